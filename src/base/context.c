@@ -1,0 +1,82 @@
+#include <yoke/context.h>
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_MESSAGES = 100, MAX_LENGTH = 2000 };
+
+struct yoke_context {
+  size_t        n;        /* messages kept */
+  size_t        n_errors; /* errors recorded, also those not kept */
+  char         *text[MAX_MESSAGES];
+  yoke_severity severity[MAX_MESSAGES];
+};
+
+yoke_status yoke_context_create(yoke_context **out) {
+  *out = calloc(1, sizeof **out);
+  return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+void yoke_context_destroy(yoke_context **ctx) {
+  if (*ctx == NULL) return;
+  yoke_context_clear(*ctx);
+  free(*ctx);
+  *ctx = NULL;
+}
+
+size_t yoke_context_n_messages(const yoke_context *ctx) {
+  return ctx->n;
+}
+
+const char *yoke_context_message(const yoke_context *ctx, size_t i) {
+  return ctx->text[i] != NULL ? ctx->text[i] : "out of memory";
+}
+
+yoke_severity yoke_context_message_severity(const yoke_context *ctx, size_t i) {
+  return ctx->severity[i];
+}
+
+size_t yoke_context_n_errors(const yoke_context *ctx) {
+  return ctx->n_errors;
+}
+
+void yoke_context_clear(yoke_context *ctx) {
+  for (size_t i = 0; i < ctx->n; ++i) free(ctx->text[i]);
+  ctx->n        = 0;
+  ctx->n_errors = 0;
+}
+
+static void record(yoke_context *ctx, yoke_severity severity, const char *format, va_list args) {
+  if (ctx == NULL) return;
+  if (severity == YOKE_SEVERITY_ERROR) ++ctx->n_errors;
+  if (ctx->n == MAX_MESSAGES) return;
+  char text[MAX_LENGTH];
+  vsnprintf(text, sizeof text, format, args);
+  ctx->text[ctx->n]     = yoke_text_copy(text);
+  ctx->severity[ctx->n] = severity;
+  ++ctx->n;
+}
+
+yoke_status yoke_fail(yoke_context *ctx, yoke_status status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  record(ctx, YOKE_SEVERITY_ERROR, format, args);
+  va_end(args);
+  return status;
+}
+
+void yoke_warn(yoke_context *ctx, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  record(ctx, YOKE_SEVERITY_WARNING, format, args);
+  va_end(args);
+}
+
+void yoke_note(yoke_context *ctx, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  record(ctx, YOKE_SEVERITY_NOTE, format, args);
+  va_end(args);
+}

@@ -1,0 +1,82 @@
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAME = 64 };
+
+/* Letters to insert, delete, replace or swap with the neighbour to get from a to b. */
+static int edit_distance(const char *a, size_t n, const char *b, size_t m) {
+  int row[3][MAX_NAME + 1];
+  for (size_t j = 0; j <= m; ++j) row[0][j] = (int)j;
+  for (size_t i = 1; i <= n; ++i) {
+    int       *now    = row[i % 3];
+    const int *prev   = row[(i + 2) % 3];
+    const int *before = row[(i + 1) % 3];
+    now[0]            = (int)i;
+    for (size_t j = 1; j <= m; ++j) {
+      int best = prev[j - 1] + (a[i - 1] != b[j - 1]);
+      if (prev[j] + 1 < best) best = prev[j] + 1;
+      if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+        best = before[j - 2] + 1;
+      now[j] = best;
+    }
+  }
+  return row[n % 3][m];
+}
+
+const char *yoke_text_nearest(const char *name, const char *const *list, int n) {
+  const size_t length   = strlen(name);
+  const char  *nearest  = NULL;
+  int          smallest = (int)(length + 2) / 3 + 1;
+  if (length == 0 || length > MAX_NAME) return NULL;
+  for (int i = 0; i < n; ++i) {
+    const size_t other = strlen(list[i]);
+    if (other > MAX_NAME) continue;
+    const int distance = edit_distance(name, length, list[i], other);
+    if (distance < smallest) {
+      smallest = distance;
+      nearest  = list[i];
+    }
+  }
+  return nearest;
+}
+
+bool yoke_text_matches(const char *pattern, const char *text) {
+  const char *star = NULL, *resume = NULL; /* last * seen, and the text it is tried against */
+  while (*text != '\0') {
+    if (*pattern == '*') {
+      star   = pattern++;
+      resume = text;
+    } else if (*pattern == '?' || *pattern == *text) {
+      ++pattern;
+      ++text;
+    } else if (star != NULL) {
+      pattern = star + 1;
+      text    = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') ++pattern;
+  return *pattern == '\0';
+}
+
+char *yoke_text_copy(const char *text) {
+  const size_t size = strlen(text) + 1;
+  char        *copy = malloc(size);
+  if (copy != NULL) memcpy(copy, text, size);
+  return copy;
+}
+
+void *yoke_allocate(size_t count, size_t size) {
+  enum { ALIGNMENT = 64 };
+  if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size) return NULL;
+  size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  if (bytes == 0) bytes = ALIGNMENT;
+  void *memory = aligned_alloc(ALIGNMENT, bytes);
+  if (memory != NULL) memset(memory, 0, bytes);
+  return memory;
+}

@@ -1,0 +1,20 @@
+/* Text helpers for messages. */
+#ifndef YOKE_BASE_TEXT_H
+#define YOKE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The entry of list[n] nearest to `name` (edit distance, at most a third of its letters wrong), or NULL. */
+const char *yoke_text_nearest(const char *name, const char *const *list, int n);
+
+/* Does `text` match `pattern` with * (any letters) and ? (one letter)? Brackets are ordinary letters. */
+bool yoke_text_matches(const char *pattern, const char *text);
+
+/* New string, or NULL when out of memory. Caller frees. */
+char *yoke_text_copy(const char *text);
+
+/* Aligned (64 bytes), zeroed memory; NULL when out of memory or when count * size overflows. Release with free(). */
+void *yoke_allocate(size_t count, size_t size);
+
+#endif

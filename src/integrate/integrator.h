@@ -1,0 +1,131 @@
+/* Integrator: advances equations of motion in time, made to be stopped, repeated and restarted.
+ *
+ * An integrator is a constant object (method, options, equations). All that changes lives in a *state*: one flat
+ * block of `state_size` bytes that starts with a yoke_integrator_state. Copying a state is one memory copy plus
+ * retaining the factors it refers to (yoke_integrator_copy). Scratch belongs to the caller's task.
+ *
+ * Invariants:
+ *   1. start, copy, step: the same bits as copy of a copy; nothing outside the state influences a step.
+ *   2. A step never passes t_stop, a break point of the inputs or of the equations. Clipping does not set the next h.
+ *   3. A stage or a state that is not finite is a rejected step.
+ *   4. Multipliers and quadratures are in no error norm. */
+#ifndef YOKE_INTEGRATE_INTEGRATOR_H
+#define YOKE_INTEGRATE_INTEGRATOR_H
+
+#include "model/equations.h"
+#include <yoke/signal.h>
+
+typedef struct yoke_counters {
+  int64_t steps, rejected;       /* accepted and rejected micro steps */
+  int64_t evaluations;           /* right-hand sides */
+  int64_t jacobians, factorings; /* J and LU */
+  int64_t iterations;            /* Newton */
+} yoke_counters;
+
+/* Head of every state. Arrays live in the same block behind it; use the accessors below. */
+typedef struct yoke_integrator_state {
+  double        t;      /* current time, exactly t_stop after a stop there */
+  double        h;      /* proposal for the next step, not clipped */
+  double        t_prev; /* start of the last step: dense output covers [t_prev, t] */
+  int           order;
+  int           method; /* `auto`: which method is at work */
+  yoke_counters counters;
+  yoke_factor  *factor[2]; /* real and complex factor in use; counted references */
+  /* followed by q [nq], v [nv], a [nv], lambda [ng], then what the method needs */
+} yoke_integrator_state;
+
+typedef struct yoke_integrator_options {
+  double           rtol, atol; /* 1e-8, 1e-10 */
+  double           fixed_step; /* > 0: no error control, this step (the last one before a stop may be shorter) */
+  double           first_step; /* 0: chosen */
+  double           max_step;   /* 0: no limit */
+  int              max_order;  /* abm, bdf; 0: the method's own. With fixed_step: the order to use once started up */
+  yoke_linear_kind linear;
+  yoke_dae_form    form;
+  double           alpha, beta; /* Baumgarte, index 1 */
+  double           rho_inf;     /* genalpha, default 0.8 */
+} yoke_integrator_options;
+
+yoke_integrator_options yoke_integrator_options_default(void);
+
+typedef struct yoke_integrator yoke_integrator;
+
+typedef struct yoke_integrator_ops {
+  const char *name;    /* "radau5" */
+  const char *summary; /* one line for `yoke help solvers` */
+
+  /* Check that equations and options fit (message otherwise) and build what is constant. */
+  yoke_status (*create)(yoke_context *ctx, yoke_integrator *integrator);
+  void        (*destroy)(yoke_integrator *integrator);
+
+  /* State is zeroed, head and q, v, a, lambda are set and consistent at state->t; inputs `u`. Set up the rest, choose h. */
+  yoke_status (*start)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u);
+
+  /* One accepted micro step, at most to t_limit (> state->t); rejected attempts are repeated inside. On success t, t_prev,
+   * q, v, a (at the new t, left limit of u), lambda are those of the new point. Step too small: YOKE_E_STEP_TOO_SMALL
+   * with a message through `ctx` of yoke_integrator_step. */
+  yoke_status (*step)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
+                      double t_limit, yoke_context *ctx);
+
+  /* q and v at t in [t_prev, t] of the last step. */
+  void (*interpolate)(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q, double *v);
+
+  /* Inputs jumped at state->t, or q and v were reset (already written and consistent, a and lambda recomputed): drop or damp what is stale. */
+  yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
+                         bool state_was_reset);
+} yoke_integrator_ops;
+
+struct yoke_integrator {
+  const yoke_integrator_ops *ops;
+  const yoke_equations      *equations;
+  yoke_integrator_options    options;
+  size_t                     state_size;   /* bytes, set by create: yoke_integrator_state_head_size + the method's own */
+  size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
+  void                      *self;         /* constant data of the method */
+};
+
+/* Bytes of head and q, v, a, lambda, rounded up to 64; the method's own data starts there. */
+size_t  yoke_integrator_head_size(const yoke_equations *equations);
+double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state);
+double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state);
+double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state);
+double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state);
+void   *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
+/* By name; unknown names give YOKE_E_USAGE with the nearest ones. `equations` is kept. */
+yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yoke_equations *equations,
+                                   const yoke_integrator_options *options, yoke_integrator **out);
+void        yoke_integrator_destroy(yoke_integrator **integrator);
+
+/* Number, name and summary of the methods of integrator_list.def. */
+int         yoke_integrator_n_methods(void);
+const char *yoke_integrator_method_name(int i);
+const char *yoke_integrator_method_summary(int i);
+
+/* States and scratch: 64-byte aligned. Give. */
+yoke_status yoke_integrator_state_create(const yoke_integrator *integrator, yoke_integrator_state **out);
+void        yoke_integrator_state_destroy(yoke_integrator_state **state);
+yoke_status yoke_integrator_scratch_create(const yoke_integrator *integrator, void **out);
+void        yoke_integrator_scratch_destroy(void **scratch);
+
+/* Start at t from q, v (projected onto the constraints before use if they are off). */
+yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, double t,
+                                  const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                 const yoke_signal *u, double t_stop, yoke_context *ctx);
+/* Steps until t_stop exactly. Restarts at break points where the inputs jump. */
+yoke_status yoke_integrator_advance(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                    const yoke_signal *u, double t_stop, yoke_context *ctx);
+void        yoke_integrator_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t,
+                                        double *q, double *v);
+/* q, v changed from outside: project, recompute a and lambda, tell the method. */
+yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+/* dst := src, one copy. Both of this integrator. */
+void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src);
+
+/* Shared by methods: sqrt(mean((e_i / (atol + rtol max(|y0_i|, |y1_i|)))^2)) over the first n entries whose weight[i] is not 0
+ * (weight NULL: all). */
+double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol, const uint8_t *weight);
+
+#endif

@@ -1,0 +1,54 @@
+/* Sparse matrices with a fixed pattern, and their factors.
+ *
+ * A pattern is built once from triplets and never changes. Values are plain arrays of `nnz` doubles
+ * in the pattern's order, so assembling is a loop over precomputed slots. A factor is immutable once
+ * made and counted by reference: an integrator state that keeps one can be copied by copying the
+ * pointer and retaining it. */
+#ifndef YOKE_LINALG_SPARSE_H
+#define YOKE_LINALG_SPARSE_H
+
+#include <yoke/context.h>
+
+/* Compressed columns, rows sorted within a column. */
+typedef struct yoke_pattern {
+  int  n_rows, n_cols;
+  int  nnz;
+  int *col_start; /* [n_cols + 1] */
+  int *row;       /* [nnz] */
+} yoke_pattern;
+
+/* Unique entries of the n triplets (row[i], col[i]); `slot[i]` (may be NULL) receives where triplet i went. */
+yoke_status yoke_pattern_create(yoke_context *ctx, int n_rows, int n_cols, int n, const int *row, const int *col,
+                                int *slot, yoke_pattern **out);
+void        yoke_pattern_destroy(yoke_pattern **pattern);
+
+/* y = A x and y = A^T x; y is overwritten. */
+void yoke_sparse_multiply(const yoke_pattern *pattern, const double *a, const double *x, double *y);
+void yoke_sparse_multiply_transposed(const yoke_pattern *pattern, const double *a, const double *x, double *y);
+
+typedef enum yoke_linear_kind { YOKE_LINEAR_KLU, YOKE_LINEAR_DENSE, YOKE_LINEAR_BANDED } yoke_linear_kind;
+
+/* What all factors of one pattern share (ordering, band widths): constant after creation, shared by threads. */
+typedef struct yoke_linear yoke_linear;
+
+yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern /* keeps */, yoke_linear_kind kind,
+                               yoke_linear **out);
+void        yoke_linear_destroy(yoke_linear **linear);
+
+typedef struct yoke_factor yoke_factor; /* LU of one real or complex matrix */
+
+/* Factor the matrix with real part `re` and imaginary part `im` (NULL: real), both [nnz].
+ * `*factor` may hold an earlier factor of the same pattern and kind: its pivot order is used again when
+ * that is numerically sound (growth check), and its memory is reused when nobody else holds it; the
+ * result has the same bits whether or not memory was reused. On failure `*factor` is unchanged or NULL.
+ * Returns YOKE_SINGULAR or YOKE_NON_FINITE (recoverable). */
+yoke_status  yoke_factor_make(const yoke_linear *linear, const double *re, const double *im, yoke_factor **factor);
+yoke_factor *yoke_factor_retain(yoke_factor *factor); /* NULL is fine; thread safe */
+void         yoke_factor_release(yoke_factor **factor);
+
+/* Solve in place. Complex vectors are two separate arrays; `im` is NULL for a real factor.
+ * `work`: yoke_linear_work_size(linear) doubles owned by the caller. */
+size_t yoke_linear_work_size(const yoke_linear *linear);
+void   yoke_factor_solve(const yoke_factor *factor, double *re, double *im, double *work);
+
+#endif

@@ -1,0 +1,36 @@
+/* Chain kernel: the forces of a row of masses on contiguous arrays, the fast path of large models.
+ * One fused loop per block of masses (stage sum, force, error norm), vectorised by the compiler through
+ * function multiversioning; same bits on every CPU (no contraction, fixed order of sums). */
+#ifndef YOKE_MODEL_CHAIN_KERNEL_H
+#define YOKE_MODEL_CHAIN_KERNEL_H
+
+#include "model/equations.h"
+#include "model/model.h"
+
+typedef struct yoke_chain_kernel yoke_chain_kernel; /* constant after creation */
+
+yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain /* borrows */, yoke_chain_kernel **out);
+void        yoke_chain_kernel_destroy(yoke_chain_kernel **kernel);
+
+int           yoke_chain_kernel_n(const yoke_chain_kernel *kernel);
+const double *yoke_chain_kernel_mass(const yoke_chain_kernel *kernel); /* [n] */
+
+/* f [n] := forces on the masses at (t, x, v): springs, dampers, loads and gravity gx [m/s^2]. YOKE_NON_FINITE when a contact overflows. */
+yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v, double *f);
+
+/* Tridiagonal df/dx and df/dv: `lower[i]` is row i column i-1 (lower[0] unused), `diagonal`, `upper[i]` row i column i+1; each [n]. */
+void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const double *x, const double *v, double *lower_x,
+                                double *diagonal_x, double *upper_x, double *lower_v, double *diagonal_v, double *upper_v);
+
+/* Energies [J], and powers [W]: lost in dampers (>= 0), supplied by loads. */
+void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
+                              double *kinetic, double *potential, double *power_dissipated, double *power_external);
+
+/* Equations of a model that is one chain and nothing else: is_second_order, fused `stage`, GGL form x = (q, v) for implicit integrators,
+ * `linear` when C = D = 0 and there is no contact. n_inputs forces on masses `input_mass` (0-based). */
+yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *chain, double gx, int n_inputs,
+                                        const int *input_mass, yoke_equations *out);
+/* The kernel inside such equations. */
+const yoke_chain_kernel *yoke_chain_equations_kernel(const yoke_equations *equations);
+
+#endif

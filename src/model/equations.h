@@ -1,0 +1,115 @@
+/* Equations of motion as an integrator sees them.
+ *
+ *   q' = T(q) v                      (and the rows of quadratures: q_k' = some function of t, q, v, u)
+ *   M v' = f(t, q, v, u) + G(q)^T lambda       M constant and block diagonal
+ *   0 = g(t, q),  0 = g' = G v + g_t,  0 = g'' = G v' + gamma(t, q, v)
+ *   0 = n(q)                          norms of Euler parameters
+ *
+ * Two views:
+ *   ordinary: (q', v') as a function of (t, q, v, u), lambda eliminated on the acceleration level.
+ *             For explicit integrators, which project q and v after each step.
+ *   implicit: E x' = F(t, x, u), constant singular diagonal-block E, sparse J = dF/dx with the pattern of a
+ *             `yoke_dae`. For implicit integrators. Forms:
+ *     GGL      x = (q, v, lambda, mu, nu), stabilised index 2:
+ *              q' = T (v + G^T mu) + N^T nu,  M v' = f + G^T lambda,  0 = G v + g_t,  0 = g,  0 = n
+ *              (rows of lambda: velocity constraint; rows of mu: position constraint; rows of nu: norms)
+ *     INDEX1   x = (q, v, a, lambda), v' = a, 0 = f + G^T lambda - M a,
+ *              0 = G a + gamma + 2 alpha g' + beta^2 g     (Baumgarte; alpha = beta = 0 with projection).
+ *
+ * Everything here is constant and shared between threads; `work` is scratch of `work_size` bytes (64-byte
+ * aligned) owned by the caller's task. Non-finite results are returned as YOKE_NON_FINITE. */
+#ifndef YOKE_MODEL_EQUATIONS_H
+#define YOKE_MODEL_EQUATIONS_H
+
+#include "linalg/sparse.h"
+#include <yoke/context.h>
+#include <stdint.h>
+
+typedef enum yoke_dae_form { YOKE_DAE_GGL, YOKE_DAE_INDEX1 } yoke_dae_form;
+
+typedef struct yoke_energy {
+  double kinetic, potential; /* [J] */
+  double dissipated;         /* lost in dampers and drag since the start [J] (a quadrature of q, else 0) */
+  double external;           /* work of loads, prescribed motions and inputs since the start [J] */
+} yoke_energy;
+
+/* Kind of each component of x, for error norms and scaling. */
+typedef enum yoke_component {
+  YOKE_COMPONENT_Q,          /* in the error norm */
+  YOKE_COMPONENT_V,          /* in the error norm */
+  YOKE_COMPONENT_QUADRATURE, /* row of q without feedback: not in norms, no Jacobian row */
+  YOKE_COMPONENT_A,          /* algebraic accelerations (INDEX1): index 1 */
+  YOKE_COMPONENT_LAMBDA,     /* multiplier: never in a norm; index 2 in GGL, 1 in INDEX1 */
+  YOKE_COMPONENT_MU,         /* index 2 */
+  YOKE_COMPONENT_NU          /* index 2 */
+} yoke_component;
+
+typedef struct yoke_dae {
+  yoke_dae_form  form;
+  int            nx;
+  int            i_v, i_a, i_lambda, i_mu, i_nu; /* where the parts of x start (q at 0); -1: part is absent */
+  uint8_t       *component;                      /* [nx] yoke_component */
+  yoke_pattern  *pattern; /* of J, E and the regularisation together, full structure */
+  double        *E;       /* [nnz] */
+  double        *R;       /* [nnz] regularisation of multiplier rows, see jacobian; 0 elsewhere */
+} yoke_dae;
+
+typedef struct yoke_equations yoke_equations;
+
+typedef struct yoke_equations_ops {
+  const char *kind; /* "multibody", "chain", or a test's own */
+  void (*destroy)(void *self);
+
+  /* Ordinary view, required. qdot [nq] and lambda [ng] may be NULL. a [nv].
+   * Near singular positions lambda is the minimum-norm solution. */
+  yoke_status (*derivative)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                            double *qdot, double *a, double *lambda);
+
+  /* Projection, required if ng + n_norms > 0: nearest q (in the mass norm) with g = 0 and unit norms; nearest v with g' = 0. */
+  yoke_status (*project_position)(const void *self, void *work, double t, double *q);
+  yoke_status (*project_velocity)(const void *self, void *work, double t, const double *q, double *v);
+  void        (*normalise)(const void *self, double *q); /* unit Euler parameters only; NULL: none */
+  /* g, g', each [ng], may be NULL */
+  void (*constraint)(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
+
+  /* Implicit view, optional (NULL: explicit integrators only). F [nx]; J [nnz of dae->pattern]. */
+  yoke_status (*dae_create)(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out); /* gives */
+  yoke_status (*dae_rhs)(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,
+                         double *F);
+  yoke_status (*dae_jacobian)(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
+                              const double *u, double *J);
+
+  /* Optional fused kernel when q' = v (is_second_order): one explicit Runge-Kutta stage in Nystroem form,
+   *   X = q + h c v + h^2 sum_j abar[j] A[j],  V = v + h sum_j a[j] A[j],  out = acceleration(t, X, V, u), j < s.
+   * X and V are written to X_out, V_out when not NULL. When `weights` is not NULL it is the last stage of a step:
+   * error (squared, weighted sum over all components of  h^2 sum ebar[j] A[j] for q and h sum e[j] A[j] for v with
+   * A[s] = out; scale = atol + rtol max(|old|, |new|)) is returned in *error_sum (summed in index order). */
+  yoke_status (*stage)(const void *self, void *work, double t, double h, double c, int s, const double *a, const double *abar,
+                       const double *q, const double *v, const double *const *A, const double *u, double *X_out,
+                       double *V_out, double *out, const double *e, const double *ebar, double atol, double rtol,
+                       double *error_sum);
+
+  /* Optional */
+  void (*energy)(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
+  /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL. false: not linear. */
+  bool (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */, double *B /* [n, nu] */,
+                 double *b /* [n] */);
+  /* Event functions [n_events] at (t, q, v). */
+  void (*events)(const void *self, double t, const double *q, const double *v, double *value);
+  /* Time points where the right-hand side is not smooth: the first strictly after t, or +infinity. NULL: none. */
+  double (*next_break)(const void *self, double t);
+} yoke_equations_ops;
+
+struct yoke_equations {
+  const yoke_equations_ops *ops;
+  void                     *self; /* constant */
+  int    nq, nv, ng, n_norms, nu, n_events;
+  int    n_quadratures;   /* the last ones of q */
+  bool   is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
+  size_t work_size;       /* bytes */
+};
+
+void yoke_equations_destroy(yoke_equations *equations); /* the self behind it, not the struct */
+void yoke_dae_destroy(yoke_dae **dae);
+
+#endif

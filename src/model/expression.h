@@ -1,0 +1,56 @@
+/* Expression: an arithmetic formula of the model file, compiled to a flat program.
+ *
+ * Pure: no state, no side effect, cannot loop. Differentiated by forward accumulation with respect to
+ * its variables. A value of a formula may carry a unit in its source text ("350 mm", "30 deg"):
+ * literals are converted to SI when compiled. */
+#ifndef YOKE_MODEL_EXPRESSION_H
+#define YOKE_MODEL_EXPRESSION_H
+
+#include <yoke/context.h>
+
+typedef struct yoke_expression yoke_expression; /* constant after compilation, shared by threads */
+
+/* Resolves a name met in the text ("t", "l", "upper.vx", "rod[3].x"; index expressions are already
+ * folded to numbers). Answers one of: */
+typedef enum yoke_symbol_kind {
+  YOKE_SYMBOL_UNKNOWN,
+  YOKE_SYMBOL_CONSTANT, /* *value is set */
+  YOKE_SYMBOL_VARIABLE  /* *variable is set: index into the array of values given to evaluate, >= 0 */
+} yoke_symbol_kind;
+
+typedef struct yoke_symbols {
+  yoke_symbol_kind (*lookup)(void *user, const char *name, double *value, int *variable);
+  /* Nearest valid names for an error message, optional: writes into text. */
+  void (*suggest)(void *user, const char *name, char *text, size_t size);
+  void *user;
+} yoke_symbols;
+
+/* Compile `text`. On failure a message that starts with "column N: " and says what was found and what was
+ * expected is written to `message` (size `message_size`), and YOKE_E_MODEL is returned; the caller adds
+ * file, line and key. Pi, e, the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt
+ * abs sign min max pow floor ceil mod step hypot if(c,a,b), the operators + - * / ^ (right associative), unary -,
+ * comparisons < <= > >= == != and `and or not` (0 or 1) are always known. */
+yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbols, char *message, size_t message_size,
+                                    yoke_expression **out);
+void        yoke_expression_destroy(yoke_expression **expression);
+
+bool        yoke_expression_is_constant(const yoke_expression *expression);
+const char *yoke_expression_text(const yoke_expression *expression);
+
+/* The variables that the program reads: indices as given by lookup, increasing, without repetition. */
+int        yoke_expression_n_variables(const yoke_expression *expression);
+const int *yoke_expression_variables(const yoke_expression *expression);
+
+/* Value at `variables` (indexed by the numbers of lookup). `gradient` (may be NULL) receives the derivative
+ * with respect to the k-th of yoke_expression_variables. No allocation; safe from many threads. */
+double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient);
+
+/* Unit factor to SI: yoke_unit_lookup("mm", &f, dim) gives f = 1e-3 and dim = exponents of (m, kg, s, rad). false: unknown. */
+bool yoke_unit_lookup(const char *unit, double *factor, int dimension[4]);
+
+/* A literal with a unit, "350 mm", "30 deg", "1e-3 kg*m^2", "2 N/mm" : `is_unit` reports whether the text had one.
+ * Used to reject inconsistent units: a key that expects metres does not take seconds. The result of compiling a text with
+ * units remembers the dimension of the whole expression when it is a literal or a sum of literals of one dimension. */
+bool yoke_expression_dimension(const yoke_expression *expression, int dimension[4]); /* false: dimension unknown (no unit written) */
+
+#endif

@@ -1,0 +1,258 @@
+/* Model: bodies, frames, connections and loads as the user wrote them, all expressions of parameters
+ * evaluated, SI units. Constant once built; knows nothing of solvers or splits. `multibody.h` compiles
+ * a model (or some of its bodies) into equations of motion.
+ *
+ * Every body is thought of as a body in space with six freedoms (three translations of its centre of
+ * mass in the inertial frame, three rotations in the body frame) of which its kind keeps some:
+ *   rigid 0..5, planar 0 1 5 (x, y, angle about z), particle 0 1 2, mass1d 0. Elements are written once,
+ * for six freedoms. A chain is a row of mass1d with its own arrays; its masses can be connected too. */
+#ifndef YOKE_MODEL_MODEL_H
+#define YOKE_MODEL_MODEL_H
+
+#include "model/expression.h"
+#include <stdint.h>
+
+enum { YOKE_GROUND = -1 }; /* body index of the ground */
+
+typedef enum yoke_body_kind {
+  YOKE_BODY_RIGID,
+  YOKE_BODY_PLANAR,
+  YOKE_BODY_PARTICLE,
+  YOKE_BODY_MASS1D,
+  YOKE_BODY_CHAIN
+} yoke_body_kind;
+
+/* A number that may differ from mass to mass of a chain: `each` is NULL (all equal `value`) or [n]. */
+typedef struct yoke_per_mass {
+  double  value;
+  double *each;
+} yoke_per_mass;
+
+/* External forces on chain masses (any number per chain). */
+typedef enum yoke_chain_load_kind {
+  YOKE_CHAIN_HARMONIC,     /* F sin(Omega t + phase)                                     amplitude, omega, phase        */
+  YOKE_CHAIN_CONTACT,      /* A exp(B x), A < 0: wall at x = 0 acting in -x              amplitude = A, slope = B       */
+  YOKE_CHAIN_IMPULSE,      /* F/2 (tanh((t-t_I)/delta) - tanh((t-t_I-width)/delta))      amplitude, time, width, rise   */
+  YOKE_CHAIN_MODIFIED_SINE /* F sin(Omega t + phase)^exponent, exponent an odd integer   amplitude, omega, phase, power */
+} yoke_chain_load_kind;
+
+typedef struct yoke_chain_load {
+  yoke_chain_load_kind kind;
+  int                  mass; /* 0-based */
+  double               amplitude, omega, phase, power, slope, time, width, rise;
+} yoke_chain_load;
+
+/* n masses in a row. Element i (0 .. n) joins mass i-1 and mass i; element 0 and n end at the ground
+ * (make them zero for a free end):
+ *   F_i = c dx + d dv + C sgn(dx) |dx|^ex + D sgn(dv) |dv|^ev,  dx = x_i - x_{i-1},
+ *   m_i v_i' = -F_i + F_{i+1} + loads. */
+typedef struct yoke_chain {
+  int              n;
+  yoke_per_mass    mass;       /* [n]     kg */
+  yoke_per_mass    x0, v0;     /* [n]     m, m/s */
+  yoke_per_mass    stiffness;  /* [n + 1] c [N/m] */
+  yoke_per_mass    damping;    /* [n + 1] d [N s/m] */
+  yoke_per_mass    stiffness_power; /* [n + 1] C [N/m^ex] */
+  yoke_per_mass    damping_power;   /* [n + 1] D [N (s/m)^ev] */
+  double           exponent_x, exponent_v;  /* ex, ev > 0; default 3 */
+  int              n_loads;
+  yoke_chain_load *loads; /* sorted by mass */
+} yoke_chain;
+
+typedef struct yoke_body {
+  char          *name;
+  yoke_body_kind kind;
+  double         mass;       /* kg */
+  double         inertia[9]; /* about the centre of mass, body frame, row major [kg m^2]; planar: [8] is Izz */
+  /* Initial guess: what the user gave, 0 otherwise. mass1d: position[0], velocity[0]. planar: angle in `angle`, rate in omega[2]. */
+  double      position[3];    /* centre of mass [m] */
+  double      orientation[4]; /* Euler parameters q0..q3, unit; rigid */
+  double      angle;          /* planar [rad] */
+  double      velocity[3];    /* [m/s] */
+  double      omega[3];       /* body frame [rad/s] */
+  bool        fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
+  yoke_chain *chain;          /* YOKE_BODY_CHAIN only */
+} yoke_body;
+
+/* A frame (marker) on a body or on the ground: origin and axes in the body frame. */
+typedef struct yoke_frame {
+  char  *name;      /* "upper.tip"; a body's own frame is "upper" */
+  int    body;      /* index or YOKE_GROUND */
+  int    mass;      /* chain bodies: which mass, 0-based; else 0 */
+  double origin[3]; /* from the centre of mass [m] */
+  double axes[9];   /* columns are the frame's unit vectors, row major */
+} yoke_frame;
+
+/* Force law F(x, v, t): x deflection [m or rad], v its rate. F > 0 resists a positive x.
+ *   linear + power:  F = c x + d v + C sgn(x)|x|^ex + D sgn(v)|v|^ev
+ *   table:           F = interpolated(x) + d v
+ *   expression:      F(x, v, t); variables 0, 1, 2 are x, v, t. */
+typedef struct yoke_table { /* monotone piecewise cubic (C1) through the points; linear beyond the ends */
+  int     n;
+  double *x, *y; /* [n], x increasing */
+} yoke_table;
+
+typedef struct yoke_law {
+  double           stiffness, damping;             /* c, d */
+  double           stiffness_power, damping_power; /* C, D */
+  double           exponent_x, exponent_v;         /* ex, ev; default 3 */
+  yoke_table       table;                          /* n = 0: none */
+  yoke_expression *expression;                     /* NULL: none */
+} yoke_law;
+
+typedef enum yoke_connection_kind {
+  /* Joints: rows from atpoint (3), inplane (1), perpendicular (1). Frame axis conventions: revolute,
+   * cylindrical, translational, planar (normal), inline: the z axis of frame 1 / frame 2.
+   * universal: z of frame 1 perpendicular to z of frame 2. */
+  YOKE_CONNECTION_ATPOINT, /* = spherical */
+  YOKE_CONNECTION_INPLANE,
+  YOKE_CONNECTION_PERPENDICULAR,
+  YOKE_CONNECTION_SPHERICAL,
+  YOKE_CONNECTION_REVOLUTE,
+  YOKE_CONNECTION_UNIVERSAL,
+  YOKE_CONNECTION_CYLINDRICAL,
+  YOKE_CONNECTION_TRANSLATIONAL,
+  YOKE_CONNECTION_PLANAR,
+  YOKE_CONNECTION_INLINE,
+  YOKE_CONNECTION_ORIENTATION,
+  YOKE_CONNECTION_FIXED,
+  YOKE_CONNECTION_DISTANCE,
+  /* Force elements */
+  YOKE_CONNECTION_SPRING_DAMPER,  /* along the line of the two origins; between 1-D masses along x, signed */
+  YOKE_CONNECTION_TORSION_SPRING, /* relative angle about z (of frame 1); planar: angle2 - angle1 */
+  YOKE_CONNECTION_BUSHING         /* three translations, three rotations, in the axes of frame 1 */
+} yoke_connection_kind;
+
+typedef struct yoke_connection {
+  char                *name;
+  yoke_connection_kind kind;
+  int                  frame[2]; /* side 1 takes +lambda */
+  /* Joints */
+  bool   flexible;             /* lambda = -C s - D s' instead of s = 0 */
+  double stiffness[6];         /* flexible joint rows in order (atpoint x y z, then the others), bushing x y z rx ry rz */
+  double damping[6];
+  double length;               /* distance; spring free length [m] or torsion free angle [rad] */
+  bool   has_length;           /* false: take it from the initial guess */
+  yoke_law law;                /* spring-damper, torsion spring */
+  /* Prescribed joint coordinate: revolute and cylindrical (angle about z of frame 1), translational (distance along z):
+   * coordinate = motion(t), variable 0 is t. NULL: free. */
+  yoke_expression *motion;
+  double           initial;     /* starting joint coordinate given by the user ... */
+  double           initial_rate;
+  bool             has_initial, has_initial_rate; /* ... used by the assembly */
+} yoke_connection;
+
+/* Variables of load, event and output expressions: number 0 is t, number k > 0 is `variables[k - 1]`. */
+typedef struct yoke_variable {
+  int  body;
+  int  mass;        /* chains: which mass, 0-based */
+  bool is_velocity; /* component of v, else of q */
+  int  component;   /* index within the body's q (rigid: x y z q0..q3) or v (rigid: vx vy vz wx wy wz) */
+} yoke_variable;
+
+typedef enum yoke_load_kind {
+  YOKE_LOAD_FORCE,       /* value[k] along inertial (or `follower`: frame) axes at the frame's origin */
+  YOKE_LOAD_TORQUE,      /* the same for a moment */
+  YOKE_LOAD_DRAG,        /* -linear v - quadratic |v| v on the velocity of the frame's origin, -rotational omega */
+  YOKE_LOAD_CONTACT      /* A exp(B s) along `direction`, s = position of the frame along it; safe against overflow */
+} yoke_load_kind;
+
+/* harmonic, impulse, modified-sine and constant loads of the file become an expression of t in value[]. */
+typedef struct yoke_load {
+  char            *name;
+  yoke_load_kind   kind;
+  int              frame;
+  bool             follower;
+  yoke_expression *value[3]; /* NULL: zero */
+  double           drag_linear, drag_quadratic, drag_rotational;
+  double           amplitude, slope; /* contact A [N], B [1/m] */
+  double           direction[3];     /* contact, unit */
+} yoke_load;
+
+typedef enum yoke_event_action { YOKE_EVENT_RECORD, YOKE_EVENT_STOP, YOKE_EVENT_SET } yoke_event_action;
+
+/* Zero crossing of `when` (a smooth expression of t and states). */
+typedef struct yoke_event {
+  char             *name;
+  yoke_expression  *when;
+  int               direction; /* +1 rising, -1 falling, 0 both */
+  yoke_event_action action;
+  int               n_set;     /* YOKE_EVENT_SET: variable[k] := value[k], all values read before any is written */
+  int              *variable;  /* numbers of variables, >= 1 */
+  yoke_expression **value;
+} yoke_event;
+
+typedef struct yoke_solver_def { /* `solvers:`; also per subsystem, later */
+  char   kind[24];     /* "auto", "radau5", ... */
+  double rtol, atol;   /* 1e-8, 1e-10 */
+  double step;         /* fixed micro step [s]; 0: error control */
+  double max_step;     /* 0: no limit */
+  int    max_order;    /* bdf, abm; 0: the integrator's own */
+  char   linear[12];   /* "klu", "dense", "banded" */
+  char   constraints[16]; /* "ggl", "baumgarte", "projection" */
+  double baumgarte_alpha, baumgarte_beta; /* [1/s]: g'' + 2 alpha g' + beta^2 g = 0 */
+  double rho_inf;      /* genalpha */
+} yoke_solver_def;
+
+typedef struct yoke_output_def {
+  char  *file;       /* NULL: none */
+  char  *csv;
+  double every;      /* [s]; 0: every accepted step */
+  int    n_select;
+  char **select;     /* patterns with * and ?; none: all */
+  int    n_integrals;
+  char **integrals;  /* names of positions whose time integral is also wanted */
+} yoke_output_def;
+
+typedef struct yoke_split_part { /* kept for the split of a model into subsystems */
+  char *name;
+  int   n_bodies;
+  int  *bodies;
+} yoke_split_part;
+
+typedef struct yoke_model {
+  char  *name;
+  char  *text; /* the whole source (all includes, overrides), stored in results */
+  double gravity[3];
+  double t_start, t_end;
+  int    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts;
+  yoke_body       *bodies;
+  yoke_frame      *frames;
+  yoke_connection *connections;
+  yoke_load       *loads;
+  yoke_event      *events;
+  yoke_variable   *variables;
+  yoke_split_part *parts;
+  yoke_solver_def  solver;
+  yoke_output_def  output;
+  int              energy; /* -1 default, 0 off, 1 monitor */
+} yoke_model;
+
+void yoke_model_destroy(yoke_model **model);
+
+/* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
+int yoke_model_find_body(const yoke_model *model, const char *name);
+int yoke_model_find_connection(const yoke_model *model, const char *name);
+
+/* Sizes of a body's share of q and v: rigid 7 and 6, planar 3 3, particle 3 3, mass1d 1 1, chain n n. */
+int yoke_body_nq(const yoke_body *body);
+int yoke_body_nv(const yoke_body *body);
+
+/* Output name of component i of q or v of a body ("x", "q0", "omega"; chain "x[3]"), and back. false: no such name. */
+bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
+bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
+
+/* Names and their values in the model file, for the parser, for help and for messages. */
+const char *yoke_body_kind_name(yoke_body_kind kind);             /* "mass1d" */
+const char *yoke_connection_kind_name(yoke_connection_kind kind); /* "spring-damper" */
+bool        yoke_connection_is_joint(yoke_connection_kind kind);
+
+/* F(x, v, t) with derivatives. */
+double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv);
+double yoke_law_potential(const yoke_law *law, double x); /* of the part that depends on x only; 0 for expressions of v */
+
+/* Table value and slope. */
+double yoke_table_value(const yoke_table *table, double x, double *slope);
+double yoke_table_integral(const yoke_table *table, double x); /* from 0 to x */
+
+#endif

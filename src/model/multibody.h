@@ -1,0 +1,64 @@
+/* Multibody: a model compiled into equations of motion (equations.h), elements sorted by kind.
+ * Constant after creation. A model that is nothing but one chain gets the chain's own equations (chain_kernel.h). */
+#ifndef YOKE_MODEL_MULTIBODY_H
+#define YOKE_MODEL_MULTIBODY_H
+
+#include "model/equations.h"
+#include "model/model.h"
+
+/* An input channel: a generalised force on one freedom of a frame's body, at the frame's origin, inertial axes
+ * (freedom 0..2: force x y z, 3..5: moment x y z). */
+typedef struct yoke_force_input {
+  int frame, freedom;
+} yoke_force_input;
+
+typedef struct yoke_multibody_options {
+  bool   energy;                   /* quadratures of dissipated and external work (in this order, last but one and last of q) */
+  int    n_integrals;              /* quadratures of components of q, before those of energy */
+  const yoke_variable *integrals;
+  int    n_inputs;
+  const yoke_force_input *inputs;
+  double alpha, beta;              /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
+} yoke_multibody_options;
+
+typedef struct yoke_multibody yoke_multibody;
+
+/* Keeps `model`. `equations` is filled; yoke_equations_destroy releases the multibody. */
+yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
+                                  yoke_equations *equations, yoke_multibody **out);
+
+/* Where body b's share of q and v starts. */
+int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
+int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
+
+/* q [nq] and v [nv] as the user wrote them (not yet consistent; quadratures 0). */
+void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v);
+
+/* Constraint row r belongs to this connection; `label` is "knee: atpoint x". */
+int  yoke_multibody_row_connection(const yoke_multibody *mb, int row);
+void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size);
+
+/* G = dg/d(tangent), [ng, nv]: pattern and values at (t, q). g' = G v + g_t. `work` of equations->work_size. */
+const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb);
+void                yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const double *q, double *values);
+
+/* Move q by a tangent vector: q := q (+) dv, e.g. rigid bodies p := normalise(p + E(p) dtheta / 2). */
+void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv);
+
+/* y = M^-1 x and y = M x, [nv]; x and y may be the same. */
+void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y);
+void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y);
+
+/* Joint coordinate of a revolute, cylindrical (angle about z, in (-pi, pi]) or translational (distance) connection, its rate, and
+ * the row d(coordinate)/d(tangent): up to 12 entries (column of v, value). n entries are returned; 0: this joint has no coordinate. */
+int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q, const double *v,
+                                    double *coordinate, double *rate, int column[12], double value[12]);
+
+/* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n <= 7. */
+int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
+                                     const double *v, const double *lambda, double force[7], double g[7]);
+
+/* Bodies as the compiled equations place them, for animation and outputs: centre of mass r and rotation R (row major). */
+void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, double r[3], double R[9]);
+
+#endif
