@@ -16,7 +16,6 @@ extern "C" {
   X(YOKE_NOT_CONVERGED, 1, 4, "an iteration did not converge")                                \
   X(YOKE_NON_FINITE, 2, 5, "a value is not finite")                                           \
   X(YOKE_SINGULAR, 3, 4, "a matrix is singular")                                              \
-  X(YOKE_EVENT_STOP, 4, 0, "an event asked to stop")                                          \
   X(YOKE_E_DIFFERENT, -1, 1, "compared results differ")                                       \
   X(YOKE_E_USAGE, -2, 2, "wrong usage")                                                       \
   X(YOKE_E_MODEL, -3, 3, "the model cannot be used")                                          \

@@ -22,23 +22,24 @@ yoke_status yoke_simulation_value(yoke_simulation *simulation, const char *name,
 /* Called for the start, for every output time and for the end. Return false to stop cleanly (YOKE_E_INTERRUPTED). */
 typedef struct yoke_sink {
   void *user;
-  yoke_status (*sample)(void *user, double t, const double *outputs, const yoke_counters *counters, double h, int order);
+  yoke_status (*sample)(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
+                        int order);
   bool (*progress)(void *user, double t); /* after every micro step; NULL: none; false: stop */
 } yoke_sink;
 
 typedef struct yoke_simulation_summary {
-  double        t;             /* reached [s] */
+  double        t; /* reached [s] */
   yoke_counters counters;
   bool          has_energy;
-  double        energy_start, energy_drift; /* E(0); largest |E_kin + E_pot + dissipated - external - E(0)| at samples [J] */
-  double        constraint_residual;  /* largest |g| at samples */
-  const char   *method;        /* method at work at the end ("dopri5" under auto) */
-  int           n_events;      /* located */
+  double energy_start, energy_drift; /* E(0); largest |E_kin + E_pot + dissipated - external - E(0)| at samples [J] */
+  double constraint_residual;        /* largest |g| at samples */
+  const char *method;                /* method at work at the end ("dopri5" under auto) */
+  int         n_events;              /* located */
 } yoke_simulation_summary;
 
 /* Run to t_end. `summary` is filled also on failure: what was computed before is valid. */
-yoke_status yoke_simulation_run(yoke_simulation *simulation, double t_end, const yoke_sink *sink, yoke_simulation_summary *summary,
-                                yoke_context *ctx);
+yoke_status yoke_simulation_run(yoke_simulation *simulation, double t_end, const yoke_sink *sink,
+                                yoke_simulation_summary *summary, yoke_context *ctx);
 
 /* Facts for `yoke info` and `yoke check`. */
 typedef struct yoke_simulation_facts {

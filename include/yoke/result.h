@@ -1,0 +1,89 @@
+/* Result: quantities over time, as written by a run (HDF5 or CSV), for reading and comparing. */
+#ifndef YOKE_RESULT_H
+#define YOKE_RESULT_H
+
+#include <yoke/context.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct yoke_result yoke_result;
+
+/* HDF5 is recognised by its contents, everything else is read as CSV. A file that a run is still writing, or that a
+ * killed run left, can be read too. */
+yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out); /* gives */
+void        yoke_result_close(yoke_result **result);
+
+const char *yoke_result_path(const yoke_result *result);
+int         yoke_result_n_quantities(const yoke_result *result);
+const char *yoke_result_name(const yoke_result *result, int i); /* "upper.x" */
+const char *yoke_result_unit(const yoke_result *result, int i); /* "m"; "" when the file does not say */
+int         yoke_result_find(const yoke_result *result, const char *name); /* index, or -1 */
+
+/* Output times [s] of quantity i, not decreasing; two equal times are the two sides of a jump. Belong to the result. */
+const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times);
+
+/* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast. */
+yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values);
+
+/* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
+typedef struct yoke_result_facts {
+  const char *format;   /* "HDF5", "CSV" */
+  const char *version;  /* of yoke */
+  const char *name;     /* of the model */
+  const char *model;    /* its whole text */
+  const char *settings; /* all resolved settings, as text of a model file */
+  const char *status;   /* "done", "interrupted", ...; "running": being written, or its run was killed */
+  double      t_end;    /* asked for [s] */
+  double      t_reached; /* [s] */
+  int         n_groups; /* subsystems */
+  bool        is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
+} yoke_result_facts;
+void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);
+
+/* Clear the mark that a killed run left in an HDF5 file, so that every reader opens it. Not while a run writes it. */
+yoke_status yoke_result_repair(yoke_context *ctx, const char *path);
+
+/* Does the file look like a result (HDF5 by contents, CSV by name)? false when it cannot be read. */
+bool yoke_result_is_result(const char *path);
+
+/* Comparison of A with the reference B over the time both cover. When their times differ, the one with more times is
+ * interpolated (cubic, not across jumps) at the times of the other.
+ *   nrmse = sqrt( sum_k (a_k - b_k)^2 / sum_k (b_k - mean b)^2 )
+ * The denominator is kept away from rounding noise: see docs/program.md. */
+typedef struct yoke_difference {
+  const char *name; /* belongs to the comparison */
+  double      nrmse;
+  double      largest; /* |a - b| */
+  double      t;       /* where [s] */
+  size_t      n_times; /* compared */
+  bool        same_bits; /* times and values, in the whole file */
+} yoke_difference;
+
+typedef struct yoke_comparison {
+  int              n_common;
+  yoke_difference *differences; /* [n_common] in the order of A */
+  int              n_only_a, n_only_b;
+  double           t_from, t_to;     /* compared span [s] */
+  bool             same_span;        /* both start and end at the same times */
+  bool             is_interpolated;  /* times differ somewhere */
+  double           largest_nrmse;    /* NaN when a value was not finite in one and finite in the other */
+  bool             same_bits;        /* all quantities, nothing only in one */
+  char            *names;            /* storage */
+} yoke_comparison;
+
+/* Gives. No common quantity or no common time: YOKE_E_DIFFERENT. */
+yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *out);
+void        yoke_comparison_release(yoke_comparison *comparison);
+
+/* `value` with 17 digits and a decimal point in every locale; "nan", "inf", "-inf". */
+enum { YOKE_NUMBER_SIZE = 32 };
+void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

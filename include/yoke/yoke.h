@@ -1,0 +1,35 @@
+/* Yoke: co-simulation of mechanical systems. This header includes the whole public interface. */
+#ifndef YOKE_YOKE_H
+#define YOKE_YOKE_H
+
+#include <yoke/context.h>
+#include <yoke/model.h>
+#include <yoke/result.h>
+#include <yoke/run.h>
+#include <yoke/signal.h>
+#include <yoke/status.h>
+
+#define YOKE_VERSION "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of the library at work; YOKE_VERSION is the one compiled against. */
+const char *yoke_version(void);
+
+/* Can this build read and write HDF5 results? */
+bool yoke_has_hdf5(void);
+
+/* The methods a model may name in `solvers.default.kind`, in the order of `yoke help solvers`. */
+int         yoke_n_solvers(void);
+const char *yoke_solver_name(int i);
+const char *yoke_solver_summary(int i); /* one line */
+
+/* The entry of list[n] that looks most like `name`, or NULL: for "did you mean". */
+const char *yoke_nearest_name(const char *name, const char *const *list, int n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

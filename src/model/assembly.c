@@ -1,0 +1,470 @@
+/* Notation: A = [G; d(coordinate)/dq] has one row per condition, W = 1 for every freedom and small for
+ * those of kept bodies. One Newton step of the positions is the weighted minimum-norm solution of A d = -r:
+ *   d = W A^T y,  (A W A^T + eps D) y = -r,  D = diag(A W A^T).
+ * The regularisation eps makes redundant conditions harmless: consistent ones do not change the solution. */
+#include "model/assembly.h"
+#include "base/text.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, MAX_DENSE_ROWS = 1500, MAX_JOINT_FREEDOMS = 12 };
+static const double regularisation   = 1e-12; /* eps */
+static const double kept_weight      = 1e-6;  /* kept bodies: share of their mobility */
+static const double tolerance        = 1e-12; /* |r| relative to the size of the mechanism */
+static const double rank_tolerance   = 1e-9;  /* pivots of the QR below this share of the largest are zero */
+static const double sparse_tolerance = 1e-11; /* the same for pivots of A W A^T (squared) */
+
+typedef struct problem {
+  const yoke_model     *model;
+  const yoke_multibody *mb;
+  const yoke_equations *equations;
+  void                 *work;
+  double                t;
+  int                   n_rows; /* ng + joint coordinates */
+  int                   n_coordinates;
+  int                  *coordinate_connection; /* [n_coordinates] */
+  int                   nnz;                   /* entries of A, by rows */
+  int                  *row_start, *column;
+  double               *value;
+  int                  *G_slot; /* entry of A for each entry of G's pattern */
+  double               *G;      /* values of G */
+  double               *weight; /* [nv] share of mobility */
+  /* S = A W A^T, its pattern and how to fill it: products[k] adds value[a] W value[b] to slot. */
+  yoke_pattern         *S_pattern;
+  yoke_linear          *linear;
+  double               *S, *r, *y, *d, *linear_work;
+  int                   n_products;
+  int                  *product_a, *product_b, *product_slot;
+} problem;
+
+static void problem_clear(problem *p) {
+  free(p->coordinate_connection);
+  free(p->row_start);
+  free(p->column);
+  free(p->value);
+  free(p->G_slot);
+  free(p->G);
+  free(p->weight);
+  free(p->S);
+  free(p->r);
+  free(p->y);
+  free(p->d);
+  free(p->linear_work);
+  free(p->product_a);
+  free(p->product_b);
+  free(p->product_slot);
+  yoke_linear_destroy(&p->linear);
+  yoke_pattern_destroy(&p->S_pattern);
+}
+
+/* Freedoms of kept bodies get little mobility. */
+static void set_weights(problem *p, bool velocity) {
+  for (int i = 0; i < p->equations->nv; ++i) p->weight[i] = 1.0;
+  for (int b = 0; b < p->model->n_bodies; ++b) {
+    const yoke_body *body = &p->model->bodies[b];
+    if (velocity ? !body->fix_velocity : !body->fix_position) continue;
+    const int first = yoke_multibody_v_offset(p->mb, b);
+    for (int i = 0; i < yoke_body_nv(body); ++i) p->weight[first + i] = kept_weight;
+  }
+}
+
+/* Row pattern of A: the rows of G, then one row per joint coordinate. */
+static yoke_status build_rows(problem *p, const double *q, const double *v) {
+  const yoke_pattern *G  = yoke_multibody_G_pattern(p->mb);
+  const int           ng = p->equations->ng;
+  p->row_start           = calloc((size_t)p->n_rows + 2, sizeof *p->row_start);
+  const size_t most      = (size_t)G->nnz + (size_t)p->n_coordinates * MAX_JOINT_FREEDOMS + 1;
+  p->column              = malloc(most * sizeof *p->column);
+  p->value               = calloc(most, sizeof *p->value);
+  p->G_slot              = malloc(((size_t)G->nnz + 1) * sizeof *p->G_slot);
+  p->G                   = malloc(((size_t)G->nnz + 1) * sizeof *p->G);
+  if (p->row_start == NULL || p->column == NULL || p->value == NULL || p->G_slot == NULL || p->G == NULL)
+    return YOKE_E_MEMORY;
+  for (int k = 0; k < G->nnz; ++k) ++p->row_start[G->row[k] + 1];
+  for (int r = 0; r < ng; ++r) p->row_start[r + 1] += p->row_start[r];
+  int *next = malloc(((size_t)ng + 1) * sizeof *next);
+  if (next == NULL) return YOKE_E_MEMORY;
+  memcpy(next, p->row_start, (size_t)ng * sizeof *next);
+  for (int c = 0; c < G->n_cols; ++c) {
+    for (int k = G->col_start[c]; k < G->col_start[c + 1]; ++k) {
+      p->G_slot[k]            = next[G->row[k]]++;
+      p->column[p->G_slot[k]] = c;
+    }
+  }
+  free(next);
+  int nnz = p->row_start[ng];
+  for (int k = 0; k < p->n_coordinates; ++k) {
+    double    coordinate, rate, value[MAX_JOINT_FREEDOMS];
+    const int n = yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate,
+                                                  p->column + nnz, value);
+    nnz += n;
+    p->row_start[ng + k + 1] = nnz;
+  }
+  p->nnz = nnz;
+  return YOKE_OK;
+}
+
+/* Pattern of S and the list of products that fill it: rows r and s of A share a column. */
+static yoke_status build_normal_matrix(problem *p, yoke_context *ctx) {
+  const int   nv        = p->equations->nv;
+  int        *col_start = calloc((size_t)nv + 2, sizeof *col_start);
+  int        *entry     = malloc(((size_t)p->nnz + 1) * sizeof *entry);
+  int        *row_of    = malloc(((size_t)p->nnz + 1) * sizeof *row_of);
+  int        *rows = NULL, *cols = NULL;
+  yoke_status status = YOKE_E_MEMORY;
+  if (col_start == NULL || entry == NULL || row_of == NULL) goto done;
+  for (int r = 0; r < p->n_rows; ++r) {
+    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) {
+      row_of[k] = r;
+      ++col_start[p->column[k] + 2];
+    }
+  }
+  for (int c = 0; c < nv; ++c) col_start[c + 2] += col_start[c + 1];
+  for (int k = 0; k < p->nnz; ++k) entry[col_start[p->column[k] + 1]++] = k;
+  size_t n = 0;
+  for (int c = 0; c < nv; ++c)
+    n += (size_t)(col_start[c + 1] - col_start[c]) * (size_t)(col_start[c + 1] - col_start[c]);
+  if (n > 200000000) {
+    status = yoke_fail(ctx, YOKE_E_MODEL, "one body carries too many joints for the assembly (%zu products)", n);
+    goto done;
+  }
+  n += (size_t)p->n_rows; /* the diagonal is always there */
+  rows            = malloc((n + 1) * sizeof *rows);
+  cols            = malloc((n + 1) * sizeof *cols);
+  p->product_a    = malloc((n + 1) * sizeof *p->product_a);
+  p->product_b    = malloc((n + 1) * sizeof *p->product_b);
+  p->product_slot = malloc((n + 1) * sizeof *p->product_slot);
+  if (rows == NULL || cols == NULL || p->product_a == NULL || p->product_b == NULL || p->product_slot == NULL)
+    goto done;
+  int m = 0;
+  for (int c = 0; c < nv; ++c) {
+    for (int i = col_start[c]; i < col_start[c + 1]; ++i) {
+      for (int j = col_start[c]; j < col_start[c + 1]; ++j) {
+        p->product_a[m] = entry[i];
+        p->product_b[m] = entry[j];
+        rows[m]         = row_of[entry[i]];
+        cols[m]         = row_of[entry[j]];
+        ++m;
+      }
+    }
+  }
+  p->n_products = m;
+  for (int r = 0; r < p->n_rows; ++r) rows[m + r] = cols[m + r] = r;
+  status = yoke_pattern_create(ctx, p->n_rows, p->n_rows, m + p->n_rows, rows, cols, p->product_slot, &p->S_pattern);
+  if (status == YOKE_OK) status = yoke_linear_create(ctx, p->S_pattern, YOKE_LINEAR_KLU, &p->linear);
+  if (status == YOKE_OK) {
+    p->S           = malloc(((size_t)p->S_pattern->nnz + 1) * sizeof *p->S);
+    p->r           = malloc(((size_t)p->n_rows + 1) * sizeof *p->r);
+    p->y           = malloc(((size_t)p->n_rows + 1) * sizeof *p->y);
+    p->d           = malloc(((size_t)nv + 1) * sizeof *p->d);
+    p->linear_work = malloc((yoke_linear_work_size(p->linear) + 1) * sizeof *p->linear_work);
+    if (p->S == NULL || p->r == NULL || p->y == NULL || p->d == NULL || p->linear_work == NULL) {
+      status = YOKE_E_MEMORY;
+    }
+  }
+done:
+  free(col_start);
+  free(entry);
+  free(row_of);
+  free(rows);
+  free(cols);
+  return status;
+}
+
+static double wrapped(double angle) { /* into (-pi, pi]: an angle given as 350 deg is met at -10 deg */
+  return remainder(angle, 2.0 * acos(-1.0));
+}
+
+/* r at q; on the velocity level with v. Returns the largest |r| and its row. */
+static double residual(problem *p, const double *q, const double *v, bool velocity, int *worst) {
+  const int ng = p->equations->ng;
+  if (ng > 0) {
+    p->equations->ops->constraint(p->equations->self, p->work, p->t, q, v, velocity ? NULL : p->r,
+                                  velocity ? p->r : NULL);
+  }
+  for (int k = 0; k < p->n_coordinates; ++k) {
+    const yoke_connection *c = &p->model->connections[p->coordinate_connection[k]];
+    double                 coordinate, rate, value[MAX_JOINT_FREEDOMS];
+    int                    column[MAX_JOINT_FREEDOMS];
+    yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate, column,
+                                    value);
+    if (velocity) {
+      p->r[ng + k] = c->has_initial_rate ? rate - c->initial_rate : 0.0;
+    } else if (!c->has_initial) {
+      p->r[ng + k] = 0.0;
+    } else {
+      p->r[ng + k] =
+          c->kind == YOKE_CONNECTION_TRANSLATIONAL ? coordinate - c->initial : wrapped(coordinate - c->initial);
+    }
+  }
+  double largest = 0.0;
+  *worst         = -1;
+  for (int i = 0; i < p->n_rows; ++i) {
+    if (!(fabs(p->r[i]) <= largest)) { /* catches not-a-number */
+      largest = fabs(p->r[i]);
+      *worst  = i;
+    }
+    if (isnan(p->r[i])) return INFINITY;
+  }
+  return largest;
+}
+
+/* Values of A at q. A coordinate without a wish on this level gets an empty row. */
+static void fill_rows(problem *p, const double *q, const double *v, bool velocity) {
+  const yoke_pattern *G = yoke_multibody_G_pattern(p->mb);
+  yoke_multibody_G(p->mb, p->work, p->t, q, p->G);
+  for (int k = 0; k < G->nnz; ++k) p->value[p->G_slot[k]] = p->G[k];
+  for (int k = 0; k < p->n_coordinates; ++k) {
+    const yoke_connection *c = &p->model->connections[p->coordinate_connection[k]];
+    const int              i = p->row_start[p->equations->ng + k];
+    double                 coordinate, rate;
+    int                    column[MAX_JOINT_FREEDOMS];
+    const int n = yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate,
+                                                  column, p->value + i);
+    if (velocity ? !c->has_initial_rate : !c->has_initial) memset(p->value + i, 0, (size_t)n * sizeof *p->value);
+  }
+}
+
+/* S = A W A^T, not yet regularised. */
+static void fill_normal_matrix(problem *p) {
+  memset(p->S, 0, (size_t)p->S_pattern->nnz * sizeof *p->S);
+  for (int m = 0; m < p->n_products; ++m) {
+    const int a = p->product_a[m], b = p->product_b[m];
+    p->S[p->product_slot[m]] += p->value[a] * p->weight[p->column[a]] * p->value[b];
+  }
+}
+
+/* d = -W A^T (S + eps D)^-1 r */
+static yoke_status newton_direction(problem *p) {
+  fill_normal_matrix(p);
+  for (int r = 0; r < p->n_rows; ++r) {
+    double *diagonal = &p->S[p->product_slot[p->n_products + r]];
+    *diagonal += *diagonal > 0.0 ? regularisation * *diagonal : 1.0;
+    p->y[r] = -p->r[r];
+  }
+  yoke_factor      *factor = NULL;
+  const yoke_status status = yoke_factor_make(p->linear, p->S, NULL, &factor);
+  if (status == YOKE_OK) yoke_factor_solve(factor, p->y, NULL, p->linear_work);
+  yoke_factor_release(&factor);
+  memset(p->d, 0, (size_t)p->equations->nv * sizeof *p->d);
+  if (status != YOKE_OK) return status;
+  for (int r = 0; r < p->n_rows; ++r) {
+    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k)
+      p->d[p->column[k]] += p->weight[p->column[k]] * p->value[k] * p->y[r];
+  }
+  return YOKE_OK;
+}
+
+static void name_row(const problem *p, int row, char *label, size_t size) {
+  if (row < 0) {
+    snprintf(label, size, "unknown joint");
+  } else if (row < p->equations->ng) {
+    yoke_multibody_row_label(p->mb, row, label, size);
+  } else {
+    snprintf(label, size, "%s: initial coordinate",
+             p->model->connections[p->coordinate_connection[row - p->equations->ng]].name);
+  }
+}
+
+/* Size of the mechanism [m]: residuals are judged against it. */
+static double extent(const yoke_model *model) {
+  double size = 0.0;
+  for (int f = 0; f < model->n_frames; ++f) {
+    for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->frames[f].origin[k]));
+  }
+  for (int b = 0; b < model->n_bodies; ++b) {
+    for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->bodies[b].position[k]));
+  }
+  return fmax(size, 1e-3);
+}
+
+/* Damped Newton: a step is halved until the residual falls. */
+static yoke_status solve_positions(problem *p, yoke_context *ctx, double *q, const double *v, double *moved) {
+  const int    nq    = p->equations->nq;
+  const double limit = tolerance * fmax(1.0, extent(p->model));
+  int          worst = -1;
+  *moved             = 0.0;
+  double     *trial  = malloc(((size_t)nq + 1) * sizeof *trial);
+  double     *step   = malloc(((size_t)p->equations->nv + 1) * sizeof *step);
+  double     *total  = calloc((size_t)p->equations->nv + 1, sizeof *total);
+  yoke_status status = trial != NULL && step != NULL && total != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  double      now    = status == YOKE_OK ? residual(p, q, v, false, &worst) : 0.0;
+  double      best   = now;
+  for (int i = 0; status == YOKE_OK && i < MAX_ITERATIONS && now > limit; ++i) {
+    fill_rows(p, q, v, false);
+    if (newton_direction(p) != YOKE_OK) break;
+    double share = 1.0, after = now;
+    int    k = 0;
+    for (; k < MAX_HALVINGS; ++k, share *= 0.5) {
+      for (int j = 0; j < p->equations->nv; ++j) step[j] = share * p->d[j];
+      memcpy(trial, q, (size_t)nq * sizeof *trial);
+      yoke_multibody_move(p->mb, trial, step);
+      after = residual(p, trial, v, false, &worst);
+      if (after < now * (1.0 - 0.1 * share)) break;
+    }
+    if (!(after < now)) break; /* the last digits, or a dead end */
+    memcpy(q, trial, (size_t)nq * sizeof *q);
+    for (int j = 0; j < p->equations->nv; ++j) {
+      total[j] += step[j];
+      *moved = fmax(*moved, fabs(total[j]));
+    }
+    now  = after;
+    best = fmin(best, now);
+  }
+  if (status == YOKE_OK && !(now <= 1e4 * limit)) {
+    char label[200];
+    (void)residual(p, q, v, false, &worst);
+    name_row(p, worst, label, sizeof label);
+    status =
+        yoke_fail(ctx, YOKE_E_MODEL,
+                  "the mechanism cannot be assembled: joint '%s' stays open by %.3g (m or rad) from the given start; "
+                  "check lengths, frames and the starting positions",
+                  label, fabs(p->r[worst < 0 ? 0 : worst]));
+  }
+  free(trial);
+  free(step);
+  free(total);
+  return status;
+}
+
+static yoke_status solve_velocities(problem *p, yoke_context *ctx, const double *q, double *v) {
+  const int nv    = p->equations->nv;
+  double    scale = 1.0;
+  int       worst = -1;
+  for (int i = 0; i < nv; ++i) scale = fmax(scale, fabs(v[i]));
+  set_weights(p, true);
+  double now = residual(p, q, v, true, &worst);
+  for (int i = 0; i < 3 && now > tolerance * scale; ++i) { /* linear: one step, then refinement */
+    fill_rows(p, q, v, true);
+    if (newton_direction(p) != YOKE_OK) break;
+    for (int j = 0; j < nv; ++j) v[j] += p->d[j];
+    now = residual(p, q, v, true, &worst);
+  }
+  if (!(now <= 1e-7 * scale)) {
+    char label[200];
+    name_row(p, worst, label, sizeof label);
+    return yoke_fail(ctx, YOKE_E_MODEL, "no velocities fit all joints: '%s' is violated by %.3g (m/s or rad/s)", label,
+                     now);
+  }
+  return YOKE_OK;
+}
+
+static int compare_ints(const void *a, const void *b) {
+  return *(const int *)a - *(const int *)b;
+}
+
+/* Rows of G that depend on others: QR with column pivoting of G^T, rows scaled to length one. */
+static yoke_status redundant_rows_dense(problem *p, yoke_assembly *out) {
+  const int   ng = p->equations->ng, nv = p->equations->nv;
+  double     *a      = calloc((size_t)nv * (size_t)ng + 1, sizeof *a);
+  double     *tau    = malloc(((size_t)ng + 1) * sizeof *tau);
+  lapack_int *pivot  = calloc((size_t)ng + 1, sizeof *pivot);
+  yoke_status status = YOKE_E_MEMORY;
+  if (a == NULL || tau == NULL || pivot == NULL) goto done;
+  for (int r = 0; r < ng; ++r) { /* column r of G^T */
+    double length = 0.0;
+    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) length = hypot(length, p->value[k]);
+    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) {
+      a[(size_t)r * (size_t)nv + (size_t)p->column[k]] = length > 0.0 ? p->value[k] / length : 0.0;
+    }
+  }
+  status = YOKE_E_INTERNAL;
+  if (LAPACKE_dgeqp3(LAPACK_COL_MAJOR, nv, ng, a, nv, pivot, tau) != 0) goto done;
+  const int least = nv < ng ? nv : ng;
+  int       rank  = 0;
+  while (rank < least && fabs(a[(size_t)rank * (size_t)nv + (size_t)rank]) > rank_tolerance) ++rank;
+  status           = YOKE_E_MEMORY;
+  out->n_redundant = ng - rank;
+  out->redundant   = malloc(((size_t)(ng - rank) + 1) * sizeof *out->redundant);
+  if (out->redundant == NULL) goto done;
+  for (int i = rank; i < ng; ++i) out->redundant[i - rank] = pivot[i] - 1;
+  qsort(out->redundant, (size_t)out->n_redundant, sizeof *out->redundant, compare_ints);
+  status = YOKE_OK;
+done:
+  free(a);
+  free(tau);
+  free(pivot);
+  return status;
+}
+
+/* Large models: solve S y = S x for a known x; rows whose y is not x lie in dependent sets. One solve tells whether any exist. */
+static yoke_status redundant_rows_sparse(problem *p, yoke_assembly *out) {
+  set_weights(p, false);
+  fill_normal_matrix(p);
+  double *x          = malloc(((size_t)p->n_rows + 1) * sizeof *x);
+  out->redundant     = malloc(((size_t)p->n_rows + 1) * sizeof *out->redundant);
+  yoke_status status = YOKE_E_MEMORY;
+  if (x == NULL || out->redundant == NULL) goto done;
+  for (int r = 0; r < p->n_rows; ++r)
+    x[r] = 1.0 + 0.5 * sin(12.9898 * (double)r); /* no pattern a mechanism could share */
+  yoke_sparse_multiply(p->S_pattern, p->S, x, p->y);
+  for (int r = 0; r < p->n_rows; ++r) {
+    double *diagonal = &p->S[p->product_slot[p->n_products + r]];
+    *diagonal += *diagonal > 0.0 ? sparse_tolerance * *diagonal : 1.0;
+  }
+  yoke_factor *factor = NULL;
+  status              = yoke_factor_make(p->linear, p->S, NULL, &factor);
+  if (status == YOKE_OK) {
+    yoke_factor_solve(factor, p->y, NULL, p->linear_work);
+    for (int r = 0; r < p->equations->ng; ++r) {
+      if (fabs(p->y[r] - x[r]) > 1e-2) out->redundant[out->n_redundant++] = r;
+    }
+  }
+  yoke_factor_release(&factor);
+done:
+  free(x);
+  return status;
+}
+
+yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
+                                const yoke_equations *equations, void *work, double t, double *q, double *v,
+                                yoke_assembly *out) {
+  *out = (yoke_assembly){0};
+  yoke_multibody_initial_guess(mb, q, v);
+  problem p               = {.model = model, .mb = mb, .equations = equations, .work = work, .t = t};
+  p.coordinate_connection = malloc(((size_t)model->n_connections + 1) * sizeof *p.coordinate_connection);
+  if (p.coordinate_connection == NULL) return YOKE_E_MEMORY;
+  for (int c = 0; c < model->n_connections; ++c) {
+    const yoke_connection *connection = &model->connections[c];
+    if (!connection->has_initial && !connection->has_initial_rate) continue;
+    double coordinate, rate, value[MAX_JOINT_FREEDOMS];
+    int    column[MAX_JOINT_FREEDOMS];
+    if (yoke_multibody_joint_coordinate(mb, work, c, q, v, &coordinate, &rate, column, value) == 0) {
+      problem_clear(&p);
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "connection '%s': a %s has no joint coordinate, so `initial` has no meaning here",
+                       connection->name, yoke_connection_kind_name(connection->kind));
+    }
+    p.coordinate_connection[p.n_coordinates++] = c;
+  }
+  p.n_rows = equations->ng + p.n_coordinates;
+  if (p.n_rows == 0) {
+    problem_clear(&p);
+    return YOKE_OK;
+  }
+  p.weight           = malloc(((size_t)equations->nv + 1) * sizeof *p.weight);
+  yoke_status status = p.weight != NULL ? build_rows(&p, q, v) : YOKE_E_MEMORY;
+  if (status == YOKE_OK) status = build_normal_matrix(&p, ctx);
+  if (status == YOKE_OK) {
+    set_weights(&p, false);
+    status = solve_positions(&p, ctx, q, v, &out->moved);
+  }
+  if (status == YOKE_OK) status = solve_velocities(&p, ctx, q, v);
+  if (status == YOKE_OK && equations->ng > 0) {
+    fill_rows(&p, q, v, false);
+    status = equations->ng <= MAX_DENSE_ROWS ? redundant_rows_dense(&p, out) : redundant_rows_sparse(&p, out);
+  }
+  problem_clear(&p);
+  if (status == YOKE_E_MEMORY)
+    return yoke_fail(ctx, status, "out of memory in the assembly of %d constraints", p.n_rows);
+  return status;
+}
+
+void yoke_assembly_clear(yoke_assembly *assembly) {
+  free(assembly->redundant);
+  *assembly = (yoke_assembly){0};
+}
