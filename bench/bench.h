@@ -1,0 +1,116 @@
+/* Shared by the benchmarks: run a model with one solver and tolerance, take the time and the end values; compare
+ * methods at equal error by interpolating log(time) over log(error). */
+#ifndef YOKE_BENCH_H
+#define YOKE_BENCH_H
+
+#include "master/simulation.h"
+#include <yoke/model.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BENCH_MAX_RUNS = 16, BENCH_MAX_SETS = 12 };
+
+static inline double bench_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct bench_run {
+  double        seconds; /* minimum over repeats, stepping only */
+  double        error;   /* NRMSE(x) + NRMSE(v) against a reference */
+  int           n;
+  double       *values; /* selected outputs at the end */
+  yoke_counters counters;
+  char          method[24];
+} bench_run;
+
+typedef struct bench_last {
+  int     n;
+  double *values;
+} bench_last;
+
+static inline yoke_status bench_keep(void *user, double t, const double *outputs, const yoke_counters *counters,
+                                     double h, int order) {
+  bench_last *last = user;
+  (void)t;
+  (void)counters;
+  (void)h;
+  (void)order;
+  memcpy(last->values, outputs, (size_t)last->n * sizeof *outputs);
+  return YOKE_OK;
+}
+
+static inline void bench_die(const yoke_context *ctx, const char *what) {
+  fprintf(stderr, "%s failed\n", what);
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) fprintf(stderr, "  %s\n", yoke_context_message(ctx, i));
+  exit(1);
+}
+
+/* `sets`: NULL-terminated `path=value` list. The fastest of `repeats` runs counts. */
+static inline bench_run bench_model(const char *path, const char *const *sets, const char *solver, double rtol,
+                                    int repeats) {
+  char        solver_set[64], rtol_set[64];
+  const char *all[BENCH_MAX_SETS] = {0};
+  int         n                   = 0;
+  while (sets[n] != NULL && n < BENCH_MAX_SETS - 3) {
+    all[n] = sets[n];
+    ++n;
+  }
+  snprintf(solver_set, sizeof solver_set, "solvers.default.kind=%s", solver);
+  snprintf(rtol_set, sizeof rtol_set, "solvers.default.rtol=%g", rtol);
+  all[n++]          = solver_set;
+  all[n++]          = rtol_set;
+  bench_run     run = {.seconds = INFINITY};
+  yoke_context *ctx = NULL;
+  if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
+  yoke_model             *model   = NULL;
+  const yoke_load_options options = {.n_sets = n, .sets = all};
+  if (yoke_model_load(ctx, path, &options, &model) != YOKE_OK) bench_die(ctx, path);
+  for (int k = 0; k < repeats; ++k) {
+    yoke_simulation *simulation = NULL;
+    if (yoke_simulation_create(ctx, model, &simulation) != YOKE_OK) bench_die(ctx, path);
+    run.n = yoke_simulation_n_outputs(simulation);
+    if (run.values == NULL) run.values = calloc((size_t)run.n + 1, sizeof *run.values);
+    bench_last              last = {run.n, run.values};
+    const yoke_sink         sink = {.user = &last, .sample = bench_keep};
+    yoke_simulation_summary summary;
+    const double            start = bench_now();
+    if (yoke_simulation_run(simulation, model->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
+    run.seconds  = fmin(run.seconds, bench_now() - start);
+    run.counters = summary.counters;
+    snprintf(run.method, sizeof run.method, "%s", summary.method);
+    yoke_simulation_destroy(&simulation);
+  }
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  return run;
+}
+
+/* Root mean square difference over the root mean square of the reference, over outputs [from, to). */
+static inline double bench_nrmse(const double *values, const double *reference, int from, int to) {
+  double difference = 0.0, size = 0.0;
+  for (int i = from; i < to; ++i) {
+    difference += (values[i] - reference[i]) * (values[i] - reference[i]);
+    size += reference[i] * reference[i];
+  }
+  return sqrt(difference / fmax(size, 1e-300));
+}
+
+/* Time at `error` on the polyline of (log error, log time); outside its range the nearest end is continued. */
+static inline double bench_time_at(const bench_run *runs, int n, double error) {
+  int best = 0;
+  for (int i = 0; i + 1 < n; ++i) {
+    if (runs[i].error >= error) best = i;
+  }
+  const bench_run *a = &runs[best], *b = &runs[best + 1 < n ? best + 1 : best];
+  if (a == b || a->error == b->error) return a->seconds;
+  const double share = log(a->error / error) / log(a->error / b->error);
+  return a->seconds * pow(b->seconds / a->seconds, share);
+}
+
+#endif
