@@ -69,7 +69,7 @@ static inline bench_run bench_model(const char *path, const char *const *sets, c
   yoke_context *ctx = NULL;
   if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
   yoke_model             *model   = NULL;
-  const yoke_load_options options = {.n_sets = n, .sets = all};
+  const yoke_load_options options = {.n_set = n, .set = all};
   if (yoke_model_load(ctx, path, &options, &model) != YOKE_OK) bench_die(ctx, path);
   for (int k = 0; k < repeats; ++k) {
     yoke_simulation *simulation = NULL;
