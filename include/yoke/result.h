@@ -19,8 +19,8 @@ void        yoke_result_close(yoke_result **result);
 
 const char *yoke_result_path(const yoke_result *result);
 int         yoke_result_n_quantities(const yoke_result *result);
-const char *yoke_result_name(const yoke_result *result, int i); /* "upper.x" */
-const char *yoke_result_unit(const yoke_result *result, int i); /* "m"; "" when the file does not say */
+const char *yoke_result_name(const yoke_result *result, int i);            /* "upper.x" */
+const char *yoke_result_unit(const yoke_result *result, int i);            /* "m"; "" when the file does not say */
 int         yoke_result_find(const yoke_result *result, const char *name); /* index, or -1 */
 
 /* Output times [s] of quantity i, not decreasing; two equal times are the two sides of a jump. Belong to the result. */
@@ -31,15 +31,15 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
 
 /* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
 typedef struct yoke_result_facts {
-  const char *format;   /* "HDF5", "CSV" */
-  const char *version;  /* of yoke */
-  const char *name;     /* of the model */
-  const char *model;    /* its whole text */
-  const char *settings; /* all resolved settings, as text of a model file */
-  const char *status;   /* "done", "interrupted", ...; "running": being written, or its run was killed */
-  double      t_end;    /* asked for [s] */
-  double      t_reached; /* [s] */
-  int         n_groups; /* subsystems */
+  const char *format;              /* "HDF5", "CSV" */
+  const char *version;             /* of yoke */
+  const char *name;                /* of the model */
+  const char *model;               /* its whole text */
+  const char *settings;            /* all resolved settings, as text of a model file */
+  const char *status;              /* "done", "interrupted", ...; "running": being written, or its run was killed */
+  double      t_end;               /* asked for [s] */
+  double      t_reached;           /* [s] */
+  int         n_groups;            /* subsystems */
   bool        is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
 } yoke_result_facts;
 void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);
@@ -57,9 +57,9 @@ bool yoke_result_is_result(const char *path);
 typedef struct yoke_difference {
   const char *name; /* belongs to the comparison */
   double      nrmse;
-  double      largest; /* |a - b| */
-  double      t;       /* where [s] */
-  size_t      n_times; /* compared */
+  double      largest;   /* |a - b| */
+  double      t;         /* where [s] */
+  size_t      n_times;   /* compared */
   bool        same_bits; /* times and values, in the whole file */
 } yoke_difference;
 
@@ -67,12 +67,12 @@ typedef struct yoke_comparison {
   int              n_common;
   yoke_difference *differences; /* [n_common] in the order of A */
   int              n_only_a, n_only_b;
-  double           t_from, t_to;     /* compared span [s] */
-  bool             same_span;        /* both start and end at the same times */
-  bool             is_interpolated;  /* times differ somewhere */
-  double           largest_nrmse;    /* NaN when a value was not finite in one and finite in the other */
-  bool             same_bits;        /* all quantities, nothing only in one */
-  char            *names;            /* storage */
+  double           t_from, t_to;    /* compared span [s] */
+  bool             same_span;       /* both start and end at the same times */
+  bool             is_interpolated; /* times differ somewhere */
+  double           largest_nrmse;   /* NaN when a value was not finite in one and finite in the other */
+  bool             same_bits;       /* all quantities, nothing only in one */
+  char            *names;           /* storage */
 } yoke_comparison;
 
 /* Gives. No common quantity or no common time: YOKE_E_DIFFERENT. */

@@ -9,7 +9,9 @@
 #include <yoke/signal.h>
 #include <yoke/status.h>
 
+#ifndef YOKE_VERSION /* the build defines it too */
 #define YOKE_VERSION "0.1.0"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -31,6 +31,8 @@ typedef struct yoke_integrator_state {
   int           method; /* `auto`: which method is at work */
   yoke_counters counters;
   yoke_factor  *factor[2]; /* real and complex factor in use; counted references */
+  void         *foreign;   /* ida, cvode: solver memory outside the block, made by start; NULL for all others */
+  void (*release)(void *foreign); /* called by yoke_integrator_state_destroy and before a second start; NULL: nothing */
   /* followed by q [nq], v [nv], a [nv], lambda [ng], then what the method needs */
 } yoke_integrator_state;
 
@@ -44,6 +46,7 @@ typedef struct yoke_integrator_options {
   yoke_dae_form    form;
   double           alpha, beta; /* Baumgarte, index 1 */
   double           rho_inf;     /* genalpha, default 0.8 */
+  bool             dense;       /* dense output of the method's own order (default true); false: cheaper steps, cubic Hermite */
 } yoke_integrator_options;
 
 yoke_integrator_options yoke_integrator_options_default(void);
@@ -73,6 +76,8 @@ typedef struct yoke_integrator_ops {
   /* Inputs jumped at state->t, or q and v were reset (already written and consistent, a and lambda recomputed): drop or damp what is stale. */
   yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
                          bool state_was_reset);
+
+  bool no_copy; /* the state holds more than its flat block (`foreign` of its head): yoke_integrator_copy is refused */
 } yoke_integrator_ops;
 
 struct yoke_integrator {
@@ -97,6 +102,9 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
                                    const yoke_integrator_options *options, yoke_integrator **out);
 void        yoke_integrator_destroy(yoke_integrator **integrator);
 
+/* Name of the method that made the last step: under `auto` the one it chose, else the integrator's own name. */
+const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
 /* Number, name and summary of the methods of integrator_list.def. */
 int         yoke_integrator_n_methods(void);
 const char *yoke_integrator_method_name(int i);
@@ -108,7 +116,7 @@ void        yoke_integrator_state_destroy(yoke_integrator_state **state);
 yoke_status yoke_integrator_scratch_create(const yoke_integrator *integrator, void **out);
 void        yoke_integrator_scratch_destroy(void **scratch);
 
-/* Start at t from q, v (projected onto the constraints before use if they are off). */
+/* Start at t from q, v (projected onto the constraints before use if they are off). Here and below `u` may be NULL: no inputs. */
 yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, double t,
                                   const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
 yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -121,6 +129,10 @@ void        yoke_integrator_interpolate(const yoke_integrator *integrator, const
 /* q, v changed from outside: project, recompute a and lambda, tell the method. */
 yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+/* The inputs jumped at state->t although the new signal does not show it (its first piece starts here): recompute a and
+ * lambda with the right limit, tell the method. Jumps at interior break points of one signal are found by step itself. */
+yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                    const yoke_signal *u, yoke_context *ctx);
 /* dst := src, one copy. Both of this integrator. */
 void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src);
 

@@ -8,6 +8,7 @@
 #define YOKE_LINALG_SPARSE_H
 
 #include <yoke/context.h>
+#include <stdint.h>
 
 /* Compressed columns, rows sorted within a column. */
 typedef struct yoke_pattern {
@@ -33,6 +34,11 @@ typedef struct yoke_linear yoke_linear;
 
 yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern /* keeps */, yoke_linear_kind kind,
                                yoke_linear **out);
+/* The same for matrices of constrained systems: is_weak[i] (borrows; NULL: none) marks rows and columns of multipliers,
+ * whose diagonal entry is zero or tiny. KLU then orders each of them right behind a variable it is coupled with, which
+ * makes the diagonal a sound pivot; without the marks pivoting destroys the ordering (fill-in 10 to 100 times). */
+yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern /* keeps */,
+                                      const uint8_t *is_weak, yoke_linear_kind kind, yoke_linear **out);
 void        yoke_linear_destroy(yoke_linear **linear);
 
 typedef struct yoke_factor yoke_factor; /* LU of one real or complex matrix */

@@ -41,7 +41,7 @@ struct yoke_simulation {
 static yoke_integrator_options integrator_options(const yoke_solver_def *def) {
   yoke_integrator_options o = yoke_integrator_options_default();
   o.rtol                    = def->rtol;
-  o.atol                    = def->atol;
+  o.atol                    = def->atol > 0.0 ? def->atol : 1e-2 * def->rtol; /* not given: follows rtol */
   o.fixed_step              = def->step;
   o.max_step                = def->max_step;
   o.max_order               = def->max_order;

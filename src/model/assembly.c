@@ -5,18 +5,17 @@
 #include "model/assembly.h"
 #include "base/text.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <suitesparse/SuiteSparseQR_C.h>
 
-enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, MAX_DENSE_ROWS = 1500, MAX_JOINT_FREEDOMS = 12 };
-static const double regularisation   = 1e-12; /* eps */
-static const double kept_weight      = 1e-6;  /* kept bodies: share of their mobility */
-static const double tolerance        = 1e-12; /* |r| relative to the size of the mechanism */
-static const double rank_tolerance   = 1e-9;  /* pivots of the QR below this share of the largest are zero */
-static const double sparse_tolerance = 1e-11; /* the same for pivots of A W A^T (squared) */
+enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, MAX_JOINT_FREEDOMS = 12 };
+static const double regularisation = 1e-12; /* eps */
+static const double kept_weight    = 1e-6;  /* kept bodies: share of their mobility */
+static const double tolerance      = 1e-12; /* |r| relative to the size of the mechanism */
+static const double rank_tolerance = 1e-9;  /* pivots of the QR below this share of the largest are zero */
 
 typedef struct problem {
   const yoke_model     *model;
@@ -357,66 +356,43 @@ static int compare_ints(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
-/* Rows of G that depend on others: QR with column pivoting of G^T, rows scaled to length one. */
-static yoke_status redundant_rows_dense(problem *p, yoke_assembly *out) {
-  const int   ng = p->equations->ng, nv = p->equations->nv;
-  double     *a      = calloc((size_t)nv * (size_t)ng + 1, sizeof *a);
-  double     *tau    = malloc(((size_t)ng + 1) * sizeof *tau);
-  lapack_int *pivot  = calloc((size_t)ng + 1, sizeof *pivot);
-  yoke_status status = YOKE_E_MEMORY;
-  if (a == NULL || tau == NULL || pivot == NULL) goto done;
-  for (int r = 0; r < ng; ++r) { /* column r of G^T */
+/* Rows of G that depend on others: sparse QR of G^T, its columns (the rows of G) scaled to length one. Columns whose
+ * part outside the span of the earlier ones is shorter than rank_tolerance come last in the permutation. */
+static yoke_status redundant_rows(problem *p, yoke_assembly *out) {
+  const int      ng = p->equations->ng, nv = p->equations->nv;
+  cholmod_common common;
+  cholmod_l_start(&common);
+  common.print = 0;
+  cholmod_sparse *columns =
+      cholmod_l_allocate_sparse((size_t)nv, (size_t)ng, (size_t)p->row_start[ng], 0, 1, 0, CHOLMOD_REAL, &common);
+  cholmod_sparse   *R      = NULL;
+  SuiteSparse_long *order  = NULL;
+  yoke_status       status = YOKE_E_MEMORY;
+  if (columns == NULL) goto done;
+  for (int r = 0; r < ng; ++r) {
     double length = 0.0;
     for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) length = hypot(length, p->value[k]);
+    ((SuiteSparse_long *)columns->p)[r] = p->row_start[r];
     for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) {
-      a[(size_t)r * (size_t)nv + (size_t)p->column[k]] = length > 0.0 ? p->value[k] / length : 0.0;
+      ((SuiteSparse_long *)columns->i)[k] = p->column[k];
+      ((double *)columns->x)[k]           = length > 0.0 ? p->value[k] / length : 0.0;
     }
   }
-  status = YOKE_E_INTERNAL;
-  if (LAPACKE_dgeqp3(LAPACK_COL_MAJOR, nv, ng, a, nv, pivot, tau) != 0) goto done;
-  const int least = nv < ng ? nv : ng;
-  int       rank  = 0;
-  while (rank < least && fabs(a[(size_t)rank * (size_t)nv + (size_t)rank]) > rank_tolerance) ++rank;
-  status           = YOKE_E_MEMORY;
-  out->n_redundant = ng - rank;
-  out->redundant   = malloc(((size_t)(ng - rank) + 1) * sizeof *out->redundant);
+  ((SuiteSparse_long *)columns->p)[ng] = p->row_start[ng];
+  const SuiteSparse_long rank = SuiteSparseQR_C(SPQR_ORDERING_DEFAULT, rank_tolerance, 0, 0, columns, NULL, NULL, NULL,
+                                                NULL, &R, &order, NULL, NULL, NULL, &common);
+  if (rank < 0) goto done;
+  out->n_redundant = ng - (int)rank;
+  out->redundant   = malloc(((size_t)out->n_redundant + 1) * sizeof *out->redundant);
   if (out->redundant == NULL) goto done;
-  for (int i = rank; i < ng; ++i) out->redundant[i - rank] = pivot[i] - 1;
+  for (int i = 0; i < out->n_redundant; ++i) out->redundant[i] = order != NULL ? (int)order[rank + i] : (int)rank + i;
   qsort(out->redundant, (size_t)out->n_redundant, sizeof *out->redundant, compare_ints);
   status = YOKE_OK;
 done:
-  free(a);
-  free(tau);
-  free(pivot);
-  return status;
-}
-
-/* Large models: solve S y = S x for a known x; rows whose y is not x lie in dependent sets. One solve tells whether any exist. */
-static yoke_status redundant_rows_sparse(problem *p, yoke_assembly *out) {
-  set_weights(p, false);
-  fill_normal_matrix(p);
-  double *x          = malloc(((size_t)p->n_rows + 1) * sizeof *x);
-  out->redundant     = malloc(((size_t)p->n_rows + 1) * sizeof *out->redundant);
-  yoke_status status = YOKE_E_MEMORY;
-  if (x == NULL || out->redundant == NULL) goto done;
-  for (int r = 0; r < p->n_rows; ++r)
-    x[r] = 1.0 + 0.5 * sin(12.9898 * (double)r); /* no pattern a mechanism could share */
-  yoke_sparse_multiply(p->S_pattern, p->S, x, p->y);
-  for (int r = 0; r < p->n_rows; ++r) {
-    double *diagonal = &p->S[p->product_slot[p->n_products + r]];
-    *diagonal += *diagonal > 0.0 ? sparse_tolerance * *diagonal : 1.0;
-  }
-  yoke_factor *factor = NULL;
-  status              = yoke_factor_make(p->linear, p->S, NULL, &factor);
-  if (status == YOKE_OK) {
-    yoke_factor_solve(factor, p->y, NULL, p->linear_work);
-    for (int r = 0; r < p->equations->ng; ++r) {
-      if (fabs(p->y[r] - x[r]) > 1e-2) out->redundant[out->n_redundant++] = r;
-    }
-  }
-  yoke_factor_release(&factor);
-done:
-  free(x);
+  cholmod_l_free((size_t)ng, sizeof *order, order, &common);
+  cholmod_l_free_sparse(&R, &common);
+  cholmod_l_free_sparse(&columns, &common);
+  cholmod_l_finish(&common);
   return status;
 }
 
@@ -456,7 +432,7 @@ yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, cons
   if (status == YOKE_OK) status = solve_velocities(&p, ctx, q, v);
   if (status == YOKE_OK && equations->ng > 0) {
     fill_rows(&p, q, v, false);
-    status = equations->ng <= MAX_DENSE_ROWS ? redundant_rows_dense(&p, out) : redundant_rows_sparse(&p, out);
+    status = redundant_rows(&p, out);
   }
   problem_clear(&p);
   if (status == YOKE_E_MEMORY)

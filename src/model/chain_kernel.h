@@ -22,15 +22,15 @@ yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, d
 void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const double *x, const double *v, double *lower_x,
                                 double *diagonal_x, double *upper_x, double *lower_v, double *diagonal_v, double *upper_v);
 
-/* Energies [J], and powers [W]: lost in dampers (>= 0), supplied by loads. */
+/* Energies [J], and powers [W]: lost in dampers (>= 0), supplied by loads. Gravity and contacts are in the potential. */
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                               double *kinetic, double *potential, double *power_dissipated, double *power_external);
 
 /* Equations of a model that is one chain and nothing else: is_second_order, fused `stage`, GGL form x = (q, v) for implicit integrators,
- * `linear` when C = D = 0 and there is no contact. n_inputs forces on masses `input_mass` (0-based). */
+ * `linear` when C = D = 0, there is no contact and loads are constant in time. n_inputs forces on masses `input_mass` (0-based). */
 yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *chain, double gx, int n_inputs,
                                         const int *input_mass, yoke_equations *out);
-/* The kernel inside such equations. */
+/* The kernel inside such equations; NULL for others. */
 const yoke_chain_kernel *yoke_chain_equations_kernel(const yoke_equations *equations);
 
 #endif

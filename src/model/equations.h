@@ -56,6 +56,19 @@ typedef struct yoke_dae {
 
 typedef struct yoke_equations yoke_equations;
 
+/* Arguments of `stage` below. */
+typedef struct yoke_stage {
+  double               t, h, c;
+  int                  s;
+  const double        *a, *abar;
+  const double        *q, *v;
+  const double *const *A;
+  const double        *u;
+  double              *X_out, *V_out, *out; /* none overlaps another array */
+  const double        *e, *ebar;            /* NULL: no error */
+  double               atol, rtol;
+} yoke_stage;
+
 typedef struct yoke_equations_ops {
   const char *kind; /* "multibody", "chain", or a test's own */
   void (*destroy)(void *self);
@@ -89,6 +102,11 @@ typedef struct yoke_equations_ops {
                        double *V_out, double *out, const double *e, const double *ebar, double atol, double rtol,
                        double *error_sum);
 
+  /* Optional, with `stage`: consecutive stages of one step in one sweep through memory, which pays when the states do
+   * not fit into the cache; same bits as `stage` for each in turn. A of a stage may hold `out` of those before it.
+   * *error_sum (may be NULL) is that of the last stage. Not YOKE_OK: everything written is undefined. */
+  yoke_status (*sweep)(const void *self, void *work, int n_stages, const yoke_stage *stages, double *error_sum);
+
   /* Optional */
   void (*energy)(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL. false: not linear. */
@@ -107,6 +125,8 @@ struct yoke_equations {
   int    n_quadratures;   /* the last ones of q */
   bool   is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
   size_t work_size;       /* bytes */
+  void  *owner;           /* what else lives as long as these equations; NULL: nothing */
+  void (*release)(void *owner); /* called after ops->destroy */
 };
 
 void yoke_equations_destroy(yoke_equations *equations); /* the self behind it, not the struct */

@@ -9,7 +9,7 @@
  * Invariants of the compiler:
  *  1. An operand whose value is known is exactly one CONSTANT instruction, so folding looks at the last
  *     instructions only.
- *  2. `stack` is what the machine's stack holds after the last instruction; it never exceeds MAX_STACK.
+ *  2. `stack` is what the machine's stack holds after the last instruction; it never exceeds YOKE_PROGRAM_STACK.
  *  3. Recursion is bounded by MAX_NESTING, whatever the text.
  *  4. The first error wins; after it every parsing function returns false up to the top.
  *
@@ -18,6 +18,7 @@
  * is a pure number: dimensions that differ in rad only are consistent. */
 #include "model/expression.h"
 #include "base/text.h"
+#include "model/expression_program.h"
 #include "model/units.h"
 
 #include <math.h>
@@ -28,298 +29,28 @@
 #include <string.h>
 
 enum {
-  MAX_TEXT       = 1 << 20, /* characters */
-  MAX_NESTING    = 100,     /* parentheses, calls, indices, signs and powers inside each other */
-  MAX_STACK      = 64,      /* values */
-  MAX_NAME       = 256,     /* characters of a name with its indices */
-  MAX_LITERAL    = 300,     /* digits of a number */
-  MAX_POWER      = 16,      /* largest exponent done by products */
-  MAX_DIMENSION  = 999,     /* exponent of a base unit */
-  GRADIENT_CHUNK = 8        /* derivatives carried along in one sweep */
+  MAX_TEXT      = 1 << 20, /* characters */
+  MAX_NESTING   = 100,     /* parentheses, calls, indices, signs and powers inside each other */
+  MAX_NAME      = 256,     /* characters of a name with its indices */
+  MAX_LITERAL   = 300,     /* digits of a number */
+  MAX_POWER     = 16,      /* largest exponent done by products */
+  MAX_DIMENSION = 999      /* exponent of a base unit */
 };
 
 #define PI 3.14159265358979323846
 #define EULER 2.71828182845904523536
 
-typedef enum opcode {
-  OP_CONSTANT,
-  OP_VARIABLE,
-  /* one operand */
-  OP_NEGATE,
-  OP_NOT,
-  OP_POWER_INTEGER, /* exponent in `number` */
-  OP_SIN,
-  OP_COS,
-  OP_TAN,
-  OP_ASIN,
-  OP_ACOS,
-  OP_ATAN,
-  OP_SINH,
-  OP_COSH,
-  OP_TANH,
-  OP_EXP,
-  OP_LOG,
-  OP_LOG10,
-  OP_SQRT,
-  OP_ABS,
-  OP_SIGN,
-  OP_FLOOR,
-  OP_CEIL,
-  OP_STEP,
-  /* two operands */
-  OP_ADD,
-  OP_SUBTRACT,
-  OP_MULTIPLY,
-  OP_DIVIDE,
-  OP_POWER,
-  OP_ATAN2,
-  OP_MIN,
-  OP_MAX,
-  OP_MOD,
-  OP_HYPOT,
-  OP_LESS,
-  OP_LESS_EQUAL,
-  OP_GREATER,
-  OP_GREATER_EQUAL,
-  OP_EQUAL,
-  OP_NOT_EQUAL,
-  OP_AND,
-  OP_OR,
-  /* three operands: condition, value if not zero, value if zero; all are evaluated */
-  OP_SELECT
-} opcode;
-
-typedef struct instruction {
-  int32_t op;
-  int32_t number; /* VARIABLE: index into the caller's values; POWER_INTEGER: the exponent */
-  union {
-    double  value; /* CONSTANT */
-    int32_t slot;  /* VARIABLE: position in `variables` */
-  } u;
-} instruction;
-
 typedef enum dimension_state { DIMENSION_BARE, DIMENSION_UNKNOWN, DIMENSION_KNOWN } dimension_state;
 
 struct yoke_expression {
-  char           *text;
-  int             n;
-  instruction    *program; /* [n] */
-  int             n_variables;
-  int            *variables; /* [n_variables], increasing */
-  dimension_state state;
-  int             dimension[4];
+  char             *text;
+  int               n;
+  yoke_instruction *program; /* [n] */
+  int               n_variables;
+  int              *variables; /* [n_variables], increasing */
+  dimension_state   state;
+  int               dimension[4];
 };
-
-/* ---- Arithmetic: values and partial derivatives ---------------------------------------------------------------- */
-
-static bool takes_one(int op) {
-  return op >= OP_NEGATE && op <= OP_STEP;
-}
-
-static bool takes_two(int op) {
-  return op >= OP_ADD && op <= OP_OR;
-}
-
-/* a^n by squaring. */
-static double power_integer(double a, int n) {
-  double result = 1.0, square = a;
-  for (int m = n < 0 ? -n : n; m > 0; m >>= 1) {
-    if (m & 1) result *= square;
-    if (m > 1) square *= square;
-  }
-  return n < 0 ? 1.0 / result : result;
-}
-
-/* a - b floor(a / b): takes the sign of b. */
-static double modulo(double a, double b) {
-  const double r = fmod(a, b);
-  return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r;
-}
-
-static double unary_value(int op, int n, double a) {
-  switch (op) {
-  case OP_NEGATE: return -a;
-  case OP_NOT: return a == 0.0 ? 1.0 : 0.0;
-  case OP_POWER_INTEGER: return power_integer(a, n);
-  case OP_SIN: return sin(a);
-  case OP_COS: return cos(a);
-  case OP_TAN: return tan(a);
-  case OP_ASIN: return asin(a);
-  case OP_ACOS: return acos(a);
-  case OP_ATAN: return atan(a);
-  case OP_SINH: return sinh(a);
-  case OP_COSH: return cosh(a);
-  case OP_TANH: return tanh(a);
-  case OP_EXP: return exp(a);
-  case OP_LOG: return log(a);
-  case OP_LOG10: return log10(a);
-  case OP_SQRT: return sqrt(a);
-  case OP_ABS: return fabs(a);
-  case OP_SIGN: return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; /* 0 stays 0, NaN stays NaN */
-  case OP_FLOOR: return floor(a);
-  case OP_CEIL: return ceil(a);
-  case OP_STEP: return a >= 0.0 ? 1.0 : 0.0;
-  default: return NAN;
-  }
-}
-
-/* dy/da of y = op(a). At kinks (abs at 0) the mean of both sides, at jumps (sign, floor, step) 0. */
-static double unary_slope(int op, int n, double a, double y) {
-  switch (op) {
-  case OP_NEGATE: return -1.0;
-  case OP_POWER_INTEGER: return n == 0 ? 0.0 : (double)n * power_integer(a, n - 1);
-  case OP_SIN: return cos(a);
-  case OP_COS: return -sin(a);
-  case OP_TAN: return 1.0 + y * y;
-  case OP_ASIN: return 1.0 / sqrt((1.0 - a) * (1.0 + a));
-  case OP_ACOS: return -1.0 / sqrt((1.0 - a) * (1.0 + a));
-  case OP_ATAN: return 1.0 / (1.0 + a * a);
-  case OP_SINH: return cosh(a);
-  case OP_COSH: return sinh(a);
-  case OP_TANH: return (1.0 - y) * (1.0 + y);
-  case OP_EXP: return y;
-  case OP_LOG: return 1.0 / a;
-  case OP_LOG10: return 0.43429448190325182765 / a; /* 1 / ln 10 */
-  case OP_SQRT: return 0.5 / y;
-  case OP_ABS: return unary_value(OP_SIGN, 0, a);
-  default: return 0.0;
-  }
-}
-
-static double binary_value(int op, double a, double b) {
-  switch (op) {
-  case OP_ADD: return a + b;
-  case OP_SUBTRACT: return a - b;
-  case OP_MULTIPLY: return a * b;
-  case OP_DIVIDE: return a / b;
-  case OP_POWER: return pow(a, b);
-  case OP_ATAN2: return atan2(a, b);
-  case OP_MIN: return a <= b || isnan(a) ? a : b;
-  case OP_MAX: return a >= b || isnan(a) ? a : b;
-  case OP_MOD: return modulo(a, b);
-  case OP_HYPOT: return hypot(a, b);
-  case OP_LESS: return a < b ? 1.0 : 0.0;
-  case OP_LESS_EQUAL: return a <= b ? 1.0 : 0.0;
-  case OP_GREATER: return a > b ? 1.0 : 0.0;
-  case OP_GREATER_EQUAL: return a >= b ? 1.0 : 0.0;
-  case OP_EQUAL: return a == b ? 1.0 : 0.0;
-  case OP_NOT_EQUAL: return a != b ? 1.0 : 0.0;
-  case OP_AND: return a != 0.0 && b != 0.0 ? 1.0 : 0.0;
-  case OP_OR: return a != 0.0 || b != 0.0 ? 1.0 : 0.0;
-  default: return NAN;
-  }
-}
-
-/* Partial derivatives of a^b:  b a^(b-1)  and  a^b ln a, the limits 0 where a factor vanishes. */
-static void power_slopes(double a, double b, double y, double *y_a, double *y_b) {
-  *y_a = b == 0.0 ? 0.0 : b * pow(a, b - 1.0);
-  *y_b = y == 0.0 ? 0.0 : y * log(a);
-}
-
-/* y_a, y_b of y = op(a, b). min and max follow the operand that is taken (the first of equal ones); atan2 and
- * hypot at the origin have none: 0. */
-static void binary_slopes(int op, double a, double b, double y, double *y_a, double *y_b) {
-  *y_a = 0.0;
-  *y_b = 0.0;
-  switch (op) {
-  case OP_ADD: *y_a = 1.0, *y_b = 1.0; break;
-  case OP_SUBTRACT: *y_a = 1.0, *y_b = -1.0; break;
-  case OP_MULTIPLY: *y_a = b, *y_b = a; break;
-  case OP_DIVIDE: *y_a = 1.0 / b, *y_b = -y / b; break;
-  case OP_POWER: power_slopes(a, b, y, y_a, y_b); break;
-  case OP_ATAN2: {
-    const double r = hypot(a, b);
-    if (r > 0.0) *y_a = b / r / r, *y_b = -a / r / r;
-    break;
-  }
-  case OP_MIN: *(a <= b || isnan(a) ? y_a : y_b) = 1.0; break;
-  case OP_MAX: *(a >= b || isnan(a) ? y_a : y_b) = 1.0; break;
-  case OP_MOD: *y_a = 1.0, *y_b = -floor(a / b); break;
-  case OP_HYPOT:
-    if (y > 0.0) *y_a = a / y, *y_b = b / y;
-    break;
-  default: break;
-  }
-}
-
-/* Chain rule term: what does not depend on the variable (d = 0) or has no weight adds nothing, even where the
- * other factor is infinite. */
-static double chain(double slope, double d) {
-  return slope == 0.0 || d == 0.0 ? 0.0 : slope * d;
-}
-
-/* ---- Evaluation ------------------------------------------------------------------------------------------------- */
-
-static double sweep_value(const yoke_expression *e, const double *variables) {
-  double s[MAX_STACK];
-  int    top = -1;
-  for (int i = 0; i < e->n; ++i) {
-    const instruction *in = &e->program[i];
-    if (in->op == OP_CONSTANT) {
-      s[++top] = in->u.value;
-    } else if (in->op == OP_VARIABLE) {
-      s[++top] = variables[in->number];
-    } else if (takes_one(in->op)) {
-      s[top] = unary_value(in->op, in->number, s[top]);
-    } else if (takes_two(in->op)) {
-      --top;
-      s[top] = binary_value(in->op, s[top], s[top + 1]);
-    } else {
-      top -= 2;
-      s[top] = s[top] != 0.0 ? s[top + 1] : s[top + 2];
-    }
-  }
-  return s[0];
-}
-
-/* Value, and derivatives with respect to variables first .. first + n - 1 (n <= GRADIENT_CHUNK). */
-static double sweep_gradient(const yoke_expression *e, const double *variables, int first, int n, double *gradient) {
-  double s[MAX_STACK], d[MAX_STACK][GRADIENT_CHUNK];
-  int    top = -1;
-  for (int i = 0; i < e->n; ++i) {
-    const instruction *in = &e->program[i];
-    if (in->op == OP_CONSTANT || in->op == OP_VARIABLE) {
-      ++top;
-      for (int k = 0; k < n; ++k) d[top][k] = 0.0;
-      if (in->op == OP_CONSTANT) {
-        s[top] = in->u.value;
-      } else {
-        s[top] = variables[in->number];
-        if (in->u.slot >= first && in->u.slot < first + n) d[top][in->u.slot - first] = 1.0;
-      }
-    } else if (takes_one(in->op)) {
-      const double y     = unary_value(in->op, in->number, s[top]);
-      const double slope = unary_slope(in->op, in->number, s[top], y);
-      for (int k = 0; k < n; ++k) d[top][k] = chain(slope, d[top][k]);
-      s[top] = y;
-    } else if (takes_two(in->op)) {
-      double y_a, y_b;
-      --top;
-      const double y = binary_value(in->op, s[top], s[top + 1]);
-      binary_slopes(in->op, s[top], s[top + 1], y, &y_a, &y_b);
-      for (int k = 0; k < n; ++k) d[top][k] = chain(y_a, d[top][k]) + chain(y_b, d[top + 1][k]);
-      s[top] = y;
-    } else {
-      top -= 2;
-      const int taken = s[top] != 0.0 ? top + 1 : top + 2;
-      for (int k = 0; k < n; ++k) d[top][k] = d[taken][k];
-      s[top] = s[taken];
-    }
-  }
-  for (int k = 0; k < n; ++k) gradient[k] = d[0][k];
-  return s[0];
-}
-
-double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient) {
-  const int n = expression->n_variables;
-  if (gradient == NULL || n == 0) return sweep_value(expression, variables);
-  double value = 0.0;
-  for (int first = 0; first < n; first += GRADIENT_CHUNK) {
-    const int rest = n - first;
-    value = sweep_gradient(expression, variables, first, rest < GRADIENT_CHUNK ? rest : GRADIENT_CHUNK, gradient + first);
-  }
-  return value;
-}
 
 /* ---- Compiler: messages and characters --------------------------------------------------------------------------- */
 
@@ -340,7 +71,7 @@ typedef struct compiler {
   int                 nesting;
   int                 stack; /* invariant 2 */
   int                 n, capacity;
-  instruction        *program;
+  yoke_instruction   *program;
 } compiler;
 
 /* Columns count characters, not bytes, from 1. */
@@ -353,7 +84,8 @@ static int column_of(const char *text, size_t at) {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-static bool fail(compiler *c, size_t at, const char *format, ...) {
+static bool
+fail(compiler *c, size_t at, const char *format, ...) {
   if (c->status != YOKE_OK) return false;
   c->status = YOKE_E_MODEL;
   if (c->message == NULL || c->message_size == 0) return false;
@@ -408,9 +140,7 @@ static void describe(const compiler *c, size_t at, char *found, size_t size) {
     return;
   }
   size_t n = name_length(text);
-  while (n == 0 && (is_digit(text[n]) || text[n] == '.')) {
-    while (is_digit(text[n]) || text[n] == '.') ++n;
-  }
+  while (is_digit(text[n]) || text[n] == '.') ++n;
   if (n == 0) n = 1;
   while (((unsigned char)text[n] & 0xC0) == 0x80 && n < 4) ++n; /* the rest of a UTF-8 character */
   if (n == 1 && ((unsigned char)text[0] < 0x20 || (unsigned char)text[0] >= 0x7F)) {
@@ -420,26 +150,24 @@ static void describe(const compiler *c, size_t at, char *found, size_t size) {
   }
 }
 
-/* "found X, expected Y", with a hint for what other languages write. */
+/* What other languages write, and what is meant here; "" if nothing comes to mind. */
+static const char *hint_for(const compiler *c) {
+  switch (c->text[c->at]) {
+  case '*': return c->at > 0 && c->text[c->at - 1] == '*' ? " (a power is written ^)" : "";
+  case '&': return " (write and)";
+  case '|': return " (write or)";
+  case '!': return " (write not)";
+  case '=': return " (equality is written ==)";
+  case ',': return " (a decimal point is a dot)";
+  default: return "";
+  }
+}
+
 static bool fail_expected(compiler *c, const char *expected) {
-  static const struct {
-    const char *text, *hint;
-  } hints[] = {{"**", " (a power is written ^)"},   {"*", " (a power is written ^)"}, {"&", " (write and)"},
-               {"|", " (write or)"},                {"!", " (write not)"},            {"=", " (equality is written ==)"},
-               {",", " (a decimal point is a dot)"}};
   char found[64];
   skip_blanks(c);
   describe(c, c->at, found, sizeof found);
-  const char *hint = "";
-  for (size_t i = 0; i < sizeof hints / sizeof hints[0] && hint[0] == '\0'; ++i) {
-    /* A star is worth the hint only where it follows another one. */
-    const bool is_second_star = c->text[c->at] == '*' && c->at > 0 && c->text[c->at - 1] == '*';
-    if (c->text[c->at] == '*' ? is_second_star && hints[i].text[0] == '*'
-                              : strncmp(c->text + c->at, hints[i].text, strlen(hints[i].text)) == 0) {
-      hint = hints[i].hint;
-    }
-  }
-  return fail(c, c->at, "found %s, expected %s%s", found, expected, hint);
+  return fail(c, c->at, "found %s, expected %s%s", found, expected, hint_for(c));
 }
 
 static bool enter(compiler *c) {
@@ -453,10 +181,10 @@ static void leave(compiler *c) {
 
 /* ---- Compiler: emission and dimensions ---------------------------------------------------------------------------- */
 
-static bool emit(compiler *c, instruction in, int stack_change) {
+static bool emit(compiler *c, yoke_instruction in, int stack_change) {
   if (c->n == c->capacity) {
-    const int    capacity = c->capacity > 0 ? 2 * c->capacity : 16;
-    instruction *program  = realloc(c->program, (size_t)capacity * sizeof *program);
+    const int         capacity = c->capacity > 0 ? 2 * c->capacity : 16;
+    yoke_instruction *program  = realloc(c->program, (size_t)capacity * sizeof *program);
     if (program == NULL) {
       fail(c, c->at, "out of memory");
       c->status = YOKE_E_MEMORY;
@@ -466,13 +194,14 @@ static bool emit(compiler *c, instruction in, int stack_change) {
     c->capacity = capacity;
   }
   c->stack += stack_change;
-  if (c->stack > MAX_STACK) return fail(c, c->at, "more than %d values wait for their operator", (int)MAX_STACK);
+  if (c->stack > YOKE_PROGRAM_STACK)
+    return fail(c, c->at, "more than %d values wait for their operator", (int)YOKE_PROGRAM_STACK);
   c->program[c->n++] = in;
   return true;
 }
 
 static bool emit_constant(compiler *c, double value) {
-  return emit(c, (instruction){.op = OP_CONSTANT, .u.value = value}, 1);
+  return emit(c, (yoke_instruction){.op = YOKE_OP_CONSTANT, .u.value = value}, 1);
 }
 
 /* Take back the last `count` constants (invariant 1) and put one value in their place. */
@@ -538,7 +267,7 @@ static void multiply_dimensions(quantity *a, const quantity *b, int sign) {
 static void raise_dimension(quantity *a, bool is_exponent_known, double exponent) {
   if (a->state != DIMENSION_KNOWN) return;
   for (int k = 0; k < 4; ++k) {
-    const double raised = is_exponent_known ? exponent * (double)a->dimension[k] : NAN;
+    const double raised = is_exponent_known ? exponent * (double)a->dimension[k] : (double)NAN;
     if (!(fabs(raised) <= MAX_DIMENSION && fabs(raised - nearbyint(raised)) < 1e-9)) {
       a->state = DIMENSION_UNKNOWN;
       return;
@@ -549,11 +278,11 @@ static void raise_dimension(quantity *a, bool is_exponent_known, double exponent
 
 /* How the dimension of a function or operator follows from its arguments. */
 typedef enum dimension_rule {
-  RULE_SAME,      /* arguments agree and the result is of their kind */
-  RULE_COMPARE,   /* arguments agree, the result is a pure number */
-  RULE_PURE,      /* arguments and result are pure numbers */
-  RULE_ANY,       /* any arguments, the result is a pure number */
-  RULE_SQRT,      /* half the exponents */
+  RULE_SAME,    /* arguments agree and the result is of their kind */
+  RULE_COMPARE, /* arguments agree, the result is a pure number */
+  RULE_PURE,    /* arguments and result are pure numbers */
+  RULE_ANY,     /* any arguments, the result is a pure number */
+  RULE_SQRT,    /* half the exponents */
   RULE_MULTIPLY,
   RULE_DIVIDE,
   RULE_POWER
@@ -561,26 +290,26 @@ typedef enum dimension_rule {
 
 typedef struct operation {
   const char    *name;
-  opcode         op;
+  yoke_opcode    op;
   dimension_rule rule;
   int            n_arguments;
   bool           is_repeated; /* min, max: any number of arguments from n_arguments on */
 } operation;
 
 static const operation function_list[] = {
-    {"sin", OP_SIN, RULE_PURE, 1, false},      {"cos", OP_COS, RULE_PURE, 1, false},
-    {"tan", OP_TAN, RULE_PURE, 1, false},      {"asin", OP_ASIN, RULE_PURE, 1, false},
-    {"acos", OP_ACOS, RULE_PURE, 1, false},    {"atan", OP_ATAN, RULE_PURE, 1, false},
-    {"atan2", OP_ATAN2, RULE_COMPARE, 2, false}, {"sinh", OP_SINH, RULE_PURE, 1, false},
-    {"cosh", OP_COSH, RULE_PURE, 1, false},    {"tanh", OP_TANH, RULE_PURE, 1, false},
-    {"exp", OP_EXP, RULE_PURE, 1, false},      {"log", OP_LOG, RULE_PURE, 1, false},
-    {"log10", OP_LOG10, RULE_PURE, 1, false},  {"sqrt", OP_SQRT, RULE_SQRT, 1, false},
-    {"abs", OP_ABS, RULE_SAME, 1, false},      {"sign", OP_SIGN, RULE_ANY, 1, false},
-    {"min", OP_MIN, RULE_SAME, 2, true},       {"max", OP_MAX, RULE_SAME, 2, true},
-    {"pow", OP_POWER, RULE_POWER, 2, false},   {"floor", OP_FLOOR, RULE_SAME, 1, false},
-    {"ceil", OP_CEIL, RULE_SAME, 1, false},    {"mod", OP_MOD, RULE_SAME, 2, false},
-    {"step", OP_STEP, RULE_ANY, 1, false},     {"hypot", OP_HYPOT, RULE_SAME, 2, false},
-    {"if", OP_SELECT, RULE_SAME, 3, false},
+    {"sin", YOKE_OP_SIN, RULE_PURE, 1, false},        {"cos", YOKE_OP_COS, RULE_PURE, 1, false},
+    {"tan", YOKE_OP_TAN, RULE_PURE, 1, false},        {"asin", YOKE_OP_ASIN, RULE_PURE, 1, false},
+    {"acos", YOKE_OP_ACOS, RULE_PURE, 1, false},      {"atan", YOKE_OP_ATAN, RULE_PURE, 1, false},
+    {"atan2", YOKE_OP_ATAN2, RULE_COMPARE, 2, false}, {"sinh", YOKE_OP_SINH, RULE_PURE, 1, false},
+    {"cosh", YOKE_OP_COSH, RULE_PURE, 1, false},      {"tanh", YOKE_OP_TANH, RULE_PURE, 1, false},
+    {"exp", YOKE_OP_EXP, RULE_PURE, 1, false},        {"log", YOKE_OP_LOG, RULE_PURE, 1, false},
+    {"log10", YOKE_OP_LOG10, RULE_PURE, 1, false},    {"sqrt", YOKE_OP_SQRT, RULE_SQRT, 1, false},
+    {"abs", YOKE_OP_ABS, RULE_SAME, 1, false},        {"sign", YOKE_OP_SIGN, RULE_ANY, 1, false},
+    {"min", YOKE_OP_MIN, RULE_SAME, 2, true},         {"max", YOKE_OP_MAX, RULE_SAME, 2, true},
+    {"pow", YOKE_OP_POWER, RULE_POWER, 2, false},     {"floor", YOKE_OP_FLOOR, RULE_SAME, 1, false},
+    {"ceil", YOKE_OP_CEIL, RULE_SAME, 1, false},      {"mod", YOKE_OP_MOD, RULE_SAME, 2, false},
+    {"step", YOKE_OP_STEP, RULE_ANY, 1, false},       {"hypot", YOKE_OP_HYPOT, RULE_SAME, 2, false},
+    {"if", YOKE_OP_SELECT, RULE_SAME, 3, false},
 };
 
 enum { N_FUNCTIONS = sizeof function_list / sizeof function_list[0] };
@@ -596,16 +325,16 @@ static bool apply_unary(compiler *c, size_t at, const operation *f, int number, 
   case RULE_SQRT: raise_dimension(a, true, 0.5); break;
   default: break;
   }
-  if (a->is_constant) return fold(c, 1, unary_value(f->op, number, c->program[c->n - 1].u.value));
-  return emit(c, (instruction){.op = (int32_t)f->op, .number = number}, 0);
+  if (a->is_constant) return fold(c, 1, yoke_opcode_unary(f->op, number, c->program[c->n - 1].u.value));
+  return emit(c, (yoke_instruction){.op = (int32_t)f->op, .number = number}, 0);
 }
 
-static const operation integer_power = {"^", OP_POWER_INTEGER, RULE_SAME, 1, false};
+static const operation integer_power = {"^", YOKE_OP_POWER_INTEGER, RULE_SAME, 1, false};
 
 /* a^b; integer constants as exponent become products. */
 static bool apply_power(compiler *c, size_t at, quantity *a, const quantity *b) {
   if (!require_pure(c, at, b, "an exponent")) return false;
-  const double exponent = b->is_constant ? c->program[c->n - 1].u.value : NAN;
+  const double exponent = b->is_constant ? c->program[c->n - 1].u.value : (double)NAN;
   raise_dimension(a, b->is_constant, exponent);
   if (a->state == DIMENSION_BARE && b->state == DIMENSION_UNKNOWN) a->state = DIMENSION_UNKNOWN;
   if (b->is_constant && fabs(exponent) <= MAX_POWER && exponent == floor(exponent)) {
@@ -615,7 +344,7 @@ static bool apply_power(compiler *c, size_t at, quantity *a, const quantity *b) 
   }
   if (a->is_constant && b->is_constant) return fold(c, 2, pow(c->program[c->n - 2].u.value, exponent));
   a->is_constant = false;
-  return emit(c, (instruction){.op = OP_POWER}, -1);
+  return emit(c, (yoke_instruction){.op = YOKE_OP_POWER}, -1);
 }
 
 /* Apply to the last two operands on the stack; the result takes the place of a. */
@@ -633,21 +362,21 @@ static bool apply_binary(compiler *c, size_t at, const operation *f, quantity *a
   default: break;
   }
   if (a->is_constant && b->is_constant) {
-    return fold(c, 2, binary_value(f->op, c->program[c->n - 2].u.value, c->program[c->n - 1].u.value));
+    return fold(c, 2, yoke_opcode_binary(f->op, c->program[c->n - 2].u.value, c->program[c->n - 1].u.value));
   }
   a->is_constant = false;
-  return emit(c, (instruction){.op = (int32_t)f->op}, -1);
+  return emit(c, (yoke_instruction){.op = (int32_t)f->op}, -1);
 }
 
 /* if(condition, a, b); the result takes the place of the condition. */
 static bool apply_select(compiler *c, size_t at, quantity *condition, const quantity *a, const quantity *b) {
   if (!merge_dimensions(c, at, a, b, condition)) return false;
   if (condition->is_constant && a->is_constant && b->is_constant) {
-    const instruction *last = &c->program[c->n - 3];
+    const yoke_instruction *last = &c->program[c->n - 3];
     return fold(c, 3, last[0].u.value != 0.0 ? last[1].u.value : last[2].u.value);
   }
   condition->is_constant = false;
-  return emit(c, (instruction){.op = OP_SELECT}, -2);
+  return emit(c, (yoke_instruction){.op = YOKE_OP_SELECT}, -2);
 }
 
 /* ---- Compiler: grammar --------------------------------------------------------------------------------------------- */
@@ -661,22 +390,22 @@ typedef struct infix {
 } infix;
 
 static const infix infix_list[] = {
-    {"<=", LEVEL_COMPARE, {"<=", OP_LESS_EQUAL, RULE_COMPARE, 2, false}},
-    {">=", LEVEL_COMPARE, {">=", OP_GREATER_EQUAL, RULE_COMPARE, 2, false}},
-    {"==", LEVEL_COMPARE, {"==", OP_EQUAL, RULE_COMPARE, 2, false}},
-    {"!=", LEVEL_COMPARE, {"!=", OP_NOT_EQUAL, RULE_COMPARE, 2, false}},
-    {"<", LEVEL_COMPARE, {"<", OP_LESS, RULE_COMPARE, 2, false}},
-    {">", LEVEL_COMPARE, {">", OP_GREATER, RULE_COMPARE, 2, false}},
-    {"+", LEVEL_SUM, {"+", OP_ADD, RULE_SAME, 2, false}},
-    {"-", LEVEL_SUM, {"-", OP_SUBTRACT, RULE_SAME, 2, false}},
-    {"*", LEVEL_PRODUCT, {"*", OP_MULTIPLY, RULE_MULTIPLY, 2, false}},
-    {"/", LEVEL_PRODUCT, {"/", OP_DIVIDE, RULE_DIVIDE, 2, false}},
-    {"and", LEVEL_AND, {"and", OP_AND, RULE_ANY, 2, false}},
-    {"or", LEVEL_OR, {"or", OP_OR, RULE_ANY, 2, false}},
+    {"<=", LEVEL_COMPARE, {"<=", YOKE_OP_LESS_EQUAL, RULE_COMPARE, 2, false}},
+    {">=", LEVEL_COMPARE, {">=", YOKE_OP_GREATER_EQUAL, RULE_COMPARE, 2, false}},
+    {"==", LEVEL_COMPARE, {"==", YOKE_OP_EQUAL, RULE_COMPARE, 2, false}},
+    {"!=", LEVEL_COMPARE, {"!=", YOKE_OP_NOT_EQUAL, RULE_COMPARE, 2, false}},
+    {"<", LEVEL_COMPARE, {"<", YOKE_OP_LESS, RULE_COMPARE, 2, false}},
+    {">", LEVEL_COMPARE, {">", YOKE_OP_GREATER, RULE_COMPARE, 2, false}},
+    {"+", LEVEL_SUM, {"+", YOKE_OP_ADD, RULE_SAME, 2, false}},
+    {"-", LEVEL_SUM, {"-", YOKE_OP_SUBTRACT, RULE_SAME, 2, false}},
+    {"*", LEVEL_PRODUCT, {"*", YOKE_OP_MULTIPLY, RULE_MULTIPLY, 2, false}},
+    {"/", LEVEL_PRODUCT, {"/", YOKE_OP_DIVIDE, RULE_DIVIDE, 2, false}},
+    {"and", LEVEL_AND, {"and", YOKE_OP_AND, RULE_ANY, 2, false}},
+    {"or", LEVEL_OR, {"or", YOKE_OP_OR, RULE_ANY, 2, false}},
 };
 
-static const operation negation = {"-", OP_NEGATE, RULE_SAME, 1, false};
-static const operation logical_not = {"not", OP_NOT, RULE_ANY, 1, false};
+static const operation negation    = {"-", YOKE_OP_NEGATE, RULE_SAME, 1, false};
+static const operation logical_not = {"not", YOKE_OP_NOT, RULE_ANY, 1, false};
 
 static bool parse_level(compiler *c, int min_level, quantity *out);
 
@@ -742,7 +471,7 @@ static bool number_value(const char *text, size_t length, double *value) {
 static bool parse_unit(compiler *c, double *value, quantity *out) {
   const size_t end = c->at;
   skip_blanks(c);
-  const char *text = c->text + c->at;
+  const char *text       = c->text + c->at;
   const bool  is_inverse = text[0] == '1' && text[1] == '/' && c->at > end;
   if (!is_inverse && (is_keyword(text) || !(is_name_start(text[0]) || (unsigned char)text[0] >= 0x80))) return true;
   double       factor;
@@ -781,7 +510,8 @@ static bool parse_number(compiler *c, quantity *out) {
   if (c->text[c->at] == '_' || c->text[c->at] == '.') return fail_expected(c, "an operator or a unit after the number");
   if (!parse_unit(c, &value, out)) return false;
   if (!isfinite(value)) {
-    return fail(c, start, "found '%.*s', expected a number below 1.8e308", length > 40 ? 40 : (int)length, c->text + start);
+    return fail(c, start, "found '%.*s', expected a number below 1.8e308", length > 40 ? 40 : (int)length,
+                c->text + start);
   }
   return emit_constant(c, value);
 }
@@ -803,7 +533,8 @@ static bool parse_index(compiler *c, char *name, size_t *n) {
     return fail(c, start, "found the index %.9g, expected an integer", value);
   }
   const int length = snprintf(name + *n, MAX_NAME - *n, "[%d]", (int)value);
-  if (length < 0 || *n + (size_t)length >= MAX_NAME) return fail(c, start, "the name is longer than %d characters", MAX_NAME - 1);
+  if (length < 0 || *n + (size_t)length >= MAX_NAME)
+    return fail(c, start, "the name is longer than %d characters", MAX_NAME - 1);
   *n += (size_t)length;
   return true;
 }
@@ -843,10 +574,13 @@ static bool fail_unknown_name(compiler *c, size_t at, const char *name) {
   double factor;
   int    dimension[4];
   if (yoke_unit_lookup(name, &factor, dimension)) {
-    return fail(c, at, "unknown name '%s', expected a parameter, a state or a constant; as a unit it stands directly "
-                       "after a number, its parts without blanks: 2 N/mm", name);
+    return fail(c, at,
+                "unknown name '%s', expected a parameter, a state or a constant; as a unit it stands directly "
+                "after a number, its parts without blanks: 2 N/mm",
+                name);
   }
-  if (find_function(name) != NULL) return fail(c, at, "found the function '%s' without arguments, expected '(' after it", name);
+  if (find_function(name) != NULL)
+    return fail(c, at, "found the function '%s' without arguments, expected '(' after it", name);
   if (c->symbols != NULL && c->symbols->suggest != NULL) {
     c->symbols->suggest(c->symbols->user, name, nearest, sizeof nearest);
     nearest[sizeof nearest - 1] = '\0';
@@ -859,7 +593,7 @@ static bool parse_symbol(compiler *c, quantity *out) {
   char         name[MAX_NAME];
   const size_t start = c->at;
   if (!parse_dotted_name(c, name)) return false;
-  *out                  = bare_quantity;
+  *out                      = bare_quantity;
   double           value    = 0.0;
   int              variable = -1;
   yoke_symbol_kind kind     = YOKE_SYMBOL_UNKNOWN;
@@ -868,7 +602,7 @@ static bool parse_symbol(compiler *c, quantity *out) {
   }
   if (kind == YOKE_SYMBOL_VARIABLE && variable >= 0) {
     out->state = DIMENSION_UNKNOWN;
-    return emit(c, (instruction){.op = OP_VARIABLE, .number = variable}, 1);
+    return emit(c, (yoke_instruction){.op = YOKE_OP_VARIABLE, .number = variable}, 1);
   }
   out->is_constant = true;
   if (kind == YOKE_SYMBOL_CONSTANT) {
@@ -920,8 +654,9 @@ static bool parse_call(compiler *c, quantity *out) {
     const char *names[N_FUNCTIONS];
     for (int i = 0; i < N_FUNCTIONS; ++i) names[i] = function_list[i].name;
     const char *nearest = yoke_text_nearest(name, names, N_FUNCTIONS);
-    return fail(c, at, "unknown function '%s'%s%s%s", name, nearest != NULL ? "; did you mean " : ", expected sin, cos, sqrt, ...",
-                nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    return fail(c, at, "unknown function '%s'%s%s%s", name,
+                nearest != NULL ? "; did you mean " : ", expected sin, cos, sqrt, ...", nearest != NULL ? nearest : "",
+                nearest != NULL ? "?" : "");
   }
   c->at += length;
   skip_blanks(c);
@@ -1011,21 +746,21 @@ static int compare_int(const void *a, const void *b) {
 /* The sorted list of variables, and each VARIABLE's place in it. */
 static bool number_variables(yoke_expression *e) {
   int n = 0;
-  for (int i = 0; i < e->n; ++i) n += e->program[i].op == OP_VARIABLE;
+  for (int i = 0; i < e->n; ++i) n += e->program[i].op == YOKE_OP_VARIABLE;
   if (n == 0) return true;
   e->variables = malloc((size_t)n * sizeof *e->variables);
   if (e->variables == NULL) return false;
   n = 0;
   for (int i = 0; i < e->n; ++i) {
-    if (e->program[i].op == OP_VARIABLE) e->variables[n++] = e->program[i].number;
+    if (e->program[i].op == YOKE_OP_VARIABLE) e->variables[n++] = e->program[i].number;
   }
   qsort(e->variables, (size_t)n, sizeof *e->variables, compare_int);
   for (int i = 0; i < n; ++i) {
     if (i == 0 || e->variables[i] != e->variables[i - 1]) e->variables[e->n_variables++] = e->variables[i];
   }
   for (int i = 0; i < e->n; ++i) {
-    instruction *in = &e->program[i];
-    if (in->op != OP_VARIABLE) continue;
+    yoke_instruction *in = &e->program[i];
+    if (in->op != YOKE_OP_VARIABLE) continue;
     const int *place = bsearch(&in->number, e->variables, (size_t)e->n_variables, sizeof *place, compare_int);
     in->u.slot       = (int32_t)(place - e->variables);
   }
@@ -1038,14 +773,15 @@ static bool parse_whole(compiler *c, quantity *out) {
   if (!parse_level(c, LEVEL_OR, out)) return false;
   if (c->text[c->at] != '\0') return fail_expected(c, "an operator or the end");
   if (out->is_constant && !isfinite(c->program[0].u.value)) {
-    return fail(c, 0, "the value is %s, expected a finite number", isnan(c->program[0].u.value) ? "not defined" : "infinite");
+    return fail(c, 0, "the value is %s, expected a finite number",
+                isnan(c->program[0].u.value) ? "not defined" : "infinite");
   }
   return true;
 }
 
 yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbols, char *message, size_t message_size,
                                     yoke_expression **out) {
-  compiler c     = {.text = text != NULL ? text : "", .symbols = symbols, .message = message, .message_size = message_size};
+  compiler c = {.text = text != NULL ? text : "", .symbols = symbols, .message = message, .message_size = message_size};
   quantity whole = bare_quantity;
   *out           = NULL;
   if (message != NULL && message_size > 0) message[0] = '\0';
@@ -1079,6 +815,10 @@ void yoke_expression_destroy(yoke_expression **expression) {
   free((*expression)->variables);
   free(*expression);
   *expression = NULL;
+}
+
+double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient) {
+  return yoke_program_evaluate(expression->program, expression->n, variables, expression->n_variables, gradient);
 }
 
 bool yoke_expression_is_constant(const yoke_expression *expression) {

@@ -29,7 +29,26 @@ typedef struct yoke_symbols {
  * expected is written to `message` (size `message_size`), and YOKE_E_MODEL is returned; the caller adds
  * file, line and key. Pi, e, the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt
  * abs sign min max pow floor ceil mod step hypot if(c,a,b), the operators + - * / ^ (right associative), unary -,
- * comparisons < <= > >= == != and `and or not` (0 or 1) are always known. */
+ * comparisons < <= > >= == != and `and or not` (0 or 1) are always known. A symbol called pi or e wins over the number.
+ *
+ * Binding, loosest first: or; and; not; comparisons (not chained); + -; * /; unary -; ^. So -2^2 is -4 and 2^-1 is 0.5.
+ * min and max take two or more arguments. step(x) is 1 for x >= 0. mod(a, b) has the sign of b. sign(0) is 0.
+ * if(c, a, b) evaluates both a and b and takes one: what is not taken has no influence, not even as NaN.
+ *
+ * Names: letters, digits and _, joined by '.', indexed by [..] with a formula that folds to an integer ("rod[i-1].x" asks
+ * lookup for "rod[2].x"). A '-' is always a minus.
+ *
+ * Units: a unit belongs to the number right before it (blanks between them are free): 350 mm, 30deg, 5 1/s. Its parts are
+ * written without blanks, with * / and integer exponents: 2 N/mm, 1e-3 kg*m^2, 9.81 m/s^2. Inside such a word a unit's name
+ * always means the unit, also when a parameter has the same name; `3*m` and `2 N * m` mean the symbol m. A part that is
+ * no unit ends the unit: in `5 mm*width` width is a symbol. A unit binds tighter than every operator: 1/2 s is 1/(2 s).
+ * Written units of different dimension cannot be added or compared ("inconsistent units"); a number or a symbol without unit
+ * fits to everything; angles are pure numbers.
+ *
+ * Derivatives where there is none: 0 at the jumps of sign, step, floor, ceil, mod and comparisons, and at the kink of abs
+ * and hypot; min, max and if follow the argument that is taken. sqrt(0) has an infinite slope, but what does not
+ * depend on a variable has derivative 0 whatever its value.
+ * A formula whose constant value is not finite is an error. */
 yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbols, char *message, size_t message_size,
                                     yoke_expression **out);
 void        yoke_expression_destroy(yoke_expression **expression);
@@ -45,7 +64,8 @@ const int *yoke_expression_variables(const yoke_expression *expression);
  * with respect to the k-th of yoke_expression_variables. No allocation; safe from many threads. */
 double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient);
 
-/* Unit factor to SI: yoke_unit_lookup("mm", &f, dim) gives f = 1e-3 and dim = exponents of (m, kg, s, rad). false: unknown. */
+/* Unit factor to SI: yoke_unit_lookup("mm", &f, dim) gives f = 1e-3 and dim = exponents of (m, kg, s, rad). false: unknown.
+ * Products are units, too: "N/mm", "kg*m^2", "1/s". */
 bool yoke_unit_lookup(const char *unit, double *factor, int dimension[4]);
 
 /* A literal with a unit, "350 mm", "30 deg", "1e-3 kg*m^2", "2 N/mm" : `is_unit` reports whether the text had one.

@@ -142,7 +142,8 @@ typedef struct yoke_connection {
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
 } yoke_connection;
 
-/* Variables of load, event and output expressions: number 0 is t, number k > 0 is `variables[k - 1]`. */
+/* Variables of load, event and output expressions: number 0 is t, number k > 0 is `variables[k - 1]`.
+ * Its place within the body's share of q or v is mass + component: `component` is 0 for chains, `mass` is 0 for all others. */
 typedef struct yoke_variable {
   int  body;
   int  mass;        /* chains: which mass, 0-based */
@@ -208,6 +209,8 @@ typedef struct yoke_split_part { /* kept for the split of a model into subsystem
   char *name;
   int   n_bodies;
   int  *bodies;
+  /* Besides whole bodies a part may hold a piece of one chain: n_masses > 0 masses of body `chain` from first_mass (0-based). */
+  int chain, first_mass, n_masses;
 } yoke_split_part;
 
 typedef struct yoke_model {
@@ -238,7 +241,8 @@ int yoke_model_find_connection(const yoke_model *model, const char *name);
 int yoke_body_nq(const yoke_body *body);
 int yoke_body_nv(const yoke_body *body);
 
-/* Output name of component i of q or v of a body ("x", "q0", "omega"; chain "x[3]"), and back. false: no such name. */
+/* Output name of component i of q or v of a body ("x", "q0", "omega"; chain "x[3]", counted from 1), and back.
+ * false: no such name, or `name` is too small. `out->body` is left to the caller. */
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
 
@@ -247,11 +251,16 @@ const char *yoke_body_kind_name(yoke_body_kind kind);             /* "mass1d" */
 const char *yoke_connection_kind_name(yoke_connection_kind kind); /* "spring-damper" */
 bool        yoke_connection_is_joint(yoke_connection_kind kind);
 
-/* F(x, v, t) with derivatives. */
+/* F(x, v, t), the sum of all parts that are given, with derivatives (each pointer may be NULL). A power law with an exponent
+ * below 1 has no finite slope at 0: 0 is given. */
 double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv);
-double yoke_law_potential(const yoke_law *law, double x); /* of the part that depends on x only; 0 for expressions of v */
 
-/* Table value and slope. */
+/* Integral of F from 0 to x of the parts that depend on x only: linear, power and table in closed form, an expression of x
+ * alone numerically (adaptive, about 1e-12 relative); an expression that reads v or t adds 0. Each point where the force
+ * jumps costs accuracy: 1e-9. */
+double yoke_law_potential(const yoke_law *law, double x);
+
+/* Table value and slope (may be NULL). A table of one point is constant. */
 double yoke_table_value(const yoke_table *table, double x, double *slope);
 double yoke_table_integral(const yoke_table *table, double x); /* from 0 to x */
 

@@ -167,7 +167,7 @@ static yoke_status toy_dae_jacobian(const void *self, const yoke_dae *dae, void 
   memset(J, 0, (size_t)nx * nx * sizeof *J);
   p->force(p, t, q, v, u, f, df_dq, df_dv);
   const int i_f = dae->form == YOKE_DAE_GGL ? n : dae->i_a; /* rows of the force balance */
-#define TOY_J(row, col) J[(col) * nx + (row)]
+#define TOY_J(row, col) J[(col)*nx + (row)]
   for (int i = 0; i < n; ++i) {
     TOY_J(i, n + i) = 1;
     for (int j = 0; j < n; ++j) {
@@ -357,15 +357,17 @@ static void toy_angle_force(const toy_problem *p, double t, const double *q, con
 }
 
 #define TOY_IMPLICIT .dae_create = toy_dae_create, .dae_rhs = toy_dae_rhs, .dae_jacobian = toy_dae_jacobian
-static const yoke_equations_ops toy_plain_ops  = {.kind = "toy", .derivative = toy_derivative, TOY_IMPLICIT};
-static const yoke_equations_ops toy_fused_ops  = {.kind = "toy fused", .derivative = toy_derivative, .stage = toy_stage,
-                                                  TOY_IMPLICIT};
-static const yoke_equations_ops toy_linear_ops = {.kind = "toy linear", .derivative = toy_derivative,
-                                                  .linear = toy_linear_matrices, TOY_IMPLICIT};
-static const yoke_equations_ops toy_constrained_ops = {.kind = "toy constrained", .derivative = toy_derivative,
+static const yoke_equations_ops toy_plain_ops = {.kind = "toy", .derivative = toy_derivative, TOY_IMPLICIT};
+static const yoke_equations_ops toy_fused_ops = {
+    .kind = "toy fused", .derivative = toy_derivative, .stage = toy_stage, TOY_IMPLICIT};
+static const yoke_equations_ops toy_linear_ops = {
+    .kind = "toy linear", .derivative = toy_derivative, .linear = toy_linear_matrices, TOY_IMPLICIT};
+static const yoke_equations_ops toy_constrained_ops = {.kind             = "toy constrained",
+                                                       .derivative       = toy_derivative,
                                                        .project_position = toy_project_position,
                                                        .project_velocity = toy_project_velocity,
-                                                       .constraint = toy_constraint, TOY_IMPLICIT};
+                                                       .constraint       = toy_constraint,
+                                                       TOY_IMPLICIT};
 
 static const toy_problem toy_problem_kepler   = {.n = 2, .force = toy_kepler_force};
 static const toy_problem toy_problem_duffing  = {.n = 1, .force = toy_duffing_force};
@@ -376,17 +378,37 @@ static const toy_problem toy_problem_push     = {.n = 1, .nu = 1, .force = toy_p
 static const toy_problem toy_problem_pendulum = {.n = 2, .ng = 1, .force = toy_pendulum_force};
 static const toy_problem toy_problem_angle    = {.n = 1, .force = toy_angle_force};
 
-static inline void toy_nonlinear(yoke_equations *e) { toy_fill(e, &toy_plain_ops, &toy_problem_kepler); }
-static inline void toy_nonlinear_fused(yoke_equations *e) { toy_fill(e, &toy_fused_ops, &toy_problem_kepler); }
-static inline void toy_duffing(yoke_equations *e) { toy_fill(e, &toy_fused_ops, &toy_problem_duffing); }
-static inline void toy_duffing_plain(yoke_equations *e) { toy_fill(e, &toy_plain_ops, &toy_problem_duffing); }
+static inline void toy_nonlinear(yoke_equations *e) {
+  toy_fill(e, &toy_plain_ops, &toy_problem_kepler);
+}
+static inline void toy_nonlinear_fused(yoke_equations *e) {
+  toy_fill(e, &toy_fused_ops, &toy_problem_kepler);
+}
+static inline void toy_duffing(yoke_equations *e) {
+  toy_fill(e, &toy_fused_ops, &toy_problem_duffing);
+}
+static inline void toy_duffing_plain(yoke_equations *e) {
+  toy_fill(e, &toy_plain_ops, &toy_problem_duffing);
+}
 /* q(0) = 2, v(0) = -0.66 lies on the slow curve of the stiff one (eps = 1e-6); eps = 0.5 for the mild one. */
-static inline void toy_vanderpol(yoke_equations *e) { toy_fill(e, &toy_plain_ops, &toy_problem_stiff); }
-static inline void toy_vanderpol_mild(yoke_equations *e) { toy_fill(e, &toy_plain_ops, &toy_problem_mild); }
-static inline void toy_linear(yoke_equations *e) { toy_fill(e, &toy_linear_ops, &toy_problem_linear); }
-static inline void toy_push(yoke_equations *e) { toy_fill(e, &toy_plain_ops, &toy_problem_push); }
-static inline void toy_pendulum(yoke_equations *e) { toy_fill(e, &toy_constrained_ops, &toy_problem_pendulum); }
-static inline void toy_angle(yoke_equations *e) { toy_fill(e, &toy_plain_ops, &toy_problem_angle); }
+static inline void toy_vanderpol(yoke_equations *e) {
+  toy_fill(e, &toy_plain_ops, &toy_problem_stiff);
+}
+static inline void toy_vanderpol_mild(yoke_equations *e) {
+  toy_fill(e, &toy_plain_ops, &toy_problem_mild);
+}
+static inline void toy_linear(yoke_equations *e) {
+  toy_fill(e, &toy_linear_ops, &toy_problem_linear);
+}
+static inline void toy_push(yoke_equations *e) {
+  toy_fill(e, &toy_plain_ops, &toy_problem_push);
+}
+static inline void toy_pendulum(yoke_equations *e) {
+  toy_fill(e, &toy_constrained_ops, &toy_problem_pendulum);
+}
+static inline void toy_angle(yoke_equations *e) {
+  toy_fill(e, &toy_plain_ops, &toy_problem_angle);
+}
 
 /* Starts: toy_nonlinear at t = 0 by toy_nonlinear_exact(0, q, v); pendulum at the angle phi with angular velocity w. */
 static inline void toy_pendulum_state(double phi, double w, double *q, double *v) {

@@ -184,6 +184,56 @@ static void banded_agrees_with_dense_lapack(void **unused) {
   check_against_dense(YOKE_LINEAR_BANDED, true, false);
 }
 
+/* A chain of masses held by constraints: rows (mass, multiplier) with (m, -G^T; -G, -1e-14). With the multipliers marked
+ * the solution agrees with the dense one, also when the constraints turn and a fresh pivot order would differ. */
+static void marked_multipliers_are_solved_like_dense_ones(void **unused) {
+  (void)unused;
+  enum { n_bodies = 12, n_free = 2 * n_bodies, n = n_free + n_bodies };
+  int     row[n * 10], col[n * 10], n_entries = 0;
+  uint8_t is_weak[n];
+  for (int i = 0; i < n; ++i) {
+    is_weak[i]     = i >= n_free;
+    row[n_entries] = i, col[n_entries++] = i;
+  }
+  for (int k = 0; k < n_bodies; ++k) {
+    for (int e = 0; e < (k > 0 ? 4 : 2); ++e) { /* two coordinates of body k, then of body k - 1 */
+      const int i    = 2 * (k - e / 2) + e % 2;
+      row[n_entries] = n_free + k, col[n_entries++] = i;
+      row[n_entries] = i, col[n_entries++] = n_free + k;
+    }
+  }
+  int           slot[n * 10];
+  yoke_pattern *p         = NULL;
+  yoke_linear  *linear[2] = {NULL, NULL};
+  yoke_factor  *factor[2] = {NULL, NULL};
+  assert_int_equal(yoke_pattern_create(NULL, n, n, n_entries, row, col, slot, &p), YOKE_OK);
+  assert_int_equal(yoke_linear_create_saddle(NULL, p, is_weak, YOKE_LINEAR_KLU, &linear[0]), YOKE_OK);
+  assert_int_equal(yoke_linear_create_saddle(NULL, p, is_weak, YOKE_LINEAR_DENSE, &linear[1]), YOKE_OK);
+  for (int turn = 0; turn <= 8; ++turn) {
+    double a[n * 10] = {0}, x[2][n], work[8 * n];
+    for (int i = 0; i < n_entries; ++i) {
+      const int    multiplier = row[i] > col[i] ? row[i] : col[i], other = row[i] > col[i] ? col[i] : row[i];
+      const double angle = 0.3 * (multiplier - n_free) + turn * acos(-1.0) / 8;
+      a[slot[i]]         = multiplier == other
+                               ? (multiplier < n_free ? 100.0 : -1e-14)
+                               : (other / 2 == multiplier - n_free ? -1 : 1) * (other % 2 == 0 ? cos(angle) : sin(angle));
+    }
+    for (int kind = 0; kind < 2; ++kind) {
+      assert_int_equal(yoke_factor_make(linear[kind], a, NULL, &factor[kind]), YOKE_OK);
+      for (int i = 0; i < n; ++i) x[kind][i] = 1 + i % 5;
+      yoke_factor_solve(factor[kind], x[kind], NULL, work);
+    }
+    double scale = 0;
+    for (int i = 0; i < n; ++i) scale = fmax(scale, fabs(x[1][i]));
+    for (int i = 0; i < n; ++i) assert_true(fabs(x[0][i] - x[1][i]) <= 1e-11 * scale);
+  }
+  for (int kind = 0; kind < 2; ++kind) {
+    yoke_factor_release(&factor[kind]);
+    yoke_linear_destroy(&linear[kind]);
+  }
+  yoke_pattern_destroy(&p);
+}
+
 static void band_that_is_too_wide_is_refused_with_a_message(void **unused) {
   (void)unused;
   yoke_context *ctx = NULL;
@@ -387,6 +437,7 @@ int main(void) {
       cmocka_unit_test(complex_klu_agrees_with_dense_lapack),
       cmocka_unit_test(dense_agrees_with_dense_lapack),
       cmocka_unit_test(banded_agrees_with_dense_lapack),
+      cmocka_unit_test(marked_multipliers_are_solved_like_dense_ones),
       cmocka_unit_test(band_that_is_too_wide_is_refused_with_a_message),
       cmocka_unit_test(band_is_found_behind_a_shuffled_order),
       cmocka_unit_test(shared_factor_gives_the_same_bits_as_an_unshared_one),

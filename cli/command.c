@@ -1,0 +1,54 @@
+#include "command.h"
+
+const command_def *const commands[] = {&run_command,     &check_command, &info_command,
+                                       &compare_command, &new_command,   &help_command};
+const int                n_commands = (int)(sizeof commands / sizeof *commands);
+
+void print_messages(const yoke_context *ctx) {
+  static const char *const labels[] = {
+      [YOKE_SEVERITY_ERROR] = "error", [YOKE_SEVERITY_WARNING] = "warning", [YOKE_SEVERITY_NOTE] = "note"};
+  size_t n_shown = 0;
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+    const yoke_severity severity = yoke_context_message_severity(ctx, i);
+    fprintf(stderr, "%s: %s\n", labels[severity], yoke_context_message(ctx, i));
+    n_shown += severity == YOKE_SEVERITY_ERROR;
+  }
+  const size_t n_errors = yoke_context_n_errors(ctx);
+  if (n_errors > n_shown) fprintf(stderr, "note: %zu more errors\n", n_errors - n_shown);
+}
+
+void json_messages(json *j, const yoke_context *ctx, yoke_status status) {
+  if (status != YOKE_OK) {
+    json_begin(j, "messages", '[');
+    for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+      if (yoke_context_message_severity(ctx, i) != YOKE_SEVERITY_WARNING)
+        json_text(j, NULL, yoke_context_message(ctx, i));
+    }
+    json_end(j, ']');
+  }
+  json_begin(j, "warnings", '[');
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+    if (yoke_context_message_severity(ctx, i) == YOKE_SEVERITY_WARNING)
+      json_text(j, NULL, yoke_context_message(ctx, i));
+  }
+  json_end(j, ']');
+}
+
+const char *status_word(yoke_status status) {
+  switch (status) {
+  case YOKE_OK: return "done";
+  case YOKE_E_DIFFERENT: return "different";
+  case YOKE_E_INTERRUPTED: return "interrupted";
+  default: return "failed";
+  }
+}
+
+yoke_context *create_context(void) {
+  yoke_context *ctx = NULL;
+  if (yoke_context_create(&ctx) != YOKE_OK) fputs("error: out of memory\n", stderr);
+  return ctx;
+}
+
+const char *plural(int64_t n, const char *one, const char *many) {
+  return n == 1 ? one : many;
+}

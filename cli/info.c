@@ -1,0 +1,217 @@
+/* yoke info: what a model or a result consists of. */
+#include "command.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct info_arguments {
+  text_list set;
+  bool      all, model, repair, json;
+} info_arguments;
+
+static const option_def info_options[] = {
+    {"all", 'a', OPTION_FLAG, offsetof(info_arguments, all), NULL, "list every name, not only the first ones"},
+    {"model", 0, OPTION_FLAG, offsetof(info_arguments, model), NULL, "result: print the text of its model"},
+    {"repair", 0, OPTION_FLAG, offsetof(info_arguments, repair), NULL,
+     "result of a killed run: clear the mark that locks other readers out"},
+    {"set", 0, OPTION_LIST, offsetof(info_arguments, set), "KEY=VALUE", "model: override a key; repeatable"},
+    {"json", 0, OPTION_FLAG, offsetof(info_arguments, json), NULL, "print one JSON object"},
+};
+
+enum { N_SHOWN = 12 };
+
+static void print_items(const char *label, int n, const yoke_model_item *items, bool all) {
+  const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
+  for (int i = 0; i < shown; ++i)
+    printf("%-14s %s%s%s\n", i == 0 ? label : "", items[i].name, *items[i].kind ? "  " : "", items[i].kind);
+  if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
+}
+
+static void print_model(const char *path, const yoke_model_facts *f, bool all) {
+  printf("%-14s %s (%s)\n", "model", f->name, path);
+  printf("%-14s %d bodies, %d connections, %d loads, %d events\n", "parts", f->n_bodies, f->n_connections, f->n_loads,
+         f->n_events);
+  printf("%-14s %d coordinates, %d velocities, %d constraint rows (%d redundant): %d %s\n", "equations", f->nq, f->nv,
+         f->n_constraints, f->n_redundant, f->n_freedoms, plural(f->n_freedoms, "freedom", "freedoms"));
+  printf("%-14s %.9g .. %.9g s\n", "time", f->t_start, f->t_end);
+  printf("%-14s %s, rtol %.3g, atol %.3g\n", "solver", f->solver, f->rtol, f->atol);
+  print_items("bodies", f->n_bodies, f->bodies, all);
+  print_items("connections", f->n_connections, f->connections, all);
+  printf("%-14s %d of %d selected, ", "outputs", f->n_outputs, f->n_outputs_all);
+  if (f->every > 0.0) {
+    printf("every %.9g s\n", f->every);
+  } else {
+    puts("at every step");
+  }
+  print_items("", f->n_outputs, f->outputs, all);
+  if (f->output_file) printf("%-14s %s\n", "result", f->output_file);
+  if (f->output_csv) printf("%-14s %s\n", "CSV", f->output_csv);
+}
+
+static void json_items(json *j, const char *key, int n, const yoke_model_item *items, const char *kind) {
+  json_begin(j, key, '[');
+  for (int i = 0; i < n; ++i) {
+    json_begin(j, NULL, '{');
+    json_text(j, "name", items[i].name);
+    json_text(j, kind, items[i].kind);
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+}
+
+static void json_model(json *j, const yoke_model_facts *f) {
+  json_text(j, "name", f->name);
+  json_number(j, "t_start", f->t_start);
+  json_number(j, "t_end", f->t_end);
+  json_text(j, "solver", f->solver);
+  json_whole(j, "n_bodies", f->n_bodies);
+  json_whole(j, "n_connections", f->n_connections);
+  json_whole(j, "n_loads", f->n_loads);
+  json_whole(j, "n_events", f->n_events);
+  json_whole(j, "coordinates", f->nq);
+  json_whole(j, "velocities", f->nv);
+  json_whole(j, "constraints", f->n_constraints);
+  json_whole(j, "redundant", f->n_redundant);
+  json_whole(j, "freedoms", f->n_freedoms);
+  json_whole(j, "n_outputs_all", f->n_outputs_all);
+  json_items(j, "bodies", f->n_bodies, f->bodies, "kind");
+  json_items(j, "connections", f->n_connections, f->connections, "kind");
+  json_items(j, "outputs", f->n_outputs, f->outputs, "unit");
+}
+
+static yoke_status info_model(yoke_context *ctx, const info_arguments *a, const char *path, json *j) {
+  yoke_run_options options = yoke_run_options_default();
+  options.model            = path;
+  options.n_sets           = a->set.n;
+  options.sets             = a->set.texts;
+  yoke_model_facts  facts;
+  const yoke_status status = yoke_model_inspect(ctx, &options, &facts);
+  if (status == YOKE_OK && a->json) json_model(j, &facts);
+  if (status == YOKE_OK && !a->json) print_model(path, &facts, a->all);
+  yoke_model_facts_release(&facts);
+  return status;
+}
+
+static void print_settings(const char *settings) {
+  bool first = true;
+  for (const char *line = settings; *line; first = false) {
+    const size_t length = strcspn(line, "\n");
+    printf("%-14s %.*s\n", first ? "settings" : "", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
+static void print_result(const yoke_result *result, bool all) {
+  yoke_result_facts f;
+  yoke_result_facts_get(result, &f);
+  const int n = yoke_result_n_quantities(result);
+  printf("%-14s %s (%s%s%s)\n", "result", yoke_result_path(result), f.format, *f.version ? ", yoke " : "", f.version);
+  if (*f.name) printf("%-14s %s\n", "model", f.name);
+  if (*f.status) printf("%-14s %s\n", "status", f.status);
+  if (f.is_open_for_writing) {
+    printf("%-14s %s\n", "",
+           "being written, or its run was killed: then yoke info --repair opens it for other programs");
+  }
+  if (isfinite(f.t_reached)) {
+    printf("%-14s reached %.9g s", "time", f.t_reached);
+    if (isfinite(f.t_end)) printf(" of %.9g s", f.t_end);
+    putchar('\n');
+  }
+  if (n > 0) {
+    size_t        n_times;
+    const double *t = yoke_result_times(result, 0, &n_times);
+    printf("%-14s %zu", "output times", n_times);
+    if (n_times > 0) printf(", %.9g .. %.9g s", t[0], t[n_times - 1]);
+    putchar('\n');
+  }
+  printf("%-14s %d\n", "quantities", n);
+  const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
+  for (int i = 0; i < shown; ++i)
+    printf("%-14s %s  %s\n", "", yoke_result_name(result, i), yoke_result_unit(result, i));
+  if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
+  print_settings(f.settings);
+}
+
+static void json_result(json *j, const yoke_result *result) {
+  yoke_result_facts f;
+  yoke_result_facts_get(result, &f);
+  json_text(j, "format", f.format);
+  json_text(j, "version", f.version);
+  json_text(j, "name", f.name);
+  json_text(j, "run_status", f.status);
+  json_truth(j, "is_open_for_writing", f.is_open_for_writing);
+  json_number(j, "t_end", f.t_end);
+  json_number(j, "t_reached", f.t_reached);
+  json_text(j, "settings", f.settings);
+  json_begin(j, "quantities", '[');
+  for (int i = 0; i < yoke_result_n_quantities(result); ++i) {
+    size_t n_times;
+    yoke_result_times(result, i, &n_times);
+    json_begin(j, NULL, '{');
+    json_text(j, "name", yoke_result_name(result, i));
+    json_text(j, "unit", yoke_result_unit(result, i));
+    json_whole(j, "times", (int64_t)n_times);
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+}
+
+static yoke_status info_result(yoke_context *ctx, const info_arguments *a, const char *path, json *j) {
+  yoke_result *result = NULL;
+  if (a->repair) YOKE_TRY(yoke_result_repair(ctx, path));
+  YOKE_TRY(yoke_result_open(ctx, path, &result));
+  if (a->json) {
+    json_result(j, result);
+  } else if (a->model) {
+    yoke_result_facts facts;
+    yoke_result_facts_get(result, &facts);
+    fputs(facts.model, stdout);
+  } else {
+    print_result(result, a->all);
+  }
+  yoke_result_close(&result);
+  return YOKE_OK;
+}
+
+static int info_file(const info_arguments *a, const char *path) {
+  yoke_context *ctx = create_context();
+  if (!ctx) return EXIT_CODE_IO;
+  json j = {.file = stdout};
+  if (a->json) {
+    json_begin(&j, NULL, '{');
+    json_text(&j, "file", path);
+  }
+  const bool        is_result = a->repair || yoke_result_is_result(path);
+  const yoke_status status    = is_result ? info_result(ctx, a, path, &j) : info_model(ctx, a, path, &j);
+  if (a->json) {
+    json_text(&j, "status", status_word(status));
+    json_whole(&j, "exit_code", yoke_status_exit_code(status));
+    json_messages(&j, ctx, status);
+    json_end(&j, '}');
+  }
+  print_messages(ctx);
+  yoke_context_destroy(&ctx);
+  return yoke_status_exit_code(status);
+}
+
+static int info_main(const command_def *command, int argc, char **argv) {
+  info_arguments a        = {0};
+  text_list      operands = {0};
+  int            code     = options_parse(command, argc, argv, &a, &operands);
+  if (code != PARSE_DONE) return code;
+  code = operands.n == 1 ? info_file(&a, operands.texts[0])
+                         : usage_error(command, "one model or result file expected, %d given", operands.n);
+  options_release(command, &a, &operands);
+  return code;
+}
+
+const command_def info_command = {
+    .name      = "info",
+    .usage     = "MODEL|RESULT [options]",
+    .summary   = "show what a model or a result consists of",
+    .details   = "Model: bodies, connections, freedoms, constraints, redundant rows, outputs.\n"
+                 "Result (HDF5, or CSV if the name ends in .csv): status, settings, times, quantities.\n"
+                 "--repair changes the file; use it only when no run is writing it any more.",
+    .options   = info_options,
+    .n_options = (int)(sizeof info_options / sizeof *info_options),
+    .run       = info_main,
+};

@@ -1,0 +1,45 @@
+/* yoke: the program. Every command is a command_def in a file of its own; this one finds it. */
+#include "command.h"
+#include <errno.h>
+#include <string.h>
+
+static int unknown_command(const char *name) {
+  const char *names[16];
+  int         n = 0;
+  for (int i = 0; i < n_commands && n < 16; ++i) names[n++] = commands[i]->name;
+  const char *nearest = yoke_nearest_name(name, names, n);
+  fprintf(stderr, "error: yoke has no command '%s'", name);
+  if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
+  fputs("\nsee: yoke help\n", stderr);
+  return EXIT_CODE_USAGE;
+}
+
+static int dispatch(int argc, char **argv) {
+  if (argc < 2) {
+    help_command.run(&help_command, 1, argv);
+    return EXIT_CODE_USAGE;
+  }
+  const char *name = argv[1];
+  if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+    printf("yoke %s\n", yoke_version());
+    return EXIT_CODE_DONE;
+  }
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+    return help_command.run(&help_command, argc - 1, argv + 1);
+  for (int i = 0; i < n_commands; ++i) {
+    if (strcmp(commands[i]->name, name) == 0) return commands[i]->run(commands[i], argc - 1, argv + 1);
+  }
+  return unknown_command(name);
+}
+
+/* What was printed must have arrived: a full disk behind a redirection is a failure. */
+static int finish_output(int code) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+  fprintf(stderr, "error: cannot write the standard output: %s\n", strerror(errno ? errno : EIO));
+  return code == EXIT_CODE_DONE || code == EXIT_CODE_DIFFERENT ? EXIT_CODE_IO : code;
+}
+
+int main(int argc, char **argv) {
+  return finish_output(dispatch(argc, argv));
+}

@@ -1,0 +1,140 @@
+#include "options.h"
+#include <yoke/yoke.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int usage_error(const command_def *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("error: ", stderr);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "\nsee: yoke help %s\n", command->name);
+  return EXIT_CODE_USAGE;
+}
+
+void options_help(const command_def *command, FILE *file) {
+  fprintf(file, "usage: yoke %s %s\n\n%s\n", command->name, command->usage, command->summary);
+  if (command->details[0]) fprintf(file, "\n%s\n", command->details);
+  if (command->n_options > 0) fputs("\noptions\n", file);
+  for (int i = 0; i < command->n_options; ++i) {
+    const option_def *option = &command->options[i];
+    char              left[64];
+    const char        letter[] = {'-', option->letter, ',', ' ', '\0'};
+    snprintf(left, sizeof left, "%s--%s%s%s", option->letter ? letter : "    ", option->name, option->value ? " " : "",
+             option->value ? option->value : "");
+    fprintf(file, "  %-26s %s\n", left, option->help);
+  }
+}
+
+/* The option that `text` names (without dashes, up to `length`), or NULL. */
+static const option_def *find_option(const command_def *command, const char *text, size_t length, bool is_letter) {
+  for (int i = 0; i < command->n_options; ++i) {
+    const option_def *option = &command->options[i];
+    if (is_letter ? length == 1 && option->letter == *text
+                  : strlen(option->name) == length && strncmp(option->name, text, length) == 0) {
+      return option;
+    }
+  }
+  return NULL;
+}
+
+static int unknown_option(const command_def *command, const char *argument) {
+  char        name[64];
+  const char *names[64];
+  int         n = 0;
+  snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
+  name[strcspn(name, "=")] = '\0';
+  for (int i = 0; i < command->n_options && n < 64; ++i) names[n++] = command->options[i].name;
+  const char *nearest = yoke_nearest_name(name, names, n);
+  if (nearest) {
+    return usage_error(command, "yoke %s has no option '%s'; did you mean '--%s'?", command->name, argument, nearest);
+  }
+  return usage_error(command, "yoke %s has no option '%s'", command->name, argument);
+}
+
+static void store(const option_def *option, void *arguments, const char *value) {
+  char *member = (char *)arguments + option->offset;
+  switch (option->kind) {
+  case OPTION_FLAG: *(bool *)(void *)member = true; break;
+  case OPTION_TEXT: *(const char **)(void *)member = value; break;
+  case OPTION_LIST: {
+    text_list *list        = (text_list *)(void *)member;
+    list->texts[list->n++] = value;
+    break;
+  }
+  }
+}
+
+/* One option at argv[*i]; moves *i over a value of its own. */
+static int parse_option(const command_def *command, int argc, char **argv, int *i, void *arguments) {
+  const char       *argument = argv[*i];
+  const bool        is_long  = argument[1] == '-';
+  const char       *name     = argument + (is_long ? 2 : 1);
+  const size_t      length   = is_long ? strcspn(name, "=") : 1;
+  const option_def *option   = find_option(command, name, length, !is_long);
+  const char       *value    = is_long ? (name[length] == '=' ? name + length + 1 : NULL) : (name[1] ? name + 1 : NULL);
+  if (!option) return unknown_option(command, argument);
+  if (option->kind == OPTION_FLAG) {
+    if (value) return usage_error(command, "option '--%s' takes no value, '%s' was given", option->name, argument);
+  } else if (!value) {
+    if (*i + 1 >= argc) return usage_error(command, "option '--%s' needs a value (%s)", option->name, option->value);
+    value = argv[++*i];
+  }
+  store(option, arguments, value);
+  return PARSE_DONE;
+}
+
+static bool reserve_lists(const command_def *command, int argc, void *arguments, text_list *operands) {
+  const size_t room = (size_t)argc + 1;
+  operands->n       = 0;
+  operands->texts   = calloc(room, sizeof *operands->texts);
+  bool done         = operands->texts != NULL;
+  for (int i = 0; i < command->n_options; ++i) {
+    if (command->options[i].kind != OPTION_LIST) continue;
+    text_list *list = (text_list *)(void *)((char *)arguments + command->options[i].offset);
+    list->n         = 0;
+    list->texts     = calloc(room, sizeof *list->texts);
+    done            = done && list->texts;
+  }
+  return done;
+}
+
+void options_release(const command_def *command, void *arguments, text_list *operands) {
+  free(operands->texts);
+  for (int i = 0; i < command->n_options; ++i) {
+    if (command->options[i].kind != OPTION_LIST) continue;
+    free(((text_list *)(void *)((char *)arguments + command->options[i].offset))->texts);
+  }
+}
+
+static int parse_all(const command_def *command, int argc, char **argv, void *arguments, text_list *operands) {
+  bool options_ended = false;
+  for (int i = 1; i < argc; ++i) {
+    const char *argument = argv[i];
+    if (options_ended || argument[0] != '-' || argument[1] == '\0') {
+      operands->texts[operands->n++] = argument;
+    } else if (strcmp(argument, "--") == 0) {
+      options_ended = true;
+    } else if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
+      options_help(command, stdout);
+      return EXIT_CODE_DONE;
+    } else {
+      const int code = parse_option(command, argc, argv, &i, arguments);
+      if (code != PARSE_DONE) return code;
+    }
+  }
+  return PARSE_DONE;
+}
+
+int options_parse(const command_def *command, int argc, char **argv, void *arguments, text_list *operands) {
+  int code = EXIT_CODE_IO;
+  if (reserve_lists(command, argc, arguments, operands)) {
+    code = parse_all(command, argc, argv, arguments, operands);
+  } else {
+    fputs("error: out of memory\n", stderr);
+  }
+  if (code != PARSE_DONE) options_release(command, arguments, operands);
+  return code;
+}

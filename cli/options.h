@@ -1,0 +1,62 @@
+/* Options: the command line as a table, written as in git: `--name value`, `--name=value`, `-n value`, `--` ends them. */
+#ifndef YOKE_CLI_OPTIONS_H
+#define YOKE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+typedef enum option_kind {
+  OPTION_FLAG, /* bool */
+  OPTION_TEXT, /* const char * */
+  OPTION_LIST  /* text_list, may be given repeatedly */
+} option_kind;
+
+typedef struct text_list {
+  int          n;
+  const char **texts; /* into argv */
+} text_list;
+
+typedef struct option_def {
+  const char *name;   /* without dashes */
+  char        letter; /* 0: none */
+  option_kind kind;
+  size_t      offset; /* of the member of the command's arguments */
+  const char *value;  /* name of the value in help; NULL for flags */
+  const char *help;
+} option_def;
+
+typedef struct command_def {
+  const char       *name;
+  const char       *usage;   /* what follows the name */
+  const char       *summary; /* one line */
+  const char       *details; /* paragraphs for `yoke help NAME`; may be "" */
+  const option_def *options;
+  int               n_options;
+  int (*run)(const struct command_def *command, int argc,
+             char **argv); /* argv[0] is the command; gives the exit code */
+} command_def;
+
+enum {
+  EXIT_CODE_DONE      = 0,
+  EXIT_CODE_DIFFERENT = 1,
+  EXIT_CODE_USAGE     = 2,
+  EXIT_CODE_MODEL     = 3,
+  EXIT_CODE_IO        = 7,
+  PARSE_DONE          = -1
+};
+
+/* Fills `arguments` and the operands. PARSE_DONE: go on; otherwise leave with this exit code (`--help` was served, or a
+ * message says what is wrong). Lists hold room for argc texts and are released by options_release. */
+int  options_parse(const command_def *command, int argc, char **argv, void *arguments, text_list *operands);
+void options_release(const command_def *command, void *arguments, text_list *operands);
+
+/* Message on stderr with a hint at the command's help; gives EXIT_CODE_USAGE. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+int usage_error(const command_def *command, const char *format, ...);
+
+void options_help(const command_def *command, FILE *file);
+
+#endif

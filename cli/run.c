@@ -1,0 +1,265 @@
+/* yoke run: simulate a model and write its results. */
+#include "command.h"
+#include "interrupt.h"
+#include "progress.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run_arguments {
+  const char *out, *csv, *t_end, *solver, *rtol, *atol, *threads;
+  text_list   print, set;
+  bool        json, quiet;
+} run_arguments;
+
+static const option_def run_options[] = {
+    {"out", 'o', OPTION_TEXT, offsetof(run_arguments, out), "FILE", "result file: HDF5, or CSV if it ends in .csv"},
+    {"csv", 0, OPTION_TEXT, offsetof(run_arguments, csv), "FILE", "result as CSV"},
+    {"print", 0, OPTION_LIST, offsetof(run_arguments, print), "NAMES",
+     "print these outputs at the end: upper.x,upper.vx"},
+    {"set", 0, OPTION_LIST, offsetof(run_arguments, set), "KEY=VALUE", "override a key of the model file; repeatable"},
+    {"t-end", 0, OPTION_TEXT, offsetof(run_arguments, t_end), "T", "end time [s] (key t_end)"},
+    {"solver", 0, OPTION_TEXT, offsetof(run_arguments, solver), "NAME",
+     "method (key solvers.default.kind); yoke help solvers"},
+    {"rtol", 0, OPTION_TEXT, offsetof(run_arguments, rtol), "R", "relative tolerance (key solvers.default.rtol)"},
+    {"atol", 0, OPTION_TEXT, offsetof(run_arguments, atol), "A", "absolute tolerance (key solvers.default.atol)"},
+    {"threads", 0, OPTION_TEXT, offsetof(run_arguments, threads), "N",
+     "threads; default: all cores. The result does not depend on it"},
+    {"json", 0, OPTION_FLAG, offsetof(run_arguments, json), NULL, "print one JSON object instead of the summary"},
+    {"quiet", 'q', OPTION_FLAG, offsetof(run_arguments, quiet), NULL, "no summary, no progress line"},
+};
+
+/* Names of all --print, separated at commas. Gives texts[n] and their storage. */
+typedef struct name_list {
+  int          n;
+  const char **texts;
+  char        *storage;
+} name_list;
+
+static void names_release(name_list *names) {
+  free(names->texts);
+  free(names->storage);
+}
+
+/* PARSE_DONE or an exit code. */
+static int split_names(const command_def *command, const text_list *lists, name_list *out) {
+  size_t length = 1, n_most = 0;
+  *out = (name_list){0};
+  for (int i = 0; i < lists->n; ++i) {
+    length += strlen(lists->texts[i]) + 1;
+    n_most++;
+    for (const char *c = lists->texts[i]; *c; ++c) n_most += *c == ',';
+  }
+  out->texts   = calloc(n_most + 1, sizeof *out->texts);
+  out->storage = calloc(length, 1);
+  if (!out->texts || !out->storage) {
+    fputs("error: out of memory\n", stderr);
+    return EXIT_CODE_IO;
+  }
+  char *at = out->storage;
+  for (int i = 0; i < lists->n; ++i) {
+    strcpy(at, lists->texts[i]);
+    for (bool more = true; more;) {
+      const size_t size = strcspn(at, ",");
+      more              = at[size] == ',';
+      at[size]          = '\0';
+      while (*at == ' ') at++;
+      size_t used = strlen(at);
+      char  *next = at + used + 1;
+      while (used > 0 && at[used - 1] == ' ') at[--used] = '\0';
+      if (used == 0) return usage_error(command, "'--print %s' holds an empty name", lists->texts[i]);
+      out->texts[out->n++] = at;
+      at                   = next;
+    }
+  }
+  return PARSE_DONE;
+}
+
+static bool is_positive_number(const char *text) {
+  char        *end;
+  const double value = strtod(text, &end);
+  return end != text && *end == '\0' && isfinite(value) && value > 0.0;
+}
+
+static int check_values(const command_def *command, const run_arguments *a, const text_list *operands, int *threads) {
+  if (operands->n == 0) return usage_error(command, "no model file given");
+  if (operands->n > 1) return usage_error(command, "one model file expected, '%s' is too many", operands->texts[1]);
+  if (a->rtol && !is_positive_number(a->rtol))
+    return usage_error(command, "--rtol is '%s', expected a number > 0", a->rtol);
+  if (a->atol && !is_positive_number(a->atol))
+    return usage_error(command, "--atol is '%s', expected a number > 0", a->atol);
+  if (a->out && !*a->out) return usage_error(command, "--out needs a file name");
+  if (a->csv && !*a->csv) return usage_error(command, "--csv needs a file name");
+  if (a->threads) {
+    char      *end;
+    const long n = strtol(a->threads, &end, 10);
+    if (end == a->threads || *end || n < 1 || n > 100000) {
+      return usage_error(command, "--threads is '%s', expected a whole number >= 1", a->threads);
+    }
+    *threads = (int)n;
+  }
+  const char *names[64];
+  int         n     = 0;
+  bool        found = !a->solver;
+  for (int i = 0; i < yoke_n_solvers() && n < 64; ++i) {
+    names[n] = yoke_solver_name(i);
+    found    = found || strcmp(names[n], a->solver) == 0;
+    n++;
+  }
+  if (found) return PARSE_DONE;
+  const char *nearest = yoke_nearest_name(a->solver, names, n);
+  return usage_error(command, "unknown solver '%s'%s%s%s; yoke help solvers lists them", a->solver,
+                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static void print_result_files(FILE *file, const yoke_run_summary *s) {
+  if (!s->out && !s->csv) {
+    fputs("result       not written; give -o FILE.h5 or --csv FILE to keep it\n", file);
+    return;
+  }
+  const char *const files[2] = {s->out, s->csv};
+  for (int i = 0; i < 2; ++i) {
+    if (!files[i]) continue;
+    fprintf(file, "result       %s (%lld %s of %d %s)\n", files[i], (long long)s->n_rows,
+            plural(s->n_rows, "time", "times"), s->n_outputs, plural(s->n_outputs, "quantity", "quantities"));
+  }
+}
+
+static void print_summary(FILE *file, const yoke_run_summary *s) {
+  fprintf(file, "model        %s: %d %s, %d %s, %d %s\n", s->name && *s->name ? s->name : "(no name)", s->n_bodies,
+          plural(s->n_bodies, "body", "bodies"), s->n_connections,
+          plural(s->n_connections, "connection", "connections"), s->n_freedoms,
+          plural(s->n_freedoms, "freedom", "freedoms"));
+  fprintf(file, "solved       %.9g .. %.9g s%s in %.3g s\n", s->t_start, s->t,
+          s->stopped_by_event ? " (an event ended it)" : "", s->wall_time);
+  const bool is_chosen = strcmp(s->solver, s->method) != 0;
+  fprintf(file, "method       %s%s%s%s, rtol %.3g, atol %.3g\n", s->method, is_chosen ? " (chosen by " : "",
+          is_chosen ? s->solver : "", is_chosen ? ")" : "", s->rtol, s->atol);
+  fprintf(file, "steps        %lld, %lld rejected, %lld evaluations, %lld Jacobians, %lld factorizations\n",
+          (long long)s->steps, (long long)s->rejected_steps, (long long)s->evaluations, (long long)s->jacobians,
+          (long long)s->factorizations);
+  if (s->n_events > 0) fprintf(file, "events       %d\n", s->n_events);
+  if (s->has_energy) {
+    fprintf(file, "energy       drift %.3g J from %.6g J at the start\n", s->energy_drift, s->energy_start);
+  } else {
+    fputs("energy       drift unknown\n", file);
+  }
+  if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
+  print_result_files(file, s);
+}
+
+static void print_json(const yoke_context *ctx, const char *path, const yoke_run_options *options,
+                       const yoke_run_summary *s, yoke_status status) {
+  json       j         = {.file = stdout};
+  const bool is_loaded = s->name != NULL;
+  json_begin(&j, NULL, '{');
+  json_text(&j, "status", status_word(status));
+  json_whole(&j, "exit_code", yoke_status_exit_code(status));
+  json_text(&j, "reason", yoke_status_text(status));
+  json_text(&j, "model", path);
+  json_text(&j, "name", s->name);
+  json_text(&j, "solver", is_loaded ? s->solver : NULL);
+  json_text(&j, "method", is_loaded ? s->method : NULL);
+  json_number(&j, "rtol", is_loaded ? s->rtol : (double)NAN);
+  json_number(&j, "atol", is_loaded ? s->atol : (double)NAN);
+  json_number(&j, "t_start", is_loaded ? s->t_start : (double)NAN);
+  json_number(&j, "t_end", is_loaded ? s->t_end : (double)NAN);
+  json_number(&j, "t", is_loaded ? s->t : (double)NAN);
+  json_truth(&j, "stopped_by_event", s->stopped_by_event);
+  json_whole(&j, "steps", s->steps);
+  json_whole(&j, "rejected_steps", s->rejected_steps);
+  json_whole(&j, "evaluations", s->evaluations);
+  json_whole(&j, "jacobians", s->jacobians);
+  json_whole(&j, "factorizations", s->factorizations);
+  json_whole(&j, "events", s->n_events);
+  json_number(&j, "energy_start", s->has_energy ? s->energy_start : (double)NAN);
+  json_number(&j, "energy_drift", s->has_energy ? s->energy_drift : (double)NAN);
+  json_number(&j, "constraint_residual", is_loaded ? s->constraint_residual : (double)NAN);
+  json_number(&j, "load_time", s->load_time);
+  json_number(&j, "wall_time", s->wall_time);
+  json_whole(&j, "bodies", s->n_bodies);
+  json_whole(&j, "freedoms", s->n_freedoms);
+  json_whole(&j, "output_times", s->n_rows);
+  json_text(&j, "out", s->out);
+  json_text(&j, "csv", s->csv);
+  json_begin(&j, "values", '{');
+  for (int i = 0; i < s->n_print && s->print_values; ++i) json_number(&j, options->print[i], s->print_values[i]);
+  json_end(&j, '}');
+  json_messages(&j, ctx, status);
+  json_end(&j, '}');
+}
+
+/* Values are printed after success only: half a run has no end values. */
+static void print_values(const yoke_run_options *options, const yoke_run_summary *s) {
+  for (int i = 0; i < s->n_print; ++i) {
+    char text[YOKE_NUMBER_SIZE];
+    yoke_number_text(s->print_values[i], text);
+    printf("%s %s\n", options->print[i], text);
+  }
+}
+
+static int run_model(const run_arguments *a, yoke_run_options *options) {
+  yoke_context *ctx = create_context();
+  if (!ctx) return EXIT_CODE_IO;
+  yoke_run_summary summary;
+  progress         line;
+  progress_start(&line, a->quiet || a->json);
+  options->progress        = progress_update;
+  options->user            = &line;
+  options->interrupted     = interrupt_watch();
+  const yoke_status status = yoke_run(ctx, options, &summary);
+  progress_clear(&line);
+  print_messages(ctx);
+  if (a->json) {
+    print_json(ctx, options->model, options, &summary, status);
+  } else if (status == YOKE_OK) {
+    if (!a->quiet) print_summary(options->n_print > 0 ? stderr : stdout, &summary);
+    print_values(options, &summary);
+  }
+  yoke_run_summary_release(&summary);
+  yoke_context_destroy(&ctx);
+  return yoke_status_exit_code(status);
+}
+
+static int run_main(const command_def *command, int argc, char **argv) {
+  run_arguments a        = {0};
+  text_list     operands = {0};
+  name_list     names    = {0};
+  int           threads  = 0;
+  int           code     = options_parse(command, argc, argv, &a, &operands);
+  if (code != PARSE_DONE) return code;
+  code = check_values(command, &a, &operands, &threads);
+  if (code == PARSE_DONE) code = split_names(command, &a.print, &names);
+  if (code == PARSE_DONE) {
+    yoke_run_options options = yoke_run_options_default();
+    options.model            = operands.texts[0];
+    options.n_sets           = a.set.n;
+    options.sets             = a.set.texts;
+    options.t_end            = a.t_end;
+    options.solver           = a.solver;
+    options.rtol             = a.rtol;
+    options.atol             = a.atol;
+    options.out              = a.out;
+    options.csv              = a.csv;
+    options.n_print          = names.n;
+    options.print            = names.texts;
+    options.threads          = threads;
+    code                     = run_model(&a, &options);
+  }
+  names_release(&names);
+  options_release(command, &a, &operands);
+  return code;
+}
+
+const command_def run_command = {
+    .name    = "run",
+    .usage   = "MODEL [options]",
+    .summary = "simulate a model and write its results",
+    .details =
+        "Results go to the files named by -o and --csv, else by the keys output.file and output.csv of the model.\n"
+        "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
+        "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
+    .options   = run_options,
+    .n_options = (int)(sizeof run_options / sizeof *run_options),
+    .run       = run_main,
+};

@@ -1,0 +1,347 @@
+/* auto: explicit while nothing is stiff, implicit where it pays.
+ *
+ * Holds an explicit and an implicit integrator that work in turn on the same state block (of the larger size);
+ * state->method says which one is at work, so that the choice is saved and restored with the state. It depends on
+ * evaluations, steps and spectral radii only, never on the clock:
+ *   explicit -> implicit  h rho exceeded the stability bound (Hairer, Wanner II, IV.2) for as many steps as cost about
+ *                         what the start of the implicit method costs, so that a wrong guess at most doubles the work;
+ *                         or the explicit method cannot go on;
+ *   implicit -> explicit  three checks in a row, ten steps apart, found that the explicit method would be stable with
+ *                         twice the steps of the implicit one, or that the implicit method has cost more than explicit
+ *                         steps at the bound of stability would have (the next change to it then takes four times as
+ *                         long); rho from a power iteration with differences of f.
+ * Costs are counted in evaluations of f, with fixed prices of solving and factoring.
+ * A switch is decided at an accepted point and made at the beginning of the next step: dense output stays with the
+ * method that made the step. Models without an implicit view, and those too large to factor within reason, stay
+ * explicit. */
+#include "base/text.h"
+#include "integrate/explicit.h"
+#include "integrate/explicit_rk.h"
+#include "integrate/methods.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  EXPLICIT       = 0, /* values of state->method */
+  IMPLICIT       = 1,
+  SMALL_SYSTEM   = 40,      /* unknowns up to which radau5 is used instead of bdf */
+  LARGEST_SYSTEM = 1000000, /* unknowns up to which an implicit method is prepared */
+  CHECK_EVERY    = 10,      /* implicit steps between two estimates of rho */
+  SMOOTH_CHECKS  = 3,
+  FEWEST_STIFF   = 15, /* checks that must find stiffness */
+  MOST_STIFF     = 1000000,
+  TRIAL_STEPS    = 50 /* implicit steps before their cost is judged */
+};
+
+typedef struct auto_self {
+  yoke_integrator explicit_method, implicit_method;
+  bool            has_implicit;
+  double          iteration_cost, factor_cost;   /* in evaluations of f */
+  int             patience;                      /* stiff checks before the first change to the implicit method */
+  size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
+  size_t          tail;                          /* offset of auto_own in the state */
+  size_t          zq, zv;                        /* offsets of the power vector in the state */
+} auto_self;
+
+typedef struct auto_own {
+  double        rho; /* spectral radius, last estimate [1/s] */
+  int32_t       wants_switch, steps_since_check, smooth_checks, has_vector;
+  /* These outlive a change of method: */
+  int32_t       patience_factor; /* 0 means 1; grows when the implicit method did not pay */
+  int32_t       is_forced;       /* the explicit method could not go on: cost plays no part */
+  double        t_switch;
+  yoke_counters at_switch;
+} auto_own;
+
+static double *at(const void *base, size_t offset) {
+  return (double *)(void *)((char *)(uintptr_t)base + offset);
+}
+
+static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const auto_self *self = integrator->self;
+  return (auto_own *)(void *)at(state, self->tail);
+}
+
+static const yoke_integrator *at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const auto_self *self = integrator->self;
+  return state->method == IMPLICIT ? &self->implicit_method : &self->explicit_method;
+}
+
+const char *auto_method_name(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return at_work(integrator, state)->ops->name;
+}
+
+/* ---- creation ---- */
+
+static yoke_status create_method(yoke_context *ctx, const yoke_integrator *integrator, const yoke_integrator_ops *ops,
+                                 yoke_integrator *method) {
+  *method = (yoke_integrator){.ops          = ops,
+                              .equations    = integrator->equations,
+                              .options      = integrator->options,
+                              .state_size   = yoke_integrator_head_size(integrator->equations),
+                              .scratch_size = integrator->equations->work_size};
+  if (ops != &dopri5_ops && ops != &dop853_ops) method->options.first_step = 0;
+  return ops->create(ctx, method);
+}
+
+static void lay_out(auto_self *self, yoke_integrator *integrator) {
+  const yoke_equations  *e = integrator->equations;
+  const yoke_integrator *x = &self->explicit_method, *y = &self->implicit_method;
+  size_t size           = self->has_implicit && y->scratch_size > x->scratch_size ? y->scratch_size : x->scratch_size;
+  self->work            = explicit_reserve(&size, e->work_size);
+  self->u               = explicit_reserve_array(&size, e->nu + 1);
+  size_t *const parts[] = {&self->q, &self->fq, &self->gq, &self->v, &self->fv, &self->gv};
+  if (self->has_implicit) {
+    for (int i = 0; i < 6; ++i) *parts[i] = explicit_reserve_array(&size, i < 3 ? e->nq : e->nv);
+  }
+  integrator->scratch_size = size;
+
+  size       = self->has_implicit && y->state_size > x->state_size ? y->state_size : x->state_size;
+  self->tail = explicit_reserve(&size, sizeof(auto_own));
+  if (self->has_implicit) {
+    self->zq = explicit_reserve_array(&size, e->nq);
+    self->zv = explicit_reserve_array(&size, e->nv);
+  }
+  integrator->state_size = size;
+}
+
+/* Prices as measured: a fused evaluation costs about 1.5 ns per mass, a sparse solve 28 times, a factorisation 350 times
+ * as much; other models solve a linear system of their own in every evaluation. radau5 solves a real and a complex
+ * system per iteration. */
+static void set_prices(auto_self *self, bool use_radau) {
+  const bool is_fused     = explicit_rk_is_fused(&self->explicit_method);
+  self->iteration_cost    = (is_fused ? 28 : 1.5) * (use_radau ? 3 : 1);
+  self->factor_cost       = is_fused ? 350 : 10;
+  const double start_cost = 30 * (1 + self->iteration_cost) + 6 * self->factor_cost;
+  self->patience          = (int)fmax(FEWEST_STIFF, start_cost / explicit_rk_n_stages(&self->explicit_method));
+}
+
+static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
+  const yoke_equations          *e    = integrator->equations;
+  const yoke_integrator_options *o    = &integrator->options;
+  auto_self                     *self = yoke_allocate(1, sizeof *self);
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'auto': out of memory");
+  integrator->self = self;
+
+  YOKE_TRY(create_method(ctx, integrator, o->rtol <= 1e-9 ? &dop853_ops : &dopri5_ops, &self->explicit_method));
+  const double n = (double)e->nq + e->nv + 2.0 * e->ng + e->n_norms;
+  if (e->ops->dae_create != NULL && n <= LARGEST_SYSTEM) {
+    const bool use_radau = o->rtol < 1e-9 || n <= SMALL_SYSTEM;
+    self->has_implicit   = true; /* also when create fails: destroy is called for what was made */
+    YOKE_TRY(create_method(ctx, integrator, use_radau ? &radau5_ops : &bdf_ops, &self->implicit_method));
+    explicit_rk_watch_stiffness(&self->explicit_method);
+    set_prices(self, use_radau);
+  }
+  lay_out(self, integrator);
+  return YOKE_OK;
+}
+
+static void destroy(yoke_integrator *integrator) {
+  auto_self *self = integrator->self;
+  if (self == NULL) return;
+  if (self->explicit_method.ops != NULL) self->explicit_method.ops->destroy(&self->explicit_method);
+  if (self->has_implicit && self->implicit_method.ops->destroy != NULL) {
+    self->implicit_method.ops->destroy(&self->implicit_method);
+  }
+  free(self);
+  integrator->self = NULL;
+}
+
+/* ---- spectral radius ---- */
+
+static double norm2(int n, const double *x, int m, const double *y) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+  for (int i = 0; i < m; ++i) sum += y[i] * y[i];
+  return sqrt(sum);
+}
+
+/* (zq, zv) := J (zq, zv) by a difference of f at (q, v), whose value there is (fq, fv). */
+static yoke_status apply_jacobian(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const yoke_signal *u, double *zq, double *zv) {
+  const auto_self      *self = integrator->self;
+  const yoke_equations *e    = integrator->equations;
+  const double         *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
+  double               *q1 = at(scratch, self->q), *v1 = at(scratch, self->v), *gq = at(scratch, self->gq);
+  double               *gv = at(scratch, self->gv), *fq = at(scratch, self->fq), *fv = at(scratch, self->fv);
+  const double          z_norm = norm2(e->nq, zq, e->nv, zv), y_norm = norm2(e->nq, q, e->nv, v);
+  if (!(z_norm > 0) || !isfinite(z_norm)) return YOKE_NON_FINITE;
+  const double delta = sqrt(DBL_EPSILON) * fmax(y_norm, 1e-3) / z_norm;
+  for (int i = 0; i < e->nq; ++i) q1[i] = q[i] + delta * zq[i];
+  for (int i = 0; i < e->nv; ++i) v1[i] = v[i] + delta * zv[i];
+  YOKE_TRY(explicit_evaluate(integrator, at(scratch, self->work), at(scratch, self->u), &state->counters, u, state->t,
+                             YOKE_SIDE_LEFT, q1, v1, gq, gv, NULL));
+  for (int i = 0; i < e->nq; ++i) zq[i] = (gq[i] - fq[i]) / delta;
+  for (int i = 0; i < e->nv; ++i) zv[i] = (gv[i] - fv[i]) / delta;
+  return YOKE_OK;
+}
+
+/* rho = sqrt(|J J z| / |z|): J J maps positions to positions, so that the units of q and v do not matter. */
+static yoke_status estimate_radius(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                   const yoke_signal *u) {
+  const auto_self      *self = integrator->self;
+  const yoke_equations *e    = integrator->equations;
+  auto_own             *own  = own_of(integrator, state);
+  double               *zq = at(state, self->zq), *zv = at(state, self->zv);
+  if (!own->has_vector) { /* any vector with a part in every direction */
+    for (int i = 0; i < e->nq; ++i) zq[i] = 1 + 0.5 * sin(1.0 + 3.0 * i);
+    for (int i = 0; i < e->nv; ++i) zv[i] = 1 + 0.5 * cos(2.0 + 5.0 * i);
+    own->has_vector = 1;
+  }
+  YOKE_TRY(explicit_evaluate(integrator, at(scratch, self->work), at(scratch, self->u), &state->counters, u, state->t,
+                             YOKE_SIDE_LEFT, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state),
+                             at(scratch, self->fq), at(scratch, self->fv), NULL));
+  const double before = norm2(e->nq, zq, e->nv, zv);
+  for (int i = 0; i < 2; ++i) YOKE_TRY(apply_jacobian(integrator, scratch, state, u, zq, zv));
+  const double after = norm2(e->nq, zq, e->nv, zv);
+  own->rho           = sqrt(after / before);
+  if (!(after > 0) || !isfinite(after)) return YOKE_NON_FINITE;
+  for (int i = 0; i < e->nq; ++i) zq[i] /= after;
+  for (int i = 0; i < e->nv; ++i) zv[i] /= after;
+  return YOKE_OK;
+}
+
+/* ---- the choice ---- */
+
+/* Hand the state over: q, v, a, lambda and counters stay, the method's own part begins anew. */
+static yoke_status switch_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                 const yoke_signal *u) {
+  const auto_self *self = integrator->self;
+  const size_t     head = yoke_integrator_head_size(integrator->equations);
+  for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
+  const auto_own before = *own_of(integrator, state);
+  memset((char *)state + head, 0, integrator->state_size - head);
+  auto_own *own               = own_of(integrator, state);
+  own->patience_factor        = before.patience_factor;
+  own->is_forced              = before.is_forced;
+  own->t_switch               = state->t;
+  own->at_switch              = state->counters;
+  state->method               = state->method == IMPLICIT ? EXPLICIT : IMPLICIT;
+  const yoke_integrator *next = state->method == IMPLICIT ? &self->implicit_method : &self->explicit_method;
+  return next->ops->start(next, scratch, state, u);
+}
+
+/* Switch with a message when the other method cannot start. */
+static yoke_status turn(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                        const yoke_signal *u, yoke_context *ctx) {
+  const yoke_status status = switch_method(integrator, scratch, state, u);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status, "solver 'auto': '%s' cannot start at t = %.9g s (%s)",
+                   auto_method_name(integrator, state), state->t, yoke_status_text(status));
+}
+
+static void judge_explicit(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const auto_self *self   = integrator->self;
+  auto_own        *own    = own_of(integrator, state);
+  const double     needed = (double)self->patience * (own->patience_factor > 1 ? own->patience_factor : 1);
+  if (explicit_rk_is_stiff(&self->explicit_method, state, (int)fmin(needed, MOST_STIFF))) {
+    own->wants_switch = 1;
+    own->is_forced    = 0;
+  }
+}
+
+/* Has the implicit method cost more since it took over than explicit steps at the bound of stability would have? */
+static bool is_too_expensive(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const auto_self     *self = integrator->self;
+  const auto_own      *own  = own_of(integrator, state);
+  const yoke_counters *now = &state->counters, *then = &own->at_switch;
+  if (own->is_forced || now->steps - then->steps < TRIAL_STEPS || !(own->rho > 0)) return false;
+  const double implicit_cost = (double)(now->evaluations - then->evaluations) +
+                               self->iteration_cost * (double)(now->iterations - then->iterations) +
+                               self->factor_cost * (double)(now->factorings - then->factorings);
+  const double h_explicit    = 0.8 * explicit_rk_stiff_bound(&self->explicit_method) / own->rho;
+  const double explicit_cost = explicit_rk_n_stages(&self->explicit_method) * (state->t - own->t_switch) / h_explicit;
+  return implicit_cost > 1.5 * explicit_cost;
+}
+
+static void judge_implicit(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                           const yoke_signal *u) {
+  const auto_self *self = integrator->self;
+  auto_own        *own  = own_of(integrator, state);
+  if (++own->steps_since_check < CHECK_EVERY) return;
+  own->steps_since_check = 0;
+  if (estimate_radius(integrator, scratch, state, u) != YOKE_OK) {
+    own->has_vector    = 0;
+    own->smooth_checks = 0;
+    return;
+  }
+  if (is_too_expensive(integrator, state)) {
+    own->wants_switch    = 1;
+    own->patience_factor = own->patience_factor > 1 ? (int32_t)fmin(4.0 * own->patience_factor, MOST_STIFF) : 4;
+    return;
+  }
+  const double h = state->h; /* wanted, not clipped */
+  if (2 * h * own->rho < explicit_rk_stiff_bound(&self->explicit_method)) {
+    if (++own->smooth_checks >= SMOOTH_CHECKS) own->wants_switch = 1;
+  } else {
+    own->smooth_checks = 0;
+  }
+}
+
+/* ---- interface ---- */
+
+static yoke_status start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                         const yoke_signal *u) {
+  const yoke_integrator *method = at_work(integrator, state); /* a zeroed state is explicit */
+  return method->ops->start(method, scratch, state, u);
+}
+
+static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                        const yoke_signal *u, double t_limit, yoke_context *ctx) {
+  const auto_self *self = integrator->self;
+  if (own_of(integrator, state)->wants_switch) YOKE_TRY(turn(integrator, scratch, state, u, ctx));
+
+  const yoke_integrator *method = at_work(integrator, state);
+  const bool  may_turn = state->method == EXPLICIT && self->has_implicit && !(integrator->options.fixed_step > 0);
+  yoke_status status   = method->ops->step(method, scratch, state, u, t_limit, may_turn ? NULL : ctx);
+  if (may_turn && (status == YOKE_E_STEP_TOO_SMALL || status == YOKE_E_UNSTABLE)) {
+    own_of(integrator, state)->is_forced = 1;
+    YOKE_TRY(turn(integrator, scratch, state, u, ctx));
+    method = at_work(integrator, state);
+    status = method->ops->step(method, scratch, state, u, t_limit, ctx);
+  }
+  if (status != YOKE_OK) {
+    return may_turn && state->method == EXPLICIT
+               ? yoke_fail(ctx, status, "solver 'auto' failed at t = %.9g s (%s)", state->t, yoke_status_text(status))
+               : status;
+  }
+  if (!self->has_implicit) return YOKE_OK;
+  if (state->method == EXPLICIT) {
+    judge_explicit(integrator, state);
+  } else {
+    judge_implicit(integrator, scratch, state, u);
+  }
+  return YOKE_OK;
+}
+
+static void interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q,
+                        double *v) {
+  const yoke_integrator *method = at_work(integrator, state);
+  method->ops->interpolate(method, state, t, q, v);
+}
+
+static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                           const yoke_signal *u, bool state_was_reset) {
+  const yoke_integrator *method = at_work(integrator, state);
+  return method->ops->disturb(method, scratch, state, u, state_was_reset);
+}
+
+/* Only what the method at work uses, and the part of `auto`. */
+void auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src) {
+  const auto_self *self = integrator->self;
+  memcpy(dst, src, at_work(integrator, src)->state_size);
+  memcpy(at(dst, self->tail), at(src, self->tail), integrator->state_size - self->tail);
+}
+
+const yoke_integrator_ops auto_ops = {
+    .name        = "auto",
+    .summary     = "explicit or implicit as the model needs it, chosen and changed during the run",
+    .create      = create,
+    .destroy     = destroy,
+    .start       = start,
+    .step        = step,
+    .interpolate = interpolate,
+    .disturb     = disturb,
+};

@@ -1,0 +1,578 @@
+#include "integrate/explicit_rk.h"
+#include "base/text.h"
+#include "integrate/explicit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The terms of one linear combination of stages, without those whose coefficients vanish.
+ * Nystroem form of y' = (v, A): the sum over k_j = (V_j, A_j) with weights w becomes, for q,
+ *   h sum_j w_j V_j = h (sum_j w_j) v + h^2 sum_j wbar_j A_j,   wbar = w^T A. */
+typedef struct rk_row {
+  int    n;
+  int    j[RK_MAX_STAGES];
+  double w[RK_MAX_STAGES], wbar[RK_MAX_STAGES];
+} rk_row;
+
+typedef struct rk_self {
+  const rk_tableau *tableau;
+  bool              nystroem; /* fused stages, only accelerations are stored */
+  bool              watch;    /* estimate stiffness */
+  rk_row            stage[RK_MAX_STAGES];
+  rk_row            last; /* stage s with every stage that occurs in the solution or in the error */
+  double            e[RK_MAX_STAGES + 1], ebar[RK_MAX_STAGES + 1]; /* of `last`, with that of stage s behind */
+  rk_row            error, error3;
+  rk_row            dense[RK_MAX_DENSE];
+  int               n_dense; /* 0 when dense output is switched off */
+  /* offsets in the scratch */
+  size_t            work, u, kq[RK_MAX_STAGES], kv[RK_MAX_STAGES], q_stage, v_stage, temp, lambda;
+  /* offsets behind yoke_integrator_own */
+  size_t            qdot, q0, v0, qdot0, a0, dq[RK_MAX_DENSE], dv[RK_MAX_DENSE];
+} rk_self;
+
+/* Head of the method's own part of a state. */
+typedef struct rk_own {
+  double  err_old; /* error of the last accepted step that was not clipped */
+  int32_t after_reject, stiff_count, smooth_count, checks_left;
+} rk_own;
+
+/* Views of one step: pointers into state and scratch. Between steps the values at t are q, v, a, qdot of the head.
+ * During a step they are the copies that dense output needs anyway (q0, v0, a0, qdot0), and new values and stage s
+ * go straight to the head. The other stages lie in the scratch. */
+typedef struct rk_view {
+  const yoke_integrator *integrator;
+  const rk_self         *self;
+  yoke_integrator_state *state;
+  rk_own                *own;
+  const yoke_signal     *u;
+  void                  *work;
+  double                *u_now, *temp, *lambda;
+  double                *q, *v, *a, *qdot; /* at t */
+  double                *q_stage, *v_stage, *q_new, *v_new;
+  double                *kq[RK_MAX_STAGES], *kv[RK_MAX_STAGES];
+} rk_view;
+
+/* ---- creation ---- */
+
+static bool is_zero(double x) {
+  return fabs(x) < 1e-14;
+}
+
+/* w^T A over the first n stages */
+static void bar(const rk_tableau *tab, int n, const double *w, double *wbar) {
+  for (int j = 0; j < RK_MAX_STAGES; ++j) {
+    wbar[j] = 0;
+    for (int i = j + 1; i < n; ++i) wbar[j] += w[i] * tab->A[i][j];
+  }
+}
+
+static void make_row(const rk_tableau *tab, int n, const double *w, bool nystroem, rk_row *row) {
+  double wbar[RK_MAX_STAGES];
+  bar(tab, n, w, wbar);
+  row->n = 0;
+  for (int j = 0; j < n; ++j) {
+    if (is_zero(w[j]) && (!nystroem || is_zero(wbar[j]))) continue;
+    row->j[row->n]    = j;
+    row->w[row->n]    = w[j];
+    row->wbar[row->n] = wbar[j];
+    ++row->n;
+  }
+}
+
+/* The last stage of a fused step also sums the error: its terms are those of b and of e together. */
+static void make_last(rk_self *self) {
+  const rk_tableau *tab = self->tableau;
+  const int         s   = tab->s;
+  double            bbar[RK_MAX_STAGES], ebar[RK_MAX_STAGES];
+  const double     *b = tab->A[s];
+  bar(tab, s, b, bbar);
+  bar(tab, s + 1, tab->e, ebar);
+  int n = 0;
+  for (int j = 0; j < s; ++j) {
+    if (is_zero(b[j]) && is_zero(bbar[j]) && is_zero(tab->e[j]) && is_zero(ebar[j])) continue;
+    self->last.j[n]    = j;
+    self->last.w[n]    = b[j];
+    self->last.wbar[n] = bbar[j];
+    self->e[n]         = tab->e[j];
+    self->ebar[n]      = ebar[j];
+    ++n;
+  }
+  self->last.n  = n;
+  self->e[n]    = tab->e[s];
+  self->ebar[n] = 0;
+}
+
+static void lay_out(rk_self *self, yoke_integrator *integrator) {
+  const yoke_equations *e        = integrator->equations;
+  const int             n_stages = self->tableau->s + 1 + (self->n_dense > 0 ? self->tableau->n_extra : 0);
+  const int             nqd      = self->nystroem ? 0 : e->nq; /* q' = v needs no arrays of its own */
+
+  size_t size = 0;
+  self->work  = explicit_reserve(&size, e->work_size);
+  self->u     = explicit_reserve_array(&size, e->nu * RK_MAX_STAGES + 1);
+  for (int i = 1; i < n_stages; ++i) {
+    self->kq[i] = explicit_reserve_array(&size, nqd);
+    self->kv[i] = explicit_reserve_array(&size, e->nv);
+  }
+  self->q_stage            = explicit_reserve_array(&size, e->nq);
+  self->v_stage            = explicit_reserve_array(&size, e->nv);
+  self->temp               = explicit_reserve_array(&size, 2 * (e->nq + e->nv));
+  self->lambda             = explicit_reserve_array(&size, e->ng);
+  integrator->scratch_size = size;
+
+  size = 0;
+  (void)explicit_reserve(&size, sizeof(rk_own));
+  self->qdot  = explicit_reserve_array(&size, nqd);
+  self->q0    = explicit_reserve_array(&size, e->nq);
+  self->v0    = explicit_reserve_array(&size, e->nv);
+  self->qdot0 = explicit_reserve_array(&size, nqd);
+  self->a0    = explicit_reserve_array(&size, e->nv);
+  for (int m = 0; m < self->n_dense; ++m) {
+    self->dq[m] = explicit_reserve_array(&size, e->nq);
+    self->dv[m] = explicit_reserve_array(&size, e->nv);
+  }
+  integrator->state_size = yoke_integrator_head_size(e) + size;
+}
+
+yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
+  rk_self *self = yoke_allocate(1, sizeof *self);
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver '%s': out of memory", integrator->ops->name);
+  const yoke_equations *e = integrator->equations;
+  integrator->self        = self;
+  self->tableau           = tableau;
+  self->nystroem          = e->is_second_order && e->ops->stage != NULL && e->ng + e->n_norms == 0;
+  self->n_dense           = integrator->options.dense ? tableau->n_dense : 0;
+
+  const int n_all = tableau->s + 1 + tableau->n_extra;
+  for (int i = 1; i < n_all; ++i) make_row(tableau, i, tableau->A[i], self->nystroem, &self->stage[i]);
+  make_row(tableau, tableau->s + 1, tableau->e, self->nystroem, &self->error);
+  if (tableau->has_second) make_row(tableau, tableau->s + 1, tableau->e3, self->nystroem, &self->error3);
+  for (int m = 0; m < self->n_dense; ++m) make_row(tableau, n_all, tableau->D[m], self->nystroem, &self->dense[m]);
+  make_last(self);
+  lay_out(self, integrator);
+  return YOKE_OK;
+}
+
+void explicit_rk_destroy(yoke_integrator *integrator) {
+  free(integrator->self);
+  integrator->self = NULL;
+}
+
+void explicit_rk_watch_stiffness(yoke_integrator *integrator) {
+  ((rk_self *)integrator->self)->watch = true;
+}
+
+static double *at(const void *base, size_t offset) {
+  return (double *)(void *)((char *)(uintptr_t)base + offset);
+}
+
+static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                    const yoke_signal *u) {
+  const rk_self *self = integrator->self;
+  rk_own        *own  = yoke_integrator_own(integrator, state);
+  rk_view        x    = {.integrator = integrator,
+                         .self       = self,
+                         .state      = state,
+                         .own        = own,
+                         .u          = u,
+                         .work       = at(scratch, self->work),
+                         .u_now      = at(scratch, self->u),
+                         .temp       = at(scratch, self->temp),
+                         .lambda     = at(scratch, self->lambda),
+                         .q          = yoke_integrator_q(integrator, state),
+                         .v          = yoke_integrator_v(integrator, state),
+                         .a          = yoke_integrator_a(integrator, state),
+                         .q_stage    = at(scratch, self->q_stage),
+                         .v_stage    = at(scratch, self->v_stage)};
+  x.qdot              = self->nystroem ? x.v : at(own, self->qdot);
+  x.kq[0]             = x.qdot;
+  x.kv[0]             = x.a;
+  for (int i = 1; i < RK_MAX_STAGES; ++i) {
+    x.kq[i] = at(scratch, self->kq[i]);
+    x.kv[i] = at(scratch, self->kv[i]);
+  }
+  return x;
+}
+
+/* Keep the values at t beside the head, where the new ones are going to be written. */
+static void begin_step(rk_view *x) {
+  const rk_self        *self   = x->self;
+  const yoke_equations *e      = x->integrator->equations;
+  const int             s      = self->tableau->s;
+  const size_t          q_size = (size_t)e->nq * sizeof(double), v_size = (size_t)e->nv * sizeof(double);
+  x->q_new = x->q;
+  x->v_new = x->v;
+  x->kv[s] = x->a;
+  x->kq[s] = x->qdot;
+  x->q     = memcpy(at(x->own, self->q0), x->q, q_size);
+  x->v     = memcpy(at(x->own, self->v0), x->v, v_size);
+  x->a     = memcpy(at(x->own, self->a0), x->a, v_size);
+  x->qdot  = self->nystroem ? x->v : memcpy(at(x->own, self->qdot0), x->qdot, q_size);
+  x->kv[0] = x->a;
+  x->kq[0] = x->qdot;
+}
+
+/* The step failed for good: the head gets its values back, dense output shrinks to the point t. */
+static void undo_step(const rk_view *x) {
+  const yoke_equations *e      = x->integrator->equations;
+  const int             s      = x->self->tableau->s;
+  const size_t          q_size = (size_t)e->nq * sizeof(double), v_size = (size_t)e->nv * sizeof(double);
+  memcpy(x->q_new, x->q, q_size);
+  memcpy(x->v_new, x->v, v_size);
+  memcpy(x->kv[s], x->a, v_size);
+  if (!x->self->nystroem) memcpy(x->kq[s], x->qdot, q_size);
+  x->state->t_prev = x->state->t;
+}
+
+/* ---- stages ---- */
+
+enum { BLOCK = 256 /* entries whose stages stay in the first cache while several combinations are formed */ };
+
+/* Linear combination of the row over entries start .. start + m of q or v: out = y0 + h sum_j w_j k_j;
+ * without y0 (with_start false) the weights sum to 0. */
+static void combine_range(const rk_view *x, const rk_row *row, double h, bool with_start, bool is_q, int start, int m,
+                          double *out) {
+  const bool    is_nystroem_q = is_q && x->self->nystroem;
+  const double *y0            = is_q ? x->q : x->v, *K[RK_MAX_STAGES];
+  for (int i = 0; i < row->n; ++i) K[i] = (is_q && !is_nystroem_q ? x->kq : x->kv)[row->j[i]] + start;
+  explicit_combine(m, with_start ? y0 + start : NULL, is_nystroem_q ? h * h : h, row->n,
+                   is_nystroem_q ? row->wbar : row->w, K, out);
+  if (!is_nystroem_q || !with_start) return;
+  double c = 0; /* sum_j w_j */
+  for (int i = 0; i < row->n; ++i) c += row->w[i];
+  for (int i = 0; i < m; ++i) out[i] += h * c * x->v[start + i];
+}
+
+static int block_length(int n, int start) {
+  return n - start < BLOCK ? n - start : BLOCK;
+}
+
+static void combine(const rk_view *x, const rk_row *row, double h, bool with_start, double *q_out, double *v_out) {
+  const int nq = x->integrator->equations->nq, nv = x->integrator->equations->nv;
+  for (int i = 0; i < nq || i < nv; i += BLOCK) {
+    if (i < nv) combine_range(x, row, h, with_start, false, i, block_length(nv, i), v_out + i);
+    if (i < nq) combine_range(x, row, h, with_start, true, i, block_length(nq, i), q_out + i);
+  }
+}
+
+static double stage_time(const rk_view *x, int i, double h, double t_new) {
+  const double c = x->self->tableau->c[i];
+  return c == 1 ? t_new : x->state->t + c * h;
+}
+
+/* Plain stage i: k_i = f(t + c_i h, y_i); the values y_i are left in q_stage, v_stage. */
+static yoke_status run_plain(const rk_view *x, int i, double h, double t_new) {
+  combine(x, &x->self->stage[i], h, true, x->q_stage, x->v_stage);
+  return explicit_evaluate(x->integrator, x->work, x->u_now, &x->state->counters, x->u, stage_time(x, i, h, t_new),
+                           YOKE_SIDE_LEFT, x->q_stage, x->v_stage, x->kq[i], x->kv[i], NULL);
+}
+
+/* Fused stage i: `row` are its terms, `A` receives where they lie. */
+static yoke_stage describe_fused(const rk_view *x, int i, const rk_row *row, double h, double t_new, const double **A) {
+  const int    nu = x->integrator->equations->nu;
+  const double t  = stage_time(x, i, h, t_new);
+  double      *u  = x->u_now + (size_t)i * (size_t)nu;
+  if (nu > 0) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, u);
+  for (int j = 0; j < row->n; ++j) A[j] = x->kv[row->j[j]];
+  return (yoke_stage){.t    = t,
+                      .h    = h,
+                      .c    = x->self->tableau->c[i],
+                      .s    = row->n,
+                      .a    = row->w,
+                      .abar = row->wbar,
+                      .q    = x->q,
+                      .v    = x->v,
+                      .A    = A,
+                      .u    = u,
+                      .out  = x->kv[i]};
+}
+
+/* Fused stages first .. last; the one at the new point (stage s) also gives the new values and the error. */
+static yoke_status run_fused(const rk_view *x, int first, int last, double h, double t_new, double *error_sum) {
+  const yoke_equations          *e    = x->integrator->equations;
+  const rk_self                 *self = x->self;
+  const yoke_integrator_options *o    = &x->integrator->options;
+  const int                      s = self->tableau->s, n = last - first + 1;
+  const double                  *A[RK_MAX_STAGES][RK_MAX_STAGES];
+  yoke_stage                     stages[RK_MAX_STAGES];
+  for (int i = first; i <= last; ++i) {
+    yoke_stage *g = &stages[i - first];
+    *g            = describe_fused(x, i, i == s ? &self->last : &self->stage[i], h, t_new, A[i]);
+    if (i == s) {
+      g->X_out = x->q_new;
+      g->V_out = x->v_new;
+      g->e     = self->e;
+      g->ebar  = self->ebar;
+      g->atol  = o->atol;
+      g->rtol  = o->rtol;
+    } else if (i == s - 1 && self->watch) { /* for the estimate of stiffness */
+      g->X_out = x->q_stage;
+      g->V_out = x->v_stage;
+    }
+  }
+  x->state->counters.evaluations += n;
+  if (e->ops->sweep != NULL) return e->ops->sweep(e->self, x->work, n, stages, error_sum);
+  for (const yoke_stage *g = stages; g < stages + n; ++g) {
+    YOKE_TRY(e->ops->stage(e->self, x->work, g->t, g->h, g->c, g->s, g->a, g->abar, g->q, g->v, g->A, g->u, g->X_out,
+                           g->V_out, g->out, g->e, g->ebar, g->atol, g->rtol, g->e != NULL ? error_sum : NULL));
+  }
+  return YOKE_OK;
+}
+
+static double mean_error(const rk_view *x, double sum) {
+  const yoke_equations *e = x->integrator->equations;
+  const int             n = explicit_n_q(e) + e->nv;
+  return n > 0 ? sqrt(sum / n) : 0;
+}
+
+static double error_sum(const rk_view *x, const rk_row *row, double h) {
+  const yoke_integrator_options *o      = &x->integrator->options;
+  double                         sum[2] = {0}, error[BLOCK];
+  for (int is_q = 0; is_q <= 1; ++is_q) {
+    const int     n  = is_q ? explicit_n_q(x->integrator->equations) : x->integrator->equations->nv;
+    const double *y0 = is_q ? x->q : x->v, *y1 = is_q ? x->q_new : x->v_new;
+    for (int i = 0; i < n; i += BLOCK) {
+      const int m = block_length(n, i);
+      combine_range(x, row, h, false, is_q, i, m, error);
+      sum[is_q] += explicit_error_sum(m, error, y0 + i, y1 + i, o->atol, o->rtol);
+    }
+  }
+  return sum[1] + sum[0];
+}
+
+static yoke_status evaluate_new(const rk_view *x, double t_new) {
+  const int s = x->self->tableau->s;
+  return explicit_evaluate(x->integrator, x->work, x->u_now, &x->state->counters, x->u, t_new, YOKE_SIDE_LEFT, x->q_new,
+                           x->v_new, x->self->nystroem ? NULL : x->kq[s], x->kv[s], x->lambda);
+}
+
+/* Try a step of length h: new point (not projected), its derivative unless has_second, error. */
+static yoke_status attempt(const rk_view *x, double h, double t_new, double *err) {
+  const rk_self    *self = x->self;
+  const rk_tableau *tab  = self->tableau;
+  if (self->nystroem && !tab->has_second) {
+    double sum = 0;
+    YOKE_TRY(run_fused(x, 1, tab->s, h, t_new, &sum));
+    *err = mean_error(x, sum);
+    return isfinite(*err) ? YOKE_OK : YOKE_NON_FINITE;
+  }
+  if (self->nystroem) {
+    YOKE_TRY(run_fused(x, 1, tab->s - 1, h, t_new, NULL));
+  } else {
+    for (int i = 1; i < tab->s; ++i) YOKE_TRY(run_plain(x, i, h, t_new));
+  }
+  combine(x, &self->stage[tab->s], h, true, x->q_new, x->v_new);
+  if (!tab->has_second) {
+    YOKE_TRY(evaluate_new(x, t_new));
+    *err = mean_error(x, error_sum(x, &self->error, h));
+  } else {
+    /* Hairer, Norsett, Wanner I, II.10: the estimates of order 5 and 3 together behave like one of order 7. */
+    const double e5 = error_sum(x, &self->error, h), e3 = error_sum(x, &self->error3, h);
+    const double denominator = e5 + 0.01 * e3;
+    *err                     = denominator > 0 ? mean_error(x, e5) * sqrt(e5 / denominator) : 0;
+    if (!isfinite(e3)) *err = e3;
+  }
+  return isfinite(*err) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* After the error test: project, derivative at the new point, further stages of dense output. */
+static yoke_status complete(const rk_view *x, double h, double t_new) {
+  const rk_self        *self = x->self;
+  const rk_tableau     *tab  = self->tableau;
+  const yoke_equations *e    = x->integrator->equations;
+  bool                  moved;
+  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
+  if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
+  if (self->n_dense == 0 || tab->n_extra == 0) return YOKE_OK;
+  const int first = tab->s + 1, last = tab->s + tab->n_extra;
+  if (self->nystroem) return run_fused(x, first, last, h, t_new, NULL);
+  rk_view y = *x; /* q_stage, v_stage of stage s - 1 are still wanted for the estimate of stiffness */
+  y.q_stage = x->temp;
+  y.v_stage = x->temp + e->nq;
+  for (int i = first; i <= last; ++i) YOKE_TRY(run_plain(&y, i, h, t_new));
+  return YOKE_OK;
+}
+
+/* h rho = h |f(y1) - f(y_s)| / |y1 - y_s|: the last two stages lie at the same time (Hairer, Wanner II, IV.2). */
+static void watch_stiffness(const rk_view *x, double h) {
+  rk_own *own = x->own;
+  if (!x->self->watch) return;
+  if (own->stiff_count == 0 && own->checks_left-- > 0) return;
+  own->checks_left            = 7;
+  const yoke_equations *e     = x->integrator->equations;
+  const int             s     = x->self->tableau->s;
+  double                f_sum = 0, y_sum = 0;
+  for (int i = 0; i < explicit_n_q(e); ++i) {
+    const double df = x->self->nystroem ? x->v_new[i] - x->v_stage[i] : x->kq[s][i] - x->kq[s - 1][i];
+    const double dy = x->q_new[i] - x->q_stage[i];
+    f_sum += df * df;
+    y_sum += dy * dy;
+  }
+  for (int i = 0; i < e->nv; ++i) {
+    const double df = x->kv[s][i] - x->kv[s - 1][i], dy = x->v_new[i] - x->v_stage[i];
+    f_sum += df * df;
+    y_sum += dy * dy;
+  }
+  if (!(y_sum > 0)) return;
+  if (h * sqrt(f_sum / y_sum) > x->self->tableau->stiff_bound) {
+    own->smooth_count = 0;
+    ++own->stiff_count;
+  } else if (own->stiff_count > 0 && ++own->smooth_count >= 6) {
+    own->stiff_count  = 0;
+    own->smooth_count = 0;
+  }
+}
+
+/* q, v, a, qdot of the new point are in place: dense output, multipliers, time. */
+static void commit(const rk_view *x, double h, double t_new) {
+  const rk_self        *self = x->self;
+  const yoke_equations *e    = x->integrator->equations;
+  for (int m = 0; m < self->n_dense; ++m) {
+    combine(x, &self->dense[m], h, false, at(x->own, self->dq[m]), at(x->own, self->dv[m]));
+  }
+  if (e->ng > 0) memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)e->ng * sizeof(double));
+  x->state->t_prev = x->state->t;
+  x->state->t      = t_new;
+  ++x->state->counters.steps;
+}
+
+/* ---- step control ---- */
+
+/* h of the next step after one of length h_try with error err <= 1; `proposal` was wanted before clipping. */
+static double next_step(const rk_view *x, double proposal, double h_try, double err) {
+  const rk_tableau *tab = x->self->tableau;
+  const double      ratio =
+      tab->safety * pow(fmax(err, 1e-30), -(tab->error_exponent - 0.75 * tab->beta)) * pow(x->own->err_old, tab->beta);
+  const bool capped = !(ratio < tab->max_ratio);
+  double     h      = h_try * fmax(tab->min_ratio, fmin(tab->max_ratio, ratio));
+  if (h_try < proposal && capped) {
+    /* A short last step says nothing beyond max_ratio times its length: keep what was wanted (invariant 2). */
+    h = fmax(h, proposal);
+  } else if (x->own->after_reject) {
+    h = fmin(h, h_try);
+  }
+  if (h_try >= proposal) x->own->err_old = fmax(err, 1e-4);
+  x->own->after_reject = 0;
+  if (x->integrator->options.max_step > 0) h = fmin(h, x->integrator->options.max_step);
+  return h;
+}
+
+yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                             const yoke_signal *u, double t_limit, yoke_context *ctx) {
+  rk_view           x        = view(integrator, scratch, state, u);
+  const rk_tableau *tab      = x.self->tableau;
+  const bool        is_fixed = integrator->options.fixed_step > 0;
+  const double      t_left = t_limit - state->t, h_min = explicit_smallest_step(state->t, t_limit);
+  double            h = is_fixed ? integrator->options.fixed_step : state->h;
+  state->order        = tab->order;
+  begin_step(&x);
+
+  for (;;) {
+    const double h_try  = explicit_clip(h, t_left, is_fixed);
+    const double t_new  = h_try == t_left ? t_limit : state->t + h_try;
+    double       err    = 0;
+    yoke_status  status = attempt(&x, h_try, t_new, &err);
+    if (status == YOKE_OK && (err <= 1 || is_fixed)) {
+      status = complete(&x, h_try, t_new);
+      if (status == YOKE_OK) {
+        watch_stiffness(&x, h_try);
+        commit(&x, h_try, t_new);
+        state->h = is_fixed ? h : next_step(&x, h, h_try, err);
+        return YOKE_OK;
+      }
+    }
+    if (status < 0) {
+      undo_step(&x);
+      return yoke_fail(ctx, status, "solver '%s' failed at t = %.9g s", integrator->ops->name, state->t);
+    }
+
+    /* Rejected: too large an error, a value that is not finite (invariant 3), a projection that failed. */
+    ++state->counters.rejected;
+    x.own->after_reject = 1;
+    h = status != YOKE_OK ? h_try / 4 : h_try * fmax(tab->min_ratio, tab->safety * pow(err, -tab->error_exponent));
+    if (is_fixed || h < h_min) {
+      undo_step(&x);
+      return explicit_fail_small(integrator, state, h, status != YOKE_NON_FINITE, ctx);
+    }
+  }
+}
+
+/* ---- start, interpolation, disturbance ---- */
+
+static yoke_status refresh(const rk_view *x) {
+  x->own->err_old = 1e-4;
+  if (x->self->nystroem) return YOKE_OK;
+  return explicit_evaluate(x->integrator, x->work, x->u_now, &x->state->counters, x->u, x->state->t, YOKE_SIDE_RIGHT,
+                           x->q, x->v, x->qdot, x->a, NULL);
+}
+
+yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                              const yoke_signal *u) {
+  const rk_view x = view(integrator, scratch, state, u);
+  YOKE_TRY(refresh(&x));
+  state->order = x.self->tableau->order;
+  state->h     = explicit_first_step(integrator, x.work, x.u_now, x.temp, state, u, x.qdot, state->order);
+  return YOKE_OK;
+}
+
+/* One-step methods only drop the derivative at the point; the step length is kept, error control corrects it. */
+yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                const yoke_signal *u, bool state_was_reset) {
+  const rk_view x = view(integrator, scratch, state, u);
+  (void)state_was_reset;
+  return refresh(&x);
+}
+
+typedef struct rk_step_data { /* of q or v over the last step */
+  const double *y0, *y1, *f0, *f1, *d[RK_MAX_DENSE];
+} rk_step_data;
+
+static void interpolate(int n, int n_dense, const rk_step_data *s, double h, double theta, double *y) {
+  const double rest = 1 - theta;
+  for (int i = 0; i < n; ++i) {
+    const double r2 = s->y1[i] - s->y0[i], r3 = h * s->f0[i] - r2, r4 = r2 - h * s->f1[i] - r3;
+    double       d = 0;
+    for (int m = n_dense - 1; m >= 0; --m) d = s->d[m][i] + (m % 2 == 0 ? theta : rest) * d;
+    y[i] = s->y0[i] + theta * (r2 + rest * (r3 + theta * (r4 + rest * d)));
+  }
+}
+
+void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q,
+                             double *v) {
+  const rk_self        *self = integrator->self;
+  const yoke_equations *e    = integrator->equations;
+  const rk_own         *own  = yoke_integrator_own(integrator, state);
+  const double          h = state->t - state->t_prev, theta = h > 0 ? (t - state->t_prev) / h : 1;
+
+  rk_step_data sq = {.y0 = at(own, self->q0), .y1 = yoke_integrator_q(integrator, state)};
+  rk_step_data sv = {.y0 = at(own, self->v0),
+                     .y1 = yoke_integrator_v(integrator, state),
+                     .f0 = at(own, self->a0),
+                     .f1 = yoke_integrator_a(integrator, state)};
+  sq.f0           = self->nystroem ? sv.y0 : at(own, self->qdot0);
+  sq.f1           = self->nystroem ? sv.y1 : at(own, self->qdot);
+  for (int m = 0; m < self->n_dense; ++m) {
+    sq.d[m] = at(own, self->dq[m]);
+    sv.d[m] = at(own, self->dv[m]);
+  }
+  interpolate(e->nq, self->n_dense, &sq, h, theta, q);
+  interpolate(e->nv, self->n_dense, &sv, h, theta, v);
+}
+
+/* ---- for `auto` ---- */
+
+bool explicit_rk_is_stiff(const yoke_integrator *integrator, const yoke_integrator_state *state, int needed) {
+  return ((const rk_own *)yoke_integrator_own(integrator, state))->stiff_count >= needed;
+}
+
+double explicit_rk_stiff_bound(const yoke_integrator *integrator) {
+  return ((const rk_self *)integrator->self)->tableau->stiff_bound;
+}
+
+int explicit_rk_n_stages(const yoke_integrator *integrator) {
+  return ((const rk_self *)integrator->self)->tableau->s;
+}
+
+bool explicit_rk_is_fused(const yoke_integrator *integrator) {
+  return ((const rk_self *)integrator->self)->nystroem;
+}

@@ -1,0 +1,368 @@
+/* What all integrators share: creation by name, states, start, stops and break points, resets, copies. */
+#include "integrate/integrator.h"
+#include "integrate/methods.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const yoke_integrator_ops *const methods[] = {
+#define X(symbol) &symbol,
+#include "integrate/integrator_list.def"
+#undef X
+};
+
+enum { N_METHODS = (int)(sizeof methods / sizeof methods[0]), LINE = 64 /* bytes */ };
+
+static size_t round_up(size_t bytes) {
+  return (bytes + LINE - 1) / LINE * LINE;
+}
+static size_t array_size(int n) {
+  return round_up((size_t)n * sizeof(double));
+}
+
+int yoke_integrator_n_methods(void) {
+  return N_METHODS;
+}
+const char *yoke_integrator_method_name(int i) {
+  return i >= 0 && i < N_METHODS ? methods[i]->name : NULL;
+}
+const char *yoke_integrator_method_summary(int i) {
+  return i >= 0 && i < N_METHODS ? methods[i]->summary : NULL;
+}
+
+yoke_integrator_options yoke_integrator_options_default(void) {
+  return (yoke_integrator_options){
+      .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8, .dense = true};
+}
+
+/* ---- layout of a state: head, q, v, a, lambda, own; every part starts a cache line ---- */
+
+static char *part(const yoke_integrator_state *state, size_t offset) {
+  return (char *)(uintptr_t)state + offset;
+}
+static size_t offset_q(void) {
+  return round_up(sizeof(yoke_integrator_state));
+}
+
+size_t yoke_integrator_head_size(const yoke_equations *e) {
+  return offset_q() + array_size(e->nq) + 2 * array_size(e->nv) + array_size(e->ng);
+}
+
+double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  (void)integrator;
+  return (double *)(void *)part(state, offset_q());
+}
+
+double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return (double *)(void *)part(state, offset_q() + array_size(integrator->equations->nq));
+}
+
+double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const yoke_equations *e = integrator->equations;
+  return (double *)(void *)part(state, offset_q() + array_size(e->nq) + array_size(e->nv));
+}
+
+double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const yoke_equations *e = integrator->equations;
+  return (double *)(void *)part(state, offset_q() + array_size(e->nq) + 2 * array_size(e->nv));
+}
+
+void *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return part(state, yoke_integrator_head_size(integrator->equations));
+}
+
+/* ---- creation ---- */
+
+static const yoke_integrator_ops *find_method(yoke_context *ctx, const char *name) {
+  const char *names[N_METHODS];
+  for (int i = 0; i < N_METHODS; ++i) {
+    names[i] = methods[i]->name;
+    if (name != NULL && strcmp(names[i], name) == 0) return methods[i];
+  }
+  const char *nearest = name != NULL ? yoke_text_nearest(name, names, N_METHODS) : NULL;
+  if (nearest != NULL) {
+    (void)yoke_fail(ctx, YOKE_E_USAGE, "solver '%s' is unknown; did you mean '%s'?", name, nearest);
+  } else {
+    (void)yoke_fail(ctx, YOKE_E_USAGE,
+                    "solver '%s' is unknown; expected auto, dopri5, radau5, bdf or another of the list",
+                    name != NULL ? name : "");
+  }
+  return NULL;
+}
+
+static yoke_status check_options(yoke_context *ctx, const char *name, const yoke_integrator_options *o) {
+  const struct {
+    const char *key;
+    double      value;
+  } list[] = {{"rtol", o->rtol},         {"atol", o->atol},   {"step", o->fixed_step}, {"first_step", o->first_step},
+              {"max_step", o->max_step}, {"alpha", o->alpha}, {"beta", o->beta}};
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+    if (!(list[i].value >= 0) || isinf(list[i].value)) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': %s is %g, expected a finite number >= 0", name, list[i].key,
+                       list[i].value);
+    }
+  }
+  if (o->rtol + o->atol <= 0) return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': rtol and atol are both 0", name);
+  if (o->max_order < 0) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': max_order is %d, expected >= 1", name, o->max_order);
+  }
+  return YOKE_OK;
+}
+
+/* The common part keeps its scratch (one row of inputs twice) behind that of the method. */
+static double *common_u(const yoke_integrator *integrator, void *scratch) {
+  const size_t size = 2 * array_size(integrator->equations->nu + 1);
+  return (double *)(void *)((char *)scratch + integrator->scratch_size - size);
+}
+
+yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yoke_equations *equations,
+                                   const yoke_integrator_options *options, yoke_integrator **out) {
+  *out                           = NULL;
+  const yoke_integrator_ops *ops = find_method(ctx, name);
+  if (ops == NULL) return YOKE_E_USAGE;
+  const yoke_integrator_options o = options != NULL ? *options : yoke_integrator_options_default();
+  YOKE_TRY(check_options(ctx, name, &o));
+
+  yoke_integrator *integrator = yoke_allocate(1, sizeof *integrator);
+  if (integrator == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver '%s': out of memory", name);
+  integrator->ops          = ops;
+  integrator->equations    = equations;
+  integrator->options      = o;
+  integrator->state_size   = yoke_integrator_head_size(equations);
+  integrator->scratch_size = equations->work_size;
+  const yoke_status status = ops->create(ctx, integrator);
+  if (status != YOKE_OK) {
+    yoke_integrator_destroy(&integrator);
+    return status;
+  }
+  integrator->state_size   = round_up(integrator->state_size);
+  integrator->scratch_size = round_up(integrator->scratch_size) + 2 * array_size(equations->nu + 1);
+  *out                     = integrator;
+  return YOKE_OK;
+}
+
+void yoke_integrator_destroy(yoke_integrator **integrator) {
+  if (integrator == NULL || *integrator == NULL) return;
+  if ((*integrator)->ops->destroy != NULL) (*integrator)->ops->destroy(*integrator);
+  free(*integrator);
+  *integrator = NULL;
+}
+
+yoke_status yoke_integrator_state_create(const yoke_integrator *integrator, yoke_integrator_state **out) {
+  *out = yoke_allocate(1, integrator->state_size);
+  return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+/* Whatever the state holds outside its block. */
+static void release_references(yoke_integrator_state *state) {
+  for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
+  if (state->release != NULL) state->release(state->foreign);
+  state->foreign = NULL;
+  state->release = NULL;
+}
+
+void yoke_integrator_state_destroy(yoke_integrator_state **state) {
+  if (state == NULL || *state == NULL) return;
+  release_references(*state);
+  free(*state);
+  *state = NULL;
+}
+
+yoke_status yoke_integrator_scratch_create(const yoke_integrator *integrator, void **out) {
+  *out = yoke_allocate(1, integrator->scratch_size > 0 ? integrator->scratch_size : 1);
+  return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+void yoke_integrator_scratch_destroy(void **scratch) {
+  if (scratch == NULL) return;
+  free(*scratch);
+  *scratch = NULL;
+}
+
+/* ---- start and reset ---- */
+
+/* `u` NULL stands for no inputs. */
+static yoke_status check_inputs(const yoke_integrator *integrator, const yoke_signal **u_given, yoke_context *ctx) {
+  const int nu = integrator->equations->nu;
+  if (*u_given == NULL) *u_given = &yoke_signal_none;
+  const yoke_signal *u = *u_given;
+  if (u->n == nu) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': %d inputs were given, expected %d", integrator->ops->name, u->n,
+                   nu);
+}
+
+/* Project q, v of the state and compute a, lambda with the right limit of the inputs. */
+static yoke_status make_consistent(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                   const yoke_signal *u, bool project, yoke_context *ctx) {
+  const yoke_equations *e = integrator->equations;
+  double               *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
+  double               *u_now = common_u(integrator, scratch);
+  if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_RIGHT, 0, u_now);
+
+  yoke_status status = YOKE_OK;
+  if (project && e->ng + e->n_norms > 0) {
+    status = e->ops->project_position(e->self, scratch, state->t, q);
+    if (status == YOKE_OK) status = e->ops->project_velocity(e->self, scratch, state->t, q, v);
+    if (status != YOKE_OK) {
+      return yoke_fail(ctx, status, "solver '%s': q and v cannot be projected onto the constraints at t = %.9g s",
+                       integrator->ops->name, state->t);
+    }
+  }
+  status = e->ops->derivative(e->self, scratch, state->t, q, v, u_now, NULL, yoke_integrator_a(integrator, state),
+                              yoke_integrator_lambda(integrator, state));
+  ++state->counters.evaluations;
+  if (status != YOKE_OK) {
+    return yoke_fail(ctx, status, "solver '%s': accelerations cannot be computed at t = %.9g s (%s)",
+                     integrator->ops->name, state->t, yoke_status_text(status));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  double t, const double *q, const double *v, const yoke_signal *u, yoke_context *ctx) {
+  const yoke_equations *e = integrator->equations;
+  YOKE_TRY(check_inputs(integrator, &u, ctx));
+  if (!isfinite(t)) return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': start time is %g", integrator->ops->name, t);
+  release_references(state);
+  /* q and v may lie in this very state (a restart from itself) */
+  memmove(yoke_integrator_q(integrator, state), q, (size_t)e->nq * sizeof *q);
+  memmove(yoke_integrator_v(integrator, state), v, (size_t)e->nv * sizeof *v);
+  memset(state, 0, sizeof *state);
+  char *const  rest = (char *)(void *)yoke_integrator_a(integrator, state);
+  const size_t used = (size_t)(rest - (char *)(void *)state);
+  memset(rest, 0, integrator->state_size - used);
+
+  state->t      = t;
+  state->t_prev = t;
+  YOKE_TRY(make_consistent(integrator, scratch, state, u, true, ctx));
+  const yoke_status status = integrator->ops->start(integrator, scratch, state, u);
+  if (status != YOKE_OK) {
+    return yoke_fail(ctx, status, "solver '%s' cannot start at t = %.9g s (%s)", integrator->ops->name, t,
+                     yoke_status_text(status));
+  }
+  return YOKE_OK;
+}
+
+static yoke_status tell_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                               const yoke_signal *u, bool was_reset, yoke_context *ctx) {
+  YOKE_TRY(make_consistent(integrator, scratch, state, u, was_reset, ctx));
+  state->t_prev            = state->t; /* nothing to interpolate before this point, and it is not disturbed twice */
+  const yoke_status status = integrator->ops->disturb(integrator, scratch, state, u, was_reset);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status, "solver '%s' cannot restart at t = %.9g s (%s)", integrator->ops->name, state->t,
+                   yoke_status_text(status));
+}
+
+yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const double *q, const double *v, const yoke_signal *u, yoke_context *ctx) {
+  const yoke_equations *e = integrator->equations;
+  YOKE_TRY(check_inputs(integrator, &u, ctx));
+  memmove(yoke_integrator_q(integrator, state), q, (size_t)e->nq * sizeof *q);
+  memmove(yoke_integrator_v(integrator, state), v, (size_t)e->nv * sizeof *v);
+  return tell_method(integrator, scratch, state, u, true, ctx);
+}
+
+yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                    const yoke_signal *u, yoke_context *ctx) {
+  YOKE_TRY(check_inputs(integrator, &u, ctx));
+  return tell_method(integrator, scratch, state, u, false, ctx);
+}
+
+/* ---- steps, stops and break points ---- */
+
+static double equations_break(const yoke_equations *e, double t) {
+  return e->ops->next_break != NULL ? e->ops->next_break(e->self, t) : (double)INFINITY;
+}
+
+/* Does an input or its first derivative jump at the interior break point t? Rounding differences do not count. */
+static bool input_jumps(const yoke_signal *u, double t, double *left, double *right) {
+  for (int derivative = 0; derivative <= 1; ++derivative) {
+    yoke_signal_value(u, t, YOKE_SIDE_LEFT, derivative, left);
+    yoke_signal_value(u, t, YOKE_SIDE_RIGHT, derivative, right);
+    for (int i = 0; i < u->n; ++i) {
+      if (fabs(left[i] - right[i]) > 1e-11 * fmax(fabs(left[i]), fabs(right[i]))) return true;
+    }
+  }
+  return false;
+}
+
+/* The last step ended at a point where the right-hand side is not smooth. A state that was started, reset or disturbed
+ * here (t_prev == t) has taken the right limit already. */
+static bool is_disturbed(const yoke_integrator *integrator, void *scratch, const yoke_integrator_state *state,
+                         const yoke_signal *u) {
+  if (state->t_prev == state->t) return false;
+  const double before = nextafter(state->t, -INFINITY);
+  if (equations_break(integrator->equations, before) == state->t) return true;
+  if (u->n == 0 || yoke_signal_next_break(u, before) != state->t) return false;
+  double *left = common_u(integrator, scratch);
+  return input_jumps(u, state->t, left, left + array_size(u->n + 1) / sizeof *left);
+}
+
+yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                 const yoke_signal *u, double t_stop, yoke_context *ctx) {
+  YOKE_TRY(check_inputs(integrator, &u, ctx));
+  if (t_stop == state->t) return YOKE_OK;
+  if (!(t_stop > state->t)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': cannot step back from t = %.17g s to %.17g s",
+                     integrator->ops->name, state->t, t_stop);
+  }
+  if (is_disturbed(integrator, scratch, state, u)) YOKE_TRY(tell_method(integrator, scratch, state, u, false, ctx));
+
+  /* Invariant 2 */
+  double t_limit = fmin(t_stop, equations_break(integrator->equations, state->t));
+  if (u->n > 0) t_limit = fmin(t_limit, yoke_signal_next_break(u, state->t));
+  return integrator->ops->step(integrator, scratch, state, u, t_limit, ctx);
+}
+
+yoke_status yoke_integrator_advance(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                    const yoke_signal *u, double t_stop, yoke_context *ctx) {
+  if (!(t_stop >= state->t) || isinf(t_stop)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': cannot advance from t = %.17g s to %.17g s",
+                     integrator->ops->name, state->t, t_stop);
+  }
+  while (state->t < t_stop) YOKE_TRY(yoke_integrator_step(integrator, scratch, state, u, t_stop, ctx));
+  return YOKE_OK;
+}
+
+void yoke_integrator_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t,
+                                 double *q, double *v) {
+  const yoke_equations *e = integrator->equations;
+  if (t == state->t || state->t_prev == state->t) {
+    memcpy(q, yoke_integrator_q(integrator, state), (size_t)e->nq * sizeof *q);
+    memcpy(v, yoke_integrator_v(integrator, state), (size_t)e->nv * sizeof *v);
+    return;
+  }
+  integrator->ops->interpolate(integrator, state, t, q, v);
+}
+
+const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return integrator->ops == &auto_ops ? auto_method_name(integrator, state) : integrator->ops->name;
+}
+
+void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,
+                          const yoke_integrator_state *src) {
+  if (dst == src || integrator->ops->no_copy) return;
+  /* Retain before release: both may refer to the same factor. */
+  for (int i = 0; i < 2; ++i) (void)yoke_factor_retain(src->factor[i]);
+  release_references(dst);
+  if (integrator->ops == &auto_ops) {
+    auto_copy(integrator, dst, src);
+  } else {
+    memcpy(dst, src, integrator->state_size);
+  }
+}
+
+double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol,
+                       const uint8_t *weight) {
+  double sum   = 0;
+  int    count = 0;
+  for (int i = 0; i < n; ++i) {
+    if (weight != NULL && weight[i] == 0) continue;
+    const double scale = atol + rtol * fmax(fabs(y0[i]), fabs(y1[i]));
+    const double r     = e[i] / scale;
+    sum += r * r;
+    ++count;
+  }
+  return count > 0 ? sqrt(sum / count) : 0;
+}

@@ -1,0 +1,16 @@
+/* The table of every integrator of integrator_list.def; each is defined in the file of its name. */
+#ifndef YOKE_INTEGRATE_METHODS_H
+#define YOKE_INTEGRATE_METHODS_H
+
+#include "integrate/integrator.h"
+
+#define X(symbol) extern const yoke_integrator_ops symbol;
+#include "integrate/integrator_list.def"
+#undef X
+
+/* auto: name of the method that state->method stands for. */
+const char *auto_method_name(const yoke_integrator *integrator, const yoke_integrator_state *state);
+/* auto: copy of a state, references apart. */
+void        auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src);
+
+#endif

@@ -1,0 +1,301 @@
+/* Connections of the model file: joints and force elements between two frames. */
+#include "io/model_reader.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_KINDS = YOKE_CONNECTION_BUSHING + 1 };
+
+typedef enum key_set {                   /* which keys a kind has beside kind, between, count */
+                       HAS_AXIS     = 1, /* z axes of the frames matter */
+                       HAS_MOTION   = 2, /* one joint coordinate: motion, initial, initial_rate */
+                       HAS_FLEXIBLE = 4, /* stiffness, damping of the rows */
+                       HAS_LENGTH   = 8,
+                       HAS_LAW      = 16, /* force law */
+                       HAS_ANGLE    = 32
+} key_set;
+
+static const struct {
+  int keys, n_rows;
+} kinds[N_KINDS] = {
+    [YOKE_CONNECTION_ATPOINT]        = {HAS_FLEXIBLE, 3},
+    [YOKE_CONNECTION_INPLANE]        = {HAS_AXIS | HAS_FLEXIBLE, 1},
+    [YOKE_CONNECTION_PERPENDICULAR]  = {HAS_AXIS | HAS_FLEXIBLE, 1},
+    [YOKE_CONNECTION_SPHERICAL]      = {HAS_FLEXIBLE, 3},
+    [YOKE_CONNECTION_REVOLUTE]       = {HAS_AXIS | HAS_MOTION | HAS_FLEXIBLE, 5},
+    [YOKE_CONNECTION_UNIVERSAL]      = {HAS_FLEXIBLE, 4},
+    [YOKE_CONNECTION_CYLINDRICAL]    = {HAS_AXIS | HAS_MOTION | HAS_FLEXIBLE, 4},
+    [YOKE_CONNECTION_TRANSLATIONAL]  = {HAS_AXIS | HAS_MOTION | HAS_FLEXIBLE, 5},
+    [YOKE_CONNECTION_PLANAR]         = {HAS_AXIS | HAS_FLEXIBLE, 3},
+    [YOKE_CONNECTION_INLINE]         = {HAS_AXIS | HAS_FLEXIBLE, 2},
+    [YOKE_CONNECTION_ORIENTATION]    = {HAS_FLEXIBLE, 3},
+    [YOKE_CONNECTION_FIXED]          = {HAS_FLEXIBLE, 6},
+    [YOKE_CONNECTION_DISTANCE]       = {HAS_FLEXIBLE | HAS_LENGTH, 1},
+    [YOKE_CONNECTION_SPRING_DAMPER]  = {HAS_LAW, 1},
+    [YOKE_CONNECTION_TORSION_SPRING] = {HAS_AXIS | HAS_LAW | HAS_ANGLE, 1},
+    [YOKE_CONNECTION_BUSHING]        = {HAS_AXIS | HAS_FLEXIBLE, 6},
+};
+
+static bool check_keys_of(reader *r, const yoke_yaml_node *node, int kind) {
+  static const struct {
+    int         needs;
+    const char *key;
+  } all[] = {
+      {0, "kind"},
+      {0, "between"},
+      {0, "count"},
+      {HAS_AXIS, "axis"},
+      {HAS_MOTION, "motion"},
+      {HAS_MOTION, "initial"},
+      {HAS_MOTION, "initial_rate"},
+      {HAS_FLEXIBLE | HAS_LAW, "stiffness"},
+      {HAS_FLEXIBLE | HAS_LAW, "damping"},
+      {HAS_LENGTH, "length"},
+      {HAS_LAW, "stiffness_power"},
+      {HAS_LAW, "damping_power"},
+      {HAS_LAW, "exponent_x"},
+      {HAS_LAW, "exponent_v"},
+      {HAS_LAW, "table"},
+      {HAS_LAW, "law"},
+  };
+  const char *list[MODEL_COUNT(all) + 1];
+  int         n = 0;
+  for (int k = 0; k < MODEL_COUNT(all); ++k) {
+    if (all[k].needs == 0 || (all[k].needs & kinds[kind].keys) != 0) list[n++] = all[k].key;
+  }
+  if ((kinds[kind].keys & HAS_LAW) != 0) list[n++] = (kinds[kind].keys & HAS_ANGLE) != 0 ? "free_angle" : "free_length";
+  return model_check_keys(r, node, list, n);
+}
+
+/* ---- values ---- */
+
+/* Scalar for all rows or one value per row. Units: rows may be lengths or angles, so both are let through. */
+static bool read_rows(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int n_rows,
+                      double out[6]) {
+  double value = 0;
+  if (node == NULL) return true;
+  if (node->kind == YOKE_YAML_LIST) {
+    if (!model_numbers(r, s, node, key, Q_ANY, n_rows, n_rows, out, NULL)) return false;
+  } else {
+    if (!model_number(r, s, node, key, Q_ANY, &value)) return false;
+    for (int k = 0; k < n_rows; ++k) out[k] = value;
+  }
+  for (int k = 0; k < n_rows; ++k) {
+    if (out[k] < 0) return model_mistake(r, node, key, "found %g, expected 0 or greater", out[k]);
+  }
+  return true;
+}
+
+static bool read_flexible(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
+  const yoke_yaml_node *stiffness = yoke_yaml_find(map, "stiffness"), *damping = yoke_yaml_find(map, "damping");
+  const int             n_rows = kinds[c->kind].n_rows;
+  if (c->kind == YOKE_CONNECTION_BUSHING && stiffness == NULL && damping == NULL) {
+    return model_mistake(r, map, "stiffness", "found nothing, expected six values [x, y, z, rx, ry, rz]");
+  }
+  if (stiffness == NULL && damping != NULL && c->kind != YOKE_CONNECTION_BUSHING) {
+    return model_mistake(r, damping, "damping",
+                         "found damping without stiffness, expected both for a flexible joint, none for a rigid one");
+  }
+  c->flexible = stiffness != NULL && c->kind != YOKE_CONNECTION_BUSHING;
+  return read_rows(r, s, stiffness, "stiffness", n_rows, c->stiffness) &&
+         read_rows(r, s, damping, "damping", n_rows, c->damping);
+}
+
+static bool read_table(reader *r, const scope *s, const yoke_yaml_node *node, bool is_torsion, yoke_table *table) {
+  if (node->kind != YOKE_YAML_LIST || node->n < 2)
+    return model_expected(r, node, "table", "at least two pairs [[x, F], [x, F], ...]");
+  table->x = calloc((size_t)node->n, sizeof *table->x);
+  table->y = calloc((size_t)node->n, sizeof *table->y);
+  if (table->x == NULL || table->y == NULL) return model_out_of_memory(r);
+  table->n = node->n;
+  for (int k = 0; k < node->n; ++k) {
+    const yoke_yaml_node *pair = node->items[k];
+    if (pair->kind != YOKE_YAML_LIST || pair->n != 2) return model_expected(r, pair, "table", "a pair [x, F]");
+    if (!model_number(r, s, pair->items[0], "table", is_torsion ? Q_ANGLE : Q_LENGTH, &table->x[k])) return false;
+    if (!model_number(r, s, pair->items[1], "table", is_torsion ? Q_TORQUE : Q_FORCE, &table->y[k])) return false;
+    if (k > 0 && table->x[k] <= table->x[k - 1]) {
+      return model_mistake(r, pair, "table", "found x = %g behind %g, expected increasing x", table->x[k],
+                           table->x[k - 1]);
+    }
+  }
+  return true;
+}
+
+static bool read_law(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
+  yoke_law                *law        = &c->law;
+  const bool               is_torsion = c->kind == YOKE_CONNECTION_TORSION_SPRING;
+  const yoke_yaml_node    *table = yoke_yaml_find(map, "table"), *formula = yoke_yaml_find(map, "law");
+  const yoke_yaml_node    *ex = yoke_yaml_find(map, "exponent_x"), *ev = yoke_yaml_find(map, "exponent_v");
+  static const char *const parts[] = {"stiffness",  "damping", "stiffness_power", "damping_power", "exponent_x",
+                                      "exponent_v", "table"};
+  law->exponent_x = law->exponent_v = 3;
+  for (int k = 0; k < MODEL_COUNT(parts) && formula != NULL; ++k) {
+    if (yoke_yaml_find(map, parts[k]) != NULL)
+      return model_mistake(r, formula, "law", "found 'law' and '%s', expected one of them", parts[k]);
+  }
+  if (table != NULL && (yoke_yaml_find(map, "stiffness") != NULL || yoke_yaml_find(map, "stiffness_power") != NULL)) {
+    return model_mistake(r, table, "table", "found 'table' and a stiffness, expected one of them");
+  }
+  bool good = model_optional(r, s, map, "stiffness", is_torsion ? Q_TORSION_STIFFNESS : Q_STIFFNESS, &law->stiffness);
+  good      = model_optional(r, s, map, "damping", is_torsion ? Q_TORSION_DAMPING : Q_DAMPING, &law->damping) && good;
+  good      = model_optional(r, s, map, "stiffness_power", Q_ANY, &law->stiffness_power) && good;
+  good      = model_optional(r, s, map, "damping_power", Q_ANY, &law->damping_power) && good;
+  good      = (ex == NULL || model_positive(r, s, ex, "exponent_x", Q_NUMBER, &law->exponent_x)) && good;
+  good      = (ev == NULL || model_positive(r, s, ev, "exponent_v", Q_NUMBER, &law->exponent_v)) && good;
+  good      = (table == NULL || read_table(r, s, table, is_torsion, &law->table)) && good;
+  good      = (formula == NULL ||
+          model_expression(r, s, formula, "law", VARIABLES_LAW, is_torsion ? Q_TORQUE : Q_FORCE, &law->expression)) &&
+         good;
+  if (good && yoke_yaml_find(map, "stiffness") == NULL && yoke_yaml_find(map, "stiffness_power") == NULL &&
+      table == NULL && formula == NULL && yoke_yaml_find(map, "damping") == NULL &&
+      yoke_yaml_find(map, "damping_power") == NULL) {
+    return model_mistake(r, map, "stiffness", "found nothing, expected stiffness, damping, table or law");
+  }
+  return good;
+}
+
+/* Only masses on a line (and the ground, at least one mass): x are displacements from the unstressed position. */
+static bool is_on_a_line(const yoke_model *m, const int frame[2]) {
+  int n_masses = 0;
+  for (int k = 0; k < 2; ++k) {
+    const int body = m->frames[frame[k]].body;
+    if (body < 0) continue;
+    if (m->bodies[body].kind != YOKE_BODY_MASS1D && m->bodies[body].kind != YOKE_BODY_CHAIN) return false;
+    ++n_masses;
+  }
+  return n_masses > 0;
+}
+
+static bool read_length(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
+  const bool            is_torsion = c->kind == YOKE_CONNECTION_TORSION_SPRING;
+  const bool            is_spring  = c->kind == YOKE_CONNECTION_SPRING_DAMPER;
+  const char           *key        = is_torsion ? "free_angle" : is_spring ? "free_length" : "length";
+  const yoke_yaml_node *node       = yoke_yaml_find(map, key);
+  if (!is_torsion && !is_spring && c->kind != YOKE_CONNECTION_DISTANCE) return true;
+  if (node == NULL) {
+    c->has_length = is_torsion || (is_spring && is_on_a_line(r->model, c->frame)); /* then 0; else as drawn */
+    return true;
+  }
+  c->has_length = true;
+  if (c->kind == YOKE_CONNECTION_DISTANCE) return model_positive(r, s, node, key, Q_LENGTH, &c->length);
+  return model_number(r, s, node, key, is_torsion ? Q_ANGLE : Q_LENGTH, &c->length);
+}
+
+static bool read_motion(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
+  const quantity        q      = c->kind == YOKE_CONNECTION_TRANSLATIONAL ? Q_LENGTH : Q_ANGLE;
+  const quantity        rate   = c->kind == YOKE_CONNECTION_TRANSLATIONAL ? Q_VELOCITY : Q_ANGULAR_VELOCITY;
+  const yoke_yaml_node *motion = yoke_yaml_find(map, "motion"), *initial = yoke_yaml_find(map, "initial"),
+                       *initial_rate = yoke_yaml_find(map, "initial_rate");
+  bool good                          = true;
+  c->has_initial                     = initial != NULL;
+  c->has_initial_rate                = initial_rate != NULL;
+  if (motion != NULL) good = model_expression(r, s, motion, "motion", VARIABLES_TIME, q, &c->motion);
+  if (motion != NULL && (initial != NULL || initial_rate != NULL)) {
+    return model_mistake(r, motion, "motion",
+                         "found 'motion' and a start value, expected one of them: the motion gives the start");
+  }
+  if (initial != NULL) good = model_number(r, s, initial, "initial", q, &c->initial) && good;
+  if (initial_rate != NULL) good = model_number(r, s, initial_rate, "initial_rate", rate, &c->initial_rate) && good;
+  return good;
+}
+
+/* ---- ends ---- */
+
+/* `axis: [x, y, z]` in the inertial frame at the start: both ends get private frames whose axes agree there, z along the axis. */
+static bool apply_axis(reader *r, const scope *s, const yoke_yaml_node *node, yoke_connection *c) {
+  double axis[3], T[9];
+  if (!model_numbers(r, s, node, "axis", Q_ANY, 3, 3, axis, NULL)) return false;
+  if (!(fabs(axis[0]) + fabs(axis[1]) + fabs(axis[2]) > 0))
+    return model_mistake(r, node, "axis", "found a direction of length 0");
+  model_axes_of_z(axis, T);
+  for (int side = 0; side < 2; ++side) {
+    yoke_frame frame = r->model->frames[c->frame[side]];
+    double     R[9];
+    char       name[NAME_SIZE + 8];
+    model_body_rotation(r->model, frame.body, R);
+    for (int i = 0; i < 3; ++i) { /* axes in the body: R^T T */
+      for (int j = 0; j < 3; ++j) frame.axes[3 * i + j] = R[i] * T[j] + R[3 + i] * T[3 + j] + R[6 + i] * T[6 + j];
+    }
+    model_print(name, sizeof name, "%s/%d", c->name, side + 1);
+    c->frame[side] = model_add_frame(r, node, name, &frame);
+    if (c->frame[side] < 0) return false;
+  }
+  return true;
+}
+
+static bool read_ends(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
+  const yoke_yaml_node *between = yoke_yaml_find(map, "between");
+  if (between == NULL || between->kind != YOKE_YAML_LIST || between->n != 2) {
+    return model_expected(r, between == NULL ? map : between, "between", "the two ends [frame, frame]");
+  }
+  bool good = model_frame(r, s, between->items[0], "between", &c->frame[0]);
+  good      = model_frame(r, s, between->items[1], "between", &c->frame[1]) && good;
+  if (!good) return false;
+  const yoke_frame *a = &r->model->frames[c->frame[0]], *b = &r->model->frames[c->frame[1]];
+  if (a->body == b->body && a->mass == b->mass) {
+    return model_mistake(r, between, "between", "found both ends on '%s', expected two different bodies",
+                         a->body < 0 ? "ground" : r->model->bodies[a->body].name);
+  }
+  return true;
+}
+
+/* Joints need freedoms that masses on a line do not have. */
+static bool check_bodies(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
+  if (c->kind == YOKE_CONNECTION_SPRING_DAMPER || c->kind == YOKE_CONNECTION_DISTANCE) return true;
+  for (int k = 0; k < 2; ++k) {
+    const int body = r->model->frames[c->frame[k]].body;
+    if (body >= 0 && r->model->bodies[body].kind == YOKE_BODY_CHAIN) {
+      return model_mistake(r, node, "between", "found a %s at a mass of chain '%s', expected spring-damper",
+                           yoke_connection_kind_name(c->kind), r->model->bodies[body].name);
+    }
+  }
+  return true;
+}
+
+static bool read_values(reader *r, const scope *s, const yoke_yaml_node *node, yoke_connection *c) {
+  const int keys = kinds[c->kind].keys;
+  bool      good = check_keys_of(r, node, (int)c->kind);
+  if (!read_ends(r, s, node, c)) return false;
+  good = check_bodies(r, node, c) && good;
+  if ((keys & HAS_LAW) != 0) good = read_law(r, s, node, c) && good;
+  if ((keys & HAS_FLEXIBLE) != 0) good = read_flexible(r, s, node, c) && good;
+  if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;
+  good                       = read_length(r, s, node, c) && good;
+  const yoke_yaml_node *axis = yoke_yaml_find(node, "axis");
+  if (good && axis != NULL && (keys & HAS_AXIS) != 0) good = apply_axis(r, s, axis, c);
+  return good;
+}
+
+static bool read_connection(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
+  const char *names[N_KINDS];
+  for (int k = 0; k < N_KINDS; ++k) names[k] = yoke_connection_kind_name((yoke_connection_kind)k);
+  const yoke_yaml_node *kind_node = yoke_yaml_find(node, "kind");
+  if (kind_node == NULL)
+    return model_mistake(r, node, "kind", "found nothing, expected a kind: revolute, spherical, spring-damper, ...");
+  const int kind = model_word(r, kind_node, "kind", names, N_KINDS);
+  if (kind < 0) return false;
+  yoke_model *m = r->model;
+  char        name[NAME_SIZE];
+  model_full_name(s, key->text, counted, name, sizeof name);
+  if (!model_grow(r, &m->connections, m->n_connections, &r->capacity_connections, sizeof *m->connections)) return false;
+  if (yoke_names_find(&r->body_names, name) != YOKE_NAMES_NONE) {
+    return model_mistake(r, key, NULL, "found the name '%s' of a body, expected another name: both have outputs", name);
+  }
+  yoke_connection *c = &m->connections[m->n_connections];
+  *c                 = (yoke_connection){.kind = (yoke_connection_kind)kind, .name = yoke_text_copy(name)};
+  if (c->name == NULL) return model_out_of_memory(r);
+  ++m->n_connections;
+  switch (yoke_names_add(&r->connection_names, c->name, m->n_connections - 1)) {
+  case YOKE_NAMES_ADDED: break;
+  case YOKE_NAMES_EXISTS:
+    return model_mistake(r, key, NULL, "found a second connection '%s', expected different names", name);
+  default: return model_out_of_memory(r);
+  }
+  return read_values(r, s, node, c);
+}
+
+void model_read_connections(reader *r, scope *s) {
+  model_each(r, s, "connections", read_connection);
+}

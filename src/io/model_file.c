@@ -1,0 +1,175 @@
+/* The stages of loading:
+ *   1. tree:    file and includes read and merged, overrides applied; the merged tree is written to model->text
+ *   2. scopes:  parameters evaluated, instances of assemblies opened
+ *   3. bodies and frames of all scopes, so that everything can be named from anywhere
+ *   4. connections, loads, events of all scopes
+ *   5. settings
+ * Mistakes are collected; stage 1 must succeed for the others to start. */
+#include "io/model_file.h"
+#include "io/model_reader.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const top_keys[] = {"yoke",  "name",       "include",   "parameters",   "gravity", "t_start",
+                                       "t_end", "assemblies", "instances", "bodies",       "frames",  "connections",
+                                       "loads", "events",     "split",     "cosimulation", "solvers", "output"};
+
+static bool check_version(reader *r) {
+  const yoke_yaml_node *version = yoke_yaml_find(r->root, "yoke");
+  if (version == NULL)
+    return model_mistake(r, r->root, "yoke",
+                         "found nothing, expected the version of the model file: 'yoke: 1' (is this a model file?)");
+  if (version->kind == YOKE_YAML_SCALAR && strcmp(version->text, "1") == 0) return true;
+  return model_expected(r, version, "yoke", "1, the version of the model file");
+}
+
+/* A parameter that only an override names, and nothing uses, is a typing mistake. */
+static void check_unused_overrides(reader *r) {
+  const scope *s = r->scopes[0];
+  for (int k = 0; k < s->n_parameters; ++k) {
+    const parameter *p = &s->parameters[k];
+    if (p->used || p->key->line != 0 || strncmp(p->key->file, "--set ", 6) != 0) continue;
+    yoke_names others = {0};
+    for (int j = 0; j < s->n_parameters; ++j) {
+      if (j != k) yoke_names_add(&others, s->parameters[j].key->text, j);
+    }
+    const char *nearest = yoke_names_nearest(&others, p->key->text);
+    model_mistake(r, p->key, NULL, "found '%.60s', expected a parameter that the model uses%s%s%s", p->key->text,
+                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                  nearest == NULL ? "" : "'?");
+    yoke_names_clear(&others);
+  }
+}
+
+static void read_sections(reader *r) {
+  const yoke_frame ground = {.body = YOKE_GROUND, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  if (model_add_frame(r, r->root, "ground", &ground) < 0 || !model_open_scopes(r)) return;
+  for (int k = 0; k < r->n_scopes; ++k) model_read_bodies(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_frames(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_connections(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_loads(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_events(r, r->scopes[k]);
+  model_enter(r, "", NULL);
+  if (r->model->n_bodies == 0 && r->n_errors == 0)
+    model_mistake(r, r->root, "bodies", "found nothing, expected at least one body");
+  if (r->n_errors == 0) model_read_split(r);
+  model_read_settings(r);
+  model_read_cosimulation(r);
+  check_unused_overrides(r);
+}
+
+static bool read_tree(reader *r, yoke_yaml_node *root, const char *path, const yoke_load_options *options) {
+  if (root == NULL) {
+    const yoke_yaml_node at = {.file = path, .line = 1, .column = 1};
+    return model_mistake(r, &at, NULL, "found an empty file, expected a model that starts with 'yoke: 1'");
+  }
+  if (root->kind != YOKE_YAML_MAP)
+    return model_expected(r, root, NULL, "keys of a model file, the first one 'yoke: 1'");
+  if (!model_merge_includes(r, &root, path) || !model_apply_overrides(r, &root, options)) return false;
+  r->root        = root;
+  r->model->text = yoke_yaml_write(root);
+  if (r->model->text == NULL) return model_out_of_memory(r);
+  model_check_keys(r, root, top_keys, MODEL_COUNT(top_keys));
+  return check_version(r);
+}
+
+static void reader_clear(reader *r) {
+  yoke_names *const tables[] = {&r->body_names, &r->frame_names, &r->connection_names,
+                                &r->load_names, &r->event_names, &r->variable_names};
+  for (int k = 0; k < MODEL_COUNT(tables); ++k) yoke_names_clear(tables[k]);
+  for (int k = 0; r->variable_keys != NULL && k < r->model->n_variables; ++k) free(r->variable_keys[k]);
+  free(r->variable_keys);
+  model_close_scopes(r);
+}
+
+/* Builds from a tree that has been read; takes `yaml`. */
+static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *root, const char *path,
+                         const yoke_load_options *options, yoke_model **out) {
+  reader *r = calloc(1, sizeof *r);
+  if (r != NULL) r->model = calloc(1, sizeof *r->model);
+  if (r == NULL || r->model == NULL) {
+    free(r);
+    yoke_yaml_destroy(&yaml);
+    return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", path);
+  }
+  r->ctx  = ctx;
+  r->yaml = yaml;
+  if (read_tree(r, root, path, options)) read_sections(r);
+  if (r->n_errors > MAX_REPORTED)
+    yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", path, r->n_errors - MAX_REPORTED);
+  const yoke_status status = r->n_errors == 0 ? YOKE_OK : YOKE_E_MODEL;
+  reader_clear(r);
+  if (status == YOKE_OK) {
+    *out = r->model;
+  } else {
+    yoke_model_destroy(&r->model);
+  }
+  free(r);
+  yoke_yaml_destroy(&yaml);
+  return status;
+}
+
+yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options, yoke_model **out) {
+  yoke_yaml      *yaml = NULL;
+  yoke_yaml_node *root = NULL;
+  *out                 = NULL;
+  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", path);
+  const yoke_status status = yoke_yaml_read_file(ctx, yaml, path, &root);
+  if (status == YOKE_OK) return build(ctx, yaml, root, path, options, out);
+  yoke_yaml_destroy(&yaml);
+  return status;
+}
+
+yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
+                                 const yoke_load_options *options, yoke_model **out) {
+  yoke_yaml      *yaml = NULL;
+  yoke_yaml_node *root = NULL;
+  *out                 = NULL;
+  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", name);
+  const yoke_status status = yoke_yaml_read_text(ctx, yaml, name, text, size, &root);
+  if (status == YOKE_OK) return build(ctx, yaml, root, name, options, out);
+  yoke_yaml_destroy(&yaml);
+  return status;
+}
+
+const char *yoke_model_name(const yoke_model *model) {
+  return model->name;
+}
+const char *yoke_model_text(const yoke_model *model) {
+  return model->text;
+}
+double yoke_model_t_start(const yoke_model *model) {
+  return model->t_start;
+}
+double yoke_model_t_end(const yoke_model *model) {
+  return model->t_end;
+}
+const char *yoke_model_output_file(const yoke_model *model) {
+  return model->output.file;
+}
+const char *yoke_model_output_csv(const yoke_model *model) {
+  return model->output.csv;
+}
+double yoke_model_output_every(const yoke_model *model) {
+  return model->output.every;
+}
+const char *yoke_model_solver(const yoke_model *model) {
+  return model->solver.kind;
+}
+int yoke_model_n_bodies(const yoke_model *model) {
+  return model->n_bodies;
+}
+int yoke_model_n_connections(const yoke_model *model) {
+  return model->n_connections;
+}
+int yoke_model_n_loads(const yoke_model *model) {
+  return model->n_loads;
+}
+int yoke_model_n_events(const yoke_model *model) {
+  return model->n_events;
+}
+int yoke_model_n_parts(const yoke_model *model) {
+  return model->n_parts;
+}

@@ -1,0 +1,212 @@
+/* Model reader: what the readers of the sections share. Private to src/io/model_*.c.
+ *
+ * Conventions of all readers:
+ *   1. A function that reads returns true when the value is good. When it returns false the mistake has been recorded.
+ *   2. Reading goes on after a mistake, so that several are reported; the model is thrown away at the end.
+ *   3. Numbers are in SI units when they leave this module. */
+#ifndef YOKE_IO_MODEL_READER_H
+#define YOKE_IO_MODEL_READER_H
+
+#include "io/names.h"
+#include "io/yaml.h"
+#include "model/model.h"
+#include <yoke/model.h>
+
+enum { MAX_COUNT = 1000000, MAX_CHAIN = 100000000, MAX_SCOPE_DEPTH = 16, MAX_REPORTED = 20, NAME_SIZE = 256 };
+
+/* What a number measures: decides which units it may carry. */
+typedef enum quantity {
+  Q_NUMBER, /* pure number */
+  Q_ANY,    /* any unit */
+  Q_LENGTH,
+  Q_MASS,
+  Q_TIME,
+  Q_ANGLE,
+  Q_VELOCITY,
+  Q_ANGULAR_VELOCITY,
+  Q_ACCELERATION,
+  Q_INERTIA,
+  Q_FORCE,
+  Q_TORQUE,
+  Q_STIFFNESS,
+  Q_DAMPING,
+  Q_TORSION_STIFFNESS,
+  Q_TORSION_DAMPING,
+  Q_QUADRATIC_DRAG,
+  Q_PER_LENGTH,
+  Q_PER_TIME
+} quantity;
+
+typedef enum parameter_state { PARAMETER_NEW, PARAMETER_ACTIVE, PARAMETER_DONE, PARAMETER_BAD } parameter_state;
+
+struct scope;
+
+typedef struct parameter {
+  const yoke_yaml_node *key, *node;
+  const struct scope   *home; /* scope in which the expression is read */
+  parameter_state       state;
+  bool                  used;
+  double                value;
+} parameter;
+
+/* Where names are looked up: the model itself, or one instance of an assembly inside its parent. */
+typedef struct scope {
+  struct scope         *parent;
+  const char           *prefix; /* "" or "left." */
+  const yoke_yaml_node *node;   /* the map with bodies, connections, ... */
+  int                   n_parameters;
+  parameter            *parameters;
+  yoke_names            parameter_names;
+  bool                  has_index; /* `i` is known */
+  double                index;
+} scope;
+
+typedef struct reader {
+  yoke_context         *ctx;
+  yoke_yaml            *yaml;
+  yoke_model           *model;
+  const yoke_yaml_node *root;
+  char                  where[NAME_SIZE]; /* path of the object that is being read: "bodies.upper" */
+  int                   n_errors;         /* found so far */
+  int                   n_scopes, n_scopes_allocated;
+  scope               **scopes; /* [0] is the model itself */
+  yoke_names            body_names, frame_names, connection_names, load_names, event_names;
+  int capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
+  int parameter_depth;
+  parameter *active[64];     /* parameters being evaluated, outermost first */
+  yoke_names variable_names; /* "body/mass/v/component" -> number of the variable */
+  char     **variable_keys;  /* owned strings of variable_names */
+} reader;
+
+/* snprintf that cuts long texts on purpose (names in messages); returns the letters written. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+size_t
+model_print(char *text, size_t size, const char *format, ...);
+
+/* ---- mistakes ---- */
+
+/* Record "file:line:column: key 'where.key': <text>". `key` may be NULL: the object itself. `at` may be NULL. Always false. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...);
+bool        model_out_of_memory(reader *r);
+/* "found <what the node is>, expected <expected>" */
+bool        model_expected(reader *r, const yoke_yaml_node *at, const char *key, const char *expected);
+/* Short description of a node for a message: "'abc'", "a list of 3", "a map", "nothing". */
+const char *model_describe(const yoke_yaml_node *node, char *text, size_t size);
+/* File position prefix "file:12:3" or the text of an override. */
+void        model_position(const yoke_yaml_node *at, char *text, size_t size);
+void        model_enter(reader *r, const char *section, const char *name);
+
+/* ---- keys and words ---- */
+
+/* All keys of `map` must be in list[n]; each other one is a mistake with the nearest valid key. */
+bool model_check_keys(reader *r, const yoke_yaml_node *map, const char *const *list, int n);
+/* A map (nothing counts as an empty one: *out = NULL). */
+bool model_map(reader *r, const yoke_yaml_node *node, const char *key, const yoke_yaml_node **out);
+/* One of the words list[n]: index, or -1 (recorded). */
+int  model_word(reader *r, const yoke_yaml_node *node, const char *key, const char *const *list, int n);
+bool model_boolean(reader *r, const yoke_yaml_node *node, const char *key, bool *out);
+bool model_is_name(const char *text);
+/* Can `key` be the name of a body, frame, ... or of a parameter: letters, digits, underscore, and no word with a meaning of its own? */
+bool model_check_name(reader *r, const yoke_yaml_node *key, bool is_parameter);
+
+/* ---- numbers ---- */
+
+bool model_number(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out);
+bool model_positive(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out);
+bool model_not_negative(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q,
+                        double *out);
+bool model_integer(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, long min, long max,
+                   long *out);
+/* A list of `min` to `max` numbers; entries behind the given ones are 0; *n is how many were given. */
+bool model_numbers(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, int min, int max,
+                   double *out, int *n);
+/* Optional keys of a map: untouched default when absent. */
+bool model_optional(reader *r, const scope *s, const yoke_yaml_node *map, const char *key, quantity q, double *out);
+/* The text of an expression without variables, for parts of names: "i-1" in `rod[i-1]`. */
+bool model_index_text(reader *r, const scope *s, const yoke_yaml_node *at, const char *key, const char *text,
+                      size_t length, long *out);
+
+/* ---- expressions with variables ---- */
+
+typedef enum variables {
+  VARIABLES_NONE,  /* parameters only */
+  VARIABLES_TIME,  /* t is 0 */
+  VARIABLES_LAW,   /* x, v, t are 0, 1, 2 */
+  VARIABLES_MASS,  /* i is 0: number of a chain's mass or element */
+  VARIABLES_STATES /* t is 0, states of bodies as in yoke_variable */
+} variables;
+
+/* Compiles the scalar. Gives. */
+bool model_expression(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, variables v, quantity q,
+                      yoke_expression **out);
+/* The same from a text made by the reader itself (harmonic loads ...). */
+bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, const char *key, const char *text,
+                           variables v, quantity q, yoke_expression **out);
+/* Number (>= 1) of a state of a body by name, registered in the model; -1: no such state. */
+int  model_variable(reader *r, const scope *s, const char *name);
+
+/* ---- names ---- */
+
+/* "rod[i-1].tip" -> "rod[2].tip": indices evaluated. */
+bool model_fold_name(reader *r, const scope *s, const yoke_yaml_node *at, const char *key, const char *text, char *out,
+                     size_t size);
+/* Look `name` up from the innermost scope outwards. YOKE_NAMES_NONE: nowhere. */
+int  model_find(const scope *s, const yoke_names *names, const char *name);
+/* Index of a frame; frames on single masses of a chain ("c[5]") are made when first asked for. */
+bool model_frame(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int *out);
+/* Add a frame; takes nothing, copies the name. -1: out of memory or duplicate (recorded at `at`). */
+int  model_add_frame(reader *r, const yoke_yaml_node *at, const char *name, const yoke_frame *frame);
+
+/* Grow array `*items` of `size` byte entries to hold one more than n; new entries zeroed. */
+bool model_grow(reader *r, void *items_pointer, int n, int *capacity, size_t size);
+/* Full name: prefix + name (+ [i]). */
+void model_full_name(const scope *s, const char *name, bool counted, char *out, size_t size);
+
+/* Calls `one` for every entry of the map below `section` in scope s, `count` times if it has that key, i = 1 .. count. */
+typedef bool model_entry_reader(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node,
+                                bool counted);
+void         model_each(reader *r, scope *s, const char *section, model_entry_reader *one);
+
+/* ---- sections ---- */
+
+/* Includes and overrides: `*root` is replaced by a merged copy. */
+bool model_merge_includes(reader *r, yoke_yaml_node **root, const char *path);
+bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_load_options *options);
+
+bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const yoke_yaml_node *given, scope *giver);
+void model_evaluate_parameters(reader *r, scope *s);
+/* Value of a parameter seen from s. YOKE_SYMBOL_UNKNOWN: none, or it has a mistake (then *bad). */
+yoke_symbol_kind model_parameter(reader *r, const scope *s, const char *name, double *value, bool *bad);
+void             model_close_scopes(reader *r);
+/* The model's own scope and one scope per instance of an assembly. */
+bool             model_open_scopes(reader *r);
+
+void model_read_bodies(reader *r, scope *s);
+void model_read_frames(reader *r, scope *s);
+bool model_read_chain(reader *r, scope *s, const yoke_yaml_node *node, yoke_chain **out);
+void model_read_connections(reader *r, scope *s);
+void model_read_loads(reader *r, scope *s);
+void model_read_events(reader *r, scope *s);
+void model_read_settings(reader *r);
+void model_read_split(reader *r);
+void model_read_cosimulation(reader *r);
+
+/* Rotations, row major, columns are the axes: from the forms of `orientation:`. */
+bool model_orientation(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, double quaternion[4]);
+void model_rotation_of_quaternion(const double p[4], double R[9]);
+/* A right-handed triad with the given z direction. */
+void model_axes_of_z(const double z[3], double R[9]);
+/* Rotation of a body at its initial position; the ground: identity. */
+void model_body_rotation(const yoke_model *model, int body, double R[9]);
+
+/* Value i of a reproducible uniform stream in [0, 1): depends on seed, stream name and i only. */
+double model_random(double seed, const char *stream, long i);
+
+#define MODEL_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+#endif

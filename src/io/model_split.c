@@ -1,0 +1,205 @@
+/* Split of the model file: which body belongs to which subsystem. */
+#include "io/model_reader.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNASSIGNED = -1 };
+
+typedef struct assignment {
+  int *part_of; /* [n_bodies] part of each whole body */
+  int *masses;  /* [n_bodies] chains: masses in pieces so far */
+  int  capacity_parts;
+} assignment;
+
+static yoke_split_part *add_part(reader *r, const yoke_yaml_node *at, assignment *a, const char *name) {
+  yoke_model *m = r->model;
+  for (int k = 0; k < m->n_parts; ++k) {
+    if (strcmp(m->parts[k].name, name) != 0) continue;
+    model_mistake(r, at, NULL, "found a second subsystem '%s', expected different names", name);
+    return NULL;
+  }
+  if (!model_grow(r, &m->parts, m->n_parts, &a->capacity_parts, sizeof *m->parts)) return NULL;
+  yoke_split_part *part = &m->parts[m->n_parts];
+  *part                 = (yoke_split_part){.name = yoke_text_copy(name), .chain = -1};
+  if (part->name == NULL) {
+    model_out_of_memory(r);
+    return NULL;
+  }
+  ++m->n_parts;
+  return part;
+}
+
+/* A whole body into the part that is being read (the last one). */
+static bool assign_body(reader *r, const yoke_yaml_node *at, assignment *a, int body) {
+  yoke_model      *m    = r->model;
+  yoke_split_part *part = &m->parts[m->n_parts - 1];
+  if (a->part_of[body] != UNASSIGNED || a->masses[body] > 0) {
+    const int other = a->part_of[body];
+    return model_mistake(r, at, part->name, "found body '%s', which is already in '%s', expected each body once",
+                         m->bodies[body].name, other == UNASSIGNED ? "pieces" : m->parts[other].name);
+  }
+  a->part_of[body] = m->n_parts - 1;
+  /* room for powers of two, so that n bodies take n log n at most */
+  if ((part->n_bodies & (part->n_bodies - 1)) == 0) {
+    int *more = realloc(part->bodies, (size_t)(part->n_bodies == 0 ? 1 : 2 * part->n_bodies) * sizeof *more);
+    if (more == NULL) return model_out_of_memory(r);
+    part->bodies = more;
+  }
+  part->bodies[part->n_bodies++] = body;
+  return true;
+}
+
+static bool assign_piece(reader *r, const yoke_yaml_node *at, assignment *a, int body, long first, long last) {
+  yoke_model      *m    = r->model;
+  yoke_split_part *part = &m->parts[m->n_parts - 1];
+  const int        n    = m->bodies[body].chain == NULL ? 0 : m->bodies[body].chain->n;
+  if (first < 1 || last < first || last > n) {
+    return model_mistake(r, at, part->name, "found masses %ld to %ld of '%s', expected numbers from 1 to %d", first,
+                         last, m->bodies[body].name, n);
+  }
+  if (part->n_masses > 0)
+    return model_mistake(r, at, part->name, "found a second piece of a chain, expected at most one per subsystem");
+  for (int k = 0; k < m->n_parts - 1; ++k) {
+    const yoke_split_part *other = &m->parts[k];
+    if (other->chain != body || other->n_masses == 0) continue;
+    if (first - 1 < other->first_mass + other->n_masses && other->first_mass < last) {
+      return model_mistake(r, at, part->name, "found masses of '%s' that are already in '%s', expected each mass once",
+                           m->bodies[body].name, other->name);
+    }
+  }
+  if (a->part_of[body] != UNASSIGNED)
+    return model_mistake(r, at, part->name, "found a piece of '%s', which is already in a subsystem as a whole",
+                         m->bodies[body].name);
+  part->chain      = body;
+  part->first_mass = (int)first - 1;
+  part->n_masses   = (int)(last - first + 1);
+  a->masses[body] += part->n_masses;
+  return true;
+}
+
+/* "rod[2..5]" : the bodies rod[2] ... rod[5], or masses 2 to 5 of the chain rod. */
+static bool assign_range(reader *r, const scope *s, const yoke_yaml_node *at, assignment *a, const char *text,
+                         const char *bracket, const char *dots) {
+  const char *close = strrchr(text, ']');
+  const char *part  = r->model->parts[r->model->n_parts - 1].name;
+  long        first, last;
+  if (close == NULL || close[1] != '\0')
+    return model_mistake(r, at, part, "found '%.60s', expected a range as in rod[1..50]", text);
+  if (!model_index_text(r, s, at, part, bracket + 1, (size_t)(dots - bracket) - 1, &first)) return false;
+  if (!model_index_text(r, s, at, part, dots + 2, (size_t)(close - dots) - 2, &last)) return false;
+  char base[NAME_SIZE];
+  model_print(base, sizeof base, "%.*s", (int)(bracket - text), text);
+  const int chain = model_find(s, &r->body_names, base);
+  if (chain >= 0 && r->model->bodies[chain].kind == YOKE_BODY_CHAIN) return assign_piece(r, at, a, chain, first, last);
+  for (long i = first; i <= last; ++i) {
+    char name[NAME_SIZE + 24];
+    model_print(name, sizeof name, "%s[%ld]", base, i);
+    const int body = model_find(s, &r->body_names, name);
+    if (body < 0) return model_mistake(r, at, part, "found '%s', expected the name of a body", name);
+    if (!assign_body(r, at, a, body)) return false;
+  }
+  return first <= last || model_mistake(r, at, part, "found an empty range '%.60s'", text);
+}
+
+/* Names with * and ?, and the name of counted bodies without its index, stand for all that match. */
+static bool assign_pattern(reader *r, const yoke_yaml_node *at, assignment *a, const char *name) {
+  const yoke_model *m = r->model;
+  char              pattern[NAME_SIZE + 8];
+  int               n = 0;
+  model_print(pattern, sizeof pattern, strpbrk(name, "*?") != NULL ? "%s" : "%s[*]", name);
+  for (int k = 0; k < m->n_bodies; ++k) {
+    if (!yoke_text_matches(pattern, m->bodies[k].name)) continue;
+    if (!assign_body(r, at, a, k)) return false;
+    ++n;
+  }
+  if (n > 0) return true;
+  const char *nearest = yoke_names_nearest(&r->body_names, name);
+  return model_mistake(r, at, m->parts[m->n_parts - 1].name, "found '%.60s', expected the name of a body%s%s%s", name,
+                       nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                       nearest == NULL ? "" : "'?");
+}
+
+static bool assign_entry(reader *r, const scope *s, const yoke_yaml_node *node, assignment *a) {
+  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
+    return model_expected(r, node, NULL, "the name of a body or a range rod[1..50]");
+  const char *bracket = strrchr(node->text, '['), *dots = bracket == NULL ? NULL : strstr(bracket, "..");
+  char        name[NAME_SIZE];
+  if (dots != NULL) return assign_range(r, s, node, a, node->text, bracket, dots);
+  if (!model_fold_name(r, s, node, NULL, node->text, name, sizeof name)) return false;
+  const int body = model_find(s, &r->body_names, name);
+  return body >= 0 ? assign_body(r, node, a, body) : assign_pattern(r, node, a, name);
+}
+
+/* `c: 10`: chain c in ten parts as equal as possible, named c[1] ... c[10]; part k ends at mass floor(k n / 10). */
+static bool split_chain(reader *r, const scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, assignment *a,
+                        int body) {
+  const int n = r->model->bodies[body].chain == NULL ? 0 : r->model->bodies[body].chain->n;
+  long      n_parts;
+  if (!model_integer(r, s, node, key->text, 1, n, &n_parts)) return false;
+  for (long k = 1; k <= n_parts; ++k) {
+    char name[NAME_SIZE + 24];
+    model_print(name, sizeof name, "%s[%ld]", key->text, k);
+    yoke_split_part *part = add_part(r, key, a, name);
+    if (part == NULL) return false;
+    const long first = (k - 1) * n / n_parts, last = k * n / n_parts;
+    part->chain      = body;
+    part->first_mass = (int)first;
+    part->n_masses   = (int)(last - first);
+  }
+  a->masses[body] += n;
+  return true;
+}
+
+static bool read_part(reader *r, const scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, assignment *a) {
+  const int body = model_find(s, &r->body_names, key->text);
+  if (body >= 0 && r->model->bodies[body].kind == YOKE_BODY_CHAIN && node->kind == YOKE_YAML_SCALAR &&
+      model_find(s, &r->body_names, node->text) < 0) {
+    return split_chain(r, s, key, node, a, body);
+  }
+  if (!model_check_name(r, key, false) || add_part(r, key, a, key->text) == NULL) return false;
+  if (node->kind == YOKE_YAML_SCALAR) return assign_entry(r, s, node, a);
+  if (node->kind != YOKE_YAML_LIST || node->n == 0) return model_expected(r, node, key->text, "a list of bodies");
+  bool good = true;
+  for (int k = 0; k < node->n; ++k) good = assign_entry(r, s, node->items[k], a) && good;
+  return good;
+}
+
+/* Every body, every mass of a chain that is cut, is in one subsystem. */
+static void check_complete(reader *r, const yoke_yaml_node *map, const assignment *a) {
+  const yoke_model *m = r->model;
+  int               n = 0, first = -1;
+  for (int k = 0; k < m->n_bodies; ++k) {
+    const int needed = m->bodies[k].chain == NULL ? 0 : m->bodies[k].chain->n;
+    if (a->part_of[k] != UNASSIGNED || (a->masses[k] > 0 && a->masses[k] == needed)) continue;
+    if (first < 0) first = k;
+    ++n;
+  }
+  if (n == 1)
+    model_mistake(r, map, NULL, "found body '%s' in no subsystem (or only a piece of it), expected every body in one",
+                  m->bodies[first].name);
+  if (n > 1)
+    model_mistake(r, map, NULL, "found body '%s' and %d others in no subsystem, expected every body in one",
+                  m->bodies[first].name, n - 1);
+}
+
+void model_read_split(reader *r) {
+  const yoke_yaml_node *map;
+  model_enter(r, "", NULL);
+  if (!model_map(r, yoke_yaml_find(r->root, "split"), "split", &map) || map == NULL) return;
+  model_enter(r, "split", NULL);
+  const size_t n = (size_t)r->model->n_bodies + 1;
+  assignment   a = {.part_of = calloc(n, sizeof(int)), .masses = calloc(n, sizeof(int))};
+  if (a.part_of == NULL || a.masses == NULL) {
+    model_out_of_memory(r);
+  } else {
+    bool good = true;
+    for (size_t k = 0; k < n; ++k) a.part_of[k] = UNASSIGNED;
+    for (int k = 0; k < map->n; ++k) good = read_part(r, r->scopes[0], map->keys[k], map->items[k], &a) && good;
+    if (good) check_complete(r, map, &a);
+  }
+  free(a.part_of);
+  free(a.masses);
+  model_enter(r, "", NULL);
+}

@@ -1,0 +1,490 @@
+#include "io/result_reader.h"
+#include "base/text.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef YOKE_WITH_HDF5
+#include "io/hdf5_quiet.h"
+#endif
+
+static yoke_status fail_memory(yoke_context *ctx, const char *path) {
+  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+}
+
+static bool has_hdf5_signature(const char *path) {
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char              start[8]     = {0};
+  FILE                      *file         = fopen(path, "rb");
+  if (!file) return false;
+  const bool found = fread(start, 1, sizeof start, file) == sizeof start && memcmp(start, signature, sizeof start) == 0;
+  fclose(file);
+  return found;
+}
+
+bool yoke_result_is_result(const char *path) {
+  const size_t length = strlen(path);
+  return has_hdf5_signature(path) || (length > 4 && strcmp(path + length - 4, ".csv") == 0);
+}
+
+/* Room for n more quantities of a new group. */
+static yoke_status add_group(yoke_context *ctx, yoke_result *result, const char *name, int n, yoke_result_group **out) {
+  const size_t       n_groups = (size_t)result->n_groups + 1, n_all = (size_t)result->n + (size_t)n + 1;
+  yoke_result_group *groups = realloc(result->groups, n_groups * sizeof *groups);
+  if (groups) result->groups = groups;
+  char **names = realloc(result->names, n_all * sizeof *names);
+  if (names) result->names = names;
+  char **units = realloc(result->units, n_all * sizeof *units);
+  if (units) result->units = units;
+  char *copy = yoke_text_copy(name);
+  if (!groups || !names || !units || !copy) {
+    free(copy);
+    return fail_memory(ctx, result->path);
+  }
+  for (int i = result->n; i < result->n + n; ++i) names[i] = units[i] = NULL;
+  groups[result->n_groups] = (yoke_result_group){.name = copy, .first = result->n, .n = n, .block_width = 1};
+  *out                     = &groups[result->n_groups];
+  result->n_groups++;
+  result->n += n;
+  return YOKE_OK;
+}
+
+/* ---- CSV ---- */
+
+static yoke_status open_csv(yoke_context *ctx, yoke_result *result) {
+  YOKE_TRY(yoke_csv_read(ctx, result->path, &result->table));
+  const int          n     = result->table.n_columns - 1;
+  yoke_result_group *group = NULL;
+  YOKE_TRY(add_group(ctx, result, "main", n, &group));
+  group->n_times = result->table.n_rows;
+  group->times   = yoke_allocate(group->n_times ? group->n_times : 1, sizeof(double));
+  if (!group->times) return fail_memory(ctx, result->path);
+  memcpy(group->times, result->table.values, group->n_times * sizeof(double));
+  for (int i = 0; i < n; ++i) {
+    result->names[i] = yoke_text_copy(result->table.names[i + 1]);
+    result->units[i] = yoke_text_copy("");
+    if (!result->names[i] || !result->units[i]) return fail_memory(ctx, result->path);
+  }
+  if (group->n_times > 0) result->t_reached = group->times[group->n_times - 1];
+  return YOKE_OK;
+}
+
+/* ---- HDF5 ---- */
+
+#ifdef YOKE_WITH_HDF5
+
+static yoke_status fail_hdf5(yoke_context *ctx, const yoke_result *result, const char *what) {
+  char reason[200];
+  yoke_hdf5_reason(reason, sizeof reason);
+  return yoke_fail(ctx, YOKE_E_IO, "cannot read %s of '%s': %s", what, result->path, reason);
+}
+
+/* Text attribute of fixed or variable length; "" when there is none. NULL: out of memory. */
+static char *read_text(hid_t object, const char *name) {
+  char *text = NULL;
+  if (H5Aexists(object, name) <= 0) return yoke_text_copy("");
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
+    if (H5Tis_variable_str(type) > 0) {
+      char *value = NULL;
+      if (H5Aread(attribute, type, &value) >= 0 && value) {
+        text = yoke_text_copy(value);
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, &value);
+      }
+    } else {
+      const size_t size = H5Tget_size(type);
+      text              = yoke_allocate(size + 1, 1);
+      if (text && H5Aread(attribute, type, text) < 0) text[0] = '\0';
+    }
+  }
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return text ? text : yoke_text_copy("");
+}
+
+static double read_number(hid_t object, const char *name) {
+  double value = (double)NAN;
+  if (H5Aexists(object, name) <= 0) return (double)NAN;
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t space     = H5Aget_space(attribute);
+  if (H5Sget_simple_extent_npoints(space) != 1 || H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0)
+    value = (double)NAN;
+  H5Sclose(space);
+  H5Aclose(attribute);
+  return value;
+}
+
+/* Attribute of n texts of fixed width into texts[n]. */
+static yoke_status read_texts(yoke_context *ctx, const yoke_result *result, hid_t object, const char *name, int n,
+                              char **texts) {
+  hid_t        attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t        type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  yoke_status  status = YOKE_OK;
+  const size_t width  = type >= 0 ? H5Tget_size(type) : 0;
+  char        *block  = NULL;
+  if (attribute < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || width == 0 ||
+      H5Sget_simple_extent_npoints(space) != n) {
+    status = yoke_fail(ctx, YOKE_E_IO, "'%s' was not written by yoke: '%s' of the values is not %d texts", result->path,
+                       name, n);
+  } else if (!(block = yoke_allocate((size_t)n + 1, width))) {
+    status = fail_memory(ctx, result->path);
+  } else if (H5Aread(attribute, type, block) < 0) {
+    status = fail_hdf5(ctx, result, name);
+  }
+  for (int i = 0; status == YOKE_OK && i < n; ++i) {
+    texts[i] = strndup(block + (size_t)i * width, width);
+    if (!texts[i]) status = fail_memory(ctx, result->path);
+  }
+  free(block);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return status;
+}
+
+/* Number of dimensions of a dataset with its extent; -1: no such dataset. */
+static int dataset_extent(hid_t parent, const char *name, hsize_t extent[2]) {
+  extent[0] = extent[1] = 0;
+  hid_t dataset         = H5Dopen2(parent, name, H5P_DEFAULT);
+  hid_t space           = dataset >= 0 ? H5Dget_space(dataset) : -1;
+  int   rank            = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+  if (rank > 2) rank = -1;
+  if (rank > 0) H5Sget_simple_extent_dims(space, extent, NULL);
+  if (space >= 0) H5Sclose(space);
+  if (dataset >= 0) H5Dclose(dataset);
+  return rank;
+}
+
+/* Columns per block: the chunk's, within 64 MB. */
+static int block_width(hid_t values, size_t n_times, int n) {
+  hsize_t chunk[2]   = {1, (hsize_t)n};
+  hid_t   properties = H5Dget_create_plist(values);
+  if (H5Pget_layout(properties) == H5D_CHUNKED) H5Pget_chunk(properties, 2, chunk);
+  H5Pclose(properties);
+  const size_t most  = n_times > 0 ? (size_t)(1 << 23) / n_times : (size_t)n;
+  size_t       width = chunk[1] < most ? (size_t)chunk[1] : most;
+  if (width > (size_t)n) width = (size_t)n;
+  return width > 0 ? (int)width : 1;
+}
+
+static yoke_status read_times(yoke_context *ctx, const yoke_result *result, hid_t parent, yoke_result_group *group) {
+  hid_t         dataset = H5Dopen2(parent, "time", H5P_DEFAULT);
+  hid_t         in_file = H5Dget_space(dataset);
+  const hsize_t start = 0, count = group->n_times;
+  hid_t         in_memory = H5Screate_simple(1, &count, NULL);
+  yoke_status   status    = YOKE_OK;
+  group->times            = yoke_allocate(group->n_times ? group->n_times : 1, sizeof(double));
+  if (!group->times) {
+    status = fail_memory(ctx, result->path);
+  } else if (group->n_times > 0 &&
+             (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+              H5Dread(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, group->times) < 0)) {
+    status = fail_hdf5(ctx, result, "the times");
+  }
+  H5Sclose(in_memory);
+  H5Sclose(in_file);
+  H5Dclose(dataset);
+  return status;
+}
+
+/* A subsystem's group: `time` and, with at least one quantity, `values`. Other objects are no concern of ours. */
+static yoke_status open_group(yoke_context *ctx, yoke_result *result, const char *name) {
+  hid_t object = H5Oopen(result->file, name, H5P_DEFAULT);
+  if (object < 0) return YOKE_OK;
+  hsize_t     time_extent[2], extent[2];
+  yoke_status status = YOKE_OK;
+  if (H5Iget_type(object) != H5I_GROUP || H5Lexists(object, "time", H5P_DEFAULT) <= 0 ||
+      dataset_extent(object, "time", time_extent) != 1) {
+    H5Oclose(object);
+    return status;
+  }
+  const bool has_values = H5Lexists(object, "values", H5P_DEFAULT) > 0 && dataset_extent(object, "values", extent) == 2;
+  if (!has_values) extent[0] = time_extent[0], extent[1] = 0;
+  yoke_result_group *group = NULL;
+  if (extent[1] > (hsize_t)(INT32_MAX - result->n - 1)) {
+    status = yoke_fail(ctx, YOKE_E_IO, "'%s' holds more quantities than can be read", result->path);
+  } else {
+    status = add_group(ctx, result, name, (int)extent[1], &group);
+  }
+  if (status == YOKE_OK) {
+    group->n_times = (size_t)(time_extent[0] < extent[0] ? time_extent[0] : extent[0]);
+    status         = read_times(ctx, result, object, group);
+  }
+  if (status == YOKE_OK && has_values && group->n > 0) {
+    hid_t values       = H5Dopen2(object, "values", H5P_DEFAULT);
+    group->block_width = block_width(values, group->n_times, group->n);
+    status             = read_texts(ctx, result, values, "names", group->n, result->names + group->first);
+    if (status == YOKE_OK) status = read_texts(ctx, result, values, "units", group->n, result->units + group->first);
+    H5Dclose(values);
+  }
+  H5Oclose(object);
+  return status;
+}
+
+static yoke_status open_groups(yoke_context *ctx, yoke_result *result) {
+  H5G_info_t info;
+  if (H5Gget_info(result->file, &info) < 0) return fail_hdf5(ctx, result, "the groups");
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    char name[1024];
+    if (H5Lget_name_by_idx(result->file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT) < 0) {
+      return fail_hdf5(ctx, result, "the groups");
+    }
+    YOKE_TRY(open_group(ctx, result, name));
+  }
+  if (result->n_groups > 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_IO, "'%s' was not written by yoke: it has no group with a dataset 'time'", result->path);
+}
+
+static yoke_status open_hdf5(yoke_context *ctx, yoke_result *result) {
+  yoke_hdf5_quiet quiet;
+  yoke_hdf5_quiet_begin(&quiet);
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  result->file = H5Fopen(result->path, H5F_ACC_RDONLY, access);
+  if (result->file < 0) { /* marked as open for writing: a run is at it, or was killed */
+    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    result->file                = H5Fopen(result->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    result->is_open_for_writing = true;
+  }
+  yoke_status status = result->file < 0 ? fail_hdf5(ctx, result, "the contents") : YOKE_OK;
+  H5Pclose(access);
+  if (status == YOKE_OK) {
+    free(result->version), result->version   = read_text(result->file, "yoke_version");
+    free(result->name), result->name         = read_text(result->file, "name");
+    free(result->model), result->model       = read_text(result->file, "model");
+    free(result->settings), result->settings = read_text(result->file, "settings");
+    free(result->status), result->status     = read_text(result->file, "status");
+    result->t_end     = read_number(result->file, "t_end");
+    result->t_reached = read_number(result->file, "t_reached");
+    status            = open_groups(ctx, result);
+  }
+  /* A killed run could not write how far it came. */
+  for (int i = 0; status == YOKE_OK && i < result->n_groups; ++i) {
+    const yoke_result_group *group = &result->groups[i];
+    if (group->n_times > 0) result->t_reached = fmax(result->t_reached, group->times[group->n_times - 1]);
+  }
+  yoke_hdf5_quiet_end(&quiet);
+  return status;
+}
+
+static yoke_status read_block(yoke_context *ctx, yoke_result *result, yoke_result_group *group, int column) {
+  const int first = column - column % group->block_width;
+  const int n     = group->n - first < group->block_width ? group->n - first : group->block_width;
+  group->block_n  = 0;
+  if (!group->block) group->block = yoke_allocate(group->n_times * (size_t)group->block_width, sizeof(double));
+  if (!group->block) return fail_memory(ctx, result->path);
+  yoke_hdf5_quiet quiet;
+  yoke_hdf5_quiet_begin(&quiet);
+  char path[1100];
+  snprintf(path, sizeof path, "/%s/values", group->name);
+  const hsize_t start[2] = {0, (hsize_t)first}, count[2] = {group->n_times, (hsize_t)n};
+  hid_t         values    = H5Dopen2(result->file, path, H5P_DEFAULT);
+  hid_t         in_file   = H5Dget_space(values);
+  hid_t         in_memory = H5Screate_simple(2, count, NULL);
+  yoke_status   status    = YOKE_OK;
+  if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
+      H5Dread(values, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, group->block) < 0) {
+    status = fail_hdf5(ctx, result, "the values");
+  } else {
+    group->block_first = first;
+    group->block_n     = n;
+  }
+  H5Sclose(in_memory);
+  H5Sclose(in_file);
+  H5Dclose(values);
+  yoke_hdf5_quiet_end(&quiet);
+  return status;
+}
+
+static void close_hdf5(yoke_result *result) {
+  if (result->file < 0) return;
+  yoke_hdf5_quiet quiet;
+  yoke_hdf5_quiet_begin(&quiet);
+  H5Fclose(result->file);
+  yoke_hdf5_quiet_end(&quiet);
+}
+
+yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
+  if (!has_hdf5_signature(path)) return yoke_fail(ctx, YOKE_E_IO, "cannot repair '%s': it is not an HDF5 file", path);
+  yoke_hdf5_quiet quiet;
+  yoke_hdf5_quiet_begin(&quiet);
+  yoke_status   status = YOKE_OK;
+  hid_t         access = H5Pcreate(H5P_FILE_ACCESS);
+  /* The property with which HDF5's own h5clear opens a file that is marked as open for writing. */
+  const hbool_t clear = true;
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  hid_t file = -1;
+  if (H5Pset(access, "clear_status_flags", &clear) >= 0) file = H5Fopen(path, H5F_ACC_RDWR, access);
+  if (file < 0 || H5Fclose(file) < 0) {
+    char reason[200];
+    yoke_hdf5_reason(reason, sizeof reason);
+    const bool is_locked = strcmp(reason, strerror(EWOULDBLOCK)) == 0;
+    status = yoke_fail(ctx, YOKE_E_IO, "cannot repair '%s': %s", path, is_locked ? "a run is writing it" : reason);
+  }
+  H5Pclose(access);
+  yoke_hdf5_quiet_end(&quiet);
+  return status;
+}
+
+#else
+
+static yoke_status open_hdf5(yoke_context *ctx, yoke_result *result) {
+  return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "cannot read '%s': this build has no HDF5", result->path);
+}
+
+static yoke_status read_block(yoke_context *ctx, yoke_result *result, yoke_result_group *group, int column) {
+  (void)group, (void)column;
+  return open_hdf5(ctx, result);
+}
+
+static void close_hdf5(yoke_result *result) {
+  (void)result;
+}
+
+yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
+  return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "cannot repair '%s': this build has no HDF5", path);
+}
+
+#endif
+
+/* ---- both ---- */
+
+/* Sort numbers by name (merge sort: 10^6 names, no state outside the call). */
+static void sort_by_name(char *const *names, int *order, int *scratch, int n) {
+  if (n < 2) return;
+  const int half = n / 2;
+  sort_by_name(names, order, scratch, half);
+  sort_by_name(names, order + half, scratch, n - half);
+  memcpy(scratch, order, (size_t)n * sizeof *order);
+  for (int i = 0, j = half, k = 0; k < n; ++k) {
+    const bool left = j >= n || (i < half && strcmp(names[scratch[i]], names[scratch[j]]) <= 0);
+    order[k]        = left ? scratch[i++] : scratch[j++];
+  }
+}
+
+static yoke_status index_names(yoke_context *ctx, yoke_result *result) {
+  int *scratch    = yoke_allocate((size_t)result->n + 1, sizeof *scratch);
+  result->by_name = yoke_allocate((size_t)result->n + 1, sizeof *result->by_name);
+  if (scratch && result->by_name) {
+    for (int i = 0; i < result->n; ++i) result->by_name[i] = i;
+    sort_by_name(result->names, result->by_name, scratch, result->n);
+  }
+  const bool done = scratch && result->by_name;
+  free(scratch);
+  return done ? YOKE_OK : fail_memory(ctx, result->path);
+}
+
+yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out) {
+  *out                = NULL;
+  yoke_result *result = yoke_allocate(1, sizeof *result);
+  if (!result) return fail_memory(ctx, path);
+  result->file  = -1;
+  result->t_end = result->t_reached = (double)NAN;
+  result->is_hdf5                   = has_hdf5_signature(path);
+  char **const texts[] = {&result->version, &result->name, &result->model, &result->settings, &result->status};
+  yoke_status  status  = YOKE_OK;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) *texts[i] = yoke_text_copy("");
+  result->path = yoke_text_copy(path);
+  if (!result->path) status = fail_memory(ctx, path);
+  if (status == YOKE_OK) status = result->is_hdf5 ? open_hdf5(ctx, result) : open_csv(ctx, result);
+  for (size_t i = 0; status == YOKE_OK && i < sizeof texts / sizeof *texts; ++i) {
+    if (!*texts[i]) status = fail_memory(ctx, path);
+  }
+  if (status == YOKE_OK) status = index_names(ctx, result);
+  *out = result;
+  if (status != YOKE_OK) yoke_result_close(out);
+  return status;
+}
+
+void yoke_result_close(yoke_result **result) {
+  yoke_result *r = *result;
+  if (!r) return;
+  close_hdf5(r);
+  for (int i = 0; i < r->n_groups; ++i) {
+    free(r->groups[i].name);
+    free(r->groups[i].times);
+    free(r->groups[i].block);
+  }
+  for (int i = 0; i < r->n; ++i) {
+    free(r->names[i]);
+    free(r->units[i]);
+  }
+  free(r->groups), free(r->names), free(r->units), free(r->by_name);
+  free(r->path), free(r->version), free(r->name), free(r->model), free(r->settings), free(r->status);
+  yoke_csv_table_release(&r->table);
+  free(r);
+  *result = NULL;
+}
+
+const char *yoke_result_path(const yoke_result *result) {
+  return result->path;
+}
+int yoke_result_n_quantities(const yoke_result *result) {
+  return result->n;
+}
+const char *yoke_result_name(const yoke_result *result, int i) {
+  return result->names[i];
+}
+const char *yoke_result_unit(const yoke_result *result, int i) {
+  return result->units[i];
+}
+
+int yoke_result_find(const yoke_result *result, const char *name) {
+  int low = 0, high = result->n;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (strcmp(result->names[result->by_name[middle]], name) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < result->n && strcmp(result->names[result->by_name[low]], name) == 0 ? result->by_name[low] : -1;
+}
+
+static yoke_result_group *group_of(const yoke_result *result, int i) {
+  int g = 0;
+  while (i >= result->groups[g].first + result->groups[g].n) g++;
+  return &result->groups[g];
+}
+
+const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times) {
+  const yoke_result_group *group = group_of(result, i);
+  *n_times                       = group->n_times;
+  return group->times;
+}
+
+yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values) {
+  yoke_result_group *group  = group_of(result, i);
+  const int          column = i - group->first;
+  if (group->n_times == 0) return YOKE_OK;
+  if (!result->is_hdf5) {
+    memcpy(values, result->table.values + (size_t)(column + 1) * group->n_times, group->n_times * sizeof(double));
+    return YOKE_OK;
+  }
+  if (column < group->block_first || column >= group->block_first + group->block_n) {
+    YOKE_TRY(read_block(ctx, result, group, column));
+  }
+  const double *from = group->block + (column - group->block_first);
+  for (size_t k = 0; k < group->n_times; ++k) values[k] = from[k * (size_t)group->block_n];
+  return YOKE_OK;
+}
+
+void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) {
+  *facts = (yoke_result_facts){
+      .format              = result->is_hdf5 ? "HDF5" : "CSV",
+      .version             = result->version,
+      .name                = result->name,
+      .model               = result->model,
+      .settings            = result->settings,
+      .status              = result->status,
+      .t_end               = result->t_end,
+      .t_reached           = result->t_reached,
+      .n_groups            = result->n_groups,
+      .is_open_for_writing = result->is_open_for_writing,
+  };
+}

@@ -1,0 +1,36 @@
+/* Result reader: the quantities of an HDF5 or CSV result, read column by column. Public part: yoke/result.h.
+ *
+ * A quantity lives in a group (a subsystem) and shares the group's times. HDF5 values are read in blocks of columns as
+ * wide as the file's chunks, so that reading all quantities in order touches every chunk once. */
+#ifndef YOKE_IO_RESULT_READER_H
+#define YOKE_IO_RESULT_READER_H
+
+#include "io/csv.h"
+#include <yoke/result.h>
+#include <stdint.h>
+
+typedef struct yoke_result_group {
+  char   *name;                              /* "main" */
+  int     first;                             /* number of its first quantity */
+  int     n;                                 /* quantities */
+  size_t  n_times;                           /* complete rows */
+  double *times;                             /* [n_times] */
+  double *block;                             /* cached columns [n_times, block_n], row major; NULL: none */
+  int     block_first, block_n, block_width; /* columns within the group; width of a full block */
+} yoke_result_group;
+
+struct yoke_result {
+  char              *path;
+  char              *version, *name, *model, *settings, *status;
+  double             t_end, t_reached;
+  bool               is_hdf5, is_open_for_writing;
+  int64_t            file;           /* HDF5 handle, < 0: none */
+  int                n;              /* quantities */
+  char             **names, **units; /* [n] */
+  int               *by_name;        /* [n] numbers sorted by name */
+  int                n_groups;
+  yoke_result_group *groups;
+  yoke_csv_table     table; /* CSV; its column 0 is the time */
+};
+
+#endif

@@ -1,0 +1,419 @@
+/* Right-looking block factorisation A = L D L^T, L unit lower triangular, D diagonal.
+ *
+ * Column k (in elimination order) holds its diagonal block and the blocks below it. Step k:
+ *   1. A_kk = L_kk D_k L_kk^T; the diagonal block then holds L_kk below and 1/D_k on its diagonal,
+ *   2. X_r = A_rk L_kk^-T, L_rk = X_r D_k^-1 for every block r of the column,
+ *   3. A_rs -= L_rk X_s^T for every pair r >= s of the column; the offsets of A_rs are in `target`. */
+#include "linalg/block_ldl.h"
+
+#include "base/text.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/amd.h>
+
+struct yoke_block_ldl {
+  int     n;
+  int     n_edges;
+  int     n_rows;
+  int    *size;     /* [n] by node */
+  int    *start;    /* [n] first row of a node */
+  int    *order;    /* [n] order[k] is the node eliminated k-th */
+  int    *place;    /* [n] inverse of order */
+  size_t *diagonal; /* [n] by elimination position */
+  int    *column;   /* [n + 1] into below / below_at */
+  int    *below;    /* elimination positions of the blocks of a column, increasing */
+  size_t *below_at; /* their offsets */
+  size_t *target;   /* offsets of updated blocks, in the order of step 3 */
+  size_t *edge_at;  /* [n_edges] */
+  int    *edge_row; /* [n_edges] node of the rows */
+  size_t  n_blocks; /* doubles in blocks */
+  size_t  n_values;
+};
+
+void yoke_block_ldl_destroy(yoke_block_ldl **ldl) {
+  if (ldl == NULL || *ldl == NULL) return;
+  yoke_block_ldl *f = *ldl;
+  free(f->size);
+  free(f->start);
+  free(f->order);
+  free(f->place);
+  free(f->diagonal);
+  free(f->column);
+  free(f->below);
+  free(f->below_at);
+  free(f->target);
+  free(f->edge_at);
+  free(f->edge_row);
+  free(f);
+  *ldl = NULL;
+}
+
+/* Compressed neighbours of every node, both directions, repetitions kept (amd_order removes them). */
+static yoke_status adjacency(int n, int n_edges, const int *a, const int *b, int **start_out, int **list_out) {
+  int *start = yoke_allocate((size_t)n + 2, sizeof *start);
+  int *list  = yoke_allocate(2 * (size_t)n_edges + 1, sizeof *list);
+  *start_out = start;
+  *list_out  = list;
+  if (start == NULL || list == NULL) return YOKE_E_MEMORY;
+  for (int e = 0; e < n_edges; ++e) {
+    ++start[a[e] + 2];
+    ++start[b[e] + 2];
+  }
+  for (int i = 0; i < n; ++i) start[i + 2] += start[i + 1];
+  for (int e = 0; e < n_edges; ++e) {
+    list[start[a[e] + 1]++] = b[e];
+    list[start[b[e] + 1]++] = a[e];
+  }
+  return YOKE_OK;
+}
+
+static int compare_int(const void *x, const void *y) {
+  const int a = *(const int *)x, b = *(const int *)y;
+  return (a > b) - (a < b);
+}
+
+/* Structure of every column: later neighbours and the structures of its children in the elimination tree. */
+static yoke_status symbolic(yoke_block_ldl *f, const int *adj_start, const int *adj) {
+  const int n        = f->n;
+  int      *mark     = yoke_allocate((size_t)n + 1, sizeof *mark);
+  int      *child    = yoke_allocate((size_t)n + 1, sizeof *child);   /* first child */
+  int      *sibling  = yoke_allocate((size_t)n + 1, sizeof *sibling); /* next child of the same parent */
+  size_t    capacity = 4 * (size_t)n + (size_t)adj_start[n] + 16;
+  f->column          = yoke_allocate((size_t)n + 1, sizeof *f->column);
+  f->below           = malloc(capacity * sizeof *f->below);
+  yoke_status status = YOKE_OK;
+  if (mark == NULL || child == NULL || sibling == NULL || f->column == NULL || f->below == NULL) status = YOKE_E_MEMORY;
+  for (int k = 0; status == YOKE_OK && k < n; ++k) mark[k] = child[k] = sibling[k] = -1;
+  for (int k = 0; status == YOKE_OK && k < n; ++k) {
+    const int first = f->column[k];
+    int       n_here = 0;
+    if ((size_t)first + (size_t)(n - k) > capacity) { /* room for a full column */
+      capacity   = 2 * capacity + (size_t)(n - k);
+      int *grown = capacity < INT_MAX ? realloc(f->below, capacity * sizeof *grown) : NULL;
+      if (grown == NULL) {
+        status = YOKE_E_MEMORY;
+        break;
+      }
+      f->below = grown;
+    }
+    int *here = f->below + first;
+    mark[k]   = k;
+    for (int i = adj_start[f->order[k]]; i < adj_start[f->order[k] + 1]; ++i) {
+      const int r = f->place[adj[i]];
+      if (r > k && mark[r] != k) {
+        mark[r]        = k;
+        here[n_here++] = r;
+      }
+    }
+    for (int c = child[k]; c >= 0; c = sibling[c]) {
+      for (int i = f->column[c]; i < f->column[c + 1]; ++i) {
+        const int r = f->below[i];
+        if (r > k && mark[r] != k) {
+          mark[r]        = k;
+          here[n_here++] = r;
+        }
+      }
+    }
+    qsort(here, (size_t)n_here, sizeof *here, compare_int);
+    f->column[k + 1] = first + n_here;
+    if (n_here > 0) {
+      sibling[k]     = child[here[0]];
+      child[here[0]] = k;
+    }
+  }
+  free(mark);
+  free(child);
+  free(sibling);
+  return status;
+}
+
+/* Offset of the block (row r, column c), r > c in elimination positions. */
+static size_t find_block(const yoke_block_ldl *f, int r, int c) {
+  int low = f->column[c], high = f->column[c + 1] - 1;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (f->below[middle] < r) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return f->below_at[low];
+}
+
+/* Offsets of blocks column by column, then the targets of all updates. */
+static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
+  const int n  = f->n;
+  f->diagonal  = yoke_allocate((size_t)n + 1, sizeof *f->diagonal);
+  f->below_at  = yoke_allocate((size_t)f->column[n] + 1, sizeof *f->below_at);
+  f->edge_at   = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_at);
+  f->edge_row  = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_row);
+  if (f->diagonal == NULL || f->below_at == NULL || f->edge_at == NULL || f->edge_row == NULL) return YOKE_E_MEMORY;
+  size_t at = 0, n_targets = 0, tallest = 0;
+  for (int k = 0; k < n; ++k) {
+    const size_t m = (size_t)f->size[f->order[k]];
+    f->diagonal[k] = at;
+    at += m * m;
+    const size_t first = at;
+    for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+      f->below_at[i] = at;
+      at += m * (size_t)f->size[f->order[f->below[i]]];
+    }
+    if (at - first > tallest) tallest = at - first;
+    const size_t height = (size_t)(f->column[k + 1] - f->column[k]);
+    n_targets += height * (height + 1) / 2;
+  }
+  f->n_blocks = at;
+  f->n_values = at + tallest + (size_t)f->n_rows;
+  f->target   = yoke_allocate(n_targets + 1, sizeof *f->target);
+  if (f->target == NULL) return YOKE_E_MEMORY;
+  size_t u = 0;
+  for (int k = 0; k < n; ++k) {
+    for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+      for (int j = f->column[k]; j < i; ++j) f->target[u++] = find_block(f, f->below[i], f->below[j]);
+      f->target[u++] = f->diagonal[f->below[i]];
+    }
+  }
+  for (int e = 0; e < f->n_edges; ++e) {
+    const int ra = f->place[a[e]], rb = f->place[b[e]];
+    f->edge_at[e]  = ra > rb ? find_block(f, ra, rb) : find_block(f, rb, ra);
+    f->edge_row[e] = ra > rb ? a[e] : b[e];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const int *b) {
+  const int n = f->n;
+  f->size     = yoke_allocate((size_t)n + 1, sizeof *f->size);
+  f->start    = yoke_allocate((size_t)n + 1, sizeof *f->start);
+  f->order    = yoke_allocate((size_t)n + 1, sizeof *f->order);
+  f->place    = yoke_allocate((size_t)n + 1, sizeof *f->place);
+  if (f->size == NULL || f->start == NULL || f->order == NULL || f->place == NULL) return YOKE_E_MEMORY;
+  for (int i = 0; i < n; ++i) {
+    f->size[i]      = size[i];
+    f->start[i + 1] = f->start[i] + size[i];
+  }
+  f->n_rows  = f->start[n];
+  int *start = NULL, *list = NULL;
+  yoke_status status = adjacency(n, f->n_edges, a, b, &start, &list);
+  if (status == YOKE_OK && n > 0) {
+    double    control[AMD_CONTROL], info[AMD_INFO];
+    amd_defaults(control);
+    const int result = amd_order(n, start, list, f->order, control, info);
+    if (result != AMD_OK && result != AMD_OK_BUT_JUMBLED) status = YOKE_E_MEMORY;
+  }
+  for (int k = 0; status == YOKE_OK && k < n; ++k) f->place[f->order[k]] = k;
+  if (status == YOKE_OK) status = symbolic(f, start, list);
+  if (status == YOKE_OK) status = layout(f, a, b);
+  free(start);
+  free(list);
+  return status;
+}
+
+yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a, const int *b,
+                                  yoke_block_ldl **out) {
+  *out = NULL;
+  for (int i = 0; i < n_nodes; ++i) {
+    if (size[i] < 1 || size[i] > YOKE_BLOCK_MAX) {
+      return yoke_fail(ctx, YOKE_E_INTERNAL, "block %d has %d rows, expected 1 to %d", i, size[i], (int)YOKE_BLOCK_MAX);
+    }
+  }
+  if (n_edges > INT_MAX / 4) return yoke_fail(ctx, YOKE_E_MEMORY, "%d joints that share bodies are too many", n_edges);
+  yoke_block_ldl *f = yoke_allocate(1, sizeof *f);
+  if (f == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the order of %d blocks", n_nodes);
+  f->n       = n_nodes;
+  f->n_edges = n_edges;
+  if (build(f, size, a, b) != YOKE_OK) {
+    yoke_block_ldl_destroy(&f);
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the factors of %d blocks", n_nodes);
+  }
+  *out = f;
+  return YOKE_OK;
+}
+
+size_t yoke_block_ldl_n_values(const yoke_block_ldl *ldl) { return ldl->n_values; }
+
+size_t yoke_block_ldl_n_blocks(const yoke_block_ldl *ldl) { return ldl->n_blocks; }
+
+size_t yoke_block_ldl_diagonal(const yoke_block_ldl *ldl, int node) { return ldl->diagonal[ldl->place[node]]; }
+
+size_t yoke_block_ldl_edge(const yoke_block_ldl *ldl, int edge, int *row_node) {
+  *row_node = ldl->edge_row[edge];
+  return ldl->edge_at[edge];
+}
+
+/* Step 1. `original` are the diagonal entries before any update. */
+static inline bool factor_diagonal(int m, double *A, const double *original, double smallest) {
+  for (int j = 0; j < m; ++j) {
+    double       *row = A + j * m;
+    const double *pivot_row = A;
+    double        d = row[j];
+    /* Row j holds A_ji (i < j): turn it into X_ji = A_ji - sum X_jk L_ik, then L_ji = X_ji / D_i. */
+    for (int i = 0; i < j; ++i) {
+      double x = row[i];
+      pivot_row = A + i * m;
+      for (int k = 0; k < i; ++k) x -= row[k] * pivot_row[k];
+      row[i] = x;
+    }
+    for (int i = 0; i < j; ++i) {
+      const double x = row[i];
+      row[i]         = x * A[i * m + i];
+      d -= x * row[i];
+    }
+    if (!(d > smallest * original[j])) return false;
+    row[j] = 1.0 / d;
+  }
+  return true;
+}
+
+/* Step 2 for one block of `n` rows: B becomes L_rk, X receives X_r^T [m, n] (transposed: the inner loops run over independent
+ * numbers). */
+static inline void solve_block(int m, int n, const double *A, double *restrict B, double *restrict X) {
+  for (int j = 0; j < m; ++j) {
+    for (int r = 0; r < n; ++r) X[j * n + r] = B[r * m + j];
+    for (int i = 0; i < j; ++i) {
+      const double a = A[j * m + i];
+      for (int r = 0; r < n; ++r) X[j * n + r] -= a * X[i * n + r];
+    }
+  }
+  for (int j = 0; j < m; ++j) {
+    const double d = A[j * m + j];
+    for (int r = 0; r < n; ++r) B[r * m + j] = X[j * n + r] * d;
+  }
+}
+
+/* Step 3 for one pair: C [nr, ns] -= L [nr, m] X, X [m, ns]. */
+static inline void update_block(int m, int nr, int ns, double *restrict C, const double *restrict L, const double *restrict X) {
+  for (int r = 0; r < nr; ++r) {
+    double sum[YOKE_BLOCK_MAX];
+    for (int s = 0; s < ns; ++s) sum[s] = C[r * ns + s];
+    for (int i = 0; i < m; ++i) {
+      const double l = L[r * m + i];
+      for (int s = 0; s < ns; ++s) sum[s] -= l * X[i * ns + s];
+    }
+    for (int s = 0; s < ns; ++s) C[r * ns + s] = sum[s];
+  }
+}
+
+static inline bool eliminate(const yoke_block_ldl *f, int k, int m, double *values, double *X, const double *original,
+                             double smallest, const size_t **target) {
+  double *A = values + f->diagonal[k];
+  if (!factor_diagonal(m, A, original + f->start[f->order[k]], smallest)) return false;
+  double *x = X;
+  for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+    const int n  = f->size[f->order[f->below[i]]];
+    double   *L  = values + f->below_at[i];
+    double   *xs = X;
+    if (n == m) { /* a mechanism of equal joints: constant sizes let the compiler unroll */
+      solve_block(m, m, A, L, x);
+    } else {
+      solve_block(m, n, A, L, x);
+    }
+    for (int j = f->column[k]; j <= i; ++j) {
+      const int ns = f->size[f->order[f->below[j]]];
+      if (n == m && ns == m) {
+        update_block(m, m, m, values + *(*target)++, L, xs);
+      } else {
+        update_block(m, n, ns, values + *(*target)++, L, xs);
+      }
+      xs += ns * m;
+    }
+    x += n * m;
+  }
+  return true;
+}
+
+yoke_status yoke_block_ldl_factor(const yoke_block_ldl *f, double *values, double smallest) {
+  double       *original = values + (f->n_values - (size_t)f->n_rows);
+  double       *X        = values + f->n_blocks;
+  const size_t *target   = f->target;
+  for (int k = 0; k < f->n; ++k) {
+    const int     m = f->size[f->order[k]];
+    const double *A = values + f->diagonal[k];
+    for (int i = 0; i < m; ++i) original[f->start[f->order[k]] + i] = A[i * m + i];
+  }
+  bool fine = true;
+  for (int k = 0; fine && k < f->n; ++k) {
+    switch (f->size[f->order[k]]) {
+    case 1: fine = eliminate(f, k, 1, values, X, original, smallest, &target); break;
+    case 2: fine = eliminate(f, k, 2, values, X, original, smallest, &target); break;
+    case 3: fine = eliminate(f, k, 3, values, X, original, smallest, &target); break;
+    case 5: fine = eliminate(f, k, 5, values, X, original, smallest, &target); break;
+    default: fine = eliminate(f, k, f->size[f->order[k]], values, X, original, smallest, &target); break;
+    }
+  }
+  return fine ? YOKE_OK : YOKE_SINGULAR;
+}
+
+/* z [n] -= L [n, m] y [m] */
+static inline void subtract_product(int n, int m, const double *L, const double *y, double *restrict z) {
+  for (int r = 0; r < n; ++r) {
+    double sum = 0.0;
+    for (int j = 0; j < m; ++j) sum += L[r * m + j] * y[j];
+    z[r] -= sum;
+  }
+}
+
+/* y [m] -= L [n, m]^T z [n] */
+static inline void subtract_transposed(int n, int m, const double *L, const double *z, double *restrict y) {
+  for (int r = 0; r < n; ++r) {
+    for (int j = 0; j < m; ++j) y[j] -= L[r * m + j] * z[r];
+  }
+}
+
+/* L y = b, column k */
+static inline void forward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
+  const double *A = values + f->diagonal[k];
+  double       *y = x + f->start[f->order[k]];
+  for (int j = 1; j < m; ++j) {
+    for (int i = 0; i < j; ++i) y[j] -= A[j * m + i] * y[i];
+  }
+  for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+    const int     node = f->order[f->below[i]], n = f->size[node];
+    const double *L = values + f->below_at[i];
+    if (n == m) {
+      subtract_product(m, m, L, y, x + f->start[node]);
+    } else {
+      subtract_product(n, m, L, y, x + f->start[node]);
+    }
+  }
+}
+
+/* L^T x = D^-1 y, column k */
+static inline void backward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
+  const double *A = values + f->diagonal[k];
+  double       *y = x + f->start[f->order[k]];
+  for (int j = 0; j < m; ++j) y[j] *= A[j * m + j];
+  for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+    const int     node = f->order[f->below[i]], n = f->size[node];
+    const double *L = values + f->below_at[i];
+    if (n == m) {
+      subtract_transposed(m, m, L, x + f->start[node], y);
+    } else {
+      subtract_transposed(n, m, L, x + f->start[node], y);
+    }
+  }
+  for (int j = m - 1; j > 0; --j) {
+    for (int i = 0; i < j; ++i) y[i] -= A[j * m + i] * y[j];
+  }
+}
+
+void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *values, double *x) {
+  for (int k = 0; k < f->n; ++k) {
+    switch (f->size[f->order[k]]) {
+    case 2: forward(f, k, 2, values, x); break;
+    case 3: forward(f, k, 3, values, x); break;
+    case 5: forward(f, k, 5, values, x); break;
+    default: forward(f, k, f->size[f->order[k]], values, x); break;
+    }
+  }
+  for (int k = f->n - 1; k >= 0; --k) {
+    switch (f->size[f->order[k]]) {
+    case 2: backward(f, k, 2, values, x); break;
+    case 3: backward(f, k, 3, values, x); break;
+    case 5: backward(f, k, 5, values, x); break;
+    default: backward(f, k, f->size[f->order[k]], values, x); break;
+    }
+  }
+}

@@ -1,0 +1,698 @@
+/* LU factors: sparse (KLU), dense and banded (LAPACK).
+ *
+ * Invariants:
+ *   1. A yoke_linear does not change after creation. A factor does not change while more than one reference exists.
+ *   2. The bits of a new factor follow from the values and from the pivot order of the factor given to
+ *      yoke_factor_make, never from who else holds that factor. So a shared factor is copied before its pivot order is
+ *      used again, and after a failure the caller's reference is dropped in either case.
+ *   3. Solving writes to the caller's work only. KLU would write to Numeric->Xwork and to Common: each solve uses
+ *      private copies of these two small structs. */
+#include "linalg/sparse.h"
+#include "base/text.h"
+#include <lapacke.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/klu.h>
+
+/* A repeated pivot order is sound while its growth is at most this many times that of the factorisation that chose it. */
+static const double SOUND_GROWTH = 100.0;
+
+/* Banded storage (2 lower + upper + 1 rows) must not need more room than a dense matrix, except for tiny matrices. */
+static const int BAND_ALWAYS_FINE = 16;
+
+struct yoke_linear {
+  const yoke_pattern *pattern;
+  yoke_linear_kind    kind;
+  int                 n;
+  klu_symbolic       *symbolic;     /* KLU: ordering by BTF and AMD */
+  klu_common          common;       /* KLU: settings, copied for each call */
+  int                *place;        /* banded: [n] row and column i of the matrix are place[i] of the band */
+  int                 lower, upper; /* banded: widths */
+};
+
+struct yoke_factor {
+  atomic_int         references;
+  const yoke_linear *linear;
+  bool               is_complex;
+  klu_numeric       *numeric; /* KLU */
+  double             growth;  /* KLU: growth of the factorisation that chose the pivots, see pivot_growth */
+  double            *values;  /* dense, banded: the LU; KLU complex: room for pairs (re, im) [2 nnz] */
+  lapack_int        *pivot;   /* dense, banded: [n] */
+};
+
+/* ---- graph of a pattern ---- */
+
+/* Neighbours of every row in the graph of A + A^T, without the diagonal: both halves of each entry. */
+typedef struct row_graph {
+  int *start, *neighbour, *degree, *queue;
+} row_graph;
+
+static void graph_release(row_graph *g) {
+  free(g->start);
+  free(g->neighbour);
+  free(g->degree);
+  free(g->queue);
+}
+
+static bool graph_build(const yoke_pattern *p, row_graph *g) {
+  const int n  = p->n_cols;
+  g->start     = yoke_allocate((size_t)n + 2, sizeof *g->start);
+  g->neighbour = yoke_allocate(2 * (size_t)p->nnz + 1, sizeof *g->neighbour);
+  g->degree    = yoke_allocate((size_t)n + 1, sizeof *g->degree);
+  g->queue     = yoke_allocate((size_t)n + 1, sizeof *g->queue);
+  if (g->start == NULL || g->neighbour == NULL || g->degree == NULL || g->queue == NULL) return false;
+  for (int j = 0; j < n; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      if (p->row[k] == j) continue;
+      ++g->degree[j];
+      ++g->degree[p->row[k]];
+    }
+  }
+  /* start[i + 1] runs ahead while the lists are filled, and ends as the start of list i + 1 */
+  for (int i = 0; i < n; ++i) g->start[i + 2] = g->start[i + 1] + g->degree[i];
+  for (int j = 0; j < n; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      if (p->row[k] == j) continue;
+      g->neighbour[g->start[j + 1]++]         = p->row[k];
+      g->neighbour[g->start[p->row[k] + 1]++] = j;
+    }
+  }
+  return true;
+}
+
+/* ---- ordering of a band ---- */
+
+/* Breadth-first order of the part of the graph that holds `root`, neighbours by ascending degree; place[i] < 0 marks
+ * what is not yet ordered. Returns the number of rows ordered; queue[first ...] lists them. */
+static int breadth_first(const row_graph *g, int root, int first, int *place) {
+  int n_queued       = first;
+  g->queue[n_queued] = root;
+  place[root]        = n_queued++;
+  for (int head = first; head < n_queued; ++head) {
+    const int i     = g->queue[head];
+    const int begin = n_queued;
+    for (int k = g->start[i]; k < g->start[i + 1]; ++k) {
+      const int j = g->neighbour[k];
+      if (place[j] >= 0) continue;
+      place[j] = n_queued;
+      int at   = n_queued++;
+      for (; at > begin && g->degree[g->queue[at - 1]] > g->degree[j]; --at) g->queue[at] = g->queue[at - 1];
+      g->queue[at] = j;
+    }
+  }
+  return n_queued - first;
+}
+
+/* Cuthill-McKee: each connected part is ordered breadth first from a row far out, found by two searches. */
+static void order_band(const row_graph *g, int n, int *place) {
+  for (int i = 0; i < n; ++i) place[i] = -1;
+  int first = 0;
+  for (int i = 0; i < n; ++i) {
+    if (place[i] >= 0) continue;
+    int root = i, count = 0;
+    for (int search = 0; search < 3; ++search) {
+      count = breadth_first(g, root, first, place);
+      root  = g->queue[first + count - 1];
+      if (search == 2) break;
+      for (int k = first; k < first + count; ++k) place[g->queue[k]] = -1;
+    }
+    for (int k = first; k < first + count; ++k) place[g->queue[k]] = k;
+    first += count;
+  }
+}
+
+static yoke_status analyse_band(yoke_context *ctx, yoke_linear *linear) {
+  const yoke_pattern *p = linear->pattern;
+  const int           n = linear->n;
+  row_graph           g = {0};
+  linear->place         = yoke_allocate((size_t)n + 1, sizeof *linear->place);
+  const bool built      = linear->place != NULL && graph_build(p, &g);
+  if (built) order_band(&g, n, linear->place);
+  graph_release(&g);
+  if (!built) return yoke_fail(ctx, YOKE_E_MEMORY, "banded matrix: out of memory (%d rows)", n);
+
+  for (int j = 0; j < n; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      const int below = linear->place[p->row[k]] - linear->place[j];
+      if (below > linear->lower) linear->lower = below;
+      if (-below > linear->upper) linear->upper = -below;
+    }
+  }
+  const int64_t height = 2 * (int64_t)linear->lower + linear->upper + 1;
+  if (n > BAND_ALWAYS_FINE && height > n) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "linear solver 'banded': the band has %d rows below and %d above the diagonal of %d rows, wider "
+                     "than useful; expected 2 * below + above < %d, use 'klu' or 'dense'",
+                     linear->lower, linear->upper, n, n);
+  }
+  return YOKE_OK;
+}
+
+/* ---- what all factors share ---- */
+
+typedef struct keyed_row {
+  uint64_t key;
+  int      row;
+} keyed_row;
+
+static int compare_keyed_rows(const void *x, const void *y) {
+  const keyed_row *a = x, *b = y;
+  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Key of the set of weak rows that row i is coupled with in both directions (two edges of the graph); 0: none.
+ * `seen` [n], entries other than i. */
+static uint64_t weak_set_key(const row_graph *g, int i, const uint8_t *is_weak, int *seen) {
+  uint64_t key = 0;
+  for (int k = g->start[i]; k < g->start[i + 1]; ++k) {
+    const int j = g->neighbour[k];
+    if (!is_weak[j]) continue;
+    if (seen[j] == i) { /* a sum of scattered bits does not depend on the order */
+      uint64_t bits = ((uint64_t)j + 1) * 0x9e3779b97f4a7c15u;
+      bits ^= bits >> 29;
+      key += bits * 0xbf58476d1ce4e5b9u;
+    }
+    seen[j] = i;
+  }
+  return key;
+}
+
+/* Strong rows that meet the same weak rows (the coordinates of one body) form a group; each weak row joins one of the
+ * groups it is coupled with in both directions, where the fewest weak rows per strong row are. Eliminating the strong
+ * rows of a group first leaves a sound pivot for its weak ones. group[i] is the row that leads the group of row i.
+ * `strong`, `weak`, `seen` [n] scratch. */
+static void group_weak_rows(const row_graph *g, int n, const uint8_t *is_weak, keyed_row *keyed, int *group,
+                            int *strong, int *weak, int *seen) {
+  for (int i = 0; i < n; ++i) seen[i] = -1;
+  for (int i = 0; i < n; ++i) {
+    keyed[i]  = (keyed_row){.key = is_weak[i] ? 0 : weak_set_key(g, i, is_weak, seen), .row = i};
+    group[i]  = i;
+    weak[i]   = 0;
+    strong[i] = 0;
+  }
+  qsort(keyed, (size_t)n, sizeof *keyed, compare_keyed_rows);
+  for (int k = 1; k < n; ++k) {
+    if (keyed[k].key != 0 && keyed[k].key == keyed[k - 1].key) group[keyed[k].row] = group[keyed[k - 1].row];
+  }
+  for (int i = 0; i < n; ++i) {
+    seen[i] = -1;
+    if (!is_weak[i]) ++strong[group[i]];
+  }
+  for (int i = 0; i < n; ++i) {
+    int best = -1;
+    for (int k = g->start[i]; is_weak[i] && k < g->start[i + 1]; ++k) {
+      const int j = g->neighbour[k], leader = group[j];
+      if (is_weak[j]) continue;
+      if (seen[j] == i && (best < 0 || (int64_t)weak[leader] * strong[best] < (int64_t)weak[best] * strong[leader])) {
+        best = leader;
+      }
+      seen[j] = i;
+    }
+    if (best < 0) continue;
+    group[i] = best;
+    ++weak[best];
+  }
+}
+
+/* Fill-reducing order of the groups (AMD), expanded to rows: the strong rows of a group, then its weak ones.
+ * number[leader] becomes the number of the group; `at`, `order` [n]. */
+static bool order_groups(yoke_context *ctx, const yoke_pattern *p, const uint8_t *is_weak, const int *group,
+                         int *number, int *at, int *order) {
+  const int n = p->n_cols;
+  int       m = 0;
+  for (int i = 0; i < n; ++i) {
+    if (group[i] == i) number[i] = m++;
+  }
+  int          *row      = yoke_allocate((size_t)p->nnz + 1, sizeof *row);
+  int          *col      = yoke_allocate((size_t)p->nnz + (size_t)n + 1, sizeof *col);
+  int          *sequence = yoke_allocate((size_t)m + 1, sizeof *sequence);
+  yoke_pattern *quotient = NULL;
+  bool          done     = row != NULL && col != NULL && sequence != NULL;
+  if (done) {
+    for (int j = 0; j < n; ++j) {
+      for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+        row[k] = number[group[p->row[k]]];
+        col[k] = number[group[j]];
+      }
+    }
+    done = yoke_pattern_create(ctx, m, m, p->nnz, row, col, NULL, &quotient) == YOKE_OK &&
+           amd_order(m, quotient->col_start, quotient->row, sequence, NULL, NULL) >= AMD_OK;
+  }
+  if (done) {
+    for (int i = 0; i < n; ++i) at[i] = 0;
+    for (int i = 0; i < n; ++i) {
+      ++at[group[i]];                        /* size of the group */
+      if (group[i] == i) col[number[i]] = i; /* from here on: the leader of each group */
+    }
+    int start = 0;
+    for (int s = 0; s < m; ++s) { /* from here on at[leader] is where the next row of the group goes */
+      const int leader = col[sequence[s]], size = at[leader];
+      at[leader] = start;
+      start += size;
+    }
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int i = 0; i < n; ++i) {
+        if ((is_weak[i] != 0) == (pass == 1)) order[at[group[i]]++] = i;
+      }
+    }
+  }
+  free(row);
+  free(col);
+  free(sequence);
+  yoke_pattern_destroy(&quotient);
+  return done;
+}
+
+/* Ordering for a matrix with weak diagonal entries. */
+static klu_symbolic *analyse_saddle(yoke_context *ctx, const yoke_pattern *p, const uint8_t *is_weak,
+                                    klu_common *common) {
+  const size_t  n        = (size_t)p->n_cols;
+  row_graph     g        = {0};
+  int          *group    = yoke_allocate(n, sizeof *group);
+  int          *number   = yoke_allocate(n, sizeof *number);
+  int          *at       = yoke_allocate(n, sizeof *at);
+  int          *order    = yoke_allocate(n, sizeof *order);
+  keyed_row    *keyed    = yoke_allocate(n, sizeof *keyed);
+  klu_symbolic *symbolic = NULL;
+  common->status         = KLU_OUT_OF_MEMORY;
+  if (group != NULL && number != NULL && at != NULL && order != NULL && keyed != NULL && graph_build(p, &g)) {
+    group_weak_rows(&g, p->n_cols, is_weak, keyed, group, number, at, order);
+    if (order_groups(ctx, p, is_weak, group, number, at, order)) {
+      common->btf = 0;
+      symbolic    = klu_analyze_given(p->n_cols, p->col_start, p->row, order, order, common);
+    }
+  }
+  graph_release(&g);
+  free(group);
+  free(number);
+  free(at);
+  free(order);
+  free(keyed);
+  return symbolic;
+}
+
+/* klu_factor writes its first count of entries into a symbolic object that has none: give it one, so that the object
+ * stays constant (invariant 1). It only sizes the first allocation. */
+static void settle_estimates(klu_symbolic *symbolic) {
+  for (int b = 0; b < symbolic->nblocks; ++b) {
+    const double share = (double)(symbolic->R[b + 1] - symbolic->R[b]) / symbolic->n;
+    if (symbolic->Lnz[b] < 0.0) symbolic->Lnz[b] = 2.0 * share * symbolic->nz;
+  }
+}
+
+static yoke_status analyse_sparse(yoke_context *ctx, yoke_linear *linear, const uint8_t *is_weak) {
+  klu_defaults(&linear->common);
+  if (linear->n == 0) return YOKE_OK;
+  const yoke_pattern *p        = linear->pattern;
+  bool                has_weak = false;
+  for (int i = 0; is_weak != NULL && i < linear->n; ++i) has_weak = has_weak || is_weak[i];
+  klu_common common = linear->common;
+  linear->symbolic =
+      has_weak ? analyse_saddle(ctx, p, is_weak, &common) : klu_analyze(linear->n, p->col_start, p->row, &common);
+  if (linear->symbolic == NULL) {
+    return yoke_fail(ctx, common.status == KLU_OUT_OF_MEMORY ? YOKE_E_MEMORY : YOKE_E_INTERNAL,
+                     "sparse matrix: ordering failed with code %d (%d rows, %d entries)", common.status, linear->n,
+                     p->nnz);
+  }
+  settle_estimates(linear->symbolic);
+  return YOKE_OK;
+}
+
+yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
+                                      yoke_linear_kind kind, yoke_linear **out) {
+  *out = NULL;
+  if (pattern->n_rows != pattern->n_cols) {
+    return yoke_fail(ctx, YOKE_E_INTERNAL, "linear solver: matrix is %d x %d, expected square", pattern->n_rows,
+                     pattern->n_cols);
+  }
+  yoke_linear *linear = yoke_allocate(1, sizeof *linear);
+  if (linear == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "linear solver: out of memory");
+  linear->pattern    = pattern;
+  linear->kind       = kind;
+  linear->n          = pattern->n_rows;
+  yoke_status status = YOKE_OK;
+  if (kind == YOKE_LINEAR_KLU) status = analyse_sparse(ctx, linear, is_weak);
+  if (kind == YOKE_LINEAR_BANDED) status = analyse_band(ctx, linear);
+  if (status != YOKE_OK) {
+    yoke_linear_destroy(&linear);
+    return status;
+  }
+  *out = linear;
+  return YOKE_OK;
+}
+
+yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern, yoke_linear_kind kind,
+                               yoke_linear **out) {
+  return yoke_linear_create_saddle(ctx, pattern, NULL, kind, out);
+}
+
+void yoke_linear_destroy(yoke_linear **linear) {
+  if (linear == NULL || *linear == NULL) return;
+  if ((*linear)->symbolic != NULL) {
+    klu_common common = (*linear)->common;
+    klu_free_symbolic(&(*linear)->symbolic, &common);
+  }
+  free((*linear)->place);
+  free(*linear);
+  *linear = NULL;
+}
+
+size_t yoke_linear_work_size(const yoke_linear *linear) {
+  return 4 * (size_t)linear->n + 8; /* KLU complex: n pairs of the vector and n pairs of work */
+}
+
+/* ---- life of a factor ---- */
+
+static size_t band_height(const yoke_linear *linear) {
+  return 2 * (size_t)linear->lower + (size_t)linear->upper + 1;
+}
+
+static size_t value_count(const yoke_linear *linear, bool is_complex) {
+  const size_t n = (size_t)linear->n, parts = is_complex ? 2 : 1;
+  switch (linear->kind) {
+  case YOKE_LINEAR_DENSE: return parts * n * n;
+  case YOKE_LINEAR_BANDED: return parts * n * band_height(linear);
+  case YOKE_LINEAR_KLU: break;
+  }
+  return is_complex ? 2 * (size_t)linear->pattern->nnz : 0;
+}
+
+static void factor_destroy(yoke_factor *factor) {
+  if (factor->numeric != NULL) {
+    klu_common common = factor->linear->common;
+    if (factor->is_complex) {
+      klu_z_free_numeric(&factor->numeric, &common);
+    } else {
+      klu_free_numeric(&factor->numeric, &common);
+    }
+  }
+  free(factor->values);
+  free(factor->pivot);
+  free(factor);
+}
+
+static yoke_factor *factor_create(const yoke_linear *linear, bool is_complex) {
+  yoke_factor *factor = yoke_allocate(1, sizeof *factor);
+  if (factor == NULL) return NULL;
+  atomic_init(&factor->references, 1);
+  factor->linear     = linear;
+  factor->is_complex = is_complex;
+  factor->values     = yoke_allocate(value_count(linear, is_complex) + 1, sizeof *factor->values);
+  if (linear->kind != YOKE_LINEAR_KLU) factor->pivot = yoke_allocate((size_t)linear->n + 1, sizeof *factor->pivot);
+  if (factor->values == NULL || (linear->kind != YOKE_LINEAR_KLU && factor->pivot == NULL)) {
+    factor_destroy(factor);
+    return NULL;
+  }
+  return factor;
+}
+
+yoke_factor *yoke_factor_retain(yoke_factor *factor) {
+  if (factor != NULL) atomic_fetch_add_explicit(&factor->references, 1, memory_order_relaxed);
+  return factor;
+}
+
+void yoke_factor_release(yoke_factor **factor) {
+  if (factor == NULL || *factor == NULL) return;
+  if (atomic_fetch_sub_explicit(&(*factor)->references, 1, memory_order_acq_rel) == 1) factor_destroy(*factor);
+  *factor = NULL;
+}
+
+/* ---- KLU ---- */
+
+static void *duplicate(const void *from, size_t count, size_t size, klu_common *common) {
+  void *to = klu_malloc(count, size, common);
+  if (to != NULL && count > 0) memcpy(to, from, count * size);
+  return to;
+}
+
+/* A copy of a numeric object for klu_refactor: pivots and patterns count, numbers will be overwritten.
+ * Every array is made by klu_malloc so that klu_free_numeric takes it. NULL when out of memory. */
+static klu_numeric *numeric_clone(const klu_numeric *old, size_t entry, klu_common *common) {
+  const size_t n        = (size_t)old->n;
+  const size_t n_blocks = (size_t)old->nblocks;
+  const size_t n_off    = (size_t)old->nzoff + 1;
+  klu_numeric *numeric  = klu_malloc(1, sizeof *numeric, common);
+  if (numeric == NULL) return NULL;
+  *numeric        = *old;
+  numeric->Pnum   = duplicate(old->Pnum, n, sizeof(int), common);
+  numeric->Pinv   = duplicate(old->Pinv, n, sizeof(int), common);
+  numeric->Lip    = duplicate(old->Lip, n, sizeof(int), common);
+  numeric->Uip    = duplicate(old->Uip, n, sizeof(int), common);
+  numeric->Llen   = duplicate(old->Llen, n, sizeof(int), common);
+  numeric->Ulen   = duplicate(old->Ulen, n, sizeof(int), common);
+  numeric->Offp   = duplicate(old->Offp, n + 1, sizeof(int), common);
+  numeric->Offi   = klu_malloc(n_off, sizeof(int), common);
+  numeric->Offx   = klu_malloc(n_off, entry, common);
+  numeric->Udiag  = klu_malloc(n, entry, common);
+  numeric->Rs     = old->Rs != NULL ? klu_malloc(n, sizeof(double), common) : NULL;
+  numeric->LUsize = klu_malloc(n_blocks, sizeof(size_t), common);
+  numeric->LUbx   = klu_malloc(n_blocks, sizeof(void *), common);
+  numeric->Work   = klu_malloc(old->worksize, 1, common);
+  numeric->Xwork  = numeric->Work;
+  numeric->Iwork  = numeric->Work != NULL ? (int *)((char *)numeric->Work + n * entry) : NULL;
+  bool complete   = numeric->Pnum != NULL && numeric->Pinv != NULL && numeric->Lip != NULL && numeric->Uip != NULL &&
+                  numeric->Llen != NULL && numeric->Ulen != NULL && numeric->Offp != NULL && numeric->Offi != NULL &&
+                  numeric->Offx != NULL && numeric->Udiag != NULL && (old->Rs == NULL || numeric->Rs != NULL) &&
+                  numeric->LUsize != NULL && numeric->LUbx != NULL && numeric->Work != NULL;
+  if (numeric->Offi != NULL) memcpy(numeric->Offi, old->Offi, (n_off - 1) * sizeof(int));
+  for (size_t b = 0; numeric->LUbx != NULL && b < n_blocks; ++b) { /* blocks of one row have no L and U */
+    const bool has_block = complete && old->LUbx[b] != NULL;
+    numeric->LUbx[b]     = has_block ? duplicate(old->LUbx[b], old->LUsize[b], entry, common) : NULL;
+    if (numeric->LUsize != NULL) numeric->LUsize[b] = has_block ? old->LUsize[b] : 0;
+    if (has_block && numeric->LUbx[b] == NULL) complete = false;
+  }
+  if (!complete) {
+    klu_free_numeric(&numeric, common);
+    return NULL;
+  }
+  return numeric;
+}
+
+/* The values as KLU wants them: as they are, or as pairs. KLU does not write to them. */
+static double *sparse_values(yoke_factor *factor, const double *re, const double *im) {
+  if (!factor->is_complex) return (double *)re;
+  for (int k = 0; k < factor->linear->pattern->nnz; ++k) {
+    factor->values[2 * k]     = re[k];
+    factor->values[2 * k + 1] = im[k];
+  }
+  return factor->values;
+}
+
+/* Largest |x| (complex: |re| + |im|) of n entries and of `largest`; a NaN stays. */
+static double largest_entry(const double *x, size_t n, bool is_complex, double largest) {
+  const size_t parts = is_complex ? 2 : 1;
+  for (size_t i = 0; i < n; ++i) {
+    const double size = is_complex ? fabs(x[parts * i]) + fabs(x[parts * i + 1]) : fabs(x[i]);
+    if (!(size <= largest)) largest = size;
+  }
+  return largest;
+}
+
+/* Growth: the largest entry of U; rows of the matrix were scaled to a largest entry of 1. Infinity when a pivot is zero or
+ * not finite. A column of U lies in its block as `len` row numbers, filled up to whole entries, then `len` entries. */
+static double pivot_growth(const yoke_factor *factor) {
+  const klu_symbolic *symbolic = factor->linear->symbolic;
+  const klu_numeric  *numeric  = factor->numeric;
+  const size_t        parts    = factor->is_complex ? 2 : 1;
+  const double       *pivot    = numeric->Udiag;
+  double              largest  = 0.0;
+  for (int k = 0; k < numeric->n; ++k) {
+    const double size = largest_entry(pivot + parts * (size_t)k, 1, factor->is_complex, 0.0);
+    if (!(size > 0.0) || !isfinite(size)) return (double)INFINITY;
+    if (size > largest) largest = size;
+  }
+  for (int b = 0; b < numeric->nblocks; ++b) {
+    const double *block = numeric->LUbx[b];
+    if (block == NULL) continue;
+    for (int k = symbolic->R[b]; k < symbolic->R[b + 1]; ++k) {
+      const size_t len     = (size_t)numeric->Ulen[k];
+      const size_t entry   = parts * sizeof(double);
+      const size_t indices = (len * sizeof(int) + entry - 1) / entry;
+      largest = largest_entry(block + parts * ((size_t)numeric->Uip[k] + indices), len, factor->is_complex, largest);
+    }
+  }
+  return isfinite(largest) ? largest : (double)INFINITY;
+}
+
+/* Is the refactored matrix about as good as the pivot order was when it was chosen? */
+static bool sparse_refactor(yoke_factor *factor, double *values, klu_common *common) {
+  const yoke_linear *linear = factor->linear;
+  int               *start = linear->pattern->col_start, *row = linear->pattern->row;
+  const int done = factor->is_complex ? klu_z_refactor(start, row, values, linear->symbolic, factor->numeric, common)
+                                      : klu_refactor(start, row, values, linear->symbolic, factor->numeric, common);
+  return done && common->status == KLU_OK && pivot_growth(factor) <= SOUND_GROWTH * fmax(1.0, factor->growth);
+}
+
+/* `factor` is ours alone; it holds a numeric object with a pivot order to try, or none. */
+static yoke_status sparse_make(yoke_factor *factor, const double *re, const double *im) {
+  const yoke_linear *linear = factor->linear;
+  klu_common         common = linear->common;
+  double            *values = sparse_values(factor, re, im);
+  int               *start = linear->pattern->col_start, *row = linear->pattern->row;
+  if (factor->numeric != NULL) {
+    if (sparse_refactor(factor, values, &common)) return YOKE_OK;
+    klu_free_numeric(&factor->numeric, &common);
+  }
+  common          = linear->common;
+  factor->numeric = factor->is_complex ? klu_z_factor(start, row, values, linear->symbolic, &common)
+                                       : klu_factor(start, row, values, linear->symbolic, &common);
+  if (common.status == KLU_OUT_OF_MEMORY || common.status == KLU_TOO_LARGE) return YOKE_E_MEMORY;
+  if (factor->numeric == NULL || common.status != KLU_OK) return YOKE_SINGULAR;
+  factor->growth = pivot_growth(factor);
+  return isfinite(factor->growth) ? YOKE_OK : YOKE_SINGULAR;
+}
+
+/* ---- LAPACK ---- */
+
+static void put(yoke_factor *factor, size_t at, const double *re, const double *im, int k) {
+  if (factor->is_complex) {
+    factor->values[2 * at]     = re[k];
+    factor->values[2 * at + 1] = im[k];
+  } else {
+    factor->values[at] = re[k];
+  }
+}
+
+static yoke_status dense_make(yoke_factor *factor, const double *re, const double *im) {
+  const yoke_pattern *p = factor->linear->pattern;
+  const lapack_int    n = factor->linear->n;
+  memset(factor->values, 0, value_count(factor->linear, factor->is_complex) * sizeof(double));
+  for (int j = 0; j < n; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      put(factor, (size_t)j * (size_t)n + (size_t)p->row[k], re, im, k);
+    }
+  }
+  const lapack_int info =
+      factor->is_complex
+          ? LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, (lapack_complex_double *)factor->values, n, factor->pivot)
+          : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, factor->values, n, factor->pivot);
+  return info == 0 ? YOKE_OK : info > 0 ? YOKE_SINGULAR : YOKE_E_INTERNAL;
+}
+
+static yoke_status band_make(yoke_factor *factor, const double *re, const double *im) {
+  const yoke_linear  *linear = factor->linear;
+  const yoke_pattern *p      = linear->pattern;
+  const lapack_int    n = linear->n, lower = linear->lower, upper = linear->upper, height = 2 * lower + upper + 1;
+  memset(factor->values, 0, value_count(linear, factor->is_complex) * sizeof(double));
+  for (int j = 0; j < n; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      const int row = linear->place[p->row[k]], col = linear->place[j];
+      put(factor, (size_t)col * (size_t)height + (size_t)(lower + upper + row - col), re, im, k);
+    }
+  }
+  const lapack_int info =
+      factor->is_complex
+          ? LAPACKE_zgbtrf_work(LAPACK_COL_MAJOR, n, n, lower, upper, (lapack_complex_double *)factor->values, height,
+                                factor->pivot)
+          : LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, lower, upper, factor->values, height, factor->pivot);
+  return info == 0 ? YOKE_OK : info > 0 ? YOKE_SINGULAR : YOKE_E_INTERNAL;
+}
+
+/* ---- make and solve ---- */
+
+static bool all_finite(int n, const double *x) {
+  for (int i = 0; i < n; ++i) {
+    if (!isfinite(x[i])) return false;
+  }
+  return true;
+}
+
+/* A factor object that only the caller holds, with the pivot order of `old` where there is one. Takes the reference. */
+static yoke_factor *own_factor(const yoke_linear *linear, bool is_complex, yoke_factor **old) {
+  yoke_factor *previous = *old;
+  *old                  = NULL;
+  if (previous == NULL || previous->linear != linear || previous->is_complex != is_complex) {
+    yoke_factor_release(&previous);
+    return factor_create(linear, is_complex);
+  }
+  if (atomic_load_explicit(&previous->references, memory_order_acquire) == 1) return previous;
+  yoke_factor *factor = factor_create(linear, is_complex);
+  if (factor != NULL && previous->numeric != NULL) {
+    klu_common common = linear->common;
+    factor->growth    = previous->growth;
+    factor->numeric   = numeric_clone(previous->numeric, (is_complex ? 2 : 1) * sizeof(double), &common);
+    if (factor->numeric == NULL) yoke_factor_release(&factor);
+  }
+  yoke_factor_release(&previous);
+  return factor;
+}
+
+yoke_status yoke_factor_make(const yoke_linear *linear, const double *re, const double *im, yoke_factor **factor) {
+  const int nnz = linear->pattern->nnz;
+  if (!all_finite(nnz, re) || (im != NULL && !all_finite(nnz, im))) {
+    yoke_factor_release(factor);
+    return YOKE_NON_FINITE;
+  }
+  yoke_factor *made = own_factor(linear, im != NULL, factor);
+  if (made == NULL) return YOKE_E_MEMORY;
+  yoke_status status = YOKE_OK;
+  if (linear->n > 0) {
+    switch (linear->kind) {
+    case YOKE_LINEAR_KLU: status = sparse_make(made, re, im); break;
+    case YOKE_LINEAR_DENSE: status = dense_make(made, re, im); break;
+    case YOKE_LINEAR_BANDED: status = band_make(made, re, im); break;
+    }
+  }
+  if (status != YOKE_OK) {
+    yoke_factor_release(&made);
+    return status;
+  }
+  *factor = made;
+  return YOKE_OK;
+}
+
+/* x [n or n pairs] in place; `work` [n or n pairs] for KLU. */
+static void solve_packed(const yoke_factor *factor, double *x, double *work) {
+  const yoke_linear *linear = factor->linear;
+  const lapack_int   n = linear->n, lower = linear->lower, upper = linear->upper, height = 2 * lower + upper + 1;
+  if (linear->kind == YOKE_LINEAR_KLU) {
+    klu_common  common  = linear->common; /* invariant 3 */
+    klu_numeric numeric = *factor->numeric;
+    numeric.Xwork       = work;
+    if (factor->is_complex) {
+      klu_z_solve(linear->symbolic, &numeric, n, 1, x, &common);
+    } else {
+      klu_solve(linear->symbolic, &numeric, n, 1, x, &common);
+    }
+  } else if (linear->kind == YOKE_LINEAR_DENSE) {
+    if (factor->is_complex) {
+      LAPACKE_zgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, (const lapack_complex_double *)factor->values, n, factor->pivot,
+                          (lapack_complex_double *)x, n);
+    } else {
+      LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, factor->values, n, factor->pivot, x, n);
+    }
+  } else {
+    if (factor->is_complex) {
+      LAPACKE_zgbtrs_work(LAPACK_COL_MAJOR, 'N', n, lower, upper, 1, (const lapack_complex_double *)factor->values,
+                          height, factor->pivot, (lapack_complex_double *)x, n);
+    } else {
+      LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, lower, upper, 1, factor->values, height, factor->pivot, x, n);
+    }
+  }
+}
+
+void yoke_factor_solve(const yoke_factor *factor, double *re, double *im, double *work) {
+  const int  n     = factor->linear->n;
+  const int *place = factor->linear->place;
+  if (n == 0) return;
+  if (!factor->is_complex && place == NULL) {
+    solve_packed(factor, re, work);
+    return;
+  }
+  double   *x     = work;
+  const int parts = factor->is_complex ? 2 : 1;
+  for (int i = 0; i < n; ++i) {
+    const int at = parts * (place != NULL ? place[i] : i);
+    x[at]        = re[i];
+    if (parts == 2) x[at + 1] = im[i];
+  }
+  solve_packed(factor, x, work + 2 * (size_t)n);
+  for (int i = 0; i < n; ++i) {
+    const int at = parts * (place != NULL ? place[i] : i);
+    re[i]        = x[at];
+    if (parts == 2) im[i] = x[at + 1];
+  }
+}

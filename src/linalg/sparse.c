@@ -1,0 +1,101 @@
+/* Patterns and products of sparse matrices with a fixed pattern. */
+#include "linalg/sparse.h"
+#include "base/text.h"
+#include <stdlib.h>
+
+/* Stable counting sort: order_out lists the entries of order_in (NULL: 0, 1, ...) by ascending key[entry] < n_keys.
+ * `start` has n_keys + 1 entries of scratch. */
+static void sort_by_key(int n, const int *key, int n_keys, const int *order_in, int *start, int *order_out) {
+  for (int k = 0; k <= n_keys; ++k) start[k] = 0;
+  for (int i = 0; i < n; ++i) ++start[key[i] + 1];
+  for (int k = 0; k < n_keys; ++k) start[k + 1] += start[k];
+  for (int i = 0; i < n; ++i) {
+    const int entry                = order_in != NULL ? order_in[i] : i;
+    order_out[start[key[entry]]++] = entry;
+  }
+}
+
+static yoke_status check_triplets(yoke_context *ctx, int n_rows, int n_cols, int n, const int *row, const int *col) {
+  if (n_rows < 0 || n_cols < 0 || n < 0) {
+    return yoke_fail(ctx, YOKE_E_INTERNAL, "sparse pattern: negative size (%d rows, %d columns, %d entries)", n_rows,
+                     n_cols, n);
+  }
+  for (int i = 0; i < n; ++i) {
+    if (row[i] < 0 || row[i] >= n_rows || col[i] < 0 || col[i] >= n_cols) {
+      return yoke_fail(ctx, YOKE_E_INTERNAL, "sparse pattern: entry %d is (%d, %d) in a %d x %d matrix", i, row[i],
+                       col[i], n_rows, n_cols);
+    }
+  }
+  return YOKE_OK;
+}
+
+/* `order` lists the triplets by column, then row: drop repeated ones and count the columns. */
+static void compress(yoke_pattern *p, int n, const int *order, const int *row, const int *col, int *slot) {
+  int previous = -1;
+  for (int i = 0; i < n; ++i) {
+    const int entry = order[i];
+    if (previous < 0 || row[entry] != row[previous] || col[entry] != col[previous]) {
+      p->row[p->nnz++] = row[entry];
+      ++p->col_start[col[entry] + 1];
+    }
+    if (slot != NULL) slot[entry] = p->nnz - 1;
+    previous = entry;
+  }
+  for (int j = 0; j < p->n_cols; ++j) p->col_start[j + 1] += p->col_start[j];
+}
+
+yoke_status yoke_pattern_create(yoke_context *ctx, int n_rows, int n_cols, int n, const int *row, const int *col,
+                                int *slot, yoke_pattern **out) {
+  *out = NULL;
+  YOKE_TRY(check_triplets(ctx, n_rows, n_cols, n, row, col));
+  const int     n_keys  = n_rows > n_cols ? n_rows : n_cols;
+  const size_t  count   = (size_t)n + 1;
+  yoke_pattern *pattern = yoke_allocate(1, sizeof *pattern);
+  int          *start   = yoke_allocate((size_t)n_keys + 1, sizeof *start);
+  int          *by_row  = yoke_allocate(count, sizeof *by_row);
+  int          *order   = yoke_allocate(count, sizeof *order);
+  if (pattern != NULL) {
+    pattern->col_start = yoke_allocate((size_t)n_cols + 1, sizeof *pattern->col_start);
+    pattern->row       = yoke_allocate(count, sizeof *pattern->row);
+  }
+  const bool have_memory = pattern != NULL && start != NULL && by_row != NULL && order != NULL &&
+                           pattern->col_start != NULL && pattern->row != NULL;
+  if (have_memory) {
+    pattern->n_rows = n_rows;
+    pattern->n_cols = n_cols;
+    sort_by_key(n, row, n_rows, NULL, start, by_row);
+    sort_by_key(n, col, n_cols, by_row, start, order);
+    compress(pattern, n, order, row, col, slot);
+    *out = pattern;
+  } else {
+    yoke_pattern_destroy(&pattern);
+  }
+  free(start);
+  free(by_row);
+  free(order);
+  if (have_memory) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_MEMORY, "sparse pattern: out of memory (%d rows, %d entries)", n_rows, n);
+}
+
+void yoke_pattern_destroy(yoke_pattern **pattern) {
+  if (pattern == NULL || *pattern == NULL) return;
+  free((*pattern)->col_start);
+  free((*pattern)->row);
+  free(*pattern);
+  *pattern = NULL;
+}
+
+void yoke_sparse_multiply(const yoke_pattern *pattern, const double *a, const double *x, double *y) {
+  for (int i = 0; i < pattern->n_rows; ++i) y[i] = 0.0;
+  for (int j = 0; j < pattern->n_cols; ++j) {
+    for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k) y[pattern->row[k]] += a[k] * x[j];
+  }
+}
+
+void yoke_sparse_multiply_transposed(const yoke_pattern *pattern, const double *a, const double *x, double *y) {
+  for (int j = 0; j < pattern->n_cols; ++j) {
+    double sum = 0.0;
+    for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k) sum += a[k] * x[pattern->row[k]];
+    y[j] = sum;
+  }
+}

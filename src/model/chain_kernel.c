@@ -1,0 +1,593 @@
+/* Chain kernel.
+ *
+ * Invariants:
+ *   1. Masses are handled in blocks of YOKE_CHAIN_BLOCK, in index order; within a block every pass runs over arrays
+ *      that stay in the first-level cache, so a stage is one pass through memory.
+ *   2. An element's force is computed once. Its value at a block's right edge is carried into the next block.
+ *   3. What a mass gets depends on its neighbours only, never on where blocks begin: any block size gives the same
+ *      bits. Only the error sum depends on the block size, which therefore is a constant.
+ *   4. Elements 0 and n, which end at the ground, are computed apart with their own parameters, so that a chain with a
+ *      free end is still uniform inside. */
+#include "model/chain_loops.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arrays of a block begin on a cache line and are longer than it by some lines: at a distance of 4096 bytes from each
+ * other loads would wait for stores to the same place in another array. */
+enum { BLOCK = YOKE_CHAIN_BLOCK, LINE = 8, ROOM = BLOCK + 3 * LINE };
+
+/* ---- element forces ---- */
+
+/* |y|^(e - 1), so that sgn(y) |y|^e = y |y|^(e-1). DBL_MIN: finite at y = 0 also for e < 1. */
+static double power_factor(double y, double exponent) {
+  if (exponent == 3.0) return y * y;
+  return pow(fmax(fabs(y), DBL_MIN), exponent - 1.0);
+}
+
+/* g[k] := |x[k+1] - x[k]|^(e-1); `active`: some coefficient is not 0. */
+static void power_factors(int n, bool active, double exponent, const double *x, double *g) {
+  const double p = exponent - 1.0;
+  if (!active) {
+    memset(g, 0, (size_t)n * sizeof *g);
+  } else if (p >= 0.0 && p <= 1024.0 && floor(p) == p) {
+    yoke_chain_loop_integer_power(n, (unsigned)p, x, g);
+  } else if (p >= 0.5 && p < 8.0 && floor(p) + 0.5 == p) { /* Hertz and its kin */
+    yoke_chain_loop_half_power(n, (unsigned)p, x, g);
+  } else {
+    for (int k = 0; k < n; ++k) g[k] = pow(fmax(fabs(x[k + 1] - x[k]), DBL_MIN), p);
+  }
+}
+
+static double end_force(const yoke_chain_kernel *kernel, int end, double dx, double dv) {
+  const yoke_chain_element *p = &kernel->ends[end];
+  double                    c = p->c, d = p->d;
+  if (p->C != 0.0) c += p->C * power_factor(dx, kernel->exponent_x);
+  if (p->D != 0.0) d += p->D * power_factor(dv, kernel->exponent_v);
+  return dx * c + dv * d;
+}
+
+static bool has_power_x(const yoke_chain_kernel *kernel) {
+  return kernel->C != NULL || kernel->inner.C != 0.0;
+}
+static bool has_power_v(const yoke_chain_kernel *kernel) {
+  return kernel->D != NULL || kernel->inner.D != 0.0;
+}
+
+/* Parameter arrays of the elements from e0 on; a block of equal numbers where the chain has no array. */
+static void element_arrays(const yoke_chain_kernel *kernel, int e0, const double *p[4]) {
+  const double *const array[4] = {kernel->c, kernel->d, kernel->C, kernel->D};
+  for (int k = 0; k < 4; ++k) p[k] = array[k] != NULL ? array[k] + e0 : kernel->constant + (size_t)k * ROOM;
+}
+
+/* F[k] := force of inner element e0 + k, whose left mass is x[k], v[k]. */
+static void element_forces(const yoke_chain_kernel *kernel, int e0, int n, const double *x, const double *v,
+                           double *F) {
+  const double *p[4];
+  if (kernel->law == YOKE_CHAIN_POWER) {
+    _Alignas(64) double gx[ROOM], gv[ROOM];
+    power_factors(n, has_power_x(kernel), kernel->exponent_x, x, gx);
+    power_factors(n, has_power_v(kernel), kernel->exponent_v, v, gv);
+    if (kernel->uniform_elements) {
+      yoke_chain_loop_power_uniform(n, &kernel->inner, gx, gv, x, v, F);
+    } else {
+      element_arrays(kernel, e0, p);
+      yoke_chain_loop_power_each(n, p, gx, gv, x, v, F);
+    }
+  } else if (kernel->uniform_elements) {
+    if (kernel->law == YOKE_CHAIN_CUBIC) {
+      yoke_chain_loop_cubic_uniform(n, &kernel->inner, x, v, F);
+    } else {
+      yoke_chain_loop_linear_uniform(n, &kernel->inner, x, v, F);
+    }
+  } else {
+    element_arrays(kernel, e0, p);
+    if (kernel->law == YOKE_CHAIN_CUBIC) {
+      yoke_chain_loop_cubic_each(n, p, x, v, F);
+    } else {
+      yoke_chain_loop_linear_each(n, p, x, v, F);
+    }
+  }
+}
+
+/* ---- one block ---- */
+
+/* An evaluation in progress: what goes from block to block. */
+typedef struct evaluation {
+  const yoke_chain_kernel *kernel;
+  double                   t, gx;
+  const double            *u;
+  bool                     as_force;
+  int                      i_load, i_input; /* next load and input */
+  double                   F_left;          /* force of the element left of the next block */
+  double                   shared[YOKE_CHAIN_SHARED];
+} evaluation;
+
+static void evaluation_begin(evaluation *ev, const yoke_chain_kernel *kernel, double t, double gx, const double *u,
+                             bool as_force) {
+  ev->kernel   = kernel;
+  ev->t        = t;
+  ev->gx       = gx;
+  ev->u        = u;
+  ev->as_force = as_force;
+  ev->i_load   = 0;
+  ev->i_input  = 0;
+  ev->F_left   = 0.0;
+  yoke_chain_loads_begin(&kernel->loads, t, ev->shared);
+}
+
+static yoke_status add_to(const evaluation *ev, int mass, double force, double *out) {
+  const yoke_chain_kernel *kernel = ev->kernel;
+  if (!ev->as_force) force *= kernel->uniform_mass ? kernel->inverse : kernel->inverse_mass[mass];
+  *out += force;
+  return isfinite(*out) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* Loads and inputs on masses [i0, i1), positions x[0 .. i1 - i0). */
+static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, double *out) {
+  const yoke_chain_kernel *kernel = ev->kernel;
+  const yoke_chain_loads  *loads  = &kernel->loads;
+  while (ev->i_load < loads->n_forces && loads->forces[ev->i_load].mass < i1) {
+    const int first = ev->i_load;
+    int       count = 1;
+    double    force[YOKE_CHAIN_BATCH];
+    while (count < YOKE_CHAIN_BATCH && first + count < loads->n_forces && loads->forces[first + count].mass < i1) {
+      ++count;
+    }
+    if (!yoke_chain_loads_forces(loads, first, count, ev->t, ev->shared, i0, x, force)) return YOKE_NON_FINITE;
+    for (int k = 0; k < count; ++k) {
+      if (force[k] == 0.0) continue; /* most impulses, most of the time */
+      const int mass = loads->forces[first + k].mass;
+      YOKE_TRY(add_to(ev, mass, force[k], &out[mass - i0]));
+    }
+    ev->i_load += count;
+  }
+  if (ev->u == NULL) return YOKE_OK;
+  for (; ev->i_input < kernel->n_inputs && kernel->inputs[ev->i_input].mass < i1; ++ev->i_input) {
+    const int k = kernel->inputs[ev->i_input].mass - i0;
+    YOKE_TRY(add_to(ev, i0 + k, ev->u[kernel->inputs[ev->i_input].input], &out[k]));
+  }
+  return YOKE_OK;
+}
+
+/* out[0 .. i1-i0) := accelerations or forces of masses [i0, i1) from their x[0 ..], v[0 ..] and, unless i1 == n, those
+ * of the next mass. */
+static yoke_status evaluate_block(evaluation *ev, int i0, int i1, const double *x, const double *v, double *out) {
+  const yoke_chain_kernel *kernel = ev->kernel;
+  const int                n      = i1 - i0;
+  const bool               last   = i1 == kernel->n;
+  _Alignas(64) double      buffer[LINE + ROOM];
+  double                  *F = buffer + LINE - 1; /* F[k]: element i0 + k; F[1] begins a line */
+  F[0]                       = i0 == 0 ? end_force(kernel, 0, x[0], v[0]) : ev->F_left;
+  element_forces(kernel, i0 + 1, last ? n - 1 : n, x, v, F + 1);
+  if (last) F[n] = end_force(kernel, 1, 0.0 - x[n - 1], 0.0 - v[n - 1]);
+  ev->F_left = F[n];
+
+  uint64_t bad;
+  if (ev->as_force) {
+    bad = yoke_chain_loop_force(n, F, kernel->mass + i0, ev->gx, out);
+  } else if (kernel->uniform_mass) {
+    bad = yoke_chain_loop_accelerate_uniform(n, F, kernel->inverse, ev->gx, out);
+  } else {
+    bad = yoke_chain_loop_accelerate(n, F, kernel->inverse_mass + i0, ev->gx, out);
+  }
+  return bad ? YOKE_NON_FINITE : add_loads(ev, i0, i1, x, out);
+}
+
+static int block_end(const yoke_chain_kernel *kernel, int i0) {
+  return kernel->n - i0 > BLOCK ? i0 + BLOCK : kernel->n;
+}
+
+yoke_status yoke_chain_evaluate(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
+                                const double *u, bool as_force, double *a) {
+  evaluation ev;
+  evaluation_begin(&ev, kernel, t, gx, u, as_force);
+  for (int i0 = 0, i1; i0 < kernel->n; i0 = i1) {
+    i1 = block_end(kernel, i0);
+    YOKE_TRY(evaluate_block(&ev, i0, i1, x + i0, v + i0, a + i0));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, double gx, const double *x,
+                                    const double *v, double *f) {
+  return yoke_chain_evaluate(kernel, t, gx, x, v, NULL, true, f);
+}
+
+/* ---- one stage ---- */
+
+/* Terms that are 0 in all sums are left out. Those beyond YOKE_CHAIN_TERMS start at stage index `rest`. */
+typedef struct stage_plan {
+  const yoke_stage *stage;
+  yoke_chain_sum    sum;
+  int               rest;
+} stage_plan;
+
+static void plan_stage(stage_plan *plan, const yoke_stage *stage) {
+  yoke_chain_sum *sum = &plan->sum;
+  const double    h   = stage->h;
+  plan->stage         = stage;
+  sum->hc             = h * stage->c;
+  sum->n_terms        = 0;
+  int j               = 0;
+  for (; j < stage->s && sum->n_terms < YOKE_CHAIN_TERMS; ++j) {
+    const double e = stage->e != NULL ? stage->e[j] : 0.0, ebar = stage->e != NULL ? stage->ebar[j] : 0.0;
+    if (stage->a[j] == 0.0 && stage->abar[j] == 0.0 && e == 0.0 && ebar == 0.0) continue;
+    const int k = sum->n_terms++;
+    sum->x[k]   = h * h * stage->abar[j];
+    sum->v[k]   = h * stage->a[j];
+    sum->ex[k]  = h * h * ebar;
+    sum->ev[k]  = h * e;
+    sum->A[k]   = stage->A[j];
+  }
+  plan->rest = j;
+  for (int k = sum->n_terms; k < YOKE_CHAIN_TERMS; ++k) sum->A[k] = stage->q; /* never read */
+}
+
+static void add_term(int n, double coefficient, const double *A, double *sum) {
+  for (int i = 0; i < n; ++i) sum[i] += coefficient * A[i];
+}
+
+/* X, V and, when EX is not NULL, error sums of masses i0 .. i0 + n - 1. */
+static void stage_sums(const stage_plan *plan, int i0, int n, double *X, double *V, double *EX, double *EV) {
+  const yoke_stage *stage = plan->stage;
+  const double      h     = stage->h;
+  if (EX != NULL) {
+    yoke_chain_loop_sum_error(&plan->sum, i0, n, stage->q + i0, stage->v + i0, X, V, EX, EV);
+  } else {
+    yoke_chain_loop_sum(&plan->sum, i0, n, stage->q + i0, stage->v + i0, X, V);
+  }
+  for (int j = plan->rest; j < stage->s; ++j) {
+    add_term(n, h * h * stage->abar[j], stage->A[j] + i0, X);
+    add_term(n, h * stage->a[j], stage->A[j] + i0, V);
+    if (EX == NULL) continue;
+    add_term(n, h * h * stage->ebar[j], stage->A[j] + i0, EX);
+    add_term(n, h * stage->e[j], stage->A[j] + i0, EV);
+  }
+}
+
+/* A stage in progress. */
+typedef struct stage_run {
+  stage_plan plan;
+  evaluation evaluation;
+  double     ex, ev; /* coefficients of the error's last term */
+  double     total;  /* error so far */
+} stage_run;
+
+static void stage_begin(stage_run *run, const yoke_chain_kernel *kernel, double gx, const yoke_stage *stage) {
+  plan_stage(&run->plan, stage);
+  evaluation_begin(&run->evaluation, kernel, stage->t, gx, stage->u, false);
+  run->ex    = stage->e != NULL ? stage->h * stage->h * stage->ebar[stage->s] : 0.0;
+  run->ev    = stage->e != NULL ? stage->h * stage->e[stage->s] : 0.0;
+  run->total = 0.0;
+}
+
+/* Masses [i0, i1), the next ones in index order. Reads mass i1 of A too. */
+static yoke_status stage_block(stage_run *run, int i0, int i1) {
+  const yoke_stage   *stage = run->plan.stage;
+  const int           n     = i1 - i0;
+  const bool          ends  = i1 == run->evaluation.kernel->n;
+  _Alignas(64) double x_buffer[ROOM], v_buffer[ROOM], EX[ROOM], EV[ROOM];
+  /* X[n], V[n]: the first mass of the next block, whose own block repeats it to the bit. */
+  double             *X = stage->X_out != NULL ? stage->X_out + i0 : x_buffer;
+  double             *V = stage->V_out != NULL ? stage->V_out + i0 : v_buffer;
+  double             *a = stage->out + i0;
+  stage_sums(&run->plan, i0, n, X, V, stage->e != NULL ? EX : NULL, EV);
+  if (!ends) stage_sums(&run->plan, i1, 1, X + n, V + n, NULL, NULL);
+  YOKE_TRY(evaluate_block(&run->evaluation, i0, i1, X, V, a));
+  if (stage->e == NULL) return YOKE_OK;
+  run->total += yoke_chain_loop_error(n, run->ex, run->ev, stage->atol, stage->rtol, EX, EV, a, stage->q + i0,
+                                      stage->v + i0, X, V);
+  return isfinite(run->total) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* Stage k needs of the stages before it the masses of its block and the first mass of the next block. So while stage 0
+ * works on block m, stage k can work on block m - k: one sweep through memory serves all stages, and what they share
+ * stays in the second-level cache (about n_stages + 1 blocks of all arrays). A chain that fits there as a whole is
+ * faster stage after stage (by about 6 % at 10000 masses). */
+yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
+                             double *error_sum) {
+  stage_run run[YOKE_CHAIN_SWEEP];
+  const int n_blocks = (kernel->n - 1) / BLOCK + 1;
+  for (int k = 0; k < n_stages; ++k) stage_begin(&run[k], kernel, gx, &stages[k]);
+  const int lag =
+      n_blocks < YOKE_CHAIN_IN_CACHE / BLOCK ? n_blocks : 1; /* blocks that a stage is behind the one before */
+  for (int m = 0; m < n_blocks + (n_stages - 1) * lag; ++m) {
+    for (int k = 0; k < n_stages; ++k) {
+      const int block = m - k * lag;
+      if (block < 0 || block >= n_blocks) continue;
+      YOKE_TRY(stage_block(&run[k], block * BLOCK, block_end(kernel, block * BLOCK)));
+    }
+  }
+  if (n_stages > 0 && stages[n_stages - 1].e != NULL && error_sum != NULL) *error_sum = run[n_stages - 1].total;
+  return YOKE_OK;
+}
+
+/* ---- derivatives ---- */
+
+/* d(y g(y))/dy = e |y|^(e-1). With e < 1 there is no finite slope at y = 0: 0 is given, as for other force laws. */
+static double power_slope(double y, double coefficient, double exponent) {
+  if (coefficient == 0.0 || (y == 0.0 && exponent < 1.0)) return 0.0;
+  return coefficient * exponent * power_factor(y, exponent);
+}
+
+yoke_chain_element yoke_chain_element_at(const yoke_chain_kernel *kernel, int e) {
+  if (e == 0) return kernel->ends[0];
+  if (e == kernel->n) return kernel->ends[1];
+  yoke_chain_element p = kernel->inner;
+  if (kernel->c != NULL) p.c = kernel->c[e];
+  if (kernel->d != NULL) p.d = kernel->d[e];
+  if (kernel->C != NULL) p.C = kernel->C[e];
+  if (kernel->D != NULL) p.D = kernel->D[e];
+  return p;
+}
+
+/* Deflection of element e, ground at 0. */
+static double deflection(const yoke_chain_kernel *kernel, int e, const double *x) {
+  return (e < kernel->n ? x[e] : 0.0) - (e > 0 ? x[e - 1] : 0.0);
+}
+
+void yoke_chain_slopes(const yoke_chain_kernel *kernel, int e0, int count, const double *x, const double *v, double *kx,
+                       double *kv) {
+  for (int k = 0; k < count; ++k) {
+    const yoke_chain_element p = yoke_chain_element_at(kernel, e0 + k);
+    kx[k]                      = p.c + power_slope(deflection(kernel, e0 + k, x), p.C, kernel->exponent_x);
+    kv[k]                      = p.d + power_slope(deflection(kernel, e0 + k, v), p.D, kernel->exponent_v);
+  }
+}
+
+/* f_i = -F_i + F_{i+1}, so with the slopes k_i of element i row i is (k_i, -(k_i + k_{i+1}), k_{i+1}). */
+void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
+                                double *lower_x, double *diagonal_x, double *upper_x, double *lower_v,
+                                double *diagonal_v, double *upper_v) {
+  (void)t; /* no load depends on time and state together */
+  double kx[2], kv[2];
+  int    i_load = 0;
+  yoke_chain_slopes(kernel, 0, 1, x, v, &kx[1], &kv[1]);
+  for (int i = 0; i < kernel->n; ++i) {
+    kx[0] = kx[1];
+    kv[0] = kv[1];
+    yoke_chain_slopes(kernel, i + 1, 1, x, v, &kx[1], &kv[1]);
+    while (i_load < kernel->loads.n_forces && kernel->loads.forces[i_load].mass < i) ++i_load;
+    lower_x[i]    = i > 0 ? kx[0] : 0.0;
+    lower_v[i]    = i > 0 ? kv[0] : 0.0;
+    upper_x[i]    = i + 1 < kernel->n ? kx[1] : 0.0;
+    upper_v[i]    = i + 1 < kernel->n ? kv[1] : 0.0;
+    diagonal_x[i] = yoke_chain_contact_slope(kernel, i, x[i], &i_load) - (kx[0] + kx[1]);
+    diagonal_v[i] = -(kv[0] + kv[1]);
+  }
+}
+
+/* ---- energy ---- */
+
+/* y^2 (coefficient/2 + power coefficient g(y)/(e + 1)) */
+static double spring_energy(double y, double c, double C, double exponent) {
+  return y * y * (0.5 * c + (C == 0.0 ? 0.0 : C * power_factor(y, exponent) / (exponent + 1.0)));
+}
+
+static double damper_power(double y, double d, double D, double exponent) {
+  return y * y * (d + (D == 0.0 ? 0.0 : D * power_factor(y, exponent)));
+}
+
+/* Contact A exp(B x) has the potential -(A/B) exp(B x), 0 far from the wall; with B = 0 it is a constant force. */
+static double contact_energy(const yoke_chain_force *contact, double x) {
+  if (contact->slope == 0.0) return -contact->amplitude * x;
+  return -contact->amplitude / contact->slope * exp(contact->slope * x);
+}
+
+void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
+                              double *kinetic, double *potential, double *power_dissipated, double *power_external) {
+  double T = 0.0, U = 0.0, P_damper = 0.0, P_load = 0.0;
+  /* Sums per block, then of blocks: rounding grows with the root of n at most. */
+  for (int i0 = 0, i1; i0 <= kernel->n; i0 = i1) {
+    i1             = kernel->n + 1 - i0 > BLOCK ? i0 + BLOCK : kernel->n + 1;
+    double T_block = 0.0, U_block = 0.0, P_block = 0.0;
+    for (int i = i0; i < i1; ++i) { /* element i and mass i */
+      const yoke_chain_element p = yoke_chain_element_at(kernel, i);
+      U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->exponent_x);
+      P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->exponent_v);
+      if (i == kernel->n) continue;
+      T_block += 0.5 * kernel->mass[i] * v[i] * v[i];
+      U_block -= kernel->mass[i] * gx * x[i];
+    }
+    T += T_block;
+    U += U_block;
+    P_damper += P_block;
+  }
+  double shared[YOKE_CHAIN_SHARED];
+  yoke_chain_loads_begin(&kernel->loads, t, shared);
+  for (int k = 0; k < kernel->loads.n_forces; ++k) {
+    const yoke_chain_force *load = &kernel->loads.forces[k];
+    double                  force;
+    if (load->shape < 0) {
+      U += contact_energy(load, x[load->mass]);
+    } else if (yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, x, &force)) {
+      P_load += force * v[load->mass];
+    }
+  }
+  *kinetic          = T;
+  *potential        = U;
+  *power_dissipated = P_damper;
+  *power_external   = P_load;
+}
+
+/* ---- creation ---- */
+
+static yoke_status out_of_memory(yoke_context *ctx, const yoke_chain *chain) {
+  return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d masses", chain->n);
+}
+
+/* Doubles on a cache line boundary, free with free(). */
+static double *take_doubles(size_t n) {
+  return aligned_alloc(64, (n * sizeof(double) + 63) / 64 * 64);
+}
+
+static double per_mass(const yoke_per_mass *p, int i) {
+  return p->each != NULL ? p->each[i] : p->value;
+}
+
+static yoke_status check_finite(yoke_context *ctx, const char *what, const yoke_per_mass *p, int n) {
+  for (int i = 0; i < (p->each != NULL ? n : 1); ++i) {
+    if (!isfinite(per_mass(p, i))) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "chain: %s[%d] is %g, expected a finite number", what, i + 1, per_mass(p, i));
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_chain(yoke_context *ctx, const yoke_chain *chain) {
+  if (chain->n < 1 || chain->n > INT_MAX / 2 - 1) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "chain: %d masses, expected 1 to %d", chain->n, INT_MAX / 2 - 1);
+  }
+  for (int i = 0; i < (chain->mass.each != NULL ? chain->n : 1); ++i) {
+    const double m = per_mass(&chain->mass, i);
+    if (!(m > 0.0) || !isfinite(m) || !isfinite(1.0 / m)) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "chain: mass[%d] is %g kg, expected > 0", i + 1, m);
+    }
+  }
+  YOKE_TRY(check_finite(ctx, "stiffness", &chain->stiffness, chain->n + 1));
+  YOKE_TRY(check_finite(ctx, "damping", &chain->damping, chain->n + 1));
+  YOKE_TRY(check_finite(ctx, "stiffness_power", &chain->stiffness_power, chain->n + 1));
+  YOKE_TRY(check_finite(ctx, "damping_power", &chain->damping_power, chain->n + 1));
+  const double exponent[2] = {chain->exponent_x, chain->exponent_v};
+  for (int k = 0; k < 2; ++k) {
+    if (!(exponent[k] > 0.0) || !isfinite(exponent[k])) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "chain: exponent of the %s is %g, expected > 0",
+                       k == 0 ? "springs" : "dampers", exponent[k]);
+    }
+  }
+  return YOKE_OK;
+}
+
+/* Coefficients of element e; a power law of exponent 1 is linear and goes to the linear part. */
+static yoke_chain_element chain_element(const yoke_chain *chain, int e) {
+  yoke_chain_element p = {.c = per_mass(&chain->stiffness, e),
+                          .d = per_mass(&chain->damping, e),
+                          .C = per_mass(&chain->stiffness_power, e),
+                          .D = per_mass(&chain->damping_power, e)};
+  if (chain->exponent_x == 1.0) {
+    p.c += p.C;
+    p.C = 0.0;
+  }
+  if (chain->exponent_v == 1.0) {
+    p.d += p.D;
+    p.D = 0.0;
+  }
+  return p;
+}
+
+/* Which of c, d, C, D differ between inner elements, and whether the chain has power terms at all. */
+typedef struct variation {
+  bool c, d, C, D;
+  bool power_x, power_v;
+} variation;
+
+static variation find_variation(const yoke_chain *chain, const yoke_chain_element *inner) {
+  variation  found    = {.c = false};
+  const bool constant = chain->stiffness.each == NULL && chain->damping.each == NULL &&
+                        chain->stiffness_power.each == NULL && chain->damping_power.each == NULL;
+  for (int e = 0; e <= chain->n; ++e) {
+    const yoke_chain_element p = chain_element(chain, e);
+    found.power_x |= p.C != 0.0;
+    found.power_v |= p.D != 0.0;
+    if (constant) break;
+    if (e == 0 || e == chain->n) continue;
+    found.c |= p.c != inner->c;
+    found.d |= p.d != inner->d;
+    found.C |= p.C != inner->C;
+    found.D |= p.D != inner->D;
+  }
+  return found;
+}
+
+static yoke_status create_elements(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel *kernel) {
+  const int n        = chain->n;
+  kernel->inner      = n > 1 ? chain_element(chain, 1) : (yoke_chain_element){.c = 0.0};
+  kernel->ends[0]    = chain_element(chain, 0);
+  kernel->ends[1]    = chain_element(chain, n);
+  kernel->exponent_x = chain->exponent_x;
+  kernel->exponent_v = chain->exponent_v;
+
+  const variation found = find_variation(chain, &kernel->inner);
+  const bool      cubic = (!found.power_x || chain->exponent_x == 3.0) && (!found.power_v || chain->exponent_v == 3.0);
+  kernel->law = !found.power_x && !found.power_v ? YOKE_CHAIN_LINEAR : cubic ? YOKE_CHAIN_CUBIC : YOKE_CHAIN_POWER;
+  kernel->uniform_elements = !found.c && !found.d && !found.C && !found.D;
+
+  double **const array[4]  = {&kernel->c, &kernel->d, &kernel->C, &kernel->D};
+  const bool     varies[4] = {found.c, found.d, found.C, found.D};
+  const double   value[4]  = {kernel->inner.c, kernel->inner.d, kernel->inner.C, kernel->inner.D};
+  kernel->constant         = take_doubles(4 * (size_t)ROOM);
+  if (kernel->constant == NULL) return out_of_memory(ctx, chain);
+  for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < ROOM; ++i) kernel->constant[k * ROOM + i] = value[k];
+    if (!varies[k]) continue;
+    *array[k] = take_doubles((size_t)n + 1);
+    if (*array[k] == NULL) return out_of_memory(ctx, chain);
+    for (int e = 0; e <= n; ++e) {
+      const yoke_chain_element p = chain_element(chain, e);
+      (*array[k])[e]             = k == 0 ? p.c : k == 1 ? p.d : k == 2 ? p.C : p.D;
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status create_masses(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel *kernel) {
+  const int n  = chain->n;
+  kernel->mass = take_doubles((size_t)n);
+  if (kernel->mass == NULL) return out_of_memory(ctx, chain);
+  kernel->uniform_mass = true;
+  for (int i = 0; i < n; ++i) {
+    kernel->mass[i] = per_mass(&chain->mass, i);
+    if (kernel->mass[i] != kernel->mass[0]) kernel->uniform_mass = false;
+  }
+  kernel->inverse = 1.0 / kernel->mass[0];
+  if (kernel->uniform_mass) return YOKE_OK;
+  kernel->inverse_mass = take_doubles((size_t)n);
+  if (kernel->inverse_mass == NULL) return out_of_memory(ctx, chain);
+  for (int i = 0; i < n; ++i) kernel->inverse_mass[i] = 1.0 / kernel->mass[i];
+  return YOKE_OK;
+}
+
+yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel **out) {
+  *out = NULL;
+  YOKE_TRY(check_chain(ctx, chain));
+  yoke_chain_kernel *kernel = calloc(1, sizeof *kernel);
+  if (kernel == NULL) return out_of_memory(ctx, chain);
+  kernel->n          = chain->n;
+  yoke_status status = create_masses(ctx, chain, kernel);
+  if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);
+  if (status == YOKE_OK) status = yoke_chain_loads_create(ctx, chain, &kernel->loads);
+  if (status != YOKE_OK) {
+    yoke_chain_kernel_destroy(&kernel);
+    return status;
+  }
+  *out = kernel;
+  return YOKE_OK;
+}
+
+void yoke_chain_kernel_destroy(yoke_chain_kernel **kernel) {
+  if (kernel == NULL || *kernel == NULL) return;
+  yoke_chain_kernel *k = *kernel;
+  yoke_chain_loads_destroy(&k->loads);
+  free(k->mass);
+  free(k->inverse_mass);
+  free(k->c);
+  free(k->d);
+  free(k->C);
+  free(k->D);
+  free(k->constant);
+  free(k->inputs);
+  free(k);
+  *kernel = NULL;
+}
+
+int yoke_chain_kernel_n(const yoke_chain_kernel *kernel) {
+  return kernel->n;
+}
+
+const double *yoke_chain_kernel_mass(const yoke_chain_kernel *kernel) {
+  return kernel->mass;
+}

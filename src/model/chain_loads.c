@@ -1,0 +1,257 @@
+/* Loads on chain masses: what acts from outside, evaluated once per distinct time shape.
+ *
+ * A load is amplitude times a shape of time, or a contact A exp(B x). Many masses usually share few shapes (the same
+ * impulse on every coupling body), so equal shapes are found at creation and their sin, tanh or power is computed once
+ * per right-hand side. Sines that differ from mass to mass are computed in batches by a vector loop. */
+#include "model/chain_loops.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* tanh(x) rounds to +-1 beyond this. */
+static const double tanh_saturates = 20.0;
+/* exp beyond this is taken as overflow: the masses would be torn apart long before. */
+static const double contact_exponent_max = 700.0;
+
+static double step_up(double x) {
+  return fabs(x) > tanh_saturates ? copysign(1.0, x) : tanh(x);
+}
+
+static bool is_sine(const yoke_chain_shape *shape) {
+  return shape->kind != YOKE_CHAIN_IMPULSE;
+}
+
+/* sin(omega t + phase)^power of n shapes, all at once; n <= YOKE_CHAIN_BATCH. */
+static void sine_values(int n, const yoke_chain_shape *const *shape, double t, double *value) {
+  double   argument[YOKE_CHAIN_BATCH] = {0.0}; /* compilers do not see that n > 0 */
+  uint64_t power[YOKE_CHAIN_BATCH], largest = 1;
+  for (int k = 0; k < n; ++k) {
+    argument[k] = shape[k]->omega * t + shape[k]->phase;
+    power[k]    = (uint64_t)shape[k]->power;
+    largest     = power[k] > largest ? power[k] : largest;
+  }
+  yoke_chain_loop_sine(n, argument, value);
+  if (largest > 1) yoke_chain_loop_raise(n, power, value);
+}
+
+static double impulse_value(const yoke_chain_shape *shape, double t) {
+  const double since = t - shape->time;
+  return 0.5 * (step_up(since / shape->rise) - step_up((since - shape->width) / shape->rise));
+}
+
+double yoke_chain_shape_value(const yoke_chain_shape *shape, double t) {
+  if (!is_sine(shape)) return impulse_value(shape, t);
+  double value;
+  sine_values(1, &shape, t, &value);
+  return value;
+}
+
+bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
+  return is_sine(shape) && shape->omega == 0.0;
+}
+
+void yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared) {
+  for (int g = 0; g < loads->n_shared; ++g) shared[g] = yoke_chain_shape_value(&loads->shapes[g], t);
+}
+
+bool yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
+                             int i0, const double *x, double *force) {
+  const yoke_chain_shape *sine[YOKE_CHAIN_BATCH];
+  double                  value[YOKE_CHAIN_BATCH];
+  int                     place[YOKE_CHAIN_BATCH], n_sines = 0;
+  for (int k = 0; k < count; ++k) {
+    const yoke_chain_force *load = &loads->forces[first + k];
+    if (load->shape < 0) {
+      const double exponent = load->slope * x[load->mass - i0];
+      if (!(exponent <= contact_exponent_max)) return false; /* also NaN */
+      force[k] = load->amplitude * exp(exponent);
+    } else if (load->shape < loads->n_shared) {
+      force[k] = load->amplitude * shared[load->shape];
+    } else if (is_sine(&loads->shapes[load->shape])) {
+      sine[n_sines]    = &loads->shapes[load->shape];
+      place[n_sines++] = k;
+      continue;
+    } else {
+      force[k] = load->amplitude * impulse_value(&loads->shapes[load->shape], t);
+    }
+  }
+  if (n_sines == 0) return true;
+  sine_values(n_sines, sine, t, value);
+  for (int j = 0; j < n_sines; ++j) {
+    force[place[j]] = loads->forces[first + place[j]].amplitude * value[j];
+  }
+  return true;
+}
+
+double yoke_chain_contact_slope(const yoke_chain_kernel *kernel, int i, double x, int *k) {
+  const yoke_chain_loads *loads = &kernel->loads;
+  double                  slope = 0.0;
+  for (; *k < loads->n_forces && loads->forces[*k].mass == i; ++*k) {
+    const yoke_chain_force *load = &loads->forces[*k];
+    if (load->shape >= 0) continue;
+    slope += load->amplitude * load->slope * exp(fmin(load->slope * x, contact_exponent_max));
+  }
+  return slope;
+}
+
+/* ---- creation ---- */
+
+static yoke_status check_load(yoke_context *ctx, const yoke_chain *chain, int k) {
+  const yoke_chain_load *l = &chain->loads[k];
+  if (l->mass < 0 || l->mass >= chain->n) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "chain: load %d acts on mass %d, expected 1 to %d", k + 1, l->mass + 1,
+                     chain->n);
+  }
+  if (!isfinite(l->amplitude)) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "chain: load %d has amplitude %g, expected a finite number", k + 1,
+                     l->amplitude);
+  }
+  switch (l->kind) {
+  case YOKE_CHAIN_CONTACT:
+    if (isfinite(l->slope)) return YOKE_OK;
+    return yoke_fail(ctx, YOKE_E_MODEL, "chain: contact %d has slope %g, expected a finite number", k + 1, l->slope);
+  case YOKE_CHAIN_IMPULSE:
+    if (!isfinite(l->time) || !isfinite(l->width) || !isfinite(l->rise) || l->rise <= 0.0) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "chain: impulse %d has time %g, width %g, rise %g; expected finite numbers, rise > 0", k + 1,
+                       l->time, l->width, l->rise);
+    }
+    return YOKE_OK;
+  case YOKE_CHAIN_MODIFIED_SINE:
+    if (!(l->power >= 1.0 && l->power <= 1e6 && fmod(l->power, 2.0) == 1.0)) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "chain: modified sine %d has power %g, expected an odd integer of 1 to 1e6",
+                       k + 1, l->power);
+    }
+    break;
+  case YOKE_CHAIN_HARMONIC: break;
+  default: return yoke_fail(ctx, YOKE_E_MODEL, "chain: load %d has an unknown kind %d", k + 1, (int)l->kind);
+  }
+  if (isfinite(l->omega) && isfinite(l->phase)) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_MODEL, "chain: load %d has omega %g and phase %g, expected finite numbers", k + 1,
+                   l->omega, l->phase);
+}
+
+/* Only what the kind uses, so that equal shapes compare equal. Adding 0 turns -0 into +0. */
+static yoke_chain_shape shape_of(const yoke_chain_load *l) {
+  if (l->kind == YOKE_CHAIN_IMPULSE) {
+    return (yoke_chain_shape){.kind = l->kind, .time = l->time + 0.0, .width = l->width + 0.0, .rise = l->rise};
+  }
+  return (yoke_chain_shape){.kind  = l->kind,
+                            .omega = l->omega + 0.0,
+                            .phase = l->phase + 0.0,
+                            .power = l->kind == YOKE_CHAIN_MODIFIED_SINE ? l->power : 1.0};
+}
+
+static bool shapes_are_equal(const yoke_chain_shape *a, const yoke_chain_shape *b) {
+  return a->kind == b->kind && a->omega == b->omega && a->phase == b->phase && a->power == b->power &&
+         a->time == b->time && a->width == b->width && a->rise == b->rise;
+}
+
+static size_t shape_hash(const yoke_chain_shape *shape) {
+  const double  key[] = {(double)shape->kind, shape->omega, shape->phase, shape->power,
+                         shape->time,         shape->width, shape->rise};
+  unsigned char byte[sizeof key];
+  uint64_t      hash = UINT64_C(14695981039346656037);
+  memcpy(byte, key, sizeof key);
+  for (size_t i = 0; i < sizeof byte; ++i) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+  return (size_t)(hash ^ (hash >> 29));
+}
+
+/* Number of the shape in loads->shapes, added when new. table [size] holds numbers + 1, size is a power of two
+ * > n_shapes. */
+static int shape_number(yoke_chain_loads *loads, const yoke_chain_shape *shape, int *table, size_t size) {
+  size_t slot = shape_hash(shape) & (size - 1);
+  while (table[slot] != 0) {
+    if (shapes_are_equal(&loads->shapes[table[slot] - 1], shape)) return table[slot] - 1;
+    slot = (slot + 1) & (size - 1);
+  }
+  loads->shapes[loads->n_shapes] = *shape;
+  table[slot]                    = ++loads->n_shapes;
+  return loads->n_shapes - 1;
+}
+
+/* Bring shapes that occur more than once to the front. count and place [n_shapes]. */
+static void order_shapes(yoke_chain_loads *loads, yoke_chain_shape *copy, const int *count, int *place) {
+  int n_first = 0;
+  for (int g = 0; g < loads->n_shapes; ++g) place[g] = count[g] > 1 && n_first < YOKE_CHAIN_SHARED ? n_first++ : -1;
+  loads->n_shared = n_first;
+  for (int g = 0; g < loads->n_shapes; ++g) {
+    if (place[g] < 0) place[g] = n_first++;
+  }
+  memcpy(copy, loads->shapes, (size_t)loads->n_shapes * sizeof *copy);
+  for (int g = 0; g < loads->n_shapes; ++g) loads->shapes[place[g]] = copy[g];
+  for (int k = 0; k < loads->n_forces; ++k) {
+    if (loads->forces[k].shape >= 0) loads->forces[k].shape = place[loads->forces[k].shape];
+  }
+}
+
+static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *loads) {
+  const size_t n    = (size_t)loads->n_forces;
+  size_t       size = 16;
+  while (size < 2 * n) size *= 2;
+  int              *table  = calloc(size, sizeof *table);
+  int              *count  = calloc(2 * n, sizeof *count);
+  yoke_chain_shape *copy   = malloc(n * sizeof *copy);
+  yoke_status       status = YOKE_OK;
+  if (table == NULL || count == NULL || copy == NULL) {
+    status = yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", loads->n_forces);
+  } else {
+    for (int k = 0; k < loads->n_forces; ++k) {
+      const yoke_chain_load *l = &chain->loads[k];
+      loads->forces[k] = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = l->slope};
+      if (l->kind == YOKE_CHAIN_CONTACT) {
+        loads->has_contact = true;
+        continue;
+      }
+      const yoke_chain_shape shape = shape_of(l);
+      loads->forces[k].shape       = shape_number(loads, &shape, table, size);
+      ++count[loads->forces[k].shape];
+    }
+    order_shapes(loads, copy, count, count + n);
+  }
+  free(table);
+  free(count);
+  free(copy);
+  return status;
+}
+
+/* By mass; shape and amplitude break ties, so that the order does not depend on the sort. */
+static int compare_forces(const void *a, const void *b) {
+  const yoke_chain_force *p = a, *q = b;
+  if (p->mass != q->mass) return p->mass < q->mass ? -1 : 1;
+  if (p->shape != q->shape) return p->shape < q->shape ? -1 : 1;
+  if (p->amplitude != q->amplitude) return p->amplitude < q->amplitude ? -1 : 1;
+  return p->slope < q->slope ? -1 : p->slope > q->slope ? 1 : 0;
+}
+
+yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *out) {
+  memset(out, 0, sizeof *out);
+  if (chain->n_loads <= 0) return YOKE_OK;
+  bool sorted = true;
+  for (int k = 0; k < chain->n_loads; ++k) {
+    YOKE_TRY(check_load(ctx, chain, k));
+    if (k > 0 && chain->loads[k].mass < chain->loads[k - 1].mass) sorted = false;
+  }
+  out->n_forces = chain->n_loads;
+  out->forces   = calloc((size_t)chain->n_loads, sizeof *out->forces);
+  out->shapes   = calloc((size_t)chain->n_loads, sizeof *out->shapes);
+  if (out->forces == NULL || out->shapes == NULL) {
+    yoke_chain_loads_destroy(out);
+    return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", chain->n_loads);
+  }
+  const yoke_status status = group_shapes(ctx, chain, out);
+  if (status != YOKE_OK) {
+    yoke_chain_loads_destroy(out);
+    return status;
+  }
+  if (!sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);
+  return YOKE_OK;
+}
+
+void yoke_chain_loads_destroy(yoke_chain_loads *loads) {
+  free(loads->forces);
+  free(loads->shapes);
+  memset(loads, 0, sizeof *loads);
+}

@@ -1,0 +1,56 @@
+/* Vector loops of the chain kernel: each is one pass over a block of masses, compiled once per instruction set.
+ * Same bits from every version: every result comes from the same operations in the same order, no contraction,
+ * no reordered sums. All arrays are distinct; `n` is at most YOKE_CHAIN_BLOCK. */
+#ifndef YOKE_MODEL_CHAIN_LOOPS_H
+#define YOKE_MODEL_CHAIN_LOOPS_H
+
+#include "model/chain_private.h"
+
+/* Sums of a stage with the terms whose coefficients are not all 0:
+ *   X = q + (hc v + sum_j x[j] A[j]),  V = v + sum_j v[j] A[j],
+ * and for the last stage the error without its last term
+ *   EX = sum_j ex[j] A[j],  EV = sum_j ev[j] A[j]. */
+typedef struct yoke_chain_sum {
+  double        hc;
+  int           n_terms;
+  double        x[YOKE_CHAIN_TERMS], v[YOKE_CHAIN_TERMS], ex[YOKE_CHAIN_TERMS], ev[YOKE_CHAIN_TERMS];
+  const double *A[YOKE_CHAIN_TERMS]; /* all valid, also beyond n_terms */
+} yoke_chain_sum;
+
+void yoke_chain_loop_sum(const yoke_chain_sum *sum, int i0, int n, const double *q, const double *v, double *X,
+                         double *V);
+void yoke_chain_loop_sum_error(const yoke_chain_sum *sum, int i0, int n, const double *q, const double *v, double *X,
+                               double *V, double *EX, double *EV);
+
+/* Forces of n elements, dx[k] = x[k + 1] - x[k]:
+ *   F = dx (c + C g(dx)) + dv (d + D g(dv)),  g(y) = |y|^(e-1): nothing, y y, or given in gx, gv.
+ * p[4]: c, d, C, D, one number each (uniform) or an array each. */
+void yoke_chain_loop_linear_uniform(int n, const yoke_chain_element *p, const double *x, const double *v, double *F);
+void yoke_chain_loop_linear_each(int n, const double *const *p, const double *x, const double *v, double *F);
+void yoke_chain_loop_cubic_uniform(int n, const yoke_chain_element *p, const double *x, const double *v, double *F);
+void yoke_chain_loop_cubic_each(int n, const double *const *p, const double *x, const double *v, double *F);
+void yoke_chain_loop_power_uniform(int n, const yoke_chain_element *p, const double *gx, const double *gv,
+                                   const double *x, const double *v, double *F);
+void yoke_chain_loop_power_each(int n, const double *const *p, const double *gx, const double *gv, const double *x,
+                                const double *v, double *F);
+/* g[k] := |x[k+1] - x[k]|^p, and with exponent p + 1/2, p <= 7. */
+void yoke_chain_loop_integer_power(int n, unsigned p, const double *x, double *g);
+void yoke_chain_loop_half_power(int n, unsigned p, const double *x, double *g);
+
+/* a[k] := (F[k + 1] - F[k]) w[k] + gx, w = inverse mass. Nonzero result: an a is not finite. */
+uint64_t yoke_chain_loop_accelerate(int n, const double *F, const double *w, double gx, double *a);
+uint64_t yoke_chain_loop_accelerate_uniform(int n, const double *F, double w, double gx, double *a);
+/* f[k] := (F[k + 1] - F[k]) + m[k] gx */
+uint64_t yoke_chain_loop_force(int n, const double *F, const double *m, double gx, double *f);
+
+/* Sum over the block of (eq / sq)^2 + (ev / sv)^2, eq = EX + ex a, ev = EV + ev a,
+ * s = atol + rtol max(|old|, |new|). */
+double yoke_chain_loop_error(int n, double ex, double ev, double atol, double rtol, const double *EX, const double *EV,
+                             const double *a, const double *q, const double *v, const double *X, const double *V);
+
+/* y[k] := sin(x[k]), within 2 units of the last place of 1. */
+void yoke_chain_loop_sine(int n, const double *x, double *y);
+/* y[k] := y[k]^p[k], p >= 0; p is used up. */
+void yoke_chain_loop_raise(int n, uint64_t *p, double *y);
+
+#endif

@@ -1,0 +1,97 @@
+/* What the files of the chain kernel share. Not for others: see chain_kernel.h. */
+#ifndef YOKE_MODEL_CHAIN_PRIVATE_H
+#define YOKE_MODEL_CHAIN_PRIVATE_H
+
+#include "model/chain_kernel.h"
+
+enum {
+  YOKE_CHAIN_BLOCK    = 512,   /* masses per block; part of the numerics: errors are summed per block (stage) */
+  YOKE_CHAIN_LANES    = 8,     /* partial sums of the error, mass i goes to lane i mod 8; divides the block */
+  YOKE_CHAIN_SHARED   = 512,   /* load shapes that are evaluated once per right-hand side */
+  YOKE_CHAIN_BATCH    = 64,    /* loads evaluated together */
+  YOKE_CHAIN_TERMS    = 12,    /* stage sums that are one pass; longer sums take more */
+  YOKE_CHAIN_IN_CACHE = 32768, /* masses up to which stages run one after the other */
+  YOKE_CHAIN_SWEEP    = 16     /* stages in one sweep at most */
+};
+
+/* Shape of a load over time, amplitude 1. */
+typedef struct yoke_chain_shape {
+  yoke_chain_load_kind kind;
+  double               omega, phase, power, time, width, rise;
+} yoke_chain_shape;
+
+typedef struct yoke_chain_force {
+  int    mass;
+  int    shape;     /* index, or -1: contact */
+  double amplitude; /* [N] */
+  double slope;     /* contact: B [1/m] */
+} yoke_chain_force;
+
+/* Loads sorted by mass. Shapes that occur more than once come first: n_shared of them are evaluated once. */
+typedef struct yoke_chain_loads {
+  int               n_forces, n_shapes, n_shared;
+  bool              has_contact;
+  yoke_chain_force *forces; /* [n_forces] */
+  yoke_chain_shape *shapes; /* [n_shapes] */
+} yoke_chain_loads;
+
+yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *out);
+void        yoke_chain_loads_destroy(yoke_chain_loads *loads);
+double      yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
+bool        yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
+/* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. */
+void        yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared);
+/* force[k] := force number first + k at t, 0 <= k < count <= YOKE_CHAIN_BATCH; x[0] is the position of mass i0;
+ * `shared` from yoke_chain_loads_begin. false: a contact overflows. */
+bool        yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
+                                    int i0, const double *x, double *force);
+
+typedef enum yoke_chain_law {
+  YOKE_CHAIN_LINEAR, /* C = D = 0 */
+  YOKE_CHAIN_CUBIC,  /* both exponents 3 where C or D is not 0 */
+  YOKE_CHAIN_POWER   /* anything else */
+} yoke_chain_law;
+
+/* Parameter of one element. */
+typedef struct yoke_chain_element {
+  double c, d, C, D;
+} yoke_chain_element;
+
+typedef struct yoke_chain_input {
+  int mass, input;
+} yoke_chain_input;
+
+struct yoke_chain_kernel {
+  int                n;
+  yoke_chain_law     law;
+  bool               uniform_elements; /* elements 1 .. n-1 are equal: `inner`; elements 0 and n are `ends` anyway */
+  bool               uniform_mass;
+  double             exponent_x, exponent_v;
+  double            *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
+  double             inverse;             /* 1/m when uniform */
+  yoke_chain_element inner, ends[2];
+  double            *c, *d, *C, *D; /* [n + 1]; NULL: equal `inner` */
+  double            *constant;      /* 4 arrays of a block: inner.c, d, C, D repeated: stands in for a NULL array */
+  yoke_chain_loads   loads;
+  int                n_inputs; /* forces from outside, sorted by mass */
+  yoke_chain_input  *inputs;
+};
+
+/* Parameters of element e, 0 .. n. */
+yoke_chain_element yoke_chain_element_at(const yoke_chain_kernel *kernel, int e);
+/* Slopes of `count` elements from element e0 on: kx[k] = dF/d(dx), kv[k] = dF/d(dv). */
+void yoke_chain_slopes(const yoke_chain_kernel *kernel, int e0, int count, const double *x, const double *v, double *kx,
+                       double *kv);
+/* Sum of d(contact force)/dx of the forces on mass i, cursor k moves on; clamped where exp would overflow. */
+double yoke_chain_contact_slope(const yoke_chain_kernel *kernel, int i, double x, int *k);
+
+/* a := accelerations (or forces when `as_force`) at (t, x, v) with inputs u (NULL: none). */
+yoke_status yoke_chain_evaluate(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
+                                const double *u, bool as_force, double *a);
+
+/* Consecutive stages of a step, at most YOKE_CHAIN_SWEEP: `A` of each may hold the `out` of those before it. Same bits
+ * as one by one. *error_sum (may be NULL) is set when the last stage has e. YOKE_NON_FINITE: results are undefined. */
+yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
+                             double *error_sum);
+
+#endif

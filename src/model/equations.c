@@ -1,0 +1,21 @@
+#include "model/equations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void yoke_equations_destroy(yoke_equations *equations) {
+  if (equations == NULL) return;
+  if (equations->ops != NULL && equations->ops->destroy != NULL) equations->ops->destroy(equations->self);
+  if (equations->release != NULL) equations->release(equations->owner);
+  memset(equations, 0, sizeof *equations);
+}
+
+void yoke_dae_destroy(yoke_dae **dae) {
+  if (dae == NULL || *dae == NULL) return;
+  yoke_pattern_destroy(&(*dae)->pattern);
+  free((*dae)->component);
+  free((*dae)->E);
+  free((*dae)->R);
+  free(*dae);
+  *dae = NULL;
+}

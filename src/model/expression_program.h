@@ -1,0 +1,76 @@
+/* Program of an expression: instructions for a stack machine, their values and their derivatives.
+ * Internal to expression.c. */
+#ifndef YOKE_MODEL_EXPRESSION_PROGRAM_H
+#define YOKE_MODEL_EXPRESSION_PROGRAM_H
+
+#include <stdint.h>
+
+enum { YOKE_PROGRAM_STACK = 64 }; /* values the machine's stack holds; the compiler sees to it */
+
+typedef enum yoke_opcode {
+  YOKE_OP_CONSTANT,
+  YOKE_OP_VARIABLE,
+  /* one operand */
+  YOKE_OP_NEGATE,
+  YOKE_OP_NOT,
+  YOKE_OP_POWER_INTEGER, /* exponent in `number` */
+  YOKE_OP_SIN,
+  YOKE_OP_COS,
+  YOKE_OP_TAN,
+  YOKE_OP_ASIN,
+  YOKE_OP_ACOS,
+  YOKE_OP_ATAN,
+  YOKE_OP_SINH,
+  YOKE_OP_COSH,
+  YOKE_OP_TANH,
+  YOKE_OP_EXP,
+  YOKE_OP_LOG,
+  YOKE_OP_LOG10,
+  YOKE_OP_SQRT,
+  YOKE_OP_ABS,
+  YOKE_OP_SIGN,
+  YOKE_OP_FLOOR,
+  YOKE_OP_CEIL,
+  YOKE_OP_STEP,
+  /* two operands */
+  YOKE_OP_ADD,
+  YOKE_OP_SUBTRACT,
+  YOKE_OP_MULTIPLY,
+  YOKE_OP_DIVIDE,
+  YOKE_OP_POWER,
+  YOKE_OP_ATAN2,
+  YOKE_OP_MIN,
+  YOKE_OP_MAX,
+  YOKE_OP_MOD,
+  YOKE_OP_HYPOT,
+  YOKE_OP_LESS,
+  YOKE_OP_LESS_EQUAL,
+  YOKE_OP_GREATER,
+  YOKE_OP_GREATER_EQUAL,
+  YOKE_OP_EQUAL,
+  YOKE_OP_NOT_EQUAL,
+  YOKE_OP_AND,
+  YOKE_OP_OR,
+  /* three operands: condition, value if not zero, value if zero; all are evaluated */
+  YOKE_OP_SELECT
+} yoke_opcode;
+
+typedef struct yoke_instruction {
+  int32_t op;
+  int32_t number; /* VARIABLE: index into the caller's values; POWER_INTEGER: the exponent */
+  union {
+    double  value; /* CONSTANT */
+    int32_t slot;  /* VARIABLE: position in `variables` */
+  } u;
+} yoke_instruction;
+
+/* Value of an operator with one operand (`number`: the exponent of POWER_INTEGER) or two. */
+double yoke_opcode_unary(int op, int number, double a);
+double yoke_opcode_binary(int op, double a, double b);
+
+/* Value of the program [n]; `gradient` (may be NULL) [n_variables] receives the derivative with respect to each slot.
+ * Forward accumulation, some variables per sweep; no allocation. */
+double yoke_program_evaluate(const yoke_instruction *program, int n, const double *variables, int n_variables,
+                             double *gradient);
+
+#endif

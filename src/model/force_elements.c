@@ -1,0 +1,96 @@
+#include "model/force_elements.h"
+
+#include "linalg/space.h"
+#include <string.h>
+
+static double row_force(const yoke_force_element *el, int i, double x, double v, double t, double *F_x, double *F_v) {
+  if (el->law != NULL) return yoke_law_force(el->law, x, v, t, F_x, F_v);
+  *F_x = el->stiffness[i];
+  *F_v = el->damping[i];
+  return el->stiffness[i] * x + el->damping[i] * v;
+}
+
+void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *poses, double t, double *wrench) {
+  yoke_link_state state;
+  yoke_link_state_set(&el->link, poses, &state);
+  for (int i = 0; i < el->n; ++i) {
+    double       grad[12], F_x, F_v;
+    const double x    = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
+    const double F    = row_force(el, i, x, yoke_row_rate(grad, &state), t, &F_x, &F_v);
+    double      *side = wrench + 6 * el->link.node[0], *other = wrench + 6 * el->link.node[1];
+    for (int k = 0; k < 6; ++k) {
+      side[k] -= F * grad[k];
+      other[k] -= F * grad[6 + k];
+    }
+  }
+}
+
+void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *poses, double t, double f[12], double K[144],
+                                 double D[144]) {
+  yoke_link_state state;
+  yoke_link_state_set(&el->link, poses, &state);
+  memset(f, 0, 12 * sizeof *f);
+  memset(K, 0, 144 * sizeof *K);
+  memset(D, 0, 144 * sizeof *D);
+  for (int i = 0; i < el->n; ++i) {
+    double       grad[12], h[12], F_x, F_v;
+    const double x = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
+    const double F = row_force(el, i, x, yoke_row_rate(grad, &state), t, &F_x, &F_v);
+    yoke_row_hessian_add(&el->row[i], &state, -F, K);
+    yoke_row_rate_gradient(&el->row[i], &state, grad, h);
+    for (int r = 0; r < 12; ++r) {
+      f[r] -= F * grad[r];
+      for (int c = 0; c < 12; ++c) {
+        K[12 * r + c] -= grad[r] * (F_x * grad[c] + F_v * h[c]);
+        D[12 * r + c] -= grad[r] * F_v * grad[c];
+      }
+    }
+  }
+}
+
+/* Part of the law that yoke_law_potential integrates: an expression counts when it depends on x alone. */
+static double elastic_force(const yoke_law *law, double x, double t) {
+  yoke_law elastic = *law;
+  double   F_x, F_v;
+  for (int k = 0; law->expression != NULL && k < yoke_expression_n_variables(law->expression); ++k) {
+    if (yoke_expression_variables(law->expression)[k] != 0) elastic.expression = NULL;
+  }
+  return yoke_law_force(&elastic, x, 0.0, t, &F_x, &F_v);
+}
+
+void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *poses, double t, double *potential,
+                               double *power_dissipated) {
+  yoke_link_state state;
+  yoke_link_state_set(&el->link, poses, &state);
+  for (int i = 0; i < el->n; ++i) {
+    double       grad[12], F_x, F_v;
+    const double x    = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
+    const double rate = yoke_row_rate(grad, &state);
+    if (el->law != NULL) {
+      *potential += yoke_law_potential(el->law, x);
+      *power_dissipated += (yoke_law_force(el->law, x, rate, t, &F_x, &F_v) - elastic_force(el->law, x, t)) * rate;
+    } else {
+      *potential += 0.5 * el->stiffness[i] * x * x;
+      *power_dissipated += el->damping[i] * rate * rate;
+    }
+  }
+}
+
+void yoke_force_element_output(const yoke_force_element *el, const yoke_pose *poses, double t, double *force,
+                               double *deflection) {
+  yoke_link_state state;
+  yoke_link_state_set(&el->link, poses, &state);
+  for (int i = 0; i < el->n; ++i) {
+    double grad[12], F_x, F_v;
+    deflection[i] = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
+    force[i]      = row_force(el, i, deflection[i], yoke_row_rate(grad, &state), t, &F_x, &F_v);
+  }
+}
+
+bool yoke_force_element_is_linear(const yoke_force_element *el) {
+  for (int i = 0; i < el->n; ++i) {
+    if (el->row[i].kind != YOKE_ROW_STRETCH && el->row[i].kind != YOKE_ROW_POINT) return false;
+  }
+  const yoke_law *law = el->law;
+  return law == NULL || (law->expression == NULL && law->table.n == 0 && law->stiffness_power == 0.0 && law->damping_power == 0.0);
+}

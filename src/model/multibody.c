@@ -1,0 +1,939 @@
+/* Compilation of a model into nodes, joints, forces and loads, and what the rest of the program asks a compiled model. */
+#include "model/multibody_internal.h"
+
+#include "base/text.h"
+#include "linalg/space.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double row_zero = 1e-9; /* a row or a residual below this (unit lengths) vanishes */
+
+static void mb_destroy(void *self) {
+  yoke_multibody *mb = self;
+  if (mb == NULL) return;
+  for (int c = 0; mb->chains != NULL && c < mb->n_chains; ++c) yoke_chain_kernel_destroy(&mb->chains[c].kernel);
+  yoke_pattern_destroy(&mb->G_pattern);
+  yoke_block_ldl_destroy(&mb->ldl);
+  free(mb->integral);
+  free(mb->nodes);
+  free(mb->joints);
+  free(mb->forces);
+  free(mb->loads);
+  free(mb->inputs);
+  free(mb->chains);
+  free(mb->couplings);
+  free(mb->variables);
+  free(mb->body_q);
+  free(mb->body_v);
+  free(mb->body_node);
+  free(mb->frame_node);
+  free(mb->row_joint);
+  free(mb->connection_joint);
+  free(mb->connection_force);
+  free(mb->G_slot);
+  free(mb->diagonal_at);
+  free(mb);
+}
+
+/* ---- nodes ---- */
+
+static void keep_freedoms(mb_node *node, int n, const int *freedom) {
+  node->nv = n;
+  for (int i = 0; i < n; ++i) {
+    node->freedom[i] = freedom[i];
+    if (freedom[i] < 3) node->inverse_mass[freedom[i]] = 1.0 / node->mass;
+  }
+}
+
+static yoke_status node_of_body(yoke_context *ctx, const yoke_body *body, mb_node *node) {
+  static const int six[6] = {0, 1, 2, 3, 4, 5}, planar[3] = {0, 1, 5};
+  node->kind = body->kind;
+  node->mass = body->mass;
+  if (!(body->mass > 0.0) || !isfinite(body->mass)) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': mass is %g, expected > 0", body->name, body->mass);
+  }
+  switch (body->kind) {
+  case YOKE_BODY_RIGID: {
+    const double *J  = body->inertia;
+    const double  d2 = J[0] * J[4] - J[1] * J[3];
+    node->nq         = 7;
+    memcpy(node->inertia, J, sizeof node->inertia);
+    const double det = mat3_invert(node->inverse_inertia, J);
+    if (!(J[0] > 0.0 && d2 > 0.0 && det > 0.0)) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': inertia is not positive definite (minors %g, %g, %g)", body->name, J[0], d2, det);
+    }
+    keep_freedoms(node, 6, six);
+    return YOKE_OK;
+  }
+  case YOKE_BODY_PLANAR:
+    node->nq = 3;
+    if (!(body->inertia[8] > 0.0)) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': inertia is %g, expected > 0", body->name, body->inertia[8]);
+    }
+    node->inertia[8]         = body->inertia[8];
+    node->inverse_inertia[8] = 1.0 / body->inertia[8];
+    keep_freedoms(node, 3, planar);
+    return YOKE_OK;
+  case YOKE_BODY_PARTICLE:
+    node->nq = 3;
+    keep_freedoms(node, 3, six);
+    return YOKE_OK;
+  case YOKE_BODY_MASS1D:
+  case YOKE_BODY_CHAIN:
+    node->nq = 1;
+    keep_freedoms(node, 1, six);
+    return YOKE_OK;
+  }
+  return yoke_fail(ctx, YOKE_E_INTERNAL, "body '%s': unknown kind %d", body->name, (int)body->kind);
+}
+
+/* Body and mass of a chain that a frame sits on, checked. */
+static yoke_status check_frame(yoke_context *ctx, const yoke_model *model, int f) {
+  const yoke_frame *frame = &model->frames[f];
+  if (frame->body == YOKE_GROUND) return YOKE_OK;
+  if (frame->body < 0 || frame->body >= model->n_bodies) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': there is no body %d", frame->name, frame->body);
+  }
+  const yoke_body *body = &model->bodies[frame->body];
+  if (body->kind == YOKE_BODY_CHAIN && (frame->mass < 0 || frame->mass >= body->chain->n)) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': chain '%s' has %d masses, there is no mass %d", frame->name, body->name,
+                     body->chain->n, frame->mass + 1);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status chain_nodes(yoke_multibody *mb, yoke_context *ctx, int b, mb_chain *chain, int *at) {
+  const yoke_model *model = mb->model;
+  YOKE_TRY(yoke_chain_kernel_create(ctx, model->bodies[b].chain, &chain->kernel));
+  chain->n          = model->bodies[b].chain->n;
+  chain->iq         = mb->body_q[b];
+  chain->iv         = mb->body_v[b];
+  chain->first_node = *at;
+  int *node         = yoke_allocate((size_t)chain->n, sizeof *node);
+  if (node == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "chain '%s': no memory", model->bodies[b].name);
+  yoke_status status = YOKE_OK;
+  for (int f = 0; status == YOKE_OK && f < model->n_frames; ++f) {
+    const int mass = model->frames[f].mass;
+    if (model->frames[f].body != b) continue;
+    if (node[mass] == 0) {
+      yoke_body body = model->bodies[b];
+      body.mass      = yoke_chain_kernel_mass(chain->kernel)[mass];
+      mb_node *n     = &mb->nodes[*at];
+      status         = node_of_body(ctx, &body, n);
+      n->iq          = chain->iq + mass;
+      n->iv          = chain->iv + mass;
+      node[mass]     = (*at)++;
+    }
+    mb->frame_node[f] = node[mass];
+  }
+  chain->n_nodes = *at - chain->first_node;
+  free(node);
+  return status;
+}
+
+static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
+  const yoke_model *model  = mb->model;
+  const size_t      bodies = (size_t)model->n_bodies + 1, frames = (size_t)model->n_frames + 1;
+  mb->nodes                = yoke_allocate(bodies + frames, sizeof *mb->nodes);
+  mb->body_q               = yoke_allocate(bodies, sizeof *mb->body_q);
+  mb->body_v               = yoke_allocate(bodies, sizeof *mb->body_v);
+  mb->body_node            = yoke_allocate(bodies, sizeof *mb->body_node);
+  mb->frame_node           = yoke_allocate(frames, sizeof *mb->frame_node);
+  mb->chains               = yoke_allocate(bodies, sizeof *mb->chains);
+  if (mb->nodes == NULL || mb->body_q == NULL || mb->body_v == NULL || mb->body_node == NULL || mb->frame_node == NULL ||
+      mb->chains == NULL) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", model->n_bodies);
+  }
+  for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
+  int at = 1; /* node 0 is the ground */
+  for (int b = 0; b < model->n_bodies; ++b) {
+    const yoke_body *body = &model->bodies[b];
+    mb->body_q[b]         = mb->nq_states;
+    mb->body_v[b]         = mb->nv;
+    mb->nq_states += yoke_body_nq(body);
+    mb->nv += yoke_body_nv(body);
+    if (body->kind == YOKE_BODY_CHAIN) {
+      mb->body_node[b] = -1;
+      YOKE_TRY(chain_nodes(mb, ctx, b, &mb->chains[mb->n_chains++], &at));
+    } else {
+      mb_node *node = &mb->nodes[at];
+      YOKE_TRY(node_of_body(ctx, body, node));
+      node->iq         = mb->body_q[b];
+      node->iv         = mb->body_v[b];
+      mb->body_node[b] = at++;
+      mb->n_norms += body->kind == YOKE_BODY_RIGID;
+    }
+  }
+  for (int f = 0; f < model->n_frames; ++f) {
+    const int b = model->frames[f].body;
+    if (b >= 0 && mb->body_node[b] >= 0) mb->frame_node[f] = mb->body_node[b];
+  }
+  mb->n_nodes = at;
+  return YOKE_OK;
+}
+
+/* ---- connections ---- */
+
+static void set_link(const yoke_multibody *mb, const int frame[2], yoke_link *link) {
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame *f = &mb->model->frames[frame[side]];
+    link->node[side]    = mb->frame_node[frame[side]];
+    memcpy(link->origin[side], f->origin, sizeof f->origin);
+    memcpy(link->axes[side], f->axes, sizeof f->axes);
+  }
+}
+
+static double pseudo_random(uint32_t *seed) { /* in (-1, 1) */
+  *seed = *seed * 1664525u + 1013904223u;
+  return ((double)(*seed >> 8) + 0.5) / 8388608.0 - 1.0;
+}
+
+static void node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose);
+
+static void random_pose(const mb_node *node, uint32_t *seed, yoke_pose *pose) {
+  double q[7], v[6];
+  for (int i = 0; i < 7; ++i) q[i] = pseudo_random(seed);
+  for (int i = 0; i < 6; ++i) v[i] = 0.0;
+  mb_node local = *node;
+  local.iq = local.iv = 0;
+  node_pose(&local, q, v, pose);
+}
+
+/* Largest part of a gradient that moves a kept freedom. */
+static double kept_size(const mb_node *node, const double *g) {
+  double size = 0.0;
+  for (int i = 0; i < node->nv; ++i) size = fmax(size, fabs(g[node->freedom[i]]));
+  return size;
+}
+
+static bool row_is_idle(const yoke_multibody *mb, const yoke_link *link, const yoke_row *row) {
+  uint32_t seed = 12345u;
+  for (int trial = 0; trial < 3; ++trial) {
+    yoke_pose       pose[2];
+    yoke_link_state state;
+    yoke_link       local = *link;
+    double          grad[12];
+    for (int side = 0; side < 2; ++side) {
+      random_pose(&mb->nodes[link->node[side]], &seed, &pose[side]);
+      local.node[side] = side;
+    }
+    yoke_link_state_set(&local, pose, &state);
+    yoke_row_gradient(row, &state, grad);
+    for (int side = 0; side < 2; ++side) {
+      if (kept_size(&mb->nodes[link->node[side]], grad + 6 * side) > row_zero) return false;
+    }
+  }
+  return true;
+}
+
+static yoke_status check_distance(yoke_context *ctx, const yoke_connection *connection, double length) {
+  if (length > 0.0 && isfinite(length)) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': distance is %g m, expected > 0 (use spherical for coinciding points)",
+                   connection->name, length);
+}
+
+/* Rows that this joint keeps rigid: its own unless it is flexible, and the prescribed motion. */
+static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_pose *guess, double t) {
+  const yoke_connection *connection = &mb->model->connections[c];
+  mb_joint              *joint      = &mb->joints[mb->n_joints];
+  yoke_row               rows[MB_JOINT_ROWS];
+  int                    n = yoke_joint_rows(connection->kind, rows), first = connection->flexible ? n : 0;
+  memset(joint, 0, sizeof *joint);
+  joint->connection = c;
+  joint->g0         = mb->ng;
+  set_link(mb, connection->frame, &joint->link);
+  if (connection->motion != NULL) {
+    if (!yoke_joint_coordinate_row(connection->kind, &rows[n])) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': a %s joint has no coordinate that a motion could prescribe",
+                       connection->name, yoke_connection_kind_name(connection->kind));
+    }
+    joint->motion = connection->motion;
+    ++n;
+  }
+  if (n > first && joint->link.node[0] == joint->link.node[1]) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': both ends are on the same body", connection->name);
+  }
+  yoke_link_state state;
+  yoke_link_state_set(&joint->link, guess, &state);
+  for (int i = first; i < n; ++i) {
+    const bool is_motion = joint->motion != NULL && i == n - 1;
+    double     grad[12], motion = 0.0, unused;
+    double     s = yoke_row_gradient(&rows[i], &state, grad), offset = 0.0;
+    if (rows[i].kind == YOKE_ROW_DISTANCE) {
+      offset = connection->has_length ? connection->length : s;
+      YOKE_TRY(check_distance(ctx, connection, offset));
+    }
+    if (!row_is_idle(mb, &joint->link, &rows[i])) {
+      joint->row[joint->n]      = rows[i];
+      joint->own[joint->n]      = i;
+      joint->offset[joint->n++] = offset;
+      continue;
+    }
+    if (is_motion) mb_motion(joint, t, &motion, &unused, &unused);
+    if (is_motion || fabs(s - offset - motion) > row_zero * (1.0 + vec3_norm(state.p[0]) + vec3_norm(state.p[1]))) {
+      char label[32];
+      yoke_row_label(&rows[i], label, sizeof label);
+      return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': row '%s' is off by %.3g and no freedom of its bodies can close it",
+                       connection->name, label, s - offset - motion);
+    }
+  }
+  if (joint->n == 0) return YOKE_OK;
+  mb->connection_joint[c] = mb->n_joints++;
+  mb->ng += joint->n;
+  return YOKE_OK;
+}
+
+static bool is_line(const mb_node *node, int index) {
+  return index == 0 || node->kind == YOKE_BODY_MASS1D || node->kind == YOKE_BODY_CHAIN;
+}
+
+static bool turns_in_plane(const yoke_multibody *mb, const yoke_link *link, int side) {
+  const double *A = link->axes[side];
+  return (link->node[side] == 0 || mb->nodes[link->node[side]].kind == YOKE_BODY_PLANAR) && A[8] > 1.0 - 1e-12;
+}
+
+/* Angle of a frame's x axis in its body's plane. */
+static double frame_angle(const yoke_link *link, int side) { return atan2(link->axes[side][3], link->axes[side][0]); }
+
+static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
+  const yoke_connection *connection = &mb->model->connections[c];
+  yoke_force_element    *el         = &mb->forces[mb->n_forces];
+  double                 grad[12];
+  yoke_link_state        state;
+  memset(el, 0, sizeof *el);
+  el->connection = c;
+  set_link(mb, connection->frame, &el->link);
+  yoke_link_state_set(&el->link, guess, &state);
+  memcpy(el->stiffness, connection->stiffness, sizeof el->stiffness);
+  memcpy(el->damping, connection->damping, sizeof el->damping);
+  switch (connection->kind) {
+  case YOKE_CONNECTION_SPRING_DAMPER: {
+    const int a = el->link.node[0], b = el->link.node[1];
+    el->row[0]  = (yoke_row){is_line(&mb->nodes[a], a) && is_line(&mb->nodes[b], b) ? YOKE_ROW_STRETCH : YOKE_ROW_DISTANCE, 0, 0};
+    el->law     = &connection->law;
+    el->n       = 1;
+    el->offset[0] = connection->has_length ? connection->length : yoke_row_gradient(&el->row[0], &state, grad);
+    break;
+  }
+  case YOKE_CONNECTION_TORSION_SPRING: {
+    const bool planar = turns_in_plane(mb, &el->link, 0) && turns_in_plane(mb, &el->link, 1);
+    el->row[0]        = (yoke_row){planar ? YOKE_ROW_TURN : YOKE_ROW_ANGLE, 0, 0};
+    el->law           = &connection->law;
+    el->n             = 1;
+    el->offset[0]     = connection->length;
+    if (planar) el->offset[0] += frame_angle(&el->link, 0) - frame_angle(&el->link, 1);
+    if (!connection->has_length) el->offset[0] = yoke_row_gradient(&el->row[0], &state, grad);
+    break;
+  }
+  case YOKE_CONNECTION_BUSHING:
+    el->n = 6;
+    for (int i = 0; i < 6; ++i) el->row[i] = (yoke_row){i < 3 ? YOKE_ROW_ALONG : YOKE_ROW_ROTATION, i % 3, i % 3};
+    break;
+  default: /* flexible joint */
+    el->n = yoke_joint_rows(connection->kind, el->row);
+    if (connection->kind == YOKE_CONNECTION_DISTANCE) {
+      el->offset[0] = connection->has_length ? connection->length : yoke_row_gradient(&el->row[0], &state, grad);
+    }
+    break;
+  }
+  mb->connection_force[c] = mb->n_forces++;
+}
+
+static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, const yoke_pose *guess) {
+  const yoke_model *model = mb->model;
+  const size_t      n     = (size_t)model->n_connections + 1;
+  mb->joints              = yoke_allocate(n, sizeof *mb->joints);
+  mb->forces              = yoke_allocate(n, sizeof *mb->forces);
+  mb->connection_joint    = yoke_allocate(n, sizeof *mb->connection_joint);
+  mb->connection_force    = yoke_allocate(n, sizeof *mb->connection_force);
+  if (mb->joints == NULL || mb->forces == NULL || mb->connection_joint == NULL || mb->connection_force == NULL) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d connections", model->n_connections);
+  }
+  for (int c = 0; c < model->n_connections; ++c) {
+    const yoke_connection *connection = &model->connections[c];
+    mb->connection_joint[c] = mb->connection_force[c] = -1;
+    const bool is_joint = yoke_connection_is_joint(connection->kind);
+    if (is_joint && (!connection->flexible || connection->motion != NULL)) {
+      YOKE_TRY(build_joint(mb, ctx, c, guess, model->t_start));
+    }
+    if (!is_joint || connection->flexible) build_force(mb, c, guess);
+  }
+  mb->row_joint = yoke_allocate((size_t)mb->ng + 1, sizeof *mb->row_joint);
+  if (mb->row_joint == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d constraint rows", mb->ng);
+  for (int j = 0; j < mb->n_joints; ++j) {
+    for (int i = 0; i < mb->joints[j].n; ++i) mb->row_joint[mb->joints[j].g0 + i] = j;
+  }
+  return YOKE_OK;
+}
+
+/* ---- loads, inputs, variables ---- */
+
+static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
+  const yoke_model *model = mb->model;
+  mb->loads               = yoke_allocate((size_t)model->n_loads + 1, sizeof *mb->loads);
+  mb->inputs              = yoke_allocate((size_t)options->n_inputs + 1, sizeof *mb->inputs);
+  mb->variables           = yoke_allocate((size_t)model->n_variables + 1, sizeof *mb->variables);
+  mb->integral            = yoke_allocate((size_t)options->n_integrals + 1, sizeof *mb->integral);
+  if (mb->loads == NULL || mb->inputs == NULL || mb->variables == NULL || mb->integral == NULL) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d loads", model->n_loads);
+  }
+  for (int i = 0; i < model->n_loads; ++i) {
+    const yoke_load  *load  = &model->loads[i];
+    const yoke_frame *frame = &model->frames[load->frame];
+    mb->loads[i]            = (yoke_load_element){.load = load, .node = mb->frame_node[load->frame]};
+    memcpy(mb->loads[i].origin, frame->origin, sizeof frame->origin);
+    memcpy(mb->loads[i].axes, frame->axes, sizeof frame->axes);
+    for (int k = 0; k < 3; ++k) mb->needs_variables |= load->value[k] != NULL;
+  }
+  mb->n_loads = model->n_loads;
+  for (int i = 0; i < options->n_inputs; ++i) {
+    const yoke_force_input *input = &options->inputs[i];
+    if (input->frame < 0 || input->frame >= model->n_frames || input->freedom < 0 || input->freedom > 5) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: frame %d, freedom %d does not exist", i, input->frame, input->freedom);
+    }
+    mb->inputs[i] = (mb_input){.node = mb->frame_node[input->frame], .freedom = input->freedom};
+    memcpy(mb->inputs[i].origin, model->frames[input->frame].origin, sizeof mb->inputs[i].origin);
+  }
+  mb->n_inputs = options->n_inputs;
+  for (int k = 0; k < model->n_variables; ++k) {
+    const yoke_variable *v = &model->variables[k];
+    mb->variables[k]       = (mb_variable){.is_velocity = v->is_velocity,
+                                           .index = v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body]};
+  }
+  mb->n_integrals = options->n_integrals;
+  for (int k = 0; k < options->n_integrals; ++k) mb->integral[k] = options->integrals[k].component + mb->body_q[options->integrals[k].body];
+  return YOKE_OK;
+}
+
+/* ---- structure of G and of G M^-1 G^T ---- */
+
+static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx) {
+  const size_t most = 12 * (size_t)mb->ng + 1;
+  int         *row  = yoke_allocate(most, sizeof *row);
+  int         *col  = yoke_allocate(most, sizeof *col);
+  mb->G_slot        = yoke_allocate(most, sizeof *mb->G_slot);
+  yoke_status status = row == NULL || col == NULL || mb->G_slot == NULL ? YOKE_E_MEMORY : YOKE_OK;
+  int         n      = 0;
+  for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) {
+    for (int i = 0; i < mb->joints[j].n; ++i) {
+      for (int side = 0; side < 2; ++side) {
+        const mb_node *node = &mb->nodes[mb->joints[j].link.node[side]];
+        for (int k = 0; k < node->nv; ++k) {
+          row[n]   = mb->joints[j].g0 + i;
+          col[n++] = node->iv + k;
+        }
+      }
+    }
+  }
+  if (status == YOKE_OK) status = yoke_pattern_create(ctx, mb->ng, mb->nv, n, row, col, mb->G_slot, &mb->G_pattern);
+  free(row);
+  free(col);
+  return status;
+}
+
+/* Joints by node: list[start[node] ...] of 2 joint + side. */
+static yoke_status joints_by_node(const yoke_multibody *mb, int **start_out, int **list_out) {
+  int *start = yoke_allocate((size_t)mb->n_nodes + 2, sizeof *start);
+  int *list  = yoke_allocate(2 * (size_t)mb->n_joints + 1, sizeof *list);
+  *start_out = start;
+  *list_out  = list;
+  if (start == NULL || list == NULL) return YOKE_E_MEMORY;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    for (int side = 0; side < 2; ++side) ++start[mb->joints[j].link.node[side] + 2];
+  }
+  for (int i = 0; i < mb->n_nodes; ++i) start[i + 2] += start[i + 1];
+  for (int j = 0; j < mb->n_joints; ++j) {
+    for (int side = 0; side < 2; ++side) list[start[mb->joints[j].link.node[side] + 1]++] = 2 * j + side;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const int *start, const int *list) {
+  size_t n = 0;
+  for (int node = 1; node < mb->n_nodes; ++node) {
+    const size_t d = (size_t)(start[node + 1] - start[node]);
+    n += d * (d - (d > 0)) / 2;
+  }
+  if (n > 500000000u) return yoke_fail(ctx, YOKE_E_MEMORY, "%zu pairs of joints share bodies: too many", n);
+  int *a        = yoke_allocate(n + 1, sizeof *a);
+  int *b        = yoke_allocate(n + 1, sizeof *b);
+  int *size     = yoke_allocate((size_t)mb->n_joints + 1, sizeof *size);
+  mb->couplings = yoke_allocate(n + 1, sizeof *mb->couplings);
+  mb->diagonal_at = yoke_allocate((size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
+  yoke_status status = YOKE_OK;
+  if (a == NULL || b == NULL || size == NULL || mb->couplings == NULL || mb->diagonal_at == NULL) {
+    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the structure of %d joints", mb->n_joints);
+  }
+  int e = 0;
+  for (int node = 1; status == YOKE_OK && node < mb->n_nodes; ++node) {
+    for (int i = start[node]; i < start[node + 1]; ++i) {
+      for (int k = start[node]; k < i; ++k, ++e) {
+        mb->couplings[e] = (mb_coupling){.a = list[i] / 2, .b = list[k] / 2, .side_a = list[i] % 2, .side_b = list[k] % 2};
+        a[e]             = mb->couplings[e].a;
+        b[e]             = mb->couplings[e].b;
+      }
+    }
+  }
+  mb->n_couplings = e;
+  for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) size[j] = mb->joints[j].n;
+  if (status == YOKE_OK) status = yoke_block_ldl_create(ctx, mb->n_joints, size, e, a, b, &mb->ldl);
+  for (int i = 0; status == YOKE_OK && i < e; ++i) {
+    mb_coupling *c = &mb->couplings[i];
+    int          row_joint;
+    c->at = yoke_block_ldl_edge(mb->ldl, i, &row_joint);
+    if (row_joint != c->a) { /* rows of the block belong to joint a */
+      const mb_coupling old = *c;
+      *c                    = (mb_coupling){.a = old.b, .b = old.a, .side_a = old.side_b, .side_b = old.side_a, .at = old.at};
+    }
+  }
+  for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) mb->diagonal_at[j] = yoke_block_ldl_diagonal(mb->ldl, j);
+  free(a);
+  free(b);
+  free(size);
+  return status;
+}
+
+static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx) {
+  int *start = NULL, *list = NULL;
+  YOKE_TRY(build_G(mb, ctx));
+  yoke_status status = joints_by_node(mb, &start, &list);
+  if (status == YOKE_OK) status = build_couplings(mb, ctx, start, list);
+  free(start);
+  free(list);
+  return status;
+}
+
+/* ---- creation ---- */
+
+static const yoke_equations_ops multibody_ops = {
+    .kind             = "multibody",
+    .destroy          = mb_destroy,
+    .derivative       = mb_derivative,
+    .project_position = mb_project_position,
+    .project_velocity = mb_project_velocity,
+    .constraint       = mb_constraint,
+    .dae_create       = mb_dae_create,
+    .dae_rhs          = mb_dae_rhs,
+    .dae_jacobian     = mb_dae_jacobian,
+    .energy           = mb_energy,
+    .linear           = mb_linear,
+    .events           = mb_events,
+};
+
+static void mb_normalise(const void *self, double *q) {
+  const yoke_multibody *mb = self;
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    if (mb->nodes[i].kind == YOKE_BODY_RIGID) quaternion_normalise(q + mb->nodes[i].iq + 3);
+  }
+}
+
+static const yoke_equations_ops spatial_ops = {
+    .kind             = "multibody",
+    .destroy          = mb_destroy,
+    .derivative       = mb_derivative,
+    .project_position = mb_project_position,
+    .project_velocity = mb_project_velocity,
+    .normalise        = mb_normalise,
+    .constraint       = mb_constraint,
+    .dae_create       = mb_dae_create,
+    .dae_rhs          = mb_dae_rhs,
+    .dae_jacobian     = mb_dae_jacobian,
+    .energy           = mb_energy,
+    .linear           = mb_linear,
+    .events           = mb_events,
+};
+
+/* A chain and nothing else, wanted without quadratures: its own equations are faster. */
+static bool is_chain_alone(const yoke_model *model, const yoke_multibody_options *options) {
+  bool alone = model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN && model->n_connections == 0 &&
+               model->n_loads == 0 && model->n_events == 0 && !options->energy && options->n_integrals == 0;
+  for (int i = 0; alone && i < options->n_inputs; ++i) {
+    alone = options->inputs[i].freedom == 0 && model->frames[options->inputs[i].frame].body == 0;
+  }
+  return alone;
+}
+
+static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options,
+                                      yoke_equations *equations) {
+  int *mass = yoke_allocate((size_t)options->n_inputs + 1, sizeof *mass);
+  if (mass == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d inputs", options->n_inputs);
+  for (int i = 0; i < options->n_inputs; ++i) mass[i] = mb->model->frames[options->inputs[i].frame].mass;
+  const yoke_status status = yoke_chain_equations_create(ctx, mb->model->bodies[0].chain, mb->model->gravity[0],
+                                                         options->n_inputs, mass, equations);
+  free(mass);
+  if (status != YOKE_OK) return status;
+  equations->owner   = mb;
+  equations->release = mb_destroy;
+  return YOKE_OK;
+}
+
+/* Poses of the initial guess, for lengths that the user left open. */
+static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke_pose **out) {
+  double *q = yoke_allocate((size_t)mb->nq_states + 1, sizeof *q);
+  double *v = yoke_allocate((size_t)mb->nv + 1, sizeof *v);
+  *out      = yoke_allocate((size_t)mb->n_nodes, sizeof **out);
+  yoke_status status = YOKE_OK;
+  if (q == NULL || v == NULL || *out == NULL) {
+    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", mb->n_nodes);
+  } else {
+    const mb_work w = {.pose = *out};
+    yoke_multibody_initial_guess(mb, q, v);
+    mb_poses(mb, &w, q, v, false);
+  }
+  free(q);
+  free(v);
+  return status;
+}
+
+static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
+  YOKE_TRY(build_nodes(mb, ctx));
+  mb->nq               = mb->nq_states; /* the guess has no quadratures yet */
+  yoke_pose  *guess    = NULL;
+  yoke_status status   = guess_poses(mb, ctx, &guess);
+  if (status == YOKE_OK) status = build_connections(mb, ctx, guess);
+  free(guess);
+  if (status == YOKE_OK) status = build_loads(mb, ctx, options);
+  if (status == YOKE_OK) status = build_structure(mb, ctx);
+  mb->has_energy = options->energy;
+  mb->nq         = mb->nq_states + options->n_integrals + (options->energy ? 2 : 0);
+  return status;
+}
+
+yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
+                                  yoke_equations *equations, yoke_multibody **out) {
+  static const yoke_multibody_options plain = {0};
+  if (options == NULL) options = &plain;
+  *out = NULL;
+  memset(equations, 0, sizeof *equations);
+  yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
+  if (mb == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
+  mb->model = model;
+  mb->alpha = options->alpha;
+  mb->beta  = options->beta;
+  if (is_chain_alone(model, options)) {
+    mb->body_q         = yoke_allocate(1, sizeof *mb->body_q);
+    mb->body_v         = yoke_allocate(1, sizeof *mb->body_v);
+    mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
+    mb->nodes   = yoke_allocate(1, sizeof *mb->nodes);
+    mb->n_nodes = 1;
+    yoke_status status = mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL ? YOKE_E_MEMORY : build_G(mb, ctx);
+    if (status == YOKE_OK) status = create_chain_alone(mb, ctx, options, equations);
+    if (status != YOKE_OK) {
+      mb_destroy(mb);
+      return status;
+    }
+    *out = mb;
+    return YOKE_OK;
+  }
+  const yoke_status status = compile(mb, ctx, options);
+  if (status != YOKE_OK) {
+    mb_destroy(mb);
+    return status;
+  }
+  *equations = (yoke_equations){
+      .ops             = mb->n_norms > 0 ? &spatial_ops : &multibody_ops,
+      .self            = mb,
+      .nq              = mb->nq,
+      .nv              = mb->nv,
+      .ng              = mb->ng,
+      .n_norms         = mb->n_norms,
+      .nu              = mb->n_inputs,
+      .n_events        = model->n_events,
+      .n_quadratures   = mb->nq - mb->nq_states,
+      .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv,
+      .work_size       = mb_work_size(mb),
+  };
+  *out = mb;
+  return YOKE_OK;
+}
+
+/* ---- poses and moves ---- */
+
+static void node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
+  memset(pose, 0, sizeof *pose);
+  pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
+  if (node->nv == 0) return; /* the ground */
+  q += node->iq;
+  if (v != NULL) v += node->iv;
+  switch (node->kind) {
+  case YOKE_BODY_RIGID:
+    vec3_copy(pose->r, q);
+    quaternion_rotation(pose->R, q + 3);
+    if (v != NULL) {
+      vec3_copy(pose->v, v);
+      mat3_apply(pose->w, pose->R, v + 3);
+    }
+    break;
+  case YOKE_BODY_PLANAR: {
+    const double c = cos(q[2]), s = sin(q[2]);
+    pose->r[0]  = q[0];
+    pose->r[1]  = q[1];
+    pose->angle = q[2];
+    pose->R[0] = pose->R[4] = c;
+    pose->R[1]              = -s;
+    pose->R[3]              = s;
+    if (v != NULL) {
+      pose->v[0] = v[0];
+      pose->v[1] = v[1];
+      pose->w[2] = v[2];
+    }
+    break;
+  }
+  case YOKE_BODY_PARTICLE:
+    vec3_copy(pose->r, q);
+    if (v != NULL) vec3_copy(pose->v, v);
+    break;
+  case YOKE_BODY_MASS1D:
+  case YOKE_BODY_CHAIN:
+    pose->r[0] = q[0];
+    if (v != NULL) pose->v[0] = v[0];
+    break;
+  }
+}
+
+static void turned_inverse_inertia(const mb_node *node, const double R[9], double W[9]) {
+  if (node->kind == YOKE_BODY_RIGID) { /* W = (R J^-1) R^T, symmetric */
+    double A[9];
+    mat3_multiply(A, R, node->inverse_inertia);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        W[3 * i + j] = W[3 * j + i] = A[3 * i] * R[3 * j] + A[3 * i + 1] * R[3 * j + 1] + A[3 * i + 2] * R[3 * j + 2];
+      }
+    }
+  } else {
+    memcpy(W, node->inverse_inertia, 9 * sizeof *W);
+  }
+}
+
+void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia) {
+  memset(&w->pose[0], 0, sizeof w->pose[0]);
+  w->pose[0].R[0] = w->pose[0].R[4] = w->pose[0].R[8] = 1.0;
+  if (with_inertia) memset(w->W, 0, 9 * sizeof *w->W);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    node_pose(&mb->nodes[i], q, v, &w->pose[i]);
+    if (with_inertia) turned_inverse_inertia(&mb->nodes[i], w->pose[i].R, w->W + 9 * i);
+  }
+}
+
+void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, double r[3], double R[9]) {
+  yoke_pose pose;
+  if (body < 0 || body >= mb->model->n_bodies || mb->model->bodies[body].kind == YOKE_BODY_CHAIN) {
+    memset(&pose, 0, sizeof pose);
+    pose.R[0] = pose.R[4] = pose.R[8] = 1.0;
+    if (body >= 0 && body < mb->model->n_bodies) pose.r[0] = q[mb->body_q[body]];
+  } else {
+    node_pose(&mb->nodes[mb->body_node[body]], q, NULL, &pose);
+  }
+  vec3_copy(r, pose.r);
+  memcpy(R, pose.R, sizeof pose.R);
+}
+
+void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv) {
+  for (int c = 0; c < mb->n_chains; ++c) {
+    for (int i = 0; i < mb->chains[c].n; ++i) q[mb->chains[c].iq + i] += dv[mb->chains[c].iv + i];
+  }
+  if (mb->n_nodes == 1 && mb->n_chains == 0) { /* a chain alone */
+    for (int i = 0; i < mb->nv; ++i) q[i] += dv[i];
+  }
+  for (int n = 1; n < mb->n_nodes; ++n) {
+    const mb_node *node = &mb->nodes[n];
+    double        *x    = q + node->iq;
+    const double  *d    = dv + node->iv;
+    if (node->kind == YOKE_BODY_CHAIN) continue;
+    if (node->kind == YOKE_BODY_RIGID) {
+      double dp[4];
+      vec3_add(x, 1.0, d);
+      quaternion_normalise(x + 3);
+      quaternion_rate(dp, x + 3, d + 3);
+      for (int i = 0; i < 4; ++i) x[3 + i] += dp[i];
+      quaternion_normalise(x + 3);
+    } else {
+      for (int i = 0; i < node->nv; ++i) x[i] += d[i];
+    }
+  }
+}
+
+void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v) {
+  const yoke_model *model = mb->model;
+  for (int i = mb->nq_states; i < mb->nq; ++i) q[i] = 0.0;
+  for (int b = 0; b < model->n_bodies; ++b) {
+    const yoke_body *body = &model->bodies[b];
+    double          *x = q + mb->body_q[b], *y = v + mb->body_v[b];
+    switch (body->kind) {
+    case YOKE_BODY_RIGID:
+      vec3_copy(x, body->position);
+      vec3_copy(y, body->velocity);
+      vec3_copy(y + 3, body->omega);
+      memcpy(x + 3, body->orientation, sizeof body->orientation);
+      if (!(quaternion_norm2(x + 3) > 0.0)) x[3] = 1.0;
+      quaternion_normalise(x + 3);
+      break;
+    case YOKE_BODY_PLANAR:
+      vec3_set(x, body->position[0], body->position[1], body->angle);
+      vec3_set(y, body->velocity[0], body->velocity[1], body->omega[2]);
+      break;
+    case YOKE_BODY_PARTICLE:
+      vec3_copy(x, body->position);
+      vec3_copy(y, body->velocity);
+      break;
+    case YOKE_BODY_MASS1D:
+      x[0] = body->position[0];
+      y[0] = body->velocity[0];
+      break;
+    case YOKE_BODY_CHAIN:
+      for (int i = 0; i < body->chain->n; ++i) {
+        x[i] = body->chain->x0.each != NULL ? body->chain->x0.each[i] : body->chain->x0.value;
+        y[i] = body->chain->v0.each != NULL ? body->chain->v0.each[i] : body->chain->v0.value;
+      }
+      break;
+    }
+  }
+}
+
+/* ---- mass matrix ---- */
+
+static void mass_multiply(const yoke_multibody *mb, const double *x, double *y, bool inverse) {
+  if (mb->n_nodes == 1 && mb->n_chains == 0) {
+    const yoke_per_mass *mass = mb->model->n_bodies > 0 && mb->model->bodies[0].chain != NULL ? &mb->model->bodies[0].chain->mass : NULL;
+    for (int i = 0; mass != NULL && i < mb->nv; ++i) {
+      const double m = mass->each != NULL ? mass->each[i] : mass->value;
+      y[i]           = inverse ? x[i] / m : x[i] * m;
+    }
+  }
+  for (int c = 0; c < mb->n_chains; ++c) {
+    const double *m = yoke_chain_kernel_mass(mb->chains[c].kernel);
+    for (int i = 0; i < mb->chains[c].n; ++i) {
+      const int k = mb->chains[c].iv + i;
+      y[k]        = inverse ? x[k] / m[i] : x[k] * m[i];
+    }
+  }
+  for (int n = 1; n < mb->n_nodes; ++n) {
+    const mb_node *node = &mb->nodes[n];
+    if (node->kind == YOKE_BODY_CHAIN) continue;
+    const double factor = inverse ? 1.0 / node->mass : node->mass;
+    for (int i = 0; i < node->nv && node->freedom[i] < 3; ++i) y[node->iv + i] = factor * x[node->iv + i];
+    if (node->kind == YOKE_BODY_RIGID) {
+      double r[3];
+      mat3_apply(r, inverse ? node->inverse_inertia : node->inertia, x + node->iv + 3);
+      vec3_copy(y + node->iv + 3, r);
+    } else if (node->kind == YOKE_BODY_PLANAR) {
+      y[node->iv + 2] = x[node->iv + 2] * (inverse ? node->inverse_inertia[8] : node->inertia[8]);
+    }
+  }
+}
+
+void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y) { mass_multiply(mb, x, y, true); }
+
+void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y) { mass_multiply(mb, x, y, false); }
+
+/* ---- questions ---- */
+
+int yoke_multibody_q_offset(const yoke_multibody *mb, int body) { return mb->body_q[body]; }
+
+int yoke_multibody_v_offset(const yoke_multibody *mb, int body) { return mb->body_v[body]; }
+
+int yoke_multibody_row_connection(const yoke_multibody *mb, int row) { return mb->joints[mb->row_joint[row]].connection; }
+
+void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size) {
+  const mb_joint *joint = &mb->joints[mb->row_joint[row]];
+  char            text[32];
+  yoke_row_label(&joint->row[row - joint->g0], text, sizeof text);
+  snprintf(label, size, "%s: %s", mb->model->connections[joint->connection].name, text);
+}
+
+const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb) { return mb->G_pattern; }
+
+/* Entries of grad for the kept freedoms of a node, moments in body axes. */
+static void kept_row(const mb_node *node, const double R[9], const double *grad, double *out) {
+  double g[6];
+  vec3_copy(g, grad);
+  mat3_apply_transposed(g + 3, R, grad + 3);
+  for (int k = 0; k < node->nv; ++k) out[k] = g[node->freedom[k]];
+}
+
+void yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const double *q, double *values) {
+  if (mb->ng == 0) return;
+  mb_work w;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, NULL, false);
+  mb_constraints(mb, &w, t, false);
+  memset(values, 0, (size_t)mb->G_pattern->nnz * sizeof *values);
+  int n = 0;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    for (int i = 0; i < mb->joints[j].n; ++i) {
+      for (int side = 0; side < 2; ++side) {
+        const int      k    = mb->joints[j].link.node[side];
+        const mb_node *node = &mb->nodes[k];
+        double         row[6];
+        kept_row(node, w.pose[k].R, w.grad + 12 * (mb->joints[j].g0 + i) + 6 * side, row);
+        for (int c = 0; c < node->nv; ++c) values[mb->G_slot[n++]] += row[c];
+      }
+    }
+  }
+}
+
+int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q, const double *v,
+                                    double *coordinate, double *rate, int column[12], double value[12]) {
+  yoke_row        row;
+  yoke_link       link;
+  yoke_pose       pose[2];
+  yoke_link_state state;
+  double          grad[12];
+  int             n = 0;
+  (void)work;
+  if (!yoke_joint_coordinate_row(mb->model->connections[connection].kind, &row)) return 0;
+  set_link(mb, mb->model->connections[connection].frame, &link);
+  const int index[2] = {link.node[0], link.node[1]};
+  for (int side = 0; side < 2; ++side) {
+    node_pose(&mb->nodes[index[side]], q, v, &pose[side]);
+    link.node[side] = side;
+  }
+  yoke_link_state_set(&link, pose, &state);
+  *coordinate = yoke_row_gradient(&row, &state, grad);
+  *rate       = yoke_row_rate(grad, &state);
+  for (int side = 0; side < 2; ++side) {
+    const mb_node *node = &mb->nodes[index[side]];
+    kept_row(node, pose[side].R, grad + 6 * side, value + n);
+    for (int k = 0; k < node->nv; ++k) column[n++] = node->iv + k;
+  }
+  return n;
+}
+
+int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
+                                     const double *v, const double *lambda, double force[7], double g[7]) {
+  const yoke_connection *c = &mb->model->connections[connection];
+  mb_work                w;
+  yoke_row               rows[6];
+  int                    n = yoke_joint_rows(c->kind, rows) + (c->motion != NULL);
+  for (int i = 0; i < 7; ++i) force[i] = g[i] = 0.0;
+  mb_work_carve(mb, work, &w);
+  const int joint = mb->connection_joint[connection], element = mb->connection_force[connection];
+  const yoke_link *link = joint >= 0 ? &mb->joints[joint].link : element >= 0 ? &mb->forces[element].link : NULL;
+  if (link == NULL) return n;
+  memset(&w.pose[0], 0, sizeof w.pose[0]);
+  w.pose[0].R[0] = w.pose[0].R[4] = w.pose[0].R[8] = 1.0;
+  for (int side = 0; side < 2; ++side) {
+    if (link->node[side] != 0) node_pose(&mb->nodes[link->node[side]], q, v, &w.pose[link->node[side]]);
+  }
+  if (element >= 0) { /* a flexible joint's multiplier is -F */
+    const yoke_force_element *el   = &mb->forces[element];
+    const double              sign = yoke_connection_is_joint(c->kind) ? -1.0 : 1.0;
+    yoke_force_element_output(el, w.pose, t, force, g);
+    for (int i = 0; i < el->n; ++i) force[i] *= sign;
+    if (n < el->n) n = el->n;
+  }
+  if (joint >= 0) {
+    const mb_joint *jt = &mb->joints[joint];
+    yoke_link_state state;
+    double          grad[12], motion = 0.0, rate, second;
+    if (jt->motion != NULL) mb_motion(jt, t, &motion, &rate, &second);
+    yoke_link_state_set(&jt->link, w.pose, &state);
+    for (int i = 0; i < jt->n; ++i) {
+      g[jt->own[i]] = mb_row_value(jt, i, yoke_row_gradient(&jt->row[i], &state, grad), motion);
+      if (lambda != NULL) force[jt->own[i]] = lambda[jt->g0 + i];
+    }
+  }
+  return n;
+}

@@ -1,0 +1,793 @@
+/* Implicit view: E x' = F(t, x, u) with its analytic Jacobian (forms in equations.h).
+ *
+ * Elements give derivatives in inertial axes with respect to small rotations dphi. They become columns of q and v by
+ *   dphi = 2 Ebar(p)^T dp / |p|^2   (R is that of the normalised p),      d(R omega) = dphi x w + R domega,
+ * and rows of the equations by
+ *   moments in body axes R^T M:  d(R^T M) = R^T (dM + [M]x dphi),         p' = 1/2 E(p) m:  1/2 E(p) R^T = 1/2 Ebar(p).
+ *
+ * One traversal serves pattern and values: `emit` either records where a dense block goes or adds it there, so the two cannot
+ * disagree. The traversal therefore never depends on values. Blocks of joints have many entries that vanish for all states
+ * (a revolute joint's moments do not depend on positions): those that are exactly zero at several pseudo-random states are left
+ * out. Blocks of forces and loads stay full, since laws may be flat somewhere. */
+#include "model/multibody_internal.h"
+
+#include "base/text.h"
+#include "linalg/space.h"
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mb_dae {
+  yoke_dae base;
+  int      n_slots;
+  int      slot[]; /* where the k-th emitted number goes; -1: nowhere, it is always zero */
+} mb_dae;
+
+/* ---- blocks ---- */
+
+typedef struct sink {
+  double    *J;    /* NULL: record triplets */
+  const int *slot;
+  int       *row, *col;
+  uint8_t   *used;  /* recording: is the number ever different from zero? */
+  bool       full;  /* recording: every number counts as used */
+  bool       again; /* recording another state: only `used` changes */
+  int        n, capacity;
+  bool       failed;
+} sink;
+
+static void grow(sink *s) {
+  const int capacity = s->capacity < INT_MAX / 2 ? 2 * s->capacity + 1024 : INT_MAX;
+  int      *row      = realloc(s->row, (size_t)capacity * sizeof *row);
+  if (row != NULL) s->row = row;
+  int *col = realloc(s->col, (size_t)capacity * sizeof *col);
+  if (col != NULL) s->col = col;
+  uint8_t *used = realloc(s->used, (size_t)capacity);
+  if (used != NULL) s->used = used;
+  s->failed   = s->failed || row == NULL || col == NULL || used == NULL || s->n == INT_MAX;
+  s->capacity = s->failed ? s->capacity : capacity;
+}
+
+/* The block A [nr, nc] (row major, `stride` numbers per row) at (row, col). */
+static void emit(sink *s, int row, int nr, int col, int nc, const double *A, int stride) {
+  if (s->J != NULL) {
+    for (int i = 0; i < nr; ++i) {
+      for (int j = 0; j < nc; ++j) {
+        const int slot = s->slot[s->n++];
+        if (slot >= 0) s->J[slot] += A[i * stride + j];
+      }
+    }
+    return;
+  }
+  for (int i = 0; i < nr; ++i) {
+    for (int j = 0; j < nc; ++j) {
+      const uint8_t used = s->full || A[i * stride + j] != 0.0;
+      if (s->again) {
+        s->used[s->n++] |= used;
+        continue;
+      }
+      if (s->n == s->capacity) grow(s);
+      if (s->failed) return;
+      s->used[s->n]  = used;
+      s->row[s->n]   = row + i;
+      s->col[s->n++] = col + j;
+    }
+  }
+}
+
+/* B [n, nq of node] := A [n, 6] dphi-columns turned into columns of q. */
+static void columns_to_q(const mb_node *node, const double *q, int n, const double *A, int stride, double *B) {
+  double E[12];
+  if (node->kind == YOKE_BODY_RIGID && node->nv > 0) {
+    const double *p = q + node->iq + 3;
+    const double  s = 2.0 / quaternion_norm2(p);
+    quaternion_Ebar(E, p);
+    for (int i = 0; i < n; ++i) {
+      const double *a = A + i * stride;
+      double       *b = B + i * 7;
+      vec3_copy(b, a);
+      for (int k = 0; k < 4; ++k) b[3 + k] = s * vec3_dot(E + 3 * k, a + 3);
+    }
+  } else {
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < node->nv; ++k) B[i * node->nq + k] = A[i * stride + node->freedom[k]];
+    }
+  }
+}
+
+/* B [n, nv] := columns of v; those of w = R omega are turned. */
+static void columns_to_v(const mb_node *node, const double R[9], int n, const double *A, int stride, double *B) {
+  for (int i = 0; i < n; ++i) {
+    double a[6];
+    memcpy(a, A + i * stride, 3 * sizeof *a);
+    mat3_apply_transposed(a + 3, R, A + i * stride + 3);
+    for (int k = 0; k < node->nv; ++k) B[i * node->nv + k] = a[node->freedom[k]];
+  }
+}
+
+/* B [nv, n] := rows of the equations of motion, moments in body axes. A [6, n] with `stride`. */
+static void rows_to_v(const mb_node *node, const double R[9], int n, const double *A, int stride, double *B) {
+  for (int j = 0; j < n; ++j) {
+    double       y[6];
+    const double M[3] = {A[3 * stride + j], A[4 * stride + j], A[5 * stride + j]};
+    vec3_set(y, A[j], A[stride + j], A[2 * stride + j]);
+    mat3_apply_transposed(y + 3, R, M);
+    for (int k = 0; k < node->nv; ++k) B[k * n + j] = y[node->freedom[k]];
+  }
+}
+
+/* B [nq, n] := rows of the kinematic equations q' = T (v + A ...). */
+static void rows_to_q(const mb_node *node, const double *q, int n, const double *A, int stride, double *B) {
+  double E[12];
+  if (node->kind == YOKE_BODY_RIGID && node->nv > 0) {
+    quaternion_Ebar(E, q + node->iq + 3);
+    for (int j = 0; j < n; ++j) {
+      const double M[3] = {A[3 * stride + j], A[4 * stride + j], A[5 * stride + j]};
+      for (int k = 0; k < 3; ++k) B[k * n + j] = A[k * stride + j];
+      for (int k = 0; k < 4; ++k) B[(3 + k) * n + j] = 0.5 * vec3_dot(E + 3 * k, M);
+    }
+  } else {
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < node->nv; ++k) B[k * n + j] = A[node->freedom[k] * stride + j];
+    }
+  }
+}
+
+/* A[rows 3.., columns 3..] += [M]x: moments are wanted in axes that turn with the body. */
+static void add_turning(double *A, int stride, const double M[3]) {
+  double C[9];
+  mat3_cross(C, M);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) A[(3 + i) * stride + 3 + j] += C[3 * i + j];
+  }
+}
+
+/* ---- traversal ---- */
+
+typedef struct traversal {
+  const yoke_multibody *mb;
+  const yoke_dae       *dae;
+  const mb_work        *w;
+  sink                 *out;
+  double                t;
+  const double         *q, *v, *a, *lambda, *mu, *nu, *u;
+  int                   i_force; /* first row of the equations of motion */
+} traversal;
+
+/* Force Jacobian of two bodies, K and D [12, 12] inertial, f [12] the force itself; D may be NULL. */
+static void emit_pair(const traversal *x, const yoke_link *link, const double f[12], double *K, const double *D) {
+  double rows[36], block[42];
+  for (int s = 0; s < 2; ++s) add_turning(K + 12 * 6 * s + 6 * s, 12, f + 6 * s + 3);
+  for (int s = 0; s < 2; ++s) {
+    const mb_node *a = &x->mb->nodes[link->node[s]];
+    const double  *R = x->w->pose[link->node[s]].R;
+    for (int c = 0; c < 2; ++c) {
+      const mb_node *b = &x->mb->nodes[link->node[c]];
+      rows_to_v(a, R, 6, K + 12 * 6 * s + 6 * c, 12, rows);
+      columns_to_q(b, x->q, a->nv, rows, 6, block);
+      emit(x->out, x->i_force + a->iv, a->nv, b->iq, b->nq, block, b->nq);
+      if (D == NULL) continue;
+      rows_to_v(a, R, 6, D + 12 * 6 * s + 6 * c, 12, rows);
+      columns_to_v(b, x->w->pose[link->node[c]].R, a->nv, rows, 6, block);
+      emit(x->out, x->i_force + a->iv, a->nv, x->dae->i_v + b->iv, b->nv, block, b->nv);
+    }
+  }
+}
+
+/* The same for d(G^T mu)/dq in the kinematic rows. */
+static void emit_pair_kinematic(const traversal *x, const yoke_link *link, const double f[12], double *P) {
+  double rows[42], block[49];
+  for (int s = 0; s < 2; ++s) add_turning(P + 12 * 6 * s + 6 * s, 12, f + 6 * s + 3);
+  for (int s = 0; s < 2; ++s) {
+    const mb_node *a = &x->mb->nodes[link->node[s]];
+    for (int c = 0; c < 2; ++c) {
+      const mb_node *b = &x->mb->nodes[link->node[c]];
+      rows_to_q(a, x->q, 6, P + 12 * 6 * s + 6 * c, 12, rows);
+      columns_to_q(b, x->q, a->nq, rows, 6, block);
+      emit(x->out, a->iq, a->nq, b->iq, b->nq, block, b->nq);
+    }
+  }
+}
+
+/* d(grad . X)/d(dr, dphi) for X = (.., R c, .., R d) with vectors that turn with their bodies: X^T H + X_w x t. */
+static void contract(const double H[144], const double grad[12], const double X[12], double h[12]) {
+  for (int c = 0; c < 12; ++c) {
+    h[c] = 0.0;
+    for (int r = 0; r < 12; ++r) h[c] += X[r] * H[12 * r + c];
+  }
+  vec3_add_cross(h + 3, 1.0, X + 3, grad + 3);
+  vec3_add_cross(h + 9, 1.0, X + 9, grad + 9);
+}
+
+/* Accelerations (a, R alpha) of a node as a six-vector in inertial axes. */
+static void acceleration_of(const traversal *x, int index, double y[6]) {
+  const mb_node *node = &x->mb->nodes[index];
+  double         b[6] = {0.0};
+  for (int k = 0; k < node->nv; ++k) b[node->freedom[k]] = x->a[node->iv + k];
+  vec3_copy(y, b);
+  mat3_apply(y + 3, x->w->pose[index].R, b + 3);
+}
+
+/* What a joint contributes, row by row: derivative rows and sums over rows. */
+typedef struct joint_parts {
+  double H_lambda[144], H_mu[144], f_lambda[12], f_mu[12];
+  double by_q[MB_JOINT_ROWS][12];        /* of the row's own equation with respect to q */
+  double by_v[MB_JOINT_ROWS][12];        /* ... and v */
+  double grad_t[12 * MB_JOINT_ROWS];     /* [12, n] transposed gradients */
+} joint_parts;
+
+static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
+                                  const double A[12], const double H[144], joint_parts *p) {
+  const double *grad = x->w->grad + 12 * (joint->g0 + i);
+  double        V[12], h[12];
+  for (int side = 0; side < 2; ++side) {
+    vec3_copy(V + 6 * side, state->v[side]);
+    vec3_copy(V + 6 * side + 3, state->w[side]);
+  }
+  contract(H, grad, V, h);
+  if (x->dae->form == YOKE_DAE_GGL) {
+    memcpy(p->by_q[i], h, sizeof h);
+    memcpy(p->by_v[i], grad, 12 * sizeof *grad);
+    return;
+  }
+  const double damping = 2.0 * x->mb->alpha, stiffness = x->mb->beta * x->mb->beta;
+  double       g[12], d[24];
+  contract(H, grad, A, g);
+  yoke_row_gamma_gradient(&joint->row[i], state, d);
+  for (int k = 0; k < 12; ++k) {
+    p->by_q[i][k] = g[k] + d[k] + damping * h[k] + stiffness * grad[k];
+    p->by_v[i][k] = d[12 + k] + damping * grad[k];
+  }
+}
+
+static void set_joint_parts(const traversal *x, const mb_joint *joint, joint_parts *p) {
+  yoke_link_state state;
+  double          A[12] = {0.0};
+  memset(p, 0, sizeof *p);
+  yoke_link_state_set(&joint->link, x->w->pose, &state);
+  if (x->dae->form == YOKE_DAE_INDEX1) {
+    for (int side = 0; side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
+  }
+  for (int i = 0; i < joint->n; ++i) {
+    const int     g    = joint->g0 + i;
+    const double *grad = x->w->grad + 12 * g;
+    const double  mu   = x->mu != NULL ? x->mu[g] : 0.0;
+    double        H[144] = {0.0};
+    yoke_row_hessian_add(&joint->row[i], &state, 1.0, H);
+    joint_row_derivatives(x, joint, i, &state, A, H, p);
+    for (int k = 0; k < 12; ++k) {
+      p->f_lambda[k] += x->lambda[g] * grad[k];
+      p->f_mu[k] += mu * grad[k];
+      p->grad_t[k * joint->n + i] = grad[k];
+    }
+    for (int k = 0; k < 144; ++k) {
+      p->H_lambda[k] += x->lambda[g] * H[k];
+      p->H_mu[k] += mu * H[k];
+    }
+  }
+}
+
+static void emit_joint(const traversal *x, const mb_joint *joint) {
+  const yoke_dae *dae = x->dae;
+  const int       n   = joint->n;
+  const bool      ggl = dae->form == YOKE_DAE_GGL;
+  joint_parts     p;
+  double          block[7 * MB_JOINT_ROWS];
+  set_joint_parts(x, joint, &p);
+  emit_pair(x, &joint->link, p.f_lambda, p.H_lambda, NULL);
+  if (ggl) emit_pair_kinematic(x, &joint->link, p.f_mu, p.H_mu);
+  for (int s = 0; s < 2; ++s) {
+    const int      index = joint->link.node[s];
+    const mb_node *node  = &x->mb->nodes[index];
+    const double  *R = x->w->pose[index].R, *grad = x->w->grad + 12 * joint->g0 + 6 * s;
+    rows_to_v(node, R, n, p.grad_t + 6 * s * n, n, block);
+    emit(x->out, x->i_force + node->iv, node->nv, dae->i_lambda + joint->g0, n, block, n);
+    columns_to_q(node, x->q, n, p.by_q[0] + 6 * s, 12, block);
+    emit(x->out, dae->i_lambda + joint->g0, n, node->iq, node->nq, block, node->nq);
+    columns_to_v(node, R, n, p.by_v[0] + 6 * s, 12, block);
+    emit(x->out, dae->i_lambda + joint->g0, n, dae->i_v + node->iv, node->nv, block, node->nv);
+    if (ggl) {
+      rows_to_q(node, x->q, n, p.grad_t + 6 * s * n, n, block);
+      emit(x->out, node->iq, node->nq, dae->i_mu + joint->g0, n, block, n);
+      columns_to_q(node, x->q, n, grad, 12, block);
+      emit(x->out, dae->i_mu + joint->g0, n, node->iq, node->nq, block, node->nq);
+    } else {
+      columns_to_v(node, R, n, grad, 12, block);
+      emit(x->out, dae->i_lambda + joint->g0, n, dae->i_a + node->iv, node->nv, block, node->nv);
+    }
+  }
+}
+
+/* Load or input on one node: K and D [6, 6]; f [6]. */
+static void emit_single(const traversal *x, int index, const double f[6], double *K, const double *D) {
+  const mb_node *node = &x->mb->nodes[index];
+  const double  *R    = x->w->pose[index].R;
+  double         rows[36], block[42];
+  add_turning(K, 6, f + 3);
+  rows_to_v(node, R, 6, K, 6, rows);
+  columns_to_q(node, x->q, node->nv, rows, 6, block);
+  emit(x->out, x->i_force + node->iv, node->nv, node->iq, node->nq, block, node->nq);
+  rows_to_v(node, R, 6, D, 6, rows);
+  columns_to_v(node, R, node->nv, rows, 6, block);
+  emit(x->out, x->i_force + node->iv, node->nv, x->dae->i_v + node->iv, node->nv, block, node->nv);
+}
+
+static void emit_load(const traversal *x, const yoke_load_element *el) {
+  const mb_node *node = &x->mb->nodes[el->node];
+  double         f[6], K[36], D[36], direction[6], column[6];
+  yoke_load_jacobian(el, x->w->pose, x->w->variables, f, K, D);
+  emit_single(x, el->node, f, K, D);
+  for (int k = 0; k < 3; ++k) {
+    const yoke_expression *value = el->load->value[k];
+    if (value == NULL || el->load->kind == YOKE_LOAD_DRAG || el->load->kind == YOKE_LOAD_CONTACT) continue;
+    yoke_expression_evaluate(value, x->w->variables, x->w->gradient);
+    yoke_load_direction(el, x->w->pose, k, direction);
+    for (int i = 0; i < yoke_expression_n_variables(value); ++i) {
+      const int number = yoke_expression_variables(value)[i];
+      if (number == 0) continue; /* t */
+      const mb_variable *variable = &x->mb->variables[number - 1];
+      double             scaled[6];
+      for (int r = 0; r < 6; ++r) scaled[r] = direction[r] * x->w->gradient[i];
+      rows_to_v(node, x->w->pose[el->node].R, 1, scaled, 1, column);
+      emit(x->out, x->i_force + node->iv, node->nv, variable->index + (variable->is_velocity ? x->dae->i_v : 0), 1, column, 1);
+    }
+  }
+}
+
+/* Moment p x F of a force input turns with the body; a moment input is fixed in space. */
+static void emit_input(const traversal *x, const mb_input *input, double u) {
+  double       f[6] = {0.0}, K[36] = {0.0}, p[3], M[9];
+  const double D[36] = {0.0};
+  f[input->freedom]  = u;
+  if (input->freedom < 3) {
+    mat3_apply(p, x->w->pose[input->node].R, input->origin);
+    mat3_cross_cross(M, f, p);
+    vec3_cross(f + 3, p, f);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) K[6 * (3 + i) + 3 + j] = M[3 * i + j];
+    }
+  }
+  emit_single(x, input->node, f, K, D);
+}
+
+static void emit_one(sink *out, int row, int col, double value) { emit(out, row, 1, col, 1, &value, 1); }
+
+/* Kinematic rows of Euler parameters: p' = 1/2 E(p) (omega + m) + p nu. `norm` counts rigid bodies. */
+static void emit_quaternion(const traversal *x, int index, int norm) {
+  const mb_node *node  = &x->mb->nodes[index];
+  const double  *p     = x->q + node->iq + 3;
+  const double  *omega = x->v + node->iv + 3;
+  double         E[12], m[3] = {0.0, 0.0, 0.0}, O[16], gyro[9], Jw[3], A[9], B[9];
+  if (x->mu != NULL) mat3_apply_transposed(m, x->w->pose[index].R, x->w->acceleration + 6 * index + 3);
+  vec3_add(m, 1.0, omega);
+  quaternion_E(E, p);
+  for (int i = 0; i < 12; ++i) E[i] *= 0.5;
+  emit(x->out, node->iq + 3, 4, x->dae->i_v + node->iv + 3, 3, E, 3);
+  mat3_cross(A, m);
+  for (int i = 0; i < 4; ++i) { /* 1/2 [0 -m^T; m -[m]x] + nu I */
+    for (int j = 0; j < 4; ++j) {
+      O[4 * i + j] = i == 0 && j == 0 ? 0.0 : i == 0 ? -0.5 * m[j - 1] : j == 0 ? 0.5 * m[i - 1] : -0.5 * A[3 * (i - 1) + j - 1];
+    }
+    if (x->nu != NULL) O[5 * i] += x->nu[norm];
+  }
+  emit(x->out, node->iq + 3, 4, node->iq + 3, 4, O, 4);
+  if (x->dae->i_nu >= 0) {
+    emit(x->out, node->iq + 3, 4, x->dae->i_nu + norm, 1, p, 1);
+    emit(x->out, x->dae->i_nu + norm, 1, node->iq + 3, 4, p, 4);
+  }
+  /* -omega x J omega: derivative [J omega]x - [omega]x J */
+  mat3_apply(Jw, node->inertia, omega);
+  mat3_cross(gyro, Jw);
+  mat3_cross(A, omega);
+  mat3_multiply(B, A, node->inertia);
+  for (int i = 0; i < 9; ++i) gyro[i] -= B[i];
+  emit(x->out, x->i_force + node->iv + 3, 3, x->dae->i_v + node->iv + 3, 3, gyro, 3);
+}
+
+/* Index-1 rows v' = a and -M a of a node. */
+static void emit_mass(const traversal *x, const mb_node *node) {
+  for (int k = 0; k < node->nv; ++k) {
+    emit_one(x->out, x->dae->i_v + node->iv + k, x->dae->i_a + node->iv + k, 1.0);
+    for (int l = 0; l < node->nv; ++l) {
+      const int a = node->freedom[k], b = node->freedom[l];
+      if ((a < 3) != (b < 3) || (a < 3 && a != b)) continue;
+      emit_one(x->out, x->i_force + node->iv + k, x->dae->i_a + node->iv + l,
+               a < 3 ? -node->mass : -node->inertia[3 * (a - 3) + b - 3]);
+    }
+  }
+}
+
+static void emit_nodes(const traversal *x) {
+  int norm = 0;
+  for (int i = 1; i < x->mb->n_nodes; ++i) {
+    const mb_node *node = &x->mb->nodes[i];
+    if (node->kind == YOKE_BODY_CHAIN) continue;
+    for (int k = 0; k < node->nv && k < 3; ++k) emit_one(x->out, node->iq + k, x->dae->i_v + node->iv + k, 1.0);
+    if (node->kind == YOKE_BODY_RIGID) emit_quaternion(x, i, norm++);
+    if (x->dae->form == YOKE_DAE_INDEX1) emit_mass(x, node);
+  }
+}
+
+static void emit_chain(const traversal *x, const mb_chain *chain) {
+  const int     n = chain->n;
+  double       *c = x->w->chain;
+  const double *m = yoke_chain_kernel_mass(chain->kernel);
+  yoke_chain_kernel_jacobian(chain->kernel, x->t, x->q + chain->iq, x->v + chain->iv, c, c + n, c + 2 * n, c + 3 * n, c + 4 * n, c + 5 * n);
+  for (int i = 0; i < n; ++i) {
+    const int row = x->i_force + chain->iv + i, column[2] = {chain->iq + i, x->dae->i_v + chain->iv + i};
+    emit_one(x->out, chain->iq + i, x->dae->i_v + chain->iv + i, 1.0);
+    for (int k = 0; k < 2; ++k) {
+      const double *d = c + 3 * n * k;
+      if (i > 0) emit_one(x->out, row, column[k] - 1, d[i]);
+      emit_one(x->out, row, column[k], d[n + i]);
+      if (i + 1 < n) emit_one(x->out, row, column[k] + 1, d[2 * n + i]);
+    }
+    if (x->dae->form == YOKE_DAE_INDEX1) {
+      emit_one(x->out, x->dae->i_v + chain->iv + i, x->dae->i_a + chain->iv + i, 1.0);
+      emit_one(x->out, row, x->dae->i_a + chain->iv + i, -m[i]);
+    }
+  }
+}
+
+/* G^T lambda into `out` [n_nodes, 6] (added). */
+static void add_multipliers(const yoke_multibody *mb, const mb_work *w, const double *lambda, double *out) {
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    for (int i = joint->g0; i < joint->g0 + joint->n; ++i) {
+      double *a = out + 6 * joint->link.node[0], *b = out + 6 * joint->link.node[1];
+      for (int k = 0; k < 6; ++k) {
+        a[k] += lambda[i] * w->grad[12 * i + k];
+        b[k] += lambda[i] * w->grad[12 * i + 6 + k];
+      }
+    }
+  }
+}
+
+static void traversal_set(traversal *x, const double *state) {
+  const yoke_dae *dae = x->dae;
+  x->q                = state;
+  x->v                = state + dae->i_v;
+  x->a                = dae->i_a >= 0 ? state + dae->i_a : NULL;
+  x->lambda           = dae->i_lambda >= 0 ? state + dae->i_lambda : NULL;
+  x->mu               = dae->i_mu >= 0 ? state + dae->i_mu : NULL;
+  x->nu               = dae->i_nu >= 0 ? state + dae->i_nu : NULL;
+  x->i_force          = dae->form == YOKE_DAE_GGL ? dae->i_v : dae->i_a;
+}
+
+/* All derivatives of F. */
+static void traverse(traversal *x) {
+  const yoke_multibody *mb = x->mb;
+  mb_poses(mb, x->w, x->q, x->v, false);
+  if (mb->needs_variables) mb_variables(mb, x->w, x->t, x->q, x->v);
+  if (mb->ng > 0) mb_constraints(mb, x->w, x->t, false);
+  memset(x->w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *x->w->acceleration);
+  if (x->mu != NULL) add_multipliers(mb, x->w, x->mu, x->w->acceleration);
+  x->out->full = true;
+  emit_nodes(x);
+  for (int c = 0; c < mb->n_chains; ++c) emit_chain(x, &mb->chains[c]);
+  x->out->full = false;
+  for (int j = 0; j < mb->n_joints; ++j) emit_joint(x, &mb->joints[j]);
+  x->out->full = true;
+  for (int i = 0; i < mb->n_forces; ++i) {
+    double f[12], K[144], D[144];
+    yoke_force_element_jacobian(&mb->forces[i], x->w->pose, x->t, f, K, D);
+    emit_pair(x, &mb->forces[i].link, f, K, D);
+  }
+  for (int i = 0; i < mb->n_loads; ++i) emit_load(x, &mb->loads[i]);
+  for (int i = 0; i < mb->n_inputs; ++i) emit_input(x, &mb->inputs[i], x->u != NULL ? x->u[i] : 0.0);
+}
+
+/* ---- E and R ---- */
+
+/* Places that E and R need, behind those of J. */
+static void emit_constant_places(const yoke_multibody *mb, const yoke_dae *dae, sink *out) {
+  for (int i = 0; i < mb->nq; ++i) emit_one(out, i, i, 0.0);
+  for (int i = 0; i < mb->nv; ++i) emit_one(out, dae->i_v + i, dae->i_v + i, 0.0);
+  for (int n = 1; n < mb->n_nodes; ++n) {
+    const mb_node *node = &mb->nodes[n];
+    if (node->kind != YOKE_BODY_RIGID) continue;
+    const double zero[9] = {0.0};
+    emit(out, dae->i_v + node->iv + 3, 3, dae->i_v + node->iv + 3, 3, zero, 3);
+  }
+  for (int g = 0; g < mb->ng; ++g) {
+    emit_one(out, dae->i_lambda + g, dae->i_lambda + g, 0.0);
+    if (dae->i_mu >= 0) emit_one(out, dae->i_mu + g, dae->i_mu + g, 0.0);
+  }
+}
+
+static double *entry(const yoke_pattern *pattern, double *values, int row, int col) {
+  int low = pattern->col_start[col], high = pattern->col_start[col + 1] - 1;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (pattern->row[middle] < row) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return values + low;
+}
+
+static void set_E(const yoke_multibody *mb, yoke_dae *dae) {
+  const bool ggl = dae->form == YOKE_DAE_GGL;
+  for (int i = 0; i < mb->nq; ++i) *entry(dae->pattern, dae->E, i, i) = 1.0;
+  for (int i = 0; !ggl && i < mb->nv; ++i) *entry(dae->pattern, dae->E, dae->i_v + i, dae->i_v + i) = 1.0;
+  for (int c = 0; ggl && c < mb->n_chains; ++c) {
+    for (int i = 0; i < mb->chains[c].n; ++i) {
+      const int k = dae->i_v + mb->chains[c].iv + i;
+      *entry(dae->pattern, dae->E, k, k) = yoke_chain_kernel_mass(mb->chains[c].kernel)[i];
+    }
+  }
+  for (int n = 1; ggl && n < mb->n_nodes; ++n) {
+    const mb_node *node = &mb->nodes[n];
+    const int      base = dae->i_v + node->iv;
+    if (node->kind == YOKE_BODY_CHAIN) continue;
+    for (int k = 0; k < node->nv; ++k) {
+      if (node->freedom[k] < 3) *entry(dae->pattern, dae->E, base + k, base + k) = node->mass;
+    }
+    if (node->kind == YOKE_BODY_PLANAR) *entry(dae->pattern, dae->E, base + 2, base + 2) = node->inertia[8];
+    for (int i = 0; node->kind == YOKE_BODY_RIGID && i < 9; ++i) {
+      *entry(dae->pattern, dae->E, base + 3 + i / 3, base + 3 + i % 3) = node->inertia[i];
+    }
+  }
+}
+
+/* R = -diag(G M^-1 G^T) for velocity (or acceleration) constraints, -diag(G G^T) for position constraints, at the guess. */
+static void set_R(const yoke_multibody *mb, const mb_work *w, const double *q, yoke_dae *dae) {
+  if (mb->ng == 0) return;
+  mb_poses(mb, w, q, NULL, true);
+  mb_constraints(mb, w, mb->model->t_start, false);
+  for (int g = 0; g < mb->ng; ++g) {
+    double by_mass = 0.0, plain = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      const int      index = mb->joints[mb->row_joint[g]].link.node[side];
+      const mb_node *node  = &mb->nodes[index];
+      const double  *n = w->grad + 12 * g + 6 * side, *t = n + 3;
+      double         row[6], Wt[3];
+      mat3_apply(Wt, w->W + 9 * index, t);
+      by_mass += vec3_dot(t, Wt);
+      for (int k = 0; k < 3; ++k) by_mass += node->inverse_mass[k] * n[k] * n[k];
+      columns_to_v(node, w->pose[index].R, 1, n, 12, row);
+      for (int k = 0; k < node->nv; ++k) plain += row[k] * row[k];
+    }
+    *entry(dae->pattern, dae->R, dae->i_lambda + g, dae->i_lambda + g) = by_mass > 0.0 ? -by_mass : -1.0;
+    if (dae->i_mu >= 0) *entry(dae->pattern, dae->R, dae->i_mu + g, dae->i_mu + g) = plain > 0.0 ? -plain : -1.0;
+  }
+}
+
+/* ---- creation ---- */
+
+static void set_parts(const yoke_multibody *mb, yoke_dae_form form, yoke_dae *dae) {
+  const bool ggl = form == YOKE_DAE_GGL;
+  int        n   = mb->nq + mb->nv;
+  dae->form      = form;
+  dae->i_v       = mb->nq;
+  dae->i_a = dae->i_lambda = dae->i_mu = dae->i_nu = -1;
+  if (!ggl) {
+    dae->i_a = n;
+    n += mb->nv;
+  }
+  if (mb->ng > 0) {
+    dae->i_lambda = n;
+    n += mb->ng;
+  }
+  if (ggl && mb->ng > 0) {
+    dae->i_mu = n;
+    n += mb->ng;
+  }
+  if (ggl && mb->n_norms > 0) {
+    dae->i_nu = n;
+    n += mb->n_norms;
+  }
+  dae->nx = n;
+}
+
+static uint8_t component_at(const yoke_multibody *mb, const yoke_dae *dae, int i) {
+  if (i < mb->nq) return i < mb->nq_states ? YOKE_COMPONENT_Q : YOKE_COMPONENT_QUADRATURE;
+  if (dae->i_nu >= 0 && i >= dae->i_nu) return YOKE_COMPONENT_NU;
+  if (dae->i_mu >= 0 && i >= dae->i_mu) return YOKE_COMPONENT_MU;
+  if (dae->i_lambda >= 0 && i >= dae->i_lambda) return YOKE_COMPONENT_LAMBDA;
+  if (dae->i_a >= 0 && i >= dae->i_a) return YOKE_COMPONENT_A;
+  return YOKE_COMPONENT_V;
+}
+
+/* A state without special values: nothing is aligned, at rest or unloaded. */
+static void scatter_state(const yoke_dae *dae, uint32_t *seed, double *state) {
+  for (int i = 0; i < dae->nx; ++i) {
+    *seed    = *seed * 1664525u + 1013904223u;
+    state[i] = 0.2 + (double)(*seed >> 8) / 16777216.0;
+    if ((*seed >> 12) % 2 == 1) state[i] = -state[i];
+  }
+}
+
+/* Triplets that are used move to the front; place[k] is the new number of the k-th, or -1. Returns how many stay. */
+static int keep_used(sink *s, int *place) {
+  int n = 0;
+  for (int k = 0; k < s->n; ++k) {
+    place[k] = s->used[k] ? n : -1;
+    if (!s->used[k]) continue;
+    s->row[n]   = s->row[k];
+    s->col[n++] = s->col[k];
+  }
+  return n;
+}
+
+/* Structure by traversals that record. */
+static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_work *w, double *state, sink *out, mb_dae **result) {
+  traversal x = {.mb = mb, .dae = parts, .w = w, .out = out, .t = mb->model->t_start};
+  uint32_t seed = 2024u;
+  traversal_set(&x, state);
+  for (int trial = 0; trial < 3 && !out->failed; ++trial) {
+    scatter_state(parts, &seed, state);
+    out->n = 0;
+    traverse(&x);
+    out->again = true;
+  }
+  out->again = false;
+  emit_constant_places(mb, parts, out);
+  if (out->failed) return YOKE_E_MEMORY;
+  mb_dae *dae = yoke_allocate(1, sizeof *dae + ((size_t)out->n + 1) * sizeof dae->slot[0]);
+  if (dae == NULL) return YOKE_E_MEMORY;
+  dae->base           = *parts;
+  dae->n_slots        = out->n;
+  *result             = dae;
+  dae->base.component = yoke_allocate((size_t)parts->nx + 1, sizeof *dae->base.component);
+  if (dae->base.component == NULL) return YOKE_E_MEMORY;
+  for (int i = 0; i < parts->nx; ++i) dae->base.component[i] = component_at(mb, parts, i);
+  const int n_used = keep_used(out, dae->slot);
+  int      *where  = yoke_allocate((size_t)n_used + 1, sizeof *where);
+  if (where == NULL) return YOKE_E_MEMORY;
+  const yoke_status status = yoke_pattern_create(NULL, parts->nx, parts->nx, n_used, out->row, out->col, where, &dae->base.pattern);
+  for (int k = 0; status == YOKE_OK && k < out->n; ++k) dae->slot[k] = dae->slot[k] >= 0 ? where[dae->slot[k]] : -1;
+  free(where);
+  if (status != YOKE_OK) return status;
+  dae->base.E = yoke_allocate((size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.E);
+  dae->base.R = yoke_allocate((size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.R);
+  if (dae->base.E == NULL || dae->base.R == NULL) return YOKE_E_MEMORY;
+  set_E(mb, &dae->base);
+  yoke_multibody_initial_guess(mb, state, state + parts->i_v);
+  set_R(mb, w, state, &dae->base);
+  return YOKE_OK;
+}
+
+yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
+  const yoke_multibody *mb    = self;
+  yoke_dae              parts = {0};
+  mb_dae               *dae   = NULL;
+  mb_work               w;
+  sink                  s = {0};
+  *out                    = NULL;
+  set_parts(mb, form, &parts);
+  void   *block = yoke_allocate(1, mb_work_size(mb));
+  double *state = yoke_allocate((size_t)parts.nx + 1, sizeof *state);
+  yoke_status status = YOKE_E_MEMORY;
+  if (block != NULL && state != NULL) {
+    mb_work_carve(mb, block, &w);
+    status = record(mb, &parts, &w, state, &s, &dae);
+  }
+  free(s.row);
+  free(s.col);
+  free(s.used);
+  free(block);
+  free(state);
+  if (status != YOKE_OK) {
+    yoke_dae *base = dae != NULL ? &dae->base : NULL;
+    yoke_dae_destroy(&base);
+    return yoke_fail(ctx, status, "no memory for the Jacobian of %d unknowns", parts.nx);
+  }
+  *out = &dae->base;
+  return YOKE_OK;
+}
+
+/* ---- F and J ---- */
+
+static void write_kinematics(const traversal *x, double *F) {
+  const yoke_multibody *mb   = x->mb;
+  int                   norm = 0;
+  mb_kinematics(mb, x->q, x->v, F);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    const double  *m    = x->w->acceleration + 6 * i; /* G^T mu */
+    double         rows[7];
+    if (x->mu != NULL) {
+      rows_to_q(node, x->q, 1, m, 1, rows);
+      for (int k = 0; k < node->nq; ++k) F[node->iq + k] += rows[k];
+    }
+    if (node->kind != YOKE_BODY_RIGID) continue;
+    const double *p = x->q + node->iq + 3;
+    if (x->nu != NULL) {
+      for (int k = 0; k < 4; ++k) F[node->iq + 3 + k] += p[k] * x->nu[norm];
+      F[x->dae->i_nu + norm] = 0.5 * (quaternion_norm2(p) - 1.0);
+    }
+    ++norm;
+  }
+}
+
+/* Rows of the equations of motion from the wrenches. */
+static yoke_status write_forces(const traversal *x, double *F) {
+  const yoke_multibody *mb = x->mb;
+  for (int c = 0; c < mb->n_chains; ++c) {
+    const mb_chain *chain = &mb->chains[c];
+    YOKE_TRY(yoke_chain_kernel_force(chain->kernel, x->t, mb->model->gravity[0], x->q + chain->iq, x->v + chain->iv,
+                                     F + x->i_force + chain->iv));
+  }
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    double        *f    = F + x->i_force + node->iv;
+    if (node->kind == YOKE_BODY_CHAIN) {
+      f[0] += x->w->wrench[6 * i];
+    } else {
+      rows_to_v(node, x->w->pose[i].R, 1, x->w->wrench + 6 * i, 1, f);
+    }
+  }
+  return YOKE_OK;
+}
+
+static void write_constraints(const traversal *x, double *F) {
+  const yoke_multibody *mb = x->mb;
+  const mb_work        *w  = x->w;
+  if (x->dae->form == YOKE_DAE_GGL) {
+    memcpy(F + x->dae->i_lambda, w->rate, (size_t)mb->ng * sizeof *F);
+    memcpy(F + x->dae->i_mu, w->s, (size_t)mb->ng * sizeof *F);
+    return;
+  }
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    double          A[12];
+    for (int side = 0; side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
+    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
+      double sum = w->gamma[g] + 2.0 * mb->alpha * w->rate[g] + mb->beta * mb->beta * w->s[g];
+      for (int k = 0; k < 12; ++k) sum += w->grad[12 * g + k] * A[k];
+      F[x->dae->i_lambda + g] = sum;
+    }
+  }
+}
+
+static bool all_finite(int n, const double *x) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += fabs(x[i]);
+  return isfinite(sum);
+}
+
+yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *state, const double *u, double *F) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  traversal x = {.mb = mb, .dae = dae, .w = &w, .t = t, .u = u};
+  traversal_set(&x, state);
+  mb_poses(mb, &w, x.q, x.v, false);
+  YOKE_TRY(mb_forces(mb, &w, t, x.q, x.v, u));
+  if (mb->ng > 0) {
+    mb_constraints(mb, &w, t, true);
+    add_multipliers(mb, &w, x.lambda, w.wrench);
+    if (x.mu != NULL) {
+      memset(w.acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w.acceleration);
+      add_multipliers(mb, &w, x.mu, w.acceleration);
+    }
+    write_constraints(&x, F);
+  }
+  write_kinematics(&x, F);
+  if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, x.q, x.v, u, x.lambda, F);
+  YOKE_TRY(write_forces(&x, F));
+  if (dae->form == YOKE_DAE_INDEX1) {
+    memcpy(F + dae->i_v, x.a, (size_t)mb->nv * sizeof *F);
+    yoke_multibody_mass_apply(mb, x.a, w.a);
+    for (int i = 0; i < mb->nv; ++i) F[dae->i_a + i] -= w.a[i];
+  }
+  return all_finite(dae->nx, F) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *state, const double *u,
+                            double *J) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  const mb_dae *own = (const mb_dae *)dae; /* base is its first member */
+  sink          out = {.J = J, .slot = own->slot};
+  traversal     x   = {.mb = mb, .dae = dae, .w = &w, .out = &out, .t = t, .u = u};
+  memset(J, 0, (size_t)dae->pattern->nnz * sizeof *J);
+  traversal_set(&x, state);
+  traverse(&x);
+  return all_finite(dae->pattern->nnz, J) ? YOKE_OK : YOKE_NON_FINITE;
+}

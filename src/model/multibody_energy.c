@@ -1,0 +1,173 @@
+/* Energies, powers, quadratures, events, and the matrices of linear models. */
+#include "model/multibody_internal.h"
+
+#include "linalg/space.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kinetic energy and potential of weight of the nodes. */
+static void body_energy(const yoke_multibody *mb, const mb_work *w, const double *v, double *kinetic, double *potential) {
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node   *node = &mb->nodes[i];
+    const yoke_pose *pose = &w->pose[i];
+    if (node->kind == YOKE_BODY_CHAIN) continue;
+    *kinetic += 0.5 * node->mass * vec3_dot(pose->v, pose->v);
+    *potential -= node->mass * vec3_dot(mb->model->gravity, pose->r);
+    if (node->kind == YOKE_BODY_RIGID) {
+      double Jw[3];
+      mat3_apply(Jw, node->inertia, v + node->iv + 3);
+      *kinetic += 0.5 * vec3_dot(Jw, v + node->iv + 3);
+    } else if (node->kind == YOKE_BODY_PLANAR) {
+      *kinetic += 0.5 * node->inertia[8] * pose->w[2] * pose->w[2];
+    }
+  }
+}
+
+/* All energies and powers but those of inputs and prescribed motions. */
+static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, double *kinetic,
+                         double *potential, double *dissipated, double *external) {
+  *kinetic = *potential = *dissipated = *external = 0.0;
+  body_energy(mb, w, v, kinetic, potential);
+  for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
+  for (int i = 0; i < mb->n_loads; ++i) {
+    yoke_load_energy(&mb->loads[i], w->pose, w->variables, potential, dissipated, external);
+  }
+  for (int c = 0; c < mb->n_chains; ++c) {
+    const mb_chain *chain = &mb->chains[c];
+    double          k, p, d, e;
+    yoke_chain_kernel_energy(chain->kernel, t, mb->model->gravity[0], q + chain->iq, v + chain->iv, &k, &p, &d, &e);
+    *kinetic += k;
+    *potential += p;
+    *dissipated += d;
+    *external += e;
+  }
+}
+
+void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
+               const double *lambda, double *dissipated, double *external) {
+  double kinetic, potential;
+  if (mb->needs_variables) mb_variables(mb, w, t, q, v);
+  sum_energies(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
+  for (int i = 0; i < mb->n_inputs; ++i) {
+    const mb_input  *input = &mb->inputs[i];
+    const yoke_pose *pose  = &w->pose[input->node];
+    double           p[3], c[3];
+    mat3_apply(p, pose->R, input->origin);
+    vec3_cross(c, pose->w, p);
+    vec3_add(c, 1.0, pose->v);
+    *external += u[i] * (input->freedom < 3 ? c[input->freedom] : pose->w[input->freedom - 3]);
+  }
+  /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
+  for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
+}
+
+void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
+                    const double *lambda, double *qdot) {
+  double *rate = qdot + mb->nq_states;
+  for (int k = 0; k < mb->n_integrals; ++k) rate[k] = q[mb->integral[k]];
+  if (!mb->has_energy) return;
+  mb_powers(mb, w, t, q, v, u, mb->ng > 0 ? lambda : NULL, &rate[mb->n_integrals], &rate[mb->n_integrals + 1]);
+}
+
+void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  double                dissipated, external;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, v, false);
+  if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
+  sum_energies(mb, &w, t, q, v, &out->kinetic, &out->potential, &dissipated, &external);
+  out->dissipated = mb->has_energy ? q[mb->nq - 2] : 0.0;
+  out->external   = mb->has_energy ? q[mb->nq - 1] : 0.0;
+}
+
+void mb_events(const void *self, double t, const double *q, const double *v, double *value) {
+  enum { ON_STACK = 256 };
+  const yoke_multibody *mb = self;
+  double                few[ON_STACK], *many = NULL;
+  mb_work               w = {.variables = few};
+  if (mb->model->n_variables >= ON_STACK) {
+    many        = malloc(((size_t)mb->model->n_variables + 1) * sizeof *many);
+    w.variables = many;
+  }
+  if (w.variables != NULL) mb_variables(mb, &w, t, q, v);
+  for (int i = 0; i < mb->model->n_events; ++i) {
+    value[i] = w.variables != NULL ? yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL) : (double)NAN;
+  }
+  free(many);
+}
+
+/* ---- linear models ---- */
+
+static bool load_is_linear(const yoke_load *load) {
+  switch (load->kind) {
+  case YOKE_LOAD_FORCE:
+  case YOKE_LOAD_TORQUE:
+    for (int k = 0; k < 3; ++k) {
+      if (load->value[k] != NULL && !yoke_expression_is_constant(load->value[k])) return false;
+    }
+    return true;
+  case YOKE_LOAD_DRAG: return load->drag_quadratic == 0.0;
+  case YOKE_LOAD_CONTACT: return false;
+  }
+  return false;
+}
+
+static bool chain_is_linear(const yoke_chain *chain) {
+  const yoke_per_mass *power[2] = {&chain->stiffness_power, &chain->damping_power};
+  for (int k = 0; k < 2; ++k) {
+    if (power[k]->each == NULL && power[k]->value != 0.0) return false;
+    for (int i = 0; power[k]->each != NULL && i <= chain->n; ++i) {
+      if (power[k]->each[i] != 0.0) return false;
+    }
+  }
+  return chain->n_loads == 0;
+}
+
+static bool is_linear(const yoke_multibody *mb) {
+  if (mb->ng > 0 || mb->has_energy) return false;
+  for (int b = 0; b < mb->model->n_bodies; ++b) {
+    const yoke_body *body = &mb->model->bodies[b];
+    if (body->kind == YOKE_BODY_CHAIN && !chain_is_linear(body->chain)) return false;
+    if (body->kind != YOKE_BODY_CHAIN && body->kind != YOKE_BODY_MASS1D) return false;
+  }
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (!yoke_force_element_is_linear(&mb->forces[i])) return false;
+  }
+  for (int i = 0; i < mb->n_loads; ++i) {
+    if (!load_is_linear(mb->loads[i].load)) return false;
+  }
+  return true;
+}
+
+/* The derivative is affine in (q, v, u), so unit arguments give the columns exactly (up to rounding of the constant part). */
+bool mb_linear(const void *self, void *work, double *A, double *B, double *b) {
+  const yoke_multibody *mb = self;
+  const int             nq = mb->nq, nv = mb->nv, n = nq + nv, nu = mb->n_inputs;
+  if (!is_linear(mb)) return false;
+  if (A == NULL && B == NULL && b == NULL) return true;
+  double *x = calloc((size_t)(2 * n + nu) + 1, sizeof *x), *y0 = calloc(2 * (size_t)n + 1, sizeof *y0);
+  bool    done = x != NULL && y0 != NULL;
+  if (done) {
+    double *u = x + n, *y = y0 + n;
+    done      = mb_derivative(mb, work, 0.0, x, x + nq, u, y0, y0 + nq, NULL) == YOKE_OK;
+    for (int i = 0; done && b != NULL && i < n; ++i) b[i] = y0[i];
+    for (int c = 0; done && c < n + nu; ++c) {
+      if (c < n ? A == NULL : B == NULL) continue;
+      x[c] = 1.0;
+      done = mb_derivative(mb, work, 0.0, x, x + nq, u, y, y + nq, NULL) == YOKE_OK;
+      x[c] = 0.0;
+      for (int i = 0; i < n; ++i) {
+        if (c < n) {
+          A[(size_t)i * n + c] = y[i] - y0[i];
+        } else {
+          B[(size_t)i * nu + c - n] = y[i] - y0[i];
+        }
+      }
+    }
+  }
+  free(x);
+  free(y0);
+  return done;
+}

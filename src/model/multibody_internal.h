@@ -1,0 +1,166 @@
+/* Inside of a compiled multibody, shared by multibody*.c.
+ *
+ * Bodies and connected chain masses are nodes with six freedoms; node 0 is the ground. Kernels work with six-vectors per
+ * node in inertial axes: wrench (force, moment), acceleration (r'', R omega'). A freedom that a body's kind does not
+ * keep has zero inverse mass, so the same arithmetic serves every pair of kinds; only reading q, v and writing
+ * results knows the kind.
+ *
+ * Invariants:
+ *   1. Everything in struct yoke_multibody is constant after creation.
+ *   2. Rows of joint j are g0 ... g0 + n - 1; rows without effect on the kinds of its bodies are dropped.
+ *   3. Sums over elements run in index order: same bits in every run. */
+#ifndef YOKE_MODEL_MULTIBODY_INTERNAL_H
+#define YOKE_MODEL_MULTIBODY_INTERNAL_H
+
+#include "linalg/block_ldl.h"
+#include "model/chain_kernel.h"
+#include "model/force_elements.h"
+#include "model/joint_rows.h"
+#include "model/loads.h"
+#include "model/multibody.h"
+
+typedef struct mb_node {
+  yoke_body_kind kind; /* chain masses: YOKE_BODY_CHAIN */
+  int            iq, iv, nq, nv;
+  int            freedom[6]; /* [nv] which of the six freedoms */
+  double         mass;
+  double         inertia[9], inverse_inertia[9]; /* body axes, zero where not kept */
+  double         inverse_mass[3];                /* by axis, zero where not kept */
+} mb_node;
+
+enum { MB_JOINT_ROWS = 7 };
+
+typedef struct mb_joint {
+  yoke_link              link;
+  int                    connection;
+  int                    n;  /* kept rows */
+  int                    g0; /* first row of g */
+  yoke_row               row[MB_JOINT_ROWS];
+  int                    own[MB_JOINT_ROWS];    /* place of a kept row in the joint's own order */
+  double                 offset[MB_JOINT_ROWS]; /* s = value - offset */
+  const yoke_expression *motion;                /* of the last row; NULL: none */
+} mb_joint;
+
+/* Joints a and b share a body: S_ab += grad_a(side_a) M^-1 grad_b(side_b)^T at values[at], rows of a. */
+typedef struct mb_coupling {
+  int    a, b, side_a, side_b;
+  size_t at;
+} mb_coupling;
+
+typedef struct mb_chain {
+  yoke_chain_kernel *kernel;
+  int                n, iq, iv;
+  int                first_node, n_nodes; /* nodes that are masses of this chain */
+} mb_chain;
+
+typedef struct mb_input {
+  int    node, freedom;
+  double origin[3];
+} mb_input;
+
+/* Where variable k > 0 of expressions is found. */
+typedef struct mb_variable {
+  int  index; /* in q or v */
+  bool is_velocity;
+} mb_variable;
+
+struct yoke_multibody {
+  const yoke_model *model;
+  double            alpha, beta;
+  bool              has_energy;
+  int               nq, nv, ng, n_norms;
+  int               nq_states; /* without quadratures */
+  int               n_integrals;
+  int              *integral; /* [n_integrals] index in q */
+  int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_edges;
+  mb_node          *nodes;
+  mb_joint         *joints;
+  yoke_force_element *forces;
+  yoke_load_element  *loads;
+  mb_input         *inputs;
+  mb_chain         *chains;
+  mb_coupling      *couplings;
+  mb_variable      *variables; /* [model->n_variables] */
+  bool              needs_variables;
+  int              *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
+  int              *frame_node;                  /* [n_frames] */
+  int              *row_joint;                   /* [ng] */
+  int              *connection_joint, *connection_force; /* [n_connections], -1: none */
+  yoke_pattern     *G_pattern;
+  int              *G_slot; /* in the order joint, row, side, freedom */
+  yoke_block_ldl   *ldl;
+  size_t           *diagonal_at; /* [n_joints] */
+};
+
+/* Scratch, carved from the caller's block. */
+typedef struct mb_work {
+  yoke_pose *pose;         /* [n_nodes] */
+  double    *wrench;       /* [n_nodes, 6] */
+  double    *acceleration; /* [n_nodes, 6] */
+  double    *W;            /* [n_nodes, 9] R J^-1 R^T */
+  double    *grad;         /* [ng, 12] gradients */
+  double    *Y;            /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
+  double    *s, *rate, *gamma, *lambda; /* [ng]; rate includes g_t */
+  double    *motion_rate;  /* [ng] -g_t */
+  double    *S;            /* block_ldl values */
+  double    *dense;        /* [n_dense^2], minimum-norm solve */
+  double    *dense_work, *scale, *rhs;
+  int       *pivot;
+  double    *variables;    /* [n_variables + 1] */
+  double    *gradient;     /* [n_variables + 1] */
+  double    *chain;        /* [7, longest chain] */
+  double    *a;            /* [nv] */
+} mb_work;
+
+enum { MB_DENSE_LIMIT = 600 }; /* rows up to which the minimum-norm solve is dense */
+
+size_t mb_work_size(const yoke_multibody *mb);
+void   mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w);
+
+/* Poses of all nodes from q and v (NULL: at rest), and W when `with_inertia`. */
+void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia);
+
+/* Values of expression variables into w->variables. */
+void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
+
+/* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses. */
+yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u);
+
+/* Motion of a joint at t with derivatives. */
+void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second);
+
+/* w->s, grad and (with_rates) rate, gamma of all joints. Needs poses. */
+void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates);
+
+/* Value of row i of a joint: s - offset - motion, angles wrapped to (-pi, pi]. */
+double mb_row_value(const mb_joint *joint, int i, double s, double motion);
+
+/* S = G M^-1 G^T factored, then S x = x; minimum-norm when singular. Needs grad, W. */
+yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x);
+
+/* Powers [W] for the quadratures at (t, q, v) with poses, wrench inputs and lambda (NULL: none) known. */
+void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
+               const double *lambda, double *dissipated, double *external);
+
+/* Rates of the quadratures into qdot[nq_states ...]. */
+void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
+                    const double *lambda, double *qdot);
+
+/* q' = T(q) v of the states. */
+void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot);
+
+/* ops, one file each */
+yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                          double *qdot, double *a, double *lambda);
+yoke_status mb_project_position(const void *self, void *work, double t, double *q);
+yoke_status mb_project_velocity(const void *self, void *work, double t, const double *q, double *v);
+void        mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
+yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out);
+yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u, double *F);
+yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,
+                            double *J);
+void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
+bool        mb_linear(const void *self, void *work, double *A, double *B, double *b);
+void        mb_events(const void *self, double t, const double *q, const double *v, double *value);
+
+#endif

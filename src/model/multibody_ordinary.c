@@ -1,0 +1,526 @@
+/* Ordinary view: accelerations with the multipliers eliminated on the acceleration level, and projections.
+ *
+ *   S lambda = -(gamma + 2 alpha g' + beta^2 g + G M^-1 f),  S = G M^-1 G^T,  a = M^-1 (f + G^T lambda)
+ *
+ * S has one small block per joint and one per pair of joints that share a body; block_ldl factors it. A pivot that
+ * collapses (redundant rows, singular position) switches to a minimum-norm solve. */
+#include "model/multibody_internal.h"
+
+#include "linalg/space.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+static const double pivot_limit  = 1e-10; /* relative to the original diagonal of S */
+static const double rank_limit   = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double position_tol = 1e-13; /* |g| / size after projection */
+static const double position_skip = 1e-14;
+
+enum { POSITION_ITERATIONS = 25, REGULARISED_SWEEPS = 4 };
+
+/* ---- scratch ---- */
+
+/* Hands out consecutive 64-byte aligned pieces; counts only when base is NULL. */
+typedef struct carver {
+  char  *base;
+  size_t used;
+} carver;
+
+static void *take(carver *c, size_t count, size_t size) {
+  void *piece = c->base == NULL ? NULL : c->base + c->used;
+  c->used += (count * size + 63) / 64 * 64;
+  return piece;
+}
+
+static double *take_doubles(carver *c, size_t count) { return take(c, count, sizeof(double)); }
+
+static size_t dense_rows(const yoke_multibody *mb) { return mb->ng <= MB_DENSE_LIMIT ? (size_t)mb->ng : 0; }
+
+static size_t dense_work_size(const yoke_multibody *mb) { return dense_rows(mb) > 0 ? 70 * (dense_rows(mb) + 1) : 0; }
+
+static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
+  const size_t nodes = (size_t)mb->n_nodes, ng = (size_t)mb->ng, nd = dense_rows(mb);
+  size_t       longest = 0;
+  for (int i = 0; i < mb->n_chains; ++i) longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
+  w->pose         = take(c, nodes, sizeof *w->pose);
+  w->wrench       = take_doubles(c, 6 * nodes);
+  w->acceleration = take_doubles(c, 6 * nodes);
+  w->W            = take_doubles(c, 9 * nodes);
+  w->grad         = take_doubles(c, 12 * ng);
+  w->Y            = take_doubles(c, 12 * ng);
+  w->s            = take_doubles(c, ng);
+  w->rate         = take_doubles(c, ng);
+  w->gamma        = take_doubles(c, ng);
+  w->lambda       = take_doubles(c, ng);
+  w->motion_rate  = take_doubles(c, ng);
+  w->S            = take_doubles(c, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
+  w->dense        = take_doubles(c, nd * nd);
+  w->dense_work   = take_doubles(c, dense_work_size(mb));
+  w->scale        = take_doubles(c, ng);
+  w->rhs          = take_doubles(c, ng);
+  w->pivot        = take(c, nd, sizeof *w->pivot);
+  w->variables    = take_doubles(c, (size_t)mb->model->n_variables + 1);
+  w->gradient     = take_doubles(c, (size_t)mb->model->n_variables + 1);
+  w->chain        = take_doubles(c, 7 * longest);
+  w->a            = take_doubles(c, (size_t)mb->nv);
+}
+
+size_t mb_work_size(const yoke_multibody *mb) {
+  carver  c = {NULL, 0};
+  mb_work w;
+  carve(mb, &c, &w);
+  return c.used + 64;
+}
+
+void mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w) {
+  carver c = {block, 0};
+  carve(mb, &c, w);
+}
+
+/* ---- forces ---- */
+
+void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
+  w->variables[0] = t;
+  for (int k = 0; k < mb->model->n_variables; ++k) {
+    w->variables[k + 1] = mb->variables[k].is_velocity ? v[mb->variables[k].index] : q[mb->variables[k].index];
+  }
+}
+
+static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
+  memset(w->wrench, 0, 6 * sizeof *w->wrench);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    double        *f    = w->wrench + 6 * i;
+    const double   m    = node->kind == YOKE_BODY_CHAIN ? 0.0 : node->mass; /* chains add their own weight */
+    for (int k = 0; k < 3; ++k) {
+      f[k]     = m * mb->model->gravity[k];
+      f[3 + k] = 0.0;
+    }
+    if (node->kind == YOKE_BODY_RIGID) { /* -omega x J omega */
+      const double *omega = v + node->iv + 3;
+      double        Jw[3], M[3];
+      mat3_apply(Jw, node->inertia, omega);
+      vec3_cross(M, Jw, omega);
+      mat3_apply(f + 3, w->pose[i].R, M);
+    }
+  }
+}
+
+static void apply_input(const mb_input *input, const yoke_pose *poses, double u, double *wrench) {
+  double *f = wrench + 6 * input->node;
+  f[input->freedom] += u;
+  if (input->freedom < 3) {
+    double p[3], F[3] = {0.0, 0.0, 0.0};
+    F[input->freedom] = u;
+    mat3_apply(p, poses[input->node].R, input->origin);
+    vec3_add_cross(f + 3, 1.0, p, F);
+  }
+}
+
+yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u) {
+  weight_and_gyroscopic(mb, w, v);
+  for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_apply(&mb->forces[i], w->pose, t, w->wrench);
+  if (mb->needs_variables) mb_variables(mb, w, t, q, v);
+  for (int i = 0; i < mb->n_loads; ++i) YOKE_TRY(yoke_load_apply(&mb->loads[i], w->pose, w->variables, w->wrench));
+  for (int i = 0; i < mb->n_inputs; ++i) apply_input(&mb->inputs[i], w->pose, u[i], w->wrench);
+  return YOKE_OK;
+}
+
+void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot) {
+  for (int c = 0; c < mb->n_chains; ++c) {
+    memcpy(qdot + mb->chains[c].iq, v + mb->chains[c].iv, (size_t)mb->chains[c].n * sizeof *v);
+  }
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    for (int k = 0; k < node->nv && k < 3; ++k) qdot[node->iq + k] = v[node->iv + k];
+    if (node->kind == YOKE_BODY_RIGID) quaternion_rate(qdot + node->iq + 3, q + node->iq + 3, v + node->iv + 3);
+  }
+}
+
+/* ---- constraints ---- */
+
+static double motion_slope(const mb_joint *joint, double t) {
+  double rate = 0.0;
+  if (yoke_expression_n_variables(joint->motion) > 0) yoke_expression_evaluate(joint->motion, &t, &rate);
+  return rate;
+}
+
+void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second) {
+  *value = yoke_expression_evaluate(joint->motion, &t, NULL);
+  *rate  = motion_slope(joint, t);
+  /* Fourth-order difference of the exact first derivative; error about 1e-12 |m'| + 3e-18 |m^(6)|. */
+  const double h = 1e-4;
+  *second = (8.0 * (motion_slope(joint, t + h) - motion_slope(joint, t - h)) -
+             (motion_slope(joint, t + 2.0 * h) - motion_slope(joint, t - 2.0 * h))) / (12.0 * h);
+}
+
+double mb_row_value(const mb_joint *joint, int i, double s, double motion) {
+  double x = s - joint->offset[i];
+  if (joint->motion == NULL || i != joint->n - 1) return x;
+  x -= motion;
+  return joint->row[i].kind == YOKE_ROW_ANGLE ? remainder(x, 2.0 * acos(-1.0)) : x;
+}
+
+void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    yoke_link_state state;
+    double          motion = 0.0, motion_rate = 0.0, motion_second = 0.0;
+    if (joint->motion != NULL) mb_motion(joint, t, &motion, &motion_rate, &motion_second);
+    yoke_link_state_set(&joint->link, w->pose, &state);
+    for (int i = 0; i < joint->n; ++i) {
+      const int    g    = joint->g0 + i;
+      double      *grad = w->grad + 12 * g;
+      const double s    = yoke_row_gradient(&joint->row[i], &state, grad);
+      w->s[g]           = mb_row_value(joint, i, s, motion);
+      w->motion_rate[g] = 0.0;
+      if (!with_rates) continue;
+      w->rate[g]  = yoke_row_rate(grad, &state);
+      w->gamma[g] = yoke_row_gamma(&joint->row[i], &state);
+    }
+    if (joint->motion != NULL) {
+      const int g       = joint->g0 + joint->n - 1;
+      w->motion_rate[g] = motion_rate;
+      if (with_rates) {
+        w->rate[g] -= motion_rate;
+        w->gamma[g] -= motion_second;
+      }
+    }
+  }
+}
+
+/* Y [6, n] = (M^-1 grad)^T for one side of a joint with n rows. */
+static inline void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad, double *restrict Y) {
+  for (int i = 0; i < n; ++i, grad += 12) {
+    for (int k = 0; k < 3; ++k) {
+      Y[k * n + i]       = node->inverse_mass[k] * grad[k];
+      Y[(3 + k) * n + i] = W[3 * k] * grad[3] + W[3 * k + 1] * grad[4] + W[3 * k + 2] * grad[5];
+    }
+  }
+}
+
+static inline double dot6(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+/* S [na, nb] += grad (12 numbers per row, the first six of them) Y, Y [6, nb]; inner loops run over independent sums. */
+static inline void add_product(int na, int nb, const double *restrict grad, const double *restrict Y, double *restrict S) {
+  for (int r = 0; r < na; ++r) {
+    double sum[YOKE_BLOCK_MAX];
+    for (int c = 0; c < nb; ++c) sum[c] = S[r * nb + c];
+    for (int k = 0; k < 6; ++k) {
+      const double g = grad[12 * r + k];
+      for (int c = 0; c < nb; ++c) sum[c] += g * Y[k * nb + c];
+    }
+    for (int c = 0; c < nb; ++c) S[r * nb + c] = sum[c];
+  }
+}
+
+/* Constant sizes let the compiler unroll the common joints. */
+static void add_block(int na, int nb, const double *grad, const double *Y, double *S) {
+  if (na == 5 && nb == 5) {
+    add_product(5, 5, grad, Y, S);
+  } else if (na == 2 && nb == 2) {
+    add_product(2, 2, grad, Y, S);
+  } else if (na == 3 && nb == 3) {
+    add_product(3, 3, grad, Y, S);
+  } else {
+    add_product(na, nb, grad, Y, S);
+  }
+}
+
+/* Y of one side of a joint. */
+static double *side_Y(const mb_work *w, const mb_joint *joint, int side) { return w->Y + 12 * joint->g0 + 6 * joint->n * side; }
+
+/* Blocks of S; `shift` raises the diagonal by this part of itself. Needs Y. */
+static void assemble_S(const yoke_multibody *mb, const mb_work *w, double shift) {
+  memset(w->S, 0, yoke_block_ldl_n_blocks(mb->ldl) * sizeof *w->S);
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    double         *S     = w->S + mb->diagonal_at[j];
+    for (int side = 0; side < 2; ++side) {
+      if (joint->link.node[side] == 0) continue; /* the ground does not move */
+      add_block(joint->n, joint->n, w->grad + 12 * joint->g0 + 6 * side, side_Y(w, joint, side), S);
+    }
+    for (int i = 0; shift != 0.0 && i < joint->n; ++i) S[i * (joint->n + 1)] *= 1.0 + shift;
+  }
+  for (int i = 0; i < mb->n_couplings; ++i) {
+    const mb_coupling *c = &mb->couplings[i];
+    const mb_joint    *a = &mb->joints[c->a], *b = &mb->joints[c->b];
+    add_block(a->n, b->n, w->grad + 12 * a->g0 + 6 * c->side_a, side_Y(w, b, c->side_b), w->S + c->at);
+  }
+}
+
+static void all_inverse_mass(const yoke_multibody *mb, const mb_work *w) {
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    for (int side = 0; side < 2; ++side) {
+      const int     node = joint->link.node[side];
+      const double *grad = w->grad + 12 * joint->g0 + 6 * side;
+      if (joint->n == 5) {
+        apply_inverse_mass(&mb->nodes[node], w->W + 9 * node, 5, grad, side_Y(w, joint, side));
+      } else {
+        apply_inverse_mass(&mb->nodes[node], w->W + 9 * node, joint->n, grad, side_Y(w, joint, side));
+      }
+    }
+  }
+}
+
+/* ---- minimum-norm solves ---- */
+
+static bool all_finite(int n, const double *x) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += fabs(x[i]);
+  return isfinite(sum);
+}
+
+/* Rows scaled to a unit diagonal: scale_i = 1 / sqrt(S_ii). Needs the blocks of S. */
+static void set_scale(const yoke_multibody *mb, const mb_work *w) {
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const int n = mb->joints[j].n;
+    for (int i = 0; i < n; ++i) {
+      const double d                     = w->S[mb->diagonal_at[j] + (size_t)(i * (n + 1))];
+      w->scale[mb->joints[j].g0 + i] = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
+    }
+  }
+}
+
+/* Scaled block S [na, nb] of joints a and b into the dense matrix and its transpose. */
+static void put_dense(const yoke_multibody *mb, const mb_work *w, int a, int b, const double *S) {
+  const size_t n = (size_t)mb->ng;
+  for (int r = 0; r < mb->joints[a].n; ++r) {
+    for (int c = 0; c < mb->joints[b].n; ++c) {
+      const int    i = mb->joints[a].g0 + r, j = mb->joints[b].g0 + c;
+      const double x = S[r * mb->joints[b].n + c] * w->scale[i] * w->scale[j];
+      w->dense[(size_t)i * n + (size_t)j] = w->dense[(size_t)j * n + (size_t)i] = x;
+    }
+  }
+}
+
+static void fill_dense(const yoke_multibody *mb, const mb_work *w) {
+  memset(w->dense, 0, (size_t)mb->ng * (size_t)mb->ng * sizeof *w->dense);
+  for (int j = 0; j < mb->n_joints; ++j) put_dense(mb, w, j, j, w->S + mb->diagonal_at[j]);
+  for (int i = 0; i < mb->n_couplings; ++i) {
+    put_dense(mb, w, mb->couplings[i].a, mb->couplings[i].b, w->S + mb->couplings[i].at);
+  }
+}
+
+static yoke_status solve_dense(const yoke_multibody *mb, const mb_work *w, double *x) {
+  const int  n    = mb->ng;
+  lapack_int rank = 0;
+  fill_dense(mb, w);
+  if (!all_finite(n * n, w->dense)) return YOKE_NON_FINITE;
+  for (int i = 0; i < n; ++i) {
+    x[i] *= w->scale[i];
+    w->pivot[i] = 0;
+  }
+  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, w->dense, n, x, n, w->pivot, rank_limit, &rank,
+                                              w->dense_work, (lapack_int)dense_work_size(mb));
+  for (int i = 0; i < n; ++i) x[i] *= w->scale[i];
+  return info == 0 ? YOKE_OK : YOKE_SINGULAR;
+}
+
+/* Many rows: (S + e D) x_{k+1} = b + e D x_k from x_0 = 0, D = diag(S). Iterates stay in the range of S, so they tend to the
+ * solution of least (scaled) norm. */
+static yoke_status solve_regularised(const yoke_multibody *mb, const mb_work *w, double *x) {
+  const double e = 1e-8;
+  assemble_S(mb, w, e);
+  if (yoke_block_ldl_factor(mb->ldl, w->S, 0.01 * e) != YOKE_OK) return YOKE_SINGULAR;
+  memcpy(w->rhs, x, (size_t)mb->ng * sizeof *x);
+  yoke_block_ldl_solve(mb->ldl, w->S, x);
+  for (int sweep = 1; sweep < REGULARISED_SWEEPS; ++sweep) {
+    for (int r = 0; r < mb->ng; ++r) {
+      const double d = w->scale[r] > 0.0 ? 1.0 / (w->scale[r] * w->scale[r]) : 0.0;
+      x[r]           = w->rhs[r] + e * d * x[r];
+    }
+    yoke_block_ldl_solve(mb->ldl, w->S, x);
+  }
+  return YOKE_OK;
+}
+
+yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
+  all_inverse_mass(mb, w);
+  assemble_S(mb, w, 0.0);
+  if (yoke_block_ldl_factor(mb->ldl, w->S, pivot_limit) == YOKE_OK) {
+    yoke_block_ldl_solve(mb->ldl, w->S, x);
+    return YOKE_OK;
+  }
+  if (!all_finite(12 * mb->ng, w->grad) || !all_finite(mb->ng, x)) return YOKE_NON_FINITE;
+  assemble_S(mb, w, 0.0);
+  set_scale(mb, w);
+  return mb->ng <= MB_DENSE_LIMIT ? solve_dense(mb, w, x) : solve_regularised(mb, w, x);
+}
+
+/* ---- accelerations ---- */
+
+/* Free acceleration of every node; chain masses already have theirs in a. */
+static void free_accelerations(const yoke_multibody *mb, const mb_work *w, const double *a) {
+  memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    const double  *f    = w->wrench + 6 * i;
+    double        *y    = w->acceleration + 6 * i;
+    for (int k = 0; k < 3; ++k) y[k] = node->inverse_mass[k] * f[k];
+    mat3_apply(y + 3, w->W + 9 * i, f + 3);
+    if (node->kind == YOKE_BODY_CHAIN) y[0] += a[node->iv];
+  }
+}
+
+static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const double *q, const double *v, double *a) {
+  for (int c = 0; c < mb->n_chains; ++c) {
+    const mb_chain *chain = &mb->chains[c];
+    const double   *m     = yoke_chain_kernel_mass(chain->kernel);
+    double         *y     = a + chain->iv;
+    YOKE_TRY(yoke_chain_kernel_force(chain->kernel, t, mb->model->gravity[0], q + chain->iq, v + chain->iv, y));
+    for (int i = 0; i < chain->n; ++i) y[i] /= m[i];
+  }
+  return YOKE_OK;
+}
+
+/* acceleration += M^-1 G^T lambda */
+static void add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    for (int side = 0; side < 2; ++side) {
+      const double *Y = side_Y(w, joint, side);
+      double       *a = w->acceleration + 6 * joint->link.node[side];
+      for (int k = 0; k < 6; ++k) {
+        double sum = 0.0;
+        for (int i = 0; i < joint->n; ++i) sum += Y[k * joint->n + i] * lambda[joint->g0 + i];
+        a[k] += sum;
+      }
+    }
+  }
+}
+
+/* Kept freedoms of the six-vectors into `a`, rotations in body axes. */
+static void write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    const double  *y    = w->acceleration + 6 * i;
+    double        *out  = a + node->iv;
+    if (node->kind == YOKE_BODY_RIGID) {
+      vec3_copy(out, y);
+      mat3_apply_transposed(out + 3, w->pose[i].R, y + 3);
+    } else {
+      for (int k = 0; k < node->nv; ++k) out[k] = y[node->freedom[k]];
+    }
+  }
+}
+
+static yoke_status solve_multipliers(const yoke_multibody *mb, const mb_work *w, double *lambda) {
+  const double damping = 2.0 * mb->alpha, stiffness = mb->beta * mb->beta;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    const double   *a = w->acceleration + 6 * joint->link.node[0], *b = w->acceleration + 6 * joint->link.node[1];
+    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
+      const double free = dot6(w->grad + 12 * g, a) + dot6(w->grad + 12 * g + 6, b);
+      lambda[g]         = -(w->gamma[g] + damping * w->rate[g] + stiffness * w->s[g] + free);
+    }
+  }
+  return mb_solve(mb, w, lambda);
+}
+
+yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                          double *qdot, double *a, double *lambda) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  if (lambda == NULL) lambda = w.lambda;
+  mb_poses(mb, &w, q, v, true);
+  YOKE_TRY(mb_forces(mb, &w, t, q, v, u));
+  YOKE_TRY(chain_accelerations(mb, t, q, v, a));
+  free_accelerations(mb, &w, a);
+  if (mb->ng > 0) {
+    mb_constraints(mb, &w, t, true);
+    YOKE_TRY(solve_multipliers(mb, &w, lambda));
+    add_reactions(mb, &w, lambda);
+  }
+  write_nodes(mb, &w, a);
+  if (qdot != NULL) {
+    mb_kinematics(mb, q, v, qdot);
+    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, lambda, qdot);
+    if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
+  }
+  return all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* ---- projections ---- */
+
+void mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, gd != NULL ? v : NULL, false);
+  mb_constraints(mb, &w, t, gd != NULL);
+  if (g != NULL) memcpy(g, w.s, (size_t)mb->ng * sizeof *g);
+  if (gd != NULL) memcpy(gd, w.rate, (size_t)mb->ng * sizeof *gd);
+}
+
+/* Largest residual, lengths measured by the size of the two bodies of their joint. */
+static double position_residual(const yoke_multibody *mb, const mb_work *w) {
+  double largest = 0.0;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    double          size  = 1e-300;
+    for (int side = 0; side < 2; ++side) {
+      size = fmax(size, vec3_norm(w->pose[joint->link.node[side]].r) + vec3_norm(joint->link.origin[side]));
+    }
+    for (int i = 0; i < joint->n; ++i) {
+      const double scale = yoke_row_is_length(&joint->row[i]) ? size : 1.0;
+      const double r     = fabs(w->s[joint->g0 + i]) / scale;
+      if (!(r <= largest)) largest = r; /* also keeps NaN */
+    }
+  }
+  return largest;
+}
+
+static void reaction_move(const yoke_multibody *mb, const mb_work *w, const double *lambda, double *dv) {
+  memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
+  memset(dv, 0, (size_t)mb->nv * sizeof *dv);
+  add_reactions(mb, w, lambda);
+  write_nodes(mb, w, dv);
+}
+
+/* Newton in the mass norm: S dlambda = -g, q := q (+) M^-1 G^T dlambda. */
+yoke_status mb_project_position(const void *self, void *work, double t, double *q) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  for (int i = 1; mb->n_norms > 0 && i < mb->n_nodes; ++i) {
+    if (mb->nodes[i].kind == YOKE_BODY_RIGID) quaternion_normalise(q + mb->nodes[i].iq + 3);
+  }
+  if (!all_finite(mb->nq, q)) return YOKE_NON_FINITE;
+  if (mb->ng == 0) return YOKE_OK;
+  double limit = position_skip;
+  for (int iteration = 0; iteration <= POSITION_ITERATIONS; ++iteration) {
+    mb_poses(mb, &w, q, NULL, true);
+    mb_constraints(mb, &w, t, false);
+    const double residual = position_residual(mb, &w);
+    if (!isfinite(residual)) return YOKE_NON_FINITE;
+    if (residual <= limit) return YOKE_OK;
+    limit = position_tol;
+    for (int g = 0; g < mb->ng; ++g) w.lambda[g] = -w.s[g];
+    YOKE_TRY(mb_solve(mb, &w, w.lambda));
+    reaction_move(mb, &w, w.lambda, w.a);
+    if (!all_finite(mb->nv, w.a)) return YOKE_NON_FINITE;
+    yoke_multibody_move(mb, q, w.a);
+  }
+  return YOKE_NOT_CONVERGED;
+}
+
+/* S dlambda = -g', v += M^-1 G^T dlambda. */
+yoke_status mb_project_velocity(const void *self, void *work, double t, const double *q, double *v) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  if (!all_finite(mb->nv, v)) return YOKE_NON_FINITE;
+  if (mb->ng == 0) return YOKE_OK;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, v, true);
+  mb_constraints(mb, &w, t, true);
+  for (int g = 0; g < mb->ng; ++g) w.lambda[g] = -w.rate[g];
+  YOKE_TRY(mb_solve(mb, &w, w.lambda));
+  reaction_move(mb, &w, w.lambda, w.a);
+  for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
+  return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
+}

@@ -1,0 +1,460 @@
+/* What every integrator of the list must do: repeat a step to the bit, stop where it is told, mind break points. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "integrate_helpers.h"
+
+typedef void (*toy_maker)(yoke_equations *);
+
+/* Begin with error control, or with a fixed step if the method has none. false: not made for this problem. */
+static bool begin_any(toy_run *run, toy_maker problem, const char *name, double rtol, double step, const double *q,
+                      const double *v, const yoke_signal *u) {
+  yoke_integrator_options o = toy_options(rtol);
+  if (toy_run_begin(run, problem, name, &o, q, v, u) == YOKE_OK) return true;
+  toy_run_end(run);
+  o.fixed_step = step;
+  if (toy_run_begin(run, problem, name, &o, q, v, u) == YOKE_OK) return true;
+  toy_run_end(run);
+  return false;
+}
+
+static yoke_status step(toy_run *run, yoke_integrator_state *state, const yoke_signal *u, double t) {
+  return yoke_integrator_step(run->integrator, run->scratch, state, u, t, run->ctx);
+}
+
+/* Bits of everything a caller sees, dense output included. */
+static void assert_same_bits(const toy_run *run, const yoke_integrator_state *a, const yoke_integrator_state *b) {
+  const yoke_equations  *e = &run->equations;
+  const yoke_integrator *x = run->integrator;
+  double                 qa[2], va[2], qb[2], vb[2];
+  assert_memory_equal(&a->t, &b->t, sizeof a->t);
+  assert_memory_equal(&a->h, &b->h, sizeof a->h);
+  assert_memory_equal(&a->counters, &b->counters, sizeof a->counters);
+  assert_memory_equal(yoke_integrator_q(x, a), yoke_integrator_q(x, b), (size_t)e->nq * sizeof(double));
+  assert_memory_equal(yoke_integrator_v(x, a), yoke_integrator_v(x, b), (size_t)e->nv * sizeof(double));
+  assert_memory_equal(yoke_integrator_a(x, a), yoke_integrator_a(x, b), (size_t)e->nv * sizeof(double));
+  if (e->ng > 0)
+    assert_memory_equal(yoke_integrator_lambda(x, a), yoke_integrator_lambda(x, b), e->ng * sizeof(double));
+  const double t = 0.4 * a->t_prev + 0.6 * a->t;
+  yoke_integrator_interpolate(x, a, t, qa, va);
+  yoke_integrator_interpolate(x, b, t, qb, vb);
+  assert_memory_equal(qa, qb, (size_t)e->nq * sizeof(double));
+  assert_memory_equal(va, vb, (size_t)e->nv * sizeof(double));
+}
+
+/* Save, go on, restore, go on: the same bits, also from a copy of the copy and with another scratch. */
+static void check_repeats(toy_run *run, const yoke_signal *u, double t_end) {
+  yoke_integrator_state *saved = NULL, *second = NULL, *first = NULL;
+  void                  *scratch = NULL;
+  assert_int_equal(yoke_integrator_state_create(run->integrator, &saved), YOKE_OK);
+  assert_int_equal(yoke_integrator_state_create(run->integrator, &first), YOKE_OK);
+  assert_int_equal(yoke_integrator_state_create(run->integrator, &second), YOKE_OK);
+  assert_int_equal(yoke_integrator_scratch_create(run->integrator, &scratch), YOKE_OK);
+  memset(scratch, 0x5a, run->integrator->scratch_size); /* what scratch holds must not matter */
+  for (int i = 0; i < 60 && run->state->t < t_end; ++i) {
+    yoke_integrator_copy(run->integrator, saved, run->state);
+    yoke_integrator_copy(run->integrator, second, saved);
+    for (int k = 0; k < 3; ++k) {
+      assert_int_equal(step(run, run->state, u, t_end), YOKE_OK);
+      assert_int_equal(yoke_integrator_step(run->integrator, scratch, second, u, t_end, NULL), YOKE_OK);
+      assert_same_bits(run, run->state, second);
+      if (k == 0) yoke_integrator_copy(run->integrator, first, run->state);
+    }
+    yoke_integrator_copy(run->integrator, run->state, saved);
+    assert_int_equal(step(run, run->state, u, t_end), YOKE_OK);
+    assert_same_bits(run, run->state, first);
+  }
+  yoke_integrator_state_destroy(&saved);
+  yoke_integrator_state_destroy(&first);
+  yoke_integrator_state_destroy(&second);
+  yoke_integrator_scratch_destroy(&scratch);
+}
+
+static const double      ramp_times[3]  = {0, 0.5, 3};
+static const double      ramp_coeffs[4] = {1, 0.5, -2, 0};
+static const yoke_signal ramp           = {.n = 1, .n_pieces = 2, .degree = 1, .t = ramp_times, .c = ramp_coeffs};
+
+static void every_method_repeats_its_steps_to_the_bit(void **s) {
+  (void)s;
+  const double q_linear[2] = {0.1, -0.2}, v_linear[2] = {0.3, 0.05};
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    const char *name = yoke_integrator_method_name(i);
+    toy_run     run;
+    double      q[2], v[2];
+    int         n_problems = 0;
+    toy_pendulum_state(2, 0.5, q, v);
+    if (begin_any(&run, toy_pendulum, name, 1e-6, 1e-3, q, v, &yoke_signal_none)) {
+      if (!run.integrator->ops->no_copy) check_repeats(&run, &yoke_signal_none, 2);
+      toy_run_end(&run);
+      ++n_problems;
+    }
+    if (begin_any(&run, toy_linear, name, 1e-6, 1e-3, q_linear, v_linear, &ramp)) {
+      if (!run.integrator->ops->no_copy) check_repeats(&run, &ramp, 2);
+      toy_run_end(&run);
+      ++n_problems;
+    }
+    assert_true(n_problems > 0);
+  }
+}
+
+static void every_method_stops_exactly_where_it_is_told(void **s) {
+  (void)s;
+  const double q[2] = {0.1, -0.2}, v[2] = {0.3, 0.05};
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    toy_run run;
+    assert_true(begin_any(&run, toy_linear, yoke_integrator_method_name(i), 1e-6, 1e-3, q, v, &ramp));
+    const double stops[] = {1e-3, 0.1, 0.1 + 1e-15, 0.3, nextafter(0.3, 1), 0.5, 0.7};
+    for (int k = 0; k < 7; ++k) {
+      assert_int_equal(toy_run_to(&run, &ramp, stops[k]), YOKE_OK);
+      assert_true(run.state->t == stops[k]);
+    }
+    toy_run_end(&run);
+  }
+}
+
+/* q'' = u with u = 0 up to 0.5, then 1: v(1) = 0.5, q(1) = 0.125. */
+static const double      jump_times[3]  = {0, 0.5, 2};
+static const double      jump_coeffs[2] = {0, 1};
+static const yoke_signal jump           = {.n = 1, .n_pieces = 2, .degree = 0, .t = jump_times, .c = jump_coeffs};
+
+static void no_step_crosses_a_break_point_and_jumps_are_seen(void **s) {
+  (void)s;
+  const double zero = 0;
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    const char *name = yoke_integrator_method_name(i);
+    toy_run     run;
+    if (!begin_any(&run, toy_push, name, 1e-8, 1e-4, &zero, &zero, &jump)) continue;
+    while (run.state->t < 1) {
+      assert_int_equal(step(&run, run.state, &jump, 1), YOKE_OK);
+      assert_false(run.state->t_prev < 0.5 && run.state->t > 0.5);
+      if (run.state->t == 0.5)
+        assert_true(fabs(yoke_integrator_a(run.integrator, run.state)[0]) < 1e-9); /* left limit */
+    }
+    const double q1 = 0.125, v1 = 0.5;
+    if (!(toy_run_error(&run, &q1, &v1) < 1e-4)) print_error("%s: %g\n", name, toy_run_error(&run, &q1, &v1));
+    assert_true(toy_run_error(&run, &q1, &v1) < 1e-4);
+    toy_run_end(&run);
+  }
+}
+
+/* v' = 1 from t = 0.25 on, 0 before; announced by next_break. */
+static void late_force(const toy_problem *p, double t, const double *q, const double *v, const double *u, double *f,
+                       double *df_dq, double *df_dv) {
+  (void)p, (void)q, (void)v, (void)u;
+  f[0] = t >= 0.25 ? 1 : 0;
+  if (df_dq != NULL) df_dq[0] = df_dv[0] = 0;
+}
+
+static double late_break(const void *self, double t) {
+  (void)self;
+  return t < 0.25 ? 0.25 : (double)INFINITY;
+}
+
+static void make_late(yoke_equations *e) {
+  static const yoke_equations_ops ops     = {.kind = "late", .derivative = toy_derivative, .next_break = late_break};
+  static const toy_problem        problem = {.n = 1, .force = late_force};
+  toy_fill(e, &ops, &problem);
+}
+
+static void break_points_of_the_equations_are_stops(void **s) {
+  (void)s;
+  const char *const names[] = {"dopri5", "dop853", "abm", "auto"};
+  const double      zero    = 0;
+  for (int i = 0; i < 4; ++i) {
+    const yoke_integrator_options o = toy_options(1e-9);
+    toy_run                       run;
+    bool                          stopped = false;
+    assert_int_equal(toy_run_begin(&run, make_late, names[i], &o, &zero, &zero, &yoke_signal_none), YOKE_OK);
+    while (run.state->t < 1) {
+      assert_int_equal(step(&run, run.state, &yoke_signal_none, 1), YOKE_OK);
+      if (run.state->t == 0.25) stopped = true;
+    }
+    assert_true(stopped);
+    assert_true(fabs(toy_run_v(&run)[0] - 0.75) < 1e-6);
+    toy_run_end(&run);
+  }
+}
+
+static void a_clipped_step_does_not_set_the_next_one(void **s) {
+  (void)s;
+  const char *const names[] = {"dopri5", "dop853", "abm", "auto"};
+  for (int i = 0; i < 4; ++i) {
+    const yoke_integrator_options o = toy_options(1e-7);
+    toy_run                       run;
+    double                        q[2], v[2];
+    toy_nonlinear_exact(0, q, v);
+    assert_int_equal(toy_run_begin(&run, toy_nonlinear, names[i], &o, q, v, &yoke_signal_none), YOKE_OK);
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 3), YOKE_OK);
+    const double h = run.state->h;
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, run.state->t + 1e-4 * h), YOKE_OK);
+    assert_true(run.state->h > 0.99 * h);
+    toy_run_end(&run);
+  }
+}
+
+/* v' = -sqrt(1 - q), defined for q <= 1 only: q = 1 - (1 - t / 2)^4 ... from rest near the edge. */
+static void edge_force(const toy_problem *p, double t, const double *q, const double *v, const double *u, double *f,
+                       double *df_dq, double *df_dv) {
+  (void)p, (void)t, (void)v, (void)u, (void)df_dq, (void)df_dv;
+  f[0] = -4 * sqrt(1 - q[0]);
+}
+
+static void make_edge(yoke_equations *e) {
+  static const yoke_equations_ops ops     = {.kind = "edge", .derivative = toy_derivative};
+  static const toy_problem        problem = {.n = 1, .force = edge_force};
+  toy_fill(e, &ops, &problem);
+}
+
+static void a_stage_that_is_not_finite_is_a_rejected_step(void **s) {
+  (void)s;
+  const char *const names[] = {"dopri5", "dop853", "abm", "auto"};
+  for (int i = 0; i < 4; ++i) {
+    yoke_integrator_options o  = toy_options(1e-8);
+    const double            q0 = 0, v0 = 1; /* thrown towards the edge, turns before it */
+    toy_run                 run;
+    o.first_step = 5;
+    assert_int_equal(toy_run_begin(&run, make_edge, names[i], &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 0.4), YOKE_OK);
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 1), YOKE_OK);
+    o.first_step = 0;
+    o.rtol = o.atol = 1e-12;
+    toy_run reference;
+    assert_int_equal(toy_run_begin(&reference, make_edge, "dop853", &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
+    assert_int_equal(toy_run_to(&reference, &yoke_signal_none, 1), YOKE_OK);
+    assert_true(toy_run_error(&run, toy_run_q(&reference), toy_run_v(&reference)) < 1e-6);
+    toy_run_end(&run);
+    toy_run_end(&reference);
+  }
+}
+
+/* Beyond the edge there is nothing: an error with a message, no endless loop. */
+static void an_impossible_motion_ends_with_a_message(void **s) {
+  (void)s;
+  const char *const names[] = {"dopri5", "dop853", "abm", "auto"};
+  for (int i = 0; i < 4; ++i) {
+    const yoke_integrator_options o  = toy_options(1e-8);
+    const double                  q0 = 0, v0 = 5;
+    toy_run                       run;
+    assert_int_equal(toy_run_begin(&run, make_edge, names[i], &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
+    assert_true(yoke_integrator_advance(run.integrator, run.scratch, run.state, &yoke_signal_none, 3, run.ctx) < 0);
+    assert_true(yoke_context_n_errors(run.ctx) > 0);
+    assert_true(run.state->t < 1 && toy_run_q(&run)[0] <= 1);
+    toy_run_end(&run);
+  }
+}
+
+static void start_and_reset_project_onto_the_constraints(void **s) {
+  (void)s;
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    const double off_q[2] = {1.1, -0.1}, off_v[2] = {0.5, 1};
+    toy_run      run;
+    double       q[2], v[2], g, gd;
+    if (!begin_any(&run, toy_pendulum, yoke_integrator_method_name(i), 1e-7, 1e-4, off_q, off_v, &yoke_signal_none))
+      continue;
+    run.equations.ops->constraint(run.equations.self, NULL, 0, toy_run_q(&run), toy_run_v(&run), &g, &gd);
+    assert_true(fabs(g) < 1e-12 && fabs(gd) < 1e-12);
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 0.1), YOKE_OK);
+
+    /* go on from the rest at 90 degrees: the same as the reference 0.2 s later */
+    toy_pendulum_state(acos(-1.0) / 2, 0, q, v);
+    q[0] *= 1.01;
+    assert_int_equal(yoke_integrator_reset(run.integrator, run.scratch, run.state, q, v, &yoke_signal_none, run.ctx),
+                     0);
+    run.equations.ops->constraint(run.equations.self, NULL, 0, toy_run_q(&run), toy_run_v(&run), &g, &gd);
+    assert_true(fabs(g) < 1e-12 && fabs(gd) < 1e-12);
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 0.3), YOKE_OK);
+    toy_pendulum_reference(0.3 - 0.1, q, v);
+    const double error = toy_run_error(&run, q, v);
+    if (!(error < 2e-3)) print_error("%s: %g\n", yoke_integrator_method_name(i), error);
+    assert_true(error < 2e-3);
+    toy_run_end(&run);
+  }
+}
+
+/* x'' = -x and a quadrature w' = S v^2 of any size S: the steps do not depend on S. */
+static yoke_status work_derivative(const void *self, void *work, double t, const double *q, const double *v,
+                                   const double *u, double *qdot, double *a, double *lambda) {
+  (void)work, (void)t, (void)u, (void)lambda;
+  a[0] = -q[0];
+  if (qdot != NULL) {
+    qdot[0] = v[0];
+    qdot[1] = *(const double *)self * v[0] * v[0];
+  }
+  return YOKE_OK;
+}
+
+static void quadratures_are_in_no_error_norm(void **s) {
+  (void)s;
+  static const yoke_equations_ops ops       = {.kind = "quadrature", .derivative = work_derivative};
+  const char *const               names[]   = {"dopri5", "dop853", "abm"};
+  double                          scales[2] = {1, 1e9};
+  for (int i = 0; i < 3; ++i) {
+    int64_t steps[2];
+    for (int k = 0; k < 2; ++k) {
+      yoke_equations e = {.ops = &ops, .self = &scales[k], .nq = 2, .nv = 1, .n_quadratures = 1, .work_size = 8};
+      const yoke_integrator_options o    = toy_options(1e-7);
+      const double                  q[2] = {1, 0}, v = 0;
+      yoke_integrator              *integrator;
+      yoke_integrator_state        *state;
+      void                         *scratch;
+      assert_int_equal(yoke_integrator_create(NULL, names[i], &e, &o, &integrator), YOKE_OK);
+      assert_int_equal(yoke_integrator_state_create(integrator, &state), YOKE_OK);
+      assert_int_equal(yoke_integrator_scratch_create(integrator, &scratch), YOKE_OK);
+      assert_int_equal(yoke_integrator_start(integrator, scratch, state, 0, q, &v, &yoke_signal_none, NULL), YOKE_OK);
+      assert_int_equal(yoke_integrator_advance(integrator, scratch, state, &yoke_signal_none, 5, NULL), YOKE_OK);
+      steps[k] = state->counters.steps;
+      /* integral of sin^2 */
+      assert_true(fabs(yoke_integrator_q(integrator, state)[1] / scales[k] - (2.5 - sin(10) / 4)) < 1e-4);
+      yoke_integrator_state_destroy(&state);
+      yoke_integrator_scratch_destroy(&scratch);
+      yoke_integrator_destroy(&integrator);
+    }
+    assert_int_equal(steps[0], steps[1]);
+  }
+}
+
+static void wrong_use_is_refused_with_a_message(void **s) {
+  (void)s;
+  yoke_integrator_options o = toy_options(1e-6);
+  toy_run                 run;
+  double                  q[2], v[2];
+  toy_nonlinear_exact(0, q, v);
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri", &o, q, v, &yoke_signal_none), YOKE_E_USAGE);
+  assert_non_null(strstr(yoke_context_message(run.ctx, 0), "dopri5"));
+  toy_run_end(&run);
+  o.rtol = -1;
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_E_USAGE);
+  toy_run_end(&run);
+  o.rtol = NAN;
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_E_USAGE);
+  toy_run_end(&run);
+  o.rtol = 1e-6;
+  assert_int_equal(toy_run_begin(&run, toy_linear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_E_USAGE);
+  toy_run_end(&run);
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_OK);
+  assert_int_equal(yoke_integrator_advance(run.integrator, run.scratch, run.state, &yoke_signal_none, -1, run.ctx),
+                   YOKE_E_USAGE);
+  assert_int_equal(step(&run, run.state, &yoke_signal_none, -1), YOKE_E_USAGE);
+  toy_run_end(&run);
+}
+
+static void states_and_scratch_start_on_a_cache_line(void **s) {
+  (void)s;
+  const yoke_integrator_options o = toy_options(1e-6);
+  toy_run                       run;
+  double                        q[2], v[2];
+  toy_nonlinear_exact(0, q, v);
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_OK);
+  assert_int_equal((uintptr_t)run.state % 64, 0);
+  assert_int_equal((uintptr_t)run.scratch % 64, 0);
+  assert_int_equal((uintptr_t)yoke_integrator_own(run.integrator, run.state) % 64, 0);
+  toy_run_end(&run);
+}
+
+static void error_norm_is_the_weighted_mean_square(void **s) {
+  (void)s;
+  const double  e[3] = {3e-3, 4e-3, 1e9}, y0[3] = {0, -1, 0}, y1[3] = {1, 0.5, 0};
+  const uint8_t weight[3] = {1, 1, 0};
+  assert_true(fabs(yoke_error_norm(3, e, y0, y1, 1e-3, 0, weight) - sqrt(12.5)) < 1e-12);
+  assert_true(fabs(yoke_error_norm(2, e, y0, y1, 0, 1e-3, NULL) - sqrt(12.5)) < 1e-12);
+  assert_true(yoke_error_norm(0, e, y0, y1, 1e-3, 0, NULL) == 0);
+}
+
+/* Van der Pol with eps = 1e-6 over two falls; reference: Test Set for Initial Value Problems, problem vdpol. */
+static void auto_turns_implicit_where_it_is_stiff(void **s) {
+  (void)s;
+  const yoke_integrator_options o  = toy_options(1e-6);
+  const double                  q0 = 2, v0 = 0;
+  toy_run                       run;
+  assert_int_equal(toy_run_begin(&run, toy_vanderpol, "auto", &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
+  assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dopri5");
+  assert_int_equal(toy_run_to(&run, &yoke_signal_none, 2), YOKE_OK);
+  assert_string_not_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dopri5");
+  assert_true(fabs(toy_run_q(&run)[0] - 1.706167732170469) < 1e-5);
+  assert_true(run.state->counters.evaluations < 20000);
+  toy_run_end(&run);
+}
+
+static void auto_stays_explicit_where_it_is_not_stiff(void **s) {
+  (void)s;
+  const yoke_integrator_options o = toy_options(1e-7);
+  toy_run                       run;
+  double                        q[2], v[2];
+  toy_nonlinear_exact(0, q, v);
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, "auto", &o, q, v, &yoke_signal_none), YOKE_OK);
+  assert_int_equal(toy_run_to(&run, &yoke_signal_none, 20), YOKE_OK);
+  assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dopri5");
+  toy_nonlinear_exact(20, q, v);
+  assert_true(toy_run_error(&run, q, v) < 1e-4);
+  toy_run_end(&run);
+}
+
+/* A damper of 1e5 that is switched off at t = 1: stiff before, smooth after. */
+static void fading_force(const toy_problem *p, double t, const double *q, const double *v, const double *u, double *f,
+                         double *df_dq, double *df_dv) {
+  (void)p, (void)u;
+  const double d = t < 1 ? 1e5 : 0.1;
+  f[0]           = -100 * q[0] - d * (v[0] - cos(3 * t));
+  if (df_dq != NULL) df_dq[0] = -100, df_dv[0] = -d;
+}
+
+static double fading_break(const void *self, double t) {
+  (void)self;
+  return t < 1 ? 1 : (double)INFINITY;
+}
+
+static void make_fading(yoke_equations *e) {
+  static const yoke_equations_ops ops = {
+      .kind = "fading", .derivative = toy_derivative, .next_break = fading_break, TOY_IMPLICIT};
+  static const toy_problem problem = {.n = 1, .force = fading_force};
+  toy_fill(e, &ops, &problem);
+}
+
+static void auto_returns_to_the_explicit_method_and_repeats_to_the_bit(void **s) {
+  (void)s;
+  const yoke_integrator_options o  = toy_options(1e-6);
+  const double                  q0 = 0, v0 = 1;
+  toy_run                       run;
+  yoke_integrator_state        *copy;
+  void                         *scratch;
+  int                           turns = 0;
+  assert_int_equal(toy_run_begin(&run, make_fading, "auto", &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
+  assert_int_equal(yoke_integrator_state_create(run.integrator, &copy), YOKE_OK);
+  assert_int_equal(yoke_integrator_scratch_create(run.integrator, &scratch), YOKE_OK);
+  while (run.state->t < 8) {
+    const int method = run.state->method;
+    yoke_integrator_copy(run.integrator, copy, run.state);
+    assert_int_equal(step(&run, run.state, &yoke_signal_none, 8), YOKE_OK);
+    assert_int_equal(yoke_integrator_step(run.integrator, scratch, copy, &yoke_signal_none, 8, NULL), YOKE_OK);
+    assert_same_bits(&run, run.state, copy);
+    turns += run.state->method != method;
+  }
+  assert_int_equal(turns, 2);
+  assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dopri5");
+  yoke_integrator_state_destroy(&copy);
+  yoke_integrator_scratch_destroy(&scratch);
+  toy_run_end(&run);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_method_repeats_its_steps_to_the_bit),
+      cmocka_unit_test(every_method_stops_exactly_where_it_is_told),
+      cmocka_unit_test(no_step_crosses_a_break_point_and_jumps_are_seen),
+      cmocka_unit_test(break_points_of_the_equations_are_stops),
+      cmocka_unit_test(a_clipped_step_does_not_set_the_next_one),
+      cmocka_unit_test(a_stage_that_is_not_finite_is_a_rejected_step),
+      cmocka_unit_test(an_impossible_motion_ends_with_a_message),
+      cmocka_unit_test(start_and_reset_project_onto_the_constraints),
+      cmocka_unit_test(quadratures_are_in_no_error_norm),
+      cmocka_unit_test(wrong_use_is_refused_with_a_message),
+      cmocka_unit_test(states_and_scratch_start_on_a_cache_line),
+      cmocka_unit_test(error_norm_is_the_weighted_mean_square),
+      cmocka_unit_test(auto_turns_implicit_where_it_is_stiff),
+      cmocka_unit_test(auto_stays_explicit_where_it_is_not_stiff),
+      cmocka_unit_test(auto_returns_to_the_explicit_method_and_repeats_to_the_bit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,575 @@
+/* Results: writing, reading, killed and full-disk runs, comparison. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "io/compare.h"
+#include "io/csv.h"
+#include "io/result_writer.h"
+#include <yoke/result.h>
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct fixture {
+  yoke_context *ctx;
+  char          folder[64];
+} fixture;
+
+static int set_up(void **state) {
+  fixture *f = calloc(1, sizeof *f);
+  strcpy(f->folder, "/tmp/yoke-result-XXXXXX");
+  assert_non_null(mkdtemp(f->folder));
+  assert_int_equal(yoke_context_create(&f->ctx), YOKE_OK);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  char     command[100];
+  snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
+  if (system(command) != 0) fputs("cannot remove the test's folder\n", stderr);
+  yoke_context_destroy(&f->ctx);
+  free(f);
+  return 0;
+}
+
+static const char *in_folder(const fixture *f, const char *name, char path[128]) {
+  snprintf(path, 128, "%s/%s", f->folder, name);
+  return path;
+}
+
+static bool has_message(const yoke_context *ctx, const char *part) {
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+    if (strstr(yoke_context_message(ctx, i), part)) return true;
+  }
+  return false;
+}
+
+enum { N = 3 };
+static const char *const names[N] = {"bob.x", "bob.vx", "total.energy"};
+
+/* Row k of the test data: values whose decimal form needs all digits, and some at the edges of the format. */
+static double value(int k, int i) {
+  if (k == 1 && i == 0) return -0.0;
+  if (k == 2 && i == 0) return 4.9406564584124654e-324;
+  if (k == 3 && i == 0) return 1.7976931348623157e308;
+  return sin(1.0 + k) / (3.0 + i);
+}
+
+static void put_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Rows of [n_rows, n] values at times k h as CSV. */
+static void write_csv(fixture *f, const char *path, int n_rows, double h, double (*at)(int k, int i)) {
+  yoke_csv_writer *writer;
+  assert_int_equal(yoke_csv_writer_create(f->ctx, path, N, names, &writer), YOKE_OK);
+  for (int k = 0; k < n_rows; ++k) {
+    const double row[N] = {at(k, 0), at(k, 1), at(k, 2)};
+    assert_int_equal(yoke_csv_writer_row(writer, f->ctx, k * h, row), YOKE_OK);
+  }
+  assert_int_equal(yoke_csv_writer_close(&writer, f->ctx), YOKE_OK);
+}
+
+static void assert_holds_test_data(fixture *f, const char *path, int n_rows) {
+  yoke_result *result;
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  assert_int_equal(yoke_result_n_quantities(result), N);
+  for (int i = 0; i < N; ++i) {
+    size_t        n_times;
+    const double *t = yoke_result_times(result, i, &n_times);
+    assert_int_equal(n_times, n_rows);
+    assert_string_equal(yoke_result_name(result, i), names[i]);
+    assert_int_equal(yoke_result_find(result, names[i]), i);
+    double *read = calloc((size_t)n_rows, sizeof *read);
+    assert_int_equal(yoke_result_read(f->ctx, result, i, read), YOKE_OK);
+    for (int k = 0; k < n_rows; ++k) {
+      const double expected = value(k, i), time = k * 0.01;
+      assert_memory_equal(&read[k], &expected, sizeof expected);
+      assert_memory_equal(&t[k], &time, sizeof time);
+    }
+    free(read);
+  }
+  assert_int_equal(yoke_result_find(result, "bob.y"), -1);
+  yoke_result_close(&result);
+}
+
+/* ---- CSV ---- */
+
+static void csv_keeps_every_bit(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_csv(f, in_folder(f, "a.csv", path), 20, 0.01, value);
+  assert_holds_test_data(f, path, 20);
+}
+
+static void csv_has_one_header_line_with_time_first(void **state) {
+  fixture *f = *state;
+  char     path[128], line[200];
+  write_csv(f, in_folder(f, "a.csv", path), 1, 0.01, value);
+  FILE *file = fopen(path, "r");
+  assert_non_null(fgets(line, sizeof line, file));
+  fclose(file);
+  assert_string_equal(line, "time,bob.x,bob.vx,total.energy\n");
+}
+
+static void csv_on_a_full_disk_is_an_error_that_names_the_file(void **state) {
+  fixture         *f = *state;
+  yoke_csv_writer *writer;
+  assert_int_equal(yoke_csv_writer_create(f->ctx, "/dev/full", N, names, &writer), YOKE_OK);
+  const double row[N] = {1, 2, 3};
+  yoke_csv_writer_row(writer, f->ctx, 0.0, row);
+  assert_int_equal(yoke_csv_writer_close(&writer, f->ctx), YOKE_E_IO);
+  assert_true(has_message(f->ctx, "/dev/full"));
+}
+
+static void csv_in_a_missing_folder_is_an_error_that_names_the_file(void **state) {
+  fixture         *f = *state;
+  char             path[128];
+  yoke_csv_writer *writer;
+  assert_int_equal(yoke_csv_writer_create(f->ctx, in_folder(f, "none/a.csv", path), N, names, &writer), YOKE_E_IO);
+  assert_true(has_message(f->ctx, path));
+}
+
+static void unfinished_last_line_of_a_csv_is_dropped(void **state) {
+  fixture       *f = *state;
+  char           path[128];
+  yoke_csv_table table;
+  put_text(in_folder(f, "a.csv", path), "time,a\n0,1\n1,2\n2,");
+  assert_int_equal(yoke_csv_read(f->ctx, path, &table), YOKE_OK);
+  assert_int_equal(table.n_rows, 2);
+  assert_true(has_message(f->ctx, "line 4"));
+  yoke_csv_table_release(&table);
+}
+
+static void broken_csv_line_is_an_error_with_its_number(void **state) {
+  static const char *const texts[] = {"time,a\n0,1\n1\n2,3\n", "time,a\n0,1\n1,x\n2,3\n", "time,a\n0,1\n1,2,3\n"};
+  fixture                 *f       = *state;
+  char                     path[128];
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+    yoke_csv_table table;
+    put_text(in_folder(f, "a.csv", path), texts[i]);
+    yoke_context_clear(f->ctx);
+    assert_int_equal(yoke_csv_read(f->ctx, path, &table), YOKE_E_IO);
+    assert_true(has_message(f->ctx, "line 3"));
+  }
+}
+
+static void file_that_is_no_result_is_refused(void **state) {
+  static const char *const texts[] = {"", "\n", "a,b\n", "no header", "\x89HDF\r\n\x1a\n broken"};
+  fixture                 *f       = *state;
+  char                     path[128];
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+    yoke_result *result;
+    put_text(in_folder(f, "a.h5", path), texts[i]);
+    assert_int_not_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+    assert_null(result);
+  }
+}
+
+static void numbers_have_a_point_in_every_locale(void **state) {
+  (void)state;
+  char                     text[YOKE_NUMBER_SIZE];
+  static const char *const locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8",
+                                        "fa_IR.UTF-8"}; /* those that are installed */
+  for (size_t i = 0; i < sizeof locales / sizeof *locales; ++i) {
+    if (!setlocale(LC_ALL, locales[i])) continue;
+    yoke_number_text(-0.1, text);
+    assert_string_equal(text, "-0.10000000000000001");
+    yoke_number_text(1.5e300, text);
+    assert_string_equal(text, "1.5000000000000001e+300");
+  }
+  setlocale(LC_ALL, "C");
+}
+
+/* ---- HDF5 ---- */
+
+static const char *const units[N] = {"m", "m/s", "J"};
+
+static yoke_result_def definition(const char *path) {
+  return (yoke_result_def){.path     = path,
+                           .group    = "main",
+                           .version  = "1.2.3",
+                           .name     = "pendulum",
+                           .model    = "yoke: 1\n",
+                           .settings = "t_end: 5\n",
+                           .t_end    = 5.0,
+                           .n        = N,
+                           .names    = names,
+                           .units    = units};
+}
+
+#ifdef YOKE_WITH_HDF5
+
+static yoke_status write_rows(yoke_result_writer *writer, yoke_context *ctx, int n_rows) {
+  for (int k = 0; k < n_rows; ++k) {
+    const double        row[N]   = {value(k, 0), value(k, 1), value(k, 2)};
+    const yoke_counters counters = {.steps = k};
+    YOKE_TRY(yoke_result_writer_row(writer, ctx, k * 0.01, row, &counters, 1e-3, 5));
+  }
+  return YOKE_OK;
+}
+
+static void write_hdf5(fixture *f, const char *path, int n_rows) {
+  const yoke_result_def def = definition(path);
+  yoke_result_writer   *writer;
+  assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
+  assert_int_equal(write_rows(writer, f->ctx, n_rows), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done"), YOKE_OK);
+}
+
+static void hdf5_keeps_every_bit(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_hdf5(f, in_folder(f, "a.h5", path), 2500); /* more than two buffers */
+  assert_holds_test_data(f, path, 2500);
+}
+
+static void hdf5_tells_about_its_run(void **state) {
+  fixture          *f = *state;
+  char              path[128];
+  yoke_result      *result;
+  yoke_result_facts facts;
+  write_hdf5(f, in_folder(f, "a.h5", path), 11);
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  yoke_result_facts_get(result, &facts);
+  assert_string_equal(facts.version, "1.2.3");
+  assert_string_equal(facts.name, "pendulum");
+  assert_string_equal(facts.model, "yoke: 1\n");
+  assert_string_equal(facts.settings, "t_end: 5\n");
+  assert_string_equal(facts.status, "done");
+  assert_true(facts.t_end == 5.0 && facts.t_reached == 10 * 0.01);
+  assert_false(facts.is_open_for_writing);
+  assert_string_equal(yoke_result_unit(result, 1), "m/s");
+  yoke_result_close(&result);
+}
+
+static void hdf5_holds_many_quantities(void **state) {
+  enum { MANY = 20000 };
+  fixture     *f = *state;
+  char         path[128];
+  const char **many       = calloc(MANY, sizeof *many);
+  char(*text)[24]         = calloc(MANY, sizeof *text);
+  double             *row = calloc(MANY, sizeof *row);
+  yoke_result_writer *writer;
+  yoke_result        *result;
+  const yoke_counters counters = {0};
+  yoke_result_def     def      = definition(in_folder(f, "a.h5", path));
+  for (int i = 0; i < MANY; ++i) {
+    snprintf(text[i], sizeof text[i], "c.x[%d]", i + 1);
+    many[i] = text[i];
+    row[i]  = i;
+  }
+  def.n = MANY, def.names = def.units = many;
+  assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
+  for (int k = 0; k < 3; ++k)
+    assert_int_equal(yoke_result_writer_row(writer, f->ctx, k, row, &counters, 1, 1), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done"), YOKE_OK);
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  const int last = yoke_result_find(result, "c.x[20000]");
+  double    read[3];
+  assert_int_equal(last, MANY - 1);
+  assert_int_equal(yoke_result_read(f->ctx, result, last, read), YOKE_OK);
+  assert_true(read[0] == last && read[2] == last);
+  yoke_result_close(&result);
+  free(row), free(text), free(many);
+}
+
+/* Leaves a file as a run does that is killed after 1500 rows. */
+static void write_and_die(const char *path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const yoke_result_def def = definition(path);
+    yoke_result_writer   *writer;
+    if (yoke_result_writer_create(NULL, &def, &writer) != YOKE_OK || write_rows(writer, NULL, 1500) != YOKE_OK)
+      _exit(1);
+    raise(SIGKILL);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void killed_run_leaves_a_readable_file(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_and_die(in_folder(f, "a.h5", path));
+  assert_holds_test_data(f, path, 1000);
+}
+
+static void repair_clears_the_mark_of_a_killed_run(void **state) {
+  fixture          *f = *state;
+  char              path[128];
+  yoke_result      *result;
+  yoke_result_facts facts;
+  write_and_die(in_folder(f, "a.h5", path));
+  for (int repaired = 0; repaired < 2; ++repaired) {
+    assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+    yoke_result_facts_get(result, &facts);
+    assert_string_equal(facts.status, "running");
+    assert_int_equal(facts.is_open_for_writing, !repaired);
+    yoke_result_close(&result);
+    assert_int_equal(yoke_result_repair(f->ctx, path), YOKE_OK);
+  }
+  assert_holds_test_data(f, path, 1000);
+}
+
+static void file_that_a_run_is_writing_is_not_overwritten(void **state) {
+  fixture              *f = *state;
+  char                  path[128];
+  const yoke_result_def def = definition(in_folder(f, "a.h5", path));
+  yoke_result_writer   *first;
+  assert_int_equal(yoke_result_writer_create(f->ctx, &def, &first), YOKE_OK);
+  const pid_t child = fork(); /* a second program */
+  if (child == 0) {
+    yoke_result_writer *second;
+    _exit(yoke_result_writer_create(NULL, &def, &second) == YOKE_E_IO ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  assert_int_equal(write_rows(first, f->ctx, 20), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&first, f->ctx, "done"), YOKE_OK);
+  assert_holds_test_data(f, path, 20);
+}
+
+/* Files may grow to `limit` bytes: the writer must fail with YOKE_E_IO once, and the program end in order. */
+static void assert_fails_in_order(const char *path, rlim_t limit) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit   most = {limit, RLIM_INFINITY};
+    const yoke_result_def def  = definition(path);
+    yoke_result_writer   *writer;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &most);
+    yoke_status status = yoke_result_writer_create(NULL, &def, &writer);
+    if (status == YOKE_OK) status = write_rows(writer, NULL, 5000);
+    const yoke_status closed = yoke_result_writer_close(&writer, NULL, "done");
+    exit(status == YOKE_E_IO && closed == YOKE_OK ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void full_disk_ends_in_an_error_not_in_a_crash(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  in_folder(f, "a.h5", path);
+  for (rlim_t limit = 0; limit <= 100000; limit += limit < 10000 ? 1500 : 30000) assert_fails_in_order(path, limit);
+}
+
+static void hdf5_result_needs_an_ordinary_file(void **state) {
+  static const char *const paths[] = {"/tmp", "/dev/null", "/dev/full", "/tmp/yoke-no-such-folder/a.h5"};
+  fixture                 *f       = *state;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
+    const yoke_result_def def = definition(paths[i]);
+    yoke_result_writer   *writer;
+    assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_E_IO);
+    assert_true(has_message(f->ctx, paths[i]));
+  }
+}
+
+static void hdf5_and_csv_of_one_run_are_equal_in_every_bit(void **state) {
+  fixture        *f = *state;
+  char            path_a[128], path_b[128];
+  yoke_result    *a, *b;
+  yoke_comparison c;
+  write_hdf5(f, in_folder(f, "a.h5", path_a), 30);
+  write_csv(f, in_folder(f, "b.csv", path_b), 30, 0.01, value);
+  assert_int_equal(yoke_result_open(f->ctx, path_a, &a), YOKE_OK);
+  assert_int_equal(yoke_result_open(f->ctx, path_b, &b), YOKE_OK);
+  assert_int_equal(yoke_result_compare(f->ctx, a, b, &c), YOKE_OK);
+  assert_true(c.same_bits && c.same_span && !c.is_interpolated);
+  assert_true(c.largest_nrmse == 0.0);
+  yoke_comparison_release(&c);
+  yoke_result_close(&a);
+  yoke_result_close(&b);
+}
+
+#else
+
+static void hdf5_is_refused_by_a_build_without_it(void **state) {
+  fixture              *f   = *state;
+  const yoke_result_def def = definition("a.h5");
+  yoke_result_writer   *writer;
+  assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_E_UNSUPPORTED);
+  assert_true(has_message(f->ctx, "HDF5"));
+}
+
+#endif
+
+/* ---- comparison ---- */
+
+static double reference(int k, int i) {
+  return i == 1 ? 3.0 + sin(0.1 * k) : i == 0 ? 1e-18 * cos(7.0 * k) : 2.0;
+}
+static double one_percent_more(int k, int i) {
+  return i == 1 ? 1.01 * reference(k, i) : reference(k, i);
+}
+static double other_noise(int k, int i) {
+  return i == 0 ? 1e-18 * sin(5.0 * k) : reference(k, i);
+}
+static double not_finite(int k, int i) {
+  return k == 7 && i == 2 ? (double)NAN : reference(k, i);
+}
+
+static void compare_curves(fixture *f, double (*at)(int k, int i), int n_rows, yoke_comparison *c) {
+  char         path_a[128], path_b[128];
+  yoke_result *a, *b;
+  write_csv(f, in_folder(f, "a.csv", path_a), n_rows, 0.01, at);
+  write_csv(f, in_folder(f, "b.csv", path_b), 100, 0.01, reference);
+  assert_int_equal(yoke_result_open(f->ctx, path_a, &a), YOKE_OK);
+  assert_int_equal(yoke_result_open(f->ctx, path_b, &b), YOKE_OK);
+  assert_int_equal(yoke_result_compare(f->ctx, a, b, c), YOKE_OK);
+  assert_int_equal(c->n_common, N);
+  yoke_result_close(&a);
+  yoke_result_close(&b);
+}
+
+static void nrmse_is_the_error_over_the_deviation_of_the_reference(void **state) {
+  yoke_comparison c;
+  compare_curves(*state, one_percent_more, 100, &c);
+  double mean = 0.0, square = 0.0, variation = 0.0, largest = 0.0;
+  for (int k = 0; k < 100; ++k) mean += reference(k, 1) / 100.0;
+  for (int k = 0; k < 100; ++k) {
+    const double error = one_percent_more(k, 1) - reference(k, 1);
+    square += error * error;
+    variation += (reference(k, 1) - mean) * (reference(k, 1) - mean);
+    largest = fmax(largest, error);
+  }
+  assert_true(fabs(c.differences[1].nrmse - sqrt(square / variation)) < 1e-14);
+  assert_true(c.differences[1].largest == largest);
+  assert_true(fabs(c.differences[1].t - 0.16) < 0.011); /* sin(0.1 k) peaks at k = 15.7 */
+  yoke_comparison_release(&c);
+}
+
+static void noise_of_a_quantity_of_rounding_size_is_seen_against_its_family(void **state) {
+  /* bob.x is the only length here, so its own noise is its scale; a second moving length makes it negligible. */
+  fixture                 *f       = *state;
+  static const char *const both[2] = {"bob.x", "rod.x"};
+  char                     path[2][128];
+  yoke_result             *results[2];
+  yoke_comparison          c;
+  for (int r = 0; r < 2; ++r) {
+    yoke_csv_writer *writer;
+    in_folder(f, r ? "b.csv" : "a.csv", path[r]);
+    assert_int_equal(yoke_csv_writer_create(f->ctx, path[r], 2, both, &writer), YOKE_OK);
+    for (int k = 0; k < 100; ++k) {
+      const double row[2] = {r ? reference(k, 0) : other_noise(k, 0), sin(0.1 * k)};
+      assert_int_equal(yoke_csv_writer_row(writer, f->ctx, 0.01 * k, row), YOKE_OK);
+    }
+    assert_int_equal(yoke_csv_writer_close(&writer, f->ctx), YOKE_OK);
+    assert_int_equal(yoke_result_open(f->ctx, path[r], &results[r]), YOKE_OK);
+  }
+  assert_int_equal(yoke_result_compare(f->ctx, results[0], results[1], &c), YOKE_OK);
+  assert_true(c.largest_nrmse > 0.0 && c.largest_nrmse < 1e-11);
+  yoke_comparison_release(&c);
+  yoke_result_close(&results[0]);
+  yoke_result_close(&results[1]);
+}
+
+static void value_that_is_not_finite_in_one_result_is_a_difference(void **state) {
+  yoke_comparison c;
+  compare_curves(*state, not_finite, 100, &c);
+  assert_true(isnan(c.largest_nrmse));
+  assert_true(isnan(c.differences[2].nrmse) && fabs(c.differences[2].t - 0.07) < 1e-12);
+  yoke_comparison_release(&c);
+}
+
+static void result_that_ends_early_does_not_cover_the_same_span(void **state) {
+  yoke_comparison c;
+  compare_curves(*state, reference, 60, &c);
+  assert_false(c.same_span);
+  assert_true(c.largest_nrmse == 0.0 && fabs(c.t_to - 0.59) < 1e-12);
+  yoke_comparison_release(&c);
+}
+
+static void interpolation_is_of_fourth_order(void **state) {
+  (void)state;
+  double error[2] = {0, 0};
+  for (int r = 0; r < 2; ++r) {
+    const int n = 40 << r;
+    double    t[81], x[81];
+    for (int k = 0; k <= n; ++k) t[k] = 2.0 * k / n, x[k] = sin(3.0 * t[k]);
+    for (int k = 0; k < 1000; ++k) {
+      const double at = 0.2 + 1.6 * k / 1000.0;
+      error[r]        = fmax(error[r], fabs(yoke_curve_value(t, x, (size_t)n + 1, at, false) - sin(3.0 * at)));
+    }
+  }
+  assert_true(fabs(log2(error[0] / error[1]) - 4.0) < 0.1);
+}
+
+static void interpolation_does_not_cross_a_jump(void **state) {
+  (void)state;
+  const double t[] = {0, 1, 2, 2, 3, 4}, x[] = {5, 5, 5, -1, -1, -1};
+  assert_true(yoke_curve_value(t, x, 6, 1.9, false) == 5.0);
+  assert_true(yoke_curve_value(t, x, 6, 2.1, false) == -1.0);
+  assert_true(yoke_curve_value(t, x, 6, 2.0, false) == 5.0);
+  assert_true(yoke_curve_value(t, x, 6, 2.0, true) == -1.0);
+  assert_true(yoke_curve_value(t, x, 6, 9.0, true) == -1.0);
+}
+
+static void results_without_a_common_quantity_are_different(void **state) {
+  fixture        *f = *state;
+  char            path_a[128], path_b[128];
+  yoke_result    *a, *b;
+  yoke_comparison c;
+  put_text(in_folder(f, "a.csv", path_a), "time,a\n0,1\n");
+  put_text(in_folder(f, "b.csv", path_b), "time,b\n0,1\n");
+  assert_int_equal(yoke_result_open(f->ctx, path_a, &a), YOKE_OK);
+  assert_int_equal(yoke_result_open(f->ctx, path_b, &b), YOKE_OK);
+  assert_int_equal(yoke_result_compare(f->ctx, a, b, &c), YOKE_E_DIFFERENT);
+  yoke_result_close(&a);
+  yoke_result_close(&b);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(csv_keeps_every_bit),
+      TEST(csv_has_one_header_line_with_time_first),
+      TEST(csv_on_a_full_disk_is_an_error_that_names_the_file),
+      TEST(csv_in_a_missing_folder_is_an_error_that_names_the_file),
+      TEST(unfinished_last_line_of_a_csv_is_dropped),
+      TEST(broken_csv_line_is_an_error_with_its_number),
+      TEST(file_that_is_no_result_is_refused),
+      TEST(numbers_have_a_point_in_every_locale),
+#ifdef YOKE_WITH_HDF5
+      TEST(hdf5_keeps_every_bit),
+      TEST(hdf5_tells_about_its_run),
+      TEST(hdf5_holds_many_quantities),
+      TEST(killed_run_leaves_a_readable_file),
+      TEST(repair_clears_the_mark_of_a_killed_run),
+      TEST(file_that_a_run_is_writing_is_not_overwritten),
+      TEST(full_disk_ends_in_an_error_not_in_a_crash),
+      TEST(hdf5_result_needs_an_ordinary_file),
+      TEST(hdf5_and_csv_of_one_run_are_equal_in_every_bit),
+#else
+      TEST(hdf5_is_refused_by_a_build_without_it),
+#endif
+      TEST(nrmse_is_the_error_over_the_deviation_of_the_reference),
+      TEST(noise_of_a_quantity_of_rounding_size_is_seen_against_its_family),
+      TEST(value_that_is_not_finite_in_one_result_is_a_difference),
+      TEST(result_that_ends_early_does_not_cover_the_same_span),
+      TEST(interpolation_is_of_fourth_order),
+      TEST(interpolation_does_not_cross_a_jump),
+      TEST(results_without_a_common_quantity_are_different),
+  };
+  return cmocka_run_group_tests_name("result", tests, NULL, NULL);
+}

@@ -1,0 +1,711 @@
+/* The multibody kernel: exact accelerations, conservation, projections, Jacobians against differences. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "linalg/space.h"
+#include "model/multibody.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small models ---- */
+
+enum { MOST = 8, MOST_FRAMES = 24, MOST_EXPRESSIONS = 16 };
+
+typedef struct workshop {
+  yoke_model       model;
+  yoke_body        bodies[MOST];
+  yoke_frame       frames[MOST_FRAMES];
+  yoke_connection  connections[MOST];
+  yoke_load        loads[MOST];
+  yoke_event       events[MOST];
+  yoke_variable    variables[MOST];
+  yoke_expression *expressions[MOST_EXPRESSIONS];
+  int              n_expressions;
+  yoke_context    *ctx;
+  yoke_equations   equations;
+  yoke_multibody  *mb;
+  void            *work;
+} workshop;
+
+static char model_name[] = "test", body_name[] = "body", frame_name[] = "frame", joint_name[] = "knee", load_name[] = "load";
+
+static void open_workshop(workshop *s) {
+  memset(s, 0, sizeof *s);
+  s->model.name        = model_name;
+  s->model.bodies      = s->bodies;
+  s->model.frames      = s->frames;
+  s->model.connections = s->connections;
+  s->model.loads       = s->loads;
+  s->model.events      = s->events;
+  s->model.variables   = s->variables;
+  assert_int_equal(yoke_context_create(&s->ctx), YOKE_OK);
+}
+
+static void close_workshop(workshop *s) {
+  yoke_equations_destroy(&s->equations);
+  free(s->work);
+  for (int i = 0; i < s->n_expressions; ++i) yoke_expression_destroy(&s->expressions[i]);
+  yoke_context_destroy(&s->ctx);
+}
+
+static yoke_body *add_body(workshop *s, yoke_body_kind kind) {
+  static const double inertia[9] = {0.4, 0.03, -0.02, 0.03, 0.5, 0.04, -0.02, 0.04, 0.7};
+  yoke_body          *body       = &s->bodies[s->model.n_bodies++];
+  body->name                     = body_name;
+  body->kind                     = kind;
+  body->mass                     = 1.5;
+  body->orientation[0]           = 1.0;
+  memcpy(body->inertia, inertia, sizeof inertia);
+  return body;
+}
+
+static int add_frame(workshop *s, int body, double x, double y, double z) {
+  yoke_frame *frame = &s->frames[s->model.n_frames];
+  frame->name       = frame_name;
+  frame->body       = body;
+  vec3_set(frame->origin, x, y, z);
+  frame->axes[0] = frame->axes[4] = frame->axes[8] = 1.0;
+  return s->model.n_frames++;
+}
+
+static yoke_connection *connect(workshop *s, yoke_connection_kind kind, int frame1, int frame2) {
+  yoke_connection *c = &s->connections[s->model.n_connections++];
+  c->name            = joint_name;
+  c->kind            = kind;
+  c->frame[0]        = frame1;
+  c->frame[1]        = frame2;
+  c->law.exponent_x = c->law.exponent_v = 3.0;
+  return c;
+}
+
+static yoke_symbol_kind lookup(void *user, const char *name, double *value, int *variable) {
+  (void)user;
+  (void)value;
+  if (strcmp(name, "t") == 0) {
+    *variable = 0;
+    return YOKE_SYMBOL_VARIABLE;
+  }
+  if (name[0] == 'k' && name[1] >= '1' && name[1] <= '9') { /* k1, k2, ...: variables of the model */
+    *variable = name[1] - '0';
+    return YOKE_SYMBOL_VARIABLE;
+  }
+  return YOKE_SYMBOL_UNKNOWN;
+}
+
+static yoke_expression *expression(workshop *s, const char *text) {
+  const yoke_symbols symbols = {.lookup = lookup};
+  char               message[200];
+  assert_int_equal(yoke_expression_compile(text, &symbols, message, sizeof message, &s->expressions[s->n_expressions]), YOKE_OK);
+  return s->expressions[s->n_expressions++];
+}
+
+static yoke_status try_compile(workshop *s, const yoke_multibody_options *options) {
+  const yoke_status status = yoke_multibody_create(s->ctx, &s->model, options, &s->equations, &s->mb);
+  if (status != YOKE_OK) return status;
+  s->work = yoke_allocate(1, s->equations.work_size);
+  assert_non_null(s->work);
+  return YOKE_OK;
+}
+
+static void compile(workshop *s, const yoke_multibody_options *options) { assert_int_equal(try_compile(s, options), YOKE_OK); }
+
+static double pseudo_random(uint32_t *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return (double)(*seed >> 8) / 8388608.0 - 1.0;
+}
+
+static yoke_status derive(workshop *s, double t, const double *q, const double *v, double *qdot, double *a, double *lambda) {
+  return s->equations.ops->derivative(s->equations.self, s->work, t, q, v, NULL, qdot, a, lambda);
+}
+
+/* ---- facts ---- */
+
+static void free_rigid_body_keeps_energy_and_angular_momentum(void **state) {
+  (void)state;
+  workshop s;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_RIGID);
+  compile(&s, NULL);
+  const double q[7] = {0, 0, 0, 0.5, 0.5, -0.5, 0.5}, v[6] = {0.1, 0.2, 0.3, 1.0, -2.0, 0.7};
+  double       qdot[7], a[6], Jw[3], Ja[3], turn[3];
+  assert_int_equal(derive(&s, 0.0, q, v, qdot, a, NULL), YOKE_OK);
+  mat3_apply(Jw, s.bodies[0].inertia, v + 3);
+  mat3_apply(Ja, s.bodies[0].inertia, a + 3);
+  assert_true(fabs(vec3_dot(v + 3, Ja)) < 1e-14); /* d/dt (omega.J omega)/2 */
+  vec3_cross(turn, v + 3, Jw);                    /* R (J omega' + omega x J omega) = 0 */
+  for (int i = 0; i < 3; ++i) {
+    assert_true(fabs(Ja[i] + turn[i]) < 1e-14);
+    assert_true(a[i] == 0.0 && qdot[i] == v[i]);
+  }
+  assert_true(fabs(q[3] * qdot[3] + q[4] * qdot[4] + q[5] * qdot[5] + q[6] * qdot[6]) < 1e-15);
+  close_workshop(&s);
+}
+
+/* A bar of length 2 l hinged at its end: theta'' = -m g l sin(theta) / (J + m l^2), theta from the hanging position. */
+static void make_pendulum(workshop *s, yoke_body_kind kind, double theta, double rate) {
+  open_workshop(s);
+  s->model.gravity[1] = -9.81;
+  yoke_body *bar      = add_body(s, kind);
+  memset(bar->inertia, 0, sizeof bar->inertia);
+  bar->inertia[0] = bar->inertia[4] = bar->inertia[8] = 0.5;
+  vec3_set(bar->position, sin(theta), -cos(theta), 0.0);
+  bar->angle          = theta;
+  bar->orientation[0] = cos(theta / 2.0);
+  bar->orientation[3] = sin(theta / 2.0);
+  vec3_set(bar->velocity, rate * cos(theta), rate * sin(theta), 0.0);
+  bar->omega[2]    = rate;
+  const int ground = add_frame(s, YOKE_GROUND, 0, 0, 0), top = add_frame(s, 0, 0, 1, 0);
+  connect(s, YOKE_CONNECTION_REVOLUTE, top, ground);
+}
+
+static void pendulum_acceleration_is_exact(void **state) {
+  (void)state;
+  const yoke_body_kind kinds[2] = {YOKE_BODY_PLANAR, YOKE_BODY_RIGID};
+  for (int k = 0; k < 2; ++k) {
+    workshop s;
+    double   q[7], v[6], a[6], lambda[5];
+    make_pendulum(&s, kinds[k], 0.7, 1.3);
+    compile(&s, NULL);
+    assert_int_equal(s.equations.ng, k == 0 ? 2 : 5);
+    yoke_multibody_initial_guess(s.mb, q, v);
+    assert_int_equal(derive(&s, 0.0, q, v, NULL, a, lambda), YOKE_OK);
+    const double alpha = -1.5 * 9.81 * sin(0.7) / (0.5 + 1.5);
+    assert_true(fabs(a[s.equations.nv - 1] - alpha) < 1e-13);
+    close_workshop(&s);
+  }
+}
+
+static void hanging_pendulum_is_held_by_its_weight(void **state) {
+  (void)state;
+  workshop s;
+  double   q[7], v[6], a[6], lambda[5], force[7], g[7];
+  make_pendulum(&s, YOKE_BODY_RIGID, 0.0, 0.0);
+  compile(&s, NULL);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_int_equal(derive(&s, 0.0, q, v, NULL, a, lambda), YOKE_OK);
+  assert_true(fabs(lambda[1] - 1.5 * 9.81) < 1e-13); /* side 1 is the bar: +lambda */
+  assert_true(fabs(lambda[0]) < 1e-14);
+  assert_int_equal(yoke_multibody_connection_output(s.mb, s.work, 0, 0.0, q, v, lambda, force, g), 5);
+  assert_true(fabs(force[1] - 1.5 * 9.81) < 1e-13 && fabs(g[1]) < 1e-15);
+  close_workshop(&s);
+}
+
+static void projection_lands_on_the_constraints(void **state) {
+  (void)state;
+  workshop s;
+  double   q[7], v[6], g[5], gd[5];
+  make_pendulum(&s, YOKE_BODY_RIGID, 0.7, 1.3);
+  compile(&s, NULL);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  for (int i = 0; i < 7; ++i) q[i] += 0.02 * (i + 1);
+  for (int i = 0; i < 6; ++i) v[i] += 0.1 * (i - 2);
+  assert_int_equal(s.equations.ops->project_position(s.equations.self, s.work, 0.0, q), YOKE_OK);
+  assert_int_equal(s.equations.ops->project_velocity(s.equations.self, s.work, 0.0, q, v), YOKE_OK);
+  s.equations.ops->constraint(s.equations.self, s.work, 0.0, q, v, g, gd);
+  for (int i = 0; i < 5; ++i) assert_true(fabs(g[i]) < 2e-13 && fabs(gd[i]) < 1e-13);
+  assert_true(fabs(quaternion_norm2(q + 3) - 1.0) < 1e-15);
+  close_workshop(&s);
+}
+
+static void impossible_row_names_the_joint(void **state) {
+  (void)state;
+  workshop s;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_PLANAR);
+  const int ground = add_frame(&s, YOKE_GROUND, 0, 0, 0.3), end = add_frame(&s, 0, 0, 1, 0);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, end, ground);
+  assert_int_equal(try_compile(&s, NULL), YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(s.ctx, 0), "knee"));
+  close_workshop(&s);
+}
+
+/* Two equal cranks (bodies 0, 1) and a coupler (body 2): the coupler's middle moves on a circle about (1, 0), so a distance
+ * between them repeats what the cranks do. */
+static void make_parallelogram(workshop *s, bool redundant) {
+  const double angle = 0.9, rate = 1.1;
+  open_workshop(s);
+  s->model.gravity[1] = -9.81;
+  for (int i = 0; i < 3; ++i) {
+    yoke_body   *body = add_body(s, YOKE_BODY_PLANAR);
+    const double r = i == 2 ? 1.0 : 0.5, base = i == 2 ? 1.0 : 2.0 * i;
+    vec3_set(body->position, base + r * cos(angle), r * sin(angle), 0.0);
+    vec3_set(body->velocity, -rate * r * sin(angle), rate * r * cos(angle), 0.0);
+    body->angle    = i == 2 ? 0.0 : angle;
+    body->omega[2] = i == 2 ? 0.0 : rate;
+  }
+  for (int i = 0; i < 2; ++i) {
+    connect(s, YOKE_CONNECTION_REVOLUTE, add_frame(s, i, -0.5, 0, 0), add_frame(s, YOKE_GROUND, 2.0 * i, 0, 0));
+    connect(s, YOKE_CONNECTION_REVOLUTE, add_frame(s, i, 0.5, 0, 0), add_frame(s, 2, 2.0 * i - 1.0, 0, 0));
+  }
+  if (redundant) connect(s, YOKE_CONNECTION_DISTANCE, add_frame(s, 2, 0, 0, 0), add_frame(s, YOKE_GROUND, 1.0, 0, 0));
+  compile(s, NULL);
+}
+
+static void redundant_parallelogram_has_finite_multipliers(void **state) {
+  (void)state;
+  double a[2][9], norm[2] = {0.0, 0.0};
+  for (int redundant = 0; redundant < 2; ++redundant) {
+    workshop s;
+    double   q[9], v[9], lambda[9];
+    make_parallelogram(&s, redundant == 1);
+    assert_int_equal(s.equations.ng, 8 + redundant);
+    yoke_multibody_initial_guess(s.mb, q, v);
+    assert_int_equal(derive(&s, 0.0, q, v, NULL, a[redundant], lambda), YOKE_OK);
+    for (int i = 0; i < s.equations.ng; ++i) norm[redundant] += lambda[i] * lambda[i];
+    close_workshop(&s);
+  }
+  assert_true(norm[1] < norm[0] * 1.5);
+  for (int i = 0; i < 9; ++i) assert_true(fabs(a[0][i] - a[1][i]) < 1e-10 * (1.0 + fabs(a[0][i])));
+}
+
+static void redundant_parallelogram_can_be_projected(void **state) {
+  (void)state;
+  workshop s;
+  double   q[9], v[9], g[9], gd[9];
+  make_parallelogram(&s, true);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  for (int i = 0; i < 9; ++i) q[i] += 1e-3 * sin(1.0 + i), v[i] += 0.01 * cos(2.0 * i);
+  assert_int_equal(s.equations.ops->project_position(s.equations.self, s.work, 0.0, q), YOKE_OK);
+  assert_int_equal(s.equations.ops->project_velocity(s.equations.self, s.work, 0.0, q, v), YOKE_OK);
+  s.equations.ops->constraint(s.equations.self, s.work, 0.0, q, v, g, gd);
+  for (int i = 0; i < 9; ++i) assert_true(fabs(g[i]) < 1e-12 && fabs(gd[i]) < 1e-10);
+  close_workshop(&s);
+}
+
+static void prescribed_angle_gives_the_prescribed_acceleration(void **state) {
+  (void)state;
+  workshop s;
+  double   q[7], v[6], a[6], lambda[6];
+  make_pendulum(&s, YOKE_BODY_RIGID, 0.0, 0.0);
+  s.connections[0].frame[0] = 0; /* side 1 is the ground: the coordinate is the bar's angle */
+  s.connections[0].frame[1] = 1;
+  s.connections[0].motion   = expression(&s, "0.3*sin(2*t) + 3");
+  compile(&s, NULL);
+  assert_int_equal(s.equations.ng, 6);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  const double t = 0.4, angle = 0.3 * sin(0.8) + 3.0, rate = 0.6 * cos(0.8), second = -1.2 * sin(0.8);
+  q[3] = cos(angle / 2.0 + 0.05);
+  q[6] = sin(angle / 2.0 + 0.05);
+  assert_int_equal(s.equations.ops->project_position(s.equations.self, s.work, t, q), YOKE_OK);
+  assert_int_equal(s.equations.ops->project_velocity(s.equations.self, s.work, t, q, v), YOKE_OK);
+  assert_int_equal(derive(&s, t, q, v, NULL, a, lambda), YOKE_OK);
+  assert_true(fabs(q[3] - cos(angle / 2.0)) < 1e-12);
+  assert_true(fabs(v[5] - rate) < 1e-12);
+  assert_true(fabs(a[5] - second) < 1e-10);
+  close_workshop(&s);
+}
+
+static void power_balance_holds_with_every_kind_of_force(void **state) {
+  (void)state;
+  workshop s;
+  double   q[16], v[12], qdot[16], a[12], lambda[6];
+  open_workshop(&s);
+  vec3_set(s.model.gravity, 0.3, -9.81, 0.2);
+  for (int i = 0; i < 2; ++i) {
+    yoke_body *body = add_body(&s, YOKE_BODY_RIGID);
+    uint32_t   seed = 77u + (uint32_t)i;
+    for (int k = 0; k < 4; ++k) body->orientation[k] = pseudo_random(&seed);
+    for (int k = 0; k < 3; ++k) {
+      body->position[k] = pseudo_random(&seed);
+      body->velocity[k] = pseudo_random(&seed);
+      body->omega[k]    = pseudo_random(&seed);
+    }
+  }
+  const int a1 = add_frame(&s, 0, 0.1, 0.2, -0.3), b1 = add_frame(&s, 1, -0.4, 0.1, 0.2), ground = add_frame(&s, YOKE_GROUND, 0.2, 0.1, 0);
+  yoke_connection *spring = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, a1, b1);
+  spring->law.stiffness   = 100.0;
+  spring->law.damping     = 3.0;
+  spring->law.stiffness_power = 50.0;
+  yoke_connection *bushing = connect(&s, YOKE_CONNECTION_BUSHING, b1, ground);
+  for (int i = 0; i < 6; ++i) bushing->stiffness[i] = 10.0 + i, bushing->damping[i] = 0.5 + 0.1 * i;
+  connect(&s, YOKE_CONNECTION_SPHERICAL, a1, ground);
+  yoke_load *load = &s.loads[s.model.n_loads++];
+  *load           = (yoke_load){.name = load_name, .kind = YOKE_LOAD_FORCE, .frame = b1, .follower = true};
+  load->value[0]  = expression(&s, "2 + sin(t)");
+  s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_DRAG, .frame = b1, .drag_linear = 0.4,
+                                           .drag_quadratic = 0.3, .drag_rotational = 0.2};
+  s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_CONTACT, .frame = a1, .amplitude = -2.0,
+                                           .slope = 3.0, .direction = {0.6, 0.8, 0.0}};
+  const yoke_multibody_options options = {.energy = true};
+  compile(&s, &options);
+  assert_int_equal(s.equations.n_quadratures, 2);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_int_equal(s.equations.ops->project_position(s.equations.self, s.work, 0.3, q), YOKE_OK);
+  assert_int_equal(s.equations.ops->project_velocity(s.equations.self, s.work, 0.3, q, v), YOKE_OK);
+  assert_int_equal(derive(&s, 0.3, q, v, qdot, a, lambda), YOKE_OK);
+  double E[2];
+  for (int side = 0; side < 2; ++side) {
+    double      qh[16], vh[12];
+    const double h = side == 0 ? 1e-6 : -1e-6;
+    yoke_energy e;
+    for (int i = 0; i < 16; ++i) qh[i] = q[i] + h * qdot[i];
+    for (int i = 0; i < 12; ++i) vh[i] = v[i] + h * a[i];
+    s.equations.ops->energy(s.equations.self, s.work, 0.3 + h, qh, vh, &e);
+    E[side] = e.kinetic + e.potential + e.dissipated - e.external;
+  }
+  assert_true(fabs(E[0] - E[1]) / 2e-6 < 1e-7);
+  assert_true(qdot[14] > 0.0);
+  close_workshop(&s);
+}
+
+/* GGL with mu = nu = 0: q' and M v' are those of the ordinary view. */
+static void implicit_view_agrees_with_the_ordinary_one(void **state) {
+  (void)state;
+  workshop  s;
+  double    x[7 + 6 + 5 + 5 + 1] = {0.0}, F[24], qdot[7], a[6], Ma[6];
+  yoke_dae *dae = NULL;
+  make_pendulum(&s, YOKE_BODY_RIGID, 0.7, 1.3);
+  compile(&s, NULL);
+  yoke_multibody_initial_guess(s.mb, x, x + 7);
+  assert_int_equal(derive(&s, 0.0, x, x + 7, qdot, a, x + 13), YOKE_OK);
+  assert_int_equal(s.equations.ops->dae_create(s.equations.self, s.ctx, YOKE_DAE_GGL, &dae), YOKE_OK);
+  assert_int_equal(dae->nx, 24);
+  assert_int_equal(s.equations.ops->dae_rhs(s.equations.self, dae, s.work, 0.0, x, NULL, F), YOKE_OK);
+  yoke_multibody_mass_apply(s.mb, a, Ma);
+  for (int i = 0; i < 7; ++i) assert_true(fabs(F[i] - qdot[i]) < 1e-15);
+  for (int i = 0; i < 6; ++i) assert_true(fabs(F[7 + i] - Ma[i]) < 1e-13);
+  for (int i = 13; i < 24; ++i) assert_true(fabs(F[i]) < 1e-14);
+  yoke_dae_destroy(&dae);
+  close_workshop(&s);
+}
+
+/* ---- Jacobians ---- */
+
+static double entry(const yoke_pattern *p, const double *J, int row, int col) {
+  for (int k = p->col_start[col]; k < p->col_start[col + 1]; ++k) {
+    if (p->row[k] == row) return J[k];
+  }
+  return 0.0;
+}
+
+static void random_state(const workshop *s, const yoke_dae *dae, uint32_t seed, double *x) {
+  for (int i = 0; i < dae->nx; ++i) x[i] = pseudo_random(&seed);
+  for (int b = 0; b < s->model.n_bodies; ++b) {
+    if (s->bodies[b].kind != YOKE_BODY_RIGID) continue;
+    double *p = x + yoke_multibody_q_offset(s->mb, b) + 3;
+    quaternion_normalise(p);
+    for (int i = 0; i < 4; ++i) p[i] *= 1.1; /* derivatives must be right off the unit sphere too */
+  }
+}
+
+static void check_jacobian(workshop *s, yoke_dae_form form, const double *u) {
+  const yoke_equations_ops *ops = s->equations.ops;
+  yoke_dae                 *dae = NULL;
+  assert_int_equal(ops->dae_create(s->equations.self, s->ctx, form, &dae), YOKE_OK);
+  const int n = dae->nx;
+  double   *x = calloc((size_t)(4 * n + dae->pattern->nnz), sizeof *x), *plus = x + n, *Fp = x + 2 * n, *Fm = x + 3 * n, *J = x + 4 * n;
+  assert_non_null(x);
+  random_state(s, dae, 31u, x);
+  assert_int_equal(ops->dae_jacobian(s->equations.self, dae, s->work, 0.37, x, u, J), YOKE_OK);
+  for (int c = 0; c < n; ++c) {
+    memcpy(plus, x, (size_t)n * sizeof *x);
+    plus[c] = x[c] + 1e-6;
+    assert_int_equal(ops->dae_rhs(s->equations.self, dae, s->work, 0.37, plus, u, Fp), YOKE_OK);
+    plus[c] = x[c] - 1e-6;
+    assert_int_equal(ops->dae_rhs(s->equations.self, dae, s->work, 0.37, plus, u, Fm), YOKE_OK);
+    for (int r = 0; r < n; ++r) {
+      if (dae->component[r] == YOKE_COMPONENT_QUADRATURE) continue;
+      const double difference = (Fp[r] - Fm[r]) / 2e-6, exact = entry(dae->pattern, J, r, c);
+      if (!(fabs(difference - exact) < 2e-7 * (1.0 + fabs(exact)))) {
+        fail_msg("form %d row %d column %d: %.10g, differences give %.10g", (int)form, r, c, exact, difference);
+      }
+    }
+  }
+  free(x);
+  yoke_dae_destroy(&dae);
+}
+
+static const yoke_connection_kind all_connections[] = {
+    YOKE_CONNECTION_ATPOINT,       YOKE_CONNECTION_INPLANE,       YOKE_CONNECTION_PERPENDICULAR,  YOKE_CONNECTION_SPHERICAL,
+    YOKE_CONNECTION_REVOLUTE,      YOKE_CONNECTION_UNIVERSAL,     YOKE_CONNECTION_CYLINDRICAL,    YOKE_CONNECTION_TRANSLATIONAL,
+    YOKE_CONNECTION_PLANAR,        YOKE_CONNECTION_INLINE,        YOKE_CONNECTION_ORIENTATION,    YOKE_CONNECTION_FIXED,
+    YOKE_CONNECTION_DISTANCE,      YOKE_CONNECTION_SPRING_DAMPER, YOKE_CONNECTION_TORSION_SPRING, YOKE_CONNECTION_BUSHING,
+};
+
+/* One connection between two bodies (kind -1: the ground). Random frames, or frames in which every pair of kinds fits. */
+static bool build_pair(workshop *s, yoke_connection_kind kind, int kind1, int kind2, bool aligned, bool flexible, bool driven) {
+  const int kinds[2] = {kind1, kind2};
+  int       frame[2];
+  uint32_t  seed = 5u;
+  open_workshop(s);
+  vec3_set(s->model.gravity, 1.0, 2.0, 3.0);
+  for (int i = 0; i < 2; ++i) {
+    int body = YOKE_GROUND;
+    if (kinds[i] >= 0) {
+      body = s->model.n_bodies;
+      add_body(s, (yoke_body_kind)kinds[i])->position[0] = 1.0 + i;
+    }
+    const double x = pseudo_random(&seed), y = pseudo_random(&seed), z = pseudo_random(&seed);
+    frame[i] = add_frame(s, body, x, aligned ? 0.0 : y, aligned ? 0.0 : z);
+    double p[4];
+    for (int k = 0; k < 4; ++k) p[k] = pseudo_random(&seed);
+    if (!aligned) quaternion_rotation(s->frames[frame[i]].axes, p);
+    if (aligned && i == 1 && (kind == YOKE_CONNECTION_UNIVERSAL || kind == YOKE_CONNECTION_PERPENDICULAR)) {
+      const double quarter[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0}; /* z2 along x */
+      memcpy(s->frames[frame[i]].axes, quarter, sizeof quarter);
+    }
+  }
+  yoke_connection *c = connect(s, kind, frame[0], frame[1]);
+  for (int i = 0; i < 6; ++i) {
+    c->stiffness[i] = 3.0 + i;
+    c->damping[i]   = 0.5 + 0.2 * i;
+  }
+  c->flexible            = flexible;
+  c->law.stiffness       = 7.0;
+  c->law.damping         = 0.6;
+  c->law.stiffness_power = 2.0;
+  c->law.damping_power   = 0.3;
+  c->length              = 0.4;
+  c->has_length          = kind != YOKE_CONNECTION_DISTANCE;
+  if (driven) c->motion = expression(s, "0.2 + 0.5*sin(3*t)");
+  const yoke_multibody_options options = {.alpha = 0.7, .beta = 1.9, .energy = flexible};
+  return try_compile(s, &options) == YOKE_OK;
+}
+
+static int check_all_pairs(bool aligned, bool flexible, bool driven) {
+  int n_checked = 0;
+  for (size_t k = 0; k < sizeof all_connections / sizeof all_connections[0]; ++k) {
+    const yoke_connection_kind kind = all_connections[k];
+    const bool has_coordinate = kind == YOKE_CONNECTION_REVOLUTE || kind == YOKE_CONNECTION_CYLINDRICAL || kind == YOKE_CONNECTION_TRANSLATIONAL;
+    if (driven && !has_coordinate) continue;
+    for (int kind1 = -1; kind1 <= YOKE_BODY_MASS1D; ++kind1) {
+      for (int kind2 = kind1 < 0 ? 0 : -1; kind2 <= YOKE_BODY_MASS1D; ++kind2) {
+        workshop s;
+        if (build_pair(&s, kind, kind1, kind2, aligned, flexible, driven)) {
+          check_jacobian(&s, YOKE_DAE_GGL, NULL);
+          check_jacobian(&s, YOKE_DAE_INDEX1, NULL);
+          ++n_checked;
+        } else if (aligned && !driven) {
+          fail_msg("%s between kinds %d and %d: %s", yoke_connection_kind_name(kind), kind1, kind2, yoke_context_message(s.ctx, 0));
+        }
+        close_workshop(&s);
+      }
+    }
+  }
+  return n_checked;
+}
+
+static void jacobian_of_every_connection_between_every_pair_of_kinds(void **state) {
+  (void)state;
+  assert_int_equal(check_all_pairs(true, false, false), 16 * 24);
+}
+
+static void jacobian_holds_for_skew_frames(void **state) {
+  (void)state;
+  assert_true(check_all_pairs(false, false, false) > 200);
+}
+
+static void jacobian_of_every_flexible_joint(void **state) {
+  (void)state;
+  assert_true(check_all_pairs(false, true, false) == 16 * 24);
+}
+
+static void jacobian_of_prescribed_motions(void **state) {
+  (void)state;
+  assert_true(check_all_pairs(true, false, true) > 20);
+}
+
+static void jacobian_of_loads_and_inputs(void **state) {
+  (void)state;
+  for (int kind = 0; kind <= YOKE_BODY_MASS1D; ++kind) {
+    workshop s;
+    open_workshop(&s);
+    add_body(&s, (yoke_body_kind)kind);
+    add_body(&s, YOKE_BODY_RIGID);
+    s.variables[0]      = (yoke_variable){.body = 0, .component = 0};
+    s.variables[1]      = (yoke_variable){.body = 1, .is_velocity = true, .component = 4};
+    s.variables[2]      = (yoke_variable){.body = 1, .component = 5};
+    s.model.n_variables = 3;
+    const int    frame  = add_frame(&s, 0, 0.3, -0.2, 0.5);
+    const double p[4]   = {0.3, 0.5, -0.2, 0.7};
+    quaternion_rotation(s.frames[frame].axes, p);
+    for (int i = 0; i < 4; ++i) {
+      yoke_load *load = &s.loads[s.model.n_loads++];
+      *load           = (yoke_load){.name = load_name, .kind = i < 2 ? YOKE_LOAD_FORCE : YOKE_LOAD_TORQUE, .frame = frame, .follower = i % 2 == 1};
+      load->value[0]  = expression(&s, "k1*k2 + sin(t)");
+      load->value[2]  = expression(&s, "k3^2 - 2");
+    }
+    s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_DRAG, .frame = frame, .drag_linear = 0.4,
+                                             .drag_quadratic = 0.3, .drag_rotational = 0.2};
+    s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_CONTACT, .frame = frame, .amplitude = -2.0,
+                                             .slope = 1.5, .direction = {0.6, 0.0, 0.8}};
+    const yoke_force_input       inputs[2] = {{frame, 1}, {frame, 5}};
+    const yoke_multibody_options options   = {.n_inputs = 2, .inputs = inputs};
+    const double                 u[2]      = {1.7, -0.4};
+    compile(&s, &options);
+    check_jacobian(&s, YOKE_DAE_GGL, u);
+    check_jacobian(&s, YOKE_DAE_INDEX1, u);
+    close_workshop(&s);
+  }
+}
+
+static void contact_far_inside_the_wall_is_not_finite(void **state) {
+  (void)state;
+  workshop s;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_MASS1D)->position[0] = 10.0;
+  s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_CONTACT, .frame = add_frame(&s, 0, 0, 0, 0),
+                                           .amplitude = -1.0, .slope = 1e3, .direction = {1.0, 0.0, 0.0}};
+  compile(&s, NULL);
+  double q[1], v[1], a[1];
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_int_equal(derive(&s, 0.0, q, v, NULL, a, NULL), YOKE_NON_FINITE);
+  close_workshop(&s);
+}
+
+/* ---- one-dimensional models ---- */
+
+static void two_masses_are_linear(void **state) {
+  (void)state;
+  workshop s;
+  double   A[16], B[4], b[4];
+  open_workshop(&s);
+  s.model.gravity[0] = 2.0;
+  add_body(&s, YOKE_BODY_MASS1D)->mass = 1.0;
+  add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
+  const int        f[3] = {add_frame(&s, YOKE_GROUND, 0, 0, 0), add_frame(&s, 0, 0, 0, 0), add_frame(&s, 1, 0, 0, 0)};
+  yoke_connection *c1 = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, f[0], f[1]), *c2 = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, f[1], f[2]);
+  c1->law.stiffness = 100.0;
+  c1->has_length = c2->has_length = true;
+  c2->law.stiffness               = 30.0;
+  c2->law.damping                 = 0.5;
+  c2->length                      = 0.1;
+  const yoke_force_input       input   = {f[2], 0};
+  const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
+  compile(&s, &options);
+  assert_true(s.equations.is_second_order);
+  assert_true(s.equations.ops->linear(s.equations.self, s.work, A, B, b));
+  const double expected[16] = {0, 0, 1, 0, 0, 0, 0, 1, -130, 30, -0.5, 0.5, 15, -15, 0.25, -0.25};
+  for (int i = 0; i < 16; ++i) assert_true(fabs(A[i] - expected[i]) < 1e-12);
+  assert_true(fabs(B[3] - 0.5) < 1e-14 && B[0] == 0.0 && B[2] == 0.0);
+  assert_true(fabs(b[2] - (2.0 - 3.0)) < 1e-14 && fabs(b[3] - (2.0 + 1.5)) < 1e-14);
+  close_workshop(&s);
+}
+
+static yoke_chain small_chain(void) {
+  yoke_chain chain      = {.n = 5, .exponent_x = 3.0, .exponent_v = 3.0};
+  chain.mass.value      = 0.7;
+  chain.stiffness.value = 50.0;
+  chain.damping.value   = 0.4;
+  chain.stiffness_power.value = 20.0;
+  chain.x0.value        = 0.01;
+  return chain;
+}
+
+static void chain_mass_tied_to_a_particle_has_exact_jacobian(void **state) {
+  (void)state;
+  workshop   s;
+  yoke_chain chain = small_chain();
+  open_workshop(&s);
+  yoke_body *body = add_body(&s, YOKE_BODY_CHAIN);
+  body->chain     = &chain;
+  add_body(&s, YOKE_BODY_PARTICLE);
+  const int on_chain       = add_frame(&s, 0, 0, 0, 0), other = add_frame(&s, 0, 0, 0, 0), on_particle = add_frame(&s, 1, 0, 0, 0);
+  s.frames[on_chain].mass  = 2;
+  s.frames[other].mass     = 4;
+  connect(&s, YOKE_CONNECTION_SPHERICAL, on_chain, on_particle);
+  connect(&s, YOKE_CONNECTION_SPRING_DAMPER, other, on_particle)->law.stiffness = 4.0;
+  const yoke_multibody_options options = {.energy = true};
+  compile(&s, &options);
+  check_jacobian(&s, YOKE_DAE_GGL, NULL);
+  check_jacobian(&s, YOKE_DAE_INDEX1, NULL);
+  double q[10] = {0.01, 0.02, 0.0, 0.03, 0.01}, v[8] = {0.1}, a[8], lambda[3];
+  assert_int_equal(derive(&s, 0.0, q, v, NULL, a, lambda), YOKE_OK);
+  assert_true(fabs(a[2] - a[5]) < 1e-13); /* they move together */
+  close_workshop(&s);
+}
+
+static void chain_alone_gets_its_own_equations(void **state) {
+  (void)state;
+  workshop   s;
+  yoke_chain chain = small_chain();
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_CHAIN)->chain = &chain;
+  compile(&s, NULL);
+  assert_string_equal(s.equations.ops->kind, "chain");
+  double q[5], v[5];
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_true(q[4] == 0.01 && v[0] == 0.0);
+  close_workshop(&s);
+}
+
+static void integrals_are_quadratures_of_positions(void **state) {
+  (void)state;
+  workshop            s;
+  const yoke_variable wanted = {.body = 0, .component = 1};
+  double              q[4], v[3], qdot[4], a[3];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_PARTICLE)->position[1] = 4.0;
+  const yoke_multibody_options options = {.n_integrals = 1, .integrals = &wanted};
+  compile(&s, &options);
+  assert_int_equal(s.equations.nq, 4);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_int_equal(derive(&s, 0.0, q, v, qdot, a, NULL), YOKE_OK);
+  assert_true(qdot[3] == 4.0);
+  close_workshop(&s);
+}
+
+static void events_read_the_state(void **state) {
+  (void)state;
+  workshop s;
+  double   q[3] = {1.0, 2.0, 3.0}, v[3] = {0.0, -5.0, 0.0}, value[1];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_PARTICLE);
+  s.variables[0]      = (yoke_variable){.body = 0, .is_velocity = true, .component = 1};
+  s.model.n_variables = 1;
+  s.events[0].when    = expression(&s, "k1 + 2*t");
+  s.model.n_events    = 1;
+  compile(&s, NULL);
+  s.equations.ops->events(s.equations.self, 3.0, q, v, value);
+  assert_true(value[0] == 1.0);
+  close_workshop(&s);
+}
+
+static void joint_coordinate_counts_from_frame_1(void **state) {
+  (void)state;
+  workshop s;
+  double   q[7], v[6], coordinate, rate, value[12];
+  int      column[12];
+  make_pendulum(&s, YOKE_BODY_RIGID, 0.7, 1.3);
+  compile(&s, NULL);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_int_equal(yoke_multibody_joint_coordinate(s.mb, s.work, 0, q, v, &coordinate, &rate, column, value), 6);
+  assert_true(fabs(coordinate + 0.7) < 1e-15); /* the ground, frame 2, against the bar */
+  assert_true(fabs(rate + 1.3) < 1e-15);
+  assert_true(column[5] == 5 && fabs(value[5] + 1.0) < 1e-15);
+  close_workshop(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(free_rigid_body_keeps_energy_and_angular_momentum),
+      cmocka_unit_test(pendulum_acceleration_is_exact),
+      cmocka_unit_test(hanging_pendulum_is_held_by_its_weight),
+      cmocka_unit_test(projection_lands_on_the_constraints),
+      cmocka_unit_test(impossible_row_names_the_joint),
+      cmocka_unit_test(redundant_parallelogram_has_finite_multipliers),
+      cmocka_unit_test(redundant_parallelogram_can_be_projected),
+      cmocka_unit_test(prescribed_angle_gives_the_prescribed_acceleration),
+      cmocka_unit_test(power_balance_holds_with_every_kind_of_force),
+      cmocka_unit_test(implicit_view_agrees_with_the_ordinary_one),
+      cmocka_unit_test(jacobian_of_every_connection_between_every_pair_of_kinds),
+      cmocka_unit_test(jacobian_holds_for_skew_frames),
+      cmocka_unit_test(jacobian_of_every_flexible_joint),
+      cmocka_unit_test(jacobian_of_prescribed_motions),
+      cmocka_unit_test(jacobian_of_loads_and_inputs),
+      cmocka_unit_test(contact_far_inside_the_wall_is_not_finite),
+      cmocka_unit_test(two_masses_are_linear),
+      cmocka_unit_test(chain_mass_tied_to_a_particle_has_exact_jacobian),
+      cmocka_unit_test(chain_alone_gets_its_own_equations),
+      cmocka_unit_test(integrals_are_quadratures_of_positions),
+      cmocka_unit_test(events_read_the_state),
+      cmocka_unit_test(joint_coordinate_counts_from_frame_1),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
