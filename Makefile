@@ -21,7 +21,7 @@ build: setup
 	@cmake --build build -j $(JOBS)
 
 demo: build
-	@build/yoke run examples/four-bar-demo.yaml -o demo.h5 --csv demo.csv
+	@build/yoke run examples/squeezer.yaml -o demo.h5 --csv demo.csv
 	@echo "Results: demo.h5 (HDF5) and demo.csv. Next: build/yoke info demo.h5, build/yoke help"
 
 # Release and sanitizers; the last line is the summary of all suites.
