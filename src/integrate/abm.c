@@ -59,10 +59,6 @@ typedef struct abm_view {
 static const double gamma_star[K_MAX + 2] = {1,      0.5,     0.0833,  0.0417,  0.0264,  0.0188,  0.0143,
                                              0.0114, 0.00936, 0.00789, 0.00679, 0.00592, 0.00524, 0.00468};
 
-static double *at(const void *base, size_t offset) {
-  return (double *)(void *)((char *)(uintptr_t)base + offset);
-}
-
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   const yoke_equations *e     = integrator->equations;
   int                   k_max = integrator->options.max_order;
@@ -111,22 +107,22 @@ static abm_view view(const yoke_integrator *integrator, void *scratch, yoke_inte
                           .state      = state,
                           .own        = own,
                           .u          = u,
-                          .work       = at(scratch, self->work),
-                          .u_now      = at(scratch, self->u),
-                          .lambda     = at(scratch, self->lambda),
-                          .temp       = at(scratch, self->temp),
+                          .work       = explicit_at(scratch, self->work),
+                          .u_now      = explicit_at(scratch, self->u),
+                          .lambda     = explicit_at(scratch, self->lambda),
+                          .temp       = explicit_at(scratch, self->temp),
                           .q          = yoke_integrator_q(integrator, state),
                           .v          = yoke_integrator_v(integrator, state),
                           .a          = yoke_integrator_a(integrator, state),
-                          .q_new      = at(scratch, self->q_new),
-                          .v_new      = at(scratch, self->v_new),
-                          .fq         = at(scratch, self->fq),
-                          .fv         = at(scratch, self->fv),
-                          .q_diff     = at(scratch, self->q_diff),
-                          .v_diff     = at(scratch, self->v_diff)};
+                          .q_new      = explicit_at(scratch, self->q_new),
+                          .v_new      = explicit_at(scratch, self->v_new),
+                          .fq         = explicit_at(scratch, self->fq),
+                          .fv         = explicit_at(scratch, self->fv),
+                          .q_diff     = explicit_at(scratch, self->q_diff),
+                          .v_diff     = explicit_at(scratch, self->v_diff)};
   for (int i = 0; i < self->k_max + 2; ++i) {
-    x.phi_q[i] = at(own, self->phi_q[i]);
-    x.phi_v[i] = at(own, self->phi_v[i]);
+    x.phi_q[i] = explicit_at(own, self->phi_q[i]);
+    x.phi_v[i] = explicit_at(own, self->phi_v[i]);
   }
   return x;
 }
@@ -135,7 +131,7 @@ static abm_view view(const yoke_integrator *integrator, void *scratch, yoke_inte
 
 static void make_coefficients(const abm_own *own, double h, abm_coefficients *c) {
   const int k = own->k, n = own->n_phi;
-  double    alpha[N_PHI + 1], w[K_MAX + 2];
+  double    alpha[N_PHI + 1] = {0}, w[K_MAX + 2] = {0};
   c->beta[1]  = 1;
   c->sigma[1] = 1;
   for (int i = 1; i <= n; ++i) {
@@ -162,9 +158,9 @@ static yoke_status evaluate(const abm_view *x, double t, double *lambda) {
 
 /* q_new, v_new = p and *_diff = f_p - sum beta_i phi_i */
 static yoke_status predict(const abm_view *x, const abm_coefficients *c, double h, double t_new) {
-  const yoke_equations *e = x->integrator->equations;
-  const int             k = x->own->k;
-  double                gb[K_MAX];
+  const yoke_equations *e         = x->integrator->equations;
+  const int             k         = x->own->k;
+  double                gb[K_MAX] = {0};
   const double         *phi_q[K_MAX], *phi_v[K_MAX];
   for (int i = 0; i < k; ++i) {
     gb[i]    = c->g[i + 1] * c->beta[i + 1];
@@ -353,7 +349,7 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
 
   for (int failures = 0;;) {
     const double     h_try = explicit_clip(h, t_left, is_fixed), t_new = h_try == t_left ? t_limit : state->t + h_try;
-    abm_coefficients c;
+    abm_coefficients c       = {0};
     double           norm[3] = {0};
     abm_errors       r       = {0};
     double           err     = 0;
@@ -400,12 +396,12 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
  *   y(t) = y_n + s sum_{i<=k+1} g_i phi_i,  s = t - t_n. */
 static void interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q,
                         double *v) {
-  const abm_self       *self = integrator->self;
-  const yoke_equations *e    = integrator->equations;
-  const abm_own        *own  = yoke_integrator_own(integrator, state);
-  const int             ki   = own->k_last + 1 < own->n_phi ? own->k_last + 1 : own->n_phi;
-  const double          s    = t - state->t;
-  double                g[N_PHI], w[N_PHI + 2], term = 0;
+  const abm_self       *self     = integrator->self;
+  const yoke_equations *e        = integrator->equations;
+  const abm_own        *own      = yoke_integrator_own(integrator, state);
+  const int             ki       = own->k_last + 1 < own->n_phi ? own->k_last + 1 : own->n_phi;
+  const double          s        = t - state->t;
+  double                g[N_PHI] = {0}, w[N_PHI + 2] = {0}, term = 0;
   const double         *phi_q[N_PHI], *phi_v[N_PHI];
   for (int i = 1; i <= ki + 1; ++i) w[i] = 1.0 / i;
   g[0] = 1;
@@ -416,8 +412,8 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
     term     = own->psi[j - 1];
   }
   for (int i = 0; i < ki; ++i) {
-    phi_q[i] = at(own, self->phi_q[i]);
-    phi_v[i] = at(own, self->phi_v[i]);
+    phi_q[i] = explicit_at(own, self->phi_q[i]);
+    phi_v[i] = explicit_at(own, self->phi_v[i]);
   }
   explicit_combine(e->nq, yoke_integrator_q(integrator, state), s, ki, g, phi_q, q);
   explicit_combine(e->nv, yoke_integrator_v(integrator, state), s, ki, g, phi_v, v);

@@ -55,13 +55,9 @@ typedef struct auto_own {
   yoke_counters at_switch;
 } auto_own;
 
-static double *at(const void *base, size_t offset) {
-  return (double *)(void *)((char *)(uintptr_t)base + offset);
-}
-
 static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const auto_self *self = integrator->self;
-  return (auto_own *)(void *)at(state, self->tail);
+  return (auto_own *)(void *)explicit_at(state, self->tail);
 }
 
 static const yoke_integrator *at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -164,15 +160,16 @@ static yoke_status apply_jacobian(const yoke_integrator *integrator, void *scrat
   const auto_self      *self = integrator->self;
   const yoke_equations *e    = integrator->equations;
   const double         *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
-  double               *q1 = at(scratch, self->q), *v1 = at(scratch, self->v), *gq = at(scratch, self->gq);
-  double               *gv = at(scratch, self->gv), *fq = at(scratch, self->fq), *fv = at(scratch, self->fv);
-  const double          z_norm = norm2(e->nq, zq, e->nv, zv), y_norm = norm2(e->nq, q, e->nv, v);
+  double *q1 = explicit_at(scratch, self->q), *v1 = explicit_at(scratch, self->v), *gq = explicit_at(scratch, self->gq);
+  double *gv = explicit_at(scratch, self->gv), *fq = explicit_at(scratch, self->fq),
+         *fv          = explicit_at(scratch, self->fv);
+  const double z_norm = norm2(e->nq, zq, e->nv, zv), y_norm = norm2(e->nq, q, e->nv, v);
   if (!(z_norm > 0) || !isfinite(z_norm)) return YOKE_NON_FINITE;
   const double delta = sqrt(DBL_EPSILON) * fmax(y_norm, 1e-3) / z_norm;
   for (int i = 0; i < e->nq; ++i) q1[i] = q[i] + delta * zq[i];
   for (int i = 0; i < e->nv; ++i) v1[i] = v[i] + delta * zv[i];
-  YOKE_TRY(explicit_evaluate(integrator, at(scratch, self->work), at(scratch, self->u), &state->counters, u, state->t,
-                             YOKE_SIDE_LEFT, q1, v1, gq, gv, NULL));
+  YOKE_TRY(explicit_evaluate(integrator, explicit_at(scratch, self->work), explicit_at(scratch, self->u),
+                             &state->counters, u, state->t, YOKE_SIDE_LEFT, q1, v1, gq, gv, NULL));
   for (int i = 0; i < e->nq; ++i) zq[i] = (gq[i] - fq[i]) / delta;
   for (int i = 0; i < e->nv; ++i) zv[i] = (gv[i] - fv[i]) / delta;
   return YOKE_OK;
@@ -184,15 +181,16 @@ static yoke_status estimate_radius(const yoke_integrator *integrator, void *scra
   const auto_self      *self = integrator->self;
   const yoke_equations *e    = integrator->equations;
   auto_own             *own  = own_of(integrator, state);
-  double               *zq = at(state, self->zq), *zv = at(state, self->zv);
+  double               *zq = explicit_at(state, self->zq), *zv = explicit_at(state, self->zv);
   if (!own->has_vector) { /* any vector with a part in every direction */
     for (int i = 0; i < e->nq; ++i) zq[i] = 1 + 0.5 * sin(1.0 + 3.0 * i);
     for (int i = 0; i < e->nv; ++i) zv[i] = 1 + 0.5 * cos(2.0 + 5.0 * i);
     own->has_vector = 1;
   }
-  YOKE_TRY(explicit_evaluate(integrator, at(scratch, self->work), at(scratch, self->u), &state->counters, u, state->t,
-                             YOKE_SIDE_LEFT, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state),
-                             at(scratch, self->fq), at(scratch, self->fv), NULL));
+  YOKE_TRY(explicit_evaluate(integrator, explicit_at(scratch, self->work), explicit_at(scratch, self->u),
+                             &state->counters, u, state->t, YOKE_SIDE_LEFT, yoke_integrator_q(integrator, state),
+                             yoke_integrator_v(integrator, state), explicit_at(scratch, self->fq),
+                             explicit_at(scratch, self->fv), NULL));
   const double before = norm2(e->nq, zq, e->nv, zv);
   for (int i = 0; i < 2; ++i) YOKE_TRY(apply_jacobian(integrator, scratch, state, u, zq, zv));
   const double after = norm2(e->nq, zq, e->nv, zv);
@@ -332,7 +330,7 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
 void auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src) {
   const auto_self *self = integrator->self;
   memcpy(dst, src, at_work(integrator, src)->state_size);
-  memcpy(at(dst, self->tail), at(src, self->tail), integrator->state_size - self->tail);
+  memcpy(explicit_at(dst, self->tail), explicit_at(src, self->tail), integrator->state_size - self->tail);
 }
 
 const yoke_integrator_ops auto_ops = {

@@ -37,10 +37,6 @@ typedef struct exact_own {
   int32_t degree_last;
 } exact_own;
 
-static double *at(const void *base, size_t offset) {
-  return (double *)(void *)((char *)(uintptr_t)base + offset);
-}
-
 static int augmented_size(int n, int nu, int degree) {
   return n + nu * (degree + 1) + 1;
 }
@@ -262,8 +258,8 @@ static yoke_status find_power(const yoke_integrator *integrator, void *scratch, 
   exact_own        *own  = yoke_integrator_own(integrator, state);
   if (own->h > 0 && own->degree == degree && fabs(h - own->h) <= 1e-10 * own->h) return YOKE_OK;
   own->h = 0;
-  YOKE_TRY(augmented_power(self, integrator->equations->nu, degree, h, at(scratch, self->matrices),
-                           (lapack_int *)(void *)at(scratch, self->pivots), at(own, self->power)));
+  YOKE_TRY(augmented_power(self, integrator->equations->nu, degree, h, explicit_at(scratch, self->matrices),
+                           (lapack_int *)(void *)explicit_at(scratch, self->pivots), explicit_at(own, self->power)));
   ++state->counters.factorings;
   own->h      = h;
   own->degree = degree;
@@ -288,7 +284,8 @@ static yoke_status try_step(const yoke_integrator *integrator, void *scratch, yo
   const yoke_equations *e      = integrator->equations;
   exact_own            *own    = yoke_integrator_own(integrator, state);
   const int             degree = e->nu > 0 ? u->degree : 0, N = augmented_size(self->n, e->nu, degree);
-  double               *z = at(scratch, self->z), *x_new = at(scratch, self->x_new), *u_now = at(scratch, self->u);
+  double               *z = explicit_at(scratch, self->z), *x_new = explicit_at(scratch, self->x_new),
+         *u_now = explicit_at(scratch, self->u);
   YOKE_TRY(find_power(integrator, scratch, state, h, degree));
 
   memcpy(z, yoke_integrator_q(integrator, state), (size_t)e->nq * sizeof *z);
@@ -298,13 +295,14 @@ static yoke_status try_step(const yoke_integrator *integrator, void *scratch, yo
   }
   z[N - 1] = 1;
   for (int i = self->n; i < N; ++i) z[i] *= self->input_scale;
-  apply(self, N, at(own, self->power), z, x_new);
+  apply(self, N, explicit_at(own, self->power), z, x_new);
   if (h != own->h) {
     if (e->nu > 0) yoke_signal_value(u, t_new, YOKE_SIDE_LEFT, 0, u_now);
-    correct_length(self, e->nu, h - own->h, u_now, x_new, at(scratch, self->matrices));
+    correct_length(self, e->nu, h - own->h, u_now, x_new, explicit_at(scratch, self->matrices));
   }
-  return explicit_evaluate(integrator, at(scratch, self->work), u_now, &state->counters, u, t_new, YOKE_SIDE_LEFT,
-                           x_new, x_new + e->nq, at(scratch, self->qdot), at(scratch, self->a), NULL);
+  return explicit_evaluate(integrator, explicit_at(scratch, self->work), u_now, &state->counters, u, t_new,
+                           YOKE_SIDE_LEFT, x_new, x_new + e->nq, explicit_at(scratch, self->qdot),
+                           explicit_at(scratch, self->a), NULL);
 }
 
 static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -324,13 +322,14 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
                      state->t, yoke_status_text(status));
   }
   exact_own    *own = yoke_integrator_own(integrator, state);
-  const double *z = at(scratch, self->z), *x_new = at(scratch, self->x_new);
-  own->degree_last = own->degree;
-  memcpy(at(own, self->x0), z, (size_t)self->n * sizeof *z);
-  memcpy(at(own, self->w0), z + self->n, (size_t)(augmented_size(0, e->nu, own->degree)) * sizeof *z);
+  const double *z = explicit_at(scratch, self->z), *x_new = explicit_at(scratch, self->x_new);
+  const int     n_w = augmented_size(0, e->nu, own->degree);
+  own->degree_last  = own->degree;
+  memcpy(explicit_at(own, self->x0), z, (size_t)self->n * sizeof *z);
+  memcpy(explicit_at(own, self->w0), z + self->n, (size_t)n_w * sizeof *z);
   memcpy(yoke_integrator_q(integrator, state), x_new, (size_t)e->nq * sizeof *z);
   memcpy(yoke_integrator_v(integrator, state), x_new + e->nq, (size_t)e->nv * sizeof *z);
-  memcpy(yoke_integrator_a(integrator, state), at(scratch, self->a), (size_t)e->nv * sizeof *z);
+  memcpy(yoke_integrator_a(integrator, state), explicit_at(scratch, self->a), (size_t)e->nv * sizeof *z);
   state->t_prev = state->t;
   state->t      = t_new;
   ++state->counters.steps;
@@ -344,16 +343,16 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
   const yoke_equations *e    = integrator->equations;
   const exact_own      *own  = yoke_integrator_own(integrator, state);
   const int             n = self->n, degree = own->degree_last, N = augmented_size(n, e->nu, degree);
-  const double         *x0 = at(own, self->x0);
+  const double         *x0 = explicit_at(own, self->x0);
   double *matrices = yoke_allocate(N_MATRICES * (size_t)N * (size_t)N + (size_t)(n + 1) * (size_t)N, sizeof *matrices);
-  double *z        = yoke_allocate((size_t)(N + n), sizeof *z);
+  double *z        = yoke_allocate((size_t)N + (size_t)n, sizeof *z);
   lapack_int *pivots = yoke_allocate((size_t)N, sizeof *pivots);
   yoke_status status = YOKE_E_MEMORY;
   if (matrices != NULL && z != NULL && pivots != NULL) {
     double *power = matrices + N_MATRICES * (size_t)N * (size_t)N;
     status        = augmented_power(self, e->nu, degree, t - state->t_prev, matrices, pivots, power);
     memcpy(z, x0, (size_t)n * sizeof *z);
-    memcpy(z + n, at(own, self->w0), (size_t)(N - n) * sizeof *z);
+    memcpy(z + n, explicit_at(own, self->w0), (size_t)(N - n) * sizeof *z);
     if (status == YOKE_OK) {
       apply(self, N, power, z, z + N);
       memcpy(q, z + N, (size_t)e->nq * sizeof *q);

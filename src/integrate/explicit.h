@@ -8,6 +8,11 @@
 size_t explicit_reserve(size_t *size, size_t bytes);
 size_t explicit_reserve_array(size_t *size, int n);
 
+/* Array at an offset of a state or of scratch; states are handed around const although their owner may write. */
+static inline double *explicit_at(const void *base, size_t offset) {
+  return (double *)(void *)((const char *)base + offset);
+}
+
 /* Right-hand side at (t, q, v) with the inputs at t taken from `side`; counted in `counters`. u_now [nu]. */
 yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, double *u_now, yoke_counters *counters,
                               const yoke_signal *u, double t, yoke_side side, const double *q, const double *v,

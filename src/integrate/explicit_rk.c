@@ -16,8 +16,9 @@ typedef struct rk_row {
 
 typedef struct rk_self {
   const rk_tableau *tableau;
-  bool              nystroem; /* fused stages, only accelerations are stored */
-  bool              watch;    /* estimate stiffness */
+  bool              nystroem;    /* fused stages, only accelerations are stored */
+  bool              watch;       /* estimate stiffness */
+  int               check_every; /* steps from one estimate to the next */
   rk_row            stage[RK_MAX_STAGES];
   rk_row            last; /* stage s with every stage that occurs in the solution or in the error */
   double            e[RK_MAX_STAGES + 1], ebar[RK_MAX_STAGES + 1]; /* of `last`, with that of stage s behind */
@@ -159,11 +160,9 @@ void explicit_rk_destroy(yoke_integrator *integrator) {
 }
 
 void explicit_rk_watch_stiffness(yoke_integrator *integrator) {
-  ((rk_self *)integrator->self)->watch = true;
-}
-
-static double *at(const void *base, size_t offset) {
-  return (double *)(void *)((char *)(uintptr_t)base + offset);
+  rk_self *self     = integrator->self;
+  self->watch       = true;
+  self->check_every = integrator->equations->nv < 256 ? 1 : 8; /* large: an estimate costs as much as a stage */
 }
 
 static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -175,21 +174,21 @@ static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integ
                          .state      = state,
                          .own        = own,
                          .u          = u,
-                         .work       = at(scratch, self->work),
-                         .u_now      = at(scratch, self->u),
-                         .temp       = at(scratch, self->temp),
-                         .lambda     = at(scratch, self->lambda),
+                         .work       = explicit_at(scratch, self->work),
+                         .u_now      = explicit_at(scratch, self->u),
+                         .temp       = explicit_at(scratch, self->temp),
+                         .lambda     = explicit_at(scratch, self->lambda),
                          .q          = yoke_integrator_q(integrator, state),
                          .v          = yoke_integrator_v(integrator, state),
                          .a          = yoke_integrator_a(integrator, state),
-                         .q_stage    = at(scratch, self->q_stage),
-                         .v_stage    = at(scratch, self->v_stage)};
-  x.qdot              = self->nystroem ? x.v : at(own, self->qdot);
+                         .q_stage    = explicit_at(scratch, self->q_stage),
+                         .v_stage    = explicit_at(scratch, self->v_stage)};
+  x.qdot              = self->nystroem ? x.v : explicit_at(own, self->qdot);
   x.kq[0]             = x.qdot;
   x.kv[0]             = x.a;
   for (int i = 1; i < RK_MAX_STAGES; ++i) {
-    x.kq[i] = at(scratch, self->kq[i]);
-    x.kv[i] = at(scratch, self->kv[i]);
+    x.kq[i] = explicit_at(scratch, self->kq[i]);
+    x.kv[i] = explicit_at(scratch, self->kv[i]);
   }
   return x;
 }
@@ -204,10 +203,10 @@ static void begin_step(rk_view *x) {
   x->v_new = x->v;
   x->kv[s] = x->a;
   x->kq[s] = x->qdot;
-  x->q     = memcpy(at(x->own, self->q0), x->q, q_size);
-  x->v     = memcpy(at(x->own, self->v0), x->v, v_size);
-  x->a     = memcpy(at(x->own, self->a0), x->a, v_size);
-  x->qdot  = self->nystroem ? x->v : memcpy(at(x->own, self->qdot0), x->qdot, q_size);
+  x->q     = memcpy(explicit_at(x->own, self->q0), x->q, q_size);
+  x->v     = memcpy(explicit_at(x->own, self->v0), x->v, v_size);
+  x->a     = memcpy(explicit_at(x->own, self->a0), x->a, v_size);
+  x->qdot  = self->nystroem ? x->v : memcpy(explicit_at(x->own, self->qdot0), x->qdot, q_size);
   x->kv[0] = x->a;
   x->kq[0] = x->qdot;
 }
@@ -255,6 +254,11 @@ static void combine(const rk_view *x, const rk_row *row, double h, bool with_sta
   }
 }
 
+/* Is the stiffness estimated after this step? */
+static bool is_check_due(const rk_view *x) {
+  return x->self->watch && x->own->checks_left == 0;
+}
+
 static double stage_time(const rk_view *x, int i, double h, double t_new) {
   const double c = x->self->tableau->c[i];
   return c == 1 ? t_new : x->state->t + c * h;
@@ -294,7 +298,7 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
   const yoke_integrator_options *o    = &x->integrator->options;
   const int                      s = self->tableau->s, n = last - first + 1;
   const double                  *A[RK_MAX_STAGES][RK_MAX_STAGES];
-  yoke_stage                     stages[RK_MAX_STAGES];
+  yoke_stage                     stages[RK_MAX_STAGES] = {{0}};
   for (int i = first; i <= last; ++i) {
     yoke_stage *g = &stages[i - first];
     *g            = describe_fused(x, i, i == s ? &self->last : &self->stage[i], h, t_new, A[i]);
@@ -305,7 +309,7 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
       g->ebar  = self->ebar;
       g->atol  = o->atol;
       g->rtol  = o->rtol;
-    } else if (i == s - 1 && self->watch) { /* for the estimate of stiffness */
+    } else if (i == s - 1 && is_check_due(x)) { /* for the estimate of stiffness */
       g->X_out = x->q_stage;
       g->V_out = x->v_stage;
     }
@@ -396,9 +400,11 @@ static yoke_status complete(const rk_view *x, double h, double t_new) {
 /* h rho = h |f(y1) - f(y_s)| / |y1 - y_s|: the last two stages lie at the same time (Hairer, Wanner II, IV.2). */
 static void watch_stiffness(const rk_view *x, double h) {
   rk_own *own = x->own;
-  if (!x->self->watch) return;
-  if (own->stiff_count == 0 && own->checks_left-- > 0) return;
-  own->checks_left            = 7;
+  if (!is_check_due(x)) {
+    if (own->checks_left > 0) --own->checks_left;
+    return;
+  }
+  own->checks_left            = x->self->check_every - 1;
   const yoke_equations *e     = x->integrator->equations;
   const int             s     = x->self->tableau->s;
   double                f_sum = 0, y_sum = 0;
@@ -428,7 +434,7 @@ static void commit(const rk_view *x, double h, double t_new) {
   const rk_self        *self = x->self;
   const yoke_equations *e    = x->integrator->equations;
   for (int m = 0; m < self->n_dense; ++m) {
-    combine(x, &self->dense[m], h, false, at(x->own, self->dq[m]), at(x->own, self->dv[m]));
+    combine(x, &self->dense[m], h, false, explicit_at(x->own, self->dq[m]), explicit_at(x->own, self->dv[m]));
   }
   if (e->ng > 0) memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)e->ng * sizeof(double));
   x->state->t_prev = x->state->t;
@@ -544,25 +550,32 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
   const rk_own         *own  = yoke_integrator_own(integrator, state);
   const double          h = state->t - state->t_prev, theta = h > 0 ? (t - state->t_prev) / h : 1;
 
-  rk_step_data sq = {.y0 = at(own, self->q0), .y1 = yoke_integrator_q(integrator, state)};
-  rk_step_data sv = {.y0 = at(own, self->v0),
-                     .y1 = yoke_integrator_v(integrator, state),
-                     .f0 = at(own, self->a0),
-                     .f1 = yoke_integrator_a(integrator, state)};
-  sq.f0           = self->nystroem ? sv.y0 : at(own, self->qdot0);
-  sq.f1           = self->nystroem ? sv.y1 : at(own, self->qdot);
-  for (int m = 0; m < self->n_dense; ++m) {
-    sq.d[m] = at(own, self->dq[m]);
-    sv.d[m] = at(own, self->dv[m]);
+  rk_step_data sq   = {.y0 = explicit_at(own, self->q0), .y1 = yoke_integrator_q(integrator, state)};
+  rk_step_data sv   = {.y0 = explicit_at(own, self->v0),
+                       .y1 = yoke_integrator_v(integrator, state),
+                       .f0 = explicit_at(own, self->a0),
+                       .f1 = yoke_integrator_a(integrator, state)};
+  sq.f0             = self->nystroem ? sv.y0 : explicit_at(own, self->qdot0);
+  sq.f1             = self->nystroem ? sv.y1 : explicit_at(own, self->qdot);
+  const int n_dense = self->n_dense;
+  for (int m = 0; m < RK_MAX_DENSE; ++m) {
+    sq.d[m] = sq.y0;
+    sv.d[m] = sv.y0;
   }
-  interpolate(e->nq, self->n_dense, &sq, h, theta, q);
-  interpolate(e->nv, self->n_dense, &sv, h, theta, v);
+  for (int m = 0; m < n_dense; ++m) {
+    sq.d[m] = explicit_at(own, self->dq[m]);
+    sv.d[m] = explicit_at(own, self->dv[m]);
+  }
+  interpolate(e->nq, n_dense, &sq, h, theta, q);
+  interpolate(e->nv, n_dense, &sv, h, theta, v);
 }
 
 /* ---- for `auto` ---- */
 
 bool explicit_rk_is_stiff(const yoke_integrator *integrator, const yoke_integrator_state *state, int needed) {
-  return ((const rk_own *)yoke_integrator_own(integrator, state))->stiff_count >= needed;
+  const rk_self *self = integrator->self;
+  const rk_own  *own  = yoke_integrator_own(integrator, state);
+  return own->stiff_count >= 15 && own->stiff_count >= needed / self->check_every;
 }
 
 double explicit_rk_stiff_bound(const yoke_integrator *integrator) {

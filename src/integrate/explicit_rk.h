@@ -43,7 +43,7 @@ yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch
                                 const yoke_signal *u, bool state_was_reset);
 
 /* For `auto`: from now on (before states are made) estimate h rho after accepted steps. is_stiff: it exceeded the
- * stability bound in `needed` checks that were not interrupted by 6 checks below it. */
+ * stability bound over `needed` steps, in at least 15 checks that were not interrupted by 6 checks below it. */
 void   explicit_rk_watch_stiffness(yoke_integrator *integrator);
 bool   explicit_rk_is_stiff(const yoke_integrator *integrator, const yoke_integrator_state *state, int needed);
 double explicit_rk_stiff_bound(const yoke_integrator *integrator);

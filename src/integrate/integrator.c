@@ -39,7 +39,7 @@ yoke_integrator_options yoke_integrator_options_default(void) {
 /* ---- layout of a state: head, q, v, a, lambda, own; every part starts a cache line ---- */
 
 static char *part(const yoke_integrator_state *state, size_t offset) {
-  return (char *)(uintptr_t)state + offset;
+  return (char *)state + offset;
 }
 static size_t offset_q(void) {
   return round_up(sizeof(yoke_integrator_state));
@@ -292,7 +292,7 @@ static bool input_jumps(const yoke_signal *u, double t, double *left, double *ri
 static bool is_disturbed(const yoke_integrator *integrator, void *scratch, const yoke_integrator_state *state,
                          const yoke_signal *u) {
   if (state->t_prev == state->t) return false;
-  const double before = nextafter(state->t, -INFINITY);
+  const double before = nextafter(state->t, -(double)INFINITY);
   if (equations_break(integrator->equations, before) == state->t) return true;
   if (u->n == 0 || yoke_signal_next_break(u, before) != state->t) return false;
   double *left = common_u(integrator, scratch);

@@ -14,6 +14,7 @@
  *      stages (order 3 in index 2). The algebraic parts of the stages only start the next Newton iteration.
  *   4. Stage values of quadratures follow from a last evaluation of F when the last Newton increment was not small:
  *      their rows of J are empty, so Newton leaves them one iteration behind. */
+#include "integrate/hop.h"
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
 #include "base/text.h"
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_STAGES = 3, MAX_ITERATIONS = 7, MAX_ITERATIONS_FIXED = 20 };
+enum { N_STAGES = 3, MAX_ITERATIONS = 7, MAX_ITERATIONS_FIXED = 20, HOP_AFTER = 2, MAX_HOPS = 8 };
 
 /* c = ((4 - sqrt 6) / 10, (4 + sqrt 6) / 10, 1) */
 static const double C[N_STAGES] = {0.15505102572168219018, 0.64494897427831780982, 1.0};
@@ -51,13 +52,16 @@ static const double T_INVERSE[N_STAGES][N_STAGES] = {
  * D = (-(13 + 7 sqrt 6), -13 + 7 sqrt 6, -1) / 3, times gamma0 = GAMMA being part of the factor. */
 static const double D[N_STAGES] = {-10.04880939982741556246, 1.38214273316074889579, -1.0 / 3.0};
 
-static const double LOOSE  = 0.8;  /* the estimate is held below LOOSE rtol^(4/5) */
-static const double NEWTON = 0.01; /* and Newton's error below NEWTON rtol, because it adds up over the steps */
-static const double STALL  = 0.03; /* Newton increments of this size, in units of the error norm, may be rounding */
-static const double SAFETY = 0.9;
-static const double SHRINK = 5.0;         /* h may shrink to 1/5 ... */
-static const double GROW   = 8.0;         /* ... and grow to 8 h in one step */
-static const double KEEP   = 1.2;         /* a proposal within [h, 1.2 h] keeps h and so the factors */
+static const double LOOSE      = 0.8;  /* the estimate is held below LOOSE rtol^(4/5) */
+static const double LOOSE_ATOL = 0.25; /* the same for atol */
+static const double NEWTON     = 0.01; /* and Newton's error below NEWTON rtol, because it adds up over the steps */
+static const double STALL      = 0.03; /* Newton increments of this size, in units of the error norm, may be rounding */
+static const double HOP_LOOSE  = 1.0e3;  /* times the tolerance: error of a step across a singular position, */
+static const double HOP_RTOL   = 1.0e-7; /* but at least this: rounding allows no less there */
+static const double SAFETY     = 0.9;
+static const double SHRINK     = 5.0;     /* h may shrink to 1/5 ... */
+static const double GROW       = 8.0;     /* ... and grow to 8 h in one step */
+static const double KEEP       = 1.2;     /* a proposal within [h, 1.2 h] keeps h and so the factors */
 static const double THETA_FRESH = 0.05;   /* slower convergence than this: new J and factors */
 static const double SAME_STEP   = 2.0e-3; /* factors of a step this near (relative) still serve */
 
@@ -149,11 +153,11 @@ static yoke_status radau5_create(yoke_context *ctx, yoke_integrator *integrator)
 
   /* The estimated error is O(h^4), that of the solution O(h^5): the solution is good to rtol when the estimate is kept
    * below about rtol^(4/5). */
-  const double target  = options->rtol > 0.0 ? options->rtol : options->atol;
-  const double loose   = LOOSE * pow(target, 0.8);
-  self->rtol           = options->rtol > 0.0 ? loose : 0.0;
-  self->atol           = loose * (options->atol / target);
-  self->newton         = fmax(10.0 * DBL_EPSILON, NEWTON * target) / loose;
+  self->rtol   = LOOSE * pow(options->rtol, 0.8);
+  self->atol   = LOOSE_ATOL * pow(options->atol, 0.8);
+  self->newton = 1.0;
+  if (options->rtol > 0.0) self->newton = fmax(10.0 * DBL_EPSILON, NEWTON * options->rtol) / self->rtol;
+  if (options->atol > 0.0) self->newton = fmin(self->newton, NEWTON * options->atol / self->atol);
   self->stall          = STALL;
   self->is_fixed       = options->fixed_step > 0.0;
   self->max_iterations = MAX_ITERATIONS;
@@ -646,6 +650,74 @@ static bool try_step(const yoke_integrator *integrator, yoke_integrator_state *s
   return true;
 }
 
+/* Near a singular position the multipliers that Newton asks for exceed those of the minimum-norm solution by far.
+ * work->r holds its last increments. */
+static bool is_near_singular(const yoke_integrator *integrator, const yoke_integrator_state *state,
+                             const radau5_work *work) {
+  const yoke_implicit *implicit = ((const radau5 *)integrator->self)->implicit;
+  const double        *lambda   = yoke_integrator_lambda(integrator, state);
+  double               size = 0.0, increment = 0.0;
+  for (int k = 0; k < implicit->ng; ++k) {
+    size = fmax(size, fabs(lambda[k]));
+    for (int i = 0; i < N_STAGES; ++i) increment = fmax(increment, fabs(work->r[i][implicit->dae->i_lambda + k]));
+  }
+  return implicit->ng > 0 && increment > 10.0 * size;
+}
+
+/* Newton failed again and again near a singular position: across it by an explicit step. Small steps make the approach
+ * worse, because deviations from the constraints grow with 1 / distance, so a larger error is allowed here. The cubic
+ * through the ends takes the place of the collocation polynomial. False: nothing changed. */
+static bool hop(const yoke_integrator *integrator, yoke_integrator_state *state, const radau5_parts *parts,
+                const yoke_signal *u, double h_max, double t_limit, const radau5_work *work) {
+  const radau5        *self     = integrator->self;
+  const yoke_implicit *implicit = self->implicit;
+  const int            nq = implicit->nq, n = nq + implicit->nv;
+  const yoke_hop       step = {.x         = work->x,
+                               .rates     = work->rates,
+                               .x_new     = work->X,
+                               .rates_new = work->rates_new,
+                               .lambda    = work->error,
+                               .k         = {NULL, work->r[0], work->r[1], work->r[2], work->Ew[0], work->Ew[1]},
+                               .equations = work->equations,
+                               .u         = work->u};
+  memcpy(work->rates, parts->qdot, (size_t)nq * sizeof(double));
+  memcpy(work->rates + nq, yoke_integrator_a(integrator, state), (size_t)implicit->nv * sizeof(double));
+  const double tolerance = fmax(HOP_LOOSE * integrator->options.rtol, HOP_RTOL);
+  double       h         = h_max;
+  for (int attempt = 0; attempt < MAX_HOPS; ++attempt) {
+    bool is_last       = false;
+    h                  = yoke_step_clip(state->t, h, t_limit, false, &is_last);
+    const double t_new = is_last ? t_limit : state->t + h;
+    double       error = 0.0;
+    if (yoke_hop_step(implicit, &step, u, state->t, h, t_new, tolerance, tolerance, state, &error) != YOKE_OK) {
+      h *= 0.3;
+      continue;
+    }
+    if (error > 1.0) {
+      ++state->counters.rejected;
+      h *= fmax(0.2, SAFETY * pow(error, -0.2));
+      continue;
+    }
+    for (int k = 0; k < n; ++k) { /* cubic with the end rates, at c_i */
+      const double rise = work->X[k] - work->x[k];
+      for (int i = 0; i < N_STAGES; ++i) {
+        const double s = C[i], r = 1.0 - s;
+        work->z[i][k] = s * rise + s * r * (r * (h * work->rates[k] - rise) - s * (h * work->rates_new[k] - rise));
+      }
+    }
+    for (int i = 0; i < N_STAGES; ++i) memset(work->z[i] + n, 0, (size_t)(implicit->nx - n) * sizeof(double));
+    memcpy(work->w[0], work->X, (size_t)n * sizeof(double));
+    yoke_implicit_pack(implicit, work->w[0], work->w[0] + nq, work->rates_new + nq, work->error, work->X);
+    accept(integrator, state, parts, h, t_new, work);
+    parts->memory->h_factor       = 0.0;
+    parts->memory->h_newton       = 0.0;
+    parts->memory->error_accepted = 0.1;
+    state->h                      = h_max;
+    return true;
+  }
+  return false;
+}
+
 static yoke_status radau5_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                const yoke_signal *u, double t_limit, yoke_context *ctx) {
   const radau5      *self  = integrator->self;
@@ -657,8 +729,9 @@ static yoke_status radau5_step(const yoke_integrator *integrator, void *scratch,
   yoke_implicit_scale(self->implicit, self->atol, self->rtol, work.x, NULL, work.scale);
   yoke_implicit_scale_newton(self->implicit, self->atol, self->rtol, work.x, work.scale_newton);
 
-  double proposal   = state->h;
-  int    n_failures = 0;
+  const double h_first    = state->h;
+  double       proposal   = h_first;
+  int          n_failures = 0;
   for (;;) {
     bool         is_last = false;
     const double h       = yoke_step_clip(state->t, proposal, t_limit, self->is_fixed, &is_last);
@@ -672,6 +745,10 @@ static yoke_status radau5_step(const yoke_integrator *integrator, void *scratch,
     if (shrink < 1.0) {
       ++n_failures;
       ++state->counters.rejected;
+      if (n_failures >= HOP_AFTER && !self->is_fixed && status == YOKE_NOT_CONVERGED &&
+          is_near_singular(integrator, state, &work) && hop(integrator, state, &parts, u, h_first, t_limit, &work)) {
+        return YOKE_OK;
+      }
       proposal = shrink * h;
       state->h = proposal;
       if (proposal < 10.0 * DBL_EPSILON * fabs(state->t) || proposal < 1.0e-30 || self->is_fixed) {

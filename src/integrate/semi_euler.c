@@ -13,10 +13,6 @@ typedef struct semi_self {
   size_t q0, v0;                                             /* own part of the state */
 } semi_self;
 
-static double *at(const void *base, size_t offset) {
-  return (double *)(void *)((char *)(uintptr_t)base + offset);
-}
-
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   const yoke_equations *e = integrator->equations;
   if (!(integrator->options.fixed_step > 0)) {
@@ -61,10 +57,11 @@ static yoke_status try_step(const yoke_integrator *integrator, void *scratch, yo
   const yoke_equations *e    = integrator->equations;
   const double         *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
   const double         *a     = yoke_integrator_a(integrator, state);
-  double               *q_new = at(scratch, self->q_new), *v_new = at(scratch, self->v_new);
-  double *qdot = at(scratch, self->qdot), *a_new = at(scratch, self->a_new), *u_now = at(scratch, self->u);
-  void   *work = at(scratch, self->work);
-  bool    moved;
+  double               *q_new = explicit_at(scratch, self->q_new), *v_new = explicit_at(scratch, self->v_new);
+  double               *qdot = explicit_at(scratch, self->qdot), *a_new = explicit_at(scratch, self->a_new),
+         *u_now = explicit_at(scratch, self->u);
+  void *work    = explicit_at(scratch, self->work);
+  bool  moved;
 
   for (int i = 0; i < e->nv; ++i) v_new[i] = v[i] + h * a[i];
   if (e->is_second_order) {
@@ -74,9 +71,9 @@ static yoke_status try_step(const yoke_integrator *integrator, void *scratch, yo
                                a_new, NULL));
     for (int i = 0; i < e->nq; ++i) q_new[i] = q[i] + h * qdot[i];
   }
-  YOKE_TRY(explicit_project(integrator, work, t_new, q_new, v_new, at(scratch, self->before), &moved));
+  YOKE_TRY(explicit_project(integrator, work, t_new, q_new, v_new, explicit_at(scratch, self->before), &moved));
   return explicit_evaluate(integrator, work, u_now, &state->counters, u, t_new, YOKE_SIDE_LEFT, q_new, v_new, NULL,
-                           a_new, at(scratch, self->lambda));
+                           a_new, explicit_at(scratch, self->lambda));
 }
 
 static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -95,12 +92,12 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
   double      *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
   const void  *own    = yoke_integrator_own(integrator, state);
   const size_t q_size = (size_t)e->nq * sizeof *q, v_size = (size_t)e->nv * sizeof *v;
-  memcpy(at(own, self->q0), q, q_size);
-  memcpy(at(own, self->v0), v, v_size);
-  memcpy(q, at(scratch, self->q_new), q_size);
-  memcpy(v, at(scratch, self->v_new), v_size);
-  memcpy(yoke_integrator_a(integrator, state), at(scratch, self->a_new), v_size);
-  memcpy(yoke_integrator_lambda(integrator, state), at(scratch, self->lambda), (size_t)e->ng * sizeof *q);
+  memcpy(explicit_at(own, self->q0), q, q_size);
+  memcpy(explicit_at(own, self->v0), v, v_size);
+  memcpy(q, explicit_at(scratch, self->q_new), q_size);
+  memcpy(v, explicit_at(scratch, self->v_new), v_size);
+  memcpy(yoke_integrator_a(integrator, state), explicit_at(scratch, self->a_new), v_size);
+  memcpy(yoke_integrator_lambda(integrator, state), explicit_at(scratch, self->lambda), (size_t)e->ng * sizeof *q);
   state->t_prev = state->t;
   state->t      = t_new;
   ++state->counters.steps;
@@ -114,8 +111,8 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
   const yoke_equations *e     = integrator->equations;
   const double          theta = (t - state->t_prev) / (state->t - state->t_prev);
   const void           *own   = yoke_integrator_own(integrator, state);
-  const double         *q0 = at(own, self->q0), *q1 = yoke_integrator_q(integrator, state);
-  const double         *v0 = at(own, self->v0), *v1 = yoke_integrator_v(integrator, state);
+  const double         *q0 = explicit_at(own, self->q0), *q1 = yoke_integrator_q(integrator, state);
+  const double         *v0 = explicit_at(own, self->v0), *v1 = yoke_integrator_v(integrator, state);
   for (int i = 0; i < e->nq; ++i) q[i] = q0[i] + theta * (q1[i] - q0[i]);
   for (int i = 0; i < e->nv; ++i) v[i] = v0[i] + theta * (v1[i] - v0[i]);
 }

@@ -94,7 +94,7 @@ static char *relative_path(const char *from, const char *text) {
   char        *path   = malloc(folder + strlen(text) + 1);
   if (path == NULL) return NULL;
   memcpy(path, from, folder);
-  strcpy(path + folder, text);
+  memcpy(path + folder, text, strlen(text) + 1);
   return path;
 }
 
@@ -107,12 +107,14 @@ static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *
   char *path = relative_path(from, node->text);
   if (path == NULL) return model_out_of_memory(r);
   char *real = realpath(path, NULL);
-  bool  good = real != NULL ||
-              model_mistake(r, node, "include",
-                            "found '%.200s', expected a file that can be read (looked for '%.200s')", node->text, path);
+  bool  good = real != NULL;
+  if (real == NULL) {
+    model_mistake(r, node, "include", "found '%.200s', expected a file that can be read (looked for '%.200s')",
+                  node->text, path);
+  }
   int index = -1;
   for (int k = 0; k < list->n && good && index < 0; ++k) {
-    if (strcmp(list->path[k], real) == 0) index = k;
+    if (real != NULL && strcmp(list->path[k], real) == 0) index = k;
   }
   for (int k = 0; k < list->n_stack && index >= 0 && good; ++k) {
     if (list->stack[k] == index) good = include_cycle(r, node, list, index);

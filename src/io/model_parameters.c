@@ -78,7 +78,7 @@ bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const
   for (int k = 0; values != NULL && k < values->n; ++k) {
     const char *name  = values->keys[k]->text;
     const int   index = yoke_names_find(&s->parameter_names, name);
-    if (index == YOKE_NAMES_NONE) {
+    if (index == YOKE_NAMES_NONE || s->parameters == NULL) {
       const char *nearest = yoke_names_nearest(&s->parameter_names, name);
       model_mistake(r, values->keys[k], "parameters", "found '%.60s', expected a parameter of the assembly%s%s%s", name,
                     nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,

@@ -83,7 +83,7 @@ bool model_out_of_memory(reader *r) {
 }
 
 const char *model_describe(const yoke_yaml_node *node, char *text, size_t size) {
-  if (yoke_yaml_is_nothing(node)) {
+  if (node == NULL || yoke_yaml_is_nothing(node)) {
     model_print(text, size, "nothing");
   } else if (node->kind == YOKE_YAML_SCALAR) {
     model_print(text, size, "'%.60s%s'", node->text, strlen(node->text) > 60 ? "..." : "");
@@ -142,7 +142,7 @@ bool model_check_keys(reader *r, const yoke_yaml_node *map, const char *const *l
 
 bool model_map(reader *r, const yoke_yaml_node *node, const char *key, const yoke_yaml_node **out) {
   *out = NULL;
-  if (yoke_yaml_is_nothing(node)) return true;
+  if (node == NULL || yoke_yaml_is_nothing(node)) return true;
   if (node->kind != YOKE_YAML_MAP) return model_expected(r, node, key, "a map ('name: value')");
   *out = node;
   return true;
@@ -152,7 +152,7 @@ int model_word(reader *r, const yoke_yaml_node *node, const char *key, const cha
   char expected[600], all[500], did_you_mean[100];
   join(list, n, all, sizeof all);
   model_print(expected, sizeof expected, "one of: %s", all);
-  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR) {
+  if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR) {
     model_expected(r, node, key, expected);
     return -1;
   }
@@ -308,7 +308,7 @@ bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, 
 bool model_expression(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, variables v, quantity q,
                       yoke_expression **out) {
   *out = NULL;
-  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
+  if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
     return model_expected(r, node, key, quantities[q].text);
   return model_expression_text(r, s, node, key, node->text, v, q, out);
 }
@@ -364,7 +364,7 @@ static bool plain_number(const char *text, double *out) {
 }
 
 bool model_number(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out) {
-  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
+  if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
     return model_expected(r, node, key, quantities[q].text);
   if (plain_number(node->text, out)) return true;
   yoke_expression *expression;
@@ -393,7 +393,7 @@ bool model_not_negative(reader *r, const scope *s, const yoke_yaml_node *node, c
 
 bool model_integer(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, long min, long max,
                    long *out) {
-  double value;
+  double value = 0;
   if (!model_number(r, s, node, key, Q_NUMBER, &value)) return false;
   if (value != floor(value) || value < (double)min || value > (double)max) {
     return model_mistake(r, node, key, "found %.17g, expected a whole number from %ld to %ld", value, min, max);
@@ -460,7 +460,7 @@ bool model_fold_name(reader *r, const scope *s, const yoke_yaml_node *at, const 
     const char *end   = p + 1;
     int         depth = 1;
     for (; *end != '\0' && depth > 0; ++end) depth += (*end == '[') - (*end == ']');
-    long index;
+    long index = 0;
     if (depth != 0) return model_mistake(r, at, key, "found '%.60s', expected ']' behind the index", text);
     if (!model_index_text(r, s, at, key, p + 1, (size_t)(end - p) - 2, &index)) return false;
     k += model_print(out + k, size - k, "[%ld]", index);
@@ -540,7 +540,7 @@ static int chain_frame(reader *r, const scope *s, const yoke_yaml_node *node, co
 
 bool model_frame(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int *out) {
   if (node != NULL && node->kind == YOKE_YAML_LIST) return ground_point(r, s, node, key, out);
-  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR) {
+  if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR) {
     return model_expected(r, node, key, "a body, a frame ('body.frame') or a point of the ground ([x, y, z])");
   }
   char name[NAME_SIZE];

@@ -75,7 +75,7 @@ static void read_solvers(reader *r) {
   yoke_solver_def *solver = &r->model->solver;
   *solver                 = (yoke_solver_def){.kind            = "auto",
                                               .rtol            = 1e-8,
-                                              .atol            = 1e-10,
+                                              .atol            = 0,
                                               .linear          = "klu",
                                               .constraints     = "ggl",
                                               .baumgarte_alpha = 10,
@@ -179,6 +179,7 @@ void model_read_settings(reader *r) {
   if (!yoke_yaml_is_nothing(gravity))
     model_numbers(r, r->scopes[0], gravity, "gravity", Q_ACCELERATION, 2, 3, r->model->gravity, NULL);
   read_solvers(r);
+  if (r->model->solver.atol == 0) r->model->solver.atol = 1e-2 * r->model->solver.rtol;
   read_output(r);
   model_enter(r, "", NULL);
 }

@@ -35,7 +35,9 @@ static bool grow(yoke_names *names) {
   }
   free(names->key);
   free(names->value);
-  *names = bigger;
+  names->key      = bigger.key;
+  names->value    = bigger.value;
+  names->capacity = bigger.capacity;
   return true;
 }
 

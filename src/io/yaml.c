@@ -173,7 +173,7 @@ static yoke_status check_duplicates(builder *b, const yoke_yaml_node *map) {
 static yoke_status remember_anchor(builder *b, const char *name, yoke_yaml_node *node, int depth) {
   if (name == NULL) return YOKE_OK;
   const int known = yoke_names_find(&b->anchor_names, name);
-  if (known != YOKE_NAMES_NONE) { /* a later anchor of the same name replaces the earlier one */
+  if (known != YOKE_NAMES_NONE && b->anchors != NULL) { /* a later anchor of the same name replaces the earlier one */
     b->anchors[known].node  = node;
     b->anchors[known].depth = depth;
     return YOKE_OK;
@@ -234,7 +234,9 @@ static yoke_status open_container(builder *b, const yaml_event_t *event, yoke_ya
 }
 
 static yoke_status close_container(builder *b, const yaml_event_t *event) {
-  open_node  *o      = &b->open[b->n_open - 1];
+  if (b->n_open == 0) return YOKE_E_INTERNAL; /* events are balanced */
+  open_node *o = &b->open[b->n_open - 1];
+  if (o->node == NULL) return YOKE_E_INTERNAL;
   yoke_status status = o->node->kind == YOKE_YAML_MAP ? check_duplicates(b, o->node) : YOKE_OK;
   if (!settle(b->yaml, o->node) && status == YOKE_OK) status = out_of_memory(b);
   if (status == YOKE_OK) status = remember_anchor(b, o->anchor, o->node, o->depth_below);
@@ -282,7 +284,7 @@ static yoke_status add_scalar(builder *b, const yaml_event_t *event) {
 static yoke_status add_alias(builder *b, const yaml_event_t *event) {
   const char *name  = (const char *)event->data.alias.anchor;
   const int   index = yoke_names_find(&b->anchor_names, name);
-  if (index == YOKE_NAMES_NONE)
+  if (index == YOKE_NAMES_NONE || b->anchors == NULL)
     return refuse(b, &event->start_mark, "alias without an anchor of this name before it", name);
   const anchor *a = &b->anchors[index];
   if (a->node == NULL) return refuse(b, &event->start_mark, "alias inside its own anchor", name);

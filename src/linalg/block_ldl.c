@@ -86,7 +86,7 @@ static yoke_status symbolic(yoke_block_ldl *f, const int *adj_start, const int *
   if (mark == NULL || child == NULL || sibling == NULL || f->column == NULL || f->below == NULL) status = YOKE_E_MEMORY;
   for (int k = 0; status == YOKE_OK && k < n; ++k) mark[k] = child[k] = sibling[k] = -1;
   for (int k = 0; status == YOKE_OK && k < n; ++k) {
-    const int first = f->column[k];
+    const int first  = f->column[k];
     int       n_here = 0;
     if ((size_t)first + (size_t)(n - k) > capacity) { /* room for a full column */
       capacity   = 2 * capacity + (size_t)(n - k);
@@ -144,11 +144,11 @@ static size_t find_block(const yoke_block_ldl *f, int r, int c) {
 
 /* Offsets of blocks column by column, then the targets of all updates. */
 static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
-  const int n  = f->n;
-  f->diagonal  = yoke_allocate((size_t)n + 1, sizeof *f->diagonal);
-  f->below_at  = yoke_allocate((size_t)f->column[n] + 1, sizeof *f->below_at);
-  f->edge_at   = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_at);
-  f->edge_row  = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_row);
+  const int n = f->n;
+  f->diagonal = yoke_allocate((size_t)n + 1, sizeof *f->diagonal);
+  f->below_at = yoke_allocate((size_t)f->column[n] + 1, sizeof *f->below_at);
+  f->edge_at  = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_at);
+  f->edge_row = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_row);
   if (f->diagonal == NULL || f->below_at == NULL || f->edge_at == NULL || f->edge_row == NULL) return YOKE_E_MEMORY;
   size_t at = 0, n_targets = 0, tallest = 0;
   for (int k = 0; k < n; ++k) {
@@ -194,11 +194,11 @@ static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const
     f->size[i]      = size[i];
     f->start[i + 1] = f->start[i] + size[i];
   }
-  f->n_rows  = f->start[n];
-  int *start = NULL, *list = NULL;
+  f->n_rows         = f->start[n];
+  int        *start = NULL, *list = NULL;
   yoke_status status = adjacency(n, f->n_edges, a, b, &start, &list);
   if (status == YOKE_OK && n > 0) {
-    double    control[AMD_CONTROL], info[AMD_INFO];
+    double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
     const int result = amd_order(n, start, list, f->order, control, info);
     if (result != AMD_OK && result != AMD_OK_BUT_JUMBLED) status = YOKE_E_MEMORY;
@@ -211,8 +211,8 @@ static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const
   return status;
 }
 
-yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a, const int *b,
-                                  yoke_block_ldl **out) {
+yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a,
+                                  const int *b, yoke_block_ldl **out) {
   *out = NULL;
   for (int i = 0; i < n_nodes; ++i) {
     if (size[i] < 1 || size[i] > YOKE_BLOCK_MAX) {
@@ -232,11 +232,17 @@ yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *siz
   return YOKE_OK;
 }
 
-size_t yoke_block_ldl_n_values(const yoke_block_ldl *ldl) { return ldl->n_values; }
+size_t yoke_block_ldl_n_values(const yoke_block_ldl *ldl) {
+  return ldl->n_values;
+}
 
-size_t yoke_block_ldl_n_blocks(const yoke_block_ldl *ldl) { return ldl->n_blocks; }
+size_t yoke_block_ldl_n_blocks(const yoke_block_ldl *ldl) {
+  return ldl->n_blocks;
+}
 
-size_t yoke_block_ldl_diagonal(const yoke_block_ldl *ldl, int node) { return ldl->diagonal[ldl->place[node]]; }
+size_t yoke_block_ldl_diagonal(const yoke_block_ldl *ldl, int node) {
+  return ldl->diagonal[ldl->place[node]];
+}
 
 size_t yoke_block_ldl_edge(const yoke_block_ldl *ldl, int edge, int *row_node) {
   *row_node = ldl->edge_row[edge];
@@ -246,12 +252,12 @@ size_t yoke_block_ldl_edge(const yoke_block_ldl *ldl, int edge, int *row_node) {
 /* Step 1. `original` are the diagonal entries before any update. */
 static inline bool factor_diagonal(int m, double *A, const double *original, double smallest) {
   for (int j = 0; j < m; ++j) {
-    double       *row = A + j * m;
+    double       *row       = A + j * m;
     const double *pivot_row = A;
-    double        d = row[j];
+    double        d         = row[j];
     /* Row j holds A_ji (i < j): turn it into X_ji = A_ji - sum X_jk L_ik, then L_ji = X_ji / D_i. */
     for (int i = 0; i < j; ++i) {
-      double x = row[i];
+      double x  = row[i];
       pivot_row = A + i * m;
       for (int k = 0; k < i; ++k) x -= row[k] * pivot_row[k];
       row[i] = x;
@@ -284,7 +290,8 @@ static inline void solve_block(int m, int n, const double *A, double *restrict B
 }
 
 /* Step 3 for one pair: C [nr, ns] -= L [nr, m] X, X [m, ns]. */
-static inline void update_block(int m, int nr, int ns, double *restrict C, const double *restrict L, const double *restrict X) {
+static inline void update_block(int m, int nr, int ns, double *restrict C, const double *restrict L,
+                                const double *restrict X) {
   for (int r = 0; r < nr; ++r) {
     double sum[YOKE_BLOCK_MAX];
     for (int s = 0; s < ns; ++s) sum[s] = C[r * ns + s];

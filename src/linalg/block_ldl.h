@@ -14,8 +14,8 @@ enum { YOKE_BLOCK_MAX = 8 };
 typedef struct yoke_block_ldl yoke_block_ldl;
 
 /* Edges (a[e], b[e]) with a != b; repeated edges share one block. */
-yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a, const int *b,
-                                  yoke_block_ldl **out);
+yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a,
+                                  const int *b, yoke_block_ldl **out);
 void        yoke_block_ldl_destroy(yoke_block_ldl **ldl);
 
 /* Doubles that `values` needs: blocks, then scratch of the factorisation. The first `n_blocks` of them are the blocks. */

@@ -7,9 +7,13 @@
 
 #include <math.h>
 
-static inline double vec3_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double vec3_dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
-static inline double vec3_norm(const double a[3]) { return sqrt(vec3_dot(a, a)); }
+static inline double vec3_norm(const double a[3]) {
+  return sqrt(vec3_dot(a, a));
+}
 
 static inline void vec3_set(double y[3], double x0, double x1, double x2) {
   y[0] = x0;
@@ -17,7 +21,9 @@ static inline void vec3_set(double y[3], double x0, double x1, double x2) {
   y[2] = x2;
 }
 
-static inline void vec3_copy(double y[3], const double x[3]) { vec3_set(y, x[0], x[1], x[2]); }
+static inline void vec3_copy(double y[3], const double x[3]) {
+  vec3_set(y, x[0], x[1], x[2]);
+}
 
 /* y += s x */
 static inline void vec3_add(double y[3], double s, const double x[3]) {

@@ -5,13 +5,12 @@
 #include "model/chain_kernel.h"
 
 enum {
-  YOKE_CHAIN_BLOCK    = 512,   /* masses per block; part of the numerics: errors are summed per block (stage) */
-  YOKE_CHAIN_LANES    = 8,     /* partial sums of the error, mass i goes to lane i mod 8; divides the block */
-  YOKE_CHAIN_SHARED   = 512,   /* load shapes that are evaluated once per right-hand side */
-  YOKE_CHAIN_BATCH    = 64,    /* loads evaluated together */
-  YOKE_CHAIN_TERMS    = 12,    /* stage sums that are one pass; longer sums take more */
-  YOKE_CHAIN_IN_CACHE = 32768, /* masses up to which stages run one after the other */
-  YOKE_CHAIN_SWEEP    = 16     /* stages in one sweep at most */
+  YOKE_CHAIN_BLOCK  = 512, /* masses per block; part of the numerics: errors are summed per block (stage) */
+  YOKE_CHAIN_LANES  = 8,   /* partial sums of the error, mass i goes to lane i mod 8; divides the block */
+  YOKE_CHAIN_SHARED = 512, /* load shapes that are evaluated once per right-hand side */
+  YOKE_CHAIN_BATCH  = 64,  /* loads evaluated together */
+  YOKE_CHAIN_TERMS  = 12,  /* stage sums that are one pass; longer sums take more */
+  YOKE_CHAIN_SWEEP  = 16   /* stages in one sweep at most */
 };
 
 /* Shape of a load over time, amplitude 1. */

@@ -25,8 +25,8 @@ void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *pos
   }
 }
 
-void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *poses, double t, double f[12], double K[144],
-                                 double D[144]) {
+void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *poses, double t, double f[12],
+                                 double K[144], double D[144]) {
   yoke_link_state state;
   yoke_link_state_set(&el->link, poses, &state);
   memset(f, 0, 12 * sizeof *f);
@@ -92,5 +92,6 @@ bool yoke_force_element_is_linear(const yoke_force_element *el) {
     if (el->row[i].kind != YOKE_ROW_STRETCH && el->row[i].kind != YOKE_ROW_POINT) return false;
   }
   const yoke_law *law = el->law;
-  return law == NULL || (law->expression == NULL && law->table.n == 0 && law->stiffness_power == 0.0 && law->damping_power == 0.0);
+  return law == NULL ||
+         (law->expression == NULL && law->table.n == 0 && law->stiffness_power == 0.0 && law->damping_power == 0.0);
 }

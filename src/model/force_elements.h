@@ -11,9 +11,9 @@ typedef struct yoke_force_element {
   int             connection; /* of the model */
   int             n;          /* rows, <= 6 */
   yoke_row        row[6];
-  double          offset[6];                 /* free length or angle */
-  double          stiffness[6], damping[6];  /* used when law is NULL */
-  const yoke_law *law;                       /* kept; NULL: linear */
+  double          offset[6];                /* free length or angle */
+  double          stiffness[6], damping[6]; /* used when law is NULL */
+  const yoke_law *law;                      /* kept; NULL: linear */
 } yoke_force_element;
 
 /* wrench [n_nodes, 6] += force and moment on the bodies, inertial axes. */

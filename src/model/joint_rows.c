@@ -6,10 +6,20 @@
 
 /* Joints as lists of basic rows. Axis pairs are regular at the assembled position: x1.z2 and y1.z2 keep z1 and z2
  * parallel, x1.y2 stops the rotation about them. */
-#define POINT_ROWS {YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_POINT, 1, 0}, {YOKE_ROW_POINT, 2, 0}
-#define PARALLEL_ROWS {YOKE_ROW_PERPENDICULAR, 0, 2}, {YOKE_ROW_PERPENDICULAR, 1, 2}
-#define NO_TURN_ROW {YOKE_ROW_PERPENDICULAR, 0, 1}
-#define LINE_ROWS {YOKE_ROW_INPLANE, 0, 0}, {YOKE_ROW_INPLANE, 1, 1}
+#define POINT_ROWS                                                                                                     \
+  {YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_POINT, 1, 0}, {                                                                    \
+    YOKE_ROW_POINT, 2, 0                                                                                               \
+  }
+#define PARALLEL_ROWS                                                                                                  \
+  {YOKE_ROW_PERPENDICULAR, 0, 2}, {                                                                                    \
+    YOKE_ROW_PERPENDICULAR, 1, 2                                                                                       \
+  }
+#define NO_TURN_ROW                                                                                                    \
+  { YOKE_ROW_PERPENDICULAR, 0, 1 }
+#define LINE_ROWS                                                                                                      \
+  {YOKE_ROW_INPLANE, 0, 0}, {                                                                                          \
+    YOKE_ROW_INPLANE, 1, 1                                                                                             \
+  }
 
 static const struct {
   yoke_connection_kind kind;
@@ -99,7 +109,8 @@ void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_lin
 }
 
 double yoke_row_rate(const double grad[12], const yoke_link_state *x) {
-  return vec3_dot(grad, x->v[0]) + vec3_dot(grad + 3, x->w[0]) + vec3_dot(grad + 6, x->v[1]) + vec3_dot(grad + 9, x->w[1]);
+  return vec3_dot(grad, x->v[0]) + vec3_dot(grad + 3, x->w[0]) + vec3_dot(grad + 6, x->v[1]) +
+         vec3_dot(grad + 9, x->w[1]);
 }
 
 static void set_gradient(double grad[12], const double n[3], const double t1[3], const double t2[3]) {
@@ -137,7 +148,7 @@ static double inplane_gradient(const yoke_link_state *x, int a, const double e[3
 }
 
 static double distance_gradient(const yoke_link_state *x, double grad[12]) {
-  const double L = vec3_norm(x->D);
+  const double L    = vec3_norm(x->D);
   double       n[3] = {0.0, 0.0, 0.0};
   if (L > 0.0) vec3_set(n, x->D[0] / L, x->D[1] / L, x->D[2] / L);
   point_gradient(x, n, grad);
@@ -419,7 +430,8 @@ static void rotation_hessian(const yoke_link_state *x, int k, double f, double *
   }
   mat3_multiply(M, R1, dg);
   for (int i = 0; i < 3; ++i) { /* N = M R1^T */
-    for (int j = 0; j < 3; ++j) N[3 * i + j] = M[3 * i] * R1[3 * j] + M[3 * i + 1] * R1[3 * j + 1] + M[3 * i + 2] * R1[3 * j + 2];
+    for (int j = 0; j < 3; ++j)
+      N[3 * i + j] = M[3 * i] * R1[3 * j] + M[3 * i + 1] * R1[3 * j + 1] + M[3 * i + 2] * R1[3 * j + 2];
   }
   for (int side = 0; side < 2; ++side) {
     const double s = side == 1 ? f : -f;

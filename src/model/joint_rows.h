@@ -56,11 +56,11 @@ typedef struct yoke_link_state {
   double p[2][3];    /* R origin */
   double e[2][3][3]; /* e[side][axis] */
   double w[2][3];
-  double D[3];       /* C1 - C2 */
-  double Dd[3];      /* D' */
-  double Ddd[3];     /* D'' without the accelerations of the bodies */
+  double D[3];   /* C1 - C2 */
+  double Dd[3];  /* D' */
+  double Ddd[3]; /* D'' without the accelerations of the bodies */
   double v[2][3];
-  double turn;       /* angle2 - angle1 */
+  double turn; /* angle2 - angle1 */
 } yoke_link_state;
 
 void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out);

@@ -72,7 +72,8 @@ static bool evaluate(const yoke_load_element *el, const yoke_pose *poses, const 
   return true;
 }
 
-yoke_status yoke_load_apply(const yoke_load_element *el, const yoke_pose *poses, const double *variables, double *wrench) {
+yoke_status yoke_load_apply(const yoke_load_element *el, const yoke_pose *poses, const double *variables,
+                            double *wrench) {
   double f[6];
   if (!evaluate(el, poses, variables, f)) return YOKE_NON_FINITE;
   for (int i = 0; i < 6; ++i) wrench[6 * el->node + i] += f[i];
@@ -86,7 +87,8 @@ static void block6_add(double *A, int row, int column, double s, const double M[
 }
 
 /* M = p x F with dp = dphi x p and dF given by 3x3 blocks dF_r, dF_phi: dM = [F][p] dphi + [p] dF. */
-static void point_force_jacobian(double *K, const double p[3], const double F[3], const double dF_r[9], const double dF_phi[9]) {
+static void point_force_jacobian(double *K, const double p[3], const double F[3], const double dF_r[9],
+                                 const double dF_phi[9]) {
   double P[9], M[9];
   mat3_cross(P, p);
   block6_add(K, 0, 0, 1.0, dF_r);

@@ -23,7 +23,7 @@ void yoke_load_jacobian(const yoke_load_element *element, const yoke_pose *poses
 void yoke_load_direction(const yoke_load_element *element, const yoke_pose *poses, int k, double direction[6]);
 
 /* Adds potential energy (contact) [J], power lost (drag) and power supplied (forces, torques) [W]. */
-void yoke_load_energy(const yoke_load_element *element, const yoke_pose *poses, const double *variables, double *potential,
-                      double *power_dissipated, double *power_external);
+void yoke_load_energy(const yoke_load_element *element, const yoke_pose *poses, const double *variables,
+                      double *potential, double *power_dissipated, double *power_external);
 
 #endif

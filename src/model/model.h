@@ -10,6 +10,7 @@
 #define YOKE_MODEL_MODEL_H
 
 #include "model/expression.h"
+#include <yoke/model.h> /* yoke_model_destroy */
 #include <stdint.h>
 
 enum { YOKE_GROUND = -1 }; /* body index of the ground */
@@ -185,7 +186,7 @@ typedef struct yoke_event {
 
 typedef struct yoke_solver_def { /* `solvers:`; also per subsystem, later */
   char   kind[24];     /* "auto", "radau5", ... */
-  double rtol, atol;   /* 1e-8, 1e-10 */
+  double rtol, atol;   /* 1e-8; atol 0: rtol / 100 */
   double step;         /* fixed micro step [s]; 0: error control */
   double max_step;     /* 0: no limit */
   int    max_order;    /* bdf, abm; 0: the integrator's own */
@@ -230,8 +231,6 @@ typedef struct yoke_model {
   yoke_output_def  output;
   int              energy; /* -1 default, 0 off, 1 monitor */
 } yoke_model;
-
-void yoke_model_destroy(yoke_model **model);
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);

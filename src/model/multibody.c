@@ -62,7 +62,8 @@ static yoke_status node_of_body(yoke_context *ctx, const yoke_body *body, mb_nod
     memcpy(node->inertia, J, sizeof node->inertia);
     const double det = mat3_invert(node->inverse_inertia, J);
     if (!(J[0] > 0.0 && d2 > 0.0 && det > 0.0)) {
-      return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': inertia is not positive definite (minors %g, %g, %g)", body->name, J[0], d2, det);
+      return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': inertia is not positive definite (minors %g, %g, %g)", body->name,
+                       J[0], d2, det);
     }
     keep_freedoms(node, 6, six);
     return YOKE_OK;
@@ -98,8 +99,8 @@ static yoke_status check_frame(yoke_context *ctx, const yoke_model *model, int f
   }
   const yoke_body *body = &model->bodies[frame->body];
   if (body->kind == YOKE_BODY_CHAIN && (frame->mass < 0 || frame->mass >= body->chain->n)) {
-    return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': chain '%s' has %d masses, there is no mass %d", frame->name, body->name,
-                     body->chain->n, frame->mass + 1);
+    return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': chain '%s' has %d masses, there is no mass %d", frame->name,
+                     body->name, body->chain->n, frame->mass + 1);
   }
   return YOKE_OK;
 }
@@ -136,14 +137,14 @@ static yoke_status chain_nodes(yoke_multibody *mb, yoke_context *ctx, int b, mb_
 static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
   const yoke_model *model  = mb->model;
   const size_t      bodies = (size_t)model->n_bodies + 1, frames = (size_t)model->n_frames + 1;
-  mb->nodes                = yoke_allocate(bodies + frames, sizeof *mb->nodes);
-  mb->body_q               = yoke_allocate(bodies, sizeof *mb->body_q);
-  mb->body_v               = yoke_allocate(bodies, sizeof *mb->body_v);
-  mb->body_node            = yoke_allocate(bodies, sizeof *mb->body_node);
-  mb->frame_node           = yoke_allocate(frames, sizeof *mb->frame_node);
-  mb->chains               = yoke_allocate(bodies, sizeof *mb->chains);
-  if (mb->nodes == NULL || mb->body_q == NULL || mb->body_v == NULL || mb->body_node == NULL || mb->frame_node == NULL ||
-      mb->chains == NULL) {
+  mb->nodes      = yoke_allocate(bodies + frames, sizeof *mb->nodes);
+  mb->body_q     = yoke_allocate(bodies, sizeof *mb->body_q);
+  mb->body_v     = yoke_allocate(bodies, sizeof *mb->body_v);
+  mb->body_node  = yoke_allocate(bodies, sizeof *mb->body_node);
+  mb->frame_node = yoke_allocate(frames, sizeof *mb->frame_node);
+  mb->chains     = yoke_allocate(bodies, sizeof *mb->chains);
+  if (mb->nodes == NULL || mb->body_q == NULL || mb->body_v == NULL || mb->body_node == NULL ||
+      mb->frame_node == NULL || mb->chains == NULL) {
     return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", model->n_bodies);
   }
   for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
@@ -230,7 +231,8 @@ static bool row_is_idle(const yoke_multibody *mb, const yoke_link *link, const y
 
 static yoke_status check_distance(yoke_context *ctx, const yoke_connection *connection, double length) {
   if (length > 0.0 && isfinite(length)) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': distance is %g m, expected > 0 (use spherical for coinciding points)",
+  return yoke_fail(ctx, YOKE_E_MODEL,
+                   "connection '%s': distance is %g m, expected > 0 (use spherical for coinciding points)",
                    connection->name, length);
 }
 
@@ -275,7 +277,8 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
     if (is_motion || fabs(s - offset - motion) > row_zero * (1.0 + vec3_norm(state.p[0]) + vec3_norm(state.p[1]))) {
       char label[32];
       yoke_row_label(&rows[i], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': row '%s' is off by %.3g and no freedom of its bodies can close it",
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "connection '%s': row '%s' is off by %.3g and no freedom of its bodies can close it",
                        connection->name, label, s - offset - motion);
     }
   }
@@ -295,7 +298,9 @@ static bool turns_in_plane(const yoke_multibody *mb, const yoke_link *link, int 
 }
 
 /* Angle of a frame's x axis in its body's plane. */
-static double frame_angle(const yoke_link *link, int side) { return atan2(link->axes[side][3], link->axes[side][0]); }
+static double frame_angle(const yoke_link *link, int side) {
+  return atan2(link->axes[side][3], link->axes[side][0]);
+}
 
 static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
   const yoke_connection *connection = &mb->model->connections[c];
@@ -311,9 +316,10 @@ static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
   switch (connection->kind) {
   case YOKE_CONNECTION_SPRING_DAMPER: {
     const int a = el->link.node[0], b = el->link.node[1];
-    el->row[0]  = (yoke_row){is_line(&mb->nodes[a], a) && is_line(&mb->nodes[b], b) ? YOKE_ROW_STRETCH : YOKE_ROW_DISTANCE, 0, 0};
-    el->law     = &connection->law;
-    el->n       = 1;
+    el->row[0] =
+        (yoke_row){is_line(&mb->nodes[a], a) && is_line(&mb->nodes[b], b) ? YOKE_ROW_STRETCH : YOKE_ROW_DISTANCE, 0, 0};
+    el->law       = &connection->law;
+    el->n         = 1;
     el->offset[0] = connection->has_length ? connection->length : yoke_row_gradient(&el->row[0], &state, grad);
     break;
   }
@@ -354,7 +360,7 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
     mb->connection_joint[c] = mb->connection_force[c] = -1;
-    const bool is_joint = yoke_connection_is_joint(connection->kind);
+    const bool is_joint                               = yoke_connection_is_joint(connection->kind);
     if (is_joint && (!connection->flexible || connection->motion != NULL)) {
       YOKE_TRY(build_joint(mb, ctx, c, guess, model->t_start));
     }
@@ -391,7 +397,8 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   for (int i = 0; i < options->n_inputs; ++i) {
     const yoke_force_input *input = &options->inputs[i];
     if (input->frame < 0 || input->frame >= model->n_frames || input->freedom < 0 || input->freedom > 5) {
-      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: frame %d, freedom %d does not exist", i, input->frame, input->freedom);
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: frame %d, freedom %d does not exist", i, input->frame,
+                       input->freedom);
     }
     mb->inputs[i] = (mb_input){.node = mb->frame_node[input->frame], .freedom = input->freedom};
     memcpy(mb->inputs[i].origin, model->frames[input->frame].origin, sizeof mb->inputs[i].origin);
@@ -400,20 +407,21 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   for (int k = 0; k < model->n_variables; ++k) {
     const yoke_variable *v = &model->variables[k];
     mb->variables[k]       = (mb_variable){.is_velocity = v->is_velocity,
-                                           .index = v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body]};
+                                           .index       = v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body]};
   }
   mb->n_integrals = options->n_integrals;
-  for (int k = 0; k < options->n_integrals; ++k) mb->integral[k] = options->integrals[k].component + mb->body_q[options->integrals[k].body];
+  for (int k = 0; k < options->n_integrals; ++k)
+    mb->integral[k] = options->integrals[k].component + mb->body_q[options->integrals[k].body];
   return YOKE_OK;
 }
 
 /* ---- structure of G and of G M^-1 G^T ---- */
 
 static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx) {
-  const size_t most = 12 * (size_t)mb->ng + 1;
-  int         *row  = yoke_allocate(most, sizeof *row);
-  int         *col  = yoke_allocate(most, sizeof *col);
-  mb->G_slot        = yoke_allocate(most, sizeof *mb->G_slot);
+  const size_t most  = 12 * (size_t)mb->ng + 1;
+  int         *row   = yoke_allocate(most, sizeof *row);
+  int         *col   = yoke_allocate(most, sizeof *col);
+  mb->G_slot         = yoke_allocate(most, sizeof *mb->G_slot);
   yoke_status status = row == NULL || col == NULL || mb->G_slot == NULL ? YOKE_E_MEMORY : YOKE_OK;
   int         n      = 0;
   for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) {
@@ -457,11 +465,11 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const 
     n += d * (d - (d > 0)) / 2;
   }
   if (n > 500000000u) return yoke_fail(ctx, YOKE_E_MEMORY, "%zu pairs of joints share bodies: too many", n);
-  int *a        = yoke_allocate(n + 1, sizeof *a);
-  int *b        = yoke_allocate(n + 1, sizeof *b);
-  int *size     = yoke_allocate((size_t)mb->n_joints + 1, sizeof *size);
-  mb->couplings = yoke_allocate(n + 1, sizeof *mb->couplings);
-  mb->diagonal_at = yoke_allocate((size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
+  int *a             = yoke_allocate(n + 1, sizeof *a);
+  int *b             = yoke_allocate(n + 1, sizeof *b);
+  int *size          = yoke_allocate((size_t)mb->n_joints + 1, sizeof *size);
+  mb->couplings      = yoke_allocate(n + 1, sizeof *mb->couplings);
+  mb->diagonal_at    = yoke_allocate((size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
   yoke_status status = YOKE_OK;
   if (a == NULL || b == NULL || size == NULL || mb->couplings == NULL || mb->diagonal_at == NULL) {
     status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the structure of %d joints", mb->n_joints);
@@ -470,9 +478,10 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const 
   for (int node = 1; status == YOKE_OK && node < mb->n_nodes; ++node) {
     for (int i = start[node]; i < start[node + 1]; ++i) {
       for (int k = start[node]; k < i; ++k, ++e) {
-        mb->couplings[e] = (mb_coupling){.a = list[i] / 2, .b = list[k] / 2, .side_a = list[i] % 2, .side_b = list[k] % 2};
-        a[e]             = mb->couplings[e].a;
-        b[e]             = mb->couplings[e].b;
+        mb->couplings[e] =
+            (mb_coupling){.a = list[i] / 2, .b = list[k] / 2, .side_a = list[i] % 2, .side_b = list[k] % 2};
+        a[e] = mb->couplings[e].a;
+        b[e] = mb->couplings[e].b;
       }
     }
   }
@@ -485,7 +494,7 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const 
     c->at = yoke_block_ldl_edge(mb->ldl, i, &row_joint);
     if (row_joint != c->a) { /* rows of the block belong to joint a */
       const mb_coupling old = *c;
-      *c                    = (mb_coupling){.a = old.b, .b = old.a, .side_a = old.side_b, .side_b = old.side_a, .at = old.at};
+      *c = (mb_coupling){.a = old.b, .b = old.a, .side_a = old.side_b, .side_b = old.side_a, .at = old.at};
     }
   }
   for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) mb->diagonal_at[j] = yoke_block_ldl_diagonal(mb->ldl, j);
@@ -571,9 +580,9 @@ static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, con
 
 /* Poses of the initial guess, for lengths that the user left open. */
 static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke_pose **out) {
-  double *q = yoke_allocate((size_t)mb->nq_states + 1, sizeof *q);
-  double *v = yoke_allocate((size_t)mb->nv + 1, sizeof *v);
-  *out      = yoke_allocate((size_t)mb->n_nodes, sizeof **out);
+  double *q          = yoke_allocate((size_t)mb->nq_states + 1, sizeof *q);
+  double *v          = yoke_allocate((size_t)mb->nv + 1, sizeof *v);
+  *out               = yoke_allocate((size_t)mb->n_nodes, sizeof **out);
   yoke_status status = YOKE_OK;
   if (q == NULL || v == NULL || *out == NULL) {
     status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", mb->n_nodes);
@@ -589,9 +598,9 @@ static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke
 
 static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   YOKE_TRY(build_nodes(mb, ctx));
-  mb->nq               = mb->nq_states; /* the guess has no quadratures yet */
-  yoke_pose  *guess    = NULL;
-  yoke_status status   = guess_poses(mb, ctx, &guess);
+  mb->nq             = mb->nq_states; /* the guess has no quadratures yet */
+  yoke_pose  *guess  = NULL;
+  yoke_status status = guess_poses(mb, ctx, &guess);
   if (status == YOKE_OK) status = build_connections(mb, ctx, guess);
   free(guess);
   if (status == YOKE_OK) status = build_loads(mb, ctx, options);
@@ -613,12 +622,13 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   mb->alpha = options->alpha;
   mb->beta  = options->beta;
   if (is_chain_alone(model, options)) {
-    mb->body_q         = yoke_allocate(1, sizeof *mb->body_q);
-    mb->body_v         = yoke_allocate(1, sizeof *mb->body_v);
+    mb->body_q = yoke_allocate(1, sizeof *mb->body_q);
+    mb->body_v = yoke_allocate(1, sizeof *mb->body_v);
     mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
-    mb->nodes   = yoke_allocate(1, sizeof *mb->nodes);
-    mb->n_nodes = 1;
-    yoke_status status = mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL ? YOKE_E_MEMORY : build_G(mb, ctx);
+    mb->nodes                       = yoke_allocate(1, sizeof *mb->nodes);
+    mb->n_nodes                     = 1;
+    yoke_status status =
+        mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL ? YOKE_E_MEMORY : build_G(mb, ctx);
     if (status == YOKE_OK) status = create_chain_alone(mb, ctx, options, equations);
     if (status != YOKE_OK) {
       mb_destroy(mb);
@@ -796,7 +806,8 @@ void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v
 
 static void mass_multiply(const yoke_multibody *mb, const double *x, double *y, bool inverse) {
   if (mb->n_nodes == 1 && mb->n_chains == 0) {
-    const yoke_per_mass *mass = mb->model->n_bodies > 0 && mb->model->bodies[0].chain != NULL ? &mb->model->bodies[0].chain->mass : NULL;
+    const yoke_per_mass *mass =
+        mb->model->n_bodies > 0 && mb->model->bodies[0].chain != NULL ? &mb->model->bodies[0].chain->mass : NULL;
     for (int i = 0; mass != NULL && i < mb->nv; ++i) {
       const double m = mass->each != NULL ? mass->each[i] : mass->value;
       y[i]           = inverse ? x[i] / m : x[i] * m;
@@ -824,17 +835,27 @@ static void mass_multiply(const yoke_multibody *mb, const double *x, double *y, 
   }
 }
 
-void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y) { mass_multiply(mb, x, y, true); }
+void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y) {
+  mass_multiply(mb, x, y, true);
+}
 
-void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y) { mass_multiply(mb, x, y, false); }
+void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y) {
+  mass_multiply(mb, x, y, false);
+}
 
 /* ---- questions ---- */
 
-int yoke_multibody_q_offset(const yoke_multibody *mb, int body) { return mb->body_q[body]; }
+int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
+  return mb->body_q[body];
+}
 
-int yoke_multibody_v_offset(const yoke_multibody *mb, int body) { return mb->body_v[body]; }
+int yoke_multibody_v_offset(const yoke_multibody *mb, int body) {
+  return mb->body_v[body];
+}
 
-int yoke_multibody_row_connection(const yoke_multibody *mb, int row) { return mb->joints[mb->row_joint[row]].connection; }
+int yoke_multibody_row_connection(const yoke_multibody *mb, int row) {
+  return mb->joints[mb->row_joint[row]].connection;
+}
 
 void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size) {
   const mb_joint *joint = &mb->joints[mb->row_joint[row]];
@@ -843,7 +864,9 @@ void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, si
   snprintf(label, size, "%s: %s", mb->model->connections[joint->connection].name, text);
 }
 
-const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb) { return mb->G_pattern; }
+const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb) {
+  return mb->G_pattern;
+}
 
 /* Entries of grad for the kept freedoms of a node, moments in body axes. */
 static void kept_row(const mb_node *node, const double R[9], const double *grad, double *out) {
@@ -874,8 +897,9 @@ void yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const doub
   }
 }
 
-int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q, const double *v,
-                                    double *coordinate, double *rate, int column[12], double value[12]) {
+int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q,
+                                    const double *v, double *coordinate, double *rate, int column[12],
+                                    double value[12]) {
   yoke_row        row;
   yoke_link       link;
   yoke_pose       pose[2];
@@ -909,7 +933,7 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
   int                    n = yoke_joint_rows(c->kind, rows) + (c->motion != NULL);
   for (int i = 0; i < 7; ++i) force[i] = g[i] = 0.0;
   mb_work_carve(mb, work, &w);
-  const int joint = mb->connection_joint[connection], element = mb->connection_force[connection];
+  const int        joint = mb->connection_joint[connection], element = mb->connection_force[connection];
   const yoke_link *link = joint >= 0 ? &mb->joints[joint].link : element >= 0 ? &mb->forces[element].link : NULL;
   if (link == NULL) return n;
   memset(&w.pose[0], 0, sizeof w.pose[0]);

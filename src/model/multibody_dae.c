@@ -27,7 +27,7 @@ typedef struct mb_dae {
 /* ---- blocks ---- */
 
 typedef struct sink {
-  double    *J;    /* NULL: record triplets */
+  double    *J; /* NULL: record triplets */
   const int *slot;
   int       *row, *col;
   uint8_t   *used;  /* recording: is the number ever different from zero? */
@@ -212,9 +212,9 @@ static void acceleration_of(const traversal *x, int index, double y[6]) {
 /* What a joint contributes, row by row: derivative rows and sums over rows. */
 typedef struct joint_parts {
   double H_lambda[144], H_mu[144], f_lambda[12], f_mu[12];
-  double by_q[MB_JOINT_ROWS][12];        /* of the row's own equation with respect to q */
-  double by_v[MB_JOINT_ROWS][12];        /* ... and v */
-  double grad_t[12 * MB_JOINT_ROWS];     /* [12, n] transposed gradients */
+  double by_q[MB_JOINT_ROWS][12];    /* of the row's own equation with respect to q */
+  double by_v[MB_JOINT_ROWS][12];    /* ... and v */
+  double grad_t[12 * MB_JOINT_ROWS]; /* [12, n] transposed gradients */
 } joint_parts;
 
 static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
@@ -250,9 +250,9 @@ static void set_joint_parts(const traversal *x, const mb_joint *joint, joint_par
     for (int side = 0; side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
   }
   for (int i = 0; i < joint->n; ++i) {
-    const int     g    = joint->g0 + i;
-    const double *grad = x->w->grad + 12 * g;
-    const double  mu   = x->mu != NULL ? x->mu[g] : 0.0;
+    const int     g      = joint->g0 + i;
+    const double *grad   = x->w->grad + 12 * g;
+    const double  mu     = x->mu != NULL ? x->mu[g] : 0.0;
     double        H[144] = {0.0};
     yoke_row_hessian_add(&joint->row[i], &state, 1.0, H);
     joint_row_derivatives(x, joint, i, &state, A, H, p);
@@ -330,7 +330,8 @@ static void emit_load(const traversal *x, const yoke_load_element *el) {
       double             scaled[6];
       for (int r = 0; r < 6; ++r) scaled[r] = direction[r] * x->w->gradient[i];
       rows_to_v(node, x->w->pose[el->node].R, 1, scaled, 1, column);
-      emit(x->out, x->i_force + node->iv, node->nv, variable->index + (variable->is_velocity ? x->dae->i_v : 0), 1, column, 1);
+      emit(x->out, x->i_force + node->iv, node->nv, variable->index + (variable->is_velocity ? x->dae->i_v : 0), 1,
+           column, 1);
     }
   }
 }
@@ -351,7 +352,9 @@ static void emit_input(const traversal *x, const mb_input *input, double u) {
   emit_single(x, input->node, f, K, D);
 }
 
-static void emit_one(sink *out, int row, int col, double value) { emit(out, row, 1, col, 1, &value, 1); }
+static void emit_one(sink *out, int row, int col, double value) {
+  emit(out, row, 1, col, 1, &value, 1);
+}
 
 /* Kinematic rows of Euler parameters: p' = 1/2 E(p) (omega + m) + p nu. `norm` counts rigid bodies. */
 static void emit_quaternion(const traversal *x, int index, int norm) {
@@ -367,7 +370,10 @@ static void emit_quaternion(const traversal *x, int index, int norm) {
   mat3_cross(A, m);
   for (int i = 0; i < 4; ++i) { /* 1/2 [0 -m^T; m -[m]x] + nu I */
     for (int j = 0; j < 4; ++j) {
-      O[4 * i + j] = i == 0 && j == 0 ? 0.0 : i == 0 ? -0.5 * m[j - 1] : j == 0 ? 0.5 * m[i - 1] : -0.5 * A[3 * (i - 1) + j - 1];
+      O[4 * i + j] = i == 0 && j == 0 ? 0.0
+                     : i == 0         ? -0.5 * m[j - 1]
+                     : j == 0         ? 0.5 * m[i - 1]
+                                      : -0.5 * A[3 * (i - 1) + j - 1];
     }
     if (x->nu != NULL) O[5 * i] += x->nu[norm];
   }
@@ -413,7 +419,8 @@ static void emit_chain(const traversal *x, const mb_chain *chain) {
   const int     n = chain->n;
   double       *c = x->w->chain;
   const double *m = yoke_chain_kernel_mass(chain->kernel);
-  yoke_chain_kernel_jacobian(chain->kernel, x->t, x->q + chain->iq, x->v + chain->iv, c, c + n, c + 2 * n, c + 3 * n, c + 4 * n, c + 5 * n);
+  yoke_chain_kernel_jacobian(chain->kernel, x->t, x->q + chain->iq, x->v + chain->iv, c, c + n, c + 2 * n, c + 3 * n,
+                             c + 4 * n, c + 5 * n);
   for (int i = 0; i < n; ++i) {
     const int row = x->i_force + chain->iv + i, column[2] = {chain->iq + i, x->dae->i_v + chain->iv + i};
     emit_one(x->out, chain->iq + i, x->dae->i_v + chain->iv + i, 1.0);
@@ -515,7 +522,7 @@ static void set_E(const yoke_multibody *mb, yoke_dae *dae) {
   for (int i = 0; !ggl && i < mb->nv; ++i) *entry(dae->pattern, dae->E, dae->i_v + i, dae->i_v + i) = 1.0;
   for (int c = 0; ggl && c < mb->n_chains; ++c) {
     for (int i = 0; i < mb->chains[c].n; ++i) {
-      const int k = dae->i_v + mb->chains[c].iv + i;
+      const int k                        = dae->i_v + mb->chains[c].iv + i;
       *entry(dae->pattern, dae->E, k, k) = yoke_chain_kernel_mass(mb->chains[c].kernel)[i];
     }
   }
@@ -614,9 +621,10 @@ static int keep_used(sink *s, int *place) {
 }
 
 /* Structure by traversals that record. */
-static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_work *w, double *state, sink *out, mb_dae **result) {
-  traversal x = {.mb = mb, .dae = parts, .w = w, .out = out, .t = mb->model->t_start};
-  uint32_t seed = 2024u;
+static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_work *w, double *state, sink *out,
+                          mb_dae **result) {
+  traversal x    = {.mb = mb, .dae = parts, .w = w, .out = out, .t = mb->model->t_start};
+  uint32_t  seed = 2024u;
   traversal_set(&x, state);
   for (int trial = 0; trial < 3 && !out->failed; ++trial) {
     scatter_state(parts, &seed, state);
@@ -638,7 +646,8 @@ static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_wo
   const int n_used = keep_used(out, dae->slot);
   int      *where  = yoke_allocate((size_t)n_used + 1, sizeof *where);
   if (where == NULL) return YOKE_E_MEMORY;
-  const yoke_status status = yoke_pattern_create(NULL, parts->nx, parts->nx, n_used, out->row, out->col, where, &dae->base.pattern);
+  const yoke_status status =
+      yoke_pattern_create(NULL, parts->nx, parts->nx, n_used, out->row, out->col, where, &dae->base.pattern);
   for (int k = 0; status == YOKE_OK && k < out->n; ++k) dae->slot[k] = dae->slot[k] >= 0 ? where[dae->slot[k]] : -1;
   free(where);
   if (status != YOKE_OK) return status;
@@ -659,8 +668,8 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
   sink                  s = {0};
   *out                    = NULL;
   set_parts(mb, form, &parts);
-  void   *block = yoke_allocate(1, mb_work_size(mb));
-  double *state = yoke_allocate((size_t)parts.nx + 1, sizeof *state);
+  void       *block  = yoke_allocate(1, mb_work_size(mb));
+  double     *state  = yoke_allocate((size_t)parts.nx + 1, sizeof *state);
   yoke_status status = YOKE_E_MEMORY;
   if (block != NULL && state != NULL) {
     mb_work_carve(mb, block, &w);
@@ -750,7 +759,8 @@ static bool all_finite(int n, const double *x) {
   return isfinite(sum);
 }
 
-yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *state, const double *u, double *F) {
+yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *state,
+                       const double *u, double *F) {
   const yoke_multibody *mb = self;
   mb_work               w;
   mb_work_carve(mb, work, &w);
@@ -778,8 +788,8 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   return all_finite(dae->nx, F) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
-yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *state, const double *u,
-                            double *J) {
+yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *state,
+                            const double *u, double *J) {
   const yoke_multibody *mb = self;
   mb_work               w;
   mb_work_carve(mb, work, &w);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Kinetic energy and potential of weight of the nodes. */
-static void body_energy(const yoke_multibody *mb, const mb_work *w, const double *v, double *kinetic, double *potential) {
+static void body_energy(const yoke_multibody *mb, const mb_work *w, const double *v, double *kinetic,
+                        double *potential) {
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node   *node = &mb->nodes[i];
     const yoke_pose *pose = &w->pose[i];
@@ -25,8 +26,8 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
 }
 
 /* All energies and powers but those of inputs and prescribed motions. */
-static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, double *kinetic,
-                         double *potential, double *dissipated, double *external) {
+static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                         double *kinetic, double *potential, double *dissipated, double *external) {
   *kinetic = *potential = *dissipated = *external = 0.0;
   body_energy(mb, w, v, kinetic, potential);
   for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
@@ -62,8 +63,8 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
 }
 
-void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
-                    const double *lambda, double *qdot) {
+void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                    const double *u, const double *lambda, double *qdot) {
   double *rate = qdot + mb->nq_states;
   for (int k = 0; k < mb->n_integrals; ++k) rate[k] = q[mb->integral[k]];
   if (!mb->has_energy) return;
@@ -93,7 +94,8 @@ void mb_events(const void *self, double t, const double *q, const double *v, dou
   }
   if (w.variables != NULL) mb_variables(mb, &w, t, q, v);
   for (int i = 0; i < mb->model->n_events; ++i) {
-    value[i] = w.variables != NULL ? yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL) : (double)NAN;
+    value[i] =
+        w.variables != NULL ? yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL) : (double)NAN;
   }
   free(many);
 }
@@ -151,7 +153,7 @@ bool mb_linear(const void *self, void *work, double *A, double *B, double *b) {
   bool    done = x != NULL && y0 != NULL;
   if (done) {
     double *u = x + n, *y = y0 + n;
-    done      = mb_derivative(mb, work, 0.0, x, x + nq, u, y0, y0 + nq, NULL) == YOKE_OK;
+    done = mb_derivative(mb, work, 0.0, x, x + nq, u, y0, y0 + nq, NULL) == YOKE_OK;
     for (int i = 0; done && b != NULL && i < n; ++i) b[i] = y0[i];
     for (int c = 0; done && c < n + nu; ++c) {
       if (c < n ? A == NULL : B == NULL) continue;

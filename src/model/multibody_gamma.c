@@ -128,10 +128,10 @@ static void cosine(const jets *j, const double axis1[3], const double axis2[3], 
   const jet3 b = turning(axis2, 1), b1 = jet3_cross(&j->w[1], &b), b2 = jet3_cross(&j->w[1], &b1);
   const jet  ab = jet3_dot(&a, &b), a1b = jet3_dot(&a1, &b), ab1 = jet3_dot(&a, &b1), a2b = jet3_dot(&a2, &b);
   const jet  a1b1 = jet3_dot(&a1, &b1), ab2 = jet3_dot(&a, &b2);
-  c[0]            = ab;
-  c[1]            = jet_add(&a1b, 1.0, &ab1);
-  c[2]            = jet_add(&a2b, 2.0, &a1b1);
-  c[2]            = jet_add(&c[2], 1.0, &ab2);
+  c[0] = ab;
+  c[1] = jet_add(&a1b, 1.0, &ab1);
+  c[2] = jet_add(&a2b, 2.0, &a1b1);
+  c[2] = jet_add(&c[2], 1.0, &ab2);
 }
 
 /* (D.D'' + D'.D' - L'^2) / L with L' = D.D' / L */
@@ -160,7 +160,7 @@ static jet angle_gamma(const jets *j, const yoke_link_state *x) {
 
 void yoke_row_gamma_gradient(const yoke_row *row, const yoke_link_state *x, double d[24]) {
   jets   j;
-  jet    g = {.x = 0.0}, c[3];
+  jet    g    = {.x = 0.0}, c[3];
   double sign = 1.0;
   jets_set(x, &j);
   switch (row->kind) {

@@ -65,51 +65,51 @@ typedef struct mb_variable {
 } mb_variable;
 
 struct yoke_multibody {
-  const yoke_model *model;
-  double            alpha, beta;
-  bool              has_energy;
-  int               nq, nv, ng, n_norms;
-  int               nq_states; /* without quadratures */
-  int               n_integrals;
-  int              *integral; /* [n_integrals] index in q */
-  int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_edges;
-  mb_node          *nodes;
-  mb_joint         *joints;
+  const yoke_model   *model;
+  double              alpha, beta;
+  bool                has_energy;
+  int                 nq, nv, ng, n_norms;
+  int                 nq_states; /* without quadratures */
+  int                 n_integrals;
+  int                *integral; /* [n_integrals] index in q */
+  int                 n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings;
+  mb_node            *nodes;
+  mb_joint           *joints;
   yoke_force_element *forces;
   yoke_load_element  *loads;
-  mb_input         *inputs;
-  mb_chain         *chains;
-  mb_coupling      *couplings;
-  mb_variable      *variables; /* [model->n_variables] */
-  bool              needs_variables;
-  int              *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
-  int              *frame_node;                  /* [n_frames] */
-  int              *row_joint;                   /* [ng] */
-  int              *connection_joint, *connection_force; /* [n_connections], -1: none */
-  yoke_pattern     *G_pattern;
-  int              *G_slot; /* in the order joint, row, side, freedom */
-  yoke_block_ldl   *ldl;
-  size_t           *diagonal_at; /* [n_joints] */
+  mb_input           *inputs;
+  mb_chain           *chains;
+  mb_coupling        *couplings;
+  mb_variable        *variables; /* [model->n_variables] */
+  bool                needs_variables;
+  int                *body_q, *body_v, *body_node;         /* [n_bodies]; node of a chain: -1 */
+  int                *frame_node;                          /* [n_frames] */
+  int                *row_joint;                           /* [ng] */
+  int                *connection_joint, *connection_force; /* [n_connections], -1: none */
+  yoke_pattern       *G_pattern;
+  int                *G_slot; /* in the order joint, row, side, freedom */
+  yoke_block_ldl     *ldl;
+  size_t             *diagonal_at; /* [n_joints] */
 };
 
 /* Scratch, carved from the caller's block. */
 typedef struct mb_work {
-  yoke_pose *pose;         /* [n_nodes] */
-  double    *wrench;       /* [n_nodes, 6] */
-  double    *acceleration; /* [n_nodes, 6] */
-  double    *W;            /* [n_nodes, 9] R J^-1 R^T */
-  double    *grad;         /* [ng, 12] gradients */
-  double    *Y;            /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
+  yoke_pose *pose;                      /* [n_nodes] */
+  double    *wrench;                    /* [n_nodes, 6] */
+  double    *acceleration;              /* [n_nodes, 6] */
+  double    *W;                         /* [n_nodes, 9] R J^-1 R^T */
+  double    *grad;                      /* [ng, 12] gradients */
+  double    *Y;                         /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
   double    *s, *rate, *gamma, *lambda; /* [ng]; rate includes g_t */
-  double    *motion_rate;  /* [ng] -g_t */
-  double    *S;            /* block_ldl values */
-  double    *dense;        /* [n_dense^2], minimum-norm solve */
+  double    *motion_rate;               /* [ng] -g_t */
+  double    *S;                         /* block_ldl values */
+  double    *dense;                     /* [n_dense^2], minimum-norm solve */
   double    *dense_work, *scale, *rhs;
   int       *pivot;
-  double    *variables;    /* [n_variables + 1] */
-  double    *gradient;     /* [n_variables + 1] */
-  double    *chain;        /* [7, longest chain] */
-  double    *a;            /* [nv] */
+  double    *variables; /* [n_variables + 1] */
+  double    *gradient;  /* [n_variables + 1] */
+  double    *chain;     /* [7, longest chain] */
+  double    *a;         /* [nv] */
 } mb_work;
 
 enum { MB_DENSE_LIMIT = 600 }; /* rows up to which the minimum-norm solve is dense */
@@ -124,7 +124,8 @@ void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
 
 /* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses. */
-yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u);
+yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                      const double *u);
 
 /* Motion of a joint at t with derivatives. */
 void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second);
@@ -143,8 +144,8 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
                const double *lambda, double *dissipated, double *external);
 
 /* Rates of the quadratures into qdot[nq_states ...]. */
-void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
-                    const double *lambda, double *qdot);
+void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                    const double *u, const double *lambda, double *qdot);
 
 /* q' = T(q) v of the states. */
 void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot);
@@ -154,11 +155,12 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
                           double *qdot, double *a, double *lambda);
 yoke_status mb_project_position(const void *self, void *work, double t, double *q);
 yoke_status mb_project_velocity(const void *self, void *work, double t, const double *q, double *v);
-void        mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
+void mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
 yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out);
-yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u, double *F);
-yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,
-                            double *J);
+yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,
+                       double *F);
+yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
+                            const double *u, double *J);
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 bool        mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_events(const void *self, double t, const double *q, const double *v, double *value);

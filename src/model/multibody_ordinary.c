@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double pivot_limit  = 1e-10; /* relative to the original diagonal of S */
-static const double rank_limit   = 1e-11; /* condition of S kept by the minimum-norm solve */
-static const double position_tol = 1e-13; /* |g| / size after projection */
+static const double pivot_limit   = 1e-10; /* relative to the original diagonal of S */
+static const double rank_limit    = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double position_tol  = 1e-13; /* |g| / size after projection */
 static const double position_skip = 1e-14;
 
 enum { POSITION_ITERATIONS = 25, REGULARISED_SWEEPS = 4 };
@@ -32,16 +32,23 @@ static void *take(carver *c, size_t count, size_t size) {
   return piece;
 }
 
-static double *take_doubles(carver *c, size_t count) { return take(c, count, sizeof(double)); }
+static double *take_doubles(carver *c, size_t count) {
+  return take(c, count, sizeof(double));
+}
 
-static size_t dense_rows(const yoke_multibody *mb) { return mb->ng <= MB_DENSE_LIMIT ? (size_t)mb->ng : 0; }
+static size_t dense_rows(const yoke_multibody *mb) {
+  return mb->ng <= MB_DENSE_LIMIT ? (size_t)mb->ng : 0;
+}
 
-static size_t dense_work_size(const yoke_multibody *mb) { return dense_rows(mb) > 0 ? 70 * (dense_rows(mb) + 1) : 0; }
+static size_t dense_work_size(const yoke_multibody *mb) {
+  return dense_rows(mb) > 0 ? 70 * (dense_rows(mb) + 1) : 0;
+}
 
 static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   const size_t nodes = (size_t)mb->n_nodes, ng = (size_t)mb->ng, nd = dense_rows(mb);
   size_t       longest = 0;
-  for (int i = 0; i < mb->n_chains; ++i) longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
+  for (int i = 0; i < mb->n_chains; ++i)
+    longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
   w->pose         = take(c, nodes, sizeof *w->pose);
   w->wrench       = take_doubles(c, 6 * nodes);
   w->acceleration = take_doubles(c, 6 * nodes);
@@ -117,7 +124,8 @@ static void apply_input(const mb_input *input, const yoke_pose *poses, double u,
   }
 }
 
-yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u) {
+yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                      const double *u) {
   weight_and_gyroscopic(mb, w, v);
   for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_apply(&mb->forces[i], w->pose, t, w->wrench);
   if (mb->needs_variables) mb_variables(mb, w, t, q, v);
@@ -150,8 +158,9 @@ void mb_motion(const mb_joint *joint, double t, double *value, double *rate, dou
   *rate  = motion_slope(joint, t);
   /* Fourth-order difference of the exact first derivative; error about 1e-12 |m'| + 3e-18 |m^(6)|. */
   const double h = 1e-4;
-  *second = (8.0 * (motion_slope(joint, t + h) - motion_slope(joint, t - h)) -
-             (motion_slope(joint, t + 2.0 * h) - motion_slope(joint, t - 2.0 * h))) / (12.0 * h);
+  *second        = (8.0 * (motion_slope(joint, t + h) - motion_slope(joint, t - h)) -
+             (motion_slope(joint, t + 2.0 * h) - motion_slope(joint, t - 2.0 * h))) /
+            (12.0 * h);
 }
 
 double mb_row_value(const mb_joint *joint, int i, double s, double motion) {
@@ -190,7 +199,8 @@ void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool w
 }
 
 /* Y [6, n] = (M^-1 grad)^T for one side of a joint with n rows. */
-static inline void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad, double *restrict Y) {
+static inline void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad,
+                                      double *restrict Y) {
   for (int i = 0; i < n; ++i, grad += 12) {
     for (int k = 0; k < 3; ++k) {
       Y[k * n + i]       = node->inverse_mass[k] * grad[k];
@@ -204,7 +214,8 @@ static inline double dot6(const double *a, const double *b) {
 }
 
 /* S [na, nb] += grad (12 numbers per row, the first six of them) Y, Y [6, nb]; inner loops run over independent sums. */
-static inline void add_product(int na, int nb, const double *restrict grad, const double *restrict Y, double *restrict S) {
+static inline void add_product(int na, int nb, const double *restrict grad, const double *restrict Y,
+                               double *restrict S) {
   for (int r = 0; r < na; ++r) {
     double sum[YOKE_BLOCK_MAX];
     for (int c = 0; c < nb; ++c) sum[c] = S[r * nb + c];
@@ -230,7 +241,9 @@ static void add_block(int na, int nb, const double *grad, const double *Y, doubl
 }
 
 /* Y of one side of a joint. */
-static double *side_Y(const mb_work *w, const mb_joint *joint, int side) { return w->Y + 12 * joint->g0 + 6 * joint->n * side; }
+static double *side_Y(const mb_work *w, const mb_joint *joint, int side) {
+  return w->Y + 12 * joint->g0 + 6 * joint->n * side;
+}
 
 /* Blocks of S; `shift` raises the diagonal by this part of itself. Needs Y. */
 static void assemble_S(const yoke_multibody *mb, const mb_work *w, double shift) {
@@ -279,7 +292,7 @@ static void set_scale(const yoke_multibody *mb, const mb_work *w) {
   for (int j = 0; j < mb->n_joints; ++j) {
     const int n = mb->joints[j].n;
     for (int i = 0; i < n; ++i) {
-      const double d                     = w->S[mb->diagonal_at[j] + (size_t)(i * (n + 1))];
+      const double d                 = w->S[mb->diagonal_at[j] + (size_t)(i * (n + 1))];
       w->scale[mb->joints[j].g0 + i] = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
     }
   }
@@ -291,7 +304,7 @@ static void put_dense(const yoke_multibody *mb, const mb_work *w, int a, int b, 
   for (int r = 0; r < mb->joints[a].n; ++r) {
     for (int c = 0; c < mb->joints[b].n; ++c) {
       const int    i = mb->joints[a].g0 + r, j = mb->joints[b].g0 + c;
-      const double x = S[r * mb->joints[b].n + c] * w->scale[i] * w->scale[j];
+      const double x                      = S[r * mb->joints[b].n + c] * w->scale[i] * w->scale[j];
       w->dense[(size_t)i * n + (size_t)j] = w->dense[(size_t)j * n + (size_t)i] = x;
     }
   }
@@ -366,7 +379,8 @@ static void free_accelerations(const yoke_multibody *mb, const mb_work *w, const
   }
 }
 
-static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const double *q, const double *v, double *a) {
+static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const double *q, const double *v,
+                                       double *a) {
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
     const double   *m     = yoke_chain_kernel_mass(chain->kernel);

@@ -327,7 +327,7 @@ static void wrong_use_is_refused_with_a_message(void **s) {
   o.rtol = -1;
   assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_E_USAGE);
   toy_run_end(&run);
-  o.rtol = NAN;
+  o.rtol = (double)NAN;
   assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dopri5", &o, q, v, &yoke_signal_none), YOKE_E_USAGE);
   toy_run_end(&run);
   o.rtol = 1e-6;

@@ -425,10 +425,10 @@ static inline void toy_pendulum_reference(double t, double *q, double *v) {
     const long double h   = (long double)t / n;
     long double       phi = 1.570796326794896619231321691639751442L, w = 0;
     for (int i = 0; i < n; ++i) {
-      const long double k1 = -TOY_GRAVITY * sinl(phi);
-      const long double w2 = w + h / 2 * k1, k2 = -TOY_GRAVITY * sinl(phi + h / 2 * w);
-      const long double w3 = w + h / 2 * k2, k3 = -TOY_GRAVITY * sinl(phi + h / 2 * w2);
-      const long double w4 = w + h * k3, k4 = -TOY_GRAVITY * sinl(phi + h * w3);
+      const long double k1 = -(long double)TOY_GRAVITY * sinl(phi);
+      const long double w2 = w + h / 2 * k1, k2 = -(long double)TOY_GRAVITY * sinl(phi + h / 2 * w);
+      const long double w3 = w + h / 2 * k2, k3 = -(long double)TOY_GRAVITY * sinl(phi + h / 2 * w2);
+      const long double w4 = w + h * k3, k4 = -(long double)TOY_GRAVITY * sinl(phi + h * w3);
       phi += h / 6 * (w + 2 * w2 + 2 * w3 + w4);
       w += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
     }

@@ -202,6 +202,34 @@ static void an_axis_makes_frames_that_agree_at_the_start(void **state) {
   release(&l);
 }
 
+static void frames_can_be_written_in_several_places(void **state) {
+  (void)state;
+  loaded l = good(
+      HEAD
+      "bodies: {a: {kind: rigid, count: 2, mass: 1, inertia: [1, 1, 1], frames: {p: [1, 2, 3], q: {at: [i, 0, 0], "
+      "axis: [0, 3, 0]}}}}\n"
+      "frames: {ground: {pivot: [0, 5, 0]}, ground.base: [7, 0, 0], a[2]: {r: [8, 0, 0]}, a[1].s: {at: [9, 0, 0]}}\n"
+      "connections: {c: {kind: distance, between: [ground.base, a[2].r]}, d: {kind: distance, between: [a[1].s, [1 mm, "
+      "0, 0]]},\n"
+      "              e: {kind: revolute, between: [ground.pivot, a[2].q]}}\n");
+  const yoke_model *m = l.model;
+  NEAR(m->frames[m->connections[0].frame[0]].origin[0], 7);
+  NEAR(m->frames[m->connections[0].frame[1]].origin[0], 8);
+  NEAR(m->frames[m->connections[1].frame[0]].origin[0], 9);
+  NEAR(m->frames[m->connections[1].frame[1]].origin[0], 1e-3);
+  const yoke_frame *q = &m->frames[m->connections[2].frame[1]];
+  NEAR(q->origin[0], 2);
+  NEAR(q->axes[5], 1); /* z along the body's y */
+  release(&l);
+}
+
+static void line_endings_and_byte_order_marks_do_not_matter(void **state) {
+  (void)state;
+  loaded l = good("\xEF\xBB\xBFyoke: 1\r\nt_end: 1\r\nbodies: {a: {kind: particle, mass: 2}}\r\n");
+  NEAR(body_of(&l, "a")->mass, 2);
+  release(&l);
+}
+
 static void connections_of_every_kind_are_read(void **state) {
   (void)state;
   loaded l = good(HEAD "bodies:\n  a: {kind: rigid, mass: 1, inertia: [1, 1, 1]}\n  b: {kind: rigid, mass: 1, inertia: "
@@ -451,6 +479,13 @@ static void overrides_change_any_key(void **state) {
   NEAR(l.model->solver.rtol, 1e-10);
   assert_string_equal(l.model->solver.kind, "auto");
   assert_string_equal(l.model->output.select[0], "b.x");
+  release(&l);
+}
+
+static void the_absolute_tolerance_follows_the_relative_one(void **state) {
+  (void)state;
+  loaded l = good(HEAD "bodies: {a: {kind: particle, mass: 1}}\nsolvers: {default: {rtol: 1e-6}}\n");
+  NEAR(l.model->solver.atol, 1e-8);
   release(&l);
 }
 
@@ -785,7 +820,10 @@ int main(void) {
       cmocka_unit_test(a_split_assigns_bodies_ranges_and_pieces_of_chains),
       cmocka_unit_test(mistakes_in_a_split_are_found),
       cmocka_unit_test(overrides_change_any_key),
+      cmocka_unit_test(the_absolute_tolerance_follows_the_relative_one),
       cmocka_unit_test(overrides_create_missing_maps),
+      cmocka_unit_test(frames_can_be_written_in_several_places),
+      cmocka_unit_test(line_endings_and_byte_order_marks_do_not_matter),
       cmocka_unit_test(mistakes_in_overrides_name_the_option),
       cmocka_unit_test(includes_are_relative_to_the_including_file),
       cmocka_unit_test(the_stored_text_gives_the_same_model),

@@ -33,15 +33,15 @@ static void fill(const yoke_block_ldl *ldl, double shift, double *values, double
   memset(dense, 0, N_ROWS * N_ROWS * sizeof *dense);
   for (int e = 0; e < N_EDGES - 1; ++e) {
     int     row_node;
-    double *block = values + yoke_block_ldl_edge(ldl, e, &row_node);
+    double *block    = values + yoke_block_ldl_edge(ldl, e, &row_node);
     int     col_node = row_node == edge_a[e] ? edge_b[e] : edge_a[e];
     for (int i = 0; i < size[row_node]; ++i) {
       for (int j = 0; j < size[col_node]; ++j) {
-        const double x                  = pseudo_random(&seed);
-        const int    r                  = start_of(row_node) + i, c = start_of(col_node) + j;
-        block[i * size[col_node] + j]   = x;
-        dense[r * N_ROWS + c]           = x;
-        dense[c * N_ROWS + r]           = x;
+        const double x = pseudo_random(&seed);
+        const int    r = start_of(row_node) + i, c = start_of(col_node) + j;
+        block[i * size[col_node] + j] = x;
+        dense[r * N_ROWS + c]         = x;
+        dense[c * N_ROWS + r]         = x;
       }
     }
   }
@@ -109,7 +109,8 @@ static void singular_matrix_is_reported(void **state) {
   double *values = calloc(yoke_block_ldl_n_values(ldl), sizeof *values);
   assert_non_null(values);
   int row_node;
-  for (int k = 0; k < 2; ++k) values[yoke_block_ldl_diagonal(ldl, k)] = values[yoke_block_ldl_diagonal(ldl, k) + 3] = 2.0;
+  for (int k = 0; k < 2; ++k)
+    values[yoke_block_ldl_diagonal(ldl, k)] = values[yoke_block_ldl_diagonal(ldl, k) + 3] = 2.0;
   values[yoke_block_ldl_edge(ldl, 0, &row_node)] = 2.0; /* rows 0 and 2 are equal */
   assert_int_equal(yoke_block_ldl_factor(ldl, values, 1e-10), YOKE_SINGULAR);
   free(values);

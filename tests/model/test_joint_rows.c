@@ -11,11 +11,12 @@
 #include <string.h>
 
 static const yoke_row rows[] = {
-    {YOKE_ROW_POINT, 0, 0},         {YOKE_ROW_POINT, 1, 0},   {YOKE_ROW_POINT, 2, 0},    {YOKE_ROW_STRETCH, 0, 0},
-    {YOKE_ROW_INPLANE, 0, 0},       {YOKE_ROW_INPLANE, 1, 1}, {YOKE_ROW_INPLANE, 2, 2},  {YOKE_ROW_ALONG, 2, 2},
-    {YOKE_ROW_ALONG, 0, 0},         {YOKE_ROW_PERPENDICULAR, 0, 2}, {YOKE_ROW_PERPENDICULAR, 1, 2},
-    {YOKE_ROW_PERPENDICULAR, 0, 1}, {YOKE_ROW_DISTANCE, 0, 0}, {YOKE_ROW_ANGLE, 0, 0},
-    {YOKE_ROW_ROTATION, 0, 0},      {YOKE_ROW_ROTATION, 1, 0}, {YOKE_ROW_ROTATION, 2, 0},
+    {YOKE_ROW_POINT, 0, 0},         {YOKE_ROW_POINT, 1, 0},         {YOKE_ROW_POINT, 2, 0},
+    {YOKE_ROW_STRETCH, 0, 0},       {YOKE_ROW_INPLANE, 0, 0},       {YOKE_ROW_INPLANE, 1, 1},
+    {YOKE_ROW_INPLANE, 2, 2},       {YOKE_ROW_ALONG, 2, 2},         {YOKE_ROW_ALONG, 0, 0},
+    {YOKE_ROW_PERPENDICULAR, 0, 2}, {YOKE_ROW_PERPENDICULAR, 1, 2}, {YOKE_ROW_PERPENDICULAR, 0, 1},
+    {YOKE_ROW_DISTANCE, 0, 0},      {YOKE_ROW_ANGLE, 0, 0},         {YOKE_ROW_ROTATION, 0, 0},
+    {YOKE_ROW_ROTATION, 1, 0},      {YOKE_ROW_ROTATION, 2, 0},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -62,7 +63,7 @@ static void random_setup(uint32_t seed, two_bodies *b, yoke_link *link) {
 static void nudge(two_bodies *b, int k, double h) {
   const int side = (k / 6) % 2, part = (k % 6) / 3, i = k % 3;
   double    axis[3] = {0.0, 0.0, 0.0}, R[9], body[3], E[12];
-  axis[i] = h;
+  axis[i]           = h;
   quaternion_rotation(R, b->p[side]);
   mat3_apply_transposed(body, R, axis);
   if (k < 12 && part == 0) b->r[side][i] += h;
@@ -90,8 +91,9 @@ static double value_at(const two_bodies *b, const yoke_link *link, const yoke_ro
 /* The exact motion with constant v and omega over a time h. */
 static void glide(two_bodies *b, double h) {
   for (int s = 0; s < 2; ++s) {
-    const double angle = vec3_norm(b->omega[s]) * h, f = 0.5 * h * (angle == 0.0 ? 1.0 : sin(0.5 * angle) / (0.5 * angle));
-    double       E[12], p[4];
+    const double angle = vec3_norm(b->omega[s]) * h,
+                 f     = 0.5 * h * (angle == 0.0 ? 1.0 : sin(0.5 * angle) / (0.5 * angle));
+    double E[12], p[4];
     vec3_add(b->r[s], h, b->v[s]);
     quaternion_E(E, b->p[s]);
     for (int j = 0; j < 4; ++j) p[j] = cos(0.5 * angle) * b->p[s][j] + f * vec3_dot(E + 3 * j, b->omega[s]);
@@ -167,7 +169,7 @@ static void small_relative_rotations_have_the_same_hessian(void **state) {
     yoke_link       link;
     yoke_pose       pose[2];
     yoke_link_state x;
-    const yoke_row  row = {YOKE_ROW_ROTATION, k, 0};
+    const yoke_row  row    = {YOKE_ROW_ROTATION, k, 0};
     double          H[144] = {0.0}, gp[12], gm[12], rate, gamma;
     random_setup(5u, &b, &link);
     memcpy(b.p[1], b.p[0], sizeof b.p[0]);
@@ -241,10 +243,10 @@ static void every_joint_has_the_number_of_rows_of_its_kind(void **state) {
     yoke_connection_kind kind;
     int                  n;
   } expected[] = {
-      {YOKE_CONNECTION_SPHERICAL, 3},     {YOKE_CONNECTION_REVOLUTE, 5}, {YOKE_CONNECTION_UNIVERSAL, 4},
-      {YOKE_CONNECTION_CYLINDRICAL, 4},   {YOKE_CONNECTION_TRANSLATIONAL, 5}, {YOKE_CONNECTION_PLANAR, 3},
-      {YOKE_CONNECTION_INLINE, 2},        {YOKE_CONNECTION_ORIENTATION, 3}, {YOKE_CONNECTION_FIXED, 6},
-      {YOKE_CONNECTION_DISTANCE, 1},      {YOKE_CONNECTION_BUSHING, 0},
+      {YOKE_CONNECTION_SPHERICAL, 3},   {YOKE_CONNECTION_REVOLUTE, 5},      {YOKE_CONNECTION_UNIVERSAL, 4},
+      {YOKE_CONNECTION_CYLINDRICAL, 4}, {YOKE_CONNECTION_TRANSLATIONAL, 5}, {YOKE_CONNECTION_PLANAR, 3},
+      {YOKE_CONNECTION_INLINE, 2},      {YOKE_CONNECTION_ORIENTATION, 3},   {YOKE_CONNECTION_FIXED, 6},
+      {YOKE_CONNECTION_DISTANCE, 1},    {YOKE_CONNECTION_BUSHING, 0},
   };
   yoke_row r[6];
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; ++i) {

@@ -33,7 +33,8 @@ typedef struct workshop {
   void            *work;
 } workshop;
 
-static char model_name[] = "test", body_name[] = "body", frame_name[] = "frame", joint_name[] = "knee", load_name[] = "load";
+static char model_name[] = "test", body_name[] = "body", frame_name[] = "frame", joint_name[] = "knee",
+            load_name[] = "load";
 
 static void open_workshop(workshop *s) {
   memset(s, 0, sizeof *s);
@@ -101,7 +102,8 @@ static yoke_symbol_kind lookup(void *user, const char *name, double *value, int 
 static yoke_expression *expression(workshop *s, const char *text) {
   const yoke_symbols symbols = {.lookup = lookup};
   char               message[200];
-  assert_int_equal(yoke_expression_compile(text, &symbols, message, sizeof message, &s->expressions[s->n_expressions]), YOKE_OK);
+  assert_int_equal(yoke_expression_compile(text, &symbols, message, sizeof message, &s->expressions[s->n_expressions]),
+                   YOKE_OK);
   return s->expressions[s->n_expressions++];
 }
 
@@ -113,14 +115,17 @@ static yoke_status try_compile(workshop *s, const yoke_multibody_options *option
   return YOKE_OK;
 }
 
-static void compile(workshop *s, const yoke_multibody_options *options) { assert_int_equal(try_compile(s, options), YOKE_OK); }
+static void compile(workshop *s, const yoke_multibody_options *options) {
+  assert_int_equal(try_compile(s, options), YOKE_OK);
+}
 
 static double pseudo_random(uint32_t *seed) {
   *seed = *seed * 1664525u + 1013904223u;
   return (double)(*seed >> 8) / 8388608.0 - 1.0;
 }
 
-static yoke_status derive(workshop *s, double t, const double *q, const double *v, double *qdot, double *a, double *lambda) {
+static yoke_status derive(workshop *s, double t, const double *q, const double *v, double *qdot, double *a,
+                          double *lambda) {
   return s->equations.ops->derivative(s->equations.self, s->work, t, q, v, NULL, qdot, a, lambda);
 }
 
@@ -278,6 +283,59 @@ static void redundant_parallelogram_can_be_projected(void **state) {
   close_workshop(&s);
 }
 
+/* Every hinge of a hanging chain written `copies` times; accelerations of the 3 n freedoms. */
+static void long_chain_acceleration(int n, int copies, double *a) {
+  yoke_model      model = {.name          = model_name,
+                           .gravity       = {0.0, -9.81, 0.0},
+                           .n_bodies      = n,
+                           .n_frames      = 2 * n + 1,
+                           .n_connections = copies * n};
+  yoke_equations  equations;
+  yoke_multibody *mb = NULL;
+  model.bodies       = calloc((size_t)n, sizeof *model.bodies);
+  model.frames       = calloc(2 * (size_t)n + 1, sizeof *model.frames);
+  model.connections  = calloc((size_t)(copies * n), sizeof *model.connections);
+  double *q = calloc(3 * (size_t)n, sizeof *q), *v = calloc(3 * (size_t)n, sizeof *v);
+  assert_true(model.bodies != NULL && model.frames != NULL && model.connections != NULL && q != NULL && v != NULL);
+  for (int i = 0; i < n; ++i) {
+    model.bodies[i] =
+        (yoke_body){.name = body_name, .kind = YOKE_BODY_PLANAR, .mass = 1.0, .position = {i + 0.5, 0.0, 0.0}};
+    model.bodies[i].inertia[8] = 0.1;
+    for (int k = 0; k < copies; ++k) {
+      model.connections[copies * i + k] =
+          (yoke_connection){.name = joint_name, .kind = YOKE_CONNECTION_REVOLUTE, .frame = {2 * i + 1, 2 * i}};
+    }
+  }
+  for (int f = 0; f <= 2 * n; ++f) { /* frame 0 on the ground, then left and right end of every bar */
+    model.frames[f].name = frame_name;
+    model.frames[f].body = (f + 1) / 2 - 1;
+    if (f > 0) model.frames[f].origin[0] = f % 2 == 1 ? -0.5 : 0.5;
+    model.frames[f].axes[0] = model.frames[f].axes[4] = model.frames[f].axes[8] = 1.0;
+  }
+  assert_int_equal(yoke_multibody_create(NULL, &model, NULL, &equations, &mb), YOKE_OK);
+  assert_int_equal(equations.ng, 2 * copies * n);
+  void *work = yoke_allocate(1, equations.work_size);
+  assert_non_null(work);
+  yoke_multibody_initial_guess(mb, q, v);
+  assert_int_equal(equations.ops->derivative(equations.self, work, 0.0, q, v, NULL, NULL, a, NULL), YOKE_OK);
+  yoke_equations_destroy(&equations);
+  free(work);
+  free(q);
+  free(v);
+  free(model.bodies);
+  free(model.frames);
+  free(model.connections);
+}
+
+static void repeated_joints_of_a_long_chain_change_nothing(void **state) {
+  (void)state;
+  enum { N = 160 }; /* 640 rows: more than the dense minimum-norm solve takes */
+  double once[3 * N], twice[3 * N];
+  long_chain_acceleration(N, 1, once);
+  long_chain_acceleration(N, 2, twice);
+  for (int i = 0; i < 3 * N; ++i) assert_true(fabs(once[i] - twice[i]) < 1e-6 * (1.0 + fabs(once[i])));
+}
+
 static void prescribed_angle_gives_the_prescribed_acceleration(void **state) {
   (void)state;
   workshop s;
@@ -317,21 +375,30 @@ static void power_balance_holds_with_every_kind_of_force(void **state) {
       body->omega[k]    = pseudo_random(&seed);
     }
   }
-  const int a1 = add_frame(&s, 0, 0.1, 0.2, -0.3), b1 = add_frame(&s, 1, -0.4, 0.1, 0.2), ground = add_frame(&s, YOKE_GROUND, 0.2, 0.1, 0);
-  yoke_connection *spring = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, a1, b1);
-  spring->law.stiffness   = 100.0;
-  spring->law.damping     = 3.0;
+  const int a1 = add_frame(&s, 0, 0.1, 0.2, -0.3), b1 = add_frame(&s, 1, -0.4, 0.1, 0.2),
+            ground            = add_frame(&s, YOKE_GROUND, 0.2, 0.1, 0);
+  yoke_connection *spring     = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, a1, b1);
+  spring->law.stiffness       = 100.0;
+  spring->law.damping         = 3.0;
   spring->law.stiffness_power = 50.0;
-  yoke_connection *bushing = connect(&s, YOKE_CONNECTION_BUSHING, b1, ground);
+  yoke_connection *bushing    = connect(&s, YOKE_CONNECTION_BUSHING, b1, ground);
   for (int i = 0; i < 6; ++i) bushing->stiffness[i] = 10.0 + i, bushing->damping[i] = 0.5 + 0.1 * i;
   connect(&s, YOKE_CONNECTION_SPHERICAL, a1, ground);
-  yoke_load *load = &s.loads[s.model.n_loads++];
-  *load           = (yoke_load){.name = load_name, .kind = YOKE_LOAD_FORCE, .frame = b1, .follower = true};
-  load->value[0]  = expression(&s, "2 + sin(t)");
-  s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_DRAG, .frame = b1, .drag_linear = 0.4,
-                                           .drag_quadratic = 0.3, .drag_rotational = 0.2};
-  s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_CONTACT, .frame = a1, .amplitude = -2.0,
-                                           .slope = 3.0, .direction = {0.6, 0.8, 0.0}};
+  yoke_load *load            = &s.loads[s.model.n_loads++];
+  *load                      = (yoke_load){.name = load_name, .kind = YOKE_LOAD_FORCE, .frame = b1, .follower = true};
+  load->value[0]             = expression(&s, "2 + sin(t)");
+  s.loads[s.model.n_loads++] = (yoke_load){.name            = load_name,
+                                           .kind            = YOKE_LOAD_DRAG,
+                                           .frame           = b1,
+                                           .drag_linear     = 0.4,
+                                           .drag_quadratic  = 0.3,
+                                           .drag_rotational = 0.2};
+  s.loads[s.model.n_loads++] = (yoke_load){.name      = load_name,
+                                           .kind      = YOKE_LOAD_CONTACT,
+                                           .frame     = a1,
+                                           .amplitude = -2.0,
+                                           .slope     = 3.0,
+                                           .direction = {0.6, 0.8, 0.0}};
   const yoke_multibody_options options = {.energy = true};
   compile(&s, &options);
   assert_int_equal(s.equations.n_quadratures, 2);
@@ -341,9 +408,9 @@ static void power_balance_holds_with_every_kind_of_force(void **state) {
   assert_int_equal(derive(&s, 0.3, q, v, qdot, a, lambda), YOKE_OK);
   double E[2];
   for (int side = 0; side < 2; ++side) {
-    double      qh[16], vh[12];
+    double       qh[16], vh[12];
     const double h = side == 0 ? 1e-6 : -1e-6;
-    yoke_energy e;
+    yoke_energy  e;
     for (int i = 0; i < 16; ++i) qh[i] = q[i] + h * qdot[i];
     for (int i = 0; i < 12; ++i) vh[i] = v[i] + h * a[i];
     s.equations.ops->energy(s.equations.self, s.work, 0.3 + h, qh, vh, &e);
@@ -359,7 +426,7 @@ static void implicit_view_agrees_with_the_ordinary_one(void **state) {
   (void)state;
   workshop  s;
   double    x[7 + 6 + 5 + 5 + 1] = {0.0}, F[24], qdot[7], a[6], Ma[6];
-  yoke_dae *dae = NULL;
+  yoke_dae *dae                  = NULL;
   make_pendulum(&s, YOKE_BODY_RIGID, 0.7, 1.3);
   compile(&s, NULL);
   yoke_multibody_initial_guess(s.mb, x, x + 7);
@@ -399,7 +466,8 @@ static void check_jacobian(workshop *s, yoke_dae_form form, const double *u) {
   yoke_dae                 *dae = NULL;
   assert_int_equal(ops->dae_create(s->equations.self, s->ctx, form, &dae), YOKE_OK);
   const int n = dae->nx;
-  double   *x = calloc((size_t)(4 * n + dae->pattern->nnz), sizeof *x), *plus = x + n, *Fp = x + 2 * n, *Fm = x + 3 * n, *J = x + 4 * n;
+  double   *x = calloc((size_t)(4 * n + dae->pattern->nnz), sizeof *x), *plus = x + n, *Fp = x + 2 * n, *Fm = x + 3 * n,
+         *J = x + 4 * n;
   assert_non_null(x);
   random_state(s, dae, 31u, x);
   assert_int_equal(ops->dae_jacobian(s->equations.self, dae, s->work, 0.37, x, u, J), YOKE_OK);
@@ -422,14 +490,17 @@ static void check_jacobian(workshop *s, yoke_dae_form form, const double *u) {
 }
 
 static const yoke_connection_kind all_connections[] = {
-    YOKE_CONNECTION_ATPOINT,       YOKE_CONNECTION_INPLANE,       YOKE_CONNECTION_PERPENDICULAR,  YOKE_CONNECTION_SPHERICAL,
-    YOKE_CONNECTION_REVOLUTE,      YOKE_CONNECTION_UNIVERSAL,     YOKE_CONNECTION_CYLINDRICAL,    YOKE_CONNECTION_TRANSLATIONAL,
-    YOKE_CONNECTION_PLANAR,        YOKE_CONNECTION_INLINE,        YOKE_CONNECTION_ORIENTATION,    YOKE_CONNECTION_FIXED,
-    YOKE_CONNECTION_DISTANCE,      YOKE_CONNECTION_SPRING_DAMPER, YOKE_CONNECTION_TORSION_SPRING, YOKE_CONNECTION_BUSHING,
+    YOKE_CONNECTION_ATPOINT,     YOKE_CONNECTION_INPLANE,       YOKE_CONNECTION_PERPENDICULAR,
+    YOKE_CONNECTION_SPHERICAL,   YOKE_CONNECTION_REVOLUTE,      YOKE_CONNECTION_UNIVERSAL,
+    YOKE_CONNECTION_CYLINDRICAL, YOKE_CONNECTION_TRANSLATIONAL, YOKE_CONNECTION_PLANAR,
+    YOKE_CONNECTION_INLINE,      YOKE_CONNECTION_ORIENTATION,   YOKE_CONNECTION_FIXED,
+    YOKE_CONNECTION_DISTANCE,    YOKE_CONNECTION_SPRING_DAMPER, YOKE_CONNECTION_TORSION_SPRING,
+    YOKE_CONNECTION_BUSHING,
 };
 
 /* One connection between two bodies (kind -1: the ground). Random frames, or frames in which every pair of kinds fits. */
-static bool build_pair(workshop *s, yoke_connection_kind kind, int kind1, int kind2, bool aligned, bool flexible, bool driven) {
+static bool build_pair(workshop *s, yoke_connection_kind kind, int kind1, int kind2, bool aligned, bool flexible,
+                       bool driven) {
   const int kinds[2] = {kind1, kind2};
   int       frame[2];
   uint32_t  seed = 5u;
@@ -438,7 +509,7 @@ static bool build_pair(workshop *s, yoke_connection_kind kind, int kind1, int ki
   for (int i = 0; i < 2; ++i) {
     int body = YOKE_GROUND;
     if (kinds[i] >= 0) {
-      body = s->model.n_bodies;
+      body                                               = s->model.n_bodies;
       add_body(s, (yoke_body_kind)kinds[i])->position[0] = 1.0 + i;
     }
     const double x = pseudo_random(&seed), y = pseudo_random(&seed), z = pseudo_random(&seed);
@@ -472,7 +543,8 @@ static int check_all_pairs(bool aligned, bool flexible, bool driven) {
   int n_checked = 0;
   for (size_t k = 0; k < sizeof all_connections / sizeof all_connections[0]; ++k) {
     const yoke_connection_kind kind = all_connections[k];
-    const bool has_coordinate = kind == YOKE_CONNECTION_REVOLUTE || kind == YOKE_CONNECTION_CYLINDRICAL || kind == YOKE_CONNECTION_TRANSLATIONAL;
+    const bool has_coordinate       = kind == YOKE_CONNECTION_REVOLUTE || kind == YOKE_CONNECTION_CYLINDRICAL ||
+                                kind == YOKE_CONNECTION_TRANSLATIONAL;
     if (driven && !has_coordinate) continue;
     for (int kind1 = -1; kind1 <= YOKE_BODY_MASS1D; ++kind1) {
       for (int kind2 = kind1 < 0 ? 0 : -1; kind2 <= YOKE_BODY_MASS1D; ++kind2) {
@@ -482,7 +554,8 @@ static int check_all_pairs(bool aligned, bool flexible, bool driven) {
           check_jacobian(&s, YOKE_DAE_INDEX1, NULL);
           ++n_checked;
         } else if (aligned && !driven) {
-          fail_msg("%s between kinds %d and %d: %s", yoke_connection_kind_name(kind), kind1, kind2, yoke_context_message(s.ctx, 0));
+          fail_msg("%s between kinds %d and %d: %s", yoke_connection_kind_name(kind), kind1, kind2,
+                   yoke_context_message(s.ctx, 0));
         }
         close_workshop(&s);
       }
@@ -527,14 +600,25 @@ static void jacobian_of_loads_and_inputs(void **state) {
     quaternion_rotation(s.frames[frame].axes, p);
     for (int i = 0; i < 4; ++i) {
       yoke_load *load = &s.loads[s.model.n_loads++];
-      *load           = (yoke_load){.name = load_name, .kind = i < 2 ? YOKE_LOAD_FORCE : YOKE_LOAD_TORQUE, .frame = frame, .follower = i % 2 == 1};
+      *load           = (yoke_load){.name     = load_name,
+                                    .kind     = i < 2 ? YOKE_LOAD_FORCE : YOKE_LOAD_TORQUE,
+                                    .frame    = frame,
+                                    .follower = i % 2 == 1};
       load->value[0]  = expression(&s, "k1*k2 + sin(t)");
       load->value[2]  = expression(&s, "k3^2 - 2");
     }
-    s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_DRAG, .frame = frame, .drag_linear = 0.4,
-                                             .drag_quadratic = 0.3, .drag_rotational = 0.2};
-    s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_CONTACT, .frame = frame, .amplitude = -2.0,
-                                             .slope = 1.5, .direction = {0.6, 0.0, 0.8}};
+    s.loads[s.model.n_loads++]             = (yoke_load){.name            = load_name,
+                                                         .kind            = YOKE_LOAD_DRAG,
+                                                         .frame           = frame,
+                                                         .drag_linear     = 0.4,
+                                                         .drag_quadratic  = 0.3,
+                                                         .drag_rotational = 0.2};
+    s.loads[s.model.n_loads++]             = (yoke_load){.name      = load_name,
+                                                         .kind      = YOKE_LOAD_CONTACT,
+                                                         .frame     = frame,
+                                                         .amplitude = -2.0,
+                                                         .slope     = 1.5,
+                                                         .direction = {0.6, 0.0, 0.8}};
     const yoke_force_input       inputs[2] = {{frame, 1}, {frame, 5}};
     const yoke_multibody_options options   = {.n_inputs = 2, .inputs = inputs};
     const double                 u[2]      = {1.7, -0.4};
@@ -550,8 +634,12 @@ static void contact_far_inside_the_wall_is_not_finite(void **state) {
   workshop s;
   open_workshop(&s);
   add_body(&s, YOKE_BODY_MASS1D)->position[0] = 10.0;
-  s.loads[s.model.n_loads++] = (yoke_load){.name = load_name, .kind = YOKE_LOAD_CONTACT, .frame = add_frame(&s, 0, 0, 0, 0),
-                                           .amplitude = -1.0, .slope = 1e3, .direction = {1.0, 0.0, 0.0}};
+  s.loads[s.model.n_loads++]                  = (yoke_load){.name      = load_name,
+                                                            .kind      = YOKE_LOAD_CONTACT,
+                                                            .frame     = add_frame(&s, 0, 0, 0, 0),
+                                                            .amplitude = -1.0,
+                                                            .slope     = 1e3,
+                                                            .direction = {1.0, 0.0, 0.0}};
   compile(&s, NULL);
   double q[1], v[1], a[1];
   yoke_multibody_initial_guess(s.mb, q, v);
@@ -566,16 +654,17 @@ static void two_masses_are_linear(void **state) {
   workshop s;
   double   A[16], B[4], b[4];
   open_workshop(&s);
-  s.model.gravity[0] = 2.0;
+  s.model.gravity[0]                   = 2.0;
   add_body(&s, YOKE_BODY_MASS1D)->mass = 1.0;
   add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
   const int        f[3] = {add_frame(&s, YOKE_GROUND, 0, 0, 0), add_frame(&s, 0, 0, 0, 0), add_frame(&s, 1, 0, 0, 0)};
-  yoke_connection *c1 = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, f[0], f[1]), *c2 = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, f[1], f[2]);
-  c1->law.stiffness = 100.0;
-  c1->has_length = c2->has_length = true;
-  c2->law.stiffness               = 30.0;
-  c2->law.damping                 = 0.5;
-  c2->length                      = 0.1;
+  yoke_connection *c1   = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, f[0], f[1]),
+                  *c2   = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, f[1], f[2]);
+  c1->law.stiffness     = 100.0;
+  c1->has_length = c2->has_length      = true;
+  c2->law.stiffness                    = 30.0;
+  c2->law.damping                      = 0.5;
+  c2->length                           = 0.1;
   const yoke_force_input       input   = {f[2], 0};
   const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
   compile(&s, &options);
@@ -589,12 +678,12 @@ static void two_masses_are_linear(void **state) {
 }
 
 static yoke_chain small_chain(void) {
-  yoke_chain chain      = {.n = 5, .exponent_x = 3.0, .exponent_v = 3.0};
-  chain.mass.value      = 0.7;
-  chain.stiffness.value = 50.0;
-  chain.damping.value   = 0.4;
+  yoke_chain chain            = {.n = 5, .exponent_x = 3.0, .exponent_v = 3.0};
+  chain.mass.value            = 0.7;
+  chain.stiffness.value       = 50.0;
+  chain.damping.value         = 0.4;
   chain.stiffness_power.value = 20.0;
-  chain.x0.value        = 0.01;
+  chain.x0.value              = 0.01;
   return chain;
 }
 
@@ -606,12 +695,13 @@ static void chain_mass_tied_to_a_particle_has_exact_jacobian(void **state) {
   yoke_body *body = add_body(&s, YOKE_BODY_CHAIN);
   body->chain     = &chain;
   add_body(&s, YOKE_BODY_PARTICLE);
-  const int on_chain       = add_frame(&s, 0, 0, 0, 0), other = add_frame(&s, 0, 0, 0, 0), on_particle = add_frame(&s, 1, 0, 0, 0);
-  s.frames[on_chain].mass  = 2;
-  s.frames[other].mass     = 4;
+  const int on_chain = add_frame(&s, 0, 0, 0, 0), other = add_frame(&s, 0, 0, 0, 0),
+            on_particle   = add_frame(&s, 1, 0, 0, 0);
+  s.frames[on_chain].mass = 2;
+  s.frames[other].mass    = 4;
   connect(&s, YOKE_CONNECTION_SPHERICAL, on_chain, on_particle);
   connect(&s, YOKE_CONNECTION_SPRING_DAMPER, other, on_particle)->law.stiffness = 4.0;
-  const yoke_multibody_options options = {.energy = true};
+  const yoke_multibody_options options                                          = {.energy = true};
   compile(&s, &options);
   check_jacobian(&s, YOKE_DAE_GGL, NULL);
   check_jacobian(&s, YOKE_DAE_INDEX1, NULL);
@@ -642,7 +732,7 @@ static void integrals_are_quadratures_of_positions(void **state) {
   double              q[4], v[3], qdot[4], a[3];
   open_workshop(&s);
   add_body(&s, YOKE_BODY_PARTICLE)->position[1] = 4.0;
-  const yoke_multibody_options options = {.n_integrals = 1, .integrals = &wanted};
+  const yoke_multibody_options options          = {.n_integrals = 1, .integrals = &wanted};
   compile(&s, &options);
   assert_int_equal(s.equations.nq, 4);
   yoke_multibody_initial_guess(s.mb, q, v);
@@ -691,6 +781,7 @@ int main(void) {
       cmocka_unit_test(impossible_row_names_the_joint),
       cmocka_unit_test(redundant_parallelogram_has_finite_multipliers),
       cmocka_unit_test(redundant_parallelogram_can_be_projected),
+      cmocka_unit_test(repeated_joints_of_a_long_chain_change_nothing),
       cmocka_unit_test(prescribed_angle_gives_the_prescribed_acceleration),
       cmocka_unit_test(power_balance_holds_with_every_kind_of_force),
       cmocka_unit_test(implicit_view_agrees_with_the_ordinary_one),
