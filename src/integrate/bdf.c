@@ -38,6 +38,8 @@ enum {
 };
 
 static const double BRIDGE_BELOW = 1e-3; /* of the usual step */
+static const double BRIDGE_SHARE =
+    0.01; /* of the error of explicit steps is tested: few of them, with noisy accelerations */
 /* Local errors of a method of low order add up over many steps; a tenth of the tolerance for each keeps the sum near it. */
 static const double LOCAL_SHARE        = 0.1;
 static const double LEAST_RTOL         = 1e-13; /* below it rounding fails the error test */
@@ -61,7 +63,7 @@ typedef struct bdf_memory {
   int                n_bridges;    /* lately, each twice as long as the one before */
   int                n_calm;       /* steps since the last bridge */
   bool               must_restart; /* a bridge has ended */
-  double             h_usual;      /* largest step of late, fading by a tenth per step */
+  double             h_usual;      /* largest step of late, fading by 2 percent per step */
   bool               is_ramp;      /* after a start: raise the order and double the step every time */
   bool               is_starting;  /* fixed steps: the grid's first points are still being computed */
   int                n_points;     /* of the start-up so far */
@@ -465,7 +467,7 @@ static yoke_status accept(const yoke_integrator *integrator, const yoke_newton *
     state->h            = next_step(h, proposed, factor);
     if (integrator->options.max_step > 0) state->h = fmin(state->h, integrator->options.max_step);
   }
-  memory->h_usual = fmax(h, 0.9 * memory->h_usual);
+  memory->h_usual = fmax(h, 0.98 * memory->h_usual);
   update_history(integrator, state, c, work, k, h);
   yoke_newton_unpack(newton, integrator, work->x, work->xd, state);
   memcpy(last_acceleration(integrator, state), yoke_integrator_a(integrator, state),
@@ -529,7 +531,7 @@ static yoke_status bridge_attempt(const yoke_integrator *integrator, const yoke_
     work->e[i] = (work->x_pred[i] - work->e[i]) / 15;
     work->x_pred[i] += work->e[i];
   }
-  *error = yoke_newton_norm(newton, work->weight, work->e);
+  *error = BRIDGE_SHARE * yoke_newton_norm(newton, work->weight, work->e);
   if (!isfinite(*error) || *error > 1) return YOKE_OK;
   const yoke_equations *eq = integrator->equations;
   YOKE_TRY(eq->ops->project_position(eq->self, work->equations, t_new, work->x_pred));
@@ -612,7 +614,7 @@ static yoke_status bridge_step(const yoke_integrator *integrator, const yoke_new
 /* The error test fails again and again: may explicit steps try? */
 static bool begin_bridge(const yoke_integrator *integrator, yoke_integrator_state *state) {
   bdf_memory *memory = bdf_own(integrator, state);
-  if (integrator->equations->ng == 0 || is_fixed(integrator)) return false;
+  if (integrator->equations->ng == 0 || is_fixed(integrator) || !(memory->h_usual > 0)) return false;
   memory->is_bridge = true;
   memory->t_bridge  = state->t + (double)(BRIDGE_STEPS << memory->n_bridges) * memory->h_usual;
   memory->n_calm    = 0;
@@ -636,6 +638,9 @@ static yoke_status controlled_step(const yoke_integrator *integrator, const yoke
     bdf_coefficients c;
     bdf_errors       error;
     if (!(t_new > state->t) || !(h > 8 * DBL_EPSILON * fabs(state->t))) {
+      if ((!is_last || n_failures > 1) && begin_bridge(integrator, state)) {
+        return bridge_step(integrator, newton, work, state, u, t_limit, ctx);
+      }
       if (!is_last || n_failures > 1) return too_small(ctx, state, h, YOKE_OK);
     }
     const yoke_status status = attempt(integrator, newton, work, state, u, t_new, h, &c, &error);

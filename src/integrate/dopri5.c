@@ -18,9 +18,9 @@ static const rk_tableau tableau = {
     .e              = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
     .D              = {{-12715105075.0 / 11282082432.0, 0, 87487479700.0 / 32700410799.0, -10690763975.0 / 1880347072.0,
                         701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0, 69997945.0 / 29380423.0}},
-    .safety         = 0.9,
+    .safety         = 0.85,
     .error_exponent = 0.2,
-    .beta           = 0.04,
+    .beta           = 0.06, /* with the safety: fewest attempts at equal error on chains and orbits */
     .min_ratio      = 0.2,
     .max_ratio      = 10,
     .stiff_bound    = 3.25,

@@ -118,6 +118,43 @@ void explicit_combine(int n, const double *y0, double h, int n_terms, const doub
   }
 }
 
+/* Two sums of the same terms, each read once. */
+YOKE_SIMD static void add_four_twice(int m, const double *restrict c, const double *restrict d,
+                                     const double *restrict k0, const double *restrict k1, const double *restrict k2,
+                                     const double *restrict k3, double *restrict sum, double *restrict other) {
+  const double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+  for (int i = 0; i < m; ++i) {
+    double s = sum[i] + c0 * k0[i], r = other[i] + d0 * k0[i];
+    s += c1 * k1[i];
+    r += d1 * k1[i];
+    s += c2 * k2[i];
+    r += d2 * k2[i];
+    sum[i]   = s + c3 * k3[i];
+    other[i] = r + d3 * k3[i];
+  }
+}
+
+void explicit_combine_pair(int n, double h, const double *c, double *out, double g, const double *d, double *other,
+                           int n_terms, const double *const *K) {
+  static const double zero[BLOCK];
+  double              sum[BLOCK], second[BLOCK];
+  for (int start = 0; start < n; start += BLOCK) {
+    const int m = n - start < BLOCK ? n - start : BLOCK;
+    int       j = 0;
+    memset(sum, 0, (size_t)m * sizeof *sum);
+    memset(second, 0, (size_t)m * sizeof *second);
+    for (; j + 4 <= n_terms; j += 4) {
+      add_four_twice(m, c + j, d + j, K[j] + start, K[j + 1] + start, K[j + 2] + start, K[j + 3] + start, sum, second);
+    }
+    for (; j < n_terms; ++j) {
+      add_one(m, c[j], K[j] + start, sum);
+      add_one(m, d[j], K[j] + start, second);
+    }
+    scale_and_add(m, zero, h, sum, out + start);
+    scale_and_add(m, zero, g, second, other + start);
+  }
+}
+
 void explicit_shift_differences(int n, int m, const double *beta, const double *f, double *const *phi) {
   double now[BLOCK], before[BLOCK];
   for (int start = 0; start < n; start += BLOCK) {

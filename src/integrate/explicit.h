@@ -44,6 +44,10 @@ double explicit_error_sum(int n, const double *e, const double *y0, const double
 void explicit_combine(int n, const double *y0, double h, int n_terms, const double *c, const double *const *K,
                       double *out);
 
+/* out = h sum_j c[j] K[j] and other = g sum_j d[j] K[j] in one pass. */
+void explicit_combine_pair(int n, double h, const double *c, double *out, double g, const double *d, double *other,
+                           int n_terms, const double *const *K);
+
 /* New modified divided differences at the next point, whose derivative is f, in place of the old phi[0 .. m-1]:
  *   phi[0] = f, phi[j + 1] = phi[j] - beta[j] phi[j](old), j < m. */
 void explicit_shift_differences(int n, int m, const double *beta, const double *f, double *const *phi);

@@ -434,7 +434,15 @@ static void commit(const rk_view *x, double h, double t_new) {
   const rk_self        *self = x->self;
   const yoke_equations *e    = x->integrator->equations;
   for (int m = 0; m < self->n_dense; ++m) {
-    combine(x, &self->dense[m], h, false, explicit_at(x->own, self->dq[m]), explicit_at(x->own, self->dv[m]));
+    const rk_row *row = &self->dense[m];
+    double       *dq = explicit_at(x->own, self->dq[m]), *dv = explicit_at(x->own, self->dv[m]);
+    if (self->nystroem) {
+      const double *A[RK_MAX_STAGES];
+      for (int j = 0; j < row->n; ++j) A[j] = x->kv[row->j[j]];
+      explicit_combine_pair(e->nv, h, row->w, dv, h * h, row->wbar, dq, row->n, A);
+    } else {
+      combine(x, row, h, false, dq, dv);
+    }
   }
   if (e->ng > 0) memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)e->ng * sizeof(double));
   x->state->t_prev = x->state->t;

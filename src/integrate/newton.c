@@ -10,6 +10,7 @@ enum { MAX_ITERATIONS = 5, MANY_ITERATIONS = 3 };
 
 static const double TOLERANCE   = 0.1;  /* of the remaining error, in units of the error tolerance */
 static const double CONSTRAINED = 0.03; /* the same with constraints: noise in q and v is alpha times that in lambda */
+static const double ROUNDING    = 50 * DBL_EPSILON;
 static const double WORST_RATE  = 0.9;
 
 /* ---- constant part ------------------------------------------------------------------------------------------------- */
@@ -72,6 +73,17 @@ yoke_newton_work yoke_newton_carve(const yoke_newton *newton, void *scratch) {
 
 void yoke_newton_weigh(const yoke_newton *newton, const double *x, double *weight) {
   yoke_implicit_scale(newton->implicit, newton->atol, newton->rtol, x, NULL, weight);
+  /* No component is asked for more than the rounding errors that the largest of its kind brings in through the constraints. */
+  const uint8_t *component  = newton->dae->component;
+  double         largest[2] = {0, 0}; /* of Q, of V */
+  for (int i = 0; i < newton->dae->nx; ++i) {
+    if (component[i] == YOKE_COMPONENT_Q) largest[0] = fmax(largest[0], fabs(x[i]));
+    if (component[i] == YOKE_COMPONENT_V) largest[1] = fmax(largest[1], fabs(x[i]));
+  }
+  for (int i = 0; i < newton->dae->nx; ++i) {
+    const double size = ROUNDING * largest[component[i] == YOKE_COMPONENT_V];
+    if (weight[i] * size > 1) weight[i] = 1 / size;
+  }
 }
 
 double yoke_newton_norm(const yoke_newton *newton, const double *weight, const double *x) {

@@ -80,6 +80,7 @@ typedef struct radau5_memory {
   double contraction; /* theta / (1 - theta) of the last Newton iteration */
   double h_accepted;  /* of the last accepted step, 0: none */
   double error_accepted;
+  double h_smooth;       /* length of the last steps that went without trouble: that of a hop */
   double h_newton;       /* Newton failed at about this step: stay below, and forget it slowly; 0: no limit */
   int    has_polynomial; /* z holds the last step */
   int    is_calm;        /* an accepted step went before: no start, no disturbance */
@@ -645,12 +646,13 @@ static bool try_step(const yoke_integrator *integrator, yoke_integrator_state *s
   if (self->is_fixed) {
     if (result.theta > THETA_FRESH) memory->h_factor = 0.0;
   } else {
+    if (n_failures == 0) memory->h_smooth = fmax(h, 0.9 * memory->h_smooth);
     propose(integrator, state, memory, proposal, h, quotient, result.theta);
   }
   return true;
 }
 
-/* Near a singular position the multipliers that Newton asks for exceed those of the minimum-norm solution by far.
+/* Near a singular position the multipliers that Newton asks for exceed those of the minimum-norm solution.
  * work->r holds its last increments. */
 static bool is_near_singular(const yoke_integrator *integrator, const yoke_integrator_state *state,
                              const radau5_work *work) {
@@ -661,7 +663,7 @@ static bool is_near_singular(const yoke_integrator *integrator, const yoke_integ
     size = fmax(size, fabs(lambda[k]));
     for (int i = 0; i < N_STAGES; ++i) increment = fmax(increment, fabs(work->r[i][implicit->dae->i_lambda + k]));
   }
-  return implicit->ng > 0 && increment > 10.0 * size;
+  return implicit->ng > 0 && increment > size;
 }
 
 /* Newton failed again and again near a singular position: across it by an explicit step. Small steps make the approach
@@ -746,7 +748,8 @@ static yoke_status radau5_step(const yoke_integrator *integrator, void *scratch,
       ++n_failures;
       ++state->counters.rejected;
       if (n_failures >= HOP_AFTER && !self->is_fixed && status == YOKE_NOT_CONVERGED &&
-          is_near_singular(integrator, state, &work) && hop(integrator, state, &parts, u, h_first, t_limit, &work)) {
+          is_near_singular(integrator, state, &work) &&
+          hop(integrator, state, &parts, u, fmax(h_first, parts.memory->h_smooth), t_limit, &work)) {
         return YOKE_OK;
       }
       proposal = shrink * h;

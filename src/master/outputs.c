@@ -7,7 +7,7 @@
 
 enum { MAX_NAME_LENGTH = 256 };
 
-static const char *const energy_name[] = {"energy", "kinetic", "potential", "dissipated", "external"};
+static const char *const energy_name[] = {"energy", "kinetic", "potential", "dissipated", "external", "balance"};
 enum { N_ENERGIES = sizeof energy_name / sizeof energy_name[0] };
 
 static int q_offset(const yoke_outputs *o, int body) {
@@ -250,7 +250,7 @@ int64_t yoke_outputs_count_all(const yoke_outputs *outputs) {
   return n;
 }
 
-double yoke_energy_total(const yoke_energy *energy) {
+double yoke_energy_balance(const yoke_energy *energy) {
   return energy->kinetic + energy->potential + energy->dissipated - energy->external;
 }
 
@@ -268,7 +268,8 @@ double yoke_outputs_value(const yoke_outputs *outputs, const yoke_output *output
     return output->kind == YOKE_OUTPUT_FORCE ? force[output->row] : g[output->row];
   case YOKE_OUTPUT_ENERGY: break;
   }
-  const yoke_energy *e                = &sample->energy;
-  const double       part[N_ENERGIES] = {yoke_energy_total(e), e->kinetic, e->potential, e->dissipated, e->external};
+  const yoke_energy *e          = &sample->energy;
+  const double part[N_ENERGIES] = {e->kinetic + e->potential, e->kinetic, e->potential, e->dissipated, e->external,
+                                   yoke_energy_balance(e)};
   return part[output->row];
 }

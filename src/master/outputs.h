@@ -5,8 +5,12 @@
  *   body.x.integral        time integral of a position, where asked for
  *   connection.force[k]    joints: lambda of row k; force elements: force; k counts from 1
  *   connection.g[k]        joints: violation of row k; force elements: deflection
- *   total.energy           E_kin + E_pot + dissipated - external: constant in exact arithmetic
- *   total.kinetic total.potential total.dissipated total.external */
+ *   total.energy           mechanical energy, kinetic + potential
+ *   total.kinetic total.potential
+ *   total.dissipated       lost in dampers and drag since the start
+ *   total.external         work of loads, prescribed motions and inputs since the start
+ *   total.balance          energy + dissipated - external: constant in exact arithmetic
+ * The last three exist when the work is integrated along (not for a bare chain unless `energy: monitor` asks for it). */
 #ifndef YOKE_MASTER_OUTPUTS_H
 #define YOKE_MASTER_OUTPUTS_H
 
@@ -18,7 +22,7 @@ typedef enum yoke_output_kind {
   YOKE_OUTPUT_A,
   YOKE_OUTPUT_FORCE, /* index is the connection, row counts from 0 */
   YOKE_OUTPUT_G,
-  YOKE_OUTPUT_ENERGY /* row: 0 total, 1 kinetic, 2 potential, 3 dissipated, 4 external */
+  YOKE_OUTPUT_ENERGY /* row: index into the names energy, kinetic, potential, dissipated, external, balance */
 } yoke_output_kind;
 
 typedef struct yoke_output {
@@ -62,6 +66,6 @@ typedef struct yoke_sample {
 
 double yoke_outputs_value(const yoke_outputs *outputs, const yoke_output *output, const yoke_sample *sample,
                           void *work);
-double yoke_energy_total(const yoke_energy *energy);
+double yoke_energy_balance(const yoke_energy *energy);
 
 #endif

@@ -63,9 +63,12 @@ static bool is_one_chain(const yoke_model *model) {
 }
 
 static yoke_status compile(yoke_simulation *s, yoke_context *ctx) {
-  const yoke_model             *model     = s->model;
-  const yoke_integrator_options solver    = integrator_options(&model->solver);
-  yoke_variable                *integrals = calloc((size_t)model->output.n_integrals + 1, sizeof *integrals);
+  const yoke_model       *model     = s->model;
+  yoke_integrator_options solver    = integrator_options(&model->solver);
+  yoke_variable          *integrals = calloc((size_t)model->output.n_integrals + 1, sizeof *integrals);
+  /* Dense output costs work in every step: only where samples or events lie inside steps. */
+  solver.dense =
+      model->n_events > 0 || (model->output.every > 0.0 && model->output.every < model->t_end - model->t_start);
   if (integrals == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   yoke_status status = YOKE_OK;
   for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k) {
@@ -237,7 +240,7 @@ static yoke_status emit(yoke_simulation *s, double t, const yoke_sink *sink) {
       s->summary.constraint_residual = fmax(s->summary.constraint_residual, fabs(s->g[i]));
   }
   if (s->has_energy) {
-    const double total = yoke_energy_total(&s->sample.energy);
+    const double total = yoke_energy_balance(&s->sample.energy);
     if (t == s->model->t_start) s->summary.energy_start = total;
     s->summary.energy_drift = fmax(s->summary.energy_drift, fabs(total - s->summary.energy_start));
   }

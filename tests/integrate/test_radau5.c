@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "integrate/hop.h"
 #include "integrate/integrator.h"
 #include "integrate/toy_equations.h"
 
@@ -325,6 +326,34 @@ static void solution_that_ends_gives_step_too_small_with_a_message(void **unused
   run_close(&r);
 }
 
+/* The explicit step that crosses singular positions: order 5 and a consistent end point, here on the pendulum. */
+static void hop_is_of_order_5_and_ends_on_the_constraint(void **unused) {
+  (void)unused;
+  const yoke_integrator_options o = yoke_integrator_options_default();
+  yoke_equations                e;
+  yoke_implicit                *implicit = NULL;
+  yoke_integrator_state         state    = {0};
+  double x[4], rates[4], x_new[4], rates_new[4], lambda[1], k[6][4], work[64], u[1], local[2], error = 0, g, gd;
+  toy_pendulum(&e);
+  assert_int_equal(yoke_implicit_create(NULL, &e, &o, &implicit), YOKE_OK);
+  yoke_hop hop = {
+      .x = x, .rates = rates, .x_new = x_new, .rates_new = rates_new, .lambda = lambda, .equations = work, .u = u};
+  for (int i = 0; i < 6; ++i) hop.k[i] = k[i];
+  for (int refine = 0; refine < 2; ++refine) {
+    const double h = 0.1 / (1 << refine);
+    double       q[2], v[2];
+    toy_pendulum_state(acos(0.0), 0, x, x + 2);
+    assert_int_equal(e.ops->derivative(e.self, work, 0, x, x + 2, u, rates, rates + 2, lambda), YOKE_OK);
+    assert_int_equal(yoke_hop_step(implicit, &hop, &yoke_signal_none, 0, h, h, 1e-6, 1e-6, &state, &error), YOKE_OK);
+    toy_pendulum_reference(h, q, v);
+    local[refine] = largest_difference(2, v, x_new + 2);
+    toy_constraint(e.self, NULL, h, x_new, x_new + 2, &g, &gd);
+    CHECK_BELOW(fmax(fabs(g), fabs(gd)), 1e-14);
+  }
+  assert_true(log2(local[0] / local[1]) > 5.5); /* local error: power 6 */
+  yoke_implicit_destroy(&implicit);
+}
+
 /* Inputs: q'' = u, u jumps from 1 to -1 at t = 1. */
 static void jumping_input_is_met_exactly(void **unused) {
   (void)unused;
@@ -480,6 +509,7 @@ int main(void) {
       cmocka_unit_test(clipped_step_does_not_set_the_next_one),
       cmocka_unit_test(stages_that_are_not_finite_are_rejected),
       cmocka_unit_test(solution_that_ends_gives_step_too_small_with_a_message),
+      cmocka_unit_test(hop_is_of_order_5_and_ends_on_the_constraint),
       cmocka_unit_test(jumping_input_is_met_exactly),
       cmocka_unit_test(redundant_constraints_and_quadratures_keep_the_energy_balance),
   };
