@@ -64,11 +64,11 @@ static bool read_solver(reader *r, const yoke_yaml_node *node, const char *key, 
   return good;
 }
 
-static bool is_part(const yoke_model *m, const char *name) {
+static yoke_split_part *find_part(const yoke_model *m, const char *name) {
   for (int k = 0; k < m->n_parts; ++k) {
-    if (strcmp(m->parts[k].name, name) == 0) return true;
+    if (strcmp(m->parts[k].name, name) == 0) return &m->parts[k];
   }
-  return m->n_parts == 0; /* without a split the names of subsystems mean nothing */
+  return NULL;
 }
 
 static void read_solvers(reader *r) {
@@ -91,11 +91,13 @@ static void read_solvers(reader *r) {
     yoke_solver_def own  = *solver;
     if (strcmp(name, "default") == 0) continue;
     model_enter(r, "solvers", NULL);
-    if (!is_part(r->model, name)) {
+    yoke_split_part *part = find_part(r->model, name);
+    if (part == NULL && r->model->n_parts > 0) { /* without a split the names of subsystems mean nothing */
       model_mistake(r, map->keys[k], name,
                     "found the name of no subsystem, expected 'default' or a name below 'split'");
-    } else if (!yoke_yaml_is_nothing(map->items[k])) {
-      read_solver(r, map->items[k], name, &own);
+    } else if (!yoke_yaml_is_nothing(map->items[k]) && read_solver(r, map->items[k], name, &own) && part != NULL) {
+      part->has_solver = true;
+      part->solver     = own;
     }
   }
 }

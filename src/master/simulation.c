@@ -1,11 +1,17 @@
-/* The monolithic run: one integrator over the whole model, samples by dense output, events by rollback.
+/* A run: one integrator over the whole model (monolithic), or subsystems over macro steps (split). Samples lie inside steps by dense
+ * output (split: by the Hermite polynomial of the macro step), events are met by going back.
  *
  * Invariants:
  *   1. A sample lies at t_start + k every, computed from k; samples never influence the steps.
- *   2. An event that changes the state ends the step there: the step is taken back (copy of the state) and repeated
- *      up to the event. Events that only record or stop leave the accepted steps as they are. */
+ *   2. An event that changes the state or stops the run ends the step there: the step is taken back (copy of the
+ *      state) and repeated up to the event. Events that only record leave the accepted steps as they are.
+ *   3. event_old holds the event functions at the beginning of the next step. A function that fired is 0 until it
+ *      leaves the rounding errors around 0 (event_dead), so that a bounce is neither an event on its way up nor lost
+ *      on its way down. */
 #include "master/simulation.h"
 #include "base/text.h"
+#include "integrate/solver_options.h"
+#include "master/cosimulation.h"
 #include "master/outputs.h"
 #include "model/assembly.h"
 #include "model/chain_kernel.h"
@@ -16,7 +22,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EVENTS_AT_ONE_TIME = 100, MAX_BISECTIONS = 200 };
+enum {
+  MAX_EVENTS_AT_ONE_TIME = 4,   /* of one event, each within 1e-9 of the time before the next */
+  MAX_BISECTIONS         = 200, /* until neighbouring numbers */
+  MAX_REFINEMENTS        = 5,   /* of the time of an event: a dense output is less accurate than steps */
+  EVENT_SAMPLES          = 8,   /* a step is searched for signs in this many parts ... */
+  EVENT_OCTAVES          = 40   /* ... and its first part, behind an event, in halves of halves */
+};
+
+/* The whole model at a macro point, for samples inside a macro step. */
+typedef struct macro_point {
+  double  t;
+  double *q, *v, *qdot, *a;
+} macro_point;
 
 struct yoke_simulation {
   const yoke_model       *model;
@@ -32,39 +50,27 @@ struct yoke_simulation {
   double                 *q, *v, *a, *lambda, *g; /* at a sample */
   double                 *values;                 /* selected outputs */
   double                 *event_old, *event_new;
+  double                 *event_dead;    /* up to this the function counts as 0 */
+  double                 *event_time;    /* of the crossing in the part of a step under search; infinity: none */
+  double                 *event_last;    /* when it fired last */
+  int                    *event_repeats; /* how often in a row at nearly one time */
+  bool                    is_fresh;      /* the next step is the first, or the first behind an event */
   yoke_sample             sample;
   yoke_simulation_summary summary;
+  yoke_cosimulation      *cosimulation; /* NULL: monolithic; else integrator and state are NULL */
+  macro_point             from, to;     /* ends of the last macro step */
 };
 
 /* --- creation ------------------------------------------------------------------------------------------------ */
-
-static yoke_integrator_options integrator_options(const yoke_solver_def *def) {
-  yoke_integrator_options o = yoke_integrator_options_default();
-  o.rtol                    = def->rtol;
-  o.atol                    = def->atol > 0.0 ? def->atol : 1e-2 * def->rtol; /* not given: follows rtol */
-  o.fixed_step              = def->step;
-  o.max_step                = def->max_step;
-  o.max_order               = def->max_order;
-  o.rho_inf                 = def->rho_inf;
-  o.linear                  = strcmp(def->linear, "dense") == 0    ? YOKE_LINEAR_DENSE
-                              : strcmp(def->linear, "banded") == 0 ? YOKE_LINEAR_BANDED
-                                                                   : YOKE_LINEAR_KLU;
-  o.form = strcmp(def->constraints, "ggl") == 0 || def->constraints[0] == '\0' ? YOKE_DAE_GGL : YOKE_DAE_INDEX1;
-  if (strcmp(def->constraints, "baumgarte") == 0) {
-    o.alpha = def->baumgarte_alpha;
-    o.beta  = def->baumgarte_beta;
-  }
-  return o;
-}
 
 static bool is_one_chain(const yoke_model *model) {
   return model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN && model->n_connections == 0 &&
          model->n_loads == 0 && model->n_events == 0;
 }
 
-static yoke_status compile(yoke_simulation *s, yoke_context *ctx) {
+static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx) {
   const yoke_model       *model     = s->model;
-  yoke_integrator_options solver    = integrator_options(&model->solver);
+  yoke_integrator_options solver    = yoke_solver_options(&model->solver);
   yoke_variable          *integrals = calloc((size_t)model->output.n_integrals + 1, sizeof *integrals);
   /* Dense output costs work in every step: only where samples or events lie inside steps. */
   solver.dense =
@@ -88,7 +94,7 @@ static yoke_status compile(yoke_simulation *s, yoke_context *ctx) {
     integrals[k].body = b;
   }
   /* The work of dampers and loads is integrated along unless the model is a bare chain, whose fast kernel it would slow down. */
-  s->has_energy                        = model->energy == 1 || (model->energy < 0 && !is_one_chain(model));
+  s->has_energy = !is_split && (model->energy == 1 || (model->energy < 0 && !is_one_chain(model)));
   const yoke_multibody_options options = {.energy      = s->has_energy,
                                           .n_integrals = model->output.n_integrals,
                                           .integrals   = integrals,
@@ -96,8 +102,23 @@ static yoke_status compile(yoke_simulation *s, yoke_context *ctx) {
                                           .beta        = solver.beta};
   if (status == YOKE_OK) status = yoke_multibody_create(ctx, model, &options, &s->equations, &s->mb);
   free(integrals);
-  if (status != YOKE_OK) return status;
+  if (status != YOKE_OK || is_split) return status;
   return yoke_integrator_create(ctx, model->solver.kind, &s->equations, &solver, &s->integrator);
+}
+
+static bool allocate_point(const yoke_equations *e, macro_point *point) {
+  point->q    = yoke_allocate((size_t)e->nq, sizeof(double));
+  point->qdot = yoke_allocate((size_t)e->nq, sizeof(double));
+  point->v    = yoke_allocate((size_t)e->nv, sizeof(double));
+  point->a    = yoke_allocate((size_t)e->nv, sizeof(double));
+  return point->q != NULL && point->qdot != NULL && point->v != NULL && point->a != NULL;
+}
+
+static void free_point(macro_point *point) {
+  free(point->q);
+  free(point->qdot);
+  free(point->v);
+  free(point->a);
 }
 
 static yoke_status allocate(yoke_simulation *s, yoke_context *ctx) {
@@ -110,11 +131,21 @@ static yoke_status allocate(yoke_simulation *s, yoke_context *ctx) {
   s->g                    = yoke_allocate((size_t)e->ng, sizeof(double));
   s->event_old            = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_new            = yoke_allocate((size_t)e->n_events, sizeof(double));
+  s->event_dead           = yoke_allocate((size_t)e->n_events, sizeof(double));
+  s->event_time           = yoke_allocate((size_t)e->n_events, sizeof(double));
+  s->event_last           = yoke_allocate((size_t)e->n_events, sizeof(double));
+  s->event_repeats        = yoke_allocate((size_t)e->n_events, sizeof(int));
   bool ok = s->work != NULL && s->q != NULL && s->v != NULL && s->a != NULL && s->lambda != NULL && s->g != NULL &&
-            s->event_old != NULL && s->event_new != NULL;
-  ok = ok && yoke_integrator_state_create(s->integrator, &s->state) == YOKE_OK;
-  ok = ok && yoke_integrator_scratch_create(s->integrator, &s->scratch) == YOKE_OK;
-  if (e->n_events > 0) ok = ok && yoke_integrator_state_create(s->integrator, &s->backup) == YOKE_OK;
+            s->event_old != NULL && s->event_new != NULL && s->event_dead != NULL && s->event_time != NULL &&
+            s->event_last != NULL && s->event_repeats != NULL;
+  if (s->integrator == NULL) {
+    ok = ok && allocate_point(e, &s->from) && allocate_point(e, &s->to);
+  } else {
+    ok = ok && yoke_integrator_state_create(s->integrator, &s->state) == YOKE_OK;
+    ok = ok && yoke_integrator_scratch_create(s->integrator, &s->scratch) == YOKE_OK;
+  }
+  if (s->integrator != NULL && e->n_events > 0)
+    ok = ok && yoke_integrator_state_create(s->integrator, &s->backup) == YOKE_OK;
   return ok ? YOKE_OK
             : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory: the model has %d positions and %d velocities", e->nq,
                         e->nv);
@@ -134,21 +165,34 @@ static void report_redundancy(yoke_context *ctx, const yoke_simulation *s) {
     yoke_multibody_row_label(s->mb, s->assembly.redundant[k], label, sizeof label);
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s'%s'", k > 0 ? ", " : "", label);
   }
-  yoke_note(ctx, "%d constraint row%s follow from the others and get the smallest reaction forces that fit: %s%s",
-            s->assembly.n_redundant, s->assembly.n_redundant > 1 ? "s" : "", text, strlen(text) >= 400 ? ", ..." : "");
+  yoke_note(ctx, "%d constraint row%s from the others and the smallest reaction forces that fit are shown: %s%s",
+            s->assembly.n_redundant, s->assembly.n_redundant > 1 ? "s follow" : " follows", text,
+            strlen(text) >= 400 ? ", ..." : "");
 }
 
-yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, yoke_simulation **out) {
+/* The whole model at the present macro point. */
+static yoke_status set_point(yoke_simulation *s, macro_point *point) {
+  const yoke_equations *e = &s->equations;
+  point->t                = yoke_cosimulation_t(s->cosimulation);
+  yoke_cosimulation_gather(s->cosimulation, point->q, point->v);
+  return e->ops->derivative(e->self, s->work, point->t, point->q, point->v, NULL, point->qdot, point->a, s->lambda);
+}
+
+static yoke_status create(yoke_context *ctx, const yoke_model *model, const yoke_cosimulation_options *split,
+                          yoke_simulation **out) {
   *out               = NULL;
   yoke_simulation *s = calloc(1, sizeof *s);
   if (s == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   s->model           = model;
-  yoke_status status = compile(s, ctx);
+  yoke_status status = compile(s, split != NULL, ctx);
   if (status == YOKE_OK) status = allocate(s, ctx);
   if (status == YOKE_OK) {
     if (s->mb != NULL) {
       status = yoke_assembly_solve(ctx, model, s->mb, &s->equations, s->work, model->t_start, s->q, s->v, &s->assembly);
-      if (status == YOKE_OK) report_redundancy(ctx, s);
+      if (status == YOKE_OK) {
+        report_redundancy(ctx, s);
+        yoke_multibody_retire(s->mb, s->assembly.n_redundant, s->assembly.redundant);
+      }
     } else {
       chain_start(model->bodies[0].chain, s->q, s->v);
     }
@@ -161,7 +205,10 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, y
     s->values = yoke_allocate((size_t)s->outputs.n, sizeof(double));
     if (s->values == NULL) status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for %d outputs", s->outputs.n);
   }
-  if (status == YOKE_OK) {
+  if (status == YOKE_OK && split != NULL) {
+    status = yoke_cosimulation_create(ctx, model, &s->equations, s->mb, split, &s->cosimulation);
+    if (status == YOKE_OK) status = set_point(s, &s->to);
+  } else if (status == YOKE_OK) {
     status =
         yoke_integrator_start(s->integrator, s->scratch, s->state, model->t_start, s->q, s->v, &yoke_signal_none, ctx);
   }
@@ -173,9 +220,27 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, y
   return YOKE_OK;
 }
 
+yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, yoke_simulation **out) {
+  return create(ctx, model, NULL, out);
+}
+
+yoke_status yoke_simulation_create_split(yoke_context *ctx, const yoke_model *model,
+                                         const yoke_cosimulation_options *options, yoke_simulation **out) {
+  if (model->n_events > 0) {
+    *out = NULL;
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "event '%s': a split model cannot have events yet; remove it or run with --monolithic",
+                     model->events[0].name);
+  }
+  return create(ctx, model, options, out);
+}
+
 void yoke_simulation_destroy(yoke_simulation **simulation) {
   yoke_simulation *s = *simulation;
   if (s == NULL) return;
+  yoke_cosimulation_destroy(&s->cosimulation);
+  free_point(&s->from);
+  free_point(&s->to);
   yoke_integrator_state_destroy(&s->state);
   yoke_integrator_state_destroy(&s->backup);
   yoke_integrator_scratch_destroy(&s->scratch);
@@ -192,22 +257,50 @@ void yoke_simulation_destroy(yoke_simulation **simulation) {
   free(s->values);
   free(s->event_old);
   free(s->event_new);
+  free(s->event_dead);
+  free(s->event_time);
+  free(s->event_last);
+  free(s->event_repeats);
   free(s);
   *simulation = NULL;
 }
 
 /* --- samples ------------------------------------------------------------------------------------------------- */
 
+/* Time reached. */
+static double now(const yoke_simulation *s) {
+  return s->cosimulation != NULL ? s->to.t : s->state->t;
+}
+
+/* Cubic Hermite polynomial of values and rates at both ends of the macro step. */
+static void hermite(const macro_point *from, const macro_point *to, double t, int n, const double *x0, const double *r0,
+                    const double *x1, const double *r1, double *x) {
+  const double H = to->t - from->t, s = (t - from->t) / H;
+  const double h00 = (1 + 2 * s) * (1 - s) * (1 - s), h10 = s * (1 - s) * (1 - s), h01 = s * s * (3 - 2 * s),
+               h11 = s * s * (s - 1);
+  for (int i = 0; i < n; ++i) x[i] = h00 * x0[i] + h10 * H * r0[i] + h01 * x1[i] + h11 * H * r1[i];
+}
+
+/* q and v at t of the last step. */
+static void interpolate(yoke_simulation *s, double t) {
+  if (s->cosimulation == NULL) {
+    yoke_integrator_interpolate(s->integrator, s->state, t, s->q, s->v);
+    return;
+  }
+  hermite(&s->from, &s->to, t, s->equations.nq, s->from.q, s->from.qdot, s->to.q, s->to.qdot, s->q);
+  hermite(&s->from, &s->to, t, s->equations.nv, s->from.v, s->from.a, s->to.v, s->to.a, s->v);
+}
+
 /* Fill s->sample at t of the last step. Between the ends of a step the interpolated state is brought onto the constraints. */
 static yoke_status take_sample(yoke_simulation *s, double t, bool accelerations) {
-  const yoke_equations     *e    = &s->equations;
-  const yoke_equations_ops *ops  = e->ops;
-  const bool                edge = t == s->state->t;
-  if (edge) {
-    memcpy(s->q, yoke_integrator_q(s->integrator, s->state), (size_t)e->nq * sizeof(double));
-    memcpy(s->v, yoke_integrator_v(s->integrator, s->state), (size_t)e->nv * sizeof(double));
+  const yoke_equations     *e   = &s->equations;
+  const yoke_equations_ops *ops = e->ops;
+  if (t == now(s)) {
+    const bool is_split = s->cosimulation != NULL;
+    memcpy(s->q, is_split ? s->to.q : yoke_integrator_q(s->integrator, s->state), (size_t)e->nq * sizeof(double));
+    memcpy(s->v, is_split ? s->to.v : yoke_integrator_v(s->integrator, s->state), (size_t)e->nv * sizeof(double));
   } else {
-    yoke_integrator_interpolate(s->integrator, s->state, t, s->q, s->v);
+    interpolate(s, t);
     if (ops->normalise != NULL) ops->normalise(e->self, s->q);
     if (e->ng > 0 && ops->project_position(e->self, s->work, t, s->q) == YOKE_OK) {
       (void)ops->project_velocity(e->self, s->work, t, s->q, s->v);
@@ -245,6 +338,12 @@ static yoke_status emit(yoke_simulation *s, double t, const yoke_sink *sink) {
     s->summary.energy_drift = fmax(s->summary.energy_drift, fabs(total - s->summary.energy_start));
   }
   if (sink == NULL || sink->sample == NULL) return YOKE_OK;
+  if (s->cosimulation != NULL) {
+    yoke_counters counters;
+    yoke_cosimulation_counters(s->cosimulation, &counters);
+    return sink->sample(sink->user, t, s->values, &counters, yoke_cosimulation_H(s->cosimulation),
+                        yoke_cosimulation_settings(s->cosimulation)->order);
+  }
   return sink->sample(sink->user, t, s->values, &s->state->counters,
                       t - s->state->t_prev > 0.0 ? s->state->t - s->state->t_prev : s->state->h, s->state->order);
 }
@@ -261,13 +360,21 @@ static void event_values(yoke_simulation *s, double t, double *value) {
   s->equations.ops->events(s->equations.self, t, s->q, s->v, value);
 }
 
+/* Values at the end of the last step become those at the beginning of the next (invariant 3). */
+static void set_event_old(yoke_simulation *s) {
+  event_values(s, s->state->t, s->event_old);
+  for (int k = 0; k < s->equations.n_events; ++k) {
+    if (fabs(s->event_old[k]) <= s->event_dead[k]) s->event_old[k] = 0.0;
+  }
+}
+
 /* Bisection on the dense output down to neighbouring numbers: the first time the event function has its new sign. */
-static double locate(yoke_simulation *s, int k, double before, double from, double to, double *values) {
+static double locate(yoke_simulation *s, int k, double before, double from, double to) {
   for (int i = 0; i < MAX_BISECTIONS; ++i) {
     const double middle = from + 0.5 * (to - from);
     if (middle <= from || middle >= to) break;
-    event_values(s, middle, values);
-    if (crosses(&s->model->events[k], before, values[k])) {
+    event_values(s, middle, s->event_new);
+    if (crosses(&s->model->events[k], before, s->event_new[k])) {
       to = middle;
     } else {
       from = middle;
@@ -276,22 +383,106 @@ static double locate(yoke_simulation *s, int k, double before, double from, doub
   return to;
 }
 
-/* Earliest event in the last step, or -1. */
-static int first_event(yoke_simulation *s, double *t_event) {
-  int     first    = -1;
-  double  earliest = INFINITY;
-  double  values[64];
-  double *scratch = s->equations.n_events <= 64 ? values : s->event_new; /* event_new is computed again below */
-  for (int k = 0; k < s->equations.n_events; ++k) {
-    if (!crosses(&s->model->events[k], s->event_old[k], s->event_new[k])) continue;
-    const double t = locate(s, k, s->event_old[k], s->state->t_prev, s->state->t, scratch);
-    if (t < earliest) {
-      earliest = t;
-      first    = k;
+static void note_event(yoke_simulation *s, int k, double t, yoke_context *ctx) {
+  ++s->summary.n_events;
+  yoke_note(ctx, "event '%s' at t = %.17g s", s->model->events[k].name, t);
+}
+
+/* Crossings between two times of the last step. Fills event_time, notes those that only record, and returns the earliest
+ * other event or -1. event_old is moved on to `to` when there is none. */
+static int search_part(yoke_simulation *s, double from, double to, yoke_context *ctx) {
+  const int n      = s->equations.n_events;
+  int       first  = -1;
+  bool      any    = false;
+  double    action = INFINITY;
+  event_values(s, to, s->event_new);
+  for (int k = 0; k < n; ++k) {
+    if (fabs(s->event_new[k]) <= s->event_dead[k]) {
+      s->event_new[k] = 0.0;
+    } else {
+      s->event_dead[k] = 0.0;
+    }
+    /* event_time marks what to locate: event_new is overwritten by locate */
+    s->event_time[k] = crosses(&s->model->events[k], s->event_old[k], s->event_new[k]) ? to : (double)INFINITY;
+    any              = any || s->event_time[k] <= to;
+  }
+  if (!any) {
+    memcpy(s->event_old, s->event_new, (size_t)n * sizeof *s->event_old);
+    return -1;
+  }
+  for (int k = 0; k < n; ++k) {
+    if (s->event_time[k] > to) continue;
+    s->event_time[k] = locate(s, k, s->event_old[k], from, to);
+    if (s->model->events[k].action != YOKE_EVENT_RECORD && s->event_time[k] < action) {
+      action = s->event_time[k];
+      first  = k;
     }
   }
-  *t_event = earliest;
-  return first;
+  for (int k = 0; k < n; ++k) {
+    if (s->model->events[k].action == YOKE_EVENT_RECORD && s->event_time[k] <= fmin(to, action))
+      note_event(s, k, s->event_time[k], ctx);
+  }
+  if (first >= 0) return first;
+  event_values(s, to, s->event_new);
+  for (int k = 0; k < n; ++k) s->event_old[k] = fabs(s->event_new[k]) <= s->event_dead[k] ? 0.0 : s->event_new[k];
+  return -1;
+}
+
+/* First event of the last step that sets or stops, or -1. */
+static int search_step(yoke_simulation *s, yoke_context *ctx) {
+  const double t0 = s->state->t_prev, t1 = s->state->t, part = (t1 - t0) / EVENT_SAMPLES;
+  double       from  = t0;
+  const int    first = s->is_fresh ? -EVENT_OCTAVES : 1;
+  for (int j = first; j <= EVENT_SAMPLES; ++j) {
+    const double to = j == EVENT_SAMPLES ? t1 : j > 0 ? t0 + j * part : t0 + ldexp(part, j - 1);
+    if (!(to > from)) continue;
+    const int k = search_part(s, from, to, ctx);
+    if (k >= 0) return k;
+    from = to;
+  }
+  return -1;
+}
+
+/* Back to the beginning of the step and forward to event k, whose time is improved until the steps themselves agree. */
+static yoke_status advance_to_event(yoke_simulation *s, int k, yoke_context *ctx) {
+  const double before = s->event_old[k], limit = s->state->t, start = s->backup->t;
+  double       t_event = s->event_time[k];
+  for (int i = 0; i < MAX_REFINEMENTS; ++i) {
+    yoke_integrator_copy(s->integrator, s->state, s->backup);
+    YOKE_TRY(yoke_integrator_advance(s->integrator, s->scratch, s->state, &yoke_signal_none, t_event, ctx));
+    const double t0 = s->state->t_prev, t1 = s->state->t;
+    if (!(t1 > t0)) break;
+    event_values(s, t1, s->event_new);
+    const double value = s->event_new[k];
+    double       better;
+    if (crosses(&s->model->events[k], before, value)) {
+      better = locate(s, k, before, t0, t1);
+    } else { /* not yet there: along the secant of the last thousandth */
+      const double back = 1e-3 * (t1 - t0);
+      event_values(s, t1 - back, s->event_new);
+      better = t1 - value * back / (value - s->event_new[k]);
+    }
+    if (!(better > start && better <= limit) || fabs(better - t_event) <= 1e-14 * fmax(fabs(t_event), limit - start))
+      break;
+    if (i + 1 < MAX_REFINEMENTS) t_event = better;
+  }
+  return YOKE_OK;
+}
+
+/* The energy that an event brings in or takes away is counted as work from outside (the last row of q), so that the
+ * balance stays. s->q and s->v hold the new state. */
+static void account_for_jump(yoke_simulation *s) {
+  const yoke_equations     *e   = &s->equations;
+  const yoke_equations_ops *ops = e->ops;
+  yoke_energy               before, after;
+  if (!s->has_energy || ops->energy == NULL) return;
+  if (ops->normalise != NULL) ops->normalise(e->self, s->q);
+  if (e->ng > 0 && ops->project_position(e->self, s->work, s->state->t, s->q) == YOKE_OK)
+    (void)ops->project_velocity(e->self, s->work, s->state->t, s->q, s->v);
+  ops->energy(e->self, s->work, s->state->t, yoke_integrator_q(s->integrator, s->state),
+              yoke_integrator_v(s->integrator, s->state), &before);
+  ops->energy(e->self, s->work, s->state->t, s->q, s->v, &after);
+  s->q[e->nq - 1] += after.kinetic + after.potential - before.kinetic - before.potential;
 }
 
 /* Assign the event's values: all are read before any is written. */
@@ -321,11 +512,46 @@ static yoke_status apply_set(yoke_simulation *s, const yoke_event *event, yoke_c
       }
     }
   }
+  if (status == YOKE_OK) account_for_jump(s);
   if (status == YOKE_OK)
     status = yoke_integrator_reset(s->integrator, s->scratch, s->state, s->q, s->v, &yoke_signal_none, ctx);
   free(variables);
   free(values);
   return status;
+}
+
+/* All events that happened at the time the state has reached, in the order of the file. */
+static yoke_status fire(yoke_simulation *s, int first, bool *stop, yoke_context *ctx) {
+  const double t = s->state->t;
+  event_values(s, t, s->event_new);
+  for (int k = 0; k < s->equations.n_events; ++k) { /* decide before the first one changes the state */
+    const yoke_event *event   = &s->model->events[k];
+    const bool        known   = event->action == YOKE_EVENT_RECORD && s->event_time[k] <= s->event_time[first];
+    const bool        happens = k == first || (!known && crosses(event, s->event_old[k], s->event_new[k]));
+    s->event_time[k]          = k != first && !happens ? (double)INFINITY : s->event_time[k];
+    if (!happens) continue;
+    s->event_time[k] = t;
+    s->event_dead[k] = 2.0 * fabs(s->event_new[k]);
+  }
+  for (int k = 0; k < s->equations.n_events; ++k) {
+    const yoke_event *event = &s->model->events[k];
+    if (s->event_time[k] != t) continue;
+    note_event(s, k, t, ctx);
+    if (event->action == YOKE_EVENT_STOP) *stop = true;
+    if (event->action != YOKE_EVENT_SET) continue;
+    const bool again    = t - s->event_last[k] <= 1e-9 * fmax(fabs(t), 1e-6);
+    s->event_repeats[k] = again ? s->event_repeats[k] + 1 : 0;
+    s->event_last[k]    = t;
+    if (s->event_repeats[k] >= MAX_EVENTS_AT_ONE_TIME) {
+      return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
+                       "event '%s' happens again and again at t = %.9g s; let it end with an event that stops the run",
+                       event->name, t);
+    }
+    YOKE_TRY(apply_set(s, event, ctx));
+  }
+  set_event_old(s);
+  s->is_fresh = true;
+  return YOKE_OK;
 }
 
 /* --- run ----------------------------------------------------------------------------------------------------- */
@@ -334,8 +560,6 @@ typedef struct run {
   const yoke_sink *sink;
   double           t_end;
   int64_t          n_samples; /* emitted; the next regular one is at t_start + n_samples every */
-  double           last_event;
-  int              n_at_one_time;
 } run;
 
 /* Samples due in (t_prev, until]. */
@@ -350,71 +574,84 @@ static yoke_status emit_due(yoke_simulation *s, run *r, double until) {
   }
 }
 
+/* One macro step of a split model. */
+static yoke_status step_split(yoke_simulation *s, const run *r, yoke_context *ctx) {
+  yoke_step_statistics statistics = {0};
+  YOKE_TRY(yoke_cosimulation_step(s->cosimulation, r->t_end, &statistics, ctx));
+  const macro_point swap = s->from;
+  s->from                = s->to;
+  s->to                  = swap;
+  YOKE_TRY(set_point(s, &s->to));
+  if (r->sink != NULL && r->sink->macro != NULL) {
+    YOKE_TRY(r->sink->macro(r->sink->user, s->to.t, s->to.t - s->from.t,
+                            yoke_cosimulation_settings(s->cosimulation)->order, &statistics));
+  }
+  return YOKE_OK;
+}
+
 /* One step and what happens in it. *stop is set by an event that ends the run. */
 static yoke_status step_with_events(yoke_simulation *s, run *r, bool *stop, yoke_context *ctx) {
-  const yoke_signal *none   = &yoke_signal_none;
-  const bool         events = s->equations.n_events > 0;
-  if (events) {
-    memcpy(s->q, yoke_integrator_q(s->integrator, s->state), (size_t)s->equations.nq * sizeof(double));
-    memcpy(s->v, yoke_integrator_v(s->integrator, s->state), (size_t)s->equations.nv * sizeof(double));
-    s->equations.ops->events(s->equations.self, s->state->t, s->q, s->v, s->event_old);
-    yoke_integrator_copy(s->integrator, s->backup, s->state);
-  }
-  YOKE_TRY(yoke_integrator_step(s->integrator, s->scratch, s->state, none, r->t_end, ctx));
+  const bool events = s->equations.n_events > 0;
+  if (events) yoke_integrator_copy(s->integrator, s->backup, s->state);
+  YOKE_TRY(yoke_integrator_step(s->integrator, s->scratch, s->state, &yoke_signal_none, r->t_end, ctx));
   if (!events) return emit_due(s, r, s->state->t);
-
-  event_values(s, s->state->t, s->event_new);
-  double    t_event = INFINITY;
-  const int k       = first_event(s, &t_event);
+  const int k = search_step(s, ctx);
+  s->is_fresh = false;
   if (k < 0) return emit_due(s, r, s->state->t);
-  const yoke_event *event = &s->model->events[k];
-  ++s->summary.n_events;
-  yoke_note(ctx, "event '%s' at t = %.17g s", event->name, t_event);
-  if (event->action == YOKE_EVENT_RECORD) return emit_due(s, r, s->state->t);
-
-  yoke_integrator_copy(s->integrator, s->state, s->backup);
-  YOKE_TRY(yoke_integrator_advance(s->integrator, s->scratch, s->state, none, t_event, ctx));
+  if (s->integrator->ops->no_copy) {
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "event '%s' at t = %.9g s: solver '%s' cannot go back to it, use bdf, radau5 or an explicit one",
+                     s->model->events[k].name, s->event_time[k], s->integrator->ops->name);
+  }
+  YOKE_TRY(advance_to_event(s, k, ctx));
   YOKE_TRY(emit_due(s, r, s->state->t));
-  if (event->action == YOKE_EVENT_STOP) {
-    *stop = true;
-    return YOKE_OK;
-  }
-  r->n_at_one_time = t_event - r->last_event <= 1e-9 * fmax(fabs(t_event), 1e-6) ? r->n_at_one_time + 1 : 0;
-  r->last_event    = t_event;
-  if (r->n_at_one_time > MAX_EVENTS_AT_ONE_TIME) {
-    return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
-                     "event '%s' happens again and again at t = %.9g s; let it end with an event that stops the run",
-                     event->name, t_event);
-  }
-  return apply_set(s, event, ctx);
+  return fire(s, k, stop, ctx);
 }
 
 yoke_status yoke_simulation_run(yoke_simulation *s, double t_end, const yoke_sink *sink,
                                 yoke_simulation_summary *summary, yoke_context *ctx) {
   s->summary            = (yoke_simulation_summary){.has_energy = s->has_energy};
-  run         r         = {.sink = sink, .t_end = t_end, .n_samples = 1, .last_event = -INFINITY};
+  run         r         = {.sink = sink, .t_end = t_end, .n_samples = 1};
   bool        stop      = false;
-  double      t_emitted = s->state->t;
-  yoke_status status    = emit(s, s->state->t, sink);
-  while (status == YOKE_OK && !stop && s->state->t < t_end) {
-    status = step_with_events(s, &r, &stop, ctx);
-    if (status == YOKE_OK && sink != NULL && sink->progress != NULL && !sink->progress(sink->user, s->state->t)) {
-      status =
-          yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted at t = %.9g s; everything up to there is kept", s->state->t);
+  double      t_emitted = now(s);
+  yoke_status status    = emit(s, now(s), sink);
+  if (s->equations.n_events > 0) {
+    for (int k = 0; k < s->equations.n_events; ++k) {
+      s->event_dead[k] = 0.0;
+      s->event_last[k] = -INFINITY;
     }
-    if (s->model->output.every <= 0.0) t_emitted = s->state->t;
+    set_event_old(s);
+    s->is_fresh = true;
   }
-  if ((status == YOKE_OK || status == YOKE_E_INTERRUPTED) && t_emitted != s->state->t) {
-    const yoke_status last = emit(s, s->state->t, sink);
+  while (status == YOKE_OK && !stop && now(s) < t_end) {
+    if (s->cosimulation == NULL) {
+      status = step_with_events(s, &r, &stop, ctx);
+    } else {
+      status = step_split(s, &r, ctx);
+      if (status == YOKE_OK) status = emit_due(s, &r, now(s));
+    }
+    if (status == YOKE_OK && sink != NULL && sink->progress != NULL && !sink->progress(sink->user, now(s))) {
+      status = yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted at t = %.9g s; everything up to there is kept", now(s));
+    }
+    if (s->model->output.every <= 0.0) t_emitted = now(s);
+  }
+  if ((status == YOKE_OK || status == YOKE_E_INTERRUPTED) && t_emitted != now(s)) {
+    const yoke_status last = emit(s, now(s), sink);
     if (status == YOKE_OK) status = last;
   }
   if (status == YOKE_NON_FINITE)
-    status = yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", s->state->t);
-  if (status > 0)
-    status = yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "%s at t = %.9g s", yoke_status_text(status), s->state->t);
-  s->summary.t        = s->state->t;
-  s->summary.counters = s->state->counters;
-  s->summary.method   = yoke_integrator_method_at_work(s->integrator, s->state);
+    status = yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", now(s));
+  if (status > 0) status = yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "%s at t = %.9g s", yoke_status_text(status), now(s));
+  s->summary.t = now(s);
+  if (s->cosimulation == NULL) {
+    s->summary.counters = s->state->counters;
+    s->summary.method   = yoke_integrator_method_at_work(s->integrator, s->state);
+  } else {
+    yoke_cosimulation_counters(s->cosimulation, &s->summary.counters);
+    s->summary.is_split = true;
+    s->summary.macro    = yoke_cosimulation_totals(s->cosimulation);
+    s->summary.method   = s->model->solver.kind;
+  }
   if (summary != NULL) *summary = s->summary;
   return status;
 }
@@ -436,17 +673,19 @@ const char *yoke_simulation_output_unit(const yoke_simulation *simulation, int i
 yoke_status yoke_simulation_value(yoke_simulation *s, const char *name, double *value, yoke_context *ctx) {
   yoke_output output;
   YOKE_TRY(yoke_outputs_find(ctx, &s->outputs, name, &output));
-  const bool needs_energy = s->outputs.needs_energy;
-  s->outputs.needs_energy = needs_energy || output.kind == YOKE_OUTPUT_ENERGY;
-  const yoke_status status =
-      take_sample(s, s->state->t, output.kind == YOKE_OUTPUT_A || output.kind == YOKE_OUTPUT_FORCE);
-  s->outputs.needs_energy = needs_energy;
+  const bool needs_energy  = s->outputs.needs_energy;
+  s->outputs.needs_energy  = needs_energy || output.kind == YOKE_OUTPUT_ENERGY;
+  const yoke_status status = take_sample(s, now(s), output.kind == YOKE_OUTPUT_A || output.kind == YOKE_OUTPUT_FORCE);
+  s->outputs.needs_energy  = needs_energy;
   if (status != YOKE_OK)
-    return yoke_fail(ctx, YOKE_E_UNSTABLE, "'%s' cannot be evaluated at t = %.9g s: %s", name, s->state->t,
+    return yoke_fail(ctx, YOKE_E_UNSTABLE, "'%s' cannot be evaluated at t = %.9g s: %s", name, now(s),
                      yoke_status_text(status));
   *value = yoke_outputs_value(&s->outputs, &output, &s->sample, s->work);
-  return isfinite(*value) ? YOKE_OK
-                          : yoke_fail(ctx, YOKE_E_UNSTABLE, "'%s' is not finite at t = %.9g s", name, s->state->t);
+  return isfinite(*value) ? YOKE_OK : yoke_fail(ctx, YOKE_E_UNSTABLE, "'%s' is not finite at t = %.9g s", name, now(s));
+}
+
+const yoke_cosimulation *yoke_simulation_cosimulation(const yoke_simulation *simulation) {
+  return simulation->cosimulation;
 }
 
 void yoke_simulation_facts_get(const yoke_simulation *s, yoke_simulation_facts *out) {

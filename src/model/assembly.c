@@ -1,11 +1,12 @@
-/* Notation: A = [G; d(coordinate)/dq] has one row per condition, W = 1 for every freedom and small for
- * those of kept bodies. One Newton step of the positions is the weighted minimum-norm solution of A d = -r:
+/* Notation: A = [G; d(coordinate)/dq] has one row per condition, W = 1 for every freedom and 0 for those of kept bodies
+ * (small when the joints cannot be closed without them). One Newton step of the positions is the weighted minimum-norm solution of A d = -r:
  *   d = W A^T y,  (A W A^T + eps D) y = -r,  D = diag(A W A^T).
  * The regularisation eps makes redundant conditions harmless: consistent ones do not change the solution. */
 #include "model/assembly.h"
 #include "base/text.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 
 enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, MAX_JOINT_FREEDOMS = 12 };
 static const double regularisation = 1e-12; /* eps */
-static const double kept_weight    = 1e-6;  /* kept bodies: share of their mobility */
+static const double kept_weight    = 1e-6;  /* kept bodies that have to move: share of their mobility */
+static const double probe_step     = 1e-2;  /* distance of a second position [rad, or share of the extent] */
 static const double tolerance      = 1e-12; /* |r| relative to the size of the mechanism */
 static const double rank_tolerance = 1e-9;  /* pivots of the QR below this share of the largest are zero */
 
@@ -29,9 +31,10 @@ typedef struct problem {
   int                   nnz;                   /* entries of A, by rows */
   int                  *row_start, *column;
   double               *value;
-  int                  *G_slot; /* entry of A for each entry of G's pattern */
-  double               *G;      /* values of G */
-  double               *weight; /* [nv] share of mobility */
+  int                  *G_slot;  /* entry of A for each entry of G's pattern */
+  double               *G;       /* values of G */
+  double               *weight;  /* [nv] share of mobility */
+  bool                  is_free; /* the joint coordinates the user fixed do not count */
   /* S = A W A^T, its pattern and how to fill it: products[k] adds value[a] W value[b] to slot. */
   yoke_pattern         *S_pattern;
   yoke_linear          *linear;
@@ -60,15 +63,18 @@ static void problem_clear(problem *p) {
   yoke_pattern_destroy(&p->S_pattern);
 }
 
-/* Freedoms of kept bodies get little mobility. */
-static void set_weights(problem *p, bool velocity) {
+/* Freedoms of kept bodies get this mobility. Returns whether there are any. */
+static bool set_weights(problem *p, bool velocity, double kept) {
+  bool any = false;
   for (int i = 0; i < p->equations->nv; ++i) p->weight[i] = 1.0;
   for (int b = 0; b < p->model->n_bodies; ++b) {
     const yoke_body *body = &p->model->bodies[b];
     if (velocity ? !body->fix_velocity : !body->fix_position) continue;
     const int first = yoke_multibody_v_offset(p->mb, b);
-    for (int i = 0; i < yoke_body_nv(body); ++i) p->weight[first + i] = kept_weight;
+    for (int i = 0; i < yoke_body_nv(body); ++i) p->weight[first + i] = kept;
+    any = true;
   }
+  return any;
 }
 
 /* Row pattern of A: the rows of G, then one row per joint coordinate. */
@@ -193,7 +199,7 @@ static double residual(problem *p, const double *q, const double *v, bool veloci
                                     value);
     if (velocity) {
       p->r[ng + k] = c->has_initial_rate ? rate - c->initial_rate : 0.0;
-    } else if (!c->has_initial) {
+    } else if (!c->has_initial || p->is_free) {
       p->r[ng + k] = 0.0;
     } else {
       p->r[ng + k] =
@@ -224,7 +230,8 @@ static void fill_rows(problem *p, const double *q, const double *v, bool velocit
     int                    column[MAX_JOINT_FREEDOMS];
     const int n = yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate,
                                                   column, p->value + i);
-    if (velocity ? !c->has_initial_rate : !c->has_initial) memset(p->value + i, 0, (size_t)n * sizeof *p->value);
+    if (velocity ? !c->has_initial_rate : !c->has_initial || p->is_free)
+      memset(p->value + i, 0, (size_t)n * sizeof *p->value);
   }
 }
 
@@ -281,67 +288,115 @@ static double extent(const yoke_model *model) {
   return fmax(size, 1e-3);
 }
 
-/* Damped Newton: a step is halved until the residual falls. */
-static yoke_status solve_positions(problem *p, yoke_context *ctx, double *q, const double *v, double *moved) {
-  const int    nq    = p->equations->nq;
-  const double limit = tolerance * fmax(1.0, extent(p->model));
-  int          worst = -1;
-  *moved             = 0.0;
-  double     *trial  = malloc(((size_t)nq + 1) * sizeof *trial);
-  double     *step   = malloc(((size_t)p->equations->nv + 1) * sizeof *step);
-  double     *total  = calloc((size_t)p->equations->nv + 1, sizeof *total);
-  yoke_status status = trial != NULL && step != NULL && total != NULL ? YOKE_OK : YOKE_E_MEMORY;
-  double      now    = status == YOKE_OK ? residual(p, q, v, false, &worst) : 0.0;
-  double      best   = now;
-  for (int i = 0; status == YOKE_OK && i < MAX_ITERATIONS && now > limit; ++i) {
+static double norm(int n, const double *x) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+  return sqrt(sum);
+}
+
+static double largest_of(int n, const double *x) {
+  double largest = 0.0;
+  for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(x[i]));
+  return largest;
+}
+
+static double position_limit(const problem *p) {
+  return tolerance * fmax(1.0, extent(p->model));
+}
+
+/* Damped Newton: a step is bounded by the size of the mechanism and halved until |r| falls. `total` [nv], NULL: not
+ * wanted, receives the sum of all steps. p->r is left at the result. Not converged: q is the best position found. */
+static yoke_status close_positions(problem *p, double *q, const double *v, double *total) {
+  const int    nq = p->equations->nq, nv = p->equations->nv;
+  const double limit = position_limit(p), longest = fmax(1.0, extent(p->model));
+  double      *trial = malloc(((size_t)nq + 1) * sizeof *trial);
+  double      *step  = malloc(((size_t)nv + 1) * sizeof *step);
+  if (trial == NULL || step == NULL) {
+    free(trial);
+    free(step);
+    return YOKE_E_MEMORY;
+  }
+  int worst;
+  for (int i = 0; i < MAX_ITERATIONS && residual(p, q, v, false, &worst) > limit; ++i) {
+    const double now = norm(p->n_rows, p->r);
     fill_rows(p, q, v, false);
     if (newton_direction(p) != YOKE_OK) break;
-    double share = 1.0, after = now;
-    int    k = 0;
-    for (; k < MAX_HALVINGS; ++k, share *= 0.5) {
-      for (int j = 0; j < p->equations->nv; ++j) step[j] = share * p->d[j];
+    double share = fmin(1.0, longest / fmax(largest_of(nv, p->d), 1e-300)), after = now;
+    for (int k = 0; k < MAX_HALVINGS; ++k, share *= 0.5) {
+      for (int j = 0; j < nv; ++j) step[j] = share * p->d[j];
       memcpy(trial, q, (size_t)nq * sizeof *trial);
       yoke_multibody_move(p->mb, trial, step);
-      after = residual(p, trial, v, false, &worst);
+      (void)residual(p, trial, v, false, &worst);
+      after = norm(p->n_rows, p->r);
       if (after < now * (1.0 - 0.1 * share)) break;
     }
     if (!(after < now)) break; /* the last digits, or a dead end */
     memcpy(q, trial, (size_t)nq * sizeof *q);
-    for (int j = 0; j < p->equations->nv; ++j) {
-      total[j] += step[j];
-      *moved = fmax(*moved, fabs(total[j]));
-    }
-    now  = after;
-    best = fmin(best, now);
-  }
-  if (status == YOKE_OK && !(now <= 1e4 * limit)) {
-    char label[200];
-    (void)residual(p, q, v, false, &worst);
-    name_row(p, worst, label, sizeof label);
-    status =
-        yoke_fail(ctx, YOKE_E_MODEL,
-                  "the mechanism cannot be assembled: joint '%s' stays open by %.3g (m or rad) from the given start; "
-                  "check lengths, frames and the starting positions",
-                  label, fabs(p->r[worst < 0 ? 0 : worst]));
+    for (int j = 0; j < nv && total != NULL; ++j) total[j] += step[j];
   }
   free(trial);
   free(step);
+  return residual(p, q, v, false, &worst) <= 1e4 * limit ? YOKE_OK : YOKE_NOT_CONVERGED;
+}
+
+static yoke_status fail_open(const problem *p, yoke_context *ctx) {
+  char label[200];
+  int  worst = 0;
+  for (int i = 0; i < p->n_rows; ++i) {
+    if (!(fabs(p->r[i]) <= fabs(p->r[worst]))) worst = i;
+  }
+  name_row(p, worst, label, sizeof label);
+  return yoke_fail(ctx, YOKE_E_MODEL,
+                   "the mechanism cannot be assembled: joint '%s' stays open by %.3g (m or rad) from the given start; "
+                   "check lengths, frames and the starting positions",
+                   label, fabs(p->r[worst]));
+}
+
+/* Kept bodies stand still unless the joints cannot be closed without them. */
+static yoke_status solve_positions(problem *p, yoke_context *ctx, double *q, const double *v, double *moved) {
+  const int   nq     = p->equations->nq;
+  double     *guess  = malloc(((size_t)nq + 1) * sizeof *guess);
+  double     *total  = calloc((size_t)p->equations->nv + 1, sizeof *total);
+  yoke_status status = guess != NULL && total != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  if (status == YOKE_OK) {
+    memcpy(guess, q, (size_t)nq * sizeof *guess);
+    const bool any_kept = set_weights(p, false, 0.0);
+    status              = close_positions(p, q, v, total);
+    if (status == YOKE_NOT_CONVERGED && any_kept) {
+      (void)set_weights(p, false, kept_weight);
+      memcpy(q, guess, (size_t)nq * sizeof *q);
+      memset(total, 0, (size_t)p->equations->nv * sizeof *total);
+      status = close_positions(p, q, v, total);
+      if (status == YOKE_OK) yoke_note(ctx, "the joints cannot be closed without moving bodies marked `keep`");
+    }
+    *moved = largest_of(p->equations->nv, total);
+  }
+  free(guess);
   free(total);
-  return status;
+  return status == YOKE_NOT_CONVERGED ? fail_open(p, ctx) : status;
+}
+
+/* Linear: one step, then refinement. Returns the largest |r|. */
+static double correct_velocities(problem *p, const double *q, double *v, double limit, int *worst) {
+  double now = residual(p, q, v, true, worst);
+  for (int i = 0; i < 3 && now > limit; ++i) {
+    fill_rows(p, q, v, true);
+    if (newton_direction(p) != YOKE_OK) break;
+    for (int j = 0; j < p->equations->nv; ++j) v[j] += p->d[j];
+    now = residual(p, q, v, true, worst);
+  }
+  return now;
 }
 
 static yoke_status solve_velocities(problem *p, yoke_context *ctx, const double *q, double *v) {
-  const int nv    = p->equations->nv;
-  double    scale = 1.0;
-  int       worst = -1;
-  for (int i = 0; i < nv; ++i) scale = fmax(scale, fabs(v[i]));
-  set_weights(p, true);
-  double now = residual(p, q, v, true, &worst);
-  for (int i = 0; i < 3 && now > tolerance * scale; ++i) { /* linear: one step, then refinement */
-    fill_rows(p, q, v, true);
-    if (newton_direction(p) != YOKE_OK) break;
-    for (int j = 0; j < nv; ++j) v[j] += p->d[j];
-    now = residual(p, q, v, true, &worst);
+  const double scale    = fmax(1.0, largest_of(p->equations->nv, v));
+  int          worst    = -1;
+  const bool   any_kept = set_weights(p, true, 0.0);
+  double       now      = correct_velocities(p, q, v, tolerance * scale, &worst);
+  if (!(now <= 1e-7 * scale) && any_kept) {
+    (void)set_weights(p, true, kept_weight);
+    now = correct_velocities(p, q, v, tolerance * scale, &worst);
+    if (now <= 1e-7 * scale) yoke_note(ctx, "no velocities fit all joints unless bodies marked `keep` change theirs");
   }
   if (!(now <= 1e-7 * scale)) {
     char label[200];
@@ -350,6 +405,41 @@ static yoke_status solve_velocities(problem *p, yoke_context *ctx, const double 
                      now);
   }
   return YOKE_OK;
+}
+
+/* Another position q2 of the mechanism near q: a small step along a pseudo-random direction without its part that
+ * violates the constraints, then closed again. A mechanism that cannot move stays. */
+static yoke_status probe_position(problem *p, const double *q, const double *v, double *q2) {
+  const int nv   = p->equations->nv;
+  double   *step = malloc(((size_t)nv + 1) * sizeof *step);
+  if (step == NULL) return YOKE_E_MEMORY;
+  uint32_t seed = 1u;
+  for (int i = 0; i < nv; ++i) {
+    seed         = seed * 1664525u + 1013904223u;
+    p->weight[i] = 1.0;
+    step[i]      = (double)(seed >> 8) / 8388608.0 - 1.0;
+  }
+  memcpy(q2, q, (size_t)p->equations->nq * sizeof *q2);
+  p->is_free = true;
+  fill_rows(p, q, v, false);
+  yoke_status status = YOKE_OK;
+  for (int sweep = 0; sweep < 2 && status == YOKE_OK; ++sweep) { /* twice: the solve is regularised */
+    for (int r = 0; r < p->n_rows; ++r) {
+      p->r[r] = 0.0;
+      for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) p->r[r] += p->value[k] * step[p->column[k]];
+    }
+    status = newton_direction(p);
+    for (int i = 0; i < nv; ++i) step[i] += p->d[i];
+  }
+  const double size = largest_of(nv, step), scale = probe_step * fmin(1.0, extent(p->model)) / fmax(size, 1e-300);
+  if (status == YOKE_OK && size > 1e-6) {
+    for (int i = 0; i < nv; ++i) step[i] *= scale;
+    yoke_multibody_move(p->mb, q2, step);
+    status = close_positions(p, q2, v, NULL);
+  }
+  p->is_free = false;
+  free(step);
+  return status;
 }
 
 static int compare_ints(const void *a, const void *b) {
@@ -396,6 +486,28 @@ done:
   return status;
 }
 
+/* Rows that follow from the others at q and also at another position: at a singular position some do so for an
+ * instant only. When no second position is found, no row counts as redundant. */
+static yoke_status find_redundancy(problem *p, const double *q, const double *v, yoke_assembly *out) {
+  fill_rows(p, q, v, false);
+  YOKE_TRY(redundant_rows(p, out));
+  if (out->n_redundant == 0) return YOKE_OK;
+  double *q2 = malloc(((size_t)p->equations->nq + 1) * sizeof *q2);
+  if (q2 == NULL) return YOKE_E_MEMORY;
+  yoke_status status = probe_position(p, q, v, q2);
+  free(out->redundant);
+  out->redundant   = NULL;
+  out->n_redundant = 0;
+  if (status == YOKE_OK) {
+    fill_rows(p, q2, v, false);
+    status = redundant_rows(p, out);
+  } else if (status != YOKE_E_MEMORY) {
+    status = YOKE_OK;
+  }
+  free(q2);
+  return status;
+}
+
 yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
                                 const yoke_equations *equations, void *work, double t, double *q, double *v,
                                 yoke_assembly *out) {
@@ -425,15 +537,9 @@ yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, cons
   p.weight           = malloc(((size_t)equations->nv + 1) * sizeof *p.weight);
   yoke_status status = p.weight != NULL ? build_rows(&p, q, v) : YOKE_E_MEMORY;
   if (status == YOKE_OK) status = build_normal_matrix(&p, ctx);
-  if (status == YOKE_OK) {
-    set_weights(&p, false);
-    status = solve_positions(&p, ctx, q, v, &out->moved);
-  }
+  if (status == YOKE_OK) status = solve_positions(&p, ctx, q, v, &out->moved);
   if (status == YOKE_OK) status = solve_velocities(&p, ctx, q, v);
-  if (status == YOKE_OK && equations->ng > 0) {
-    fill_rows(&p, q, v, false);
-    status = redundant_rows(&p, out);
-  }
+  if (status == YOKE_OK && equations->ng > 0) status = find_redundancy(&p, q, v, out);
   problem_clear(&p);
   if (status == YOKE_E_MEMORY)
     return yoke_fail(ctx, status, "out of memory in the assembly of %d constraints", p.n_rows);

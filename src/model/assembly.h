@@ -1,15 +1,16 @@
 /* Assembly: a consistent start from what the user gave.
  *
  * Positions: the smallest weighted change of the guess with g = 0 and the joint coordinates the user fixed
- * (`initial`); bodies marked `keep` move a million times less willingly. Velocities the same on the velocity level.
- * Redundant constraint rows are found by a rank-revealing QR of G. */
+ * (`initial`); bodies marked `keep` stand still, unless the joints cannot be closed without them (then a note is
+ * left). Velocities the same on the velocity level. Redundant constraint rows are found by a rank-revealing QR of G,
+ * here and at a second position nearby, since at a singular position some rows depend on others for an instant. */
 #ifndef YOKE_MODEL_ASSEMBLY_H
 #define YOKE_MODEL_ASSEMBLY_H
 
 #include "model/multibody.h"
 
 typedef struct yoke_assembly {
-  int    n_redundant; /* constraint rows that follow from the others */
+  int    n_redundant; /* constraint rows that follow from the others, wherever the mechanism goes */
   int   *redundant;   /* [n_redundant] rows, increasing; owned */
   double moved;       /* largest change of a position component of the guess [m or rad] */
 } yoke_assembly;

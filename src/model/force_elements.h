@@ -16,6 +16,12 @@ typedef struct yoke_force_element {
   const yoke_law *law;                      /* kept; NULL: linear */
 } yoke_force_element;
 
+/* Compiles a force element or a flexible joint between two frames of the model: link, rows and offsets. `node` says which poses
+ * belong to the two sides. A length that the user did not give is the one at `guess` (indexed by node). The ends may be frames
+ * of ghosts. Keeps the law of the connection. */
+void yoke_force_element_compile(const yoke_model *model, int connection, const int node[2], const yoke_pose *guess,
+                                yoke_force_element *out);
+
 /* wrench [n_nodes, 6] += force and moment on the bodies, inertial axes. */
 void yoke_force_element_apply(const yoke_force_element *element, const yoke_pose *poses, double t, double *wrench);
 

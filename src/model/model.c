@@ -52,10 +52,12 @@ static void release_elements(yoke_model *m) {
     for (int k = 0; k < 3; ++k) yoke_expression_destroy(&m->loads[i].value[k]);
   }
   for (int i = 0; m->events != NULL && i < m->n_events; ++i) release_event(&m->events[i]);
+  for (int i = 0; m->ghosts != NULL && i < m->n_ghosts; ++i) free(m->ghosts[i].name);
   for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) {
     free(m->parts[i].name);
     free(m->parts[i].bodies);
   }
+  for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) free(m->cosimulation.own[i].name);
 }
 
 void yoke_model_destroy(yoke_model **model) {
@@ -69,6 +71,8 @@ void yoke_model_destroy(yoke_model **model) {
   free(m->events);
   free(m->variables);
   free(m->parts);
+  free(m->ghosts);
+  free(m->cosimulation.own);
   free(m->name);
   free(m->text);
   free(m->output.file);

@@ -13,7 +13,10 @@
 #include <yoke/model.h> /* yoke_model_destroy */
 #include <stdint.h>
 
-enum { YOKE_GROUND = -1 }; /* body index of the ground */
+enum {
+  YOKE_GROUND      = -1, /* body index of the ground */
+  YOKE_FIRST_GHOST = -2  /* body index of ghost g is YOKE_FIRST_GHOST - g */
+};
 
 typedef enum yoke_body_kind {
   YOKE_BODY_RIGID,
@@ -31,9 +34,9 @@ typedef struct yoke_per_mass {
 
 /* External forces on chain masses (any number per chain). */
 typedef enum yoke_chain_load_kind {
-  YOKE_CHAIN_HARMONIC,     /* F sin(Omega t + phase)                                     amplitude, omega, phase        */
-  YOKE_CHAIN_CONTACT,      /* A exp(B x), A < 0: wall at x = 0 acting in -x              amplitude = A, slope = B       */
-  YOKE_CHAIN_IMPULSE,      /* F/2 (tanh((t-t_I)/delta) - tanh((t-t_I-width)/delta))      amplitude, time, width, rise   */
+  YOKE_CHAIN_HARMONIC, /* F sin(Omega t + phase)                                     amplitude, omega, phase        */
+  YOKE_CHAIN_CONTACT,  /* A exp(B x), A < 0: wall at x = 0 acting in -x              amplitude = A, slope = B       */
+  YOKE_CHAIN_IMPULSE,  /* F/2 (tanh((t-t_I)/delta) - tanh((t-t_I-width)/delta))      amplitude, time, width, rise   */
   YOKE_CHAIN_MODIFIED_SINE /* F sin(Omega t + phase)^exponent, exponent an odd integer   amplitude, omega, phase, power */
 } yoke_chain_load_kind;
 
@@ -49,13 +52,13 @@ typedef struct yoke_chain_load {
  *   m_i v_i' = -F_i + F_{i+1} + loads. */
 typedef struct yoke_chain {
   int              n;
-  yoke_per_mass    mass;       /* [n]     kg */
-  yoke_per_mass    x0, v0;     /* [n]     m, m/s */
-  yoke_per_mass    stiffness;  /* [n + 1] c [N/m] */
-  yoke_per_mass    damping;    /* [n + 1] d [N s/m] */
-  yoke_per_mass    stiffness_power; /* [n + 1] C [N/m^ex] */
-  yoke_per_mass    damping_power;   /* [n + 1] D [N (s/m)^ev] */
-  double           exponent_x, exponent_v;  /* ex, ev > 0; default 3 */
+  yoke_per_mass    mass;                   /* [n]     kg */
+  yoke_per_mass    x0, v0;                 /* [n]     m, m/s */
+  yoke_per_mass    stiffness;              /* [n + 1] c [N/m] */
+  yoke_per_mass    damping;                /* [n + 1] d [N s/m] */
+  yoke_per_mass    stiffness_power;        /* [n + 1] C [N/m^ex] */
+  yoke_per_mass    damping_power;          /* [n + 1] D [N (s/m)^ev] */
+  double           exponent_x, exponent_v; /* ex, ev > 0; default 3 */
   int              n_loads;
   yoke_chain_load *loads; /* sorted by mass */
 } yoke_chain;
@@ -66,13 +69,13 @@ typedef struct yoke_body {
   double         mass;       /* kg */
   double         inertia[9]; /* about the centre of mass, body frame, row major [kg m^2]; planar: [8] is Izz */
   /* Initial guess: what the user gave, 0 otherwise. mass1d: position[0], velocity[0]. planar: angle in `angle`, rate in omega[2]. */
-  double      position[3];    /* centre of mass [m] */
-  double      orientation[4]; /* Euler parameters q0..q3, unit; rigid */
-  double      angle;          /* planar [rad] */
-  double      velocity[3];    /* [m/s] */
-  double      omega[3];       /* body frame [rad/s] */
-  bool        fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
-  yoke_chain *chain;          /* YOKE_BODY_CHAIN only */
+  double         position[3];                /* centre of mass [m] */
+  double         orientation[4];             /* Euler parameters q0..q3, unit; rigid */
+  double         angle;                      /* planar [rad] */
+  double         velocity[3];                /* [m/s] */
+  double         omega[3];                   /* body frame [rad/s] */
+  bool           fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
+  yoke_chain    *chain;                      /* YOKE_BODY_CHAIN only */
 } yoke_body;
 
 /* A frame (marker) on a body or on the ground: origin and axes in the body frame. */
@@ -129,16 +132,16 @@ typedef struct yoke_connection {
   yoke_connection_kind kind;
   int                  frame[2]; /* side 1 takes +lambda */
   /* Joints */
-  bool   flexible;             /* lambda = -C s - D s' instead of s = 0 */
-  double stiffness[6];         /* flexible joint rows in order (atpoint x y z, then the others), bushing x y z rx ry rz */
-  double damping[6];
-  double length;               /* distance; spring free length [m] or torsion free angle [rad] */
-  bool   has_length;           /* false: take it from the initial guess */
-  yoke_law law;                /* spring-damper, torsion spring */
+  bool                 flexible; /* lambda = -C s - D s' instead of s = 0 */
+  double   stiffness[6]; /* flexible joint rows in order (atpoint x y z, then the others), bushing x y z rx ry rz */
+  double   damping[6];
+  double   length;     /* distance; spring free length [m] or torsion free angle [rad] */
+  bool     has_length; /* false: take it from the initial guess */
+  yoke_law law;        /* spring-damper, torsion spring */
   /* Prescribed joint coordinate: revolute and cylindrical (angle about z of frame 1), translational (distance along z):
    * coordinate = motion(t), variable 0 is t. NULL: free. */
   yoke_expression *motion;
-  double           initial;     /* starting joint coordinate given by the user ... */
+  double           initial; /* starting joint coordinate given by the user ... */
   double           initial_rate;
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
 } yoke_connection;
@@ -153,10 +156,10 @@ typedef struct yoke_variable {
 } yoke_variable;
 
 typedef enum yoke_load_kind {
-  YOKE_LOAD_FORCE,       /* value[k] along inertial (or `follower`: frame) axes at the frame's origin */
-  YOKE_LOAD_TORQUE,      /* the same for a moment */
-  YOKE_LOAD_DRAG,        /* -linear v - quadratic |v| v on the velocity of the frame's origin, -rotational omega */
-  YOKE_LOAD_CONTACT      /* A exp(B s) along `direction`, s = position of the frame along it; safe against overflow */
+  YOKE_LOAD_FORCE,  /* value[k] along inertial (or `follower`: frame) axes at the frame's origin */
+  YOKE_LOAD_TORQUE, /* the same for a moment */
+  YOKE_LOAD_DRAG,   /* -linear v - quadratic |v| v on the velocity of the frame's origin, -rotational omega */
+  YOKE_LOAD_CONTACT /* A exp(B s) along `direction`, s = position of the frame along it; safe against overflow */
 } yoke_load_kind;
 
 /* harmonic, impulse, modified-sine and constant loads of the file become an expression of t in value[]. */
@@ -179,57 +182,117 @@ typedef struct yoke_event {
   yoke_expression  *when;
   int               direction; /* +1 rising, -1 falling, 0 both */
   yoke_event_action action;
-  int               n_set;     /* YOKE_EVENT_SET: variable[k] := value[k], all values read before any is written */
-  int              *variable;  /* numbers of variables, >= 1 */
+  int               n_set;    /* YOKE_EVENT_SET: variable[k] := value[k], all values read before any is written */
+  int              *variable; /* numbers of variables, >= 1 */
   yoke_expression **value;
 } yoke_event;
 
-typedef struct yoke_solver_def { /* `solvers:`; also per subsystem, later */
-  char   kind[24];     /* "auto", "radau5", ... */
-  double rtol, atol;   /* 1e-8; atol 0: rtol / 100 */
-  double step;         /* fixed micro step [s]; 0: error control */
-  double max_step;     /* 0: no limit */
-  int    max_order;    /* bdf, abm; 0: the integrator's own */
-  char   linear[12];   /* "klu", "dense", "banded" */
-  char   constraints[16]; /* "ggl", "baumgarte", "projection" */
+typedef struct yoke_solver_def {          /* `solvers:`; also per subsystem, later */
+  char   kind[24];                        /* "auto", "radau5", ... */
+  double rtol, atol;                      /* 1e-8; atol 0: rtol / 100 */
+  double step;                            /* fixed micro step [s]; 0: error control */
+  double max_step;                        /* 0: no limit */
+  int    max_order;                       /* bdf, abm; 0: the integrator's own */
+  char   linear[12];                      /* "klu", "dense", "banded" */
+  char   constraints[16];                 /* "ggl", "baumgarte", "projection" */
   double baumgarte_alpha, baumgarte_beta; /* [1/s]: g'' + 2 alpha g' + beta^2 g = 0 */
-  double rho_inf;      /* genalpha */
+  double rho_inf;                         /* genalpha */
 } yoke_solver_def;
 
 typedef struct yoke_output_def {
-  char  *file;       /* NULL: none */
+  char  *file; /* NULL: none */
   char  *csv;
-  double every;      /* [s]; 0: every accepted step */
+  double every; /* [s]; 0: every accepted step */
   int    n_select;
-  char **select;     /* patterns with * and ?; none: all */
+  char **select; /* patterns with * and ?; none: all */
   int    n_integrals;
-  char **integrals;  /* names of positions whose time integral is also wanted */
+  char **integrals; /* names of positions whose time integral is also wanted */
 } yoke_output_def;
 
+/* Ghost: a frame of another subsystem whose motion comes in by inputs (port.h). It has no mass and no freedom of its own;
+ * connections may end at it. Made by the split of a model, never by a model file. */
+typedef struct yoke_ghost {
+  char          *name;
+  yoke_body_kind kind;
+  /* Motion until inputs are given: that of the other frame in the assembled model. */
+  double         p[7], v[6];
+} yoke_ghost;
+
 typedef struct yoke_split_part { /* kept for the split of a model into subsystems */
-  char *name;
-  int   n_bodies;
-  int  *bodies;
+  char           *name;
+  int             n_bodies;
+  int            *bodies;
   /* Besides whole bodies a part may hold a piece of one chain: n_masses > 0 masses of body `chain` from first_mass (0-based). */
-  int chain, first_mass, n_masses;
+  int             chain, first_mass, n_masses;
+  int             substeps;   /* communication points per macro step, 1 */
+  bool            has_solver; /* `solvers:` names this part */
+  yoke_solver_def solver;
 } yoke_split_part;
 
+/* Settings of one coupling as the file words them (`cosimulation.couplings`); every key has a value after reading. */
+typedef struct yoke_coupling_choice {
+  char  *name;              /* connection, chain that is cut, or one cut "c.cut[1]"; NULL: all couplings */
+  char   formulation[32];   /* "": by the kind of connection */
+  char   decomposition[32]; /* "force/force" */
+  char   extension[8];      /* "none" */
+  bool   feedthrough;       /* false */
+  int    index;             /* 0: the formulation's own */
+  double beta, gamma, mu;   /* [s], [s^2], 1; 0: not given */
+  double a, b;              /* 1, 1 */
+  double relaxation;        /* share of the new value; 0: not given */
+  double nodes[2];          /* 1/3, 2/3 */
+  /* kinematic: */
+  char   prescribed[64];                     /* subsystem; "": not given */
+  char   force[16], motion[16], outputs[16]; /* "exact", "same", "parallel" */
+  int    order_force, order_motion;          /* -1: as `order` */
+} yoke_coupling_choice;
+
+/* `cosimulation:`. Words and defaults: docs/model-file.md. */
+typedef struct yoke_cosimulation_def {
+  char                 scheme[16];   /* "semi-implicit" */
+  char                 sequence[16]; /* "jacobi" */
+  char                 start[12];    /* "ramp" */
+  int                  order;        /* 1; -1: chosen within order_min .. order_max by the control */
+  int                  order_min, order_max;
+  double               step;        /* macro step [s]; 0: not given or chosen by the control */
+  bool                 has_control; /* `step: auto` or `step: {...}` */
+  double               step_rtol, step_atol[3], step_initial, step_max; /* position, velocity, coupling; 0: not given */
+  char                 estimator[4];                                    /* "md" */
+  char                 predictor[24];                                   /* "extrapolation" */
+  int                  samples;                                         /* least squares: points; 0: 8 */
+  int                  order_acceleration;                              /* -1: as `order` */
+  double               acceleration_weight; /* omega of acceleration-relaxed; NaN: not given */
+  bool                 update;              /* false: accelerations as they came out of the integration */
+  char                 jacobian[20];        /* "finite-difference" */
+  bool                 final_update;        /* true */
+  double               relaxation;          /* share of the new value; 0: not given: 1, waveform 0.7 */
+  double               corrector_rtol, corrector_atol, corrector_tau; /* 1e-10, 1e-10, 0.33 */
+  int                  max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
+  char                 energy[12];                                    /* "monitor" */
+  double               energy_cap;                                    /* 0: none */
+  yoke_coupling_choice couplings;                                     /* for all */
+  int                  n_own;
+  yoke_coupling_choice *own; /* [n_own] of named ones; the last that fits wins */
+} yoke_cosimulation_def;
+
 typedef struct yoke_model {
-  char  *name;
-  char  *text; /* the whole source (all includes, overrides), stored in results */
-  double gravity[3];
-  double t_start, t_end;
-  int    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts;
-  yoke_body       *bodies;
-  yoke_frame      *frames;
-  yoke_connection *connections;
-  yoke_load       *loads;
-  yoke_event      *events;
-  yoke_variable   *variables;
-  yoke_split_part *parts;
-  yoke_solver_def  solver;
-  yoke_output_def  output;
-  int              energy; /* -1 default, 0 off, 1 monitor */
+  char                 *name;
+  char                 *text; /* the whole source (all includes, overrides), stored in results */
+  double                gravity[3];
+  double                t_start, t_end;
+  int                   n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
+  yoke_body            *bodies;
+  yoke_frame           *frames;
+  yoke_connection      *connections;
+  yoke_load            *loads;
+  yoke_event           *events;
+  yoke_variable        *variables;
+  yoke_split_part      *parts;
+  yoke_ghost           *ghosts;
+  yoke_solver_def       solver;
+  yoke_output_def       output;
+  int                   energy; /* -1 default, 0 off, 1 monitor */
+  yoke_cosimulation_def cosimulation;
 } yoke_model;
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */

@@ -22,6 +22,8 @@ static void mb_destroy(void *self) {
   free(mb->forces);
   free(mb->loads);
   free(mb->inputs);
+  free(mb->ghosts);
+  free(mb->ports);
   free(mb->chains);
   free(mb->couplings);
   free(mb->variables);
@@ -30,6 +32,7 @@ static void mb_destroy(void *self) {
   free(mb->body_node);
   free(mb->frame_node);
   free(mb->row_joint);
+  free(mb->retired);
   free(mb->connection_joint);
   free(mb->connection_force);
   free(mb->G_slot);
@@ -94,6 +97,7 @@ static yoke_status node_of_body(yoke_context *ctx, const yoke_body *body, mb_nod
 static yoke_status check_frame(yoke_context *ctx, const yoke_model *model, int f) {
   const yoke_frame *frame = &model->frames[f];
   if (frame->body == YOKE_GROUND) return YOKE_OK;
+  if (frame->body <= YOKE_FIRST_GHOST && YOKE_FIRST_GHOST - frame->body < model->n_ghosts) return YOKE_OK;
   if (frame->body < 0 || frame->body >= model->n_bodies) {
     return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': there is no body %d", frame->name, frame->body);
   }
@@ -134,10 +138,27 @@ static yoke_status chain_nodes(yoke_multibody *mb, yoke_context *ctx, int b, mb_
   return status;
 }
 
+/* Invariant 4. Which inputs move them is set with the inputs. */
+static yoke_status build_ghosts(yoke_multibody *mb, yoke_context *ctx) {
+  mb->ghosts = yoke_allocate((size_t)mb->model->n_ghosts + 1, sizeof *mb->ghosts);
+  if (mb->ghosts == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d ghosts", mb->model->n_ghosts);
+  mb->n_ghosts = mb->model->n_ghosts;
+  for (int g = 0; g < mb->n_ghosts; ++g) {
+    const yoke_ghost *given         = &mb->model->ghosts[g];
+    mb_ghost         *ghost         = &mb->ghosts[g];
+    mb->nodes[mb->n_nodes + g].kind = ghost->kind = given->kind;
+    memcpy(ghost->p, given->p, sizeof ghost->p);
+    memcpy(ghost->v, given->v, sizeof ghost->v);
+    for (int k = 0; k < YOKE_PORT_MAX_P; ++k) ghost->from_p[k] = -1;
+    for (int k = 0; k < YOKE_PORT_MAX_V; ++k) ghost->from_v[k] = -1;
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
   const yoke_model *model  = mb->model;
   const size_t      bodies = (size_t)model->n_bodies + 1, frames = (size_t)model->n_frames + 1;
-  mb->nodes      = yoke_allocate(bodies + frames, sizeof *mb->nodes);
+  mb->nodes      = yoke_allocate(bodies + frames + (size_t)model->n_ghosts, sizeof *mb->nodes);
   mb->body_q     = yoke_allocate(bodies, sizeof *mb->body_q);
   mb->body_v     = yoke_allocate(bodies, sizeof *mb->body_v);
   mb->body_node  = yoke_allocate(bodies, sizeof *mb->body_node);
@@ -170,9 +191,10 @@ static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
   for (int f = 0; f < model->n_frames; ++f) {
     const int b = model->frames[f].body;
     if (b >= 0 && mb->body_node[b] >= 0) mb->frame_node[f] = mb->body_node[b];
+    if (b <= YOKE_FIRST_GHOST) mb->frame_node[f] = at + YOKE_FIRST_GHOST - b;
   }
   mb->n_nodes = at;
-  return YOKE_OK;
+  return build_ghosts(mb, ctx);
 }
 
 /* ---- connections ---- */
@@ -254,6 +276,12 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
     joint->motion = connection->motion;
     ++n;
   }
+  if (n > first && mb_is_cut(mb, &joint->link)) {
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "connection '%s': a rigid %s joint cannot end at the copy of another subsystem's frame; make it "
+                     "flexible or couple it by a constraint",
+                     connection->name, yoke_connection_kind_name(connection->kind));
+  }
   if (n > first && joint->link.node[0] == joint->link.node[1]) {
     return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': both ends are on the same body", connection->name);
   }
@@ -288,62 +316,10 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
   return YOKE_OK;
 }
 
-static bool is_line(const mb_node *node, int index) {
-  return index == 0 || node->kind == YOKE_BODY_MASS1D || node->kind == YOKE_BODY_CHAIN;
-}
-
-static bool turns_in_plane(const yoke_multibody *mb, const yoke_link *link, int side) {
-  const double *A = link->axes[side];
-  return (link->node[side] == 0 || mb->nodes[link->node[side]].kind == YOKE_BODY_PLANAR) && A[8] > 1.0 - 1e-12;
-}
-
-/* Angle of a frame's x axis in its body's plane. */
-static double frame_angle(const yoke_link *link, int side) {
-  return atan2(link->axes[side][3], link->axes[side][0]);
-}
-
 static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
-  const yoke_connection *connection = &mb->model->connections[c];
-  yoke_force_element    *el         = &mb->forces[mb->n_forces];
-  double                 grad[12];
-  yoke_link_state        state;
-  memset(el, 0, sizeof *el);
-  el->connection = c;
-  set_link(mb, connection->frame, &el->link);
-  yoke_link_state_set(&el->link, guess, &state);
-  memcpy(el->stiffness, connection->stiffness, sizeof el->stiffness);
-  memcpy(el->damping, connection->damping, sizeof el->damping);
-  switch (connection->kind) {
-  case YOKE_CONNECTION_SPRING_DAMPER: {
-    const int a = el->link.node[0], b = el->link.node[1];
-    el->row[0] =
-        (yoke_row){is_line(&mb->nodes[a], a) && is_line(&mb->nodes[b], b) ? YOKE_ROW_STRETCH : YOKE_ROW_DISTANCE, 0, 0};
-    el->law       = &connection->law;
-    el->n         = 1;
-    el->offset[0] = connection->has_length ? connection->length : yoke_row_gradient(&el->row[0], &state, grad);
-    break;
-  }
-  case YOKE_CONNECTION_TORSION_SPRING: {
-    const bool planar = turns_in_plane(mb, &el->link, 0) && turns_in_plane(mb, &el->link, 1);
-    el->row[0]        = (yoke_row){planar ? YOKE_ROW_TURN : YOKE_ROW_ANGLE, 0, 0};
-    el->law           = &connection->law;
-    el->n             = 1;
-    el->offset[0]     = connection->length;
-    if (planar) el->offset[0] += frame_angle(&el->link, 0) - frame_angle(&el->link, 1);
-    if (!connection->has_length) el->offset[0] = yoke_row_gradient(&el->row[0], &state, grad);
-    break;
-  }
-  case YOKE_CONNECTION_BUSHING:
-    el->n = 6;
-    for (int i = 0; i < 6; ++i) el->row[i] = (yoke_row){i < 3 ? YOKE_ROW_ALONG : YOKE_ROW_ROTATION, i % 3, i % 3};
-    break;
-  default: /* flexible joint */
-    el->n = yoke_joint_rows(connection->kind, el->row);
-    if (connection->kind == YOKE_CONNECTION_DISTANCE) {
-      el->offset[0] = connection->has_length ? connection->length : yoke_row_gradient(&el->row[0], &state, grad);
-    }
-    break;
-  }
+  const int *frame   = mb->model->connections[c].frame;
+  const int  node[2] = {mb->frame_node[frame[0]], mb->frame_node[frame[1]]};
+  yoke_force_element_compile(mb->model, c, node, guess, &mb->forces[mb->n_forces]);
   mb->connection_force[c] = mb->n_forces++;
 }
 
@@ -367,7 +343,9 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
     if (!is_joint || connection->flexible) build_force(mb, c, guess);
   }
   mb->row_joint = yoke_allocate((size_t)mb->ng + 1, sizeof *mb->row_joint);
-  if (mb->row_joint == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d constraint rows", mb->ng);
+  mb->retired   = yoke_allocate((size_t)mb->ng + 1, sizeof *mb->retired);
+  if (mb->row_joint == NULL || mb->retired == NULL)
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d constraint rows", mb->ng);
   for (int j = 0; j < mb->n_joints; ++j) {
     for (int i = 0; i < mb->joints[j].n; ++i) mb->row_joint[mb->joints[j].g0 + i] = j;
   }
@@ -375,6 +353,19 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
 }
 
 /* ---- loads, inputs, variables ---- */
+
+static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
+  mb->inputs[i] = (mb_input){.node = -1};
+  switch (input->kind) {
+  case YOKE_INPUT_FORCE:
+    mb->inputs[i] =
+        (mb_input){.node = mb->frame_node[input->frame], .freedom = input->component, .factor = input->factor};
+    memcpy(mb->inputs[i].origin, mb->model->frames[input->frame].origin, sizeof mb->inputs[i].origin);
+    break;
+  case YOKE_INPUT_GHOST_P: mb->ghosts[input->frame].from_p[input->component] = i; break;
+  case YOKE_INPUT_GHOST_V: mb->ghosts[input->frame].from_v[input->component] = i; break;
+  }
+}
 
 static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   const yoke_model *model = mb->model;
@@ -394,24 +385,19 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
     for (int k = 0; k < 3; ++k) mb->needs_variables |= load->value[k] != NULL;
   }
   mb->n_loads = model->n_loads;
-  for (int i = 0; i < options->n_inputs; ++i) {
-    const yoke_force_input *input = &options->inputs[i];
-    if (input->frame < 0 || input->frame >= model->n_frames || input->freedom < 0 || input->freedom > 5) {
-      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: frame %d, freedom %d does not exist", i, input->frame,
-                       input->freedom);
-    }
-    mb->inputs[i] = (mb_input){.node = mb->frame_node[input->frame], .freedom = input->freedom};
-    memcpy(mb->inputs[i].origin, model->frames[input->frame].origin, sizeof mb->inputs[i].origin);
-  }
+  for (int i = 0; i < options->n_inputs; ++i) set_input(mb, i, &options->inputs[i]);
   mb->n_inputs = options->n_inputs;
   for (int k = 0; k < model->n_variables; ++k) {
     const yoke_variable *v = &model->variables[k];
-    mb->variables[k]       = (mb_variable){.is_velocity = v->is_velocity,
-                                           .index       = v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body]};
+    mb->variables[k] =
+        (mb_variable){.is_velocity = v->is_velocity,
+                      .index       = v->mass + v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body]};
   }
   mb->n_integrals = options->n_integrals;
-  for (int k = 0; k < options->n_integrals; ++k)
-    mb->integral[k] = options->integrals[k].component + mb->body_q[options->integrals[k].body];
+  for (int k = 0; k < options->n_integrals; ++k) {
+    const yoke_variable *v = &options->integrals[k];
+    mb->integral[k]        = v->mass + v->component + mb->body_q[v->body];
+  }
   return YOKE_OK;
 }
 
@@ -557,24 +543,106 @@ static const yoke_equations_ops spatial_ops = {
 /* A chain and nothing else, wanted without quadratures: its own equations are faster. */
 static bool is_chain_alone(const yoke_model *model, const yoke_multibody_options *options) {
   bool alone = model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN && model->n_connections == 0 &&
-               model->n_loads == 0 && model->n_events == 0 && !options->energy && options->n_integrals == 0;
+               model->n_loads == 0 && model->n_events == 0 && !options->energy && options->n_integrals == 0 &&
+               !(options->port_integrals && options->n_ports > 0);
   for (int i = 0; alone && i < options->n_inputs; ++i) {
-    alone = options->inputs[i].freedom == 0 && model->frames[options->inputs[i].frame].body == 0;
+    const yoke_input *input = &options->inputs[i];
+    alone = input->kind == YOKE_INPUT_FORCE && input->component == 0 && model->frames[input->frame].body == 0;
   }
+  for (int k = 0; alone && k < options->n_ports; ++k) alone = model->frames[options->port_frame[k]].body == 0;
   return alone;
+}
+
+/* Frame on the line of 1-D masses, read without a node. */
+static bool is_line_kind(yoke_body_kind kind) {
+  return kind == YOKE_BODY_MASS1D || kind == YOKE_BODY_CHAIN;
+}
+
+static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_port *port) {
+  const yoke_frame *frame = &mb->model->frames[f];
+  const double     *A     = frame->axes;
+  if (frame->body <= YOKE_FIRST_GHOST) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "frame '%s': a port must be on a body of its own subsystem", frame->name);
+  }
+  port->kind = frame->body == YOKE_GROUND ? YOKE_BODY_RIGID : mb->model->bodies[frame->body].kind;
+  memcpy(port->origin, frame->origin, sizeof port->origin);
+  if (port->kind == YOKE_BODY_PLANAR && !(A[8] > 1.0 - 1e-12)) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': a port of a planar body needs its z axis along that of the body",
+                     frame->name);
+  }
+  port->angle = atan2(A[3], A[0]);
+  quaternion_of_rotation(port->orientation, A);
+  if (is_line_kind(port->kind)) {
+    port->iq = mb->body_q[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
+    port->iv = mb->body_v[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
+  } else {
+    port->node = mb->frame_node[f];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
+  mb->ports = yoke_allocate((size_t)options->n_ports + 1, sizeof *mb->ports);
+  if (mb->ports == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d ports", options->n_ports);
+  for (int k = 0; k < options->n_ports; ++k) {
+    mb_port *port = &mb->ports[k];
+    YOKE_TRY(build_port(mb, ctx, options->port_frame[k], port));
+    port->i_integral = options->port_integrals ? mb->nq_states + mb->n_port_integrals : -1;
+    if (options->port_integrals) mb->n_port_integrals += yoke_port_n_integrals(port->kind);
+  }
+  mb->n_ports = options->n_ports;
+  return YOKE_OK;
 }
 
 static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options,
                                       yoke_equations *equations) {
-  int *mass = yoke_allocate((size_t)options->n_inputs + 1, sizeof *mass);
-  if (mass == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d inputs", options->n_inputs);
-  for (int i = 0; i < options->n_inputs; ++i) mass[i] = mb->model->frames[options->inputs[i].frame].mass;
-  const yoke_status status = yoke_chain_equations_create(ctx, mb->model->bodies[0].chain, mb->model->gravity[0],
-                                                         options->n_inputs, mass, equations);
-  free(mass);
-  if (status != YOKE_OK) return status;
+  const yoke_model *model = mb->model;
+  for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
+  mb->is_chain_alone = true;
+  mb->n_nodes        = 1;
+  mb->body_q         = yoke_allocate(1, sizeof *mb->body_q);
+  mb->body_v         = yoke_allocate(1, sizeof *mb->body_v);
+  mb->nodes          = yoke_allocate(1, sizeof *mb->nodes);
+  mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
+  if (mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
+  }
+  YOKE_TRY(build_G(mb, ctx));
+  YOKE_TRY(build_ports(mb, ctx, options));
+  YOKE_TRY(mb_chain_equations_create(ctx, model, options->n_inputs, options->inputs, equations));
   equations->owner   = mb;
   equations->release = mb_destroy;
+  return YOKE_OK;
+}
+
+/* Inputs and ports name frames and ghosts that exist. */
+static yoke_status check_options(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options) {
+  for (int i = 0; i < options->n_inputs; ++i) {
+    const yoke_input *input    = &options->inputs[i];
+    const bool        is_force = input->kind == YOKE_INPUT_FORCE;
+    if (input->frame < 0 || input->frame >= (is_force ? model->n_frames : model->n_ghosts)) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: %s %d does not exist", i, is_force ? "frame" : "ghost",
+                       input->frame);
+    }
+    const int n = is_force                            ? 6
+                  : input->kind == YOKE_INPUT_GHOST_P ? yoke_port_n_p(model->ghosts[input->frame].kind)
+                                                      : yoke_port_n_v(model->ghosts[input->frame].kind);
+    if (input->component < 0 || input->component >= n) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: component %d does not exist, expected 0 to %d", i,
+                       input->component, n - 1);
+    }
+    if (is_force && model->frames[input->frame].body <= YOKE_FIRST_GHOST) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: a force cannot act on the ghost frame '%s'", i,
+                       model->frames[input->frame].name);
+    }
+    if (is_force && !isfinite(input->factor)) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: factor is %g, expected a finite number", i, input->factor);
+    }
+  }
+  for (int k = 0; k < options->n_ports; ++k) {
+    if (options->port_frame[k] >= 0 && options->port_frame[k] < model->n_frames) continue;
+    return yoke_fail(ctx, YOKE_E_USAGE, "port %d: frame %d does not exist", k, options->port_frame[k]);
+  }
   return YOKE_OK;
 }
 
@@ -582,7 +650,7 @@ static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, con
 static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke_pose **out) {
   double *q          = yoke_allocate((size_t)mb->nq_states + 1, sizeof *q);
   double *v          = yoke_allocate((size_t)mb->nv + 1, sizeof *v);
-  *out               = yoke_allocate((size_t)mb->n_nodes, sizeof **out);
+  *out               = yoke_allocate((size_t)mb->n_nodes + (size_t)mb->n_ghosts, sizeof **out);
   yoke_status status = YOKE_OK;
   if (q == NULL || v == NULL || *out == NULL) {
     status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", mb->n_nodes);
@@ -590,6 +658,7 @@ static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke
     const mb_work w = {.pose = *out};
     yoke_multibody_initial_guess(mb, q, v);
     mb_poses(mb, &w, q, v, false);
+    mb_ghost_poses(mb, &w, NULL);
   }
   free(q);
   free(v);
@@ -605,8 +674,9 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   free(guess);
   if (status == YOKE_OK) status = build_loads(mb, ctx, options);
   if (status == YOKE_OK) status = build_structure(mb, ctx);
+  if (status == YOKE_OK) status = build_ports(mb, ctx, options);
   mb->has_energy = options->energy;
-  mb->nq         = mb->nq_states + options->n_integrals + (options->energy ? 2 : 0);
+  mb->nq         = mb->nq_states + mb->n_port_integrals + options->n_integrals + (options->energy ? 2 : 0);
   return status;
 }
 
@@ -616,20 +686,14 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   if (options == NULL) options = &plain;
   *out = NULL;
   memset(equations, 0, sizeof *equations);
+  YOKE_TRY(check_options(ctx, model, options));
   yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
   if (mb == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
   mb->model = model;
   mb->alpha = options->alpha;
   mb->beta  = options->beta;
   if (is_chain_alone(model, options)) {
-    mb->body_q = yoke_allocate(1, sizeof *mb->body_q);
-    mb->body_v = yoke_allocate(1, sizeof *mb->body_v);
-    mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
-    mb->nodes                       = yoke_allocate(1, sizeof *mb->nodes);
-    mb->n_nodes                     = 1;
-    yoke_status status =
-        mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL ? YOKE_E_MEMORY : build_G(mb, ctx);
-    if (status == YOKE_OK) status = create_chain_alone(mb, ctx, options, equations);
+    const yoke_status status = create_chain_alone(mb, ctx, options, equations);
     if (status != YOKE_OK) {
       mb_destroy(mb);
       return status;
@@ -727,6 +791,105 @@ void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const
   }
 }
 
+void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u) {
+  for (int g = 0; g < mb->n_ghosts; ++g) {
+    const mb_ghost *ghost = &mb->ghosts[g];
+    double          p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
+    for (int k = 0; k < YOKE_PORT_MAX_P; ++k) {
+      p[k] = u != NULL && ghost->from_p[k] >= 0 ? u[ghost->from_p[k]] : ghost->p[k];
+    }
+    for (int k = 0; k < YOKE_PORT_MAX_V; ++k) {
+      v[k] = u != NULL && ghost->from_v[k] >= 0 ? u[ghost->from_v[k]] : ghost->v[k];
+    }
+    yoke_port_pose(ghost->kind, p, v, &w->pose[mb->n_nodes + g]);
+  }
+}
+
+bool mb_is_cut(const yoke_multibody *mb, const yoke_link *link) {
+  return link->node[0] >= mb->n_nodes || link->node[1] >= mb->n_nodes;
+}
+
+/* Pose of any node; a ghost is where the model put it. */
+static void any_pose(const yoke_multibody *mb, int index, const double *q, const double *v, yoke_pose *pose) {
+  if (index < mb->n_nodes) {
+    node_pose(&mb->nodes[index], q, v, pose);
+  } else {
+    const mb_ghost *ghost = &mb->ghosts[index - mb->n_nodes];
+    yoke_port_pose(ghost->kind, ghost->p, v != NULL ? ghost->v : NULL, pose);
+  }
+}
+
+/* ---- ports ---- */
+
+void mb_port_pose(const yoke_multibody *mb, const mb_port *port, const double *q, const double *v, yoke_pose *pose) {
+  if (is_line_kind(port->kind)) {
+    yoke_port_pose(port->kind, q + port->iq, v != NULL ? v + port->iv : NULL, pose);
+  } else {
+    node_pose(&mb->nodes[port->node], q, v, pose);
+  }
+}
+
+void mb_port_position(const mb_port *port, const yoke_pose *pose, double *position) {
+  double C[3];
+  mat3_apply(C, pose->R, port->origin);
+  vec3_add(C, 1.0, pose->r);
+  const int n = yoke_port_n_integrals(port->kind);
+  for (int k = 0; k < n; ++k) position[k] = C[k];
+  if (port->kind == YOKE_BODY_PLANAR) position[2] = pose->angle + port->angle;
+}
+
+/* Euler parameters of the rotation a b (b first). */
+static void turn_by(double p[4], const double a[4], const double b[4]) {
+  double v[3];
+  vec3_cross(v, a + 1, b + 1);
+  vec3_add(v, a[0], b + 1);
+  vec3_add(v, b[0], a + 1);
+  p[0] = a[0] * b[0] - vec3_dot(a + 1, b + 1);
+  vec3_copy(p + 1, v);
+}
+
+/* With c = R origin, w and alpha in inertial axes:
+ *   C = r + c,  C' = v + w x c,  C'' = a + alpha x c + w x (w x c),  (R omega)' = R omega'. */
+void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const double *q, const double *v, const double *a,
+                         double *y) {
+  const mb_port *port = &mb->ports[k];
+  const int      n_p = yoke_port_n_p(port->kind), n_v = yoke_port_n_v(port->kind);
+  const int      n_integrals = yoke_port_n_integrals(port->kind);
+  yoke_pose      pose;
+  double         c[3], wc[3], rate[6], second[6] = {0.0};
+  (void)work;
+  mb_port_pose(mb, port, q, v, &pose);
+  mb_port_position(port, &pose, y);
+  if (port->kind == YOKE_BODY_RIGID) {
+    const double ground[4] = {1.0, 0.0, 0.0, 0.0};
+    turn_by(y + 3, port->node > 0 ? q + mb->nodes[port->node].iq + 3 : ground, port->orientation);
+    quaternion_normalise(y + 3);
+  }
+  if (is_line_kind(port->kind)) {
+    second[0] = a[port->iv];
+  } else if (port->node > 0) {
+    const mb_node *node    = &mb->nodes[port->node];
+    double         body[6] = {0.0};
+    for (int i = 0; i < node->nv; ++i) body[node->freedom[i]] = a[node->iv + i];
+    vec3_copy(second, body);
+    mat3_apply(second + 3, pose.R, body + 3);
+  }
+  mat3_apply(c, pose.R, port->origin);
+  vec3_cross(wc, pose.w, c);
+  vec3_copy(rate, pose.v);
+  vec3_add(rate, 1.0, wc);
+  vec3_copy(rate + 3, pose.w);
+  vec3_add_cross(second, 1.0, second + 3, c);
+  vec3_add_cross(second, 1.0, pose.w, wc);
+  for (int i = 0; i < n_v; ++i) {
+    y[n_p + i]       = rate[yoke_port_freedom(port->kind, i)];
+    y[n_p + n_v + i] = second[yoke_port_freedom(port->kind, i)];
+  }
+  for (int i = 0; i < n_integrals; ++i) {
+    y[n_p + 2 * n_v + i] = port->i_integral >= 0 ? q[port->i_integral + i] : 0.0;
+  }
+}
+
 void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, double r[3], double R[9]) {
   yoke_pose pose;
   if (body < 0 || body >= mb->model->n_bodies || mb->model->bodies[body].kind == YOKE_BODY_CHAIN) {
@@ -744,7 +907,7 @@ void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv) 
   for (int c = 0; c < mb->n_chains; ++c) {
     for (int i = 0; i < mb->chains[c].n; ++i) q[mb->chains[c].iq + i] += dv[mb->chains[c].iv + i];
   }
-  if (mb->n_nodes == 1 && mb->n_chains == 0) { /* a chain alone */
+  if (mb->is_chain_alone) {
     for (int i = 0; i < mb->nv; ++i) q[i] += dv[i];
   }
   for (int n = 1; n < mb->n_nodes; ++n) {
@@ -805,10 +968,9 @@ void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v
 /* ---- mass matrix ---- */
 
 static void mass_multiply(const yoke_multibody *mb, const double *x, double *y, bool inverse) {
-  if (mb->n_nodes == 1 && mb->n_chains == 0) {
-    const yoke_per_mass *mass =
-        mb->model->n_bodies > 0 && mb->model->bodies[0].chain != NULL ? &mb->model->bodies[0].chain->mass : NULL;
-    for (int i = 0; mass != NULL && i < mb->nv; ++i) {
+  if (mb->is_chain_alone) {
+    const yoke_per_mass *mass = &mb->model->bodies[0].chain->mass;
+    for (int i = 0; i < mb->nv; ++i) {
       const double m = mass->each != NULL ? mass->each[i] : mass->value;
       y[i]           = inverse ? x[i] / m : x[i] * m;
     }
@@ -851,6 +1013,11 @@ int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
 
 int yoke_multibody_v_offset(const yoke_multibody *mb, int body) {
   return mb->body_v[body];
+}
+
+void yoke_multibody_retire(yoke_multibody *mb, int n, const int *rows) {
+  memset(mb->retired, 0, (size_t)mb->ng * sizeof *mb->retired);
+  for (int i = 0; i < n; ++i) mb->retired[rows[i]] = 1;
 }
 
 int yoke_multibody_row_connection(const yoke_multibody *mb, int row) {
@@ -911,7 +1078,7 @@ int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int co
   set_link(mb, mb->model->connections[connection].frame, &link);
   const int index[2] = {link.node[0], link.node[1]};
   for (int side = 0; side < 2; ++side) {
-    node_pose(&mb->nodes[index[side]], q, v, &pose[side]);
+    any_pose(mb, index[side], q, v, &pose[side]);
     link.node[side] = side;
   }
   yoke_link_state_set(&link, pose, &state);
@@ -936,10 +1103,8 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
   const int        joint = mb->connection_joint[connection], element = mb->connection_force[connection];
   const yoke_link *link = joint >= 0 ? &mb->joints[joint].link : element >= 0 ? &mb->forces[element].link : NULL;
   if (link == NULL) return n;
-  memset(&w.pose[0], 0, sizeof w.pose[0]);
-  w.pose[0].R[0] = w.pose[0].R[4] = w.pose[0].R[8] = 1.0;
   for (int side = 0; side < 2; ++side) {
-    if (link->node[side] != 0) node_pose(&mb->nodes[link->node[side]], q, v, &w.pose[link->node[side]]);
+    any_pose(mb, link->node[side], q, v, &w.pose[link->node[side]]);
   }
   if (element >= 0) { /* a flexible joint's multiplier is -F */
     const yoke_force_element *el   = &mb->forces[element];

@@ -6,18 +6,29 @@
 #include "model/equations.h"
 #include "model/model.h"
 
-/* An input channel: a generalised force on one freedom of a frame's body, at the frame's origin, inertial axes
- * (freedom 0..2: force x y z, 3..5: moment x y z). */
-typedef struct yoke_force_input {
-  int frame, freedom;
-} yoke_force_input;
+/* An input: */
+typedef enum yoke_input_kind {
+  YOKE_INPUT_FORCE,  /* force (freedom 0..2: x y z) or moment (3..5) on a frame's body, at the frame's origin, inertial axes */
+  YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
+  YOKE_INPUT_GHOST_V  /* component of v of a ghost */
+} yoke_input_kind;
+
+typedef struct yoke_input {
+  yoke_input_kind kind;
+  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost */
+  int             component; /* FORCE: freedom; GHOST: component of p or v */
+  double          factor;    /* FORCE: the input is multiplied by it (+1 or -1) */
+} yoke_input;
 
 typedef struct yoke_multibody_options {
   bool   energy;                   /* quadratures of dissipated and external work (in this order, last but one and last of q) */
   int    n_integrals;              /* quadratures of components of q, before those of energy */
   const yoke_variable *integrals;
+  int    n_ports;                  /* frames whose motion yoke_multibody_port shows */
+  const int *port_frame;
+  bool   port_integrals;           /* quadratures of the ports' positions, before all other quadratures */
   int    n_inputs;
-  const yoke_force_input *inputs;
+  const yoke_input *inputs;
   double alpha, beta;              /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
 } yoke_multibody_options;
 
@@ -26,6 +37,9 @@ typedef struct yoke_multibody yoke_multibody;
 /* Keeps `model`. `equations` is filled; yoke_equations_destroy releases the multibody. */
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out);
+
+/* Outputs y of port k at (t, q, v, a) (port.h): p, v, accelerations, and the quadratures of its positions (0 without port_integrals). */
+void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v, const double *a, double *y);
 
 /* Where body b's share of q and v starts. */
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
@@ -41,6 +55,10 @@ void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, si
 /* G = dg/d(tangent), [ng, nv]: pattern and values at (t, q). g' = G v + g_t. `work` of equations->work_size. */
 const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb);
 void                yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const double *q, double *values);
+
+/* Rows that follow from the others wherever the mechanism goes: the implicit view sets their multipliers to 0 instead of
+ * asking for them, since its matrix would be singular. To be called once, before the first step; replaces earlier rows. */
+void yoke_multibody_retire(yoke_multibody *mb, int n, const int *rows);
 
 /* Move q by a tangent vector: q := q (+) dv, e.g. rigid bodies p := normalise(p + E(p) dtheta / 2). */
 void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv);

@@ -212,15 +212,17 @@ static void acceleration_of(const traversal *x, int index, double y[6]) {
 /* What a joint contributes, row by row: derivative rows and sums over rows. */
 typedef struct joint_parts {
   double H_lambda[144], H_mu[144], f_lambda[12], f_mu[12];
-  double by_q[MB_JOINT_ROWS][12];    /* of the row's own equation with respect to q */
-  double by_v[MB_JOINT_ROWS][12];    /* ... and v */
-  double grad_t[12 * MB_JOINT_ROWS]; /* [12, n] transposed gradients */
+  double by_q[MB_JOINT_ROWS][12];     /* of the row's own equation with respect to q */
+  double by_v[MB_JOINT_ROWS][12];     /* ... and v */
+  double own_grad[MB_JOINT_ROWS][12]; /* gradients, zero for retired rows */
+  double grad_t[12 * MB_JOINT_ROWS];  /* [12, n] transposed gradients */
 } joint_parts;
 
 static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
                                   const double A[12], const double H[144], joint_parts *p) {
   const double *grad = x->w->grad + 12 * (joint->g0 + i);
   double        V[12], h[12];
+  if (x->mb->retired[joint->g0 + i]) return; /* its equation is lambda = 0 */
   for (int side = 0; side < 2; ++side) {
     vec3_copy(V + 6 * side, state->v[side]);
     vec3_copy(V + 6 * side + 3, state->w[side]);
@@ -260,6 +262,7 @@ static void set_joint_parts(const traversal *x, const mb_joint *joint, joint_par
       p->f_lambda[k] += x->lambda[g] * grad[k];
       p->f_mu[k] += mu * grad[k];
       p->grad_t[k * joint->n + i] = grad[k];
+      p->own_grad[i][k]           = x->mb->retired[g] ? 0.0 : grad[k];
     }
     for (int k = 0; k < 144; ++k) {
       p->H_lambda[k] += x->lambda[g] * H[k];
@@ -280,7 +283,7 @@ static void emit_joint(const traversal *x, const mb_joint *joint) {
   for (int s = 0; s < 2; ++s) {
     const int      index = joint->link.node[s];
     const mb_node *node  = &x->mb->nodes[index];
-    const double  *R = x->w->pose[index].R, *grad = x->w->grad + 12 * joint->g0 + 6 * s;
+    const double  *R = x->w->pose[index].R, *grad = p.own_grad[0] + 6 * s;
     rows_to_v(node, R, n, p.grad_t + 6 * s * n, n, block);
     emit(x->out, x->i_force + node->iv, node->nv, dae->i_lambda + joint->g0, n, block, n);
     columns_to_q(node, x->q, n, p.by_q[0] + 6 * s, 12, block);
@@ -340,7 +343,8 @@ static void emit_load(const traversal *x, const yoke_load_element *el) {
 static void emit_input(const traversal *x, const mb_input *input, double u) {
   double       f[6] = {0.0}, K[36] = {0.0}, p[3], M[9];
   const double D[36] = {0.0};
-  f[input->freedom]  = u;
+  if (input->node < 0) return; /* moves a ghost: inputs have no columns */
+  f[input->freedom] = u * input->factor;
   if (input->freedom < 3) {
     mat3_apply(p, x->w->pose[input->node].R, input->origin);
     mat3_cross_cross(M, f, p);
@@ -354,6 +358,15 @@ static void emit_input(const traversal *x, const mb_input *input, double u) {
 
 static void emit_one(sink *out, int row, int col, double value) {
   emit(out, row, 1, col, 1, &value, 1);
+}
+
+/* 0 = lambda and 0 = mu in the rows of retired constraints. */
+static void emit_retired(const traversal *x) {
+  for (int g = 0; g < x->mb->ng; ++g) {
+    const double one = x->mb->retired[g] ? 1.0 : 0.0;
+    emit_one(x->out, x->dae->i_lambda + g, x->dae->i_lambda + g, one);
+    if (x->dae->i_mu >= 0) emit_one(x->out, x->dae->i_mu + g, x->dae->i_mu + g, one);
+  }
 }
 
 /* Kinematic rows of Euler parameters: p' = 1/2 E(p) (omega + m) + p nu. `norm` counts rigid bodies. */
@@ -466,6 +479,7 @@ static void traversal_set(traversal *x, const double *state) {
 static void traverse(traversal *x) {
   const yoke_multibody *mb = x->mb;
   mb_poses(mb, x->w, x->q, x->v, false);
+  mb_ghost_poses(mb, x->w, x->u);
   if (mb->needs_variables) mb_variables(mb, x->w, x->t, x->q, x->v);
   if (mb->ng > 0) mb_constraints(mb, x->w, x->t, false);
   memset(x->w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *x->w->acceleration);
@@ -476,6 +490,7 @@ static void traverse(traversal *x) {
   x->out->full = false;
   for (int j = 0; j < mb->n_joints; ++j) emit_joint(x, &mb->joints[j]);
   x->out->full = true;
+  emit_retired(x);
   for (int i = 0; i < mb->n_forces; ++i) {
     double f[12], K[144], D[144];
     yoke_force_element_jacobian(&mb->forces[i], x->w->pose, x->t, f, K, D);
@@ -737,8 +752,10 @@ static void write_constraints(const traversal *x, double *F) {
   const yoke_multibody *mb = x->mb;
   const mb_work        *w  = x->w;
   if (x->dae->form == YOKE_DAE_GGL) {
-    memcpy(F + x->dae->i_lambda, w->rate, (size_t)mb->ng * sizeof *F);
-    memcpy(F + x->dae->i_mu, w->s, (size_t)mb->ng * sizeof *F);
+    for (int g = 0; g < mb->ng; ++g) {
+      F[x->dae->i_lambda + g] = mb->retired[g] ? x->lambda[g] : w->rate[g];
+      F[x->dae->i_mu + g]     = mb->retired[g] ? x->mu[g] : w->s[g];
+    }
     return;
   }
   for (int j = 0; j < mb->n_joints; ++j) {
@@ -748,7 +765,7 @@ static void write_constraints(const traversal *x, double *F) {
     for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
       double sum = w->gamma[g] + 2.0 * mb->alpha * w->rate[g] + mb->beta * mb->beta * w->s[g];
       for (int k = 0; k < 12; ++k) sum += w->grad[12 * g + k] * A[k];
-      F[x->dae->i_lambda + g] = sum;
+      F[x->dae->i_lambda + g] = mb->retired[g] ? x->lambda[g] : sum;
     }
   }
 }
@@ -767,6 +784,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   traversal x = {.mb = mb, .dae = dae, .w = &w, .t = t, .u = u};
   traversal_set(&x, state);
   mb_poses(mb, &w, x.q, x.v, false);
+  mb_ghost_poses(mb, &w, u);
   YOKE_TRY(mb_forces(mb, &w, t, x.q, x.v, u));
   if (mb->ng > 0) {
     mb_constraints(mb, &w, t, true);

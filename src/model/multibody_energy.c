@@ -25,13 +25,45 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
   }
 }
 
-/* All energies and powers but those of inputs and prescribed motions. */
+/* Force of an element on its two bodies, f [12] inertial. */
+static void element_force(const yoke_force_element *element, const yoke_pose *poses, double t, double f[12]) {
+  yoke_force_element local   = *element;
+  const yoke_pose    pair[2] = {poses[element->link.node[0]], poses[element->link.node[1]]};
+  local.link.node[0]         = 0;
+  local.link.node[1]         = 1;
+  for (int k = 0; k < 12; ++k) f[k] = 0.0;
+  yoke_force_element_apply(&local, pair, t, f);
+}
+
+/* Power that elements which end at ghosts supply to the bodies at their other ends. */
+static double cut_power(const yoke_multibody *mb, const mb_work *w, double t) {
+  double power = 0.0;
+  for (int i = 0; mb->n_ghosts > 0 && i < mb->n_forces; ++i) {
+    const yoke_link *link = &mb->forces[i].link;
+    double           f[12];
+    if (!mb_is_cut(mb, link)) continue;
+    element_force(&mb->forces[i], w->pose, t, f);
+    for (int side = 0; side < 2; ++side) {
+      const yoke_pose *pose = &w->pose[link->node[side]];
+      if (link->node[side] < mb->n_nodes)
+        power += vec3_dot(f + 6 * side, pose->v) + vec3_dot(f + 6 * side + 3, pose->w);
+    }
+  }
+  return power;
+}
+
+/* All energies and powers but those of inputs and prescribed motions. What ends at a ghost is outside: it stores and
+ * dissipates nothing here, so that the balance holds without knowing where the ghost is. */
 static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                          double *kinetic, double *potential, double *dissipated, double *external) {
   *kinetic = *potential = *dissipated = *external = 0.0;
   body_energy(mb, w, v, kinetic, potential);
-  for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (mb_is_cut(mb, &mb->forces[i].link)) continue;
+    yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
+  }
   for (int i = 0; i < mb->n_loads; ++i) {
+    if (mb->loads[i].node >= mb->n_nodes) continue;
     yoke_load_energy(&mb->loads[i], w->pose, w->variables, potential, dissipated, external);
   }
   for (int c = 0; c < mb->n_chains; ++c) {
@@ -50,14 +82,16 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
   double kinetic, potential;
   if (mb->needs_variables) mb_variables(mb, w, t, q, v);
   sum_energies(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
+  *external += cut_power(mb, w, t);
   for (int i = 0; i < mb->n_inputs; ++i) {
-    const mb_input  *input = &mb->inputs[i];
-    const yoke_pose *pose  = &w->pose[input->node];
+    const mb_input *input = &mb->inputs[i];
+    if (input->node < 0) continue;
+    const yoke_pose *pose = &w->pose[input->node];
     double           p[3], c[3];
     mat3_apply(p, pose->R, input->origin);
     vec3_cross(c, pose->w, p);
     vec3_add(c, 1.0, pose->v);
-    *external += u[i] * (input->freedom < 3 ? c[input->freedom] : pose->w[input->freedom - 3]);
+    *external += input->factor * u[i] * (input->freedom < 3 ? c[input->freedom] : pose->w[input->freedom - 3]);
   }
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
@@ -65,7 +99,12 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
 
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                     const double *u, const double *lambda, double *qdot) {
-  double *rate = qdot + mb->nq_states;
+  double *rate = qdot + mb->nq_states + mb->n_port_integrals;
+  for (int k = 0; mb->n_port_integrals > 0 && k < mb->n_ports; ++k) {
+    yoke_pose pose;
+    mb_port_pose(mb, &mb->ports[k], q, NULL, &pose);
+    mb_port_position(&mb->ports[k], &pose, qdot + mb->ports[k].i_integral);
+  }
   for (int k = 0; k < mb->n_integrals; ++k) rate[k] = q[mb->integral[k]];
   if (!mb->has_energy) return;
   mb_powers(mb, w, t, q, v, u, mb->ng > 0 ? lambda : NULL, &rate[mb->n_integrals], &rate[mb->n_integrals + 1]);
@@ -127,6 +166,13 @@ static bool chain_is_linear(const yoke_chain *chain) {
   return chain->n_loads == 0;
 }
 
+/* A ghost with an orientation enters by sines or Euler parameters. */
+static bool ghost_is_linear(const yoke_multibody *mb, int node) {
+  if (node < mb->n_nodes) return true;
+  const yoke_body_kind kind = mb->nodes[node].kind;
+  return kind != YOKE_BODY_RIGID && kind != YOKE_BODY_PLANAR;
+}
+
 static bool is_linear(const yoke_multibody *mb) {
   if (mb->ng > 0 || mb->has_energy) return false;
   for (int b = 0; b < mb->model->n_bodies; ++b) {
@@ -135,10 +181,12 @@ static bool is_linear(const yoke_multibody *mb) {
     if (body->kind != YOKE_BODY_CHAIN && body->kind != YOKE_BODY_MASS1D) return false;
   }
   for (int i = 0; i < mb->n_forces; ++i) {
+    const int *node = mb->forces[i].link.node;
     if (!yoke_force_element_is_linear(&mb->forces[i])) return false;
+    if (!ghost_is_linear(mb, node[0]) || !ghost_is_linear(mb, node[1])) return false;
   }
   for (int i = 0; i < mb->n_loads; ++i) {
-    if (!load_is_linear(mb->loads[i].load)) return false;
+    if (mb->loads[i].node < mb->n_nodes && !load_is_linear(mb->loads[i].load)) return false;
   }
   return true;
 }

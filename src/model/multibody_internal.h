@@ -8,7 +8,10 @@
  * Invariants:
  *   1. Everything in struct yoke_multibody is constant after creation.
  *   2. Rows of joint j are g0 ... g0 + n - 1; rows without effect on the kinds of its bodies are dropped.
- *   3. Sums over elements run in index order: same bits in every run. */
+ *   3. Sums over elements run in index order: same bits in every run.
+ *   4. Ghosts are nodes without freedoms behind all others: n_nodes + g. Their motion is given by inputs, so they have no
+ *      row, no column and no acceleration; a wrench on a ghost acts on the world outside.
+ *   5. q is (states, integrals of ports, integrals of `options`, dissipated and external work). */
 #ifndef YOKE_MODEL_MULTIBODY_INTERNAL_H
 #define YOKE_MODEL_MULTIBODY_INTERNAL_H
 
@@ -18,6 +21,7 @@
 #include "model/joint_rows.h"
 #include "model/loads.h"
 #include "model/multibody.h"
+#include "model/port.h"
 
 typedef struct mb_node {
   yoke_body_kind kind; /* chain masses: YOKE_BODY_CHAIN */
@@ -53,10 +57,30 @@ typedef struct mb_chain {
   int                first_node, n_nodes; /* nodes that are masses of this chain */
 } mb_chain;
 
+/* A force or moment. Inputs that move ghosts have node -1 and are read through mb_ghost. */
 typedef struct mb_input {
   int    node, freedom;
   double origin[3];
+  double factor;
 } mb_input;
+
+/* Motion of a ghost (port.h): component k is input number from_p[k], or p[k] where that is -1; likewise v. */
+typedef struct mb_ghost {
+  yoke_body_kind kind;
+  double         p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
+  int            from_p[YOKE_PORT_MAX_P], from_v[YOKE_PORT_MAX_V];
+} mb_ghost;
+
+/* A frame whose motion is shown. One-dimensional masses are read at iq and iv, without a node. */
+typedef struct mb_port {
+  yoke_body_kind kind;
+  int            node;
+  int            iq, iv;
+  int            i_integral;     /* first of its quadratures in q, -1: none */
+  double         origin[3];      /* body axes */
+  double         orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
+  double         angle;          /* planar: of the frame's x axis in body axes */
+} mb_port;
 
 /* Where variable k > 0 of expressions is found. */
 typedef struct mb_variable {
@@ -71,13 +95,17 @@ struct yoke_multibody {
   int                 nq, nv, ng, n_norms;
   int                 nq_states; /* without quadratures */
   int                 n_integrals;
-  int                *integral; /* [n_integrals] index in q */
-  int                 n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings;
+  int                *integral;         /* [n_integrals] index in q */
+  int                 n_port_integrals; /* the first quadratures */
+  int                 n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports;
+  bool                is_chain_alone;
   mb_node            *nodes;
   mb_joint           *joints;
   yoke_force_element *forces;
   yoke_load_element  *loads;
   mb_input           *inputs;
+  mb_ghost           *ghosts;
+  mb_port            *ports;
   mb_chain           *chains;
   mb_coupling        *couplings;
   mb_variable        *variables; /* [model->n_variables] */
@@ -85,6 +113,7 @@ struct yoke_multibody {
   int                *body_q, *body_v, *body_node;         /* [n_bodies]; node of a chain: -1 */
   int                *frame_node;                          /* [n_frames] */
   int                *row_joint;                           /* [ng] */
+  uint8_t            *retired;                             /* [ng] implicit view: lambda = mu = 0 instead of the row */
   int                *connection_joint, *connection_force; /* [n_connections], -1: none */
   yoke_pattern       *G_pattern;
   int                *G_slot; /* in the order joint, row, side, freedom */
@@ -94,8 +123,8 @@ struct yoke_multibody {
 
 /* Scratch, carved from the caller's block. */
 typedef struct mb_work {
-  yoke_pose *pose;                      /* [n_nodes] */
-  double    *wrench;                    /* [n_nodes, 6] */
+  yoke_pose *pose;                      /* [n_nodes + n_ghosts] */
+  double    *wrench;                    /* [n_nodes + n_ghosts, 6] */
   double    *acceleration;              /* [n_nodes, 6] */
   double    *W;                         /* [n_nodes, 9] R J^-1 R^T */
   double    *grad;                      /* [ng, 12] gradients */
@@ -120,10 +149,22 @@ void   mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w);
 /* Poses of all nodes from q and v (NULL: at rest), and W when `with_inertia`. */
 void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia);
 
+/* Poses of all ghosts under the inputs u; NULL: where the model put them. */
+void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u);
+
+/* Does a connection end at a ghost? */
+bool mb_is_cut(const yoke_multibody *mb, const yoke_link *link);
+
+/* Pose of the node of a port from q and v (NULL: at rest). */
+void mb_port_pose(const yoke_multibody *mb, const mb_port *port, const double *q, const double *v, yoke_pose *pose);
+
+/* Position [n_integrals of its kind] of the origin of a port, and the angle of planar ones. */
+void mb_port_position(const mb_port *port, const yoke_pose *pose, double *position);
+
 /* Values of expression variables into w->variables. */
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
 
-/* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses. */
+/* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses, those of ghosts too. */
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                       const double *u);
 
@@ -149,6 +190,10 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
 
 /* q' = T(q) v of the states. */
 void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot);
+
+/* Equations of a model that is one chain, with forces on its masses (multibody_chain.c). */
+yoke_status mb_chain_equations_create(yoke_context *ctx, const yoke_model *model, int n_inputs,
+                                      const yoke_input *inputs, yoke_equations *out);
 
 /* ops, one file each */
 yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,

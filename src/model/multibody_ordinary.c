@@ -45,12 +45,13 @@ static size_t dense_work_size(const yoke_multibody *mb) {
 }
 
 static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
-  const size_t nodes = (size_t)mb->n_nodes, ng = (size_t)mb->ng, nd = dense_rows(mb);
+  const size_t nodes = (size_t)mb->n_nodes, all = nodes + (size_t)mb->n_ghosts;
+  const size_t ng = (size_t)mb->ng, nd = dense_rows(mb);
   size_t       longest = 0;
   for (int i = 0; i < mb->n_chains; ++i)
     longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
-  w->pose         = take(c, nodes, sizeof *w->pose);
-  w->wrench       = take_doubles(c, 6 * nodes);
+  w->pose         = take(c, all, sizeof *w->pose);
+  w->wrench       = take_doubles(c, 6 * all);
   w->acceleration = take_doubles(c, 6 * nodes);
   w->W            = take_doubles(c, 9 * nodes);
   w->grad         = take_doubles(c, 12 * ng);
@@ -95,6 +96,7 @@ void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const do
 
 static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
   memset(w->wrench, 0, 6 * sizeof *w->wrench);
+  memset(w->wrench + 6 * mb->n_nodes, 0, 6 * (size_t)mb->n_ghosts * sizeof *w->wrench);
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
     double        *f    = w->wrench + 6 * i;
@@ -114,7 +116,9 @@ static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, co
 }
 
 static void apply_input(const mb_input *input, const yoke_pose *poses, double u, double *wrench) {
+  if (input->node < 0) return; /* moves a ghost */
   double *f = wrench + 6 * input->node;
+  u *= input->factor;
   f[input->freedom] += u;
   if (input->freedom < 3) {
     double p[3], F[3] = {0.0, 0.0, 0.0};
@@ -442,6 +446,7 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
   mb_work_carve(mb, work, &w);
   if (lambda == NULL) lambda = w.lambda;
   mb_poses(mb, &w, q, v, true);
+  mb_ghost_poses(mb, &w, u);
   YOKE_TRY(mb_forces(mb, &w, t, q, v, u));
   YOKE_TRY(chain_accelerations(mb, t, q, v, a));
   free_accelerations(mb, &w, a);

@@ -14,10 +14,9 @@
 #include "check.h"
 #include "examples/run_model.h"
 #include "linalg/space.h"
-#include <stdlib.h>
 
 enum { MODEL_SIZE = 4000, N_STATES = 26 };
-static const double t_end = 1.5;
+static const double t_end = 1.5; /* [s], about one turn of each body */
 
 /* --- the list of joints ---------------------------------------------------------------------------------------- */
 
@@ -32,10 +31,20 @@ typedef struct joint_case {
   } row[6];
 } joint_case;
 
-#define POINT_ROWS {POINT, 0, 0}, {POINT, 1, 0}, {POINT, 2, 0}
-#define PARALLEL_ROWS {PERPENDICULAR, 0, 2}, {PERPENDICULAR, 1, 2}
-#define NO_TURN_ROW {PERPENDICULAR, 0, 1}
-#define LINE_ROWS {INPLANE, 0, 0}, {INPLANE, 1, 0}
+#define POINT_ROWS                                                                                                     \
+  {POINT, 0, 0}, {POINT, 1, 0}, {                                                                                      \
+    POINT, 2, 0                                                                                                        \
+  }
+#define PARALLEL_ROWS                                                                                                  \
+  {PERPENDICULAR, 0, 2}, {                                                                                             \
+    PERPENDICULAR, 1, 2                                                                                                \
+  }
+#define NO_TURN_ROW                                                                                                    \
+  { PERPENDICULAR, 0, 1 }
+#define LINE_ROWS                                                                                                      \
+  {INPLANE, 0, 0}, {                                                                                                   \
+    INPLANE, 1, 0                                                                                                      \
+  }
 
 static const joint_case joints[] = {
     {"atpoint", 3, {POINT_ROWS}},
@@ -65,10 +74,20 @@ typedef struct body_data {
 } body_data;
 
 static const body_data space_body[2] = {
-    {1.3, {0.11, 0.01, -0.02, 0.01, 0.17, 0.015, -0.02, 0.015, 0.23}, {0.4, 0.1, -0.2}, {-0.3, 0.2, 0.1},
-     {0.0, 0.3, 0.1}, 40.0, 0.5},
-    {0.8, {0.07, -0.01, 0.01, -0.01, 0.12, 0.02, 0.01, 0.02, 0.09}, {-0.3, 0.2, 0.15}, {0.2, -0.1, 0.3},
-     {1.5, 0.2, -0.4}, 25.0, 0.3},
+    {1.3,
+     {0.11, 0.01, -0.02, 0.01, 0.17, 0.015, -0.02, 0.015, 0.23},
+     {0.4, 0.1, -0.2},
+     {-0.3, 0.2, 0.1},
+     {0.0, 0.3, 0.1},
+     40.0,
+     0.5},
+    {0.8,
+     {0.07, -0.01, 0.01, -0.01, 0.12, 0.02, 0.01, 0.02, 0.09},
+     {-0.3, 0.2, 0.15},
+     {0.2, -0.1, 0.3},
+     {1.5, 0.2, -0.4},
+     25.0,
+     0.3},
 };
 static const body_data plane_body[2] = {
     {1.3, {1, 0, 0, 0, 1, 0, 0, 0, 0.23}, {0.4, 0.1, 0.0}, {-0.3, 0.2, 0.0}, {0.0, 0.3, 0.0}, 40.0, 0.5},
@@ -97,8 +116,8 @@ static int print_body(char *text, size_t size, int which, const body_data *b, bo
   return snprintf(text, size,
                   "  %s: {kind: rigid, mass: %g, inertia: [%g, %g, %g, %g, %g, %g], %s,\n"
                   "    frames: {j: {at: [%g, %g, %g], %s}, s: [%g, %g, %g]}}\n",
-                  name, b->mass, J[0], J[4], J[8], J[1], J[2], J[5], start, b->joint[0], b->joint[1],
-                  b->joint[2], axes[which], b->spring[0], b->spring[1], b->spring[2]);
+                  name, b->mass, J[0], J[4], J[8], J[1], J[2], J[5], start, b->joint[0], b->joint[1], b->joint[2],
+                  axes[which], b->spring[0], b->spring[1], b->spring[2]);
 }
 
 /* `more` is put behind the joint's kind and ends: ", motion: ..." */
@@ -109,8 +128,8 @@ static void print_model_from(char text[MODEL_SIZE], const char *kind, const char
   int n = snprintf(text, MODEL_SIZE, "yoke: 1\ngravity: [%g, %g, %g]\nt_end: %g\nbodies:\n", gravity[0], gravity[1],
                    plane ? 0.0 : gravity[2], t_end);
   for (int b = 0; b < 2; ++b) n += print_body(text + n, (size_t)(MODEL_SIZE - n), b, &body[b], plane, start[b]);
-  n += snprintf(text + n, (size_t)(MODEL_SIZE - n), "connections:\n  joint: {kind: %s, between: [a.%s, b.%s]%s}\n", kind,
-                end, end, more);
+  n += snprintf(text + n, (size_t)(MODEL_SIZE - n), "connections:\n  joint: {kind: %s, between: [a.%s, b.%s]%s}\n",
+                kind, end, end, more);
   for (int b = 0; b < 2; ++b) {
     const body_data *d = &body[b];
     n += snprintf(text + n, (size_t)(MODEL_SIZE - n),
@@ -139,9 +158,9 @@ static double body_value(const model_run *run, int body, const char *component) 
 
 static motion read_motion(const model_run *run, int body, bool plane) {
   static const char *const r[] = {"x", "y", "z"}, *const v[] = {"vx", "vy", "vz"}, *const w[] = {"wx", "wy", "wz"},
-                           *const q[] = {"q0", "q1", "q2", "q3"};
-  motion m    = {.r = {0}};
-  double p[4] = {0};
+                           *const q[]  = {"q0", "q1", "q2", "q3"};
+  motion                          m    = {.r = {0}};
+  double                          p[4] = {0};
   for (int k = 0; k < (plane ? 2 : 3); ++k) {
     m.r[k] = body_value(run, body, r[k]);
     m.v[k] = body_value(run, body, v[k]);
@@ -164,7 +183,8 @@ static void read_states(const model_run *run, bool plane, double x[N_STATES]) {
   for (int b = 0; b < 2; ++b) {
     const motion m = read_motion(run, b, plane);
     memcpy(x + 13 * b, m.r, sizeof m.r);
-    memcpy(x + 13 * b + 3, m.R, 4 * sizeof(double)); /* a few entries of R stand for the rotation: q and -q are the same */
+    memcpy(x + 13 * b + 3, m.R,
+           4 * sizeof(double)); /* a few entries of R stand for the rotation: q and -q are the same */
     memcpy(x + 13 * b + 7, m.v, sizeof m.v);
     memcpy(x + 13 * b + 10, m.omega, sizeof m.omega);
   }
@@ -191,8 +211,7 @@ static void check_runs(bool plane) {
       if (s == 0) memcpy(reference, x, sizeof x);
       double off = 0.0;
       for (int k = 0; k < N_STATES; ++k) off = fmax(off, fabs(x[k] - reference[k]));
-      if (getenv("SHOW")) print_message("%d %-14s %-7s g %.1e energy %.1e of %.3f, off %.1e, steps %lld\n", plane, joints[i].kind, solvers[s], run.summary.constraint_residual, run.summary.energy_drift, run.summary.energy_start, off, (long long)run.summary.counters.steps);
-      else if (!(run.summary.constraint_residual <= 1e-9 && run.summary.energy_drift <= 2e-7 && off <= 1e-6)) {
+      if (!(run.summary.constraint_residual <= 1e-9 && run.summary.energy_drift <= 1e-8 && off <= 5e-8)) {
         fail_msg("%s with %s: |g| %.2g, energy drifts by %.2g J, %.2g away from %s", joints[i].kind, solvers[s],
                  run.summary.constraint_residual, run.summary.energy_drift, off, solvers[0]);
       }
@@ -341,8 +360,8 @@ static void reactions_balance_newton_and_euler(void **state) {
     for (int i = 0; i < N_JOINTS; ++i) {
       if (plane && !fits_the_plane(joints[i].kind)) continue;
       const double off = newton_euler_imbalance(&joints[i], plane);
-      if (getenv("SHOW")) print_message("%d %s imbalance %.2e\n", plane, joints[i].kind, off);
-      else if (!(off <= 1e-6)) fail_msg("%s%s: forces are off balance by %.3g", joints[i].kind, plane ? ", planar" : "", off);
+      if (!(off <= 2e-8))
+        fail_msg("%s%s: forces are off balance by %.3g", joints[i].kind, plane ? ", planar" : "", off);
     }
   }
 }
@@ -350,9 +369,10 @@ static void reactions_balance_newton_and_euler(void **state) {
 /* GGL, index 1 with projection and Baumgarte's stabilisation are different equations for the same forces. */
 static void all_formulations_give_the_same_forces(void **state) {
   (void)state;
-  static const char *const formulations[] = {"solvers.default.constraints=ggl", "solvers.default.constraints=projection",
+  static const char *const formulations[] = {"solvers.default.constraints=ggl",
+                                             "solvers.default.constraints=projection",
                                              "solvers.default.constraints=baumgarte"};
-  static const char *const solvers[] = {"radau5", "bdf", "dop853"};
+  static const char *const solvers[]      = {"radau5", "bdf", "dop853"};
   for (int i = 0; i < N_JOINTS; ++i) {
     char   text[MODEL_SIZE], name[32];
     double reference[6];
@@ -361,18 +381,15 @@ static void all_formulations_give_the_same_forces(void **state) {
       for (int s = 0; s < 3; ++s) {
         const char *const sets[] = {formulations[f], NULL};
         model_run         run    = run_text(text, sets, solvers[s], 1e-9, 0.5);
-        double off = 0.0;
         for (int k = 0; k < joints[i].n; ++k) {
           snprintf(name, sizeof name, "joint.force[%d]", k + 1);
           const double force = run_value(&run, name);
           if (f == 0 && s == 0) reference[k] = force;
-          off = fmax(off, fabs(force - reference[k]));
-          if (!getenv("SHOW") && !(fabs(force - reference[k]) <= 1e-5)) {
-            fail_msg("%s, %s, %s: %s = %.12g, by the first formulation %.12g", joints[i].kind, formulations[f], solvers[s],
-                     name, force, reference[k]);
+          if (!(fabs(force - reference[k]) <= 2e-7)) {
+            fail_msg("%s, %s, %s: %s = %.12g, by the first formulation %.12g", joints[i].kind, formulations[f],
+                     solvers[s], name, force, reference[k]);
           }
         }
-        if (getenv("SHOW")) print_message("%s %s %s off %.1e  g %.1e\n", joints[i].kind, formulations[f], solvers[s], off, run.summary.constraint_residual);
         run_end(&run);
       }
     }
@@ -396,7 +413,7 @@ static double coordinate(const model_run *run, bool plane, bool is_distance) {
 }
 
 static void check_motion(const char *kind, bool plane, const char *law, double expected) {
-  static const char *const solvers[] = {"dop853", "radau5", "bdf", "auto"};
+  static const char *const solvers[]   = {"dop853", "radau5", "bdf", "auto"};
   const bool               is_distance = strcmp(kind, "translational") == 0;
   char                     text[MODEL_SIZE], more[100];
   snprintf(more, sizeof more, ", motion: \"%s\"", law);
@@ -405,13 +422,10 @@ static void check_motion(const char *kind, bool plane, const char *law, double e
     model_run    run = run_text(text, NULL, solvers[s], 1e-10, 0.0);
     const double x   = coordinate(&run, plane, is_distance);
     const double off = is_distance ? x - expected : remainder(x - expected, 2.0 * acos(-1.0));
-    if (getenv("SHOW")) print_message("motion %s %s %s off %.2e g %.1e energy %.2e external %.3g\n", kind, law, solvers[s], off, run.summary.constraint_residual, run.summary.energy_drift, run_value(&run, "total.external"));
-    else {
     CHECK_NEAR(off, 0.0, 1e-9);
     CHECK_BELOW(run.summary.constraint_residual, 1e-9);
-    CHECK_BELOW(run.summary.energy_drift, 1e-6);
-    assert_true(fabs(run_value(&run, "total.external")) > 1e-2);
-    }
+    CHECK_BELOW(run.summary.energy_drift, 5e-8);
+    assert_true(fabs(run_value(&run, "total.external")) > 5e-3); /* not trivial */
     run_end(&run);
   }
 }
@@ -465,7 +479,6 @@ static void check_flexible(const char *kind) {
     run_end(&run);
     for (int j = 0; j < N_STATES; ++j) off[k] = fmax(off[k], fabs(x[j] - rigid[j]));
   }
-  if (getenv("SHOW")) print_message("flexible %s %.2e %.2e %.2e\n", kind, off[0], off[1], off[2]);
   CHECK_NEAR(log10(off[0] / off[1]), 1.0, 0.05);
   CHECK_NEAR(log10(off[1] / off[2]), 1.0, 0.05);
 }

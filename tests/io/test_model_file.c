@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "check.h"
 
 #include "io/model_file.h"
 #include <math.h>
@@ -443,6 +444,68 @@ static void a_split_assigns_bodies_ranges_and_pieces_of_chains(void **state) {
   assert_string_equal(m->solver.kind, "bdf");
   assert_int_equal(m->solver.max_order, 3);
   assert_int_equal(m->energy, 1);
+  assert_true(m->parts[0].has_solver);
+  assert_string_equal(m->parts[0].solver.kind, "radau5");
+  assert_int_equal(m->parts[0].solver.max_order, 3);
+  assert_false(m->parts[1].has_solver);
+  assert_int_equal(m->parts[0].substeps, 10);
+  assert_int_equal(m->parts[1].substeps, 1);
+  release(&l);
+}
+
+static void settings_of_the_cosimulation_are_kept(void **state) {
+  (void)state;
+  loaded l = good(
+      HEAD
+      "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"
+      "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 1}}\nsplit: {p: [a], q: [b]}\n"
+      "cosimulation:\n  scheme: waveform\n  sequence: gauss-seidel\n  order: 3\n  step: 2 ms\n  start: graded\n"
+      "  predictor: acceleration-relaxed\n  acceleration_weight: 1/6\n  order_acceleration: 2\n  update: true\n"
+      "  jacobian: broyden\n  final_update: false\n  relaxation: 0.6\n"
+      "  corrector: {rtol: 1e-6, atol: 1e-3, tau: 0.1, max_iterations: 7}\n"
+      "  couplings: {s: {extension: i, feedthrough: true}, decomposition: displacement/force, nodes: [1/4, 3/4]}\n");
+  const yoke_cosimulation_def *c = &l.model->cosimulation;
+  assert_string_equal(c->scheme, "waveform");
+  assert_string_equal(c->sequence, "gauss-seidel");
+  assert_int_equal(c->order, 3);
+  CHECK_NEAR(c->step, 2e-3, 0.0);
+  assert_string_equal(c->start, "graded");
+  assert_string_equal(c->predictor, "acceleration-relaxed");
+  CHECK_NEAR(c->acceleration_weight, 1.0 / 6.0, 1e-16);
+  assert_int_equal(c->order_acceleration, 2);
+  assert_true(c->update);
+  assert_string_equal(c->jacobian, "broyden");
+  assert_false(c->final_update);
+  CHECK_NEAR(c->relaxation, 0.6, 0.0);
+  CHECK_NEAR(c->corrector_rtol, 1e-6, 0.0);
+  CHECK_NEAR(c->corrector_atol, 1e-3, 0.0);
+  CHECK_NEAR(c->corrector_tau, 0.1, 0.0);
+  assert_int_equal(c->max_iterations, 7);
+  assert_string_equal(c->couplings.decomposition, "displacement/force");
+  assert_string_equal(c->couplings.extension, "none");
+  assert_int_equal(c->n_own, 1);
+  assert_string_equal(c->own[0].name, "s");
+  assert_string_equal(c->own[0].decomposition, "displacement/force");
+  assert_string_equal(c->own[0].extension, "i");
+  assert_true(c->own[0].feedthrough);
+  CHECK_NEAR(c->own[0].nodes[1], 0.75, 0.0);
+  release(&l);
+}
+
+static void settings_of_the_cosimulation_have_defaults(void **state) {
+  (void)state;
+  loaded                       l = good(HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n");
+  const yoke_cosimulation_def *c = &l.model->cosimulation;
+  assert_string_equal(c->scheme, "semi-implicit");
+  assert_string_equal(c->sequence, "jacobi");
+  assert_int_equal(c->order, 1);
+  CHECK_NEAR(c->step, 0, 0.0);
+  assert_string_equal(c->start, "ramp");
+  assert_string_equal(c->predictor, "extrapolation");
+  assert_string_equal(c->jacobian, "finite-difference");
+  assert_true(c->final_update);
+  assert_string_equal(c->couplings.decomposition, "force/force");
+  assert_string_equal(c->couplings.formulation, "");
   release(&l);
 }
 
@@ -458,6 +521,9 @@ static void mistakes_in_a_split_are_found(void **state) {
   bad(TWO "cosimulation: {couplings: {formulation: x}}\n", "key 'cosimulation.couplings.formulation'");
   bad(TWO "cosimulation: {couplings: {formulaton: baumgarte}}\n", "did you mean 'formulation'?");
   bad(TWO "cosimulation: {step: {estimator: xx}}\n", "key 'cosimulation.step.estimator'");
+  bad(TWO "cosimulation: {corrector: {rtl: 1}}\n", "did you mean 'rtol'?");
+  bad(TWO "cosimulation: {couplings: {nodes: [0.7, 0.3]}}\n", "increasing numbers");
+  bad(TWO "cosimulation: {couplings: {x: {extension: d}}}\n", "name of no connection");
   bad(TWO "output: {evry: 1}\n", "did you mean 'every'?");
 }
 
@@ -818,6 +884,8 @@ int main(void) {
       cmocka_unit_test(masses_of_a_chain_can_be_connected_and_loaded),
       cmocka_unit_test(a_chain_of_a_million_masses_loads),
       cmocka_unit_test(a_split_assigns_bodies_ranges_and_pieces_of_chains),
+      cmocka_unit_test(settings_of_the_cosimulation_are_kept),
+      cmocka_unit_test(settings_of_the_cosimulation_have_defaults),
       cmocka_unit_test(mistakes_in_a_split_are_found),
       cmocka_unit_test(overrides_change_any_key),
       cmocka_unit_test(the_absolute_tolerance_follows_the_relative_one),

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "linalg/space.h"
 #include "model/multibody.h"
+#include "model/port.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ typedef struct workshop {
   yoke_load        loads[MOST];
   yoke_event       events[MOST];
   yoke_variable    variables[MOST];
+  yoke_ghost       ghosts[MOST];
   yoke_expression *expressions[MOST_EXPRESSIONS];
   int              n_expressions;
   yoke_context    *ctx;
@@ -45,6 +47,7 @@ static void open_workshop(workshop *s) {
   s->model.loads       = s->loads;
   s->model.events      = s->events;
   s->model.variables   = s->variables;
+  s->model.ghosts      = s->ghosts;
   assert_int_equal(yoke_context_create(&s->ctx), YOKE_OK);
 }
 
@@ -619,7 +622,7 @@ static void jacobian_of_loads_and_inputs(void **state) {
                                                          .amplitude = -2.0,
                                                          .slope     = 1.5,
                                                          .direction = {0.6, 0.0, 0.8}};
-    const yoke_force_input       inputs[2] = {{frame, 1}, {frame, 5}};
+    const yoke_input             inputs[2] = {{YOKE_INPUT_FORCE, frame, 1, 1.0}, {YOKE_INPUT_FORCE, frame, 5, -1.0}};
     const yoke_multibody_options options   = {.n_inputs = 2, .inputs = inputs};
     const double                 u[2]      = {1.7, -0.4};
     compile(&s, &options);
@@ -665,7 +668,7 @@ static void two_masses_are_linear(void **state) {
   c2->law.stiffness                    = 30.0;
   c2->law.damping                      = 0.5;
   c2->length                           = 0.1;
-  const yoke_force_input       input   = {f[2], 0};
+  const yoke_input             input   = {YOKE_INPUT_FORCE, f[2], 0, 1.0};
   const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
   compile(&s, &options);
   assert_true(s.equations.is_second_order);
@@ -772,6 +775,368 @@ static void joint_coordinate_counts_from_frame_1(void **state) {
   close_workshop(&s);
 }
 
+/* ---- ports and ghosts ---- */
+
+static char ghost_name[] = "ghost";
+
+/* Frame on a new ghost. */
+static int add_ghost(workshop *s, yoke_body_kind kind) {
+  yoke_ghost *ghost = &s->ghosts[s->model.n_ghosts];
+  ghost->name       = ghost_name;
+  ghost->kind       = kind;
+  return add_frame(s, YOKE_FIRST_GHOST - s->model.n_ghosts++, 0, 0, 0);
+}
+
+/* Inputs that move ghost g in all components of p, then v. */
+static int ghost_inputs(int g, yoke_body_kind kind, yoke_input *inputs) {
+  int n = 0;
+  for (int k = 0; k < yoke_port_n_p(kind); ++k) inputs[n++] = (yoke_input){YOKE_INPUT_GHOST_P, g, k, 1.0};
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) inputs[n++] = (yoke_input){YOKE_INPUT_GHOST_V, g, k, 1.0};
+  return n;
+}
+
+/* A frame off the centre of a body as far as the kind can show. */
+static int off_centre_frame(workshop *s, int body, yoke_body_kind kind, double size) {
+  const bool is_line = kind == YOKE_BODY_MASS1D || kind == YOKE_BODY_CHAIN;
+  return add_frame(s, body, 0.3 * size, is_line ? 0.0 : -0.2 * size, kind == YOKE_BODY_RIGID ? 0.5 * size : 0.0);
+}
+
+static void set_random(const workshop *s, uint32_t seed, double *q, double *v) {
+  for (int i = 0; i < s->equations.nq; ++i) q[i] = pseudo_random(&seed);
+  for (int i = 0; i < s->equations.nv; ++i) v[i] = pseudo_random(&seed);
+  for (int b = 0; b < s->model.n_bodies; ++b) {
+    if (s->bodies[b].kind == YOKE_BODY_RIGID) quaternion_normalise(q + yoke_multibody_q_offset(s->mb, b) + 3);
+  }
+}
+
+static void set_flexible(yoke_connection *c) {
+  for (int i = 0; i < 6; ++i) {
+    c->stiffness[i] = 3.0 + i;
+    c->damping[i]   = 0.5 + 0.2 * i;
+  }
+  c->flexible            = true;
+  c->law.stiffness       = 7.0;
+  c->law.damping         = 0.6;
+  c->law.stiffness_power = 2.0;
+  c->length              = 0.4;
+  c->has_length          = true;
+}
+
+/* Body 0 of the whole accelerates like the only body of the part, where a ghost stands for body 1. */
+static void check_ghost(yoke_connection_kind kind, yoke_body_kind kind1, yoke_body_kind kind2, int ghost_side) {
+  workshop   whole, part;
+  double     q[14], v[12], a[12], a_part[6], y[YOKE_PORT_MAX_Y];
+  yoke_input inputs[13];
+  open_workshop(&whole);
+  add_body(&whole, kind1);
+  add_body(&whole, kind2);
+  const int f1 = off_centre_frame(&whole, 0, kind1, 1.0), f2 = off_centre_frame(&whole, 1, kind2, -0.7);
+  set_flexible(connect(&whole, kind, ghost_side == 1 ? f1 : f2, ghost_side == 1 ? f2 : f1));
+  const yoke_multibody_options port = {.n_ports = 1, .port_frame = &f2};
+  compile(&whole, &port);
+  set_random(&whole, 77u, q, v);
+  assert_int_equal(derive(&whole, 0.2, q, v, NULL, a, NULL), YOKE_OK);
+  yoke_multibody_port(whole.mb, whole.work, 0, q, v, a, y);
+
+  open_workshop(&part);
+  add_body(&part, kind1);
+  const int g1 = off_centre_frame(&part, 0, kind1, 1.0), g2 = add_ghost(&part, kind2);
+  set_flexible(connect(&part, kind, ghost_side == 1 ? g1 : g2, ghost_side == 1 ? g2 : g1));
+  const yoke_multibody_options options = {.n_inputs = ghost_inputs(0, kind2, inputs), .inputs = inputs};
+  compile(&part, &options);
+  assert_int_equal(part.equations.ops->derivative(part.equations.self, part.work, 0.2, q, v, y, NULL, a_part, NULL),
+                   YOKE_OK);
+  for (int i = 0; i < part.equations.nv; ++i) {
+    if (fabs(a[i] - a_part[i]) < 1e-12 * (1.0 + fabs(a[i]))) continue;
+    fail_msg("%s between kinds %d and %d, freedom %d: %.15g, with a ghost %.15g", yoke_connection_kind_name(kind),
+             (int)kind1, (int)kind2, i, a[i], a_part[i]);
+  }
+  check_jacobian(&part, YOKE_DAE_GGL, y);
+  check_jacobian(&part, YOKE_DAE_INDEX1, y);
+  close_workshop(&part);
+  close_workshop(&whole);
+}
+
+static void ghost_acts_as_the_body_it_stands_for(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof all_connections / sizeof all_connections[0]; ++k) {
+    for (int kind1 = 0; kind1 <= YOKE_BODY_MASS1D; ++kind1) {
+      for (int kind2 = 0; kind2 <= YOKE_BODY_MASS1D; ++kind2) {
+        check_ghost(all_connections[k], (yoke_body_kind)kind1, (yoke_body_kind)kind2, 1);
+        check_ghost(all_connections[k], (yoke_body_kind)kind1, (yoke_body_kind)kind2, 0);
+      }
+    }
+  }
+}
+
+static void ghost_without_inputs_stays_where_the_model_put_it(void **state) {
+  (void)state;
+  workshop     s;
+  const double q[1] = {0.5}, v[1] = {0.1}, u[1] = {2.0};
+  double       a[1];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
+  const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_MASS1D);
+  s.ghosts[0].p[0]                     = 1.5;
+  s.ghosts[0].v[0]                     = -0.3;
+  yoke_connection *c                   = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, body, ghost);
+  c->law.stiffness                     = 10.0;
+  c->law.damping                       = 4.0;
+  c->has_length                        = true;
+  const yoke_input             input   = {YOKE_INPUT_GHOST_P, 0, 0, 1.0};
+  const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
+  compile(&s, &options);
+  assert_int_equal(s.equations.ops->derivative(s.equations.self, s.work, 0.0, q, v, u, NULL, a, NULL), YOKE_OK);
+  assert_true(fabs(a[0] - (10.0 * (2.0 - 0.5) + 4.0 * (-0.3 - 0.1)) / 2.0) < 1e-14);
+  close_workshop(&s);
+}
+
+static void rigid_joint_at_a_ghost_is_refused(void **state) {
+  (void)state;
+  workshop s;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_RIGID);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, add_frame(&s, 0, 0, 0, 0), add_ghost(&s, YOKE_BODY_RIGID));
+  assert_int_equal(try_compile(&s, NULL), YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(s.ctx, 0), "knee"));
+  assert_non_null(strstr(yoke_context_message(s.ctx, 0), "revolute"));
+  close_workshop(&s);
+}
+
+static void wrong_inputs_and_ports_are_refused(void **state) {
+  (void)state;
+  workshop s;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_MASS1D);
+  const int        body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_MASS1D), none = 7;
+  const yoke_input wrong[] = {{YOKE_INPUT_FORCE, 7, 0, 1.0},     {YOKE_INPUT_FORCE, body, 6, 1.0},
+                              {YOKE_INPUT_FORCE, ghost, 0, 1.0}, {YOKE_INPUT_GHOST_P, 1, 0, 1.0},
+                              {YOKE_INPUT_GHOST_V, 0, 1, 1.0},   {YOKE_INPUT_FORCE, body, 0, (double)NAN}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    const yoke_multibody_options options = {.n_inputs = 1, .inputs = &wrong[i]};
+    assert_int_equal(try_compile(&s, &options), YOKE_E_USAGE);
+  }
+  const yoke_multibody_options no_frame = {.n_ports = 1, .port_frame = &none},
+                               at_ghost = {.n_ports = 1, .port_frame = &ghost};
+  assert_int_equal(try_compile(&s, &no_frame), YOKE_E_USAGE);
+  assert_int_equal(try_compile(&s, &at_ghost), YOKE_E_USAGE);
+  close_workshop(&s);
+}
+
+/* p' = T v and v' against differences along the motion; integrals show the quadratures, whose rates are the positions. */
+static void port_shows_the_motion_of_its_frame(void **state) {
+  (void)state;
+  for (int kind = 0; kind <= YOKE_BODY_MASS1D; ++kind) {
+    const yoke_body_kind body = (yoke_body_kind)kind;
+    const int            n_p = yoke_port_n_p(body), n_v = yoke_port_n_v(body), n_i = yoke_port_n_integrals(body);
+    const double         h = 1e-5;
+    workshop             s;
+    double               q[10], v[6], qdot[10], a[6], y[2][YOKE_PORT_MAX_Y], now[YOKE_PORT_MAX_Y], T[42];
+    open_workshop(&s);
+    vec3_set(s.model.gravity, 1.0, 2.0, 3.0);
+    add_body(&s, body);
+    const int frame = off_centre_frame(&s, 0, body, 1.0);
+    if (body == YOKE_BODY_RIGID) {
+      const double p[4] = {0.3, 0.5, -0.2, 0.7};
+      quaternion_rotation(s.frames[frame].axes, p);
+    }
+    if (body == YOKE_BODY_PLANAR) {
+      const double axes[9] = {0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1};
+      memcpy(s.frames[frame].axes, axes, sizeof axes);
+    }
+    const yoke_multibody_options options = {.n_ports = 1, .port_frame = &frame, .port_integrals = true};
+    compile(&s, &options);
+    assert_int_equal(s.equations.n_quadratures, n_i);
+    set_random(&s, 5u, q, v);
+    assert_int_equal(derive(&s, 0.0, q, v, qdot, a, NULL), YOKE_OK);
+    yoke_multibody_port(s.mb, s.work, 0, q, v, a, now);
+    for (int side = 0; side < 2; ++side) {
+      double       qh[10], vh[6];
+      const double dt = side == 0 ? -h : h;
+      for (int i = 0; i < s.equations.nq; ++i) qh[i] = q[i] + dt * qdot[i];
+      for (int i = 0; i < s.equations.nv; ++i) vh[i] = v[i] + dt * a[i];
+      yoke_multibody_port(s.mb, s.work, 0, qh, vh, a, y[side]);
+    }
+    yoke_port_tangent(body, now, T);
+    for (int i = 0; i < n_p; ++i) {
+      double rate = 0.0;
+      for (int k = 0; k < n_v; ++k) rate += T[i * n_v + k] * now[n_p + k];
+      assert_true(fabs((y[1][i] - y[0][i]) / (2 * h) - rate) < 1e-8);
+    }
+    for (int i = 0; i < n_v; ++i) {
+      assert_true(fabs((y[1][n_p + i] - y[0][n_p + i]) / (2 * h) - now[n_p + n_v + i]) < 1e-8);
+    }
+    for (int i = 0; i < n_i; ++i) {
+      assert_true(now[n_p + 2 * n_v + i] == q[s.equations.nq - n_i + i]);
+      assert_true(qdot[s.equations.nq - n_i + i] == now[i]);
+    }
+    close_workshop(&s);
+  }
+}
+
+static void port_pose_is_that_of_its_frame(void **state) {
+  (void)state;
+  workshop     s;
+  double       q[7], v[6], a[6] = {0.0}, y[YOKE_PORT_MAX_Y], r[3], R[9], RA[9];
+  const double p[4] = {0.3, 0.5, -0.2, 0.7};
+  yoke_pose    pose;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_RIGID);
+  const int frame = off_centre_frame(&s, 0, YOKE_BODY_RIGID, 1.0);
+  quaternion_rotation(s.frames[frame].axes, p);
+  const yoke_multibody_options options = {.n_ports = 1, .port_frame = &frame};
+  compile(&s, &options);
+  set_random(&s, 9u, q, v);
+  yoke_multibody_port(s.mb, s.work, 0, q, v, a, y);
+  yoke_port_pose(YOKE_BODY_RIGID, y, y + 7, &pose);
+  yoke_multibody_pose(s.mb, q, 0, r, R);
+  mat3_multiply(RA, R, s.frames[frame].axes);
+  for (int i = 0; i < 9; ++i) assert_true(fabs(pose.R[i] - RA[i]) < 1e-14);
+  mat3_apply(RA, R, s.frames[frame].origin);
+  for (int i = 0; i < 3; ++i) assert_true(fabs(pose.r[i] - r[i] - RA[i]) < 1e-14);
+  close_workshop(&s);
+}
+
+/* One mass, a wall spring, a spring-damper to a 1-D ghost, a force, and the integral of its position. */
+static void ghosts_forces_and_integrals_of_one_mass_are_linear(void **state) {
+  (void)state;
+  workshop s;
+  double   A[9], B[9], b[3];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
+  const int ground = add_frame(&s, YOKE_GROUND, 0, 0, 0), body = add_frame(&s, 0, 0, 0, 0),
+            ghost     = add_ghost(&s, YOKE_BODY_MASS1D);
+  yoke_connection *c1 = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, ground, body),
+                  *c2 = connect(&s, YOKE_CONNECTION_SPRING_DAMPER, body, ghost);
+  c1->has_length = c2->has_length = true;
+  c1->law.stiffness               = 100.0;
+  c2->law.stiffness               = 30.0;
+  c2->law.damping                 = 0.5;
+  const yoke_input inputs[3]      = {
+           {YOKE_INPUT_GHOST_P, 0, 0, 1.0}, {YOKE_INPUT_GHOST_V, 0, 0, 1.0}, {YOKE_INPUT_FORCE, body, 0, -1.0}};
+  const yoke_multibody_options options = {
+      .n_ports = 1, .port_frame = &body, .port_integrals = true, .n_inputs = 3, .inputs = inputs};
+  compile(&s, &options);
+  assert_int_equal(s.equations.nq, 2);
+  assert_true(s.equations.ops->linear(s.equations.self, s.work, A, B, b));
+  const double A_expected[9] = {0, 0, 1, 1, 0, 0, -65, 0, -0.25}; /* x, integral of x, v */
+  const double B_expected[9] = {0, 0, 0, 0, 0, 0, 15, 0.25, -0.5};
+  for (int i = 0; i < 9; ++i) {
+    assert_true(fabs(A[i] - A_expected[i]) < 1e-13);
+    assert_true(fabs(B[i] - B_expected[i]) < 1e-13);
+  }
+  for (int i = 0; i < 3; ++i) assert_true(fabs(b[i]) < 1e-15);
+  close_workshop(&s);
+}
+
+/* What comes in through ghosts and inputs is external work. */
+static void power_balance_holds_with_ghosts_and_inputs(void **state) {
+  (void)state;
+  workshop   s;
+  double     q[9], v[6], qdot[9], a[6], E[2], u[15];
+  yoke_input inputs[15];
+  uint32_t   seed = 3u;
+  open_workshop(&s);
+  vec3_set(s.model.gravity, 1.0, 2.0, 3.0);
+  add_body(&s, YOKE_BODY_RIGID);
+  const int body = off_centre_frame(&s, 0, YOKE_BODY_RIGID, 1.0);
+  set_flexible(connect(&s, YOKE_CONNECTION_BUSHING, body, add_ghost(&s, YOKE_BODY_RIGID)));
+  set_flexible(connect(&s, YOKE_CONNECTION_SPRING_DAMPER, add_frame(&s, YOKE_GROUND, 0, 0, 0), body));
+  int n       = ghost_inputs(0, YOKE_BODY_RIGID, inputs);
+  inputs[n++] = (yoke_input){YOKE_INPUT_FORCE, body, 1, -1.0};
+  inputs[n++] = (yoke_input){YOKE_INPUT_FORCE, body, 4, 1.0};
+  for (int i = 0; i < n; ++i) u[i] = pseudo_random(&seed);
+  const yoke_multibody_options options = {.energy = true, .n_inputs = n, .inputs = inputs};
+  compile(&s, &options);
+  set_random(&s, 21u, q, v);
+  const yoke_equations_ops *ops = s.equations.ops;
+  assert_int_equal(ops->derivative(s.equations.self, s.work, 0.0, q, v, u, qdot, a, NULL), YOKE_OK);
+  for (int side = 0; side < 2; ++side) {
+    double       qh[9], vh[6];
+    const double h = side == 0 ? 1e-5 : -1e-5;
+    yoke_energy  e;
+    for (int i = 0; i < 9; ++i) qh[i] = q[i] + h * qdot[i];
+    for (int i = 0; i < 6; ++i) vh[i] = v[i] + h * a[i];
+    ops->energy(s.equations.self, s.work, h, qh, vh, &e);
+    E[side] = e.kinetic + e.potential + e.dissipated - e.external;
+  }
+  assert_true(fabs(E[0] - E[1]) / 2e-5 < 1e-8);
+  close_workshop(&s);
+}
+
+/* The same chain with quadratures (general path) and without (its own equations). */
+static void chain_with_inputs_agrees_on_both_paths(void **state) {
+  (void)state;
+  yoke_chain   chain = small_chain();
+  workshop     s[2];
+  double       q[7] = {0.01, -0.02, 0.03, 0.0, 0.05}, v[5] = {0.3, 0.1, -0.2, 0.5, -0.4}, a[2][5], y[2][8];
+  const double u[3] = {2.0, -0.7, 0.9};
+  for (int general = 0; general < 2; ++general) {
+    workshop *w = &s[general];
+    open_workshop(w);
+    w->model.gravity[0]                    = 1.5;
+    add_body(w, YOKE_BODY_CHAIN)->chain    = &chain;
+    const int ports[2]                     = {add_frame(w, 0, 0, 0, 0), add_frame(w, 0, 0, 0, 0)};
+    w->frames[ports[1]].mass               = 4;
+    const yoke_input             inputs[3] = {{YOKE_INPUT_FORCE, ports[0], 0, 1.0},
+                                              {YOKE_INPUT_FORCE, ports[1], 0, -1.0},
+                                              {YOKE_INPUT_FORCE, ports[0], 0, -1.0}};
+    const yoke_multibody_options options   = {
+          .n_ports = 2, .port_frame = ports, .port_integrals = general == 1, .n_inputs = 3, .inputs = inputs};
+    compile(w, &options);
+    assert_string_equal(w->equations.ops->kind, general == 1 ? "multibody" : "chain");
+    const yoke_equations_ops *ops = w->equations.ops;
+    assert_int_equal(ops->derivative(w->equations.self, w->work, 0.0, q, v, u, NULL, a[general], NULL), YOKE_OK);
+    for (int k = 0; k < 2; ++k) yoke_multibody_port(w->mb, w->work, k, q, v, a[general], y[general] + 4 * k);
+    check_jacobian(w, YOKE_DAE_GGL, u);
+    check_jacobian(w, YOKE_DAE_INDEX1, u);
+  }
+  for (int i = 0; i < 5; ++i) assert_true(fabs(a[0][i] - a[1][i]) < 1e-14 * (1.0 + fabs(a[0][i])));
+  for (int i = 0; i < 8; ++i) assert_true(fabs(y[0][i] - y[1][i]) < 1e-14 * (1.0 + fabs(y[0][i])));
+  close_workshop(&s[0]);
+  close_workshop(&s[1]);
+}
+
+/* Stages with scaled inputs are those of the derivative. */
+static void chain_stage_uses_the_factors_of_its_inputs(void **state) {
+  (void)state;
+  yoke_chain   chain = small_chain();
+  workshop     s;
+  const double q[5] = {0.01, -0.02, 0.03, 0.0, 0.05}, v[5] = {0.3, 0.1, -0.2, 0.5, -0.4}, u[1] = {2.0};
+  double       a[5], out[5];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_CHAIN)->chain = &chain;
+  const int                    frame   = add_frame(&s, 0, 0, 0, 0);
+  const yoke_input             input   = {YOKE_INPUT_FORCE, frame, 0, -1.0};
+  const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
+  compile(&s, &options);
+  const yoke_equations_ops *ops = s.equations.ops;
+  assert_int_equal(ops->derivative(s.equations.self, s.work, 0.0, q, v, u, NULL, a, NULL), YOKE_OK);
+  assert_int_equal(ops->stage(s.equations.self, s.work, 0.0, 0.1, 0.0, 0, NULL, NULL, q, v, NULL, u, NULL, NULL, out,
+                              NULL, NULL, 1e-8, 1e-8, NULL),
+                   YOKE_OK);
+  for (int i = 0; i < 5; ++i) assert_true(fabs(a[i] - out[i]) < 1e-14 * (1.0 + fabs(a[i])));
+  close_workshop(&s);
+}
+
+static void variables_of_chains_count_masses(void **state) {
+  (void)state;
+  yoke_chain   chain = small_chain();
+  workshop     s;
+  const double q[5] = {1.0, 2.0, 3.0, 4.0, 5.0}, v[5] = {0.0};
+  double       value[1];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_CHAIN)->chain = &chain;
+  s.variables[0]                       = (yoke_variable){.body = 0, .mass = 3};
+  s.model.n_variables                  = 1;
+  s.events[0].when                     = expression(&s, "k1");
+  s.model.n_events                     = 1;
+  compile(&s, NULL);
+  s.equations.ops->events(s.equations.self, 0.0, q, v, value);
+  assert_true(value[0] == 4.0);
+  close_workshop(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_rigid_body_keeps_energy_and_angular_momentum),
@@ -797,6 +1162,17 @@ int main(void) {
       cmocka_unit_test(integrals_are_quadratures_of_positions),
       cmocka_unit_test(events_read_the_state),
       cmocka_unit_test(joint_coordinate_counts_from_frame_1),
+      cmocka_unit_test(ghost_acts_as_the_body_it_stands_for),
+      cmocka_unit_test(ghost_without_inputs_stays_where_the_model_put_it),
+      cmocka_unit_test(rigid_joint_at_a_ghost_is_refused),
+      cmocka_unit_test(wrong_inputs_and_ports_are_refused),
+      cmocka_unit_test(port_shows_the_motion_of_its_frame),
+      cmocka_unit_test(port_pose_is_that_of_its_frame),
+      cmocka_unit_test(ghosts_forces_and_integrals_of_one_mass_are_linear),
+      cmocka_unit_test(power_balance_holds_with_ghosts_and_inputs),
+      cmocka_unit_test(chain_with_inputs_agrees_on_both_paths),
+      cmocka_unit_test(chain_stage_uses_the_factors_of_its_inputs),
+      cmocka_unit_test(variables_of_chains_count_masses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,707 @@
+/* Constitutive coupling: two ports joined by a force element (Li 3.1-3.4, Lu 2.2, Kraft 2.1).
+ *
+ * The element gives the wrenches W1, W2 on the ports as functions of their motion (p1, v1, p2, v2) and of t. A side in
+ * force mode is driven by the wrench on its port. A side in displacement mode contains the element itself, between its
+ * own frame and a ghost that follows copies of the other port's p and v.
+ *
+ * Channels and conditions, in this order (i: channel; every quantity at T_{N+1}):
+ *   wrench component   u_i - W(y1, y2) = 0           feed-through: W with the copies in place of the originals
+ *   copy               u_i - y = 0
+ * then one more for every channel with an inner node:
+ *   D-extension        u_i' - dW/dt = 0,  dW/dt = W_p p' + W_v v' + W_t;     copies of v:  u_i' - v' = 0
+ *   I-extension        integral u_i - integral W = 0;                        copies of p:  integral u_i - integral p = 0
+ *
+ * Only what the element can do becomes a channel. The rows of an element have gradients with a fixed pattern when the
+ * frames sit in the ports: an element neither pushes nor feels a freedom in which no row has a gradient. Where the
+ * gradients of the two sides are exactly opposite (all but the moments of inplane and along rows, whose force acts off
+ * one of the origins) one channel, lambda, drives both sides: + on side 1, - on side 2. */
+#include "coupling/formulation.h"
+
+#include "linalg/space.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_DEGREE_EXTENDED = 2 };
+
+/* What a channel stands for. */
+typedef enum role { ROLE_WRENCH, ROLE_COPY_P, ROLE_COPY_V } role;
+
+typedef struct meaning {
+  role what;
+  int  side;      /* wrench: on this port; copy: of this port */
+  int  component; /* wrench: freedom 0 .. 5; copy: component of p or v */
+} meaning;
+
+typedef struct constitutive {
+  const yoke_force_element *element;
+  yoke_body_kind            kind[2];
+  yoke_extension            extension;
+  bool                      feedthrough;
+  bool                      reads_time; /* the law depends on t */
+  bool                      constant;   /* W_p and W_v do not depend on the motion */
+  int                       n, n_extended;
+  yoke_channel              channel[YOKE_COUPLING_MAX_CHANNELS];
+  meaning                   means[YOKE_COUPLING_MAX_CHANNELS];
+  int                       extended[YOKE_COUPLING_MAX_CHANNELS]; /* channels with an inner node */
+  /* Feed-through: the channel that replaces component k of p [0] or v [1] of a side in the law, -1: none. */
+  int                       replaces[2][2][YOKE_PORT_MAX_P];
+} constitutive;
+
+/* ---- places in y = (p, v, v', integrals) ---- */
+
+static int at_v(const constitutive *self, int side) {
+  return yoke_port_n_p(self->kind[side]);
+}
+static int at_acceleration(const constitutive *self, int side) {
+  return at_v(self, side) + yoke_port_n_v(self->kind[side]);
+}
+static int at_integral(const constitutive *self, int side) {
+  return at_acceleration(self, side) + yoke_port_n_v(self->kind[side]);
+}
+
+/* ---- structure of an element ---- */
+
+/* Bit f is set when some row has a gradient in freedom f of the port. */
+static unsigned row_freedoms(const yoke_row *row, int side) {
+  const unsigned translations = 7u, rotations = 56u;
+  switch (row->kind) {
+  case YOKE_ROW_POINT: return 1u << row->k;
+  case YOKE_ROW_STRETCH: return 1u;
+  case YOKE_ROW_DISTANCE: return translations;
+  case YOKE_ROW_INPLANE: return side == 1 ? translations | rotations : translations;
+  case YOKE_ROW_ALONG: return side == 0 ? translations | rotations : translations;
+  case YOKE_ROW_TURN: return 1u << 5;
+  case YOKE_ROW_PERPENDICULAR:
+  case YOKE_ROW_ANGLE:
+  case YOKE_ROW_ROTATION: return rotations;
+  }
+  return translations | rotations;
+}
+
+static unsigned element_freedoms(const yoke_force_element *element, int side) {
+  unsigned freedoms = 0u;
+  for (int i = 0; i < element->n; ++i) freedoms |= row_freedoms(&element->row[i], side);
+  return freedoms;
+}
+
+/* Are the two wrenches exactly opposite in this freedom? */
+static bool is_opposite(const yoke_force_element *element, int freedom) {
+  for (int i = 0; freedom >= 3 && i < element->n; ++i) {
+    if (element->row[i].kind == YOKE_ROW_INPLANE || element->row[i].kind == YOKE_ROW_ALONG) return false;
+  }
+  return true;
+}
+
+static bool law_is_linear(const yoke_law *law) {
+  return law == NULL ||
+         (law->expression == NULL && law->table.n == 0 && law->stiffness_power == 0.0 && law->damping_power == 0.0);
+}
+
+/* Rows of constant direction: s is a difference of two components of p. */
+static bool row_is_constant(const yoke_row *row) {
+  return row->kind == YOKE_ROW_POINT || row->kind == YOKE_ROW_STRETCH || row->kind == YOKE_ROW_TURN;
+}
+
+static bool rows_are_constant(const yoke_force_element *element) {
+  for (int i = 0; i < element->n; ++i) {
+    if (!row_is_constant(&element->row[i])) return false;
+  }
+  return true;
+}
+
+static bool law_reads_time(const yoke_law *law) {
+  if (law == NULL || law->expression == NULL) return false;
+  for (int k = 0; k < yoke_expression_n_variables(law->expression); ++k) {
+    if (yoke_expression_variables(law->expression)[k] == 2) return true;
+  }
+  return false;
+}
+
+static bool is_force_driven(yoke_decomposition decomposition, int side) {
+  return decomposition == YOKE_FORCE_FORCE ||
+         decomposition == (side == 0 ? YOKE_FORCE_DISPLACEMENT : YOKE_DISPLACEMENT_FORCE);
+}
+
+/* ---- is the combination possible? ---- */
+
+static const char *const decomposition_words[] = {
+    [YOKE_FORCE_FORCE]               = "force/force",
+    [YOKE_FORCE_DISPLACEMENT]        = "force/displacement",
+    [YOKE_DISPLACEMENT_FORCE]        = "displacement/force",
+    [YOKE_DISPLACEMENT_DISPLACEMENT] = "displacement/displacement",
+};
+
+static yoke_status check_feedthrough(yoke_context *ctx, const yoke_coupling_def *def) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (settings->decomposition != YOKE_FORCE_DISPLACEMENT && settings->decomposition != YOKE_DISPLACEMENT_FORCE) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': %s has no feed-through; leave out feedthrough, or use decomposition "
+                     "force/displacement or displacement/force",
+                     def->name, decomposition_words[settings->decomposition]);
+  }
+  if (settings->extension != YOKE_EXTENSION_NONE) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': feedthrough goes with extension none only; leave out one of the two", def->name);
+  }
+  return YOKE_OK;
+}
+
+/* The integral of W over the step follows from the integrals of p only if W is linear with constant directions. */
+static yoke_status check_integral(yoke_context *ctx, const yoke_coupling_def *def) {
+  if (def->settings->decomposition == YOKE_DISPLACEMENT_DISPLACEMENT) return YOKE_OK; /* no force is a channel */
+  const yoke_force_element *element = def->element;
+  for (int i = 0; i < element->n; ++i) {
+    if (row_is_constant(&element->row[i])) continue;
+    char label[40];
+    yoke_row_label(&element->row[i], label, sizeof label);
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': extension i needs the integral of the force, which row '%s' does not have in closed "
+        "form; use extension d, or decomposition displacement/displacement",
+        def->name, label);
+  }
+  if (!law_is_linear(element->law)) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': extension i needs the integral of the force, which a nonlinear law does not have in "
+        "closed form; use extension d, or decomposition displacement/displacement",
+        def->name);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status constitutive_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (def->element == NULL) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': formulation constitutive needs a force element, this is a rigid joint; make it "
+                     "flexible, or use a formulation for constraints",
+                     def->name);
+  }
+  const bool extended   = settings->extension != YOKE_EXTENSION_NONE;
+  const int  max_degree = extended ? MAX_DEGREE_EXTENDED : MAX_DEGREE;
+  const char word       = settings->extension == YOKE_EXTENSION_D ? 'd' : 'i';
+  if (extended && scheme != NULL && (strcmp(scheme, "explicit") == 0 || strcmp(scheme, "waveform") == 0)) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': extension %c has conditions without explicit form, so scheme %s cannot solve them; "
+        "use scheme semi-implicit or implicit, or extension none",
+        def->name, word, scheme);
+  }
+  if (order < 0 || order > max_degree) {
+    if (!extended) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, max_degree);
+    }
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': order is %d, expected 0 to %d with extension %c; use a lower order, or extension none",
+        def->name, order, max_degree, word);
+  }
+  if (settings->feedthrough) YOKE_TRY(check_feedthrough(ctx, def));
+  return settings->extension == YOKE_EXTENSION_I ? check_integral(ctx, def) : YOKE_OK;
+}
+
+/* ---- channels ---- */
+
+static yoke_channel *add_channel(constitutive *self, role what, int side, int component) {
+  yoke_channel *channel  = &self->channel[self->n];
+  self->means[self->n++] = (meaning){what, side, component};
+  *channel               = (yoke_channel){.sign = {1.0, 1.0}};
+  channel->is_force      = what == ROLE_WRENCH;
+  return channel;
+}
+
+/* Component of the wrench on a port that is this freedom, -1: the kind does not feel it. */
+static int wrench_component(yoke_body_kind kind, int freedom) {
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
+    if (yoke_port_freedom(kind, k) == freedom) return k;
+  }
+  return -1;
+}
+
+static const char *const freedom_words[] = {"force x", "force y", "force z", "moment x", "moment y", "moment z"};
+
+/* The channel or channels that bring freedom f of the wrench to the sides in force mode. */
+static void add_wrench(constitutive *self, yoke_decomposition decomposition, int f) {
+  int  component[2];
+  bool drives[2];
+  for (int s = 0; s < 2; ++s) {
+    component[s] = wrench_component(self->kind[s], f);
+    drives[s] =
+        is_force_driven(decomposition, s) && component[s] >= 0 && (element_freedoms(self->element, s) >> f & 1u) != 0u;
+  }
+  const bool opposite = is_opposite(self->element, f);
+  const bool both     = drives[0] && drives[1];
+  if (opposite && (both ? component[0] == component[1] : drives[0] || drives[1])) { /* lambda: the wrench on side 1 */
+    yoke_channel *channel = add_channel(self, ROLE_WRENCH, 0, f);
+    channel->component    = drives[0] ? component[0] : component[1];
+    channel->sign[1]      = -1.0;
+    for (int s = 0; s < 2; ++s) channel->enters[s] = drives[s] ? YOKE_ENTRY_FORCE : YOKE_ENTRY_NONE;
+    snprintf(channel->name, sizeof channel->name, "%s", freedom_words[f]);
+    return;
+  }
+  for (int s = 0; s < 2; ++s) {
+    if (!drives[s]) continue;
+    yoke_channel *channel = add_channel(self, ROLE_WRENCH, s, f);
+    channel->component    = component[s];
+    channel->enters[s]    = YOKE_ENTRY_FORCE;
+    snprintf(channel->name, sizeof channel->name, "%s on %d", freedom_words[f], s + 1);
+  }
+}
+
+/* Euler parameters belong to all rotations at once; else component k of p goes with component k of v. */
+static bool law_needs_p(const constitutive *self, int side, int k) {
+  const unsigned freedoms = element_freedoms(self->element, side);
+  if (yoke_port_n_p(self->kind[side]) == YOKE_PORT_MAX_P && k >= 3) return freedoms >> 3 != 0u;
+  return (freedoms >> yoke_port_freedom(self->kind[side], k) & 1u) != 0u;
+}
+
+static bool law_needs_v(const constitutive *self, int side, int k) {
+  return (element_freedoms(self->element, side) >> yoke_port_freedom(self->kind[side], k) & 1u) != 0u;
+}
+
+/* Copies of the motion of `side`: they enter the other side. */
+static void add_copies(constitutive *self, int side) {
+  const yoke_body_kind kind = self->kind[side];
+  for (int k = 0; k < yoke_port_n_p(kind); ++k) {
+    if (!law_needs_p(self, side, k)) continue;
+    yoke_channel *channel     = add_channel(self, ROLE_COPY_P, side, k);
+    channel->component        = k;
+    channel->enters[1 - side] = YOKE_ENTRY_COPY_P;
+    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, yoke_port_p_name(kind, k));
+  }
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
+    if (!law_needs_v(self, side, k)) continue;
+    yoke_channel *channel     = add_channel(self, ROLE_COPY_V, side, k);
+    channel->component        = k;
+    channel->enters[1 - side] = YOKE_ENTRY_COPY_V;
+    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, yoke_port_v_name(kind, k));
+  }
+}
+
+/* Which channels get an inner node: forces always; D: copies of v; I: copies of p that have an integral. */
+static bool is_extended(const constitutive *self, const meaning *means) {
+  if (self->extension == YOKE_EXTENSION_NONE) return false;
+  if (means->what == ROLE_WRENCH) return true;
+  if (self->extension == YOKE_EXTENSION_D) return means->what == ROLE_COPY_V;
+  return means->what == ROLE_COPY_P && means->component < yoke_port_n_integrals(self->kind[means->side]);
+}
+
+static void set_replacements(constitutive *self) {
+  for (int s = 0; s < 2; ++s) {
+    for (int k = 0; k < YOKE_PORT_MAX_P; ++k) self->replaces[s][0][k] = self->replaces[s][1][k] = -1;
+  }
+  for (int i = 0; self->feedthrough && i < self->n; ++i) {
+    const meaning *m = &self->means[i];
+    if (m->what != ROLE_WRENCH) self->replaces[m->side][m->what == ROLE_COPY_V][m->component] = i;
+  }
+}
+
+static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  *out               = NULL;
+  constitutive *self = calloc(1, sizeof *self);
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  self->element     = def->element;
+  self->kind[0]     = def->kind[0];
+  self->kind[1]     = def->kind[1];
+  self->extension   = def->settings->extension;
+  self->feedthrough = def->settings->feedthrough;
+  self->reads_time  = law_reads_time(def->element->law);
+  self->constant    = rows_are_constant(def->element) && law_is_linear(def->element->law);
+
+  const yoke_decomposition decomposition = def->settings->decomposition;
+  for (int f = 0; f < 6; ++f) add_wrench(self, decomposition, f);
+  for (int s = 0; s < 2; ++s) {
+    if (!is_force_driven(decomposition, 1 - s)) add_copies(self, s);
+  }
+  for (int i = 0; i < self->n; ++i) {
+    self->channel[i].extended = is_extended(self, &self->means[i]);
+    if (self->channel[i].extended) self->extended[self->n_extended++] = i;
+  }
+  set_replacements(self);
+  *out = self;
+  return YOKE_OK;
+}
+
+static void constitutive_destroy(void *self) {
+  free(self);
+}
+
+static int constitutive_channels(const void *object, yoke_channel *out) {
+  const constitutive *self = object;
+  memcpy(out, self->channel, (size_t)self->n * sizeof *out);
+  return self->n;
+}
+
+static void constitutive_layout(const void *object, int channel, int degree, yoke_layout *out) {
+  const constitutive *self = object;
+  if (self->channel[channel].extended) {
+    const int k = degree < MAX_DEGREE_EXTENDED ? degree : MAX_DEGREE_EXTENDED;
+    *out        = (yoke_layout){.kind = YOKE_LAYOUT_HALF, .degree = k, .inner = {0.5, 0.0}};
+  } else {
+    *out = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
+  }
+}
+
+static int constitutive_n_conditions(const void *object) {
+  const constitutive *self = object;
+  return self->n + self->n_extended;
+}
+
+/* ---- the law ---- */
+
+/* Motion of the two ports as the law sees it. */
+typedef struct motion {
+  double p[2][YOKE_PORT_MAX_P], v[2][YOKE_PORT_MAX_V], a[2][YOKE_PORT_MAX_V];
+} motion;
+
+static void set_motion(const constitutive *self, const double *const y[2], const double *u, motion *m) {
+  memset(m, 0, sizeof *m);
+  for (int s = 0; s < 2; ++s) {
+    const int np = yoke_port_n_p(self->kind[s]), nv = yoke_port_n_v(self->kind[s]);
+    memcpy(m->p[s], y[s], (size_t)np * sizeof(double));
+    memcpy(m->v[s], y[s] + at_v(self, s), (size_t)nv * sizeof(double));
+    memcpy(m->a[s], y[s] + at_acceleration(self, s), (size_t)nv * sizeof(double));
+    for (int k = 0; k < np; ++k) {
+      if (self->replaces[s][0][k] >= 0) m->p[s][k] = u[self->replaces[s][0][k]];
+    }
+    for (int k = 0; k < nv; ++k) {
+      if (self->replaces[s][1][k] >= 0) m->v[s][k] = u[self->replaces[s][1][k]];
+    }
+  }
+}
+
+static void set_poses(const constitutive *self, const motion *m, yoke_pose poses[2]) {
+  for (int s = 0; s < 2; ++s) yoke_port_pose(self->kind[s], m->p[s], m->v[s], &poses[s]);
+}
+
+/* Forces and moments on the ports, f [2, 6]. */
+static void wrench(const constitutive *self, const motion *m, double t, double f[12]) {
+  yoke_pose poses[2];
+  set_poses(self, m, poses);
+  memset(f, 0, 12 * sizeof *f);
+  yoke_force_element_apply(self->element, poses, t, f);
+}
+
+/* Components of v (or v') to the twelve freedoms of the two frames. */
+static void scatter(const constitutive *self, const double (*v)[YOKE_PORT_MAX_V], double V[12]) {
+  memset(V, 0, 12 * sizeof *V);
+  for (int s = 0; s < 2; ++s) {
+    for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) V[6 * s + yoke_port_freedom(self->kind[s], k)] = v[s][k];
+  }
+}
+
+/* rate += partial W / partial t: central difference of order 4 over a hundredth of the step. */
+static void add_time_rate(const constitutive *self, const motion *m, double t, double H, double rate[12]) {
+  static const double weight[2] = {2.0 / 3.0, -1.0 / 12.0};
+  const double        h         = H > 0.0 ? 0.01 * H : 1e-6;
+  for (int j = 0; j < 2; ++j) {
+    double       above[12], below[12];
+    const double shift = (double)(j + 1) * h;
+    wrench(self, m, t + shift, above);
+    wrench(self, m, t - shift, below);
+    for (int r = 0; r < 12; ++r) rate[r] += weight[j] * (above[r] - below[r]) / h;
+  }
+}
+
+/* dW/dt = K V + D A + W_t. K holds the angular velocities fixed in their bodies, not in space; the difference is
+ * D (phi x w) with phi = w dt, which is zero. */
+static void wrench_rate(const constitutive *self, const motion *m, double t, double H, double rate[12]) {
+  yoke_pose poses[2];
+  double    f[12], K[144], D[144], V[12], A[12];
+  set_poses(self, m, poses);
+  yoke_force_element_jacobian(self->element, poses, t, f, K, D);
+  scatter(self, m->v, V);
+  scatter(self, m->a, A);
+  for (int r = 0; r < 12; ++r) {
+    rate[r] = 0.0;
+    for (int c = 0; c < 12; ++c) rate[r] += K[12 * r + c] * V[c] + D[12 * r + c] * A[c];
+  }
+  if (self->reads_time) add_time_rate(self, m, t, H, rate);
+}
+
+/* Integral of s over the step, or its growth, from values of one kind per side: row s = sign (x1 - x2). */
+static double row_difference(const constitutive *self, const yoke_row *row, const double *const x[2]) {
+  const int freedom = row->kind == YOKE_ROW_POINT ? row->k : row->kind == YOKE_ROW_TURN ? 5 : 0;
+  double    side[2];
+  for (int s = 0; s < 2; ++s) {
+    const int k = wrench_component(self->kind[s], freedom);
+    side[s]     = k >= 0 && k < yoke_port_n_integrals(self->kind[s]) ? x[s][k] : 0.0;
+  }
+  return row->kind == YOKE_ROW_POINT ? side[0] - side[1] : side[1] - side[0];
+}
+
+static void row_constants(const yoke_force_element *element, int i, double *c, double *d) {
+  *c = element->law != NULL ? element->law->stiffness : element->stiffness[i];
+  *d = element->law != NULL ? element->law->damping : element->damping[i];
+}
+
+/* Integral of lambda (the wrench on side 1) in one freedom over the step, linear rows of constant direction g:
+ *   integral W = -sum g (c (integral s - offset H) + d (s(T_{N+1}) - s(T_N))). */
+static double wrench_integral(const constitutive *self, const yoke_coupling_view *view, int freedom) {
+  const double *const integral[2] = {view->y[0] + at_integral(self, 0), view->y[1] + at_integral(self, 1)};
+  double              sum         = 0.0;
+  for (int i = 0; i < self->element->n; ++i) {
+    const yoke_row *row = &self->element->row[i];
+    if ((row_freedoms(row, 0) >> freedom & 1u) == 0u) continue;
+    double c, d;
+    row_constants(self->element, i, &c, &d);
+    const double g      = row->kind == YOKE_ROW_POINT ? 1.0 : -1.0;
+    const double area   = row_difference(self, row, integral) - self->element->offset[i] * view->H;
+    const double growth = row_difference(self, row, view->y) - row_difference(self, row, view->y_old);
+    sum -= g * (c * area + d * growth);
+  }
+  return sum;
+}
+
+/* ---- conditions ---- */
+
+/* Extension condition of channel i; `rate` is dW/dt (D-extension). */
+static double extension_residual(const constitutive *self, const yoke_coupling_view *view, const double rate[12],
+                                 int i) {
+  const meaning *m = &self->means[i];
+  if (self->extension == YOKE_EXTENSION_D) {
+    if (m->what == ROLE_WRENCH) return view->u_dot[i] - rate[6 * m->side + m->component];
+    return view->u_dot[i] - view->y[m->side][at_acceleration(self, m->side) + m->component];
+  }
+  if (m->what == ROLE_WRENCH) {
+    const double integral = wrench_integral(self, view, m->component);
+    return view->u_integral[i] - (m->side == 0 ? integral : -integral);
+  }
+  return view->u_integral[i] - view->y[m->side][at_integral(self, m->side) + m->component];
+}
+
+/* Value that channel i should have. */
+static double channel_value(const constitutive *self, const double *const y[2], const double f[12], int i) {
+  const meaning *m = &self->means[i];
+  switch (m->what) {
+  case ROLE_WRENCH: return f[6 * m->side + m->component];
+  case ROLE_COPY_P: return y[m->side][m->component];
+  case ROLE_COPY_V: return y[m->side][at_v(self, m->side) + m->component];
+  }
+  return 0.0;
+}
+
+static void constitutive_residual(const void *object, const yoke_coupling_view *view, double *c) {
+  const constitutive *self = object;
+  motion              m;
+  double              f[12], rate[12] = {0.0};
+  set_motion(self, view->y, view->u, &m);
+  wrench(self, &m, view->t, f);
+  for (int i = 0; i < self->n; ++i) c[i] = view->u[i] - channel_value(self, view->y, f, i);
+  if (self->extension == YOKE_EXTENSION_D) wrench_rate(self, &m, view->t, view->H, rate);
+  for (int j = 0; j < self->n_extended; ++j) c[self->n + j] = extension_residual(self, view, rate, self->extended[j]);
+}
+
+static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
+                                double *u) {
+  const constitutive *self = object;
+  const double *const y[2] = {y1, y2};
+  motion              m;
+  double              f[12];
+  set_motion(self, y, u_now, &m);
+  wrench(self, &m, t, f);
+  for (int i = 0; i < self->n; ++i) u[i] = channel_value(self, y, f, i);
+}
+
+/* ---- derivatives of the conditions ---- */
+
+/* Derivatives of the twelve wrench components by the components of p and v of both sides. */
+typedef struct slopes {
+  double p[2][12][YOKE_PORT_MAX_P], v[2][12][YOKE_PORT_MAX_V];
+} slopes;
+
+/* Tangent (dC, dphi) of the frame that belongs to dp: L [n_v, n_p]. Euler parameters q need not have norm 1 (the pose
+ * normalises them): dphi = 2 Ebar(q)^T dq / |q|^2. */
+static void left_inverse(yoke_body_kind kind, const double *p, double L[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P]) {
+  memset(L, 0, sizeof(double[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P]));
+  const bool has_quaternion = yoke_port_n_p(kind) == YOKE_PORT_MAX_P;
+  for (int k = 0; k < (has_quaternion ? 3 : yoke_port_n_v(kind)); ++k) L[k][k] = 1.0;
+  if (!has_quaternion) return;
+  double       E[12];
+  const double n2 = quaternion_norm2(p + 3);
+  quaternion_Ebar(E, p + 3);
+  for (int k = 0; k < 3; ++k) {
+    for (int j = 0; j < 4; ++j) L[3 + k][3 + j] = n2 > 0.0 ? 2.0 * E[3 * j + k] / n2 : 0.0;
+  }
+}
+
+/* W_p and W_v. K keeps angular velocities fixed in the bodies, p keeps them fixed in space:
+ *   K_space phi = K phi - D_w (phi x w). */
+static void wrench_slopes(const constitutive *self, const motion *m, double t, slopes *out) {
+  yoke_pose poses[2];
+  double    f[12], K[144], D[144];
+  set_poses(self, m, poses);
+  yoke_force_element_jacobian(self->element, poses, t, f, K, D);
+  memset(out, 0, sizeof *out);
+  for (int s = 0; s < 2; ++s) {
+    const yoke_body_kind kind = self->kind[s];
+    const int            np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind);
+    double               L[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P];
+    left_inverse(kind, m->p[s], L);
+    for (int r = 0; r < 12; ++r) {
+      double *K_row = K + 12 * r + 6 * s, *D_row = D + 12 * r + 6 * s;
+      /* d . (phi x w) = (w x d) . phi */
+      vec3_add_cross(K_row + 3, -1.0, poses[s].w, D_row + 3);
+      for (int k = 0; k < nv; ++k) {
+        const int freedom = yoke_port_freedom(kind, k);
+        out->v[s][r][k]   = D_row[freedom];
+        for (int j = 0; j < np; ++j) out->p[s][r][j] += K_row[freedom] * L[k][j];
+      }
+    }
+  }
+}
+
+/* d(dW/dt) / dx for one component x of the motion, by central differences (second derivatives of the rows). */
+static void rate_slope(const constitutive *self, motion *m, double *x, double t, double H, double slope[12]) {
+  const double kept = *x, h = 6e-6 * fmax(1.0, fabs(kept));
+  double       above[12], below[12];
+  *x = kept + h;
+  wrench_rate(self, m, t, H, above);
+  *x = kept - h;
+  wrench_rate(self, m, t, H, below);
+  *x = kept;
+  for (int r = 0; r < 12; ++r) slope[r] = (above[r] - below[r]) / (2.0 * h);
+}
+
+/* Derivatives of dW/dt by p and v; those by v' are W_v. Linear laws with constant directions: 0 and W_p. */
+static void rate_slopes(const constitutive *self, const motion *at, double t, double H, const slopes *w, slopes *out) {
+  motion m = *at;
+  memset(out, 0, sizeof *out);
+  for (int s = 0; s < 2; ++s) {
+    const int np = yoke_port_n_p(self->kind[s]), nv = yoke_port_n_v(self->kind[s]);
+    double    slope[12];
+    for (int k = 0; !self->constant && k < np; ++k) {
+      rate_slope(self, &m, &m.p[s][k], t, H, slope);
+      for (int r = 0; r < 12; ++r) out->p[s][r][k] = slope[r];
+    }
+    for (int k = 0; k < nv; ++k) {
+      if (!self->constant) rate_slope(self, &m, &m.v[s][k], t, H, slope);
+      for (int r = 0; r < 12; ++r) out->v[s][r][k] = self->constant ? w->p[s][r][k] : slope[r];
+    }
+  }
+}
+
+/* Rows of the derivatives that one condition writes. */
+typedef struct condition_row {
+  double *du, *du_dot, *du_integral, *dy[2];
+} condition_row;
+
+static condition_row row_of(const constitutive *self, int c, double *dc_du, double *dc_du_dot, double *dc_du_integral,
+                            double *dc_dy1, double *dc_dy2) {
+  const ptrdiff_t at = (ptrdiff_t)c * self->n;
+  return (condition_row){
+      .du          = dc_du + at,
+      .du_dot      = dc_du_dot + at,
+      .du_integral = dc_du_integral + at,
+      .dy          = {dc_dy1 + (ptrdiff_t)c * yoke_port_n_y(self->kind[0]),
+                      dc_dy2 + (ptrdiff_t)c * yoke_port_n_y(self->kind[1])},
+  };
+}
+
+/* -W_p and -W_v of wrench component r, to y or to the copies that stand in for it. */
+static void subtract_law(const constitutive *self, const slopes *w, int r, condition_row *row) {
+  for (int s = 0; s < 2; ++s) {
+    for (int k = 0; k < yoke_port_n_p(self->kind[s]); ++k) {
+      const int by = self->replaces[s][0][k];
+      *(by >= 0 ? &row->du[by] : &row->dy[s][k]) -= w->p[s][r][k];
+    }
+    for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) {
+      const int by = self->replaces[s][1][k];
+      *(by >= 0 ? &row->du[by] : &row->dy[s][at_v(self, s) + k]) -= w->v[s][r][k];
+    }
+  }
+}
+
+static void value_row(const constitutive *self, const slopes *w, int i, condition_row *row) {
+  const meaning *m = &self->means[i];
+  row->du[i]       = 1.0;
+  switch (m->what) {
+  case ROLE_WRENCH: subtract_law(self, w, 6 * m->side + m->component, row); break;
+  case ROLE_COPY_P: row->dy[m->side][m->component] = -1.0; break;
+  case ROLE_COPY_V: row->dy[m->side][at_v(self, m->side) + m->component] = -1.0; break;
+  }
+}
+
+static void derivative_row(const constitutive *self, const slopes *w, const slopes *rate, int i, condition_row *row) {
+  const meaning *m = &self->means[i];
+  row->du_dot[i]   = 1.0;
+  if (m->what != ROLE_WRENCH) {
+    row->dy[m->side][at_acceleration(self, m->side) + m->component] = -1.0;
+    return;
+  }
+  const int r = 6 * m->side + m->component;
+  subtract_law(self, rate, r, row);
+  for (int s = 0; s < 2; ++s) {
+    for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) row->dy[s][at_acceleration(self, s) + k] -= w->v[s][r][k];
+  }
+}
+
+/* Derivatives of wrench_integral: the row difference is +1 or -1 by the component of each side. */
+static void integral_row(const constitutive *self, int i, condition_row *row) {
+  const meaning *m    = &self->means[i];
+  row->du_integral[i] = 1.0;
+  if (m->what != ROLE_WRENCH) {
+    row->dy[m->side][at_integral(self, m->side) + m->component] = -1.0;
+    return;
+  }
+  const double sign = m->side == 0 ? 1.0 : -1.0;
+  for (int e = 0; e < self->element->n; ++e) {
+    if ((row_freedoms(&self->element->row[e], 0) >> m->component & 1u) == 0u) continue;
+    double c, d;
+    row_constants(self->element, e, &c, &d);
+    for (int s = 0; s < 2; ++s) { /* g s = x1 - x2 for every kind of row */
+      const int k = wrench_component(self->kind[s], m->component);
+      if (k < 0 || k >= yoke_port_n_integrals(self->kind[s])) continue;
+      const double by = s == 0 ? sign : -sign;
+      row->dy[s][at_integral(self, s) + k] += by * c;
+      row->dy[s][k] += by * d;
+    }
+  }
+}
+
+static void constitutive_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
+                                  double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
+  const constitutive *self = object;
+  const size_t        rows = (size_t)(self->n + self->n_extended), block = rows * (size_t)self->n * sizeof(double);
+  memset(dc_du, 0, block);
+  memset(dc_du_dot, 0, block);
+  memset(dc_du_integral, 0, block);
+  memset(dc_dy1, 0, rows * (size_t)yoke_port_n_y(self->kind[0]) * sizeof(double));
+  memset(dc_dy2, 0, rows * (size_t)yoke_port_n_y(self->kind[1]) * sizeof(double));
+
+  motion m;
+  slopes w, rate = {0};
+  set_motion(self, view->y, view->u, &m);
+  wrench_slopes(self, &m, view->t, &w);
+  if (self->extension == YOKE_EXTENSION_D) rate_slopes(self, &m, view->t, view->H, &w, &rate);
+  for (int c = 0; c < self->n + self->n_extended; ++c) {
+    condition_row row = row_of(self, c, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
+    const int     i   = c < self->n ? c : self->extended[c - self->n];
+    if (c < self->n) {
+      value_row(self, &w, i, &row);
+    } else if (self->extension == YOKE_EXTENSION_D) {
+      derivative_row(self, &w, &rate, i, &row);
+    } else {
+      integral_row(self, i, &row);
+    }
+  }
+}
+
+extern const yoke_formulation_ops constitutive_ops;
+
+const yoke_formulation_ops constitutive_ops = {
+    .name         = "constitutive",
+    .summary      = "force elements and flexible joints: law, and copy = original; extensions d and i",
+    .check        = constitutive_check,
+    .create       = constitutive_create,
+    .destroy      = constitutive_destroy,
+    .channels     = constitutive_channels,
+    .layout       = constitutive_layout,
+    .n_conditions = constitutive_n_conditions,
+    .residual     = constitutive_residual,
+    .jacobian     = constitutive_jacobian,
+    .update       = constitutive_update,
+};

@@ -1,0 +1,32 @@
+#include "coupling/convergence.h"
+
+#include <math.h>
+
+double graph_weighted_norm(const yoke_graph *g, const double *delta) {
+  double sum = 0.0;
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    for (int j = 0; j < channel->n_nodes; ++j) {
+      const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->largest);
+      const double part = delta[channel->w_at + j] / (g->settings.atol + g->settings.rtol * size);
+      sum += part * part;
+    }
+  }
+  return g->n_w > 0 ? sqrt(sum / (double)g->n_w) : 0.0;
+}
+
+yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, double norm) {
+  const bool is_first = convergence->previous <= 0.0;
+  if (!isfinite(norm)) return YOKE_VERDICT_DIVERGED;
+  if (norm < 1e-4 * g->settings.tau) return YOKE_VERDICT_CONVERGED;
+  convergence->rate     = is_first ? 1.0 : norm / convergence->previous;
+  convergence->previous = norm;
+  if (is_first) return YOKE_VERDICT_GO_ON;
+  if (convergence->rate < 1.0 && convergence->rate / (1.0 - convergence->rate) * norm < g->settings.tau)
+    return YOKE_VERDICT_CONVERGED;
+  return convergence->rate > 2.0 && !graph_is_stalled(g, norm) ? YOKE_VERDICT_DIVERGED : YOKE_VERDICT_GO_ON;
+}
+
+bool graph_is_stalled(const yoke_graph *g, double norm) {
+  return norm * g->settings.rtol < 1e-6;
+}

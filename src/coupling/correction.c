@@ -1,0 +1,98 @@
+#include "coupling/correction.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* Rows of one coupling:  dc/dw = dc/du [node is the end] + dc/du' d(u')/dw + dc/d(int u) d(int u)/dw + sum over sides dc/dy dy/dw. */
+static void add_wire(yoke_graph *g, const graph_wire *wire) {
+  graph_view view;
+  graph_view_set(g, wire, &view);
+  wire->wire.formulation->jacobian(wire->wire.self, &view.view, wire->dc_du, wire->dc_du_dot, wire->dc_du_integral,
+                                   wire->dc_dy[0], wire->dc_dy[1]);
+  int own = 0;
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    const yoke_past      past    = graph_past(g, channel);
+    double               dot[YOKE_LAYOUT_MAX_NODES], integral[YOKE_LAYOUT_MAX_NODES];
+    (void)yoke_layout_end_derivative(&channel->layout, &past, g->w + channel->w_at, dot);
+    (void)yoke_layout_integral(&channel->layout, &past, g->w + channel->w_at, integral);
+    for (int j = 0; j < channel->n_nodes; ++j, ++own) {
+      for (int r = 0; r < wire->n_c; ++r) {
+        const int at    = r * wire->n_channels + k;
+        double    value = wire->dc_du_dot[at] * dot[j] / g->H + wire->dc_du_integral[at] * integral[j] * g->H;
+        if (j == channel->n_nodes - 1) value += wire->dc_du[at];
+        g->J[wire->slot_own[r * wire->n_c + own]] += value;
+      }
+    }
+  }
+  for (int side = 0; side < 2; ++side) {
+    const graph_subsystem *s  = &g->subsystems[wire->wire.subsystem[side]];
+    const int              ny = s->subsystem->ny;
+    for (int c = 0; c < s->n_columns; ++c) {
+      const double *dy = s->dy + (size_t)c * (size_t)ny + wire->wire.y_at[side];
+      for (int r = 0; r < wire->n_c; ++r) {
+        const double *row = wire->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
+        double        sum = 0.0;
+        for (int k = 0; k < wire->n_y[side]; ++k) sum += row[k] * dy[k];
+        g->J[wire->slot_side[side][r * s->n_columns + c]] += sum;
+      }
+    }
+  }
+}
+
+static yoke_status singular(const yoke_graph *g, yoke_context *ctx) {
+  return yoke_fail(ctx, YOKE_SINGULAR, "the coupling conditions are singular at t = %.9g s (%d conditions)", g->t_next,
+                   g->n_c);
+}
+
+yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
+  if (g->n_c == 0) return YOKE_OK;
+  memset(g->J, 0, (size_t)g->pattern->nnz * sizeof *g->J);
+  for (int i = 0; i < g->n_wires; ++i) add_wire(g, &g->wires[i]);
+  if (g->broyden != NULL) {
+    const size_t n = (size_t)g->n_c;
+    memset(g->broyden, 0, n * n * sizeof *g->broyden);
+    for (int c = 0; c < g->n_w; ++c) {
+      for (int k = g->pattern->col_start[c]; k < g->pattern->col_start[c + 1]; ++k) {
+        g->broyden[(size_t)g->pattern->row[k] * n + (size_t)c] = g->J[k];
+      }
+    }
+    g->has_broyden     = true;
+    g->jacobian_degree = g->degree;
+    return YOKE_OK;
+  }
+  const yoke_status status = yoke_factor_make(g->linear, g->J, NULL, &g->factor);
+  return status == YOKE_SINGULAR ? singular(g, ctx) : status;
+}
+
+yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_c; ++i) g->delta[i] = -g->c[i];
+  if (g->n_c == 0) return YOKE_OK;
+  if (g->broyden == NULL) {
+    yoke_factor_solve(g->factor, g->delta, NULL, g->linear_work);
+  } else {
+    const size_t n     = (size_t)g->n_c;
+    double      *copy  = g->broyden + n * n;
+    lapack_int  *pivot = (lapack_int *)(void *)(copy + n * n);
+    memcpy(copy, g->broyden, n * n * sizeof *copy);
+    if (LAPACKE_dgesv(LAPACK_ROW_MAJOR, g->n_c, 1, copy, g->n_c, pivot, g->delta, 1) != 0) return singular(g, ctx);
+  }
+  for (int i = 0; i < g->n_c; ++i) {
+    if (!isfinite(g->delta[i])) return YOKE_NON_FINITE;
+  }
+  return YOKE_OK;
+}
+
+void graph_broyden_improve(yoke_graph *g, const double *c_old, const double *delta) {
+  const size_t n    = (size_t)g->n_c;
+  double       size = 0.0;
+  for (size_t i = 0; i < n; ++i) size += delta[i] * delta[i];
+  if (!(size > 0.0)) return;
+  for (size_t r = 0; r < n; ++r) {
+    double *row = g->broyden + r * n;
+    double  gap = g->c[r] - c_old[r];
+    for (size_t k = 0; k < n; ++k) gap -= row[k] * delta[k];
+    for (size_t k = 0; k < n; ++k) row[k] += gap * delta[k] / size;
+  }
+}

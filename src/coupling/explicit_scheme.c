@@ -1,0 +1,17 @@
+/* Explicit: extrapolate, integrate once, update the coupling values from the new outputs (on acceptance). */
+#include "coupling/sequence.h"
+
+extern const yoke_scheme_ops explicit_ops;
+
+static yoke_status explicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (g->settings.gauss_seidel) return graph_pass_in_sequence(g, false, statistics, ctx);
+  return graph_pass(g, false, statistics, ctx);
+}
+
+const yoke_scheme_ops explicit_ops = {
+    .name                = "explicit",
+    .summary             = "extrapolate, integrate once, update; cheapest step, smallest stable step",
+    .needs_explicit_form = true,
+    .can_sequence        = true,
+    .step                = explicit_step,
+};

@@ -1,0 +1,31 @@
+/* The list of formulations. */
+#include "coupling/formulation.h"
+
+#include <string.h>
+
+#define X(symbol) extern const yoke_formulation_ops symbol;
+#include "coupling/formulation_list.def"
+#undef X
+
+static const yoke_formulation_ops *const formulations[] = {
+#define X(symbol) &symbol,
+#include "coupling/formulation_list.def"
+#undef X
+};
+
+enum { N_FORMULATIONS = (int)(sizeof formulations / sizeof formulations[0]) };
+
+int yoke_formulation_n(void) {
+  return N_FORMULATIONS;
+}
+
+const yoke_formulation_ops *yoke_formulation_at(int i) {
+  return i >= 0 && i < N_FORMULATIONS ? formulations[i] : NULL;
+}
+
+const yoke_formulation_ops *yoke_formulation_find(const char *name) {
+  for (int i = 0; name != NULL && i < N_FORMULATIONS; ++i) {
+    if (strcmp(formulations[i]->name, name) == 0) return formulations[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,101 @@
+/* Formulation: channels, layout and conditions of one coupling. Knows outputs of ports and signals, never bodies.
+ *
+ * A coupling joins port 1 (side 1) and port 2 (side 2) of two subsystems. Its formulation declares channels; each channel
+ * is one scalar signal that enters one or both subsystems. At the end of a macro step it sees, per channel, the value
+ * u(T_{N+1}), the derivative u'(T_{N+1}-) and the integral of u over the step, and the outputs y of both ports now and at
+ * T_N, and states as many conditions as there are unknown nodes:
+ *   c(u, u', integral u, y1, y2) = 0. */
+#ifndef YOKE_COUPLING_FORMULATION_H
+#define YOKE_COUPLING_FORMULATION_H
+
+#include "coupling/layout.h"
+#include "model/force_elements.h"
+#include "model/port.h"
+#include <yoke/context.h>
+
+enum { YOKE_COUPLING_MAX_CHANNELS = 32 };
+
+typedef enum yoke_decomposition {
+  YOKE_FORCE_FORCE,
+  YOKE_FORCE_DISPLACEMENT,
+  YOKE_DISPLACEMENT_FORCE,
+  YOKE_DISPLACEMENT_DISPLACEMENT
+} yoke_decomposition;
+
+typedef enum yoke_extension { YOKE_EXTENSION_NONE, YOKE_EXTENSION_D, YOKE_EXTENSION_I } yoke_extension;
+
+/* Settings of one coupling; words of the model file (`cosimulation.couplings`). */
+typedef struct yoke_coupling_settings {
+  char               formulation[32]; /* "constitutive" */
+  yoke_decomposition decomposition;
+  yoke_extension     extension;
+  bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
+  double             relaxation;  /* share of the new value; 1 (waveform 0.7) */
+  double             nodes[2];    /* positions of inner nodes of the third-step layout */
+} yoke_coupling_settings;
+
+/* What is coupled: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
+typedef struct yoke_coupling_def {
+  const char                   *name;
+  const yoke_force_element     *element; /* kept; link origins are zero; NULL for joints */
+  yoke_body_kind                kind[2]; /* of the two ports */
+  const yoke_coupling_settings *settings;
+} yoke_coupling_def;
+
+/* One channel. It enters side s as input kind `enters[s]`. */
+typedef enum yoke_entry {
+  YOKE_ENTRY_NONE,
+  YOKE_ENTRY_FORCE,  /* component `component` of the wrench on the port, times sign[s] */
+  YOKE_ENTRY_COPY_P, /* component of p of the other port's copy */
+  YOKE_ENTRY_COPY_V
+} yoke_entry;
+
+typedef struct yoke_channel {
+  char       name[40]; /* "force x", "copy 1 angle" */
+  yoke_entry enters[2];
+  int        component; /* index into the wrench (nv), p or v of the kinds of port.h */
+  double     sign[2];
+  bool       extended; /* has inner nodes under a D- or I-extension */
+  bool       is_force; /* for perturbations, tolerances and predictors: a force [N, Nm], else a motion */
+} yoke_channel;
+
+/* What the conditions see. Sizes: n_channels, and n_y of the two ports. */
+typedef struct yoke_coupling_view {
+  double        t, H;       /* T_{N+1}, step */
+  const double *u;          /* values at T_{N+1} */
+  const double *u_dot;      /* derivatives at T_{N+1} from the left */
+  const double *u_integral; /* integrals over [T_N, T_{N+1}] */
+  const double *y[2];       /* at T_{N+1} */
+  const double *y_old[2];   /* at T_N */
+} yoke_coupling_view;
+
+typedef struct yoke_formulation_ops {
+  const char *name;    /* "constitutive" */
+  const char *summary; /* one line for `yoke help formulations` */
+
+  /* Is this combination possible? Otherwise a message through ctx says why and what to use. Called before create. */
+  yoke_status (*check)(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order);
+  yoke_status (*create)(yoke_context *ctx, const yoke_coupling_def *def, void **self);
+  void (*destroy)(void *self);
+
+  /* n channels, [YOKE_COUPLING_MAX_CHANNELS]. */
+  int (*channels)(const void *self, yoke_channel *out);
+  /* Layout of a channel at polynomial degree `degree` (the degree in force, which is lower during start-up). */
+  void (*layout)(const void *self, int channel, int degree, yoke_layout *out);
+  /* As many as the unknown nodes of all channels. */
+  int (*n_conditions)(const void *self);
+  void (*residual)(const void *self, const yoke_coupling_view *view, double *c);
+  /* dc/du, dc/du_dot, dc/du_integral, each [n_conditions, n_channels]; dc/dy of side s [n_conditions, n_y]. */
+  void (*jacobian)(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
+                   double *dc_du_integral, double *dc_dy1, double *dc_dy2);
+  /* Channel values that belong to the outputs y (explicit form u = phi(y)); also the consistent start and the final update.
+   * `u_now` are the channel values in force (feed-through). NULL: none, so explicit and waveform are impossible. */
+  void (*update)(const void *self, double t, const double *y1, const double *y2, const double *u_now, double *u);
+} yoke_formulation_ops;
+
+/* The list (formulation_list.def). */
+int                         yoke_formulation_n(void);
+const yoke_formulation_ops *yoke_formulation_at(int i);
+const yoke_formulation_ops *yoke_formulation_find(const char *name); /* NULL: none */
+
+#endif

@@ -1,0 +1,619 @@
+/* Creation of a graph, its start, and the acceptance of steps. */
+#include "coupling/graph_internal.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  START_ITERATIONS = 20,
+  GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
+  QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
+};
+
+yoke_scheme_settings yoke_scheme_settings_default(void) {
+  return (yoke_scheme_settings){.scheme              = "semi-implicit",
+                                .order               = 1,
+                                .samples             = 8,
+                                .acceleration_weight = 0.5,
+                                .update              = true,
+                                .final_update        = true,
+                                .relaxation          = 0.7,
+                                .rtol                = 1e-10,
+                                .atol                = 1e-10,
+                                .tau                 = 0.33,
+                                .max_iterations      = 10};
+}
+
+/* ---- creation ---- */
+
+/* Channels, conditions and unknowns of all wires at the full degree. */
+static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
+  int n = 0;
+  for (int i = 0; i < g->n_wires; ++i) {
+    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+    n += wires[i].formulation->channels(wires[i].self, list);
+  }
+  g->channels = yoke_allocate((size_t)n, sizeof *g->channels);
+  if (g->channels == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d channels", n);
+  for (int i = 0; i < g->n_wires; ++i) {
+    graph_wire  *wire = &g->wires[i];
+    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+    wire->wire       = wires[i];
+    wire->first      = g->n_channels;
+    wire->n_channels = wires[i].formulation->channels(wires[i].self, list);
+    wire->c_at       = g->n_c;
+    wire->n_c        = wires[i].formulation->n_conditions(wires[i].self);
+    for (int k = 0; k < wire->n_channels; ++k) {
+      graph_channel *channel = &g->channels[g->n_channels++];
+      channel->info          = list[k];
+      channel->wire          = i;
+      wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
+      channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
+      channel->w_at    = g->n_w;
+      g->n_w += channel->n_nodes;
+    }
+    g->n_c += wire->n_c;
+    for (int side = 0; side < 2; ++side) wire->n_y[side] = yoke_port_n_y(wires[i].kind[side]);
+    const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
+    wire->dc_du              = yoke_allocate(per_channel, sizeof(double));
+    wire->dc_du_dot          = yoke_allocate(per_channel, sizeof(double));
+    wire->dc_du_integral     = yoke_allocate(per_channel, sizeof(double));
+    wire->dc_dy[0]           = yoke_allocate((size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
+    wire->dc_dy[1]           = yoke_allocate((size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
+    if (wire->dc_du == NULL || wire->dc_du_dot == NULL || wire->dc_du_integral == NULL || wire->dc_dy[0] == NULL ||
+        wire->dc_dy[1] == NULL) {
+      return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': no memory", wires[i].name);
+    }
+  }
+  if (g->n_w != g->n_c) {
+    return yoke_fail(ctx, YOKE_E_INTERNAL, "%d unknown nodes but %d conditions", g->n_w, g->n_c);
+  }
+  return YOKE_OK;
+}
+
+/* Which channel feeds which input, and which unknowns enter a subsystem. */
+static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
+  graph_subsystem *s  = &g->subsystems[i];
+  const int        nu = s->subsystem->nu;
+  s->input_channel    = yoke_allocate((size_t)nu, sizeof(int));
+  int n_columns       = 0;
+  if (s->input_channel == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory");
+  for (int k = 0; k < nu; ++k) s->input_channel[k] = -1;
+  for (int w = 0; w < g->n_wires; ++w) {
+    for (int k = 0; k < g->wires[w].n_channels; ++k) {
+      bool enters = false;
+      for (int side = 0; side < 2; ++side) {
+        const int input = g->wires[w].wire.input_at[side][k];
+        if (g->wires[w].wire.subsystem[side] != i || input < 0) continue;
+        if (input >= nu)
+          return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s' has no input %d", s->subsystem->name, input);
+        s->input_channel[input] = g->wires[w].first + k;
+        enters                  = true;
+      }
+      if (enters) n_columns += g->channels[g->wires[w].first + k].n_nodes;
+    }
+  }
+  s->column_channel = yoke_allocate((size_t)n_columns, sizeof(int));
+  s->column_node    = yoke_allocate((size_t)n_columns, sizeof(int));
+  s->column         = yoke_allocate((size_t)n_columns, sizeof(int));
+  s->dy             = yoke_allocate((size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
+  if (s->column_channel == NULL || s->column_node == NULL || s->column == NULL || s->dy == NULL) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory", s->subsystem->name);
+  }
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_wire *wire   = &g->wires[g->channels[c].wire];
+    const int         k      = c - wire->first;
+    bool              enters = false;
+    for (int side = 0; side < 2; ++side) {
+      enters = enters || (wire->wire.subsystem[side] == i && wire->wire.input_at[side][k] >= 0);
+    }
+    for (int node = 0; enters && node < g->channels[c].n_nodes; ++node) {
+      s->column_channel[s->n_columns] = c;
+      s->column_node[s->n_columns]    = node;
+      s->column[s->n_columns++]       = g->channels[c].w_at + node;
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsystem *const *subsystems) {
+  const int n_workers = yoke_exec_n_workers(g->exec);
+  size_t    scratch = 64, most_u = 1, most_y = 1;
+  int       n_tasks = 0;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    s->subsystem       = subsystems[i];
+    YOKE_TRY(wire_subsystem(g, ctx, i));
+    const size_t ny = (size_t)s->subsystem->ny;
+    s->y            = yoke_allocate(ny, sizeof(double));
+    s->y_new        = yoke_allocate(ny, sizeof(double));
+    s->past_y       = yoke_allocate(ny * GRAPH_PAST, sizeof(double));
+    s->da_du        = yoke_allocate(ny * (size_t)s->subsystem->nu, sizeof(double));
+    s->variant      = yoke_allocate((size_t)n_workers, sizeof *s->variant);
+    bool ok         = s->y != NULL && s->y_new != NULL && s->past_y != NULL && s->da_du != NULL && s->variant != NULL;
+    ok              = ok && yoke_context_create(&s->ctx) == YOKE_OK;
+    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
+    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
+    for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
+      ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
+    }
+    if (!ok) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory for its states", s->subsystem->name);
+    if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
+    if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
+    if (ny > most_y) most_y = ny;
+    n_tasks += 1 + s->n_columns;
+  }
+  g->tasks      = yoke_allocate((size_t)n_tasks, sizeof *g->tasks);
+  g->scratch    = yoke_allocate((size_t)n_workers, sizeof *g->scratch);
+  g->signal_c   = yoke_allocate((size_t)n_workers, sizeof *g->signal_c);
+  g->variant_y  = yoke_allocate((size_t)n_workers, sizeof *g->variant_y);
+  g->worker_ctx = yoke_allocate((size_t)n_workers, sizeof *g->worker_ctx);
+  bool ok =
+      g->tasks != NULL && g->scratch != NULL && g->signal_c != NULL && g->variant_y != NULL && g->worker_ctx != NULL;
+  for (int k = 0; ok && k < n_workers; ++k) {
+    g->scratch[k]   = yoke_allocate(scratch, 1);
+    g->signal_c[k]  = yoke_allocate(most_u * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1), sizeof(double));
+    g->variant_y[k] = yoke_allocate(most_y, sizeof(double));
+    ok              = g->scratch[k] != NULL && g->signal_c[k] != NULL && g->variant_y[k] != NULL &&
+         yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
+  }
+  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d workers", n_workers);
+}
+
+/* Newton matrix: conditions of a wire against its own unknowns and all that enter its two subsystems. */
+static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
+  size_t n = 0;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const graph_wire *wire = &g->wires[i];
+    size_t            own  = 0;
+    for (int k = 0; k < wire->n_channels; ++k) own += (size_t)g->channels[wire->first + k].n_nodes;
+    n += (size_t)wire->n_c * (own + (size_t)g->subsystems[wire->wire.subsystem[0]].n_columns +
+                              (size_t)g->subsystems[wire->wire.subsystem[1]].n_columns);
+  }
+  int *row = yoke_allocate(n, sizeof *row), *col = yoke_allocate(n, sizeof *col),
+      *slot = yoke_allocate(n, sizeof *slot);
+  yoke_status status =
+      row != NULL && col != NULL && slot != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory");
+  for (int pass = 0; pass < 2 && status == YOKE_OK; ++pass) { /* 0: count and build the pattern; 1: hand out slots */
+    size_t at = 0;
+    for (int i = 0; i < g->n_wires; ++i) {
+      graph_wire *wire      = &g->wires[i];
+      const int   first_w   = g->channels[wire->first].w_at;
+      const int   n_own     = wire->n_c; /* unknowns of a coupling are as many as its conditions */
+      const int   counts[3] = {n_own, g->subsystems[wire->wire.subsystem[0]].n_columns,
+                               g->subsystems[wire->wire.subsystem[1]].n_columns};
+      for (int part = 0; part < 3; ++part) {
+        int **place = part == 0 ? &wire->slot_own : &wire->slot_side[part - 1];
+        if (pass == 1) {
+          *place = yoke_allocate((size_t)wire->n_c * (size_t)counts[part], sizeof **place);
+          if (*place == NULL) status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory");
+        }
+        for (int r = 0; r < wire->n_c && status == YOKE_OK; ++r) {
+          for (int k = 0; k < counts[part]; ++k, ++at) {
+            row[at] = wire->c_at + r;
+            col[at] = part == 0 ? first_w + k : g->subsystems[wire->wire.subsystem[part - 1]].column[k];
+            if (pass == 1) (*place)[r * counts[part] + k] = slot[at];
+          }
+        }
+      }
+    }
+    if (pass == 0 && status == YOKE_OK) {
+      status = yoke_pattern_create(ctx, g->n_c, g->n_w, (int)at, row, col, slot, &g->pattern);
+      if (status == YOKE_OK && g->n_c > 0) status = yoke_linear_create(ctx, g->pattern, YOKE_LINEAR_KLU, &g->linear);
+    }
+  }
+  free(row);
+  free(col);
+  free(slot);
+  return status;
+}
+
+static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
+  const size_t n    = (size_t)g->n_w;
+  g->w              = yoke_allocate(n, sizeof(double));
+  g->w_predicted    = yoke_allocate(n, sizeof(double));
+  g->w_previous     = yoke_allocate(n, sizeof(double));
+  g->c              = yoke_allocate(n, sizeof(double));
+  g->delta          = yoke_allocate(n, sizeof(double));
+  g->delta_previous = yoke_allocate(n, sizeof(double));
+  g->J              = yoke_allocate((size_t)(g->pattern != NULL ? g->pattern->nnz : 0), sizeof(double));
+  g->linear_work    = yoke_allocate(g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
+  bool ok = g->w != NULL && g->w_predicted != NULL && g->w_previous != NULL && g->c != NULL && g->delta != NULL &&
+            g->delta_previous != NULL && g->J != NULL && g->linear_work != NULL;
+  if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) {
+    g->broyden = yoke_allocate(2 * n * n + n, sizeof(double));
+    ok         = ok && g->broyden != NULL;
+  }
+  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d coupling unknowns", g->n_w);
+}
+
+static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
+  const yoke_scheme_settings *s = &g->settings;
+  if (s->gauss_seidel && !g->scheme->can_sequence) {
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "scheme '%s' corrects all subsystems at once and cannot run them one after another: use "
+                     "sequence jacobi, or scheme explicit or waveform",
+                     s->scheme);
+  }
+  const bool acceleration =
+      s->predictor == YOKE_PREDICTOR_ACCELERATION || s->predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+  if (acceleration && strcmp(s->scheme, "explicit") != 0) {
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "the acceleration predictors are explicit methods: use scheme explicit, or predictor extrapolation");
+  }
+  if (s->predictor == YOKE_PREDICTOR_LEAST_SQUARES && (s->samples < s->order + 2 || s->samples > GRAPH_PAST)) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "least-squares predictor: samples is %d, expected %d to %d for order %d",
+                     s->samples, s->order + 2, GRAPH_PAST, s->order);
+  }
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (g->scheme->needs_explicit_form && g->wires[i].wire.formulation->update == NULL) {
+      return yoke_fail(
+          ctx, YOKE_E_MODEL,
+          "coupling '%s': formulation '%s' has no explicit form, which scheme '%s' needs; use semi-implicit "
+          "or implicit",
+          g->wires[i].wire.name, g->wires[i].wire.formulation->name, s->scheme);
+    }
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (g->scheme->needs_repeat && g->subsystems[i].subsystem->ops->copy == NULL) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s' cannot go back, which scheme '%s' needs; use scheme explicit",
+                       g->subsystems[i].subsystem->name, s->scheme);
+    }
+    if (s->jacobian == YOKE_JACOBIAN_ANALYTIC && g->subsystems[i].subsystem->ops->compliance == NULL) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s' gives no analytic response; use jacobian finite-difference",
+                       g->subsystems[i].subsystem->name);
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsystem *const *subsystems, int n_wires,
+                              const yoke_wire *wires, const yoke_scheme_settings *settings, yoke_exec *exec,
+                              yoke_graph **out) {
+  *out          = NULL;
+  yoke_graph *g = yoke_allocate(1, sizeof *g);
+  if (g == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  g->settings     = *settings;
+  g->exec         = exec;
+  g->scheme       = yoke_scheme_find(settings->scheme);
+  g->n_subsystems = n_subsystems;
+  g->n_wires      = n_wires;
+  g->subsystems   = yoke_allocate((size_t)n_subsystems, sizeof *g->subsystems);
+  g->wires        = yoke_allocate((size_t)n_wires, sizeof *g->wires);
+  yoke_status status =
+      g->subsystems != NULL && g->wires != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (status == YOKE_OK && g->scheme == NULL)
+    status = yoke_fail(ctx, YOKE_E_MODEL, "there is no scheme '%s'", settings->scheme);
+  if (status == YOKE_OK) status = build_wires(g, ctx, wires);
+  if (status == YOKE_OK) status = build_subsystems(g, ctx, subsystems);
+  if (status == YOKE_OK) status = check_settings(g, ctx);
+  if (status == YOKE_OK && g->scheme->needs_repeat) status = build_matrix(g, ctx);
+  if (status == YOKE_OK) status = allocate_unknowns(g, ctx);
+  if (status != YOKE_OK) {
+    yoke_graph_destroy(&g);
+    return status;
+  }
+  *out = g;
+  return YOKE_OK;
+}
+
+static void destroy_subsystem(graph_subsystem *s, int n_workers) {
+  if (s->subsystem != NULL) {
+    yoke_subsystem_state_destroy(s->subsystem, &s->accepted);
+    yoke_subsystem_state_destroy(s->subsystem, &s->trial);
+    for (int k = 0; s->variant != NULL && k < n_workers; ++k)
+      yoke_subsystem_state_destroy(s->subsystem, &s->variant[k]);
+  }
+  free(s->variant);
+  free(s->y);
+  free(s->y_new);
+  free(s->past_y);
+  free(s->da_du);
+  free(s->input_channel);
+  free(s->column_channel);
+  free(s->column_node);
+  free(s->column);
+  free(s->dy);
+  yoke_context_destroy(&s->ctx);
+}
+
+void yoke_graph_destroy(yoke_graph **graph) {
+  yoke_graph *g = *graph;
+  if (g == NULL) return;
+  const int n_workers = yoke_exec_n_workers(g->exec);
+  for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i], n_workers);
+  for (int i = 0; g->wires != NULL && i < g->n_wires; ++i) {
+    graph_wire *wire = &g->wires[i];
+    free(wire->dc_du);
+    free(wire->dc_du_dot);
+    free(wire->dc_du_integral);
+    free(wire->dc_dy[0]);
+    free(wire->dc_dy[1]);
+    free(wire->slot_own);
+    free(wire->slot_side[0]);
+    free(wire->slot_side[1]);
+  }
+  for (int k = 0; k < n_workers; ++k) {
+    if (g->scratch != NULL) free(g->scratch[k]);
+    if (g->signal_c != NULL) free(g->signal_c[k]);
+    if (g->variant_y != NULL) free(g->variant_y[k]);
+    if (g->worker_ctx != NULL) yoke_context_destroy(&g->worker_ctx[k]);
+  }
+  free(g->scratch);
+  free(g->signal_c);
+  free(g->variant_y);
+  free(g->worker_ctx);
+  yoke_factor_release(&g->factor);
+  yoke_linear_destroy(&g->linear);
+  yoke_pattern_destroy(&g->pattern);
+  free(g->subsystems);
+  free(g->wires);
+  free(g->channels);
+  free(g->tasks);
+  free(g->w);
+  free(g->w_predicted);
+  free(g->w_previous);
+  free(g->c);
+  free(g->delta);
+  free(g->delta_previous);
+  free(g->J);
+  free(g->linear_work);
+  free(g->broyden);
+  free(g);
+  *graph = NULL;
+}
+
+/* ---- start ---- */
+
+void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
+                  double *u) {
+  double now[YOKE_COUPLING_MAX_CHANNELS];
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    now[k]                       = g->H > 0.0 ? g->w[channel->w_at + channel->n_nodes - 1] : channel->past[0];
+  }
+  wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+}
+
+/* Constant inputs of one subsystem from the newest values of the history. */
+static void held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
+  const graph_subsystem *s = &g->subsystems[i];
+  for (int k = 0; k < s->subsystem->nu; ++k)
+    c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
+  times[0] = t;
+  times[1] = t + 1.0;
+  *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+}
+
+/* Outputs of all accepted states with the channel values of the history. */
+static yoke_status outputs_with_history(yoke_graph *g, double t) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    double           times[2];
+    yoke_signal      signal;
+    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
+  g->n_past    = 1;
+  g->past_t[0] = t;
+  g->H         = 0.0;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    double      times[2];
+    yoke_signal signal;
+    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+  }
+  /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+  for (int round = 0; round < START_ITERATIONS; ++round) {
+    double      change = 0.0;
+    yoke_status status = outputs_with_history(g, t);
+    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "the start has outputs that are not finite");
+    for (int w = 0; w < g->n_wires; ++w) {
+      const graph_wire *wire = &g->wires[w];
+      double            u[YOKE_COUPLING_MAX_CHANNELS];
+      graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
+                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
+      for (int k = 0; k < wire->n_channels; ++k) {
+        graph_channel *channel = &g->channels[wire->first + k];
+        change                 = fmax(change, fabs(u[k] - channel->past[0]) / fmax(fabs(u[k]), 1e-12));
+        channel->past[0]       = u[k];
+        channel->largest       = fabs(u[k]);
+      }
+    }
+    if (change < 1e-14) break;
+  }
+  YOKE_TRY(outputs_with_history(g, t));
+  for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
+    double      times[2];
+    yoke_signal signal;
+    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+    memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
+  }
+  return YOKE_OK;
+}
+
+void yoke_graph_add_past(yoke_graph *g, double t, const double *y) {
+  if (g->n_past == GRAPH_PAST) return;
+  const int n      = g->n_past++;
+  g->past_t[n]     = t;
+  int           at = 0;
+  const double *start[2];
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const int ny = g->subsystems[i].subsystem->ny;
+    memcpy(g->subsystems[i].past_y + (size_t)n * (size_t)ny, y + at, (size_t)ny * sizeof(double));
+    at += ny;
+  }
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    double            u[YOKE_COUPLING_MAX_CHANNELS];
+    for (int side = 0; side < 2; ++side) {
+      const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
+      start[side]              = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
+    }
+    graph_update(g, wire, t, start[0], start[1], u);
+    for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
+  }
+}
+
+/* ---- steps ---- */
+
+/* A step that failed while a coupling was growing beyond all bounds failed because of that. */
+static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
+  const graph_channel *worst = NULL;
+  for (int c = 0; c < g->n_channels; ++c) {
+    if (g->channels[c].n_growing >= 3 && (worst == NULL || g->channels[c].n_growing > worst->n_growing))
+      worst = &g->channels[c];
+  }
+  if (worst == NULL || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL) return status;
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
+                   "by %.3g, when the step "
+                   "from t = %.9g s failed; use a smaller macro step, a lower order, or scheme %s",
+                   g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
+                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+}
+
+yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+  *statistics    = (yoke_step_statistics){.converged = true};
+  g->trial_ready = false;
+  graph_prepare(g, t_next);
+  graph_predict(g);
+  yoke_status status   = g->scheme->step(g, statistics, ctx);
+  statistics->residual = status == YOKE_OK ? graph_residual(g) : 0.0;
+  if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status != YOKE_OK) return explain_failure(g, status, ctx);
+  g->trial_ready = true;
+  return YOKE_OK;
+}
+
+/* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
+ * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
+ * many steps too, but with one sign and far below the values of other couplings. */
+static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
+  const bool is_force = channel->info.is_force;
+  const bool exceeds =
+      fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) && fabs(jump) > 1e-9 * g->largest[is_force];
+  if (exceeds) {
+    if (channel->n_growing == 0) channel->calm = channel->largest;
+    channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
+    ++channel->n_growing;
+    channel->jump    = jump;
+    channel->n_quiet = 0;
+  } else if (++channel->n_quiet > QUIET_STEPS) {
+    channel->n_growing = channel->n_flips = 0;
+    channel->jump                         = 0.0;
+  }
+  channel->largest     = fmax(channel->largest, fabs(value));
+  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
+  const bool flips     = channel->n_flips >= 3;
+  const bool explodes  = channel->n_growing >= 5 && flips && channel->calm > 0.0 && fabs(jump) > 1e4 * channel->calm;
+  const bool diverges =
+      explodes || (channel->n_growing >= GROWING_STEPS && flips) || channel->n_growing >= 10 * GROWING_STEPS;
+  if (!diverges && isfinite(value)) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
+                   "value before, for the "
+                   "%dth time; use a smaller macro step, a lower order, or scheme %s",
+                   g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
+                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+}
+
+static void shift(double *list, int n) {
+  memmove(list + 1, list, (size_t)(n - 1) * sizeof *list);
+}
+
+yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
+  if (!g->trial_ready) return yoke_fail(ctx, YOKE_E_INTERNAL, "there is no trial step to accept");
+  g->trial_ready     = false;
+  yoke_status status = YOKE_OK;
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    double            u[YOKE_COUPLING_MAX_CHANNELS];
+    const bool        update = wire->wire.formulation->update != NULL && g->settings.final_update;
+    if (update) {
+      graph_update(g, wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), u);
+    }
+    for (int k = 0; k < wire->n_channels; ++k) {
+      graph_channel *channel    = &g->channels[wire->first + k];
+      const int      last       = channel->w_at + channel->n_nodes - 1;
+      const double   value      = update ? u[k] : g->w[last];
+      const double   jump       = value - g->w_predicted[last];
+      channel->correction       = fabs(jump);
+      const yoke_status watched = watch(g, channel, jump, value, ctx);
+      if (status == YOKE_OK) status = watched;
+      channel->n_inner = channel->n_nodes - 1;
+      for (int j = 0; j < channel->n_inner; ++j) channel->inner[j] = g->w[channel->w_at + j];
+      shift(channel->past, GRAPH_PAST);
+      channel->past[0] = value;
+    }
+  }
+  if (status != YOKE_OK) return status;
+  for (int w = 0; w < g->n_wires; ++w) { /* inner nodes of all channels sit at the same times */
+    for (int k = 0; k < g->wires[w].n_channels; ++k) {
+      const graph_channel *channel = &g->channels[g->wires[w].first + k];
+      for (int j = 0; j < channel->n_inner; ++j)
+        g->inner_t[j] = g->past_t[0] + g->H * yoke_layout_node(&channel->layout, j);
+    }
+  }
+  shift(g->past_t, GRAPH_PAST);
+  g->past_t[0] = g->t_next;
+  if (g->n_past < GRAPH_PAST) ++g->n_past;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s    = &g->subsystems[i];
+    void            *swap = s->accepted;
+    s->accepted           = s->trial;
+    s->trial              = swap;
+    if (s->subsystem->ops->accept != NULL) s->subsystem->ops->accept(s->subsystem, s->accepted);
+    memcpy(s->y, s->y_new, (size_t)s->subsystem->ny * sizeof(double));
+  }
+  g->H = 0.0;
+  if (g->settings.update && (g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
+                             g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)) {
+    YOKE_TRY(outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s  = &g->subsystems[i];
+    const size_t     ny = (size_t)s->subsystem->ny;
+    memmove(s->past_y + ny, s->past_y, (GRAPH_PAST - 1) * ny * sizeof(double));
+    memcpy(s->past_y, s->y, ny * sizeof(double));
+  }
+  ++g->n_accepted;
+  return YOKE_OK;
+}
+
+/* ---- questions ---- */
+
+double yoke_graph_t(const yoke_graph *graph) {
+  return graph->past_t[0];
+}
+
+const void *yoke_graph_state(const yoke_graph *graph, int subsystem) {
+  return graph->subsystems[subsystem].accepted;
+}
+
+const double *yoke_graph_y(const yoke_graph *graph, int subsystem) {
+  return graph->subsystems[subsystem].y;
+}
+
+int yoke_graph_n_channels(const yoke_graph *graph, int wire) {
+  return graph->wires[wire].n_channels;
+}
+
+const char *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel) {
+  return graph->channels[graph->wires[wire].first + channel].info.name;
+}
+
+double yoke_graph_channel(const yoke_graph *graph, int wire, int channel) {
+  return graph->channels[graph->wires[wire].first + channel].past[0];
+}

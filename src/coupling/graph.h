@@ -1,0 +1,101 @@
+/* Graph: subsystems and couplings, wired; one macro step at a time.
+ *
+ * Unknowns of a step: w = node values after T_N of all channels of all couplings, coupling by coupling, channel by channel,
+ * node by node. One *pass* integrates every subsystem from its accepted state with the inputs that follow from w and gives
+ * the outputs y; beside it run, on wish, one perturbed integration per unknown and subsystem that reads it, which give dy/dw.
+ *
+ * Invariants (numbers of the design, section 2):
+ *   1. A pass starts from copies of the states accepted at T_N.
+ *   2. Accepted states, history and time change in yoke_graph_accept only; a rejected step leaves no trace.
+ *   3. The history holds accepted values only.
+ *   5. Tasks write what they own; sums run in index order: same bits for any number of threads.
+ *   7. After creation a macro step allocates no memory of its own. */
+#ifndef YOKE_COUPLING_GRAPH_H
+#define YOKE_COUPLING_GRAPH_H
+
+#include "coupling/formulation.h"
+#include "exec/exec.h"
+#include "subsystem/subsystem.h"
+
+typedef enum yoke_start_up { YOKE_START_RAMP, YOKE_START_RAMP_LOW, YOKE_START_GRADED, YOKE_START_EXACT } yoke_start_up;
+typedef enum yoke_predictor {
+  YOKE_PREDICTOR_EXTRAPOLATION,
+  YOKE_PREDICTOR_LEAST_SQUARES,
+  YOKE_PREDICTOR_ACCELERATION,
+  YOKE_PREDICTOR_ACCELERATION_RELAXED
+} yoke_predictor;
+typedef enum yoke_jacobian {
+  YOKE_JACOBIAN_FINITE_DIFFERENCE,
+  YOKE_JACOBIAN_ANALYTIC,
+  YOKE_JACOBIAN_BROYDEN
+} yoke_jacobian;
+
+typedef struct yoke_scheme_settings {
+  char           scheme[16]; /* "semi-implicit" */
+  int            order;      /* polynomial degree k */
+  bool           gauss_seidel;
+  yoke_start_up  start;
+  yoke_predictor predictor;
+  int            samples;             /* least squares: number of points, > k + 1 */
+  int            order_acceleration;  /* degree of the extrapolated accelerations */
+  double         acceleration_weight; /* omega of acceleration-relaxed: share of the extrapolated value */
+  bool           update;              /* accelerations recomputed with the final coupling values */
+  yoke_jacobian  jacobian;
+  bool           final_update;   /* store u = phi(y) instead of the corrected nodes */
+  double         relaxation;     /* waveform: share of the new value */
+  double         rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
+  double         tau;            /* 0.33 */
+  int            max_iterations; /* corrector passes; 10 (waveform 50) */
+} yoke_scheme_settings;
+
+yoke_scheme_settings yoke_scheme_settings_default(void);
+
+typedef struct yoke_step_statistics {
+  int    iterations;   /* corrector passes */
+  int    integrations; /* of subsystems, perturbed ones included */
+  double residual;     /* largest |c| with the outputs of the last pass */
+  bool   converged;    /* implicit and waveform: the test was met */
+} yoke_step_statistics;
+
+/* One coupling and where it is connected. */
+typedef struct yoke_wire {
+  const char                 *name; /* kept */
+  const yoke_formulation_ops *formulation;
+  void                       *self; /* of the formulation; borrowed */
+  int                         subsystem[2];
+  int                         y_at[2];         /* where the port's outputs start in the subsystem's y */
+  yoke_body_kind              kind[2];         /* of the ports */
+  int input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
+} yoke_wire;
+
+typedef struct yoke_graph yoke_graph;
+
+/* Keeps subsystems, wires' formulations and exec. */
+yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsystem *const *subsystems, int n_wires,
+                              const yoke_wire *wires, const yoke_scheme_settings *settings, yoke_exec *exec,
+                              yoke_graph **out);
+void        yoke_graph_destroy(yoke_graph **graph);
+
+/* Start all subsystems at t with consistent coupling values (fixed point of u = phi(y), which is exact without feed-through of
+ * forces into positions and velocities). */
+yoke_status yoke_graph_start(yoke_graph *graph, double t, yoke_context *ctx);
+
+/* For the start `exact`: one more point of the past, older than all given so far: t and y of every subsystem, subsystem by
+ * subsystem. Call after start, before the first step. */
+void yoke_graph_add_past(yoke_graph *graph, double t, const double *y);
+
+/* One trial step from T_N to t_next with the scheme of the settings; nothing is accepted yet. > 0: a smaller step may help. */
+yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistics *statistics, yoke_context *ctx);
+
+/* Make the last trial the accepted state at its time. YOKE_E_UNSTABLE when the run diverges; the message names the coupling. */
+yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
+
+/* Questions about the accepted state. */
+double        yoke_graph_t(const yoke_graph *graph);
+const void   *yoke_graph_state(const yoke_graph *graph, int subsystem);
+const double *yoke_graph_y(const yoke_graph *graph, int subsystem);
+int           yoke_graph_n_channels(const yoke_graph *graph, int wire);
+const char   *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
+double        yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
+
+#endif

@@ -1,0 +1,149 @@
+/* Inside of a graph, shared by graph*.c, predictor.c and the schemes. */
+#ifndef YOKE_COUPLING_GRAPH_INTERNAL_H
+#define YOKE_COUPLING_GRAPH_INTERNAL_H
+
+#include "coupling/graph.h"
+#include "coupling/scheme.h"
+#include "linalg/sparse.h"
+
+enum {
+  GRAPH_PAST          = 16, /* accepted macro points kept */
+  GRAPH_SIGNAL_DEGREE = 7,
+  GRAPH_MAX_BREAKS    = 8
+};
+
+/* One channel of one coupling. */
+typedef struct graph_channel {
+  yoke_channel info;
+  int          wire;
+  yoke_layout  layout;           /* at the degree of the present step */
+  int          w_at, n_nodes;    /* its unknowns in w */
+  double       past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
+  double       inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
+  int          n_inner;
+  double       correction; /* |corrected - predicted| of the last step: size of the next perturbation */
+  double       largest;    /* |u| so far */
+  double       jump;       /* the last that exceeded `largest` */
+  int          n_growing;  /* such jumps in a row, each larger than the one before */
+  int          n_flips;    /* changes of sign among them */
+  int          n_quiet;    /* steps since the last one */
+  double       calm;       /* `largest` before they began */
+  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* acceleration predictor: u(s) itself, powers of s */
+} graph_channel;
+
+typedef struct graph_wire {
+  yoke_wire wire;
+  int       first, n_channels; /* its channels */
+  int       c_at, n_c;         /* its conditions */
+  int       n_y[2];
+  /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
+  double   *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
+  int      *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
+  int      *slot_side[2]; /* [n_c, columns of the side's subsystem] */
+} graph_wire;
+
+typedef struct graph_subsystem {
+  yoke_subsystem *subsystem;
+  void           *accepted, *trial;
+  void          **variant;       /* [n_workers] states for perturbed runs */
+  double         *y;             /* [ny] at T_N */
+  double         *y_new;         /* [ny] of the last pass */
+  double         *past_y;        /* [GRAPH_PAST, ny] newest first */
+  int            *input_channel; /* [nu] channel that feeds an input; -1: none (zero) */
+  int             n_columns;     /* unknowns that enter: all nodes of all channels that enter */
+  int            *column_channel, *column_node,
+      *column;          /* [n_columns] channel, node, index in w (-1: node not present at this degree) */
+  double       *dy;     /* [n_columns, ny] dy/dw */
+  double       *da_du;  /* [nu, ny] analytic Jacobian: response of the accelerations */
+  yoke_status   status; /* of the last pass */
+  yoke_context *ctx;
+} graph_subsystem;
+
+typedef struct graph_task {
+  int subsystem, column; /* column -1: the main integration */
+} graph_task;
+
+struct yoke_graph {
+  yoke_scheme_settings   settings;
+  const yoke_scheme_ops *scheme;
+  yoke_exec             *exec;
+  int                    n_subsystems, n_wires, n_channels, n_w, n_c, n_w_most;
+  graph_subsystem       *subsystems;
+  graph_wire            *wires;
+  graph_channel         *channels;
+
+  /* time */
+  int64_t n_accepted;         /* steps */
+  int     n_past;             /* points in the history */
+  double  past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
+  double  inner_t[2]; /* times of the inner nodes of the last step, per kind of layout the same for all channels */
+  double  t_next, H;
+  double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
+
+  /* present step */
+  int     degree;                       /* in force */
+  double *w, *w_predicted, *w_previous; /* [n_w_most] */
+  double *c, *delta, *delta_previous;   /* [n_c] */
+  bool    use_curves;                   /* signals are the curves of the acceleration predictor */
+  bool    trial_ready;
+  double  largest[2]; /* |u| of all motions and of all forces so far */
+
+  /* tasks of a pass */
+  graph_task    *tasks;
+  int            n_tasks;
+  void         **scratch;    /* [n_workers] largest scratch of all subsystems */
+  double       **signal_c;   /* [n_workers] coefficients */
+  double       **variant_y;  /* [n_workers] */
+  yoke_context **worker_ctx; /* [n_workers] */
+
+  /* Newton */
+  yoke_pattern *pattern;
+  yoke_linear  *linear;
+  yoke_factor  *factor;
+  double       *J, *linear_work;
+  double       *broyden; /* [n_c, n_c] dense inverse-free matrix, row major; NULL: not used */
+  bool          has_broyden;
+  int           jacobian_degree; /* degree and step J was made for (broyden) */
+};
+
+/* Degrees, layouts and unknowns of a step that starts now. */
+void graph_prepare(yoke_graph *graph, double t_next);
+/* Predicted nodes into w_predicted and w. */
+void graph_predict(yoke_graph *graph);
+
+/* One pass over all subsystems (and the columns of dy/dw when `with_columns`). Trial states and y_new are set. */
+yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);
+/* One subsystem only (gauss-seidel). */
+yoke_status graph_pass_one(yoke_graph *graph, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx);
+/* dy/dw from the responses of accelerations instead of perturbed integrations. */
+yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
+
+/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none).
+ * `c` has room for GRAPH_MAX_BREAKS pieces; `t` for one more. */
+void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
+                  yoke_signal *out);
+
+/* What a coupling sees; arrays of YOKE_COUPLING_MAX_CHANNELS. */
+typedef struct graph_view {
+  double u[YOKE_COUPLING_MAX_CHANNELS], u_dot[YOKE_COUPLING_MAX_CHANNELS], u_integral[YOKE_COUPLING_MAX_CHANNELS];
+  yoke_coupling_view view;
+} graph_view;
+void graph_view_set(const yoke_graph *graph, const graph_wire *wire, graph_view *out);
+
+/* Conditions of all couplings into graph->c; returns the largest |c|. */
+double graph_residual(yoke_graph *graph);
+
+/* u = phi(y) of one coupling from y_new (or y when `accepted`), for the channel values `now`. */
+void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, const double *y1, const double *y2,
+                  double *u);
+
+/* Outputs of side s of a wire in an array of a subsystem's outputs. */
+static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {
+  return y + wire->wire.y_at[side];
+}
+
+static inline yoke_past graph_past(const yoke_graph *graph, const graph_channel *channel) {
+  return (yoke_past){.n = graph->n_past, .s = graph->past_s, .u = channel->past};
+}
+
+#endif

@@ -1,0 +1,127 @@
+#include "coupling/layout.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { N_COEFFICIENTS = YOKE_LAYOUT_MAX_DEGREE + 1 };
+
+int yoke_layout_n_nodes(const yoke_layout *layout) {
+  return layout->kind == YOKE_LAYOUT_END ? 1 : layout->kind == YOKE_LAYOUT_HALF ? 2 : 3;
+}
+
+double yoke_layout_node(const yoke_layout *layout, int j) {
+  return j == yoke_layout_n_nodes(layout) - 1 ? 1.0 : layout->inner[j];
+}
+
+/* Degrees 0 and 1 of the layouts with inner nodes are piecewise, all else is one polynomial. */
+static bool is_piecewise(const yoke_layout *layout) {
+  return layout->kind != YOKE_LAYOUT_END && layout->degree < 2;
+}
+
+int yoke_layout_n_pieces(const yoke_layout *layout) {
+  return is_piecewise(layout) ? yoke_layout_n_nodes(layout) : 1;
+}
+
+double yoke_layout_break(const yoke_layout *layout, int p) {
+  return is_piecewise(layout) ? yoke_layout_node(layout, p) : 1.0;
+}
+
+int yoke_layout_n_past(const yoke_layout *layout) {
+  if (layout->kind == YOKE_LAYOUT_END) return layout->degree;
+  return layout->degree > 0 ? 1 : 0;
+}
+
+void yoke_lagrange_weights(int n, const double *s, double at, double *weight) {
+  for (int i = 0; i < n; ++i) {
+    weight[i] = 1.0;
+    for (int j = 0; j < n; ++j) {
+      if (j != i) weight[i] *= (at - s[j]) / (s[i] - s[j]);
+    }
+  }
+}
+
+/* Power coefficients about `origin` of the polynomial through (s_i, u_i): Newton's divided differences, then nested
+ * multiplication by (x + origin - s_i) in x = s - origin. */
+static void interpolate(int n, const double *s, const double *u, double origin, double *c) {
+  double difference[N_COEFFICIENTS];
+  memcpy(difference, u, (size_t)n * sizeof *difference);
+  for (int k = 1; k < n; ++k) {
+    for (int i = n - 1; i >= k; --i) difference[i] = (difference[i] - difference[i - 1]) / (s[i] - s[i - k]);
+  }
+  for (int k = 0; k < N_COEFFICIENTS; ++k) c[k] = 0.0;
+  for (int i = n - 1; i >= 0; --i) { /* c := c (x + origin - s_i) + difference_i */
+    for (int k = N_COEFFICIENTS - 1; k > 0; --k) c[k] = c[k - 1] + c[k] * (origin - s[i]);
+    c[0] = c[0] * (origin - s[i]) + difference[i];
+  }
+}
+
+/* Nodes of piece p: unknown ones first (from the last to the first), then the past. */
+static int piece_nodes(const yoke_layout *layout, const yoke_past *past, const double *w, int p, double *s, double *u) {
+  const int n_nodes = yoke_layout_n_nodes(layout);
+  int       n       = 0;
+  if (is_piecewise(layout)) {
+    s[n]   = yoke_layout_node(layout, p);
+    u[n++] = w[p];
+    if (layout->degree == 1) {
+      s[n]   = p > 0 ? yoke_layout_node(layout, p - 1) : past->s[0];
+      u[n++] = p > 0 ? w[p - 1] : past->u[0];
+    }
+    return n;
+  }
+  for (int j = n_nodes - 1; j >= 0; --j) {
+    s[n]   = yoke_layout_node(layout, j);
+    u[n++] = w[j];
+  }
+  for (int i = 0; i < yoke_layout_n_past(layout); ++i) {
+    s[n]   = past->s[i];
+    u[n++] = past->u[i];
+  }
+  return n;
+}
+
+void yoke_layout_piece(const yoke_layout *layout, const yoke_past *past, const double *w, int p, double *c) {
+  double    s[N_COEFFICIENTS], u[N_COEFFICIENTS];
+  const int n = piece_nodes(layout, past, w, p, s, u);
+  interpolate(n, s, u, p > 0 ? yoke_layout_break(layout, p - 1) : 0.0, c);
+}
+
+static double end_derivative(const yoke_layout *layout, const yoke_past *past, const double *w) {
+  const int n = yoke_layout_n_nodes(layout);
+  if (is_piecewise(layout)) return (w[n - 1] - w[n - 2]) / (1.0 - yoke_layout_node(layout, n - 2));
+  double c[N_COEFFICIENTS], derivative = 0.0;
+  yoke_layout_piece(layout, past, w, 0, c);
+  for (int k = 1; k < N_COEFFICIENTS; ++k) derivative += (double)k * c[k];
+  return derivative;
+}
+
+static double integral(const yoke_layout *layout, const yoke_past *past, const double *w) {
+  double sum = 0.0;
+  for (int p = 0; p < yoke_layout_n_pieces(layout); ++p) {
+    const double length = yoke_layout_break(layout, p) - (p > 0 ? yoke_layout_break(layout, p - 1) : 0.0);
+    double       c[N_COEFFICIENTS], power = length;
+    yoke_layout_piece(layout, past, w, p, c);
+    for (int k = 0; k < N_COEFFICIENTS; ++k, power *= length) sum += c[k] * power / (double)(k + 1);
+  }
+  return sum;
+}
+
+/* A functional that is linear in (w, past): its value, and its coefficients of w from unit nodes on a past of zeros. */
+static double linear_functional(double (*functional)(const yoke_layout *, const yoke_past *, const double *),
+                                const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w) {
+  const double    zeros[N_COEFFICIENTS] = {0};
+  const yoke_past silent                = {.n = past->n, .s = past->s, .u = zeros};
+  for (int j = 0; by_w != NULL && j < yoke_layout_n_nodes(layout); ++j) {
+    double unit[YOKE_LAYOUT_MAX_NODES] = {0};
+    unit[j]                            = 1.0;
+    by_w[j]                            = functional(layout, &silent, unit);
+  }
+  return functional(layout, past, w);
+}
+
+double yoke_layout_end_derivative(const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w) {
+  return linear_functional(end_derivative, layout, past, w, by_w);
+}
+
+double yoke_layout_integral(const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w) {
+  return linear_functional(integral, layout, past, w, by_w);
+}

@@ -1,0 +1,86 @@
+/* Semi-implicit and implicit: predict, integrate, correct the nodes by Newton, integrate again; once or until the conditions hold.
+ *
+ *   pass 0   predictor, perturbed integrations beside it: y, dy/dw
+ *   correct  (dc/dw) delta = -c,  w += delta
+ *   pass j   from the states at T_N again (invariant 1)
+ * Semi-implicit accepts after one correction. For conditions that are linear in w this is the implicit solution. */
+#include "coupling/convergence.h"
+#include "coupling/correction.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const yoke_scheme_ops semi_implicit_ops, implicit_ops;
+
+static const double slow_rate = 0.2; /* a Newton matrix that converges slower than this is made anew */
+
+static yoke_status correct_nodes(yoke_graph *g, yoke_context *ctx) {
+  YOKE_TRY(graph_correct(g, ctx));
+  for (int i = 0; i < g->n_w; ++i) g->w[i] += g->delta[i];
+  return YOKE_OK;
+}
+
+/* Broyden keeps its matrix from step to step as long as the degree stays. */
+static bool has_matrix(const yoke_graph *g) {
+  return g->settings.jacobian == YOKE_JACOBIAN_BROYDEN && g->has_broyden && g->jacobian_degree == g->degree;
+}
+
+static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const bool fresh = !has_matrix(g);
+  YOKE_TRY(graph_pass(g, fresh, statistics, ctx));
+  (void)graph_residual(g);
+  return fresh ? graph_make_matrix(g, ctx) : YOKE_OK;
+}
+
+/* After a corrected pass: improve Broyden's matrix with what the correction did. `c_old` are the conditions before it. */
+static void learn(yoke_graph *g, double *c_old) {
+  if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) graph_broyden_improve(g, c_old, g->delta);
+}
+
+static yoke_status semi_implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(first_pass(g, statistics, ctx));
+  memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+  YOKE_TRY(correct_nodes(g, ctx));
+  statistics->iterations = 1;
+  YOKE_TRY(graph_pass(g, false, statistics, ctx));
+  (void)graph_residual(g);
+  learn(g, g->delta_previous);
+  return YOKE_OK;
+}
+
+static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  yoke_convergence convergence = {0};
+  YOKE_TRY(first_pass(g, statistics, ctx));
+  double norm = 0.0;
+  while (statistics->iterations < g->settings.max_iterations) {
+    memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+    YOKE_TRY(correct_nodes(g, ctx));
+    ++statistics->iterations;
+    norm                       = graph_weighted_norm(g, g->delta);
+    const yoke_verdict verdict = graph_judge(g, &convergence, norm);
+    if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
+    const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && statistics->iterations > 1 &&
+                       g->settings.jacobian != YOKE_JACOBIAN_BROYDEN;
+    YOKE_TRY(graph_pass(g, renew, statistics, ctx));
+    (void)graph_residual(g);
+    learn(g, g->delta_previous);
+    if (verdict == YOKE_VERDICT_CONVERGED) return YOKE_OK;
+    if (renew) YOKE_TRY(graph_make_matrix(g, ctx));
+  }
+  statistics->converged = false;
+  return graph_is_stalled(g, norm) ? YOKE_OK : YOKE_NOT_CONVERGED;
+}
+
+const yoke_scheme_ops semi_implicit_ops = {
+    .name         = "semi-implicit",
+    .summary      = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
+    .needs_repeat = true,
+    .step         = semi_implicit_step,
+};
+
+const yoke_scheme_ops implicit_ops = {
+    .name         = "implicit",
+    .summary      = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
+    .needs_repeat = true,
+    .step         = implicit_step,
+};

@@ -1,0 +1,13 @@
+/* Gauss-Seidel: one pass in which the subsystems are integrated one after another, and later ones use what earlier ones found. */
+#ifndef YOKE_COUPLING_SEQUENCE_H
+#define YOKE_COUPLING_SEQUENCE_H
+
+#include "coupling/graph_internal.h"
+
+/* The end nodes of channels that enter a subsystem whose partner is already done come from u = phi(y): with the partner's new
+ * outputs, and with the subsystem's own outputs of the last pass (`has_pass`) or, before any pass, its motion at T_N continued
+ * with constant acceleration. The sources leave the latter open for force/force. */
+yoke_status graph_pass_in_sequence(yoke_graph *graph, bool has_pass, yoke_step_statistics *statistics,
+                                   yoke_context *ctx);
+
+#endif

@@ -1,0 +1,48 @@
+/* Co-simulation: a model split into subsystems and driven over macro steps.
+ *
+ * The macro grid is computed from the step number (invariant 4 of the design); the last step is shortened to the end time. */
+#ifndef YOKE_MASTER_COSIMULATION_H
+#define YOKE_MASTER_COSIMULATION_H
+
+#include "master/split.h"
+
+typedef struct yoke_cosimulation yoke_cosimulation;
+
+typedef struct yoke_cosimulation_options {
+  const char *exec;    /* "openmp", "serial", "shuffled"; NULL: openmp where built, else serial */
+  int         threads; /* 0: all cores */
+  bool        check;   /* wrap subsystems so that they watch their contract */
+  yoke_trace  trace;   /* NULL: none */
+  void       *trace_user;
+} yoke_cosimulation_options;
+
+typedef struct yoke_macro_totals {
+  int64_t steps, rejected; /* macro steps */
+  int64_t iterations;      /* corrector passes */
+  int64_t integrations;    /* of subsystems over a macro step, perturbed ones included */
+  int64_t unconverged;     /* steps accepted at the noise of the solvers */
+  double  residual;        /* largest |c| of accepted steps */
+} yoke_macro_totals;
+
+/* `equations` and `mb` are those of the whole model (kept); mb NULL: one chain. Starts all subsystems at model->t_start. */
+yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
+                                     const yoke_multibody *mb, const yoke_cosimulation_options *options,
+                                     yoke_cosimulation **out);
+void        yoke_cosimulation_destroy(yoke_cosimulation **cosimulation);
+
+/* One accepted macro step, at most to t_end. */
+yoke_status yoke_cosimulation_step(yoke_cosimulation *cosimulation, double t_end, yoke_step_statistics *statistics,
+                                   yoke_context *ctx);
+
+double                      yoke_cosimulation_t(const yoke_cosimulation *cosimulation);
+double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation); /* macro step of the settings */
+/* q and v of the whole model from the subsystems' accepted states; quadratures are 0. */
+void                        yoke_cosimulation_gather(const yoke_cosimulation *cosimulation, double *q, double *v);
+void                        yoke_cosimulation_counters(const yoke_cosimulation *cosimulation,
+                                                       yoke_counters           *out); /* micro steps of all subsystems */
+yoke_macro_totals           yoke_cosimulation_totals(const yoke_cosimulation *cosimulation);
+const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation);
+const yoke_split           *yoke_cosimulation_split(const yoke_cosimulation *cosimulation);
+const yoke_graph           *yoke_cosimulation_graph(const yoke_cosimulation *cosimulation);
+
+#endif

@@ -1,0 +1,529 @@
+#include "master/split.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/* ---- settings ---- */
+
+/* Index of a word; "" is the default, number 0. -1: unknown. */
+static int word_index(const char *word, const char *const *list, int n) {
+  if (word[0] == '\0') return 0;
+  for (int i = 0; i < n; ++i) {
+    if (strcmp(word, list[i]) == 0) return i;
+  }
+  return -1;
+}
+
+static yoke_status unknown_word(yoke_context *ctx, const char *key, const char *word) {
+  return yoke_fail(ctx, YOKE_E_MODEL, "cosimulation.%s: '%s' cannot be used here", key, word);
+}
+
+static yoke_status set_words(yoke_context *ctx, const yoke_cosimulation_def *c, yoke_scheme_settings *s) {
+  static const char *const starts[]     = {"ramp", "ramp-low", "graded", "exact"};
+  static const char *const predictors[] = {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"};
+  static const char *const jacobians[]  = {"finite-difference", "analytic", "broyden"};
+  static const char *const sequences[]  = {"jacobi", "gauss-seidel"};
+  const int                start = word_index(c->start, starts, 4), predictor = word_index(c->predictor, predictors, 4),
+            jacobian = word_index(c->jacobian, jacobians, 3), sequence = word_index(c->sequence, sequences, 2);
+  if (start < 0) return unknown_word(ctx, "start", c->start);
+  if (predictor < 0) return unknown_word(ctx, "predictor", c->predictor);
+  if (jacobian < 0) return unknown_word(ctx, "jacobian", c->jacobian); /* directional: no subsystem here can do it */
+  if (sequence < 0) return unknown_word(ctx, "sequence", c->sequence);
+  s->start        = (yoke_start_up)start;
+  s->predictor    = (yoke_predictor)predictor;
+  s->jacobian     = (yoke_jacobian)jacobian;
+  s->gauss_seidel = sequence == 1;
+  snprintf(s->scheme, sizeof s->scheme, "%s", c->scheme[0] != '\0' ? c->scheme : "semi-implicit");
+  return YOKE_OK;
+}
+
+static double share(double given, const char *scheme) {
+  return given > 0.0 ? given : strcmp(scheme, "waveform") == 0 ? 0.7 : 1.0;
+}
+
+yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke_scheme_settings *s, double *step) {
+  const yoke_cosimulation_def *c = &model->cosimulation;
+  *s                             = (yoke_scheme_settings){0};
+  YOKE_TRY(set_words(ctx, c, s));
+  if (c->order < 0) {
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "cosimulation.order: an order that is chosen during the run needs step control, expected a number from 0 to 5");
+  }
+  if (!(c->step > 0.0)) {
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "cosimulation.step: found %s, expected the macro step [s] as a number (or --step): a run of a split needs it",
+        c->has_control ? "step control" : "nothing");
+  }
+  *step                  = c->step;
+  s->order               = c->order;
+  s->samples             = c->samples > 0 ? c->samples : 8;
+  s->order_acceleration  = c->order_acceleration >= 0 ? c->order_acceleration : c->order;
+  s->acceleration_weight = c->acceleration_weight;
+  if (isnan(c->acceleration_weight)) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0; /* Kraft 4.12 */
+  s->update         = c->update;
+  s->final_update   = c->final_update;
+  s->relaxation     = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);
+  s->rtol           = c->corrector_rtol > 0.0 ? c->corrector_rtol : 1e-10;
+  s->atol           = c->corrector_atol > 0.0 ? c->corrector_atol : 1e-10;
+  s->tau            = c->corrector_tau > 0.0 ? c->corrector_tau : 0.33;
+  s->max_iterations = c->max_iterations > 0 ? c->max_iterations : strcmp(s->scheme, "waveform") == 0 ? 50 : 10;
+  return YOKE_OK;
+}
+
+/* Settings of one coupling: its own name, then the chain it cuts, then those for all. */
+static const yoke_coupling_choice *find_choice(const yoke_split *split, const yoke_split_coupling *coupling) {
+  const yoke_cosimulation_def *c     = &split->model->cosimulation;
+  const char                  *chain = coupling->chain >= 0 ? split->model->bodies[coupling->chain].name : NULL;
+  const yoke_coupling_choice  *found = &c->couplings;
+  for (int k = 0; k < c->n_own && chain != NULL; ++k) {
+    if (strcmp(c->own[k].name, chain) == 0) found = &c->own[k];
+  }
+  for (int k = 0; k < c->n_own; ++k) {
+    if (strcmp(c->own[k].name, coupling->name) == 0) found = &c->own[k];
+  }
+  return found;
+}
+
+static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke_split_coupling *coupling) {
+  static const char *const     decompositions[] = {"force/force", "force/displacement", "displacement/force",
+                                                   "displacement/displacement"};
+  static const char *const     extensions[]     = {"none", "d", "i"};
+  const yoke_cosimulation_def *c                = &split->model->cosimulation;
+  const yoke_coupling_choice  *choice           = find_choice(split, coupling);
+  yoke_coupling_settings      *s                = &coupling->settings;
+  const int                    decomposition    = word_index(choice->decomposition, decompositions, 4),
+            extension                           = word_index(choice->extension, extensions, 3);
+  if (decomposition < 0) return unknown_word(ctx, "couplings.decomposition", choice->decomposition);
+  if (extension < 0) return unknown_word(ctx, "couplings.extension", choice->extension);
+  snprintf(s->formulation, sizeof s->formulation, "%s",
+           choice->formulation[0] != '\0' ? choice->formulation : "constitutive");
+  s->decomposition = (yoke_decomposition)decomposition;
+  s->extension     = (yoke_extension)extension;
+  s->feedthrough   = choice->feedthrough;
+  s->relaxation    = share(choice->relaxation > 0.0 ? choice->relaxation : c->relaxation, c->scheme);
+  memcpy(s->nodes, choice->nodes, sizeof s->nodes);
+  if (!(s->nodes[0] > 0.0)) {
+    s->nodes[0] = 1.0 / 3.0;
+    s->nodes[1] = 2.0 / 3.0;
+  }
+  return YOKE_OK;
+}
+
+/* ---- building ---- */
+
+/* What is needed only while a split is built. */
+typedef struct builder {
+  yoke_context *ctx;
+  yoke_split   *split;
+  int          *frame_map; /* [n_frames] frame of the part's submodel; -1: ground */
+} builder;
+
+static yoke_status no_memory(const builder *b) {
+  return yoke_fail(b->ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", b->split->model->name);
+}
+
+static const char *part_name(const builder *b, int part) {
+  return b->split->model->parts[part].name;
+}
+
+/* Part of a frame's body; the ground: -1, it is in every part. */
+static int frame_part(const builder *b, int f) {
+  const yoke_frame *frame = &b->split->model->frames[f];
+  return frame->body < 0 ? -1 : yoke_partition_find(&b->split->partition, frame->body, frame->mass).part;
+}
+
+static yoke_status map_frames(builder *b) {
+  const yoke_model *model = b->split->model;
+  for (int f = 0; f < model->n_frames; ++f) {
+    yoke_frame frame = model->frames[f];
+    b->frame_map[f]  = -1;
+    if (frame.body < 0) continue;
+    if (frame.body >= model->n_bodies || frame.mass < 0 ||
+        frame.mass >= (model->bodies[frame.body].chain == NULL ? 1 : model->bodies[frame.body].chain->n)) {
+      return yoke_fail(b->ctx, YOKE_E_MODEL, "frame '%s': there is no body %d with mass %d", frame.name, frame.body,
+                       frame.mass + 1);
+    }
+    const yoke_place place = yoke_partition_find(&b->split->partition, frame.body, frame.mass);
+    frame.body             = place.body;
+    frame.mass             = place.mass;
+    b->frame_map[f]        = yoke_submodel_add_frame(&b->split->parts[place.part], &frame);
+    if (b->frame_map[f] < 0) return no_memory(b);
+  }
+  return YOKE_OK;
+}
+
+/* Frame of the submodel for frame f of the model; a frame of the ground is added for this use. */
+static int frame_in_part(builder *b, int part, int f) {
+  if (b->frame_map[f] >= 0) return b->frame_map[f];
+  return yoke_submodel_add_frame(&b->split->parts[part], &b->split->model->frames[f]);
+}
+
+/* Angle of a frame's x axis in its body's plane. */
+static double frame_angle(const yoke_frame *frame) {
+  return atan2(frame->axes[3], frame->axes[0]);
+}
+
+/* The connection with a length that was not given filled in, compiled between its two bodies as drawn. */
+static void compile_connection(const yoke_model *model, int c, yoke_connection *connection, yoke_force_element *el) {
+  static const int node[2] = {0, 1};
+  yoke_pose        drawn[2];
+  *connection = model->connections[c];
+  for (int side = 0; side < 2; ++side) yoke_drawn_pose(model, &model->frames[connection->frame[side]], &drawn[side]);
+  yoke_force_element_compile(model, c, node, drawn, el);
+  connection->has_initial = connection->has_initial_rate = false; /* the assembly is done */
+  if (connection->has_length || el->n == 0) return;
+  connection->has_length = true;
+  connection->length     = el->offset[0];
+  if (el->row[0].kind == YOKE_ROW_TURN) { /* its offset counts between the bodies, the length between the frames */
+    connection->length -=
+        frame_angle(&model->frames[connection->frame[0]]) - frame_angle(&model->frames[connection->frame[1]]);
+  }
+}
+
+static yoke_status add_inner_connection(builder *b, int c, int part) {
+  yoke_connection    connection;
+  yoke_force_element el;
+  compile_connection(b->split->model, c, &connection, &el);
+  for (int side = 0; side < 2; ++side) {
+    connection.frame[side] = frame_in_part(b, part, connection.frame[side]);
+    if (connection.frame[side] < 0) return no_memory(b);
+  }
+  return yoke_submodel_add_connection(&b->split->parts[part], &connection) >= 0 ? YOKE_OK : no_memory(b);
+}
+
+/* ---- couplings ---- */
+
+static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
+  const yoke_body_kind kind = model->bodies[body].kind;
+  return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
+}
+
+static yoke_status add_coupling(builder *b, int c, const int part[2]) {
+  const yoke_model      *model      = b->split->model;
+  const yoke_connection *connection = &model->connections[c];
+  if (yoke_connection_is_joint(connection->kind) && (!connection->flexible || connection->motion != NULL)) {
+    return yoke_fail(
+        b->ctx, YOKE_E_MODEL,
+        "joint '%s' is rigid and lies between subsystems '%s' and '%s': give it stiffness, or keep its bodies in one "
+        "subsystem (a rigid joint cannot be cut)",
+        connection->name, part_name(b, part[0]), part_name(b, part[1]));
+  }
+  yoke_split_coupling *k = &b->split->couplings[b->split->n_couplings++];
+  *k                     = (yoke_split_coupling){.connection = c, .chain = -1, .element = -1};
+  k->name                = yoke_text_copy(connection->name);
+  yoke_connection filled;
+  compile_connection(model, c, &filled, &k->element_law);
+  for (int side = 0; side < 2; ++side) {
+    k->frame[side] = connection->frame[side];
+    k->part[side]  = part[side];
+    k->kind[side]  = kind_of_port(model, model->frames[k->frame[side]].body);
+    memset(k->element_law.link.origin[side], 0, sizeof k->element_law.link.origin[side]);
+  }
+  return k->name != NULL ? YOKE_OK : no_memory(b);
+}
+
+static double element_value(const yoke_per_mass *values, int i) {
+  return values->each != NULL ? values->each[i] : values->value;
+}
+
+/* Element i of a chain between pieces j - 1 and j. */
+static yoke_status add_cut(builder *b, int body, int i, int j, const yoke_place *left, const yoke_place *right) {
+  const yoke_chain *chain = b->split->model->bodies[body].chain;
+  const yoke_law    law   = {.stiffness       = element_value(&chain->stiffness, i),
+                             .damping         = element_value(&chain->damping, i),
+                             .stiffness_power = element_value(&chain->stiffness_power, i),
+                             .damping_power   = element_value(&chain->damping_power, i),
+                             .exponent_x      = chain->exponent_x,
+                             .exponent_v      = chain->exponent_v};
+  if (law.stiffness == 0.0 && law.damping == 0.0 && law.stiffness_power == 0.0 && law.damping_power == 0.0)
+    return YOKE_OK;
+  char name[300];
+  snprintf(name, sizeof name, "%s.cut[%d]", b->split->model->bodies[body].name, j);
+  yoke_split_coupling *k = &b->split->couplings[b->split->n_couplings++];
+  *k                     = (yoke_split_coupling){.name       = yoke_text_copy(name),
+                                                 .connection = -1,
+                                                 .chain      = body,
+                                                 .element    = i,
+                                                 .frame      = {-1, -1},
+                                                 .part       = {left->part, right->part},
+                                                 .kind       = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D},
+                                                 .law        = law};
+  k->element_law         = (yoke_force_element){.connection = -1, .n = 1, .law = &k->law, .link.node = {0, 1}};
+  k->element_law.row[0]  = (yoke_row){YOKE_ROW_STRETCH, 0, 0};
+  for (int side = 0; side < 2; ++side) memcpy(k->element_law.link.axes[side], identity, sizeof identity);
+  return k->name != NULL ? YOKE_OK : no_memory(b);
+}
+
+static yoke_status add_cuts(builder *b, int body) {
+  const yoke_partition *p = &b->split->partition;
+  for (int k = p->piece_at[body] + 1; k < p->piece_at[body + 1]; ++k) {
+    YOKE_TRY(add_cut(b, body, p->pieces[k].first, k - p->piece_at[body], &p->pieces[k - 1].place, &p->pieces[k].place));
+  }
+  return YOKE_OK;
+}
+
+/* Every connection to its part or to the list of couplings, then the cuts of chains. */
+static yoke_status sort_connections(builder *b) {
+  yoke_split       *split = b->split;
+  const yoke_model *model = split->model;
+  const size_t      most  = (size_t)model->n_connections + (size_t)split->partition.piece_at[model->n_bodies] + 1;
+  split->couplings        = yoke_allocate(most, sizeof *split->couplings);
+  split->wires            = yoke_allocate(most, sizeof *split->wires);
+  if (split->couplings == NULL || split->wires == NULL) return no_memory(b);
+  for (int c = 0; c < model->n_connections; ++c) {
+    const int *frame = model->connections[c].frame;
+    int        part[2];
+    for (int side = 0; side < 2; ++side) part[side] = frame_part(b, frame[side]);
+    if (part[0] < 0) part[0] = part[1] < 0 ? 0 : part[1];
+    if (part[1] < 0) part[1] = part[0];
+    if (part[0] == part[1])
+      YOKE_TRY(add_inner_connection(b, c, part[0]));
+    else
+      YOKE_TRY(add_coupling(b, c, part));
+  }
+  for (int body = 0; body < model->n_bodies; ++body) {
+    if (model->bodies[body].kind == YOKE_BODY_CHAIN) YOKE_TRY(add_cuts(b, body));
+  }
+  return YOKE_OK;
+}
+
+/* Where side `side` of a coupling sits in the whole model: body, mass and origin; the axes are those of the body. */
+static yoke_frame coupling_end(const builder *b, const yoke_split_coupling *k, int side) {
+  yoke_frame frame = {.name = k->name};
+  if (k->connection >= 0) {
+    frame.body = b->split->model->frames[k->frame[side]].body;
+    frame.mass = b->split->model->frames[k->frame[side]].mass;
+    memcpy(frame.origin, b->split->model->frames[k->frame[side]].origin, sizeof frame.origin);
+  } else {
+    frame.body = k->chain;
+    frame.mass = k->element - 1 + side;
+  }
+  memcpy(frame.axes, identity, sizeof identity);
+  return frame;
+}
+
+static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
+  for (int side = 0; side < 2; ++side) {
+    yoke_submodel   *part  = &b->split->parts[k->part[side]];
+    yoke_frame       frame = coupling_end(b, k, side);
+    const yoke_place place = yoke_partition_find(&b->split->partition, frame.body, frame.mass);
+    frame.body             = place.body;
+    frame.mass             = place.mass;
+    const int f            = yoke_submodel_add_frame(part, &frame);
+    if (f < 0) return no_memory(b);
+    k->port[side] = yoke_submodel_add_port(part, f, &wire->y_at[side]);
+    if (k->port[side] < 0) return no_memory(b);
+    wire->subsystem[side] = k->part[side];
+    wire->kind[side]      = k->kind[side];
+  }
+  return YOKE_OK;
+}
+
+/* The frame of the other side as a ghost in the part of side `side`, and the connection between it and the own frame. */
+static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side, int *ghost_out) {
+  yoke_submodel     *part  = &b->split->parts[k->part[side]];
+  const yoke_frame   other = coupling_end(b, k, 1 - side);
+  yoke_connection    connection;
+  yoke_force_element el;
+  yoke_ghost         ghost = {.name = k->name, .kind = k->kind[1 - side]};
+  yoke_start_motion(&b->split->start, b->split->model, &other, ghost.p, ghost.v);
+  *ghost_out = yoke_submodel_add_ghost(part, &ghost);
+  if (*ghost_out < 0) return no_memory(b);
+  yoke_frame frame = {.name = k->name, .body = YOKE_FIRST_GHOST - *ghost_out};
+  memcpy(frame.axes, k->element_law.link.axes[1 - side], sizeof frame.axes);
+  const int ghost_frame = yoke_submodel_add_frame(part, &frame);
+  if (k->connection >= 0) {
+    compile_connection(b->split->model, k->connection, &connection, &el);
+    connection.frame[side] = b->frame_map[k->frame[side]];
+  } else {
+    connection =
+        (yoke_connection){.name = k->name, .kind = YOKE_CONNECTION_SPRING_DAMPER, .has_length = true, .law = k->law};
+    connection.frame[side] = part->port_frame[k->port[side]];
+  }
+  connection.frame[1 - side] = ghost_frame;
+  return ghost_frame >= 0 && yoke_submodel_add_connection(part, &connection) >= 0 ? YOKE_OK : no_memory(b);
+}
+
+static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k, const yoke_channel *channel, int side,
+                           int ghost) {
+  switch (channel->enters[side]) {
+  case YOKE_ENTRY_COPY_P: return (yoke_input){YOKE_INPUT_GHOST_P, ghost, channel->component, 1.0};
+  case YOKE_ENTRY_COPY_V: return (yoke_input){YOKE_INPUT_GHOST_V, ghost, channel->component, 1.0};
+  default:
+    return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
+                        yoke_port_freedom(k->kind[side], channel->component), channel->sign[side]};
+  }
+}
+
+/* Inputs of both sides as the channels ask for them. */
+static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wire *wire) {
+  yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
+  const int    n                                    = wire->formulation->channels(wire->self, channels);
+  for (int side = 0; side < 2; ++side) {
+    int ghost = -1;
+    for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) wire->input_at[side][i] = -1;
+    for (int i = 0; i < n; ++i) {
+      const yoke_entry entry = channels[i].enters[side];
+      if (entry == YOKE_ENTRY_NONE) continue;
+      if (entry != YOKE_ENTRY_FORCE && ghost < 0) YOKE_TRY(add_ghost(b, k, side, &ghost));
+      const yoke_input input  = input_of(b->split, k, &channels[i], side, ghost);
+      wire->input_at[side][i] = yoke_submodel_add_input(&b->split->parts[k->part[side]], &input);
+      if (wire->input_at[side][i] < 0) return no_memory(b);
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
+  const yoke_cosimulation_def *c = &b->split->model->cosimulation;
+  YOKE_TRY(set_coupling(b->ctx, b->split, k));
+  wire->name        = k->name;
+  wire->formulation = yoke_formulation_find(k->settings.formulation);
+  if (wire->formulation == NULL) {
+    return yoke_fail(
+        b->ctx, YOKE_E_MODEL,
+        "coupling '%s': formulation '%s' is not for force elements and flexible joints, expected 'constitutive'",
+        k->name, k->settings.formulation);
+  }
+  const yoke_coupling_def def = {
+      .name = k->name, .element = &k->element_law, .kind = {k->kind[0], k->kind[1]}, .settings = &k->settings};
+  YOKE_TRY(wire->formulation->check(b->ctx, &def, c->scheme[0] != '\0' ? c->scheme : "semi-implicit",
+                                    c->order < 0 ? c->order_min : c->order));
+  YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
+  YOKE_TRY(add_ports(b, k, wire));
+  return add_inputs(b, k, wire);
+}
+
+/* ---- loads and events ---- */
+
+static void state_name(const yoke_model *model, int variable, char *text, size_t size) {
+  const yoke_variable *v = &model->variables[variable - 1];
+  char                 component[64];
+  if (!yoke_body_component_name(&model->bodies[v->body], v->is_velocity, v->mass + v->component, component,
+                                sizeof component))
+    component[0] = '\0';
+  snprintf(text, size, "%s.%s", model->bodies[v->body].name, component);
+}
+
+/* Part of a variable; *part < 0 takes it over, a different one is a mistake. */
+static yoke_status agree(const builder *b, const char *what, const char *name, int variable, int *part) {
+  const yoke_model    *model = b->split->model;
+  const yoke_variable *v     = &model->variables[variable - 1];
+  const int            own   = yoke_partition_find(&b->split->partition, v->body, v->mass).part;
+  if (*part < 0) *part = own;
+  if (own == *part) return YOKE_OK;
+  char state[200];
+  state_name(model, variable, state, sizeof state);
+  return yoke_fail(b->ctx, YOKE_E_MODEL,
+                   "%s '%s' of subsystem '%s' uses '%s' of subsystem '%s': keep these bodies in one subsystem", what,
+                   name, part_name(b, *part), state, part_name(b, own));
+}
+
+static yoke_status agree_expression(const builder *b, const char *what, const char *name, const yoke_expression *e,
+                                    int *part) {
+  for (int k = 0; e != NULL && k < yoke_expression_n_variables(e); ++k) {
+    const int variable = yoke_expression_variables(e)[k];
+    if (variable > 0) YOKE_TRY(agree(b, what, name, variable, part));
+  }
+  return YOKE_OK;
+}
+
+static yoke_status sort_loads(builder *b) {
+  const yoke_model *model = b->split->model;
+  for (int i = 0; i < model->n_loads; ++i) {
+    yoke_load load = model->loads[i];
+    int       part = frame_part(b, load.frame);
+    if (part < 0) continue; /* on the ground: no effect */
+    for (int k = 0; k < 3; ++k) YOKE_TRY(agree_expression(b, "load", load.name, load.value[k], &part));
+    load.frame = b->frame_map[load.frame];
+    if (yoke_submodel_add_load(&b->split->parts[part], &load) < 0) return no_memory(b);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status sort_events(builder *b) {
+  const yoke_model *model = b->split->model;
+  for (int i = 0; i < model->n_events; ++i) {
+    const yoke_event *event = &model->events[i];
+    int               part  = -1;
+    for (int k = 0; k < event->n_set; ++k) YOKE_TRY(agree(b, "event", event->name, event->variable[k], &part));
+    YOKE_TRY(agree_expression(b, "event", event->name, event->when, &part));
+    for (int k = 0; k < event->n_set; ++k) YOKE_TRY(agree_expression(b, "event", event->name, event->value[k], &part));
+    if (part < 0) part = 0; /* of time alone: any subsystem sees it */
+    if (yoke_submodel_add_event(&b->split->parts[part], event) < 0) return no_memory(b);
+  }
+  return YOKE_OK;
+}
+
+/* ---- creation ---- */
+
+void yoke_split_destroy(yoke_split **split) {
+  if (split == NULL || *split == NULL) return;
+  yoke_split *s = *split;
+  for (int k = 0; k < s->n_couplings; ++k) {
+    if (s->wires[k].self != NULL) s->wires[k].formulation->destroy(s->wires[k].self);
+    free(s->couplings[k].name);
+  }
+  for (int p = 0; s->parts != NULL && p < s->n_parts; ++p) yoke_submodel_clear(&s->parts[p]);
+  yoke_partition_clear(&s->partition);
+  yoke_start_clear(&s->start);
+  free(s->parts);
+  free(s->couplings);
+  free(s->wires);
+  free(s);
+  *split = NULL;
+}
+
+static yoke_status build(builder *b) {
+  yoke_split *s = b->split;
+  YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
+  YOKE_TRY(yoke_start_create(b->ctx, s->model, &s->start));
+  s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
+  b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
+  if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);
+  s->n_parts = s->model->n_parts;
+  for (int p = 0; p < s->n_parts; ++p)
+    YOKE_TRY(yoke_submodel_create(b->ctx, &s->partition, &s->start, p, &s->parts[p]));
+  YOKE_TRY(map_frames(b));
+  YOKE_TRY(sort_connections(b));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(connect(b, &s->couplings[k], &s->wires[k]));
+  YOKE_TRY(sort_loads(b));
+  YOKE_TRY(sort_events(b));
+  for (int p = 0; p < s->n_parts; ++p) YOKE_TRY(yoke_submodel_set_variables(b->ctx, &s->parts[p], &s->partition, p));
+  return YOKE_OK;
+}
+
+yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out) {
+  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split)};
+  *out      = NULL;
+  if (b.split == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", model->name);
+  b.split->model           = model;
+  const yoke_status status = build(&b);
+  free(b.frame_map);
+  if (status == YOKE_OK)
+    *out = b.split;
+  else
+    yoke_split_destroy(&b.split);
+  return status;
+}
+
+yoke_native_def yoke_split_native(const yoke_split *split, int part) {
+  const yoke_submodel *s = &split->parts[part];
+  return (yoke_native_def){.name       = split->model->parts[part].name,
+                           .model      = s->model,
+                           .n_ports    = s->n_ports,
+                           .port_frame = s->port_frame,
+                           .n_inputs   = s->n_inputs,
+                           .inputs     = s->inputs};
+}
+
+yoke_place yoke_split_place(const yoke_split *split, int body, int mass) {
+  return yoke_partition_find(&split->partition, body, mass);
+}

@@ -1,0 +1,56 @@
+/* Split: a model with `split:` as submodels, ports, ghosts, inputs and wires.
+ *
+ *   1. The whole model is assembled; every submodel starts from its share of the assembled positions and velocities.
+ *   2. A connection inside a part goes into its submodel. A force element or flexible joint between two parts becomes a
+ *      coupling, and so does the element of a chain at a cut ("c.cut[1]", ..., side 1 is the piece of lower masses).
+ *   3. A coupling has one port per side: a frame at the connection's end with the axes of its body. Its law is a force element
+ *      between these two frames (origins zero; the axes of the connection's ends are in the link).
+ *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
+ *      connection itself (ends in the same order).
+ * Rigid joints, loads and events across parts are refused with names. */
+#ifndef YOKE_MASTER_SPLIT_H
+#define YOKE_MASTER_SPLIT_H
+
+#include "coupling/graph.h"
+#include "master/submodel.h"
+#include "subsystem/native.h"
+
+typedef struct yoke_split_coupling {
+  char                  *name;
+  int                    connection;       /* of the model; -1: cut of a chain */
+  int                    chain, element;   /* cut: body and 0-based element of the whole model */
+  int                    frame[2];         /* of the model; cut: -1 */
+  int                    part[2], port[2]; /* port of the part */
+  yoke_body_kind         kind[2];
+  yoke_law               law;         /* of a cut; tables and expressions of connections are borrowed */
+  yoke_force_element     element_law; /* between the two ports */
+  yoke_coupling_settings settings;
+} yoke_split_coupling;
+
+typedef struct yoke_split {
+  const yoke_model    *model;
+  yoke_partition       partition;
+  yoke_start           start;
+  int                  n_parts;
+  yoke_submodel       *parts; /* names, solvers and substeps: model->parts */
+  int                  n_couplings;
+  yoke_split_coupling *couplings;
+  yoke_wire           *wires; /* [n_couplings]; formulations are owned by the split */
+} yoke_split;
+
+/* Settings of the scheme from `cosimulation:`, and the macro step [s]. What the file leaves open gets its default; a missing step
+ * and settings that need step control are refused. */
+yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke_scheme_settings *settings,
+                                double *step);
+
+/* Keeps `model`. Uses model->cosimulation for formulations, scheme and order (combinations are checked). Gives. */
+yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out);
+void        yoke_split_destroy(yoke_split **split);
+
+/* What a native subsystem of this part is made of; borrows the split. */
+yoke_native_def yoke_split_native(const yoke_split *split, int part);
+
+/* Where a body or mass of the whole model is. */
+yoke_place yoke_split_place(const yoke_split *split, int body, int mass);
+
+#endif

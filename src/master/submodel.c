@@ -1,0 +1,479 @@
+#include "master/submodel.h"
+
+#include "base/text.h"
+#include "linalg/space.h"
+#include "model/assembly.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- partition ---- */
+
+static int n_masses(const yoke_body *body) {
+  return body->kind == YOKE_BODY_CHAIN ? body->chain->n : 1;
+}
+
+void yoke_partition_clear(yoke_partition *partition) {
+  free(partition->piece_at);
+  free(partition->pieces);
+  *partition = (yoke_partition){0};
+}
+
+static int compare_pieces(const void *a, const void *b) {
+  const yoke_piece *x = a, *y = b;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Pieces of body b cover its masses once each. */
+static yoke_status check_pieces(yoke_context *ctx, const yoke_model *model, int b, const yoke_piece *piece, int n) {
+  const yoke_body *body = &model->bodies[b];
+  int              next = 0;
+  if (n == 0) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "split: body '%s' is in no subsystem, expected every body in one", body->name);
+  }
+  for (int k = 0; k < n; ++k) {
+    if (piece[k].first < next) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "split: body '%s' is in subsystem '%s' and in '%s', expected it in one",
+                       body->name, model->parts[piece[k > 0 ? k - 1 : k].place.part].name,
+                       model->parts[piece[k].place.part].name);
+    }
+    if (piece[k].first > next) break;
+    next = piece[k].first + piece[k].n;
+  }
+  if (next != n_masses(body)) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "split: mass %d of chain '%s' is in no subsystem, expected every mass in one",
+                     next + 1, body->name);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_part(yoke_context *ctx, const yoke_model *model, const yoke_split_part *part) {
+  if (part->n_bodies == 0 && part->n_masses == 0) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "split: subsystem '%s' has no bodies", part->name);
+  }
+  for (int k = 0; k < part->n_bodies; ++k) {
+    if (part->bodies[k] < 0 || part->bodies[k] >= model->n_bodies) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "split: subsystem '%s' names body %d, there are %d", part->name,
+                       part->bodies[k], model->n_bodies);
+    }
+  }
+  if (part->n_masses == 0) return YOKE_OK;
+  const bool is_chain =
+      part->chain >= 0 && part->chain < model->n_bodies && model->bodies[part->chain].kind == YOKE_BODY_CHAIN;
+  const int n = is_chain ? model->bodies[part->chain].chain->n : 0;
+  if (part->first_mass < 0 || part->n_masses < 0 || part->first_mass > n - part->n_masses) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "split: subsystem '%s' names masses %d to %d of a chain with %d", part->name,
+                     part->first_mass + 1, part->first_mass + part->n_masses, n);
+  }
+  return YOKE_OK;
+}
+
+/* Pieces in the order of parts; with `pieces` NULL they are only counted, in piece_at[body + 1]. */
+static void list_pieces(const yoke_model *model, int *piece_at, int *next, yoke_piece *pieces) {
+  for (int p = 0; p < model->n_parts; ++p) {
+    const yoke_split_part *part = &model->parts[p];
+    for (int k = 0; k < part->n_bodies + (part->n_masses > 0); ++k) {
+      const bool is_piece = k == part->n_bodies;
+      const int  b        = is_piece ? part->chain : part->bodies[k];
+      if (pieces == NULL) {
+        ++piece_at[b + 1];
+        continue;
+      }
+      pieces[next[b]++] = (yoke_piece){.first = is_piece ? part->first_mass : 0,
+                                       .n     = is_piece ? part->n_masses : n_masses(&model->bodies[b]),
+                                       .place = {.part = p, .body = k}};
+    }
+  }
+}
+
+yoke_status yoke_partition_create(yoke_context *ctx, const yoke_model *model, yoke_partition *out) {
+  const int n = model->n_bodies;
+  *out        = (yoke_partition){.model = model};
+  if (model->n_parts == 0) return yoke_fail(ctx, YOKE_E_MODEL, "model '%s' has no split", model->name);
+  for (int p = 0; p < model->n_parts; ++p) YOKE_TRY(check_part(ctx, model, &model->parts[p]));
+  out->piece_at = yoke_allocate((size_t)n + 2, sizeof *out->piece_at);
+  int *next     = yoke_allocate((size_t)n + 2, sizeof *next);
+  if (out->piece_at != NULL) {
+    list_pieces(model, out->piece_at, NULL, NULL);
+    for (int b = 0; b < n; ++b) out->piece_at[b + 1] += out->piece_at[b];
+    out->pieces = yoke_allocate((size_t)out->piece_at[n] + 1, sizeof *out->pieces);
+  }
+  yoke_status status = YOKE_OK;
+  if (next == NULL || out->pieces == NULL) {
+    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of %d bodies", n);
+  } else {
+    memcpy(next, out->piece_at, ((size_t)n + 1) * sizeof *next);
+    list_pieces(model, out->piece_at, next, out->pieces);
+  }
+  for (int b = 0; b < n && status == YOKE_OK; ++b) {
+    yoke_piece *first = out->pieces + out->piece_at[b];
+    const int   m     = out->piece_at[b + 1] - out->piece_at[b];
+    if (m > 1) qsort(first, (size_t)m, sizeof *first, compare_pieces);
+    status = check_pieces(ctx, model, b, first, m);
+  }
+  free(next);
+  if (status != YOKE_OK) yoke_partition_clear(out);
+  return status;
+}
+
+yoke_place yoke_partition_find(const yoke_partition *partition, int body, int mass) {
+  int lo = partition->piece_at[body], hi = partition->piece_at[body + 1];
+  while (hi - lo > 1) { /* the last piece that starts at or before the mass */
+    const int middle = lo + (hi - lo) / 2;
+    if (partition->pieces[middle].first <= mass)
+      lo = middle;
+    else
+      hi = middle;
+  }
+  yoke_place place = partition->pieces[lo].place;
+  place.mass       = mass - partition->pieces[lo].first;
+  return place;
+}
+
+/* ---- start ---- */
+
+void yoke_start_clear(yoke_start *start) {
+  free(start->q);
+  free(start->v);
+  free(start->q_at);
+  free(start->v_at);
+  *start = (yoke_start){0};
+}
+
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out) {
+  const size_t    n         = (size_t)model->n_bodies + 1;
+  yoke_equations  equations = {0};
+  yoke_multibody *mb        = NULL;
+  yoke_assembly   assembly  = {0};
+  *out               = (yoke_start){.q_at = yoke_allocate(n, sizeof(int)), .v_at = yoke_allocate(n, sizeof(int))};
+  yoke_status status = yoke_multibody_create(ctx, model, NULL, &equations, &mb);
+  if (status != YOKE_OK) {
+    yoke_start_clear(out);
+    return status;
+  }
+  void *work = yoke_allocate(equations.work_size + 1, 1);
+  out->q     = yoke_allocate((size_t)equations.nq + 1, sizeof *out->q);
+  out->v     = yoke_allocate((size_t)equations.nv + 1, sizeof *out->v);
+  if (work == NULL || out->q == NULL || out->v == NULL || out->q_at == NULL || out->v_at == NULL) {
+    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the start of %d bodies", model->n_bodies);
+  } else {
+    for (int b = 0; b < model->n_bodies; ++b) {
+      out->q_at[b] = yoke_multibody_q_offset(mb, b);
+      out->v_at[b] = yoke_multibody_v_offset(mb, b);
+    }
+    status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+  }
+  yoke_assembly_clear(&assembly);
+  free(work);
+  yoke_equations_destroy(&equations);
+  if (status != YOKE_OK) yoke_start_clear(out);
+  return status;
+}
+
+static yoke_body_kind port_kind(yoke_body_kind kind) { /* a mass of a chain moves as a mass1d does */
+  return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
+}
+
+/* Pose from a body's share of q and v: as that of a port but for the angular velocity, which is in body axes. */
+static void body_pose(yoke_body_kind kind, const double *q, const double *v, yoke_pose *pose) {
+  double p[7], omega[3];
+  memcpy(p, q, (size_t)yoke_port_n_p(port_kind(kind)) * sizeof *p);
+  if (kind == YOKE_BODY_RIGID) quaternion_normalise(p + 3);
+  yoke_port_pose(port_kind(kind), p, v, pose);
+  if (kind != YOKE_BODY_RIGID || v == NULL) return;
+  vec3_copy(omega, v + 3);
+  mat3_apply(pose->w, pose->R, omega);
+}
+
+void yoke_start_motion(const yoke_start *start, const yoke_model *model, const yoke_frame *frame, double p[7],
+                       double v[6]) {
+  const yoke_body     *body = &model->bodies[frame->body];
+  const double        *q    = start->q + start->q_at[frame->body] + frame->mass;
+  const yoke_body_kind kind = port_kind(body->kind);
+  yoke_pose            pose;
+  double               arm[3], full[6];
+  body_pose(body->kind, q, start->v + start->v_at[frame->body] + frame->mass, &pose);
+  mat3_apply(arm, pose.R, frame->origin); /* C = r + R origin, C' = v + w x R origin */
+  vec3_add(pose.r, 1.0, arm);
+  vec3_add_cross(pose.v, 1.0, pose.w, arm);
+  memset(p, 0, 7 * sizeof *p);
+  memset(v, 0, 6 * sizeof *v);
+  vec3_copy(full, pose.v);
+  vec3_copy(full + 3, pose.w);
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
+    const int freedom = yoke_port_freedom(kind, k);
+    v[k]              = full[freedom];
+    if (freedom < 3) p[k] = pose.r[freedom];
+  }
+  if (kind == YOKE_BODY_PLANAR) p[2] = pose.angle;
+  if (kind == YOKE_BODY_RIGID) {
+    memcpy(p + 3, q + 3, 4 * sizeof *p);
+    quaternion_normalise(p + 3);
+  }
+}
+
+void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose) {
+  double q[7] = {0.0};
+  memset(pose, 0, sizeof *pose);
+  pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
+  if (frame->body < 0) return;
+  const yoke_body *body = &model->bodies[frame->body];
+  vec3_copy(q, body->position);
+  if (body->kind == YOKE_BODY_PLANAR) q[2] = body->angle;
+  if (body->kind == YOKE_BODY_RIGID) memcpy(q + 3, body->orientation, 4 * sizeof *q);
+  if (body->kind == YOKE_BODY_CHAIN)
+    q[0] = body->chain->x0.each != NULL ? body->chain->x0.each[frame->mass] : body->chain->x0.value;
+  body_pose(body->kind, q, NULL, pose);
+}
+
+/* ---- bodies ---- */
+
+static void release_chain(yoke_chain *chain) {
+  if (chain == NULL) return;
+  yoke_per_mass *const values[] = {&chain->mass,         &chain->x0,      &chain->v0,
+                                   &chain->stiffness,    &chain->damping, &chain->stiffness_power,
+                                   &chain->damping_power};
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) free(values[i]->each);
+  free(chain->loads);
+  free(chain);
+}
+
+static bool copy_values(const double *from, int n, yoke_per_mass *out) {
+  out->value = 0.0;
+  out->each  = yoke_allocate((size_t)n + 1, sizeof *out->each);
+  if (out->each == NULL) return false;
+  memcpy(out->each, from, (size_t)n * sizeof *from);
+  return true;
+}
+
+static bool slice(const yoke_per_mass *whole, int first, int n, yoke_per_mass *out) {
+  *out = (yoke_per_mass){.value = whole->value};
+  return whole->each == NULL || copy_values(whole->each + first, n, out);
+}
+
+/* Elements first .. first + n; those at a cut are left to the coupling and become zero here. */
+static bool slice_elements(const yoke_per_mass *whole, int first, int n, bool cut_left, bool cut_right,
+                           yoke_per_mass *out) {
+  if (!slice(whole, first, n + 1, out)) return false;
+  if (!cut_left && !cut_right) return true;
+  if (out->each == NULL) {
+    if (out->value == 0.0) return true;
+    out->each = yoke_allocate((size_t)n + 2, sizeof *out->each);
+    if (out->each == NULL) return false;
+    for (int i = 0; i <= n; ++i) out->each[i] = out->value;
+  }
+  if (cut_left) out->each[0] = 0.0;
+  if (cut_right) out->each[n] = 0.0;
+  return true;
+}
+
+static bool slice_loads(const yoke_chain *whole, int first, int n, yoke_chain *out) {
+  int from = 0, to;
+  while (from < whole->n_loads && whole->loads[from].mass < first) ++from; /* sorted by mass */
+  for (to = from; to < whole->n_loads && whole->loads[to].mass < first + n; ++to) {
+  }
+  out->n_loads = to - from;
+  out->loads   = yoke_allocate((size_t)out->n_loads + 1, sizeof *out->loads);
+  if (out->loads == NULL) return false;
+  for (int i = 0; i < out->n_loads; ++i) {
+    out->loads[i] = whole->loads[from + i];
+    out->loads[i].mass -= first;
+  }
+  return true;
+}
+
+/* Masses first .. first + n - 1 of a chain, starting at x, v. */
+static yoke_chain *chain_piece(const yoke_chain *whole, int first, int n, const double *x, const double *v) {
+  yoke_chain *out = yoke_allocate(1, sizeof *out);
+  if (out == NULL) return NULL;
+  const bool left = first > 0, right = first + n < whole->n;
+  out->n          = n;
+  out->exponent_x = whole->exponent_x;
+  out->exponent_v = whole->exponent_v;
+  if (slice(&whole->mass, first, n, &out->mass) && copy_values(x + first, n, &out->x0) &&
+      copy_values(v + first, n, &out->v0) &&
+      slice_elements(&whole->stiffness, first, n, left, right, &out->stiffness) &&
+      slice_elements(&whole->damping, first, n, left, right, &out->damping) &&
+      slice_elements(&whole->stiffness_power, first, n, left, right, &out->stiffness_power) &&
+      slice_elements(&whole->damping_power, first, n, left, right, &out->damping_power) &&
+      slice_loads(whole, first, n, out))
+    return out;
+  release_chain(out);
+  return NULL;
+}
+
+static void set_start(yoke_body *body, const double *q, const double *v) {
+  const int dimensions = body->kind == YOKE_BODY_MASS1D ? 1 : body->kind == YOKE_BODY_PLANAR ? 2 : 3;
+  memcpy(body->position, q, (size_t)dimensions * sizeof *q);
+  memcpy(body->velocity, v, (size_t)dimensions * sizeof *v);
+  if (body->kind == YOKE_BODY_PLANAR) {
+    body->angle    = q[2];
+    body->omega[2] = v[2];
+  }
+  if (body->kind == YOKE_BODY_RIGID) {
+    memcpy(body->orientation, q + 3, 4 * sizeof *q);
+    memcpy(body->omega, v + 3, 3 * sizeof *v);
+  }
+}
+
+/* Body b of the whole model, or the piece of a chain, into `out`. */
+static bool copy_body(const yoke_model *whole, const yoke_start *start, int b, int first, int n, yoke_body *out) {
+  const double *q = start->q + start->q_at[b], *v = start->v + start->v_at[b];
+  *out       = whole->bodies[b];
+  out->chain = NULL;
+  out->name  = yoke_text_copy(whole->bodies[b].name);
+  if (out->name == NULL) return false;
+  if (out->kind != YOKE_BODY_CHAIN) {
+    set_start(out, q, v);
+    return true;
+  }
+  out->chain = chain_piece(whole->bodies[b].chain, first, n, q, v);
+  return out->chain != NULL;
+}
+
+/* ---- creation ---- */
+
+void yoke_submodel_clear(yoke_submodel *s) {
+  yoke_model *m = s->model;
+  if (m != NULL) {
+    for (int i = 0; m->bodies != NULL && i < m->n_bodies; ++i) {
+      free(m->bodies[i].name);
+      release_chain(m->bodies[i].chain);
+    }
+    for (int i = 0; i < m->n_frames; ++i) free(m->frames[i].name);
+    for (int i = 0; i < m->n_connections; ++i) free(m->connections[i].name);
+    for (int i = 0; i < m->n_loads; ++i) free(m->loads[i].name);
+    for (int i = 0; i < m->n_events; ++i) free(m->events[i].name);
+    for (int i = 0; i < m->n_ghosts; ++i) free(m->ghosts[i].name);
+    free(m->bodies);
+    free(m->frames);
+    free(m->connections);
+    free(m->loads);
+    free(m->events);
+    free(m->ghosts);
+    free(m->variables);
+    free(m->name);
+    free(m);
+  }
+  free(s->port_frame);
+  free(s->inputs);
+  *s = (yoke_submodel){0};
+}
+
+static bool fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_split_part *part, yoke_model *m) {
+  const int n = part->n_bodies + (part->n_masses > 0);
+  m->bodies   = yoke_allocate((size_t)n + 1, sizeof *m->bodies);
+  if (m->bodies == NULL) return false;
+  for (int k = 0; k < n; ++k) {
+    const bool is_piece = k == part->n_bodies;
+    const int  b        = is_piece ? part->chain : part->bodies[k];
+    ++m->n_bodies;
+    if (!copy_body(whole, start, b, is_piece ? part->first_mass : 0,
+                   is_piece ? part->n_masses : n_masses(&whole->bodies[b]), &m->bodies[k]))
+      return false;
+  }
+  return true;
+}
+
+yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partition, const yoke_start *start, int p,
+                                 yoke_submodel *out) {
+  const yoke_model      *whole = partition->model;
+  const yoke_split_part *part  = &whole->parts[p];
+  *out                         = (yoke_submodel){.model = yoke_allocate(1, sizeof(yoke_model))};
+  yoke_model *m                = out->model;
+  bool        good             = m != NULL;
+  if (good) {
+    m->name = yoke_text_copy(part->name);
+    memcpy(m->gravity, whole->gravity, sizeof m->gravity);
+    m->t_start = whole->t_start;
+    m->t_end   = whole->t_end;
+    m->solver  = part->has_solver ? part->solver : whole->solver;
+    m->energy  = whole->energy;
+    good       = m->name != NULL && fill_bodies(whole, start, part, m);
+  }
+  if (good) return YOKE_OK;
+  yoke_submodel_clear(out);
+  return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory", part->name);
+}
+
+/* ---- additions ---- */
+
+/* Room for one more entry of `size` bytes behind n. */
+static void *room(void *list, int n, int *capacity, size_t size) {
+  if (n < *capacity) return list;
+  const int more  = *capacity < 8 ? 8 : 2 * *capacity;
+  void     *wider = realloc(list, (size_t)more * size);
+  if (wider != NULL) *capacity = more;
+  return wider;
+}
+
+/* Appends a copy of *entry, with a copy of the text `name`, to the list of the submodel's model. */
+#define ADD_NAMED(list, count, capacity, entry)                                                                        \
+  do {                                                                                                                 \
+    void *wider = room((list), (count), &(capacity), sizeof *(list));                                                  \
+    if (wider == NULL) return -1;                                                                                      \
+    (list)      = wider;                                                                                               \
+    char *name_ = yoke_text_copy((entry)->name != NULL ? (entry)->name : "");                                          \
+    if (name_ == NULL) return -1;                                                                                      \
+    (list)[(count)]      = *(entry);                                                                                   \
+    (list)[(count)].name = name_;                                                                                      \
+    return (count)++;                                                                                                  \
+  } while (0)
+
+int yoke_submodel_add_frame(yoke_submodel *s, const yoke_frame *frame) {
+  ADD_NAMED(s->model->frames, s->model->n_frames, s->capacity_frames, frame);
+}
+
+int yoke_submodel_add_connection(yoke_submodel *s, const yoke_connection *connection) {
+  ADD_NAMED(s->model->connections, s->model->n_connections, s->capacity_connections, connection);
+}
+
+int yoke_submodel_add_ghost(yoke_submodel *s, const yoke_ghost *ghost) {
+  ADD_NAMED(s->model->ghosts, s->model->n_ghosts, s->capacity_ghosts, ghost);
+}
+
+int yoke_submodel_add_load(yoke_submodel *s, const yoke_load *load) {
+  ADD_NAMED(s->model->loads, s->model->n_loads, s->capacity_loads, load);
+}
+
+int yoke_submodel_add_event(yoke_submodel *s, const yoke_event *event) {
+  ADD_NAMED(s->model->events, s->model->n_events, s->capacity_events, event);
+}
+
+int yoke_submodel_add_input(yoke_submodel *s, const yoke_input *input) {
+  void *wider = room(s->inputs, s->n_inputs, &s->capacity_inputs, sizeof *s->inputs);
+  if (wider == NULL) return -1;
+  s->inputs              = wider;
+  s->inputs[s->n_inputs] = *input;
+  return s->n_inputs++;
+}
+
+int yoke_submodel_add_port(yoke_submodel *s, int frame, int *y_at) {
+  void *wider = room(s->port_frame, s->n_ports, &s->capacity_ports, sizeof *s->port_frame);
+  if (wider == NULL) return -1;
+  s->port_frame             = wider;
+  s->port_frame[s->n_ports] = frame;
+  *y_at                     = s->ny;
+  s->ny += yoke_port_n_y(s->model->bodies[s->model->frames[frame].body].kind);
+  return s->n_ports++;
+}
+
+yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *s, const yoke_partition *partition,
+                                        int part) {
+  const yoke_model *whole = partition->model;
+  yoke_model       *m     = s->model;
+  if (whole->n_variables == 0 || (m->n_loads == 0 && m->n_events == 0)) return YOKE_OK;
+  m->variables = yoke_allocate((size_t)whole->n_variables + 1, sizeof *m->variables);
+  if (m->variables == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory", m->name);
+  m->n_variables = whole->n_variables;
+  for (int k = 0; k < m->n_variables; ++k) {
+    const yoke_variable *from  = &whole->variables[k];
+    const yoke_place     place = yoke_partition_find(partition, from->body, from->mass);
+    m->variables[k]            = (yoke_variable){.body = 0};
+    if (place.part != part) continue;
+    m->variables[k]      = *from;
+    m->variables[k].body = place.body;
+    m->variables[k].mass = place.mass;
+  }
+  return YOKE_OK;
+}

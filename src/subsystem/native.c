@@ -1,0 +1,377 @@
+/* Native subsystem.
+ *
+ * State: the integrator's own block, then
+ *   u, u' [nu]           inputs at the state's time as the last step (or the start) saw them: a step whose inputs begin
+ *                        elsewhere tells the integrator that they jumped or kinked
+ *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
+ * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
+#include "subsystem/native.h"
+
+#include "base/text.h"
+#include "integrate/solver_options.h"
+#include "model/assembly.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct native {
+  const yoke_model *model;
+  yoke_equations    equations;
+  yoke_multibody   *mb; /* lives as long as the equations */
+  yoke_integrator  *integrator;
+  double           *q_start, *v_start; /* [nq], [nv] consistent start */
+  int               n_ports, n_integrals;
+  yoke_body_kind   *port_kind;                                 /* [n_ports] */
+  yoke_input_kind  *input_kind;                                /* [nu] */
+  int               i_integral;                                /* first quadrature of the ports in q */
+  size_t            at_u, at_rate, at_base;                    /* bytes into the state */
+  size_t            at_left, at_a, at_a2, at_terms, at_lambda; /* bytes into the scratch */
+} native;
+
+static const native *of(const yoke_subsystem *subsystem) {
+  return yoke_subsystem_bare(subsystem)->self;
+}
+
+static double *doubles(const void *block, size_t at) {
+  return (double *)(void *)((char *)(uintptr_t)block + at);
+}
+
+static size_t reserve(size_t *size, int n) {
+  const size_t at = *size;
+  *size += ((size_t)n * sizeof(double) + 63) / 64 * 64;
+  return at;
+}
+
+/* ---- inputs ---- */
+
+/* Do the inputs at t differ from those that the state has seen? Rounding differences do not count. */
+static bool inputs_jump(const native *n, void *scratch, const void *state, const yoke_signal *u, double t) {
+  const size_t at[2] = {n->at_u, n->at_rate};
+  double      *now   = doubles(scratch, n->at_left);
+  for (int derivative = 0; derivative <= 1; ++derivative) {
+    const double *seen = doubles(state, at[derivative]);
+    yoke_signal_value(u, t, YOKE_SIDE_RIGHT, derivative, now);
+    for (int i = 0; i < n->equations.nu; ++i) {
+      if (!(fabs(now[i] - seen[i]) <= 1e-11 * fmax(fabs(now[i]), fabs(seen[i])))) return true;
+    }
+  }
+  return false;
+}
+
+static void remember_inputs(const native *n, void *state, const yoke_signal *u, double t, yoke_side side) {
+  if (n->equations.nu == 0) return;
+  yoke_signal_value(u, t, side, 0, doubles(state, n->at_u));
+  yoke_signal_value(u, t, side, 1, doubles(state, n->at_rate));
+}
+
+/* ---- calls ---- */
+
+static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
+                                const yoke_signal *u, yoke_context *ctx) {
+  const native *n = subsystem->self;
+  memset((char *)state + n->at_u, 0, subsystem->state_size - n->at_u);
+  const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
+  if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
+  remember_inputs(n, state, u, t, YOKE_SIDE_RIGHT);
+  return YOKE_OK;
+}
+
+static yoke_status native_disturb(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                  yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
+  remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
+  return YOKE_OK;
+}
+
+static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                               double t, double H, yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  if (head->t != t) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step starts at t = %.17g s but its state is at %.17g s",
+                     subsystem->name, t, head->t);
+  }
+  yoke_status status = YOKE_OK;
+  if (inputs_jump(n, scratch, state, u, t)) status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
+  if (status == YOKE_OK) status = yoke_integrator_advance(n->integrator, scratch, head, u, t + H, ctx);
+  if (status != YOKE_OK) {
+    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed", subsystem->name, H, t);
+  }
+  remember_inputs(n, state, u, t + H, YOKE_SIDE_LEFT);
+  return YOKE_OK;
+}
+
+/* Accelerations a [nv] at the state under the left limit of the inputs, which stay in the scratch at at_left. */
+static yoke_status accelerations(const native *n, void *scratch, const void *state, const double *u, double *a) {
+  const yoke_integrator_state *head = state;
+  const yoke_equations        *e    = &n->equations;
+  return e->ops->derivative(e->self, scratch, head->t, yoke_integrator_q(n->integrator, head),
+                            yoke_integrator_v(n->integrator, head), u, NULL, a, doubles(scratch, n->at_lambda));
+}
+
+static void show_ports(const native *n, void *scratch, const void *state, const double *a, double *y) {
+  const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
+  const double *base = doubles(state, n->at_base);
+  for (int k = 0; k < n->n_ports; ++k) {
+    const int count = yoke_port_n_integrals(n->port_kind[k]);
+    yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
+    y += yoke_port_n_y(n->port_kind[k]);
+    for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
+  }
+}
+
+static yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                 const yoke_signal *u, double *y) {
+  const native                *n    = subsystem->self;
+  const yoke_integrator_state *head = state;
+  double                      *left = doubles(scratch, n->at_left), *a = doubles(scratch, n->at_a);
+  if (n->equations.nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
+  YOKE_TRY(accelerations(n, scratch, state, left, a));
+  show_ports(n, scratch, state, a, y);
+  return YOKE_OK;
+}
+
+static void native_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
+  const native *n = subsystem->self;
+  if (dst == src) return;
+  yoke_integrator_copy(n->integrator, dst, src);
+  memcpy((char *)dst + n->at_u, (const char *)src + n->at_u, subsystem->state_size - n->at_u);
+}
+
+static void native_accept(const yoke_subsystem *subsystem, void *state) {
+  const native *n = subsystem->self;
+  if (n->n_integrals == 0) return;
+  memcpy(doubles(state, n->at_base), yoke_integrator_q(n->integrator, state) + n->i_integral,
+         (size_t)n->n_integrals * sizeof(double));
+}
+
+static void native_release(const yoke_subsystem *subsystem, void *state) {
+  yoke_integrator_state *head = state;
+  (void)subsystem;
+  for (int i = 0; i < 2; ++i) yoke_factor_release(&head->factor[i]);
+  if (head->release != NULL) head->release(head->foreign);
+  head->foreign = NULL;
+  head->release = NULL;
+}
+
+static void native_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
+  (void)subsystem;
+  *out = ((const yoke_integrator_state *)state)->counters;
+}
+
+static double largest(int n, const double *x) {
+  double size = 0.0;
+  for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
+  return size;
+}
+
+/* Outputs whose accelerations are those that the ports show for accelerations a of the bodies; the others are 0. */
+static void show_accelerations(const native *n, void *scratch, const void *state, const double *a, double *out) {
+  const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
+  for (int k = 0; k < n->n_ports; ++k) {
+    const int n_p = yoke_port_n_p(n->port_kind[k]), n_v = yoke_port_n_v(n->port_kind[k]);
+    const int n_y = yoke_port_n_y(n->port_kind[k]);
+    yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
+    for (int i = 0; i < n_y; ++i) {
+      if (i < n_p + n_v || i >= n_p + 2 * n_v) out[i] = 0.0;
+    }
+    out += n_y;
+  }
+}
+
+/* a is linear in the forces, so one difference per force is exact up to rounding; a second one of the size of a itself where
+ * a unit force is lost in a. Rows of inputs that move ghosts are 0. */
+static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                     const yoke_signal *u, double *da_du) {
+  const native                *n    = subsystem->self;
+  const yoke_integrator_state *head = state;
+  const int                    nv = n->equations.nv, ny = subsystem->ny;
+  double *left = doubles(scratch, n->at_left), *a = doubles(scratch, n->at_a), *a2 = doubles(scratch, n->at_a2);
+  double *terms = doubles(scratch, n->at_terms); /* w x (w x c): what ports show without accelerations of bodies */
+  memset(a2, 0, (size_t)nv * sizeof *a2);
+  show_accelerations(n, scratch, state, a2, terms);
+  if (subsystem->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
+  YOKE_TRY(accelerations(n, scratch, state, left, a));
+  for (int j = 0; j < subsystem->nu; ++j) {
+    const double u_j = left[j];
+    double      *row = da_du + (size_t)j * (size_t)ny, delta = 1.0;
+    for (int k = 0; k < ny; ++k) row[k] = 0.0;
+    if (n->input_kind[j] != YOKE_INPUT_FORCE) continue;
+    for (int pass = 0; pass < 2; ++pass) {
+      left[j]             = u_j + delta;
+      const double change = left[j] - u_j; /* what was really added */
+      YOKE_TRY(accelerations(n, scratch, state, left, a2));
+      for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
+      const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
+      if (size * delta >= 0.1 * wanted || size == 0.0) break;
+      delta = wanted / size;
+    }
+    left[j] = u_j;
+    show_accelerations(n, scratch, state, a2, row);
+    for (int k = 0; k < ny; ++k) row[k] -= terms[k];
+  }
+  return YOKE_OK;
+}
+
+/* ---- creation ---- */
+
+static void native_destroy(yoke_subsystem *subsystem) {
+  native *n = subsystem->self;
+  if (n != NULL) {
+    yoke_integrator_destroy(&n->integrator);
+    if (n->equations.ops != NULL) yoke_equations_destroy(&n->equations);
+    free(n->q_start);
+    free(n->v_start);
+    free(n->port_kind);
+    free(n->input_kind);
+    free(n);
+  }
+  free(subsystem->name);
+  free(subsystem);
+}
+
+static const yoke_subsystem_ops native_ops = {
+    .kind       = "native",
+    .destroy    = native_destroy,
+    .start      = native_start,
+    .step       = native_step,
+    .output     = native_output,
+    .copy       = native_copy,
+    .accept     = native_accept,
+    .disturb    = native_disturb,
+    .counters   = native_counters,
+    .compliance = native_compliance,
+    .release    = native_release,
+};
+
+/* Integrators whose state cannot be copied: no way back. */
+static const yoke_subsystem_ops forward_ops = {
+    .kind       = "native",
+    .destroy    = native_destroy,
+    .start      = native_start,
+    .step       = native_step,
+    .output     = native_output,
+    .accept     = native_accept,
+    .disturb    = native_disturb,
+    .counters   = native_counters,
+    .compliance = native_compliance,
+    .release    = native_release,
+};
+
+static void lay_out(native *n, yoke_subsystem *s) {
+  const yoke_equations *e = &n->equations;
+  s->state_size           = n->integrator->state_size;
+  n->at_u                 = reserve(&s->state_size, e->nu);
+  n->at_rate              = reserve(&s->state_size, e->nu);
+  n->at_base              = reserve(&s->state_size, n->n_integrals);
+  s->scratch_size         = (n->integrator->scratch_size + 63) / 64 * 64;
+  n->at_left              = reserve(&s->scratch_size, e->nu);
+  n->at_a                 = reserve(&s->scratch_size, e->nv);
+  n->at_a2                = reserve(&s->scratch_size, e->nv);
+  n->at_lambda            = reserve(&s->scratch_size, e->ng);
+  n->at_terms             = reserve(&s->scratch_size, s->ny);
+}
+
+static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
+  n->n_ports = def->n_ports;
+  for (int k = 0; k < def->n_ports; ++k) {
+    const int            body = def->model->frames[def->port_frame[k]].body;
+    const yoke_body_kind kind = body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID;
+    n->port_kind[k]           = kind;
+    if (!def->no_integrals) n->n_integrals += yoke_port_n_integrals(kind);
+    s->ny += yoke_port_n_y(kind);
+  }
+  n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+}
+
+/* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
+static yoke_status find_start(yoke_context *ctx, native *n) {
+  const yoke_equations *e        = &n->equations;
+  yoke_assembly         assembly = {0};
+  void                 *work     = yoke_allocate(1, e->work_size + 1);
+  n->q_start                     = yoke_allocate((size_t)e->nq + 1, sizeof *n->q_start);
+  n->v_start                     = yoke_allocate((size_t)e->nv + 1, sizeof *n->v_start);
+  yoke_status status             = YOKE_E_MEMORY;
+  if (work != NULL && n->q_start != NULL && n->v_start != NULL) {
+    status = YOKE_OK;
+    yoke_multibody_initial_guess(n->mb, n->q_start, n->v_start);
+    if (e->ng > 0) {
+      status = yoke_assembly_solve(ctx, n->model, n->mb, e, work, n->model->t_start, n->q_start, n->v_start, &assembly);
+      if (status == YOKE_OK) yoke_multibody_retire(n->mb, assembly.n_redundant, assembly.redundant);
+    }
+  }
+  yoke_assembly_clear(&assembly);
+  free(work);
+  return status;
+}
+
+static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
+  yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
+  const yoke_multibody_options options = {.n_ports        = def->n_ports,
+                                          .port_frame     = def->port_frame,
+                                          .port_integrals = !def->no_integrals,
+                                          .n_inputs       = def->n_inputs,
+                                          .inputs         = def->inputs,
+                                          .alpha          = solver.alpha,
+                                          .beta           = solver.beta};
+  solver.dense                         = false; /* nobody looks between macro points */
+  n->model                             = def->model;
+  YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
+  YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
+  YOKE_TRY(find_start(ctx, n));
+  s->nu = def->n_inputs;
+  for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
+  count_ports(n, s, def);
+  lay_out(n, s);
+  s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
+  return YOKE_OK;
+}
+
+yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out) {
+  *out              = NULL;
+  yoke_subsystem *s = yoke_allocate(1, sizeof *s);
+  native         *n = yoke_allocate(1, sizeof *n);
+  if (s == NULL || n == NULL) {
+    free(s);
+    free(n);
+    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", def->name);
+  }
+  s->ops             = &native_ops;
+  s->self            = n;
+  s->name            = yoke_text_copy(def->name);
+  n->port_kind       = yoke_allocate((size_t)def->n_ports + 1, sizeof *n->port_kind);
+  n->input_kind      = yoke_allocate((size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  yoke_status status = YOKE_E_MEMORY;
+  if (s->name != NULL && n->port_kind != NULL && n->input_kind != NULL) status = build(ctx, def, n, s);
+  if (status != YOKE_OK) {
+    yoke_subsystem_destroy(&s);
+    return yoke_fail(ctx, status, "subsystem '%s' cannot be built", def->name);
+  }
+  *out = s;
+  return YOKE_OK;
+}
+
+/* ---- inside ---- */
+
+const yoke_model *yoke_native_model(const yoke_subsystem *subsystem) {
+  return of(subsystem)->model;
+}
+
+const yoke_equations *yoke_native_equations(const yoke_subsystem *subsystem) {
+  return &of(subsystem)->equations;
+}
+
+const yoke_multibody *yoke_native_multibody(const yoke_subsystem *subsystem) {
+  return of(subsystem)->mb;
+}
+
+const yoke_integrator *yoke_native_integrator(const yoke_subsystem *subsystem) {
+  return of(subsystem)->integrator;
+}
+
+const yoke_integrator_state *yoke_native_state(const yoke_subsystem *subsystem, const void *state) {
+  (void)subsystem;
+  return state; /* at the start of the block, also inside wrappers */
+}

@@ -1,0 +1,29 @@
+/* Native subsystem: a (sub)model compiled by multibody, its integrator, its ports.
+ * Inputs u: in the order of `inputs`. Outputs y: those of port 0, port 1, ... (port.h). */
+#ifndef YOKE_SUBSYSTEM_NATIVE_H
+#define YOKE_SUBSYSTEM_NATIVE_H
+
+#include "model/multibody.h"
+#include "model/port.h"
+#include "subsystem/subsystem.h"
+
+typedef struct yoke_native_def {
+  const char       *name;
+  const yoke_model *model; /* kept; solver settings inside */
+  int               n_ports;
+  const int        *port_frame; /* [n_ports] frames of the model */
+  int               n_inputs;
+  const yoke_input *inputs; /* [n_inputs] multibody.h */
+  bool              no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
+} yoke_native_def;
+
+yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out);
+
+/* Inside, for outputs of the whole model: valid for subsystems of kind "native" and wrappers around them. */
+const yoke_model            *yoke_native_model(const yoke_subsystem *subsystem);
+const yoke_equations        *yoke_native_equations(const yoke_subsystem *subsystem);
+const yoke_multibody        *yoke_native_multibody(const yoke_subsystem *subsystem);
+const yoke_integrator       *yoke_native_integrator(const yoke_subsystem *subsystem);
+const yoke_integrator_state *yoke_native_state(const yoke_subsystem *subsystem, const void *state);
+
+#endif

@@ -1,0 +1,81 @@
+#include "subsystem/subsystem.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+
+void yoke_subsystem_destroy(yoke_subsystem **subsystem) {
+  if (subsystem == NULL || *subsystem == NULL) return;
+  (*subsystem)->ops->destroy(*subsystem);
+  *subsystem = NULL;
+}
+
+yoke_status yoke_subsystem_state_create(const yoke_subsystem *subsystem, void **out) {
+  *out = yoke_allocate(1, subsystem->state_size + 1);
+  return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+void yoke_subsystem_state_destroy(const yoke_subsystem *subsystem, void **state) {
+  if (state == NULL || *state == NULL) return;
+  if (subsystem->ops->release != NULL) subsystem->ops->release(subsystem, *state);
+  free(*state);
+  *state = NULL;
+}
+
+yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void **out) {
+  *out = yoke_allocate(1, subsystem->scratch_size + 1);
+  return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+void yoke_subsystem_scratch_destroy(void **scratch) {
+  if (scratch == NULL) return;
+  free(*scratch);
+  *scratch = NULL;
+}
+
+const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem) {
+  while (subsystem->inner != NULL) subsystem = subsystem->inner;
+  return subsystem;
+}
+
+/* ---- calls ---- */
+
+static yoke_status check_inputs(const yoke_subsystem *s, const yoke_signal **u, yoke_context *ctx) {
+  if (*u == NULL) *u = &yoke_signal_none;
+  if ((*u)->n == s->nu) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': %d inputs were given, expected %d", s->name, (*u)->n, s->nu);
+}
+
+yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
+                                 yoke_context *ctx) {
+  YOKE_TRY(check_inputs(s, &u, ctx));
+  if (!isfinite(t)) return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': start time is %g", s->name, t);
+  return s->ops->start(s, scratch, state, t, u, ctx);
+}
+
+yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
+                                double H, yoke_context *ctx) {
+  YOKE_TRY(check_inputs(s, &u, ctx));
+  if (!(H > 0.0) || !isfinite(H) || !isfinite(t) || t + H == t) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step of %g s from t = %.17g s is impossible", s->name, H, t);
+  }
+  return s->ops->step(s, scratch, state, u, t, H, ctx);
+}
+
+yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                                  double *y) {
+  YOKE_TRY(check_inputs(s, &u, NULL));
+  YOKE_TRY(s->ops->output(s, scratch, state, u, y));
+  for (int i = 0; i < s->ny; ++i) {
+    if (!isfinite(y[i])) return YOKE_NON_FINITE;
+  }
+  return YOKE_OK;
+}
+
+void yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src) {
+  if (dst != src && s->ops->copy != NULL) s->ops->copy(s, dst, src);
+}
+
+void yoke_subsystem_accept(const yoke_subsystem *s, void *state) {
+  if (s->ops->accept != NULL) s->ops->accept(s, state);
+}

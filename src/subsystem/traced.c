@@ -1,0 +1,139 @@
+/* Wrapper that reports every call as one line: `step left t = 0.1, H = 0.01, status = YOKE_OK`. Numbers have all digits. */
+#include "subsystem/subsystem.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct traced {
+  yoke_subsystem    *inner; /* owned */
+  yoke_subsystem_ops ops;   /* without what the inner one cannot do */
+  yoke_trace         trace;
+  void              *user;
+} traced;
+
+enum { LINE = 256 };
+
+static void traced_destroy(yoke_subsystem *subsystem) {
+  traced *self = subsystem->self;
+  yoke_subsystem_destroy(&self->inner);
+  free(self);
+  free(subsystem->name);
+  free(subsystem);
+}
+
+static void report(const traced *self, const char *line) {
+  self->trace(self->user, line);
+}
+
+static yoke_status report_status(const traced *self, const char *call, yoke_status status) {
+  char line[LINE];
+  snprintf(line, sizeof line, "%s %.100s status = %s", call, self->inner->name, yoke_status_name(status));
+  report(self, line);
+  return status;
+}
+
+static yoke_status traced_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
+                                const yoke_signal *u, yoke_context *ctx) {
+  const traced     *self   = subsystem->self;
+  const yoke_status status = self->inner->ops->start(self->inner, scratch, state, t, u, ctx);
+  char              line[LINE];
+  snprintf(line, sizeof line, "start %.100s t = %.17g, status = %s", subsystem->name, t, yoke_status_name(status));
+  report(self, line);
+  return status;
+}
+
+static yoke_status traced_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                               double t, double H, yoke_context *ctx) {
+  const traced     *self   = subsystem->self;
+  const yoke_status status = self->inner->ops->step(self->inner, scratch, state, u, t, H, ctx);
+  char              line[LINE];
+  snprintf(line, sizeof line, "step %.100s t = %.17g, H = %.17g, status = %s", subsystem->name, t, H,
+           yoke_status_name(status));
+  report(self, line);
+  return status;
+}
+
+static yoke_status traced_output(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                 const yoke_signal *u, double *y) {
+  const traced *self = subsystem->self;
+  return report_status(self, "output", self->inner->ops->output(self->inner, scratch, state, u, y));
+}
+
+static void traced_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
+  const traced *self = subsystem->self;
+  char          line[LINE];
+  self->inner->ops->copy(self->inner, dst, src);
+  snprintf(line, sizeof line, "copy %.100s", subsystem->name);
+  report(self, line);
+}
+
+static void traced_accept(const yoke_subsystem *subsystem, void *state) {
+  const traced *self = subsystem->self;
+  char          line[LINE];
+  self->inner->ops->accept(self->inner, state);
+  snprintf(line, sizeof line, "accept %.100s", subsystem->name);
+  report(self, line);
+}
+
+static yoke_status traced_disturb(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                  yoke_context *ctx) {
+  const traced *self = subsystem->self;
+  return report_status(self, "disturb", self->inner->ops->disturb(self->inner, scratch, state, u, ctx));
+}
+
+static void traced_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
+  const traced *self = subsystem->self;
+  self->inner->ops->counters(self->inner, state, out);
+}
+
+static yoke_status traced_compliance(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                     const yoke_signal *u, double *da_du) {
+  const traced *self = subsystem->self;
+  return report_status(self, "compliance", self->inner->ops->compliance(self->inner, scratch, state, u, da_du));
+}
+
+static void traced_release(const yoke_subsystem *subsystem, void *state) {
+  const traced *self = subsystem->self;
+  self->inner->ops->release(self->inner, state);
+}
+
+static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
+  return (yoke_subsystem_ops){
+      .kind       = "traced",
+      .destroy    = traced_destroy,
+      .start      = traced_start,
+      .step       = traced_step,
+      .output     = traced_output,
+      .copy       = inner->copy != NULL ? traced_copy : NULL,
+      .accept     = inner->accept != NULL ? traced_accept : NULL,
+      .disturb    = inner->disturb != NULL ? traced_disturb : NULL,
+      .counters   = inner->counters != NULL ? traced_counters : NULL,
+      .compliance = inner->compliance != NULL ? traced_compliance : NULL,
+      .release    = inner->release != NULL ? traced_release : NULL,
+  };
+}
+
+yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user,
+                                  yoke_subsystem **out) {
+  *out                 = NULL;
+  yoke_subsystem *s    = yoke_allocate(1, sizeof *s);
+  traced         *n    = yoke_allocate(1, sizeof *n);
+  char           *name = yoke_text_copy(inner->name);
+  if (s == NULL || n == NULL || name == NULL) {
+    free(s);
+    free(n);
+    free(name);
+    const yoke_status status = yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", inner->name);
+    yoke_subsystem_destroy(&inner);
+    return status;
+  }
+  *n       = (traced){.inner = inner, .ops = ops_around(inner->ops), .trace = trace, .user = user};
+  *s       = *inner;
+  s->ops   = &n->ops;
+  s->name  = name;
+  s->self  = n;
+  s->inner = inner;
+  *out     = s;
+  return YOKE_OK;
+}

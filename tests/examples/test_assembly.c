@@ -1,0 +1,295 @@
+/* Consistent starts from rough guesses, redundant constraints, and mechanisms that live on them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "check.h"
+#include "examples/run_model.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* Load and assemble, without a run. */
+static yoke_status assemble(model_run *run, const char *text, const char *const *sets) {
+  yoke_load_options options = {.set = sets};
+  while (sets != NULL && sets[options.n_set] != NULL) ++options.n_set;
+  *run = (model_run){0};
+  assert_int_equal(yoke_context_create(&run->ctx), YOKE_OK);
+  yoke_status status = yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), &options, &run->model);
+  if (status != YOKE_OK) print_messages(run->ctx);
+  assert_int_equal(status, YOKE_OK);
+  return yoke_simulation_create(run->ctx, run->model, &run->simulation);
+}
+
+static void assemble_well(model_run *run, const char *text, const char *const *sets) {
+  const yoke_status status = assemble(run, text, sets);
+  if (status != YOKE_OK) print_messages(run->ctx);
+  assert_int_equal(status, YOKE_OK);
+}
+
+static bool message_has(const model_run *run, const char *part) {
+  for (size_t i = 0; i < yoke_context_n_messages(run->ctx); ++i) {
+    if (strstr(yoke_context_message(run->ctx, i), part) != NULL) return true;
+  }
+  return false;
+}
+
+static double largest_g(const model_run *run, const char *joint, int n) {
+  double largest = 0.0;
+  char   name[64];
+  for (int k = 1; k <= n; ++k) {
+    snprintf(name, sizeof name, "%s.g[%d]", joint, k);
+    largest = fmax(largest, fabs(run_value(run, name)));
+  }
+  return largest;
+}
+
+/* --- guesses ---------------------------------------------------------------------------------------------------- */
+
+/* A four-bar linkage in space. Every body but the crank is drawn about 0.1 m and 0.2 rad away from where it fits. */
+static const char rough[] =
+    "yoke: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "t_end: 1\n"
+    "bodies:\n"
+    "  crank: {kind: rigid, mass: 1, inertia: [0.1, 0.01, 0.1], position: [0, 0.5, 0],\n"
+    "          omega: [0, 0, 1], velocity: [-0.5, 0, 0], keep: true,\n"
+    "          frames: {foot: [0, -0.5, 0], tip: [0, 0.5, 0]}}\n"
+    "  coupler: {kind: rigid, mass: 2, inertia: [0.02, 0.7, 0.7], position: [1.1, 1.4, 0.1],\n"
+    "            orientation: [0.2, -0.2, 0.3], frames: {left: [-1, 0, 0], right: [1, 0, 0]}}\n"
+    "  rocker: {kind: rigid, mass: 1.5, inertia: [0.3, 0.02, 0.3], position: [1.9, 0.8, -0.1],\n"
+    "           orientation: [-0.2, 0.1, 0.2], frames: {foot: [0, -0.8, 0], tip: [0, 0.8, 0]}}\n"
+    "connections:\n"
+    "  a: {kind: revolute, between: [ground, crank.foot]}\n"
+    "  b: {kind: spherical, between: [crank.tip, coupler.left]}\n"
+    "  c: {kind: spherical, between: [coupler.right, rocker.tip]}\n"
+    "  d: {kind: revolute, between: [[2, 0, 0], rocker.foot]}\n";
+
+static void rough_guess_is_closed_and_kept_bodies_stand_still(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double      value;
+  } kept[] = {{"crank.x", 0},  {"crank.y", 0.5}, {"crank.z", 0},     {"crank.q0", 1}, {"crank.q1", 0},
+              {"crank.q2", 0}, {"crank.q3", 0},  {"crank.vx", -0.5}, {"crank.vy", 0}, {"crank.wz", 1}};
+  model_run run;
+  assemble_well(&run, rough, NULL);
+  CHECK_BELOW(largest_g(&run, "a", 5), 1e-12);
+  CHECK_BELOW(largest_g(&run, "b", 3), 1e-12);
+  CHECK_BELOW(largest_g(&run, "c", 3), 1e-12);
+  CHECK_BELOW(largest_g(&run, "d", 5), 1e-12);
+  for (size_t i = 0; i < sizeof kept / sizeof kept[0]; ++i)
+    CHECK_NEAR(run_value(&run, kept[i].name), kept[i].value, 1e-15);
+  /* the guess is a neighbour of the result */
+  CHECK_NEAR(run_value(&run, "coupler.x"), 1.1, 0.3);
+  CHECK_NEAR(run_value(&run, "coupler.y"), 1.4, 0.3);
+  run_end(&run);
+}
+
+static void kept_bodies_move_when_they_must(void **state) {
+  (void)state;
+  static const char *const sets[] = {"bodies.rocker.keep=true", NULL};
+  model_run                run;
+  assemble_well(&run, rough, sets);
+  CHECK_BELOW(largest_g(&run, "d", 5), 1e-12);
+  assert_true(message_has(&run, "keep"));
+  run_end(&run);
+}
+
+/* Angles beyond half a turn are met too: 200 deg is -160 deg. */
+static const char arms[] =
+    "yoke: 1\n"
+    "t_end: 1\n"
+    "bodies:\n"
+    "  upper: {kind: rigid, mass: 1, inertia: [0.01, 0.1, 0.1], position: [0.5, 0.1, 0.1],\n"
+    "          frames: {left: [-0.5, 0, 0], right: [0.5, 0, 0]}}\n"
+    "  lower: {kind: rigid, mass: 1, inertia: [0.01, 0.1, 0.1], position: [1.4, 0.1, 0],\n"
+    "          frames: {left: [-0.5, 0, 0]}}\n"
+    "  slide: {kind: rigid, mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0.1, 2]}\n"
+    "connections:\n"
+    "  shoulder: {kind: revolute, between: [ground, upper.left], initial: 30 deg, initial_rate: 2}\n"
+    "  elbow: {kind: revolute, between: [upper.right, lower.left], initial: 200 deg, initial_rate: -3}\n"
+    "  rail: {kind: translational, between: [ground, slide], initial: 1.5, initial_rate: 0.7}\n";
+
+static void initial_coordinates_and_rates_are_met(void **state) {
+  (void)state;
+  const double a = pi / 6, b = pi / 6 + 200 * pi / 180;
+  model_run    run;
+  assemble_well(&run, arms, NULL);
+  CHECK_NEAR(run_value(&run, "upper.x"), 0.5 * cos(a), 1e-12);
+  CHECK_NEAR(run_value(&run, "upper.y"), 0.5 * sin(a), 1e-12);
+  CHECK_NEAR(run_value(&run, "lower.x"), cos(a) + 0.5 * cos(b), 1e-12);
+  CHECK_NEAR(run_value(&run, "lower.y"), sin(a) + 0.5 * sin(b), 1e-12);
+  CHECK_NEAR(run_value(&run, "upper.wz"), 2.0, 1e-12);
+  CHECK_NEAR(run_value(&run, "lower.wz"), -1.0, 1e-12);
+  CHECK_NEAR(run_value(&run, "lower.vx"), -2.0 * sin(a) + 0.5 * sin(b), 1e-12);
+  CHECK_NEAR(run_value(&run, "lower.vy"), 2.0 * cos(a) - 0.5 * cos(b), 1e-12);
+  CHECK_NEAR(run_value(&run, "slide.z"), 1.5, 1e-12);
+  CHECK_NEAR(run_value(&run, "slide.vz"), 0.7, 1e-12);
+  run_end(&run);
+}
+
+/* --- impossible wishes --------------------------------------------------------------------------------------- */
+
+/* Two rods of 1 m between points that are 3 m apart. */
+static const char too_short[] =
+    "yoke: 1\n"
+    "t_end: 1\n"
+    "bodies:\n"
+    "  left: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0.1], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+    "  right: {kind: planar, mass: 1, inertia: 0.1, position: [2.5, 0.1], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+    "connections:\n"
+    "  hinge_west: {kind: revolute, between: [ground, left.a]}\n"
+    "  hinge_middle: {kind: revolute, between: [left.b, right.a]}\n"
+    "  hinge_east: {kind: revolute, between: [right.b, [3, 0, 0]]}\n";
+
+static void impossible_assembly_names_a_joint(void **state) {
+  (void)state;
+  model_run run;
+  assert_int_equal(assemble(&run, too_short, NULL), YOKE_E_MODEL);
+  assert_true(message_has(&run, "cannot be assembled"));
+  assert_true(message_has(&run, "hinge_west") || message_has(&run, "hinge_middle") || message_has(&run, "hinge_east"));
+  run_end(&run);
+}
+
+static void contradicting_rates_name_a_joint(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\n"
+      "t_end: 1\n"
+      "bodies:\n"
+      "  rod: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {a: [-0.5, 0]}}\n"
+      "connections:\n"
+      "  pin: {kind: revolute, between: [ground, rod.a], initial_rate: 1}\n"
+      "  nail: {kind: revolute, between: [ground, rod.a], initial_rate: 2}\n";
+  model_run run;
+  assert_int_equal(assemble(&run, model, NULL), YOKE_E_MODEL);
+  assert_true(message_has(&run, "no velocities fit"));
+  assert_true(message_has(&run, "pin") || message_has(&run, "nail"));
+  run_end(&run);
+}
+
+/* --- redundant rows ---------------------------------------------------------------------------------------------- */
+
+#define PARALLELOGRAM(kind, inertia, crank_rate, zero)                                                                 \
+  "yoke: 1\n"                                                                                                          \
+  "gravity: [0, -9.81, 0]\n"                                                                                           \
+  "t_end: 2\n"                                                                                                         \
+  "bodies:\n"                                                                                                          \
+  "  crank: {kind: " kind ", mass: 1, inertia: " inertia ", position: [0, 0.5" zero "], omega: " crank_rate ",\n"      \
+  "          velocity: [-1, 0" zero "], frames: {foot: [0, -0.5" zero "], tip: [0, 0.5" zero "]}}\n"                   \
+  "  coupler: {kind: " kind ", mass: 2, inertia: " inertia ", position: [1, 1" zero "], velocity: [-2, 0" zero "],\n"  \
+  "            frames: {left: [-1, 0" zero "], right: [1, 0" zero "]}}\n"                                              \
+  "  rocker: {kind: " kind ", mass: 1.5, inertia: " inertia ", position: [2, 0.5" zero "], omega: " crank_rate ",\n"   \
+  "           velocity: [-1, 0" zero "], frames: {foot: [0, -0.5" zero "], tip: [0, 0.5" zero "]}}\n"                  \
+  "connections:\n"                                                                                                     \
+  "  a: {kind: revolute, between: [ground, crank.foot]}\n"                                                             \
+  "  b: {kind: revolute, between: [crank.tip, coupler.left]}\n"                                                        \
+  "  c: {kind: revolute, between: [coupler.right, rocker.tip]}\n"                                                      \
+  "  d: {kind: revolute, between: [rocker.foot, [2, 0, 0]]}\n"
+
+static const char parallelogram_in_space[] = PARALLELOGRAM("rigid", "[0.1, 0.1, 0.2]", "[0, 0, 2]", ", 0");
+static const char parallelogram_in_plane[] = PARALLELOGRAM("planar", "0.2", "2", "");
+
+static void redundant_rows_are_counted_and_named(void **state) {
+  (void)state;
+  model_run             run;
+  yoke_simulation_facts facts;
+  assemble_well(&run, parallelogram_in_space, NULL);
+  yoke_simulation_facts_get(run.simulation, &facts);
+  assert_int_equal(facts.ng, 20);
+  assert_int_equal(facts.n_redundant, 3);
+  assert_int_equal(facts.n_freedoms, 1);
+  assert_true(message_has(&run, "3 constraint rows follow"));
+  assert_true(message_has(&run, "'d: "));
+  run_end(&run);
+}
+
+/* The same linkage without redundant rows is the reference. */
+static void redundant_rows_do_not_change_the_motion(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"auto", "dop853", "radau5", "bdf"};
+  model_run                plane     = run_text(parallelogram_in_plane, NULL, "dop853", 1e-12, 0.4);
+  for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; ++s) {
+    model_run run = run_text(parallelogram_in_space, NULL, solvers[s], 1e-10, 0.4);
+    CHECK_NEAR(run_value(&run, "coupler.x"), run_value(&plane, "coupler.x"), 1e-8);
+    CHECK_NEAR(run_value(&run, "coupler.y"), run_value(&plane, "coupler.y"), 1e-8);
+    CHECK_NEAR(run_value(&run, "rocker.wz"), run_value(&plane, "rocker.omega"), 1e-7);
+    CHECK_NEAR(run_value(&run, "a.force[1]"), run_value(&plane, "a.force[1]"), 1e-5);
+    CHECK_NEAR(run_value(&run, "d.force[2]"), run_value(&plane, "d.force[2]"), 1e-5);
+    CHECK_BELOW(run.summary.constraint_residual, 1e-9);
+    run_end(&run);
+  }
+  run_end(&plane);
+}
+
+/* All bars on one line: for an instant one row follows from the others, and a moment later it does not. */
+static void rows_that_depend_for_an_instant_only_are_not_redundant(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\n"
+      "t_end: 1\n"
+      "bodies:\n"
+      "  crank: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+      "  coupler: {kind: planar, mass: 1, inertia: 0.1, position: [2, 0], frames: {a: [-1, 0], b: [1, 0]}}\n"
+      "  rocker: {kind: planar, mass: 1, inertia: 0.1, position: [2.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+      "connections:\n"
+      "  a: {kind: revolute, between: [ground, crank.a]}\n"
+      "  b: {kind: revolute, between: [crank.b, coupler.a]}\n"
+      "  c: {kind: revolute, between: [coupler.b, rocker.b]}\n"
+      "  d: {kind: revolute, between: [rocker.a, [2, 0, 0]]}\n";
+  model_run             run;
+  yoke_simulation_facts facts;
+  assemble_well(&run, model, NULL);
+  yoke_simulation_facts_get(run.simulation, &facts);
+  assert_int_equal(facts.n_redundant, 0);
+  assert_int_equal(facts.n_freedoms, 1);
+  run_end(&run);
+}
+
+/* --- Bricard's mechanism ------------------------------------------------------------------------------------------ */
+
+static void bricard_moves_although_counting_forbids_it(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"auto", "dop853", "radau5", "bdf"};
+  for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; ++s) {
+    model_run             run = run_file("examples/bricard.yaml", NULL, solvers[s], 0.0, 0.0);
+    yoke_simulation_facts facts;
+    yoke_simulation_facts_get(run.simulation, &facts);
+    assert_int_equal(facts.n_redundant, 1);
+    assert_int_equal(facts.n_freedoms, 1);
+    CHECK_BELOW(run.summary.energy_drift, 1e-6 * fabs(run.summary.energy_start));
+    CHECK_BELOW(run.summary.constraint_residual, 1e-9);
+    CHECK_NEAR(run_value(&run, "bar_3.x"), 0.9998654756, 1e-7); /* rtol 1e-12 by two methods */
+    run_end(&run);
+  }
+}
+
+static void bricard_converges_to_the_same_motion(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"dop853", "radau5", "bdf"};
+  double                   y[3];
+  for (int s = 0; s < 3; ++s) {
+    model_run run = run_file("examples/bricard.yaml", NULL, solvers[s], 1e-11, 5.0);
+    y[s]          = run_value(&run, "bar_3.y");
+    run_end(&run);
+  }
+  CHECK_NEAR(y[1], y[0], 1e-8);
+  CHECK_NEAR(y[2], y[0], 1e-8);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rough_guess_is_closed_and_kept_bodies_stand_still),
+      cmocka_unit_test(kept_bodies_move_when_they_must),
+      cmocka_unit_test(initial_coordinates_and_rates_are_met),
+      cmocka_unit_test(impossible_assembly_names_a_joint),
+      cmocka_unit_test(contradicting_rates_name_a_joint),
+      cmocka_unit_test(redundant_rows_are_counted_and_named),
+      cmocka_unit_test(redundant_rows_do_not_change_the_motion),
+      cmocka_unit_test(rows_that_depend_for_an_instant_only_are_not_redundant),
+      cmocka_unit_test(bricard_moves_although_counting_forbids_it),
+      cmocka_unit_test(bricard_converges_to_the_same_motion),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,473 @@
+/* A split model is the whole model: nothing is lost, nothing is counted twice, and every mistake is named. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "base/text.h"
+#include "check.h"
+#include "master/split.h"
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct loaded {
+  yoke_context *ctx;
+  yoke_model   *model;
+  yoke_split   *split;
+} loaded;
+
+static void print_messages(const yoke_context *ctx) {
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) print_message("%s\n", yoke_context_message(ctx, i));
+}
+
+static void close_split(loaded *l) {
+  yoke_split_destroy(&l->split);
+  yoke_model_destroy(&l->model);
+  yoke_context_destroy(&l->ctx);
+}
+
+/* A file or a text; the model must be readable. */
+static loaded load(const char *path, const char *text, int n_set, const char *const *set) {
+  loaded                  l       = {0};
+  const yoke_load_options options = {.n_set = n_set, .set = set};
+  assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
+  const yoke_status status = text == NULL
+                                 ? yoke_model_load(l.ctx, path, &options, &l.model)
+                                 : yoke_model_load_text(l.ctx, "test.yaml", text, strlen(text), &options, &l.model);
+  if (status != YOKE_OK) {
+    print_messages(l.ctx);
+    fail_msg("cannot load %s", path);
+  }
+  return l;
+}
+
+static loaded split_text(const char *text) {
+  loaded l = load("text", text, 0, NULL);
+  if (yoke_split_create(l.ctx, l.model, &l.split) != YOKE_OK) {
+    print_messages(l.ctx);
+    fail_msg("cannot split");
+  }
+  return l;
+}
+
+static loaded split_file(const char *path, int n_set, const char *const *set) {
+  loaded l = load(path, NULL, n_set, set);
+  if (yoke_split_create(l.ctx, l.model, &l.split) != YOKE_OK) {
+    print_messages(l.ctx);
+    fail_msg("cannot split %s", path);
+  }
+  return l;
+}
+
+static void refused(const char *text, const char *const *words) {
+  loaded            l      = load("text", text, 0, NULL);
+  const yoke_status status = yoke_split_create(l.ctx, l.model, &l.split);
+  assert_int_equal(status, YOKE_E_MODEL);
+  assert_null(l.split);
+  const char *message = yoke_context_message(l.ctx, 0);
+  for (; *words != NULL; ++words) {
+    if (strstr(message, *words) == NULL) fail_msg("'%s' is not in: %s", *words, message);
+  }
+  close_split(&l);
+}
+
+/* ---- equations of the parts ---- */
+
+typedef struct system_at_start {
+  yoke_equations  equations;
+  yoke_multibody *mb;
+  void           *work;
+  double         *q, *v, *a, *u, *y;
+} system_at_start;
+
+static void system_open(loaded *l, const yoke_model *model, const yoke_multibody_options *options, int ny,
+                        system_at_start *s) {
+  *s = (system_at_start){0};
+  if (yoke_multibody_create(l->ctx, model, options, &s->equations, &s->mb) != YOKE_OK) {
+    print_messages(l->ctx);
+    fail_msg("cannot compile '%s'", model->name);
+  }
+  s->work = yoke_allocate(s->equations.work_size + 1, 1);
+  s->q    = yoke_allocate((size_t)s->equations.nq + 1, sizeof(double));
+  s->v    = yoke_allocate((size_t)s->equations.nv + 1, sizeof(double));
+  s->a    = yoke_allocate((size_t)s->equations.nv + 1, sizeof(double));
+  s->u    = yoke_allocate((size_t)s->equations.nu + 1, sizeof(double));
+  s->y    = yoke_allocate((size_t)ny + 1, sizeof(double));
+  yoke_multibody_initial_guess(s->mb, s->q, s->v);
+}
+
+static void system_derivative(system_at_start *s, double t) {
+  const yoke_equations *e = &s->equations;
+  assert_int_equal(e->ops->derivative(e->self, s->work, t, s->q, s->v, s->u, NULL, s->a, NULL), YOKE_OK);
+}
+
+static void system_close(system_at_start *s) {
+  yoke_equations_destroy(&s->equations);
+  free(s->work);
+  free(s->q);
+  free(s->v);
+  free(s->a);
+  free(s->u);
+  free(s->y);
+}
+
+/* Coupling values that belong to the positions and velocities of the ports, into the inputs of the parts. */
+static void set_inputs(const loaded *l, system_at_start *parts) {
+  const yoke_split *split = l->split;
+  for (int p = 0; p < split->n_parts; ++p) {
+    for (int k = 0, at = 0; k < split->parts[p].n_ports; ++k) {
+      const yoke_frame *frame = &split->parts[p].model->frames[split->parts[p].port_frame[k]];
+      yoke_multibody_port(parts[p].mb, parts[p].work, k, parts[p].q, parts[p].v, parts[p].a, parts[p].y + at);
+      at += yoke_port_n_y(split->parts[p].model->bodies[frame->body].kind);
+    }
+  }
+  for (int w = 0; w < split->n_couplings; ++w) {
+    const yoke_wire *wire = &split->wires[w];
+    yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS];
+    double           now[YOKE_COUPLING_MAX_CHANNELS] = {0}, u[YOKE_COUPLING_MAX_CHANNELS] = {0};
+    const int        n = wire->formulation->channels(wire->self, channels);
+    wire->formulation->update(wire->self, l->model->t_start, parts[wire->subsystem[0]].y + wire->y_at[0],
+                              parts[wire->subsystem[1]].y + wire->y_at[1], now, u);
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < n; ++i) {
+        const int at = wire->input_at[side][i];
+        assert_int_equal(at >= 0, channels[i].enters[side] != YOKE_ENTRY_NONE);
+        if (at >= 0) parts[wire->subsystem[side]].u[at] = u[i];
+      }
+    }
+  }
+}
+
+/* Largest difference of an acceleration, relative to the largest acceleration. */
+static double acceleration_difference(loaded *l) {
+  const yoke_split *split = l->split;
+  system_at_start   whole, *parts = calloc((size_t)split->n_parts, sizeof *parts);
+  double            largest = 1e-300, difference = 0.0;
+  assert_non_null(parts);
+  system_open(l, l->model, NULL, 0, &whole);
+  memcpy(whole.q, split->start.q, (size_t)whole.equations.nq * sizeof(double));
+  memcpy(whole.v, split->start.v, (size_t)whole.equations.nv * sizeof(double));
+  system_derivative(&whole, l->model->t_start);
+  for (int p = 0; p < split->n_parts; ++p) {
+    const yoke_multibody_options options = {.n_ports    = split->parts[p].n_ports,
+                                            .port_frame = split->parts[p].port_frame,
+                                            .n_inputs   = split->parts[p].n_inputs,
+                                            .inputs     = split->parts[p].inputs};
+    system_open(l, split->parts[p].model, &options, split->parts[p].ny, &parts[p]);
+  }
+  set_inputs(l, parts);
+  for (int p = 0; p < split->n_parts; ++p) system_derivative(&parts[p], l->model->t_start);
+  for (int b = 0; b < l->model->n_bodies; ++b) {
+    const yoke_body *body = &l->model->bodies[b];
+    for (int i = 0; i < yoke_body_nv(body); ++i) {
+      const bool             is_chain = body->kind == YOKE_BODY_CHAIN;
+      const yoke_place       place    = yoke_split_place(split, b, is_chain ? i : 0);
+      const system_at_start *part     = &parts[place.part];
+      const int              own      = yoke_multibody_v_offset(part->mb, place.body) + (is_chain ? place.mass : i);
+      const double           a        = whole.a[yoke_multibody_v_offset(whole.mb, b) + i];
+      largest                         = fmax(largest, fabs(a));
+      difference                      = fmax(difference, fabs(a - part->a[own]));
+      if (isnan(part->a[own])) difference = NAN;
+    }
+  }
+  for (int p = 0; p < split->n_parts; ++p) system_close(&parts[p]);
+  system_close(&whole);
+  free(parts);
+  return difference / largest;
+}
+
+static const char *const decompositions[] = {"cosimulation.couplings.decomposition=force/force",
+                                             "cosimulation.couplings.decomposition=force/displacement",
+                                             "cosimulation.couplings.decomposition=displacement/force",
+                                             "cosimulation.couplings.decomposition=displacement/displacement"};
+
+static void accelerations_of_every_split_example_are_those_of_the_whole_model(void **state) {
+  glob_t files;
+  int    n_split = 0;
+  (void)state;
+  assert_int_equal(glob("examples/*.yaml", 0, NULL, &files), 0);
+  for (size_t f = 0; f < files.gl_pathc; ++f) {
+    loaded     l        = load(files.gl_pathv[f], NULL, 0, NULL);
+    const bool has_part = l.model->n_parts > 0;
+    close_split(&l);
+    if (!has_part) continue;
+    ++n_split;
+    for (int d = 0; d < 4; ++d) {
+      l                       = split_file(files.gl_pathv[f], 1, &decompositions[d]);
+      const double difference = acceleration_difference(&l);
+      if (!(difference <= 1e-10)) fail_msg("%s, %s: %g", files.gl_pathv[f], decompositions[d], difference);
+      close_split(&l);
+    }
+  }
+  assert_true(n_split >= 12);
+  globfree(&files);
+}
+
+static void a_chain_in_any_number_of_pieces_accelerates_as_the_whole(void **state) {
+  static const char *const numbers[] = {"split.c=1", "split.c=2", "split.c=3", "split.c=10", "split.c=50"};
+  static const int         n[]       = {1, 2, 3, 10, 50};
+  (void)state;
+  for (int i = 0; i < 5; ++i) {
+    for (int d = 0; d < 4; ++d) {
+      const char *const set[] = {numbers[i], decompositions[d], "bodies.c.x={random: [-1, 1], seed: 3}",
+                                 "bodies.c.v={random: [-1, 1], seed: 4}"};
+      loaded            l     = split_file("examples/chain-conv.yaml", 4, set);
+      assert_int_equal(l.split->n_parts, n[i]);
+      assert_int_equal(l.split->n_couplings, n[i] - 1);
+      CHECK_BELOW(acceleration_difference(&l), 1e-12);
+      close_split(&l);
+    }
+  }
+}
+
+/* ---- kinds of connections and bodies ---- */
+
+#define HEAD "yoke: 1\nt_end: 1\ngravity: [0.3, -9.81, 0.2]\n"
+#define RIGID(name, position, more)                                                                                    \
+  "  " name ": {kind: rigid, mass: 2, inertia: [1, 2, 2.5], position: " position ", " more "}\n"
+#define COSIMULATION(d) "cosimulation: {step: 1e-3, couplings: {decomposition: " d "}}\n"
+
+static const char *const words[] = {"force/force", "force/displacement", "displacement/force",
+                                    "displacement/displacement"};
+
+/* One connection between two bodies in two parts, by all decompositions. */
+static void one_connection(const char *bodies, const char *connection) {
+  for (int d = 0; d < 4; ++d) {
+    char text[2000];
+    snprintf(
+        text, sizeof text,
+        HEAD
+        "bodies:\n%sconnections:\n  link: {%s, stiffness: 1e3, damping: 7}\nsplit: {p: [a], q: [b]}\n" COSIMULATION(
+            "%s"),
+        bodies, connection, words[d]);
+    loaded       l          = split_text(text);
+    const double difference = acceleration_difference(&l);
+    if (!(difference <= 1e-12)) fail_msg("%s, %s: %g", connection, words[d], difference);
+    assert_int_equal(l.split->n_couplings, 1);
+    close_split(&l);
+  }
+}
+
+static void every_flexible_joint_and_force_element_between_rigid_bodies_can_be_cut(void **state) {
+  static const char bodies[] = RIGID("a", "[0, 0, 0]",
+                                     "omega: [1, 2, 3], velocity: [1, 0, 2], orientation: [0.1, 0.3, -0.2], "
+                                     "frames: {e: {at: [0.5, 0.1, 0.2], axis: [1, 1, 1]}}")
+      RIGID("b", "[1.1, 0.2, 0.1]",
+            "omega: [-1, 1, 2], orientation: [-0.2, 0.1, 0.4], "
+            "frames: {e: {at: [-0.5, 0.2, 0], axis: [1, 0.8, 1.1]}}");
+  static const char *const kinds[] = {"atpoint",     "inplane",     "perpendicular", "spherical", "revolute",
+                                      "universal",   "cylindrical", "translational", "planar",    "inline",
+                                      "orientation", "fixed",       "spring-damper", "bushing",   "torsion-spring"};
+  (void)state;
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
+    char connection[200];
+    snprintf(connection, sizeof connection, "kind: %s, between: [a.e, b.e]", kinds[k]);
+    one_connection(bodies, connection);
+  }
+}
+
+static void planar_bodies_with_turned_and_tilted_frames_can_be_cut(void **state) {
+  static const char bodies[] =
+      "  a: {kind: planar, mass: 2, inertia: 0.3, angle: 0.4, omega: 2, frames: {e: {at: [0.5, 0], orientation: [0, 0, "
+      "0.7]}, "
+      "t: {at: [0.5, 0], axis: [0, 1, 0]}}}\n"
+      "  b: {kind: planar, mass: 1, inertia: 0.2, position: [1.2, 0.3], angle: 7, velocity: [1, 2], omega: -1, "
+      "frames: {e: {at: [-0.5, 0.1], orientation: [0, 0, -0.3]}, t: {at: [-0.5, 0.1], axis: [1, 0, 0]}}}\n";
+  (void)state;
+  one_connection(bodies, "kind: spring-damper, between: [a.e, b.e]");
+  one_connection(bodies, "kind: torsion-spring, between: [a.e, b.e], free_angle: 0.2");
+  one_connection(bodies, "kind: bushing, between: [a.e, b.e]");
+  one_connection(bodies, "kind: inplane, between: [a.e, b.t]");
+  one_connection(bodies, "kind: perpendicular, between: [a.t, b.t]");
+  one_connection(bodies, "kind: atpoint, between: [a.e, b.e]");
+}
+
+static void bodies_of_different_kinds_can_be_cut(void **state) {
+  static const char mixed[] = RIGID(
+      "a", "[0, 0, 1]", "omega: [1, 2, 3], frames: {e: [0.5, 0.1, 0.2]}") "  b: {kind: particle, mass: 1, position: "
+                                                                          "[1, 2, 0], velocity: [1, 1, 0]}\n";
+  static const char planar[] =
+      RIGID("a", "[0, 0, 1]",
+            "omega: [1, 2, 3], frames: {e: [0.5, 0.1, 0.2]}") "  b: {kind: planar, mass: 1, inertia: 1, position: [1, "
+                                                              "2], velocity: [1, 1], omega: 3}\n";
+  static const char line[] = "  a: {kind: mass1d, mass: 1, x: 0.3, v: 2}\n"
+                             "  b: {kind: planar, mass: 1, inertia: 1, position: [1, 2], velocity: [1, 1], omega: 3}\n";
+  (void)state;
+  one_connection(mixed, "kind: spring-damper, between: [a.e, b]");
+  one_connection(mixed, "kind: atpoint, between: [b, a.e]");
+  one_connection(planar, "kind: bushing, between: [a.e, b]");
+  one_connection(line, "kind: spring-damper, between: [a, b], free_length: 0.5");
+}
+
+static void a_mass_between_two_pieces_of_a_chain_is_coupled_to_both(void **state) {
+  loaded l = split_text(
+      "yoke: 1\nt_end: 1\nbodies:\n  c: {kind: chain, n: 7, mass: i, stiffness: 10 + i, damping: 2, x: i^2, v: -i,\n"
+      "    loads: [{on: [1, 4, 7], kind: harmonic, force: i, omega: 1, phase: 1}]}\n"
+      "  m: {kind: mass1d, mass: 3, x: 5}\n"
+      "connections:\n  s1: {kind: spring-damper, between: [c[2], m], stiffness: 5}\n"
+      "  s2: {kind: spring-damper, between: [m, c[6]], law: 3*x^3 + v + t}\n"
+      "loads:\n  f: {kind: expression, on: c[6], force: 2*c.x[7] - c.v[5] + t}\n"
+      "split: {right: [c[4..7]], middle: [m], left: [c[1..3]]}\ncosimulation: {step: 1}\n");
+  (void)state;
+  assert_int_equal(l.split->n_couplings, 3);
+  CHECK_BELOW(acceleration_difference(&l), 1e-13);
+  const yoke_place place = yoke_split_place(l.split, 0, 5);
+  assert_int_equal(place.part, 0);
+  assert_int_equal(place.mass, 2);
+  assert_string_equal(l.split->couplings[2].name, "c.cut[1]");
+  assert_int_equal(l.split->couplings[2].part[0], 2);
+  close_split(&l);
+}
+
+static void parts_without_a_coupling_are_independent_subsystems(void **state) {
+  loaded l = split_text("yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1, v: 1}, b: {kind: mass1d, mass: 1}}\n"
+                        "loads: {f: {kind: constant, on: b, force: 2}}\nsplit: {p: [a], q: [b]}\n");
+  (void)state;
+  assert_int_equal(l.split->n_couplings, 0);
+  CHECK_BELOW(acceleration_difference(&l), 0.0);
+  close_split(&l);
+}
+
+static void one_part_is_the_whole_model(void **state) {
+  loaded l = split_text(HEAD "bodies:\n" RIGID("a", "[0, 0, 0]", "omega: [1, 2, 3]") RIGID(
+      "b", "[1, 0, 0]",
+      "omega: [0, 1, 0]") "connections: {j: {kind: spherical, between: [a, b]}}\nsplit: {all: [a, b]}\n");
+  (void)state;
+  assert_int_equal(l.split->n_couplings, 0);
+  CHECK_BELOW(acceleration_difference(&l), 1e-12);
+  close_split(&l);
+}
+
+static void submodels_start_from_the_assembled_positions(void **state) {
+  loaded l = split_text(
+      HEAD
+      "bodies:\n  a: {kind: planar, mass: 1, inertia: 1, position: [0.6, 0.1], frames: {l: [-0.5, 0], r: [0.5, 0]}}\n"
+      "  b: {kind: planar, mass: 1, inertia: 1, position: [2, 0], frames: {l: [-0.5, 0]}}\n"
+      "connections:\n  pin: {kind: revolute, between: [ground, a.l]}\n"
+      "  s: {kind: spring-damper, between: [a.r, b.l], stiffness: 5}\nsplit: {p: [a], q: [b]}\n");
+  (void)state;
+  const yoke_body *a = &l.split->parts[0].model->bodies[0];
+  CHECK_NEAR(a->position[0] - 0.5 * cos(a->angle), 0.0, 1e-10);
+  CHECK_NEAR(a->position[1] - 0.5 * sin(a->angle), 0.0, 1e-10);
+  CHECK_BELOW(acceleration_difference(&l), 1e-12); /* free length as drawn, as in the whole model */
+  close_split(&l);
+}
+
+/* ---- settings ---- */
+
+static void settings_of_one_coupling_override_those_of_all(void **state) {
+  const char *const set[] = {"split.c=4", "cosimulation.scheme=implicit",
+                             "cosimulation.couplings={c.cut[2]: {decomposition: displacement/force}, decomposition: "
+                             "force/displacement, extension: d, c.cut[3]: {extension: none}}"};
+  loaded            l     = split_file("examples/chain-conv.yaml", 3, set);
+  (void)state;
+  assert_int_equal(l.split->couplings[0].settings.decomposition, YOKE_FORCE_DISPLACEMENT);
+  assert_int_equal(l.split->couplings[1].settings.decomposition, YOKE_DISPLACEMENT_FORCE);
+  assert_int_equal(l.split->couplings[1].settings.extension, YOKE_EXTENSION_D);
+  assert_int_equal(l.split->couplings[2].settings.extension, YOKE_EXTENSION_NONE);
+  assert_int_equal(l.split->parts[2].model->n_ghosts, 0); /* right of cut 2 a force, left of cut 3 a force */
+  assert_int_equal(l.split->parts[1].model->n_ghosts, 2);
+  CHECK_BELOW(acceleration_difference(&l), 1e-12);
+  close_split(&l);
+}
+
+static void a_run_without_a_macro_step_is_refused(void **state) {
+  loaded l = load("text", "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n", 0, NULL);
+  yoke_scheme_settings settings;
+  double               step;
+  (void)state;
+  assert_int_equal(yoke_split_settings(l.ctx, l.model, &settings, &step), YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(l.ctx, 0), "cosimulation.step"));
+  close_split(&l);
+}
+
+static void settings_have_the_defaults_of_the_manual(void **state) {
+  loaded               l = load("text",
+                                "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n"
+                                              "cosimulation: {step: 1 ms}\n",
+                                0, NULL);
+  yoke_scheme_settings s;
+  double               step;
+  (void)state;
+  assert_int_equal(yoke_split_settings(l.ctx, l.model, &s, &step), YOKE_OK);
+  CHECK_NEAR(step, 1e-3, 0.0);
+  assert_string_equal(s.scheme, "semi-implicit");
+  assert_int_equal(s.order, 1);
+  assert_false(s.gauss_seidel);
+  assert_int_equal(s.start, YOKE_START_RAMP);
+  assert_int_equal(s.predictor, YOKE_PREDICTOR_EXTRAPOLATION);
+  assert_int_equal(s.jacobian, YOKE_JACOBIAN_FINITE_DIFFERENCE);
+  assert_true(s.final_update);
+  assert_int_equal(s.max_iterations, 10);
+  CHECK_NEAR(s.relaxation, 1.0, 0.0);
+  close_split(&l);
+}
+
+/* ---- mistakes ---- */
+
+#define PAIR HEAD "bodies:\n" RIGID("a", "[0, 0, 0]", "") RIGID("b", "[1, 0, 0]", "")
+
+static void a_rigid_joint_between_parts_is_refused_with_names(void **state) {
+  (void)state;
+  refused(PAIR "connections: {knee: {kind: spherical, between: [a, b]}}\nsplit: {p: [a], q: [b]}\n",
+          (const char *const[]){"'knee'", "'p'", "'q'", "stiffness", NULL});
+}
+
+static void a_load_that_reads_another_part_is_refused_with_names(void **state) {
+  (void)state;
+  refused(PAIR "loads: {push: {kind: expression, on: a, force: [b.vx, 0, 0]}}\nsplit: {p: [a], q: [b]}\n",
+          (const char *const[]){"load 'push'", "'p'", "'b.vx'", "'q'", NULL});
+}
+
+static void an_event_that_reads_two_parts_is_refused_with_names(void **state) {
+  (void)state;
+  refused(PAIR "events: {hit: {when: a.x - b.x, action: stop}}\nsplit: {p: [a], q: [b]}\n",
+          (const char *const[]){"event 'hit'", "'p'", "'q'", NULL});
+}
+
+static void a_formulation_for_joints_is_refused_for_a_spring(void **state) {
+  (void)state;
+  refused(PAIR "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 1}}\nsplit: {p: [a], q: [b]}\n"
+               "cosimulation: {couplings: {formulation: baumgarte}}\n",
+          (const char *const[]){"coupling 's'", "'baumgarte'", "'constitutive'", NULL});
+}
+
+/* The reader of model files finds these too; models made by other callers are checked here. */
+static void bodies_in_no_part_and_in_two_parts_are_refused_with_names(void **state) {
+  (void)state;
+  loaded l                    = load("text", PAIR "split: {p: [a], q: [b]}\n", 0, NULL);
+  l.model->parts[1].bodies[0] = 0;
+  assert_int_equal(yoke_split_create(l.ctx, l.model, &l.split), YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(l.ctx, 0), "'a' is in subsystem 'p' and in 'q'"));
+  l.model->parts[1].bodies[0] = 1;
+  l.model->n_parts            = 1;
+  assert_int_equal(yoke_split_create(l.ctx, l.model, &l.split), YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(l.ctx, 1), "'b' is in no subsystem"));
+  l.model->n_parts = 2;
+  close_split(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(accelerations_of_every_split_example_are_those_of_the_whole_model),
+      cmocka_unit_test(a_chain_in_any_number_of_pieces_accelerates_as_the_whole),
+      cmocka_unit_test(every_flexible_joint_and_force_element_between_rigid_bodies_can_be_cut),
+      cmocka_unit_test(planar_bodies_with_turned_and_tilted_frames_can_be_cut),
+      cmocka_unit_test(bodies_of_different_kinds_can_be_cut),
+      cmocka_unit_test(a_mass_between_two_pieces_of_a_chain_is_coupled_to_both),
+      cmocka_unit_test(parts_without_a_coupling_are_independent_subsystems),
+      cmocka_unit_test(one_part_is_the_whole_model),
+      cmocka_unit_test(submodels_start_from_the_assembled_positions),
+      cmocka_unit_test(settings_of_one_coupling_override_those_of_all),
+      cmocka_unit_test(a_run_without_a_macro_step_is_refused),
+      cmocka_unit_test(settings_have_the_defaults_of_the_manual),
+      cmocka_unit_test(a_rigid_joint_between_parts_is_refused_with_names),
+      cmocka_unit_test(a_load_that_reads_another_part_is_refused_with_names),
+      cmocka_unit_test(an_event_that_reads_two_parts_is_refused_with_names),
+      cmocka_unit_test(a_formulation_for_joints_is_refused_for_a_spring),
+      cmocka_unit_test(bodies_in_no_part_and_in_two_parts_are_refused_with_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

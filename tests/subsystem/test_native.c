@@ -1,0 +1,770 @@
+/* Native subsystems against hand-written equations, their states and outputs, and the wrappers `checked` and `traced`. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "exec/exec.h"
+#include "linalg/space.h"
+#include "subsystem/native.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small models ---- */
+
+enum { MOST = 12 };
+
+typedef struct bench {
+  yoke_model      model;
+  yoke_body       bodies[MOST];
+  yoke_frame      frames[MOST];
+  yoke_connection connections[MOST];
+  yoke_ghost      ghosts[MOST];
+  yoke_chain      chain;
+  yoke_context   *ctx;
+  yoke_subsystem *subsystem;
+  void           *state, *scratch;
+} bench;
+
+static char model_name[] = "half", body_name[] = "body", frame_name[] = "frame", spring_name[] = "spring",
+            ghost_name[] = "ghost";
+
+static void open_bench(bench *b, const char *solver) {
+  memset(b, 0, sizeof *b);
+  b->model.name           = model_name;
+  b->model.bodies         = b->bodies;
+  b->model.frames         = b->frames;
+  b->model.connections    = b->connections;
+  b->model.ghosts         = b->ghosts;
+  b->model.solver.rtol    = 1e-10;
+  b->model.solver.atol    = 1e-12;
+  b->model.solver.rho_inf = 0.8;
+  snprintf(b->model.solver.kind, sizeof b->model.solver.kind, "%s", solver);
+  assert_int_equal(yoke_context_create(&b->ctx), YOKE_OK);
+}
+
+static void close_bench(bench *b) {
+  if (b->subsystem != NULL) yoke_subsystem_state_destroy(b->subsystem, &b->state);
+  yoke_subsystem_scratch_destroy(&b->scratch);
+  yoke_subsystem_destroy(&b->subsystem);
+  yoke_context_destroy(&b->ctx);
+}
+
+static yoke_body *add_body(bench *b, yoke_body_kind kind) {
+  yoke_body *body      = &b->bodies[b->model.n_bodies++];
+  body->name           = body_name;
+  body->kind           = kind;
+  body->mass           = 1.5;
+  body->orientation[0] = 1.0;
+  body->inertia[0]     = 0.4;
+  body->inertia[4]     = 0.5;
+  body->inertia[8]     = 0.7;
+  return body;
+}
+
+static int add_frame(bench *b, int body, double x, double y, double z) {
+  yoke_frame *frame = &b->frames[b->model.n_frames];
+  frame->name       = frame_name;
+  frame->body       = body;
+  vec3_set(frame->origin, x, y, z);
+  frame->axes[0] = frame->axes[4] = frame->axes[8] = 1.0;
+  return b->model.n_frames++;
+}
+
+static yoke_connection *connect(bench *b, yoke_connection_kind kind, int frame1, int frame2) {
+  yoke_connection *c = &b->connections[b->model.n_connections++];
+  c->name            = spring_name;
+  c->kind            = kind;
+  c->frame[0]        = frame1;
+  c->frame[1]        = frame2;
+  c->has_length      = true;
+  c->law.exponent_x = c->law.exponent_v = 3.0;
+  return c;
+}
+
+static void build(bench *b, int n_ports, const int *ports, int n_inputs, const yoke_input *inputs, bool no_integrals) {
+  const yoke_native_def def = {.name         = "left",
+                               .model        = &b->model,
+                               .n_ports      = n_ports,
+                               .port_frame   = ports,
+                               .n_inputs     = n_inputs,
+                               .inputs       = inputs,
+                               .no_integrals = no_integrals};
+  if (yoke_native_create(b->ctx, &def, &b->subsystem) != YOKE_OK) fail_msg("%s", yoke_context_message(b->ctx, 0));
+}
+
+static void make_task(bench *b) {
+  assert_int_equal(yoke_subsystem_state_create(b->subsystem, &b->state), YOKE_OK);
+  assert_int_equal(yoke_subsystem_scratch_create(b->subsystem, &b->scratch), YOKE_OK);
+}
+
+/* Mass m on a wall spring; the rest of the oscillator is a force, or a spring-damper to a ghost. */
+typedef struct half {
+  double m, c, d; /* mass and wall spring-damper */
+  double cc, dc;  /* coupling spring-damper, 0: force */
+  double x, v;    /* start */
+} half;
+
+static const half force_half = {.m = 2.0, .c = 90.0, .d = 0.6, .x = 0.2, .v = -0.7};
+static const half ghost_half = {.m = 2.0, .c = 90.0, .d = 0.6, .cc = 35.0, .dc = 0.8, .x = 0.2, .v = -0.7};
+
+static void make_half(bench *b, const half *h, const char *solver, bool no_integrals) {
+  open_bench(b, solver);
+  yoke_body *body         = add_body(b, YOKE_BODY_MASS1D);
+  body->mass              = h->m;
+  body->position[0]       = h->x;
+  body->velocity[0]       = h->v;
+  const int        ground = add_frame(b, YOKE_GROUND, 0, 0, 0), frame = add_frame(b, 0, 0, 0, 0);
+  yoke_connection *wall = connect(b, YOKE_CONNECTION_SPRING_DAMPER, ground, frame);
+  wall->law.stiffness   = h->c;
+  wall->law.damping     = h->d;
+  if (h->cc > 0.0) {
+    b->ghosts[0]           = (yoke_ghost){.name = ghost_name, .kind = YOKE_BODY_MASS1D};
+    b->model.n_ghosts      = 1;
+    yoke_connection *c     = connect(b, YOKE_CONNECTION_SPRING_DAMPER, frame, add_frame(b, YOKE_FIRST_GHOST, 0, 0, 0));
+    c->law.stiffness       = h->cc;
+    c->law.damping         = h->dc;
+    const yoke_input two[] = {{YOKE_INPUT_GHOST_P, 0, 0, 1.0}, {YOKE_INPUT_GHOST_V, 0, 0, 1.0}};
+    build(b, 1, &frame, 2, two, no_integrals);
+  } else {
+    const yoke_input one = {YOKE_INPUT_FORCE, frame, 0, -1.0};
+    build(b, 1, &frame, 1, &one, no_integrals);
+  }
+}
+
+/* Signal of n components of degree 2 over [t, t + H]. */
+typedef struct wave {
+  double      t[2], c[2 * 3];
+  yoke_signal u;
+} wave;
+
+static void set_wave(wave *w, int n, double t, double H, const double *c) {
+  w->t[0] = t;
+  w->t[1] = t + H;
+  memcpy(w->c, c, (size_t)(3 * n) * sizeof *c);
+  w->u = (yoke_signal){.n = n, .n_pieces = 1, .degree = 2, .t = w->t, .c = w->c};
+}
+
+static const double shape[2][6] = {{3.0, -20.0, 150.0, 1.0, 7.0, 40.0}, {-2.0, 12.0, -90.0, 0.4, -6.0, 11.0}};
+
+/* ---- the same by hand: classical Runge-Kutta, x, v and the integral of x ---- */
+
+static void half_rate(const half *h, const wave *w, double t, const double z[3], double rate[3]) {
+  double u[2];
+  yoke_signal_value(&w->u, t, YOKE_SIDE_LEFT, 0, u);
+  const double F = h->cc > 0.0 ? h->cc * (u[0] - z[0]) + h->dc * (u[1] - z[1]) : -u[0];
+  rate[0]        = z[1];
+  rate[1]        = (F - h->c * z[0] - h->d * z[1]) / h->m;
+  rate[2]        = z[0];
+}
+
+static void half_solve(const half *h, const wave *w, double z[3]) {
+  enum { STEPS = 400 };
+  const double dt = (w->t[1] - w->t[0]) / STEPS;
+  for (int n = 0; n < STEPS; ++n) {
+    const double t = w->t[0] + n * dt, c[4] = {0.0, 0.5, 0.5, 1.0}, b[4] = {1.0, 2.0, 2.0, 1.0};
+    double       k[4][3], sum[3] = {0.0};
+    for (int s = 0; s < 4; ++s) {
+      double y[3];
+      for (int i = 0; i < 3; ++i) y[i] = z[i] + (s > 0 ? c[s] * dt * k[s - 1][i] : 0.0);
+      half_rate(h, w, t + c[s] * dt, y, k[s]);
+      for (int i = 0; i < 3; ++i) sum[i] += b[s] * k[s][i];
+    }
+    for (int i = 0; i < 3; ++i) z[i] += dt / 6.0 * sum[i];
+  }
+}
+
+/* Three macro steps with inputs that jump at each; every output against the hand-written equations. */
+static void check_half(const half *h, const char *solver, double tolerance) {
+  const double H = 0.05;
+  bench        b;
+  make_half(&b, h, solver, false);
+  make_task(&b);
+  const yoke_subsystem *s    = b.subsystem;
+  double                z[3] = {h->x, h->v, 0.0}, t = 0.3;
+  for (int n = 0; n < 3; ++n) {
+    wave   w;
+    double y[4], rate[3];
+    set_wave(&w, s->nu, t, H, shape[n % 2]);
+    if (n == 0) assert_int_equal(yoke_subsystem_start(s, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
+    z[2] = 0.0; /* integrals count from the last accepted step */
+    assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+    t += H;
+    assert_true(yoke_native_state(s, b.state)->t == t);
+    half_solve(h, &w, z);
+    half_rate(h, &w, t, z, rate);
+    assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, y), YOKE_OK);
+    const double expected[4] = {z[0], z[1], rate[1], z[2]};
+    for (int i = 0; i < 4; ++i) {
+      if (fabs(y[i] - expected[i]) <= tolerance * (1.0 + fabs(expected[i]))) continue;
+      fail_msg("%s, step %d, output %d: %.15g, by hand %.15g", solver, n, i, y[i], expected[i]);
+    }
+    yoke_subsystem_accept(s, b.state);
+  }
+  close_bench(&b);
+}
+
+static const char *const solvers[] = {"exact", "dopri5", "dop853", "radau5", "bdf", "abm", "auto"};
+enum { N_SOLVERS = (int)(sizeof solvers / sizeof solvers[0]) };
+
+static void half_with_a_force_equals_its_hand_written_equations(void **state) {
+  (void)state;
+  for (int k = 0; k < N_SOLVERS; ++k) check_half(&force_half, solvers[k], k == 0 ? 1e-11 : 1e-7);
+}
+
+static void half_with_a_ghost_equals_its_hand_written_equations(void **state) {
+  (void)state;
+  for (int k = 0; k < N_SOLVERS; ++k) check_half(&ghost_half, solvers[k], k == 0 ? 1e-11 : 1e-7);
+}
+
+/* ---- states ---- */
+
+static void step_after_restore_has_the_same_bits(void **state) {
+  const double H = 0.05;
+  (void)state;
+  for (int k = 0; k < N_SOLVERS; ++k) {
+    bench b;
+    make_half(&b, &ghost_half, solvers[k], false);
+    make_task(&b);
+    const yoke_subsystem *s     = b.subsystem;
+    void                 *saved = NULL, *other = NULL;
+    double                y[2][4], t           = 0.0;
+    wave                  w, perturbed;
+    assert_int_equal(yoke_subsystem_state_create(s, &saved), YOKE_OK);
+    assert_int_equal(yoke_subsystem_state_create(s, &other), YOKE_OK);
+    set_wave(&w, 2, t, H, shape[0]);
+    assert_int_equal(yoke_subsystem_start(s, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
+    for (int n = 0; n < 4; ++n) {
+      set_wave(&w, 2, t, H, shape[n % 2]);
+      set_wave(&perturbed, 2, t, H, shape[1 - n % 2]);
+      yoke_subsystem_copy(s, saved, b.state);
+      yoke_subsystem_copy(s, other, b.state);
+      assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, y[0]), YOKE_OK);
+      assert_int_equal(yoke_subsystem_step(s, b.scratch, other, &perturbed.u, t, H, b.ctx), YOKE_OK);
+      yoke_subsystem_copy(s, b.state, saved);
+      assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, y[1]), YOKE_OK);
+      assert_memory_equal(y[0], y[1], sizeof y[0]);
+      yoke_subsystem_accept(s, b.state);
+      t += H;
+    }
+    yoke_subsystem_state_destroy(s, &saved);
+    yoke_subsystem_state_destroy(s, &other);
+    close_bench(&b);
+  }
+}
+
+static void step_from_another_time_is_refused(void **state) {
+  bench b;
+  wave  w;
+  (void)state;
+  make_half(&b, &force_half, "dopri5", false);
+  make_task(&b);
+  set_wave(&w, 1, 0.0, 0.1, shape[0]);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.1, 0.1, b.ctx), YOKE_E_USAGE);
+  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, -0.1, b.ctx), YOKE_E_USAGE);
+  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, NULL, 0.0, 0.1, b.ctx), YOKE_E_USAGE);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "left"));
+  close_bench(&b);
+}
+
+static void counters_show_the_work_of_the_integrator(void **state) {
+  bench         b;
+  wave          w;
+  yoke_counters counters;
+  (void)state;
+  make_half(&b, &force_half, "dopri5", false);
+  make_task(&b);
+  set_wave(&w, 1, 0.0, 0.1, shape[0]);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  b.subsystem->ops->counters(b.subsystem, b.state, &counters);
+  assert_true(counters.steps > 0 && counters.evaluations > counters.steps);
+  close_bench(&b);
+}
+
+static void integrator_without_copies_makes_a_subsystem_without_copies(void **state) {
+  (void)state;
+#ifdef YOKE_WITH_SUNDIALS
+  bench b;
+  make_half(&b, &force_half, "cvode", false);
+  assert_null(b.subsystem->ops->copy);
+  close_bench(&b);
+#endif
+}
+
+/* ---- chains ---- */
+
+static void make_chain(bench *b, bool no_integrals) {
+  open_bench(b, "dopri5");
+  b->chain                            = (yoke_chain){.n = 6, .exponent_x = 3.0, .exponent_v = 3.0};
+  b->chain.mass.value                 = 0.7;
+  b->chain.stiffness.value            = 50.0;
+  b->chain.damping.value              = 0.4;
+  b->chain.stiffness_power.value      = 20.0;
+  b->chain.x0.value                   = 0.01;
+  add_body(b, YOKE_BODY_CHAIN)->chain = &b->chain;
+  const int ports[2]                  = {add_frame(b, 0, 0, 0, 0), add_frame(b, 0, 0, 0, 0)};
+  b->frames[ports[1]].mass            = 5;
+  const yoke_input inputs[2]          = {{YOKE_INPUT_FORCE, ports[0], 0, 1.0}, {YOKE_INPUT_FORCE, ports[1], 0, -1.0}};
+  build(b, 2, ports, 2, inputs, no_integrals);
+  make_task(b);
+}
+
+static void chain_without_integrals_is_fast_and_agrees(void **state) {
+  double       y[2][8];
+  const double H = 0.1;
+  (void)state;
+  for (int fast = 0; fast < 2; ++fast) {
+    bench b;
+    wave  w;
+    make_chain(&b, fast == 1);
+    assert_string_equal(yoke_native_equations(b.subsystem)->ops->kind, fast == 1 ? "chain" : "multibody");
+    double t = 0.0;
+    set_wave(&w, 2, t, H, shape[0]);
+    assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
+    for (int n = 0; n < 3; ++n) {
+      set_wave(&w, 2, t, H, shape[n % 2]);
+      assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      t += H;
+    }
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y[fast]), YOKE_OK);
+    close_bench(&b);
+  }
+  for (int i = 0; i < 8; ++i) {
+    if (i % 4 == 3) {
+      assert_true(y[1][i] == 0.0 && y[0][i] != 0.0); /* integrals */
+    } else {
+      assert_true(fabs(y[0][i] - y[1][i]) < 1e-8 * (1.0 + fabs(y[0][i])));
+    }
+  }
+}
+
+/* ---- ports and compliance ---- */
+
+/* A bar hinged at its top to the ground; port and inputs at the lower end. */
+static int make_pendulum(bench *b, yoke_body_kind kind) {
+  const double theta = 0.7, rate = 1.3;
+  open_bench(b, "radau5");
+  b->model.gravity[1] = -9.81;
+  yoke_body *bar      = add_body(b, kind);
+  vec3_set(bar->position, sin(theta), -cos(theta), 0.0);
+  bar->angle          = theta;
+  bar->orientation[0] = cos(theta / 2.0);
+  bar->orientation[3] = sin(theta / 2.0);
+  vec3_set(bar->velocity, rate * cos(theta), rate * sin(theta), 0.0);
+  bar->omega[2]    = rate;
+  const int ground = add_frame(b, YOKE_GROUND, 0, 0, 0), top = add_frame(b, 0, 0, 1, 0),
+            tip = add_frame(b, 0, 0, -1, 0);
+  connect(b, YOKE_CONNECTION_REVOLUTE, top, ground);
+  const yoke_input inputs[2] = {{YOKE_INPUT_FORCE, tip, 0, -1.0}, {YOKE_INPUT_FORCE, tip, 5, 1.0}};
+  build(b, 1, &tip, 2, inputs, false);
+  make_task(b);
+  return tip;
+}
+
+/* Tip on a circle of radius 2: C = 2 (sin, -cos), and theta'' from the moments about the hinge. */
+static void tip_of_a_pendulum_moves_on_its_circle(void **state) {
+  const yoke_body_kind kinds[2] = {YOKE_BODY_PLANAR, YOKE_BODY_RIGID};
+  const double         u[6]     = {1.7, 0.0, 0.0, -0.4, 0.0, 0.0};
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    const int n_p = yoke_port_n_p(kinds[k]), n_v = yoke_port_n_v(kinds[k]);
+    bench     b;
+    wave      w;
+    double    y[YOKE_PORT_MAX_Y];
+    (void)make_pendulum(&b, kinds[k]);
+    set_wave(&w, 2, 0.0, 0.2, u);
+    assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+    assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.2, b.ctx), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y), YOKE_OK);
+    const double theta = atan2(y[0], -y[1]), omega = y[n_p + n_v - 1], alpha = y[n_p + 2 * n_v - 1];
+    const double sine = sin(theta), cosine = cos(theta);
+    const double moment = -1.5 * 9.81 * sine - u[0] * 2.0 * cosine + u[3];
+    assert_true(fabs(hypot(y[0], y[1]) - 2.0) < 1e-9);
+    assert_true(fabs(alpha - moment / (0.7 + 1.5)) < 1e-8);
+    assert_true(fabs(y[n_p] - 2.0 * omega * cosine) < 1e-8 && fabs(y[n_p + 1] - 2.0 * omega * sine) < 1e-8);
+    assert_true(fabs(y[n_p + n_v] - 2.0 * (alpha * cosine - omega * omega * sine)) < 1e-8);
+    assert_true(fabs(y[n_p + n_v + 1] - 2.0 * (alpha * sine + omega * omega * cosine)) < 1e-8);
+    const double turned = k == 0 ? y[2] : 2.0 * atan2(y[6], y[3]);
+    assert_true(fabs(turned - theta) < 1e-9);
+    close_bench(&b);
+  }
+}
+
+/* About the hinge: d theta''/dF = -2 cos(theta) / J (the input has the factor -1), d theta''/dM = 1 / J. */
+static void compliance_is_the_response_of_the_constrained_body(void **state) {
+  const double u[6] = {1.7, 0.0, 0.0, -0.4, 0.0, 0.0}, theta = 0.7, J = 0.7 + 1.5;
+  bench        b;
+  wave         w;
+  double       da_du[2 * 12];
+  (void)state;
+  (void)make_pendulum(&b, YOKE_BODY_PLANAR);
+  set_wave(&w, 2, 0.0, 0.2, u);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  assert_int_equal(b.subsystem->ops->compliance(b.subsystem, b.scratch, b.state, &w.u, da_du), YOKE_OK);
+  const double by_force = -2.0 * cos(theta) / J, by_moment = 1.0 / J;
+  const double expected[2] = {by_force, by_moment};
+  for (int j = 0; j < 2; ++j) {
+    const double *row = da_du + 12 * j;
+    assert_true(fabs(row[6] - 2.0 * cos(theta) * expected[j]) < 1e-13);
+    assert_true(fabs(row[7] - 2.0 * sin(theta) * expected[j]) < 1e-13);
+    assert_true(fabs(row[8] - expected[j]) < 1e-13);
+    for (int i = 0; i < 12; ++i) {
+      if (i < 6 || i > 8) assert_true(row[i] == 0.0);
+    }
+  }
+  close_bench(&b);
+}
+
+static void compliance_of_a_ghost_is_zero(void **state) {
+  bench  b;
+  wave   w;
+  double da_du[8];
+  (void)state;
+  make_half(&b, &ghost_half, "dopri5", false);
+  make_task(&b);
+  set_wave(&w, 2, 0.0, 0.1, shape[0]);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  assert_int_equal(b.subsystem->ops->compliance(b.subsystem, b.scratch, b.state, &w.u, da_du), YOKE_OK);
+  for (int i = 0; i < 8; ++i) assert_true(da_du[i] == 0.0);
+  close_bench(&b);
+}
+
+/* Two equal cranks and a coupler, whose middle also hangs on a rod that does what the cranks do: one row too many. */
+static void redundant_joints_are_no_obstacle(void **state) {
+  const double angle = 0.9, zero[3] = {0.0};
+  bench        b;
+  wave         w;
+  double       y[12];
+  (void)state;
+  open_bench(&b, "radau5");
+  b.model.gravity[1] = -9.81;
+  for (int i = 0; i < 3; ++i) {
+    const double r = i == 2 ? 1.0 : 0.5, base = i == 2 ? 1.0 : 2.0 * i;
+    yoke_body   *body = add_body(&b, YOKE_BODY_PLANAR);
+    vec3_set(body->position, base + r * cos(angle), r * sin(angle), 0.0);
+    body->angle = i == 2 ? 0.0 : angle;
+  }
+  for (int i = 0; i < 2; ++i) {
+    connect(&b, YOKE_CONNECTION_REVOLUTE, add_frame(&b, i, -0.5, 0, 0), add_frame(&b, YOKE_GROUND, 2.0 * i, 0, 0));
+    connect(&b, YOKE_CONNECTION_REVOLUTE, add_frame(&b, i, 0.5, 0, 0), add_frame(&b, 2, 2.0 * i - 1.0, 0, 0));
+  }
+  const int        middle = add_frame(&b, 2, 0, 0, 0);
+  yoke_connection *rod    = connect(&b, YOKE_CONNECTION_DISTANCE, middle, add_frame(&b, YOKE_GROUND, 1.0, 0, 0));
+  rod->has_length         = false;
+  const yoke_input input  = {YOKE_INPUT_FORCE, middle, 0, 1.0};
+  build(&b, 1, &middle, 1, &input, false);
+  make_task(&b);
+  set_wave(&w, 1, 0.0, 0.1, zero);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y), YOKE_OK);
+  assert_true(fabs(hypot(y[0] - 1.0, y[1]) - 1.0) < 1e-9);
+  assert_true(fabs(y[2]) < 1e-9); /* the coupler does not turn */
+  close_bench(&b);
+}
+
+/* ---- tasks side by side ---- */
+
+enum { N_TASKS = 24 };
+
+typedef struct crew {
+  const yoke_subsystem *subsystem;
+  void                 *state[N_TASKS], **scratch;
+  double                y[N_TASKS][4];
+  yoke_status           status[N_TASKS];
+} crew;
+
+static void step_task(void *user, int i, int worker) {
+  crew        *c    = user;
+  const double u[6] = {1.0 + 0.1 * i, -2.0, 5.0, 0.3 * i, 1.0, 0.0};
+  wave         w;
+  set_wave(&w, 2, 0.0, 0.05, u);
+  c->status[i] = yoke_subsystem_step(c->subsystem, c->scratch[worker], c->state[i], &w.u, 0.0, 0.05, NULL);
+  if (c->status[i] == YOKE_OK) {
+    c->status[i] = yoke_subsystem_output(c->subsystem, c->scratch[worker], c->state[i], &w.u, c->y[i]);
+  }
+}
+
+static void run_crew(const bench *b, const char *exec_kind, int threads, double y[N_TASKS][4]) {
+  crew       c    = {.subsystem = b->subsystem};
+  yoke_exec *exec = NULL;
+  assert_int_equal(yoke_exec_create(NULL, exec_kind, threads, &exec), YOKE_OK);
+  const int n = yoke_exec_n_workers(exec);
+  c.scratch   = calloc((size_t)n, sizeof *c.scratch);
+  assert_non_null(c.scratch);
+  for (int k = 0; k < n; ++k) assert_int_equal(yoke_subsystem_scratch_create(b->subsystem, &c.scratch[k]), YOKE_OK);
+  for (int i = 0; i < N_TASKS; ++i) {
+    assert_int_equal(yoke_subsystem_state_create(b->subsystem, &c.state[i]), YOKE_OK);
+    yoke_subsystem_copy(b->subsystem, c.state[i], b->state);
+  }
+  yoke_exec_run(exec, N_TASKS, step_task, &c);
+  for (int i = 0; i < N_TASKS; ++i) {
+    assert_int_equal(c.status[i], YOKE_OK);
+    yoke_subsystem_state_destroy(b->subsystem, &c.state[i]);
+  }
+  memcpy(y, c.y, sizeof c.y);
+  for (int k = 0; k < n; ++k) yoke_subsystem_scratch_destroy(&c.scratch[k]);
+  free(c.scratch);
+  yoke_exec_destroy(&exec);
+}
+
+static void results_do_not_depend_on_the_exec_backend(void **state) {
+  static double serial[N_TASKS][4], other[N_TASKS][4];
+  (void)state;
+  for (int k = 0; k < N_SOLVERS; ++k) {
+    bench b;
+    wave  w;
+    make_half(&b, &ghost_half, solvers[k], false);
+    make_task(&b);
+    set_wave(&w, 2, 0.0, 0.05, shape[0]);
+    assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+    run_crew(&b, "serial", 1, serial);
+    run_crew(&b, "shuffled", 1, other);
+    assert_memory_equal(serial, other, sizeof serial);
+#ifdef YOKE_WITH_OPENMP
+    run_crew(&b, "openmp", 3, other);
+    assert_memory_equal(serial, other, sizeof serial);
+#endif
+    close_bench(&b);
+  }
+}
+
+/* ---- wrappers ---- */
+
+static void wrap_checked(bench *b) {
+  yoke_subsystem *inner = b->subsystem;
+  assert_int_equal(yoke_subsystem_check(b->ctx, inner, &b->subsystem), YOKE_OK);
+  assert_string_equal(b->subsystem->ops->kind, "checked");
+  make_task(b);
+}
+
+static void checked_subsystem_gives_the_same_outputs(void **state) {
+  double y[2][4];
+  (void)state;
+  for (int is_checked = 0; is_checked < 2; ++is_checked) {
+    bench b;
+    wave  w;
+    make_half(&b, &ghost_half, "radau5", false);
+    if (is_checked) {
+      wrap_checked(&b);
+    } else {
+      make_task(&b);
+    }
+    double t = 0.0;
+    set_wave(&w, 2, t, 0.02, shape[0]);
+    assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
+    for (int n = 0; n < 20; ++n) {
+      set_wave(&w, 2, t, 0.02, shape[n % 2]);
+      assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, t, 0.02, b.ctx), YOKE_OK);
+      yoke_subsystem_accept(b.subsystem, b.state);
+      t += 0.02;
+    }
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y[is_checked]), YOKE_OK);
+    assert_true(yoke_native_state(b.subsystem, b.state)->t == t);
+    assert_ptr_equal(yoke_native_model(b.subsystem), &b.model);
+    close_bench(&b);
+  }
+  assert_memory_equal(y[0], y[1], sizeof y[0]);
+}
+
+static void checked_subsystem_refuses_steps_from_states_that_were_not_accepted(void **state) {
+  bench b;
+  wave  w;
+  void *saved = NULL;
+  (void)state;
+  make_half(&b, &force_half, "dopri5", false);
+  wrap_checked(&b);
+  const yoke_subsystem *s = b.subsystem;
+  assert_int_equal(yoke_subsystem_state_create(s, &saved), YOKE_OK);
+  set_wave(&w, 1, 0.0, 0.1, shape[0]);
+  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_E_INTERNAL);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "never started"));
+  assert_int_equal(yoke_subsystem_start(s, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  yoke_subsystem_copy(s, saved, b.state);
+  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.1, 0.1, b.ctx), YOKE_E_INTERNAL);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 1), "'left'"));
+  yoke_subsystem_accept(s, b.state);
+  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.2, 0.1, b.ctx),
+                   YOKE_E_INTERNAL); /* gap in time */
+  yoke_subsystem_copy(s, b.state, saved);
+  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  yoke_subsystem_state_destroy(s, &saved);
+  close_bench(&b);
+}
+
+static void checked_subsystem_refuses_inputs_that_are_not_finite(void **state) {
+  const double u[3] = {1.0, (double)NAN, 0.0};
+  bench        b;
+  wave         w;
+  (void)state;
+  make_half(&b, &force_half, "dopri5", false);
+  wrap_checked(&b);
+  set_wave(&w, 1, 0.0, 0.1, u);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_NON_FINITE);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "'left': input 0"));
+  close_bench(&b);
+}
+
+/* A subsystem that breaks the contract on demand: its step counts calls outside its state, or its output is not finite. */
+typedef struct rogue {
+  int  calls;
+  bool forgets_its_state, is_infinite;
+} rogue;
+
+static void rogue_destroy(yoke_subsystem *s) {
+  free(s->name);
+  free(s);
+}
+
+static yoke_status rogue_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
+                               yoke_context *ctx) {
+  (void)s, (void)scratch, (void)u, (void)ctx;
+  *(double *)state = t;
+  return YOKE_OK;
+}
+
+static yoke_status rogue_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
+                              double H, yoke_context *ctx) {
+  rogue *r = s->self;
+  (void)scratch, (void)u, (void)ctx;
+  *(double *)state = t + H + (r->forgets_its_state ? 1e-15 * ++r->calls : 0.0);
+  return YOKE_OK;
+}
+
+static yoke_status rogue_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                                double *y) {
+  const rogue *r = s->self;
+  (void)scratch, (void)u;
+  y[0] = r->is_infinite ? (double)INFINITY : *(const double *)state;
+  return YOKE_OK;
+}
+
+static void rogue_copy(const yoke_subsystem *s, void *dst, const void *src) {
+  memcpy(dst, src, s->state_size);
+}
+
+static const yoke_subsystem_ops rogue_ops = {.kind    = "rogue",
+                                             .destroy = rogue_destroy,
+                                             .start   = rogue_start,
+                                             .step    = rogue_step,
+                                             .output  = rogue_output,
+                                             .copy    = rogue_copy};
+
+static void make_rogue(bench *b, rogue *r) {
+  open_bench(b, "dopri5");
+  yoke_subsystem *s = calloc(1, sizeof *s);
+  assert_non_null(s);
+  *s = (yoke_subsystem){
+      .ops = &rogue_ops, .name = yoke_text_copy("rogue"), .self = r, .ny = 1, .state_size = 64, .scratch_size = 64};
+  b->subsystem = s;
+}
+
+/* Status of the first step that fails, at most 20. */
+static yoke_status run_rogue(bench *b) {
+  yoke_status status = yoke_subsystem_start(b->subsystem, b->scratch, b->state, 0.0, NULL, b->ctx);
+  for (int n = 0; n < 20 && status == YOKE_OK; ++n) {
+    status = yoke_subsystem_step(b->subsystem, b->scratch, b->state, NULL, n, 1.0, b->ctx);
+    yoke_subsystem_accept(b->subsystem, b->state);
+  }
+  return status;
+}
+
+static void checked_subsystem_finds_steps_that_cannot_be_repeated(void **state) {
+  rogue honest = {0}, forgetful = {.forgets_its_state = true};
+  bench b;
+  (void)state;
+  make_rogue(&b, &honest);
+  wrap_checked(&b);
+  assert_int_equal(run_rogue(&b), YOKE_OK);
+  close_bench(&b);
+  make_rogue(&b, &forgetful);
+  wrap_checked(&b);
+  assert_int_equal(run_rogue(&b), YOKE_E_SUBSYSTEM);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "'rogue'"));
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "not repeatable"));
+  close_bench(&b);
+}
+
+static void output_that_is_not_finite_is_an_error(void **state) {
+  rogue  r = {.is_infinite = true};
+  bench  b;
+  double y[1];
+  (void)state;
+  make_rogue(&b, &r);
+  make_task(&b);
+  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, NULL, y), YOKE_NON_FINITE);
+  close_bench(&b);
+  make_rogue(&b, &r);
+  wrap_checked(&b);
+  assert_int_equal(run_rogue(&b), YOKE_NON_FINITE);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "output 0"));
+  close_bench(&b);
+}
+
+typedef struct journal {
+  int  n;
+  char lines[16][200];
+} journal;
+
+static void write_line(void *user, const char *line) {
+  journal *j = user;
+  if (j->n < 16) snprintf(j->lines[j->n++], sizeof j->lines[0], "%s", line);
+}
+
+static void traced_subsystem_reports_every_call(void **state) {
+  journal j = {0};
+  bench   b;
+  wave    w;
+  double  y[4];
+  (void)state;
+  make_half(&b, &force_half, "dopri5", false);
+  yoke_subsystem *inner = b.subsystem;
+  assert_int_equal(yoke_subsystem_traced(b.ctx, inner, write_line, &j, &b.subsystem), YOKE_OK);
+  wrap_checked(&b); /* wrappers around wrappers */
+  set_wave(&w, 1, 0.0, 0.25, shape[0]);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.25, b.ctx), YOKE_OK);
+  yoke_subsystem_accept(b.subsystem, b.state);
+  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y), YOKE_OK);
+  assert_true(j.n == 5);
+  assert_string_equal(j.lines[0], "start left t = 0, status = YOKE_OK");
+  assert_string_equal(j.lines[1], "step left t = 0, H = 0.25, status = YOKE_OK");
+  assert_string_equal(j.lines[2], "output left status = YOKE_OK"); /* asked for by the check */
+  assert_string_equal(j.lines[3], "accept left");
+  assert_string_equal(j.lines[4], "output left status = YOKE_OK");
+  assert_ptr_equal(yoke_native_model(b.subsystem), &b.model);
+  close_bench(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(half_with_a_force_equals_its_hand_written_equations),
+      cmocka_unit_test(half_with_a_ghost_equals_its_hand_written_equations),
+      cmocka_unit_test(step_after_restore_has_the_same_bits),
+      cmocka_unit_test(step_from_another_time_is_refused),
+      cmocka_unit_test(counters_show_the_work_of_the_integrator),
+      cmocka_unit_test(integrator_without_copies_makes_a_subsystem_without_copies),
+      cmocka_unit_test(chain_without_integrals_is_fast_and_agrees),
+      cmocka_unit_test(tip_of_a_pendulum_moves_on_its_circle),
+      cmocka_unit_test(compliance_is_the_response_of_the_constrained_body),
+      cmocka_unit_test(compliance_of_a_ghost_is_zero),
+      cmocka_unit_test(redundant_joints_are_no_obstacle),
+      cmocka_unit_test(results_do_not_depend_on_the_exec_backend),
+      cmocka_unit_test(checked_subsystem_gives_the_same_outputs),
+      cmocka_unit_test(checked_subsystem_refuses_steps_from_states_that_were_not_accepted),
+      cmocka_unit_test(checked_subsystem_refuses_inputs_that_are_not_finite),
+      cmocka_unit_test(checked_subsystem_finds_steps_that_cannot_be_repeated),
+      cmocka_unit_test(output_that_is_not_finite_is_an_error),
+      cmocka_unit_test(traced_subsystem_reports_every_call),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
