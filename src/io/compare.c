@@ -77,6 +77,7 @@ static measure measure_of(const char *name) {
       {"wz", RATE, 1e-6},        {"q0", ORIENTATION, 1e-6},  {"q1", ORIENTATION, 1e-6},   {"q2", ORIENTATION, 1e-6},
       {"q3", ORIENTATION, 1e-6}, {"force", FORCE, 1e-6},     {"g", LENGTH, 1.0},          {"energy", ENERGY, 1.0},
       {"kinetic", ENERGY, 1.0},  {"potential", ENERGY, 1.0}, {"dissipated", ENERGY, 1.0}, {"external", ENERGY, 1.0},
+      {"balance", ENERGY, 1.0},
   };
   const char  *dot    = strrchr(name, '.');
   const char  *word   = dot ? dot + 1 : name;

@@ -31,9 +31,9 @@ typedef struct yoke_per_mass {
 
 /* External forces on chain masses (any number per chain). */
 typedef enum yoke_chain_load_kind {
-  YOKE_CHAIN_HARMONIC,     /* F sin(Omega t + phase)                                     amplitude, omega, phase        */
-  YOKE_CHAIN_CONTACT,      /* A exp(B x), A < 0: wall at x = 0 acting in -x              amplitude = A, slope = B       */
-  YOKE_CHAIN_IMPULSE,      /* F/2 (tanh((t-t_I)/delta) - tanh((t-t_I-width)/delta))      amplitude, time, width, rise   */
+  YOKE_CHAIN_HARMONIC, /* F sin(Omega t + phase)                                     amplitude, omega, phase        */
+  YOKE_CHAIN_CONTACT,  /* A exp(B x), A < 0: wall at x = 0 acting in -x              amplitude = A, slope = B       */
+  YOKE_CHAIN_IMPULSE,  /* F/2 (tanh((t-t_I)/delta) - tanh((t-t_I-width)/delta))      amplitude, time, width, rise   */
   YOKE_CHAIN_MODIFIED_SINE /* F sin(Omega t + phase)^exponent, exponent an odd integer   amplitude, omega, phase, power */
 } yoke_chain_load_kind;
 
@@ -49,13 +49,13 @@ typedef struct yoke_chain_load {
  *   m_i v_i' = -F_i + F_{i+1} + loads. */
 typedef struct yoke_chain {
   int              n;
-  yoke_per_mass    mass;       /* [n]     kg */
-  yoke_per_mass    x0, v0;     /* [n]     m, m/s */
-  yoke_per_mass    stiffness;  /* [n + 1] c [N/m] */
-  yoke_per_mass    damping;    /* [n + 1] d [N s/m] */
-  yoke_per_mass    stiffness_power; /* [n + 1] C [N/m^ex] */
-  yoke_per_mass    damping_power;   /* [n + 1] D [N (s/m)^ev] */
-  double           exponent_x, exponent_v;  /* ex, ev > 0; default 3 */
+  yoke_per_mass    mass;                   /* [n]     kg */
+  yoke_per_mass    x0, v0;                 /* [n]     m, m/s */
+  yoke_per_mass    stiffness;              /* [n + 1] c [N/m] */
+  yoke_per_mass    damping;                /* [n + 1] d [N s/m] */
+  yoke_per_mass    stiffness_power;        /* [n + 1] C [N/m^ex] */
+  yoke_per_mass    damping_power;          /* [n + 1] D [N (s/m)^ev] */
+  double           exponent_x, exponent_v; /* ex, ev > 0; default 3 */
   int              n_loads;
   yoke_chain_load *loads; /* sorted by mass */
 } yoke_chain;
@@ -66,13 +66,13 @@ typedef struct yoke_body {
   double         mass;       /* kg */
   double         inertia[9]; /* about the centre of mass, body frame, row major [kg m^2]; planar: [8] is Izz */
   /* Initial guess: what the user gave, 0 otherwise. mass1d: position[0], velocity[0]. planar: angle in `angle`, rate in omega[2]. */
-  double      position[3];    /* centre of mass [m] */
-  double      orientation[4]; /* Euler parameters q0..q3, unit; rigid */
-  double      angle;          /* planar [rad] */
-  double      velocity[3];    /* [m/s] */
-  double      omega[3];       /* body frame [rad/s] */
-  bool        fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
-  yoke_chain *chain;          /* YOKE_BODY_CHAIN only */
+  double         position[3];                /* centre of mass [m] */
+  double         orientation[4];             /* Euler parameters q0..q3, unit; rigid */
+  double         angle;                      /* planar [rad] */
+  double         velocity[3];                /* [m/s] */
+  double         omega[3];                   /* body frame [rad/s] */
+  bool           fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
+  yoke_chain    *chain;                      /* YOKE_BODY_CHAIN only */
 } yoke_body;
 
 /* A frame (marker) on a body or on the ground: origin and axes in the body frame. */
@@ -129,16 +129,16 @@ typedef struct yoke_connection {
   yoke_connection_kind kind;
   int                  frame[2]; /* side 1 takes +lambda */
   /* Joints */
-  bool   flexible;             /* lambda = -C s - D s' instead of s = 0 */
-  double stiffness[6];         /* flexible joint rows in order (atpoint x y z, then the others), bushing x y z rx ry rz */
-  double damping[6];
-  double length;               /* distance; spring free length [m] or torsion free angle [rad] */
-  bool   has_length;           /* false: take it from the initial guess */
-  yoke_law law;                /* spring-damper, torsion spring */
+  bool                 flexible; /* lambda = -C s - D s' instead of s = 0 */
+  double   stiffness[6]; /* flexible joint rows in order (atpoint x y z, then the others), bushing x y z rx ry rz */
+  double   damping[6];
+  double   length;     /* distance; spring free length [m] or torsion free angle [rad] */
+  bool     has_length; /* false: take it from the initial guess */
+  yoke_law law;        /* spring-damper, torsion spring */
   /* Prescribed joint coordinate: revolute and cylindrical (angle about z of frame 1), translational (distance along z):
    * coordinate = motion(t), variable 0 is t. NULL: free. */
   yoke_expression *motion;
-  double           initial;     /* starting joint coordinate given by the user ... */
+  double           initial; /* starting joint coordinate given by the user ... */
   double           initial_rate;
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
 } yoke_connection;
@@ -153,10 +153,10 @@ typedef struct yoke_variable {
 } yoke_variable;
 
 typedef enum yoke_load_kind {
-  YOKE_LOAD_FORCE,       /* value[k] along inertial (or `follower`: frame) axes at the frame's origin */
-  YOKE_LOAD_TORQUE,      /* the same for a moment */
-  YOKE_LOAD_DRAG,        /* -linear v - quadratic |v| v on the velocity of the frame's origin, -rotational omega */
-  YOKE_LOAD_CONTACT      /* A exp(B s) along `direction`, s = position of the frame along it; safe against overflow */
+  YOKE_LOAD_FORCE,  /* value[k] along inertial (or `follower`: frame) axes at the frame's origin */
+  YOKE_LOAD_TORQUE, /* the same for a moment */
+  YOKE_LOAD_DRAG,   /* -linear v - quadratic |v| v on the velocity of the frame's origin, -rotational omega */
+  YOKE_LOAD_CONTACT /* A exp(B s) along `direction`, s = position of the frame along it; safe against overflow */
 } yoke_load_kind;
 
 /* harmonic, impulse, modified-sine and constant loads of the file become an expression of t in value[]. */
@@ -179,31 +179,31 @@ typedef struct yoke_event {
   yoke_expression  *when;
   int               direction; /* +1 rising, -1 falling, 0 both */
   yoke_event_action action;
-  int               n_set;     /* YOKE_EVENT_SET: variable[k] := value[k], all values read before any is written */
-  int              *variable;  /* numbers of variables, >= 1 */
+  int               n_set;    /* YOKE_EVENT_SET: variable[k] := value[k], all values read before any is written */
+  int              *variable; /* numbers of variables, >= 1 */
   yoke_expression **value;
 } yoke_event;
 
-typedef struct yoke_solver_def { /* `solvers:`; also per subsystem, later */
-  char   kind[24];     /* "auto", "radau5", ... */
-  double rtol, atol;   /* 1e-8; atol 0: rtol / 100 */
-  double step;         /* fixed micro step [s]; 0: error control */
-  double max_step;     /* 0: no limit */
-  int    max_order;    /* bdf, abm; 0: the integrator's own */
-  char   linear[12];   /* "klu", "dense", "banded" */
-  char   constraints[16]; /* "ggl", "baumgarte", "projection" */
+typedef struct yoke_solver_def {          /* `solvers:`; also per subsystem, later */
+  char   kind[24];                        /* "auto", "radau5", ... */
+  double rtol, atol;                      /* 1e-8; atol 0: rtol / 100 */
+  double step;                            /* fixed micro step [s]; 0: error control */
+  double max_step;                        /* 0: no limit */
+  int    max_order;                       /* bdf, abm; 0: the integrator's own */
+  char   linear[12];                      /* "klu", "dense", "banded" */
+  char   constraints[16];                 /* "ggl", "baumgarte", "projection" */
   double baumgarte_alpha, baumgarte_beta; /* [1/s]: g'' + 2 alpha g' + beta^2 g = 0 */
-  double rho_inf;      /* genalpha */
+  double rho_inf;                         /* genalpha */
 } yoke_solver_def;
 
 typedef struct yoke_output_def {
-  char  *file;       /* NULL: none */
+  char  *file; /* NULL: none */
   char  *csv;
-  double every;      /* [s]; 0: every accepted step */
+  double every; /* [s]; 0: every accepted step */
   int    n_select;
-  char **select;     /* patterns with * and ?; none: all */
+  char **select; /* patterns with * and ?; none: all */
   int    n_integrals;
-  char **integrals;  /* names of positions whose time integral is also wanted */
+  char **integrals; /* names of positions whose time integral is also wanted */
 } yoke_output_def;
 
 typedef struct yoke_split_part { /* kept for the split of a model into subsystems */
@@ -211,15 +211,15 @@ typedef struct yoke_split_part { /* kept for the split of a model into subsystem
   int   n_bodies;
   int  *bodies;
   /* Besides whole bodies a part may hold a piece of one chain: n_masses > 0 masses of body `chain` from first_mass (0-based). */
-  int chain, first_mass, n_masses;
+  int   chain, first_mass, n_masses;
 } yoke_split_part;
 
 typedef struct yoke_model {
-  char  *name;
-  char  *text; /* the whole source (all includes, overrides), stored in results */
-  double gravity[3];
-  double t_start, t_end;
-  int    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts;
+  char            *name;
+  char            *text; /* the whole source (all includes, overrides), stored in results */
+  double           gravity[3];
+  double           t_start, t_end;
+  int              n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts;
   yoke_body       *bodies;
   yoke_frame      *frames;
   yoke_connection *connections;

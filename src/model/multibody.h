@@ -13,12 +13,12 @@ typedef struct yoke_force_input {
 } yoke_force_input;
 
 typedef struct yoke_multibody_options {
-  bool   energy;                   /* quadratures of dissipated and external work (in this order, last but one and last of q) */
-  int    n_integrals;              /* quadratures of components of q, before those of energy */
-  const yoke_variable *integrals;
-  int    n_inputs;
+  bool energy;      /* quadratures of dissipated and external work (in this order, last but one and last of q) */
+  int  n_integrals; /* quadratures of components of q, before those of energy */
+  const yoke_variable    *integrals;
+  int                     n_inputs;
   const yoke_force_input *inputs;
-  double alpha, beta;              /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
+  double                  alpha, beta; /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
 } yoke_multibody_options;
 
 typedef struct yoke_multibody yoke_multibody;
@@ -51,8 +51,9 @@ void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double
 
 /* Joint coordinate of a revolute, cylindrical (angle about z, in (-pi, pi]) or translational (distance) connection, its rate, and
  * the row d(coordinate)/d(tangent): up to 12 entries (column of v, value). n entries are returned; 0: this joint has no coordinate. */
-int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q, const double *v,
-                                    double *coordinate, double *rate, int column[12], double value[12]);
+int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q,
+                                    const double *v, double *coordinate, double *rate, int column[12],
+                                    double value[12]);
 
 /* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n <= 7. */
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,

@@ -11,10 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-static const double pivot_limit   = 1e-10; /* relative to the original diagonal of S */
-static const double rank_limit    = 1e-11; /* condition of S kept by the minimum-norm solve */
-static const double position_tol  = 1e-13; /* |g| / size after projection */
-static const double position_skip = 1e-14;
+static const double pivot_limit    = 1e-10; /* relative to the original diagonal of S */
+static const double rank_limit     = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double singular_limit = 1e-4;  /* pivot below which derivative is noisy: eps / 1e-4 and more */
+static const double position_tol   = 1e-13; /* |g| / size after projection */
+static const double position_skip  = 1e-14;
 
 enum { POSITION_ITERATIONS = 25, REGULARISED_SWEEPS = 4 };
 
@@ -537,4 +538,17 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
   reaction_move(mb, &w, w.lambda, w.a);
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
   return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* Does a pivot of S nearly collapse? */
+bool mb_is_singular(const void *self, void *work, double t, const double *q) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  if (mb->ng == 0) return false;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, NULL, true);
+  mb_constraints(mb, &w, t, false);
+  all_inverse_mass(mb, &w);
+  assemble_S(mb, &w, 0.0);
+  return yoke_block_ldl_factor(mb->ldl, w.S, singular_limit) != YOKE_OK;
 }
