@@ -239,9 +239,9 @@ static yoke_status compare_all(yoke_context *ctx, yoke_result *a, yoke_result *b
     const int j = yoke_result_find(b, yoke_result_name(a, i));
     if (j < 0) continue;
     yoke_difference *difference = &out->differences[k];
-    strcpy(name, yoke_result_name(a, i));
-    difference->name = name;
-    name += strlen(name) + 1;
+    const size_t     size       = strlen(yoke_result_name(a, i)) + 1;
+    difference->name            = memcpy(name, yoke_result_name(a, i), size);
+    name += size;
     if (k == 0) status = find_span(ctx, a, i, b, j, out);
     if (status == YOKE_OK) status = load(ctx, a, i, &ca, &room_a);
     if (status == YOKE_OK) status = load(ctx, b, j, &cb, &room_b);

@@ -392,7 +392,7 @@ static yoke_status step_with_events(yoke_simulation *s, run *r, bool *stop, yoke
 yoke_status yoke_simulation_run(yoke_simulation *s, double t_end, const yoke_sink *sink,
                                 yoke_simulation_summary *summary, yoke_context *ctx) {
   s->summary            = (yoke_simulation_summary){.has_energy = s->has_energy};
-  run         r         = {.sink = sink, .t_end = t_end, .n_samples = 1, .last_event = -INFINITY};
+  run         r         = {.sink = sink, .t_end = t_end, .n_samples = 1, .last_event = -(double)INFINITY};
   bool        stop      = false;
   double      t_emitted = s->state->t;
   yoke_status status    = emit(s, s->state->t, sink);

@@ -6,6 +6,7 @@
  * collapses (redundant rows, singular position) switches to a minimum-norm solve. */
 #include "model/multibody_internal.h"
 
+#include "base/simd.h"
 #include "linalg/space.h"
 #include <lapacke.h>
 #include <math.h>
@@ -200,8 +201,8 @@ void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool w
 }
 
 /* Y [6, n] = (M^-1 grad)^T for one side of a joint with n rows. */
-static inline void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad,
-                                      double *restrict Y) {
+static YOKE_ALWAYS_INLINE void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad,
+                                                  double *restrict Y) {
   for (int i = 0; i < n; ++i, grad += 12) {
     for (int k = 0; k < 3; ++k) {
       Y[k * n + i]       = node->inverse_mass[k] * grad[k];
@@ -215,8 +216,8 @@ static inline double dot6(const double *a, const double *b) {
 }
 
 /* S [na, nb] += grad (12 numbers per row, the first six of them) Y, Y [6, nb]; inner loops run over independent sums. */
-static inline void add_product(int na, int nb, const double *restrict grad, const double *restrict Y,
-                               double *restrict S) {
+static YOKE_ALWAYS_INLINE void add_product(int na, int nb, const double *restrict grad, const double *restrict Y,
+                                           double *restrict S) {
   for (int r = 0; r < na; ++r) {
     double sum[YOKE_BLOCK_MAX];
     for (int c = 0; c < nb; ++c) sum[c] = S[r * nb + c];
@@ -229,7 +230,7 @@ static inline void add_product(int na, int nb, const double *restrict grad, cons
 }
 
 /* Constant sizes let the compiler unroll the common joints. */
-static void add_block(int na, int nb, const double *grad, const double *Y, double *S) {
+YOKE_SIMD static void add_block(int na, int nb, const double *grad, const double *Y, double *S) {
   if (na == 5 && nb == 5) {
     add_product(5, 5, grad, Y, S);
   } else if (na == 2 && nb == 2) {
