@@ -58,7 +58,7 @@ static int split_names(const command_def *command, const text_list *lists, name_
   }
   char *at = out->storage;
   for (int i = 0; i < lists->n; ++i) {
-    strcpy(at, lists->texts[i]);
+    memcpy(at, lists->texts[i], strlen(lists->texts[i]) + 1);
     for (bool more = true; more;) {
       const size_t size = strcspn(at, ",");
       more              = at[size] == ',';

@@ -31,7 +31,8 @@ void          yoke_context_clear(yoke_context *ctx);
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-yoke_status yoke_fail(yoke_context *ctx, yoke_status status, const char *format, ...);
+yoke_status
+yoke_fail(yoke_context *ctx, yoke_status status, const char *format, ...);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

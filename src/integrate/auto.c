@@ -121,7 +121,9 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'auto': out of memory");
   integrator->self = self;
 
-  YOKE_TRY(create_method(ctx, integrator, o->rtol <= 1e-9 ? &dop853_ops : &dopri5_ops, &self->explicit_method));
+  /* With constraints every evaluation solves a linear system: the higher order pays at looser tolerances. */
+  const double loosest = e->ng > 0 ? 1e-6 : 1e-9;
+  YOKE_TRY(create_method(ctx, integrator, o->rtol <= loosest ? &dop853_ops : &dopri5_ops, &self->explicit_method));
   const double n = (double)e->nq + e->nv + 2.0 * e->ng + e->n_norms;
   if (e->ops->dae_create != NULL && n <= LARGEST_SYSTEM) {
     const bool use_radau = o->rtol < 1e-9 || n <= SMALL_SYSTEM;

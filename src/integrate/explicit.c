@@ -1,17 +1,8 @@
 #include "integrate/explicit.h"
+#include "base/simd.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* One version of a loop per instruction set, chosen when the program is loaded; the same operations in the same order,
- * so the same bits from each. The thread sanitizer cannot run the code that chooses. */
-#if defined(YOKE_SIMD) /* given by the build */
-#elif defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&                     \
-    !defined(__SANITIZE_THREAD__)
-#define YOKE_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define YOKE_SIMD
-#endif
 
 enum { LINE = 64 /* bytes */, BLOCK = 256 /* entries summed at once, stays in the first cache */ };
 

@@ -30,8 +30,8 @@ typedef struct yoke_integrator_state {
   int           order;
   int           method; /* `auto`: which method is at work */
   yoke_counters counters;
-  yoke_factor  *factor[2]; /* real and complex factor in use; counted references */
-  void         *foreign;   /* ida, cvode: solver memory outside the block, made by start; NULL for all others */
+  yoke_factor  *factor[2];        /* real and complex factor in use; counted references */
+  void         *foreign;          /* ida, cvode: solver memory outside the block, made by start; NULL for all others */
   void (*release)(void *foreign); /* called by yoke_integrator_state_destroy and before a second start; NULL: nothing */
   /* followed by q [nq], v [nv], a [nv], lambda [ng], then what the method needs */
 } yoke_integrator_state;
@@ -46,7 +46,7 @@ typedef struct yoke_integrator_options {
   yoke_dae_form    form;
   double           alpha, beta; /* Baumgarte, index 1 */
   double           rho_inf;     /* genalpha, default 0.8 */
-  bool             dense;       /* dense output of the method's own order (default true); false: cheaper steps, cubic Hermite */
+  bool dense; /* dense output of the method's own order (default true); false: cheaper steps, cubic Hermite */
 } yoke_integrator_options;
 
 yoke_integrator_options yoke_integrator_options_default(void);
@@ -59,23 +59,25 @@ typedef struct yoke_integrator_ops {
 
   /* Check that equations and options fit (message otherwise) and build what is constant. */
   yoke_status (*create)(yoke_context *ctx, yoke_integrator *integrator);
-  void        (*destroy)(yoke_integrator *integrator);
+  void (*destroy)(yoke_integrator *integrator);
 
   /* State is zeroed, head and q, v, a, lambda are set and consistent at state->t; inputs `u`. Set up the rest, choose h. */
-  yoke_status (*start)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u);
+  yoke_status (*start)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                       const yoke_signal *u);
 
   /* One accepted micro step, at most to t_limit (> state->t); rejected attempts are repeated inside. On success t, t_prev,
    * q, v, a (at the new t, left limit of u), lambda are those of the new point. Step too small: YOKE_E_STEP_TOO_SMALL
    * with a message through `ctx` of yoke_integrator_step. */
-  yoke_status (*step)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
-                      double t_limit, yoke_context *ctx);
+  yoke_status (*step)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                      const yoke_signal *u, double t_limit, yoke_context *ctx);
 
   /* q and v at t in [t_prev, t] of the last step. */
-  void (*interpolate)(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q, double *v);
+  void (*interpolate)(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q,
+                      double *v);
 
   /* Inputs jumped at state->t, or q and v were reset (already written and consistent, a and lambda recomputed): drop or damp what is stale. */
-  yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
-                         bool state_was_reset);
+  yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                         const yoke_signal *u, bool state_was_reset);
 
   bool no_copy; /* the state holds more than its flat block (`foreign` of its head): yoke_integrator_copy is refused */
 } yoke_integrator_ops;
@@ -84,7 +86,7 @@ struct yoke_integrator {
   const yoke_integrator_ops *ops;
   const yoke_equations      *equations;
   yoke_integrator_options    options;
-  size_t                     state_size;   /* bytes, set by create: yoke_integrator_state_head_size + the method's own */
+  size_t                     state_size; /* bytes, set by create: yoke_integrator_state_head_size + the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
   void                      *self;         /* constant data of the method */
 };
@@ -117,8 +119,8 @@ yoke_status yoke_integrator_scratch_create(const yoke_integrator *integrator, vo
 void        yoke_integrator_scratch_destroy(void **scratch);
 
 /* Start at t from q, v (projected onto the constraints before use if they are off). Here and below `u` may be NULL: no inputs. */
-yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, double t,
-                                  const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  double t, const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
 yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, double t_stop, yoke_context *ctx);
 /* Steps until t_stop exactly. Restarts at break points where the inputs jump. */
@@ -134,10 +136,12 @@ yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scrat
 yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                     const yoke_signal *u, yoke_context *ctx);
 /* dst := src, one copy. Both of this integrator. */
-void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src);
+void        yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,
+                                 const yoke_integrator_state *src);
 
 /* Shared by methods: sqrt(mean((e_i / (atol + rtol max(|y0_i|, |y1_i|)))^2)) over the first n entries whose weight[i] is not 0
  * (weight NULL: all). */
-double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol, const uint8_t *weight);
+double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol,
+                       const uint8_t *weight);
 
 #endif

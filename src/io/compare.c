@@ -77,6 +77,7 @@ static measure measure_of(const char *name) {
       {"wz", RATE, 1e-6},        {"q0", ORIENTATION, 1e-6},  {"q1", ORIENTATION, 1e-6},   {"q2", ORIENTATION, 1e-6},
       {"q3", ORIENTATION, 1e-6}, {"force", FORCE, 1e-6},     {"g", LENGTH, 1.0},          {"energy", ENERGY, 1.0},
       {"kinetic", ENERGY, 1.0},  {"potential", ENERGY, 1.0}, {"dissipated", ENERGY, 1.0}, {"external", ENERGY, 1.0},
+      {"balance", ENERGY, 1.0},
   };
   const char  *dot    = strrchr(name, '.');
   const char  *word   = dot ? dot + 1 : name;
@@ -238,9 +239,9 @@ static yoke_status compare_all(yoke_context *ctx, yoke_result *a, yoke_result *b
     const int j = yoke_result_find(b, yoke_result_name(a, i));
     if (j < 0) continue;
     yoke_difference *difference = &out->differences[k];
-    strcpy(name, yoke_result_name(a, i));
-    difference->name = name;
-    name += strlen(name) + 1;
+    const size_t     size       = strlen(yoke_result_name(a, i)) + 1;
+    difference->name            = memcpy(name, yoke_result_name(a, i), size);
+    name += size;
     if (k == 0) status = find_span(ctx, a, i, b, j, out);
     if (status == YOKE_OK) status = load(ctx, a, i, &ca, &room_a);
     if (status == YOKE_OK) status = load(ctx, b, j, &cb, &room_b);

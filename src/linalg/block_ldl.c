@@ -6,6 +6,7 @@
  *   3. A_rs -= L_rk X_s^T for every pair r >= s of the column; the offsets of A_rs are in `target`. */
 #include "linalg/block_ldl.h"
 
+#include "base/simd.h"
 #include "base/text.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -250,7 +251,7 @@ size_t yoke_block_ldl_edge(const yoke_block_ldl *ldl, int edge, int *row_node) {
 }
 
 /* Step 1. `original` are the diagonal entries before any update. */
-static inline bool factor_diagonal(int m, double *A, const double *original, double smallest) {
+static YOKE_ALWAYS_INLINE bool factor_diagonal(int m, double *A, const double *original, double smallest) {
   for (int j = 0; j < m; ++j) {
     double       *row       = A + j * m;
     const double *pivot_row = A;
@@ -275,7 +276,7 @@ static inline bool factor_diagonal(int m, double *A, const double *original, dou
 
 /* Step 2 for one block of `n` rows: B becomes L_rk, X receives X_r^T [m, n] (transposed: the inner loops run over independent
  * numbers). */
-static inline void solve_block(int m, int n, const double *A, double *restrict B, double *restrict X) {
+static YOKE_ALWAYS_INLINE void solve_block(int m, int n, const double *A, double *restrict B, double *restrict X) {
   for (int j = 0; j < m; ++j) {
     for (int r = 0; r < n; ++r) X[j * n + r] = B[r * m + j];
     for (int i = 0; i < j; ++i) {
@@ -290,8 +291,8 @@ static inline void solve_block(int m, int n, const double *A, double *restrict B
 }
 
 /* Step 3 for one pair: C [nr, ns] -= L [nr, m] X, X [m, ns]. */
-static inline void update_block(int m, int nr, int ns, double *restrict C, const double *restrict L,
-                                const double *restrict X) {
+static YOKE_ALWAYS_INLINE void update_block(int m, int nr, int ns, double *restrict C, const double *restrict L,
+                                            const double *restrict X) {
   for (int r = 0; r < nr; ++r) {
     double sum[YOKE_BLOCK_MAX];
     for (int s = 0; s < ns; ++s) sum[s] = C[r * ns + s];
@@ -303,8 +304,8 @@ static inline void update_block(int m, int nr, int ns, double *restrict C, const
   }
 }
 
-static inline bool eliminate(const yoke_block_ldl *f, int k, int m, double *values, double *X, const double *original,
-                             double smallest, const size_t **target) {
+static YOKE_ALWAYS_INLINE bool eliminate(const yoke_block_ldl *f, int k, int m, double *values, double *X,
+                                         const double *original, double smallest, const size_t **target) {
   double *A = values + f->diagonal[k];
   if (!factor_diagonal(m, A, original + f->start[f->order[k]], smallest)) return false;
   double *x = X;
@@ -331,7 +332,7 @@ static inline bool eliminate(const yoke_block_ldl *f, int k, int m, double *valu
   return true;
 }
 
-yoke_status yoke_block_ldl_factor(const yoke_block_ldl *f, double *values, double smallest) {
+YOKE_SIMD yoke_status yoke_block_ldl_factor(const yoke_block_ldl *f, double *values, double smallest) {
   double       *original = values + (f->n_values - (size_t)f->n_rows);
   double       *X        = values + f->n_blocks;
   const size_t *target   = f->target;
@@ -354,7 +355,7 @@ yoke_status yoke_block_ldl_factor(const yoke_block_ldl *f, double *values, doubl
 }
 
 /* z [n] -= L [n, m] y [m] */
-static inline void subtract_product(int n, int m, const double *L, const double *y, double *restrict z) {
+static YOKE_ALWAYS_INLINE void subtract_product(int n, int m, const double *L, const double *y, double *restrict z) {
   for (int r = 0; r < n; ++r) {
     double sum = 0.0;
     for (int j = 0; j < m; ++j) sum += L[r * m + j] * y[j];
@@ -363,14 +364,14 @@ static inline void subtract_product(int n, int m, const double *L, const double 
 }
 
 /* y [m] -= L [n, m]^T z [n] */
-static inline void subtract_transposed(int n, int m, const double *L, const double *z, double *restrict y) {
+static YOKE_ALWAYS_INLINE void subtract_transposed(int n, int m, const double *L, const double *z, double *restrict y) {
   for (int r = 0; r < n; ++r) {
     for (int j = 0; j < m; ++j) y[j] -= L[r * m + j] * z[r];
   }
 }
 
 /* L y = b, column k */
-static inline void forward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
+static YOKE_ALWAYS_INLINE void forward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
   const double *A = values + f->diagonal[k];
   double       *y = x + f->start[f->order[k]];
   for (int j = 1; j < m; ++j) {
@@ -388,7 +389,7 @@ static inline void forward(const yoke_block_ldl *f, int k, int m, const double *
 }
 
 /* L^T x = D^-1 y, column k */
-static inline void backward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
+static YOKE_ALWAYS_INLINE void backward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
   const double *A = values + f->diagonal[k];
   double       *y = x + f->start[f->order[k]];
   for (int j = 0; j < m; ++j) y[j] *= A[j * m + j];
@@ -406,7 +407,7 @@ static inline void backward(const yoke_block_ldl *f, int k, int m, const double 
   }
 }
 
-void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *values, double *x) {
+YOKE_SIMD void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *values, double *x) {
   for (int k = 0; k < f->n; ++k) {
     switch (f->size[f->order[k]]) {
     case 2: forward(f, k, 2, values, x); break;

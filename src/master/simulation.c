@@ -618,7 +618,7 @@ yoke_status yoke_simulation_run(yoke_simulation *s, double t_end, const yoke_sin
   if (s->equations.n_events > 0) {
     for (int k = 0; k < s->equations.n_events; ++k) {
       s->event_dead[k] = 0.0;
-      s->event_last[k] = -INFINITY;
+      s->event_last[k] = -(double)INFINITY;
     }
     set_event_old(s);
     s->is_fresh = true;

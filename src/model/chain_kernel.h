@@ -16,11 +16,13 @@ int           yoke_chain_kernel_n(const yoke_chain_kernel *kernel);
 const double *yoke_chain_kernel_mass(const yoke_chain_kernel *kernel); /* [n] */
 
 /* f [n] := forces on the masses at (t, x, v): springs, dampers, loads and gravity gx [m/s^2]. YOKE_NON_FINITE when a contact overflows. */
-yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v, double *f);
+yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, double gx, const double *x,
+                                    const double *v, double *f);
 
 /* Tridiagonal df/dx and df/dv: `lower[i]` is row i column i-1 (lower[0] unused), `diagonal`, `upper[i]` row i column i+1; each [n]. */
-void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const double *x, const double *v, double *lower_x,
-                                double *diagonal_x, double *upper_x, double *lower_v, double *diagonal_v, double *upper_v);
+void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
+                                double *lower_x, double *diagonal_x, double *upper_x, double *lower_v,
+                                double *diagonal_v, double *upper_v);
 
 /* Energies [J], and powers [W]: lost in dampers (>= 0), supplied by loads. Gravity and contacts are in the potential. */
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,

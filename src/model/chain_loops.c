@@ -1,23 +1,9 @@
+#include "base/simd.h"
 #include "model/chain_loops.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* One version per instruction set, chosen when the program is loaded. The thread sanitizer cannot run the code that
- * chooses. */
-#if defined(YOKE_SIMD) /* given by the build */
-#elif defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&                     \
-    !defined(__SANITIZE_THREAD__)
-#define YOKE_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define YOKE_SIMD
-#endif
-#if defined(__GNUC__)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#else
-#define ALWAYS_INLINE inline
-#endif
 
 /* ---- stage sums ---- */
 
@@ -34,9 +20,9 @@
   }
 
 /* n_terms and with_error are constants wherever this is inlined: the terms unroll into straight code over i. */
-static ALWAYS_INLINE void sum_terms(int n_terms, bool with_error, const yoke_chain_sum *restrict sum, int i0, int n,
-                                    const double *restrict q, const double *restrict v, double *restrict X,
-                                    double *restrict V, double *restrict EX, double *restrict EV) {
+static YOKE_ALWAYS_INLINE void sum_terms(int n_terms, bool with_error, const yoke_chain_sum *restrict sum, int i0,
+                                         int n, const double *restrict q, const double *restrict v, double *restrict X,
+                                         double *restrict V, double *restrict EX, double *restrict EV) {
   const double *restrict A0 = sum->A[0] + i0, *restrict A1 = sum->A[1] + i0, *restrict A2 = sum->A[2] + i0;
   const double *restrict A3 = sum->A[3] + i0, *restrict A4 = sum->A[4] + i0, *restrict A5 = sum->A[5] + i0;
   const double *restrict A6 = sum->A[6] + i0, *restrict A7 = sum->A[7] + i0, *restrict A8 = sum->A[8] + i0;
@@ -130,7 +116,7 @@ YOKE_SIMD void yoke_chain_loop_power_each(int n, const double *const *p, const d
 }
 
 /* y^p by squaring; p is a constant wherever this is inlined. */
-static ALWAYS_INLINE double small_power(double y, unsigned p) {
+static YOKE_ALWAYS_INLINE double small_power(double y, unsigned p) {
   const double y2 = y * y, y4 = y2 * y2;
   double       g = p & 1u ? y : 1.0;
   if (p & 2u) g *= y2;
@@ -138,7 +124,8 @@ static ALWAYS_INLINE double small_power(double y, unsigned p) {
   return g;
 }
 
-static ALWAYS_INLINE void small_powers(int n, unsigned p, bool root, const double *restrict x, double *restrict g) {
+static YOKE_ALWAYS_INLINE void small_powers(int n, unsigned p, bool root, const double *restrict x,
+                                            double *restrict g) {
   for (int k = 0; k < n; ++k) {
     const double y = fabs(x[k + 1] - x[k]);
     g[k]           = root ? small_power(y, p) * sqrt(y) : small_power(y, p);
@@ -182,7 +169,7 @@ YOKE_SIMD void yoke_chain_loop_half_power(int n, unsigned p, const double *restr
 
 /* Bit 63 is set when y is infinite or not a number: then all exponent bits are 1 and adding 1 to the exponent carries
  * into it. */
-static ALWAYS_INLINE uint64_t overflow_bit(double y) {
+static YOKE_ALWAYS_INLINE uint64_t overflow_bit(double y) {
   uint64_t bits;
   memcpy(&bits, &y, sizeof bits);
   return (bits & UINT64_C(0x7ff0000000000000)) + UINT64_C(0x0010000000000000);
@@ -223,12 +210,12 @@ YOKE_SIMD uint64_t yoke_chain_loop_force(int n, const double *restrict F, const 
 
 /* ---- error ---- */
 
-static ALWAYS_INLINE double larger(double a, double b) {
+static YOKE_ALWAYS_INLINE double larger(double a, double b) {
   return a > b ? a : b;
 }
 
 /* DBL_MIN keeps 0 / 0 (a mass at rest with atol = 0) at 0. */
-static ALWAYS_INLINE double scaled(double e, double atol, double rtol, double y0, double y1) {
+static YOKE_ALWAYS_INLINE double scaled(double e, double atol, double rtol, double y0, double y1) {
   return e / larger(atol + rtol * larger(fabs(y0), fabs(y1)), DBL_MIN);
 }
 
@@ -258,7 +245,7 @@ YOKE_SIMD double yoke_chain_loop_error(int n, double ex, double ev, double atol,
  * error up to |x| = sine_limit. Taylor series of sin r up to r^21: what is left out is below 2e-18. */
 static const double sine_limit = 1e6;
 
-static ALWAYS_INLINE double sine(double x) {
+static YOKE_ALWAYS_INLINE double sine(double x) {
   const double pi_1 = 0x1.921fb544p+1, pi_2 = 0x1.0b4611a6p-33, pi_3 = 0x1.3198a2e037073p-68;
   const double shift = 0x1.8p52; /* adding it rounds to an integer, which is then in the low bits */
   const double z = x * 0x1.45f306dc9c883p-2 + shift, k = z - shift;

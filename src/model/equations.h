@@ -45,13 +45,13 @@ typedef enum yoke_component {
 } yoke_component;
 
 typedef struct yoke_dae {
-  yoke_dae_form  form;
-  int            nx;
-  int            i_v, i_a, i_lambda, i_mu, i_nu; /* where the parts of x start (q at 0); -1: part is absent */
-  uint8_t       *component;                      /* [nx] yoke_component */
-  yoke_pattern  *pattern; /* of J, E and the regularisation together, full structure */
-  double        *E;       /* [nnz] */
-  double        *R;       /* [nnz] regularisation of multiplier rows, see jacobian; 0 elsewhere */
+  yoke_dae_form form;
+  int           nx;
+  int           i_v, i_a, i_lambda, i_mu, i_nu; /* where the parts of x start (q at 0); -1: part is absent */
+  uint8_t      *component;                      /* [nx] yoke_component */
+  yoke_pattern *pattern;                        /* of J, E and the regularisation together, full structure */
+  double       *E;                              /* [nnz] */
+  double       *R;                              /* [nnz] regularisation of multiplier rows, see jacobian; 0 elsewhere */
 } yoke_dae;
 
 typedef struct yoke_equations yoke_equations;
@@ -81,7 +81,10 @@ typedef struct yoke_equations_ops {
   /* Projection, required if ng + n_norms > 0: nearest q (in the mass norm) with g = 0 and unit norms; nearest v with g' = 0. */
   yoke_status (*project_position)(const void *self, void *work, double t, double *q);
   yoke_status (*project_velocity)(const void *self, void *work, double t, const double *q, double *v);
-  void        (*normalise)(const void *self, double *q); /* unit Euler parameters only; NULL: none */
+  /* Is q so near a singular position (or are constraints redundant) that rounding errors of derivative exceed small
+   * tolerances? Optional, NULL: never. */
+  bool (*is_singular)(const void *self, void *work, double t, const double *q);
+  void (*normalise)(const void *self, double *q); /* unit Euler parameters only; NULL: none */
   /* g, g', each [ng], may be NULL */
   void (*constraint)(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
 
@@ -97,10 +100,10 @@ typedef struct yoke_equations_ops {
    * X and V are written to X_out, V_out when not NULL. When `weights` is not NULL it is the last stage of a step:
    * error (squared, weighted sum over all components of  h^2 sum ebar[j] A[j] for q and h sum e[j] A[j] for v with
    * A[s] = out; scale = atol + rtol max(|old|, |new|)) is returned in *error_sum (summed in index order). */
-  yoke_status (*stage)(const void *self, void *work, double t, double h, double c, int s, const double *a, const double *abar,
-                       const double *q, const double *v, const double *const *A, const double *u, double *X_out,
-                       double *V_out, double *out, const double *e, const double *ebar, double atol, double rtol,
-                       double *error_sum);
+  yoke_status (*stage)(const void *self, void *work, double t, double h, double c, int s, const double *a,
+                       const double *abar, const double *q, const double *v, const double *const *A, const double *u,
+                       double *X_out, double *V_out, double *out, const double *e, const double *ebar, double atol,
+                       double rtol, double *error_sum);
 
   /* Optional, with `stage`: consecutive stages of one step in one sweep through memory, which pays when the states do
    * not fit into the cache; same bits as `stage` for each in turn. A of a stage may hold `out` of those before it.
@@ -110,8 +113,8 @@ typedef struct yoke_equations_ops {
   /* Optional */
   void (*energy)(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL. false: not linear. */
-  bool (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */, double *B /* [n, nu] */,
-                 double *b /* [n] */);
+  bool (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,
+                 double *B /* [n, nu] */, double *b /* [n] */);
   /* Event functions [n_events] at (t, q, v). */
   void (*events)(const void *self, double t, const double *q, const double *v, double *value);
   /* Time points where the right-hand side is not smooth: the first strictly after t, or +infinity. NULL: none. */
@@ -121,12 +124,12 @@ typedef struct yoke_equations_ops {
 struct yoke_equations {
   const yoke_equations_ops *ops;
   void                     *self; /* constant */
-  int    nq, nv, ng, n_norms, nu, n_events;
-  int    n_quadratures;   /* the last ones of q */
-  bool   is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
-  size_t work_size;       /* bytes */
-  void  *owner;           /* what else lives as long as these equations; NULL: nothing */
-  void (*release)(void *owner); /* called after ops->destroy */
+  int                       nq, nv, ng, n_norms, nu, n_events;
+  int                       n_quadratures;   /* the last ones of q */
+  bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
+  size_t                    work_size;       /* bytes */
+  void                     *owner;           /* what else lives as long as these equations; NULL: nothing */
+  void (*release)(void *owner);              /* called after ops->destroy */
 };
 
 void yoke_equations_destroy(yoke_equations *equations); /* the self behind it, not the struct */

@@ -71,6 +71,7 @@ bool yoke_unit_lookup(const char *unit, double *factor, int dimension[4]);
 /* A literal with a unit, "350 mm", "30 deg", "1e-3 kg*m^2", "2 N/mm" : `is_unit` reports whether the text had one.
  * Used to reject inconsistent units: a key that expects metres does not take seconds. The result of compiling a text with
  * units remembers the dimension of the whole expression when it is a literal or a sum of literals of one dimension. */
-bool yoke_expression_dimension(const yoke_expression *expression, int dimension[4]); /* false: dimension unknown (no unit written) */
+bool yoke_expression_dimension(const yoke_expression *expression,
+                               int                    dimension[4]); /* false: dimension unknown (no unit written) */
 
 #endif

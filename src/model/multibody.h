@@ -8,7 +8,7 @@
 
 /* An input: */
 typedef enum yoke_input_kind {
-  YOKE_INPUT_FORCE,  /* force (freedom 0..2: x y z) or moment (3..5) on a frame's body, at the frame's origin, inertial axes */
+  YOKE_INPUT_FORCE, /* force (freedom 0..2: x y z) or moment (3..5) on a frame's body, at the frame's origin, inertial axes */
   YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
   YOKE_INPUT_GHOST_V  /* component of v of a ghost */
 } yoke_input_kind;
@@ -21,15 +21,15 @@ typedef struct yoke_input {
 } yoke_input;
 
 typedef struct yoke_multibody_options {
-  bool   energy;                   /* quadratures of dissipated and external work (in this order, last but one and last of q) */
-  int    n_integrals;              /* quadratures of components of q, before those of energy */
+  bool energy;      /* quadratures of dissipated and external work (in this order, last but one and last of q) */
+  int  n_integrals; /* quadratures of components of q, before those of energy */
   const yoke_variable *integrals;
-  int    n_ports;                  /* frames whose motion yoke_multibody_port shows */
-  const int *port_frame;
-  bool   port_integrals;           /* quadratures of the ports' positions, before all other quadratures */
-  int    n_inputs;
-  const yoke_input *inputs;
-  double alpha, beta;              /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
+  int                  n_ports; /* frames whose motion yoke_multibody_port shows */
+  const int           *port_frame;
+  bool                 port_integrals; /* quadratures of the ports' positions, before all other quadratures */
+  int                  n_inputs;
+  const yoke_input    *inputs;
+  double               alpha, beta; /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
 } yoke_multibody_options;
 
 typedef struct yoke_multibody yoke_multibody;
@@ -39,7 +39,8 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
                                   yoke_equations *equations, yoke_multibody **out);
 
 /* Outputs y of port k at (t, q, v, a) (port.h): p, v, accelerations, and the quadratures of its positions (0 without port_integrals). */
-void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v, const double *a, double *y);
+void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,
+                         const double *a, double *y);
 
 /* Where body b's share of q and v starts. */
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
@@ -69,8 +70,9 @@ void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double
 
 /* Joint coordinate of a revolute, cylindrical (angle about z, in (-pi, pi]) or translational (distance) connection, its rate, and
  * the row d(coordinate)/d(tangent): up to 12 entries (column of v, value). n entries are returned; 0: this joint has no coordinate. */
-int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q, const double *v,
-                                    double *coordinate, double *rate, int column[12], double value[12]);
+int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q,
+                                    const double *v, double *coordinate, double *rate, int column[12],
+                                    double value[12]);
 
 /* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n <= 7. */
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,

@@ -200,6 +200,7 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
                           double *qdot, double *a, double *lambda);
 yoke_status mb_project_position(const void *self, void *work, double t, double *q);
 yoke_status mb_project_velocity(const void *self, void *work, double t, const double *q, double *v);
+bool        mb_is_singular(const void *self, void *work, double t, const double *q);
 void mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
 yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out);
 yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,

@@ -6,15 +6,17 @@
  * collapses (redundant rows, singular position) switches to a minimum-norm solve. */
 #include "model/multibody_internal.h"
 
+#include "base/simd.h"
 #include "linalg/space.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-static const double pivot_limit   = 1e-10; /* relative to the original diagonal of S */
-static const double rank_limit    = 1e-11; /* condition of S kept by the minimum-norm solve */
-static const double position_tol  = 1e-13; /* |g| / size after projection */
-static const double position_skip = 1e-14;
+static const double pivot_limit    = 1e-10; /* relative to the original diagonal of S */
+static const double rank_limit     = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double singular_limit = 1e-4;  /* pivot below which derivative is noisy: eps / 1e-4 and more */
+static const double position_tol   = 1e-13; /* |g| / size after projection */
+static const double position_skip  = 1e-14;
 
 enum { POSITION_ITERATIONS = 25, REGULARISED_SWEEPS = 4 };
 
@@ -203,8 +205,8 @@ void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool w
 }
 
 /* Y [6, n] = (M^-1 grad)^T for one side of a joint with n rows. */
-static inline void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad,
-                                      double *restrict Y) {
+static YOKE_ALWAYS_INLINE void apply_inverse_mass(const mb_node *node, const double *W, int n, const double *grad,
+                                                  double *restrict Y) {
   for (int i = 0; i < n; ++i, grad += 12) {
     for (int k = 0; k < 3; ++k) {
       Y[k * n + i]       = node->inverse_mass[k] * grad[k];
@@ -218,8 +220,8 @@ static inline double dot6(const double *a, const double *b) {
 }
 
 /* S [na, nb] += grad (12 numbers per row, the first six of them) Y, Y [6, nb]; inner loops run over independent sums. */
-static inline void add_product(int na, int nb, const double *restrict grad, const double *restrict Y,
-                               double *restrict S) {
+static YOKE_ALWAYS_INLINE void add_product(int na, int nb, const double *restrict grad, const double *restrict Y,
+                                           double *restrict S) {
   for (int r = 0; r < na; ++r) {
     double sum[YOKE_BLOCK_MAX];
     for (int c = 0; c < nb; ++c) sum[c] = S[r * nb + c];
@@ -232,7 +234,7 @@ static inline void add_product(int na, int nb, const double *restrict grad, cons
 }
 
 /* Constant sizes let the compiler unroll the common joints. */
-static void add_block(int na, int nb, const double *grad, const double *Y, double *S) {
+YOKE_SIMD static void add_block(int na, int nb, const double *grad, const double *Y, double *S) {
   if (na == 5 && nb == 5) {
     add_product(5, 5, grad, Y, S);
   } else if (na == 2 && nb == 2) {
@@ -542,4 +544,17 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
   reaction_move(mb, &w, w.lambda, w.a);
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
   return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* Does a pivot of S nearly collapse? */
+bool mb_is_singular(const void *self, void *work, double t, const double *q) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  if (mb->ng == 0) return false;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, NULL, true);
+  mb_constraints(mb, &w, t, false);
+  all_inverse_mass(mb, &w);
+  assemble_S(mb, &w, 0.0);
+  return yoke_block_ldl_factor(mb->ldl, w.S, singular_limit) != YOKE_OK;
 }

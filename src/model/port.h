@@ -17,10 +17,10 @@
 
 enum { YOKE_PORT_MAX_P = 7, YOKE_PORT_MAX_V = 6, YOKE_PORT_MAX_Y = 22 };
 
-int yoke_port_n_p(yoke_body_kind kind);        /* 1, 3, 3, 7 */
-int yoke_port_n_v(yoke_body_kind kind);        /* 1, 3, 3, 6 */
+int yoke_port_n_p(yoke_body_kind kind);         /* 1, 3, 3, 7 */
+int yoke_port_n_v(yoke_body_kind kind);         /* 1, 3, 3, 6 */
 int yoke_port_n_integrals(yoke_body_kind kind); /* 1, 3, 3, 3 */
-int yoke_port_n_y(yoke_body_kind kind);        /* n_p + 2 n_v + n_integrals */
+int yoke_port_n_y(yoke_body_kind kind);         /* n_p + 2 n_v + n_integrals */
 
 /* Which of the six freedoms (force x y z, moment x y z) component k of v or of a wrench is. */
 int yoke_port_freedom(yoke_body_kind kind, int k);

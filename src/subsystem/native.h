@@ -14,7 +14,7 @@ typedef struct yoke_native_def {
   const int        *port_frame; /* [n_ports] frames of the model */
   int               n_inputs;
   const yoke_input *inputs; /* [n_inputs] multibody.h */
-  bool              no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
+  bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 
 yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out);

@@ -21,21 +21,25 @@ typedef struct yoke_subsystem_ops {
   void (*destroy)(yoke_subsystem *subsystem);
 
   /* Required. State and scratch have the sizes below. `u` covers [t, t + H]. */
-  yoke_status (*start)(const yoke_subsystem *subsystem, void *scratch, void *state, double t, const yoke_signal *u, yoke_context *ctx);
-  yoke_status (*step)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u, double t, double H,
-                      yoke_context *ctx);
-  yoke_status (*output)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u, double *y);
+  yoke_status (*start)(const yoke_subsystem *subsystem, void *scratch, void *state, double t, const yoke_signal *u,
+                       yoke_context *ctx);
+  yoke_status (*step)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u, double t,
+                      double H, yoke_context *ctx);
+  yoke_status (*output)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                        double *y);
 
   /* Optional: NULL means the subsystem cannot do this. */
   void (*copy)(const yoke_subsystem *subsystem, void *dst, const void *src); /* save and restore: one memory copy */
   /* The step that ended at the state's time was accepted: integrals of outputs start again from zero. */
   void (*accept)(const yoke_subsystem *subsystem, void *state);
   /* Before a step: inputs jump or kink at the state's time. */
-  yoke_status (*disturb)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u, yoke_context *ctx);
+  yoke_status (*disturb)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                         yoke_context *ctx);
   void (*counters)(const yoke_subsystem *subsystem, const void *state, yoke_counters *out);
   /* Free response of the ports: derivative of the outputs at the state's time by the inputs, [nu, ny], of which only accelerations by
    * forces and moments are filled; the rest is 0. NULL: only finite differences give the interface Jacobian. */
-  yoke_status (*compliance)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u, double *da_du);
+  yoke_status (*compliance)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                            double *da_du);
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. NULL: nothing. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
 } yoke_subsystem_ops;
@@ -46,7 +50,7 @@ struct yoke_subsystem {
   void                     *self;
   int                       nu, ny;
   size_t                    state_size, scratch_size; /* bytes; both 64-byte aligned blocks */
-  const yoke_subsystem     *inner;                    /* wrappers: what is inside, its state at the start of theirs; else NULL */
+  const yoke_subsystem     *inner; /* wrappers: what is inside, its state at the start of theirs; else NULL */
 };
 
 void yoke_subsystem_destroy(yoke_subsystem **subsystem);
@@ -58,10 +62,12 @@ yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void 
 void        yoke_subsystem_scratch_destroy(void **scratch);
 
 /* Public calls: check the status and that outputs are finite, then dispatch. */
-yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u, yoke_context *ctx);
-yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t, double H,
-                                yoke_context *ctx);
-yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u, double *y);
+yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
+                                 yoke_context *ctx);
+yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
+                                double H, yoke_context *ctx);
+yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                                  double *y);
 /* Nothing happens when the subsystem has no `copy` or no `accept`. */
 void        yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src);
 void        yoke_subsystem_accept(const yoke_subsystem *s, void *state);
@@ -74,6 +80,7 @@ const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem);
  * same bits. `traced` calls `trace` with one line per call, on the thread that runs the task. */
 yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out);
 typedef void (*yoke_trace)(void *user, const char *line);
-yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user, yoke_subsystem **out);
+yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user,
+                                  yoke_subsystem **out);
 
 #endif
