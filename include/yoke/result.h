@@ -39,7 +39,13 @@ typedef struct yoke_result_facts {
   const char *status;              /* "done", "interrupted", ...; "running": being written, or its run was killed */
   double      t_end;               /* asked for [s] */
   double      t_reached;           /* [s] */
-  int         n_groups;            /* subsystems */
+  int         n_groups;            /* groups of quantities */
+  /* of a split run; "", 0 otherwise */
+  const char *scheme, *sequence;
+  int         order;
+  double      macro_step; /* [s] */
+  int         n_subsystems, n_channels;
+  size_t      n_macro_steps;
   bool        is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
 } yoke_result_facts;
 void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);

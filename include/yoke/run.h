@@ -3,6 +3,7 @@
 #define YOKE_RUN_H
 
 #include <yoke/context.h>
+#include <yoke/result.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,13 +22,22 @@ typedef struct yoke_run_options {
   const char        *solver; /* key solvers.default.kind */
   const char        *rtol;   /* key solvers.default.rtol */
   const char        *atol;   /* key solvers.default.atol */
+  const char        *every;  /* key output.every */
+  /* keys below cosimulation; formulation, decomposition and extension: below cosimulation.couplings */
+  const char *scheme, *sequence, *order, *step, *start, *jacobian, *predictor, *formulation, *decomposition, *extension;
+  bool        monolithic; /* ignore the split of the model */
+  bool        check;      /* subsystems watch their contract (slower) */
+  const char *exec;       /* "serial", "openmp", "shuffled"; NULL: openmp where built, serial for one thread */
+  /* One line per call of a subsystem, on the thread that makes it. NULL: none. */
+  void (*trace)(void *user, const char *line);
+  void *trace_user;
   /* Result files. NULL: what the keys output.file and output.csv say, "": none. A name that ends in .csv is written as CSV. */
   const char        *out;
   const char        *csv;
   int                n_print; /* outputs whose values at the end are wanted ("upper.x"), selected for the file or not */
   const char *const *print;
   int                threads; /* 0: all cores */
-  /* Called after every micro step, from the calling thread. NULL: none. false stops the run as an interrupt does. */
+  /* Called after every micro (split: macro) step, from the calling thread. NULL: none. false stops the run as an interrupt does. */
   bool (*progress)(void *user, double t, double t_start, double t_end);
   void *user;
   const volatile sig_atomic_t
@@ -56,25 +66,58 @@ typedef struct yoke_run_summary {
   int64_t n_rows;    /* output times kept */
   int     n_outputs; /* quantities per output time */
   char   *out, *csv; /* files written; NULL: none */
+  bool    is_split;
+  int     n_subsystems, n_couplings, n_channels;
+  char    scheme[16], sequence[16];
+  int     order;       /* polynomial degree */
+  double  macro_step;  /* H [s] */
+  int64_t macro_steps, rejected_macro_steps;
+  int64_t iterations;   /* corrector passes of all macro steps */
+  int64_t integrations; /* of subsystems over a macro step, perturbed ones included */
+  int64_t unconverged;  /* macro steps accepted at the noise of the solvers */
+  double  residual;     /* largest violation of a coupling condition in an accepted macro step */
   int     n_print;
   double *print_values; /* [n_print], those of options->print at time t; NaN: not known */
 } yoke_run_summary;
 
-/* Gives what `summary` holds (release it in any case); it is filled as far as the run came, also on failure.
+/* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.
+ * Gives what `summary` holds (release it in any case); it is filled as far as the run came, also on failure.
  *   YOKE_OK              t_end was reached, or an event ended the run; everything written is finite
  *   YOKE_E_INTERRUPTED   stopped by `progress` or `interrupted`; the files hold what was computed
  *   YOKE_E_USAGE         an unknown name in `print`, a result file that is the model file
- *   YOKE_E_UNSTABLE      an output was not finite
+ *   YOKE_E_UNSTABLE      an output was not finite, or the couplings diverge
+ *   YOKE_E_NOT_CONVERGED a macro step did not converge
  *   YOKE_E_IO            a result file could not be written
  * and what loading and integrating give. */
 yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary);
 void        yoke_run_summary_release(yoke_run_summary *summary);
+
+/* The co-simulation of a model (A) against its own monolithic run (B, the reference), without files. Where the model keeps
+ * every step, outputs are compared at the macro points. Gives all three; the comparison as yoke_result_compare does. */
+yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
+                             yoke_run_summary *monolithic, yoke_comparison *comparison);
 
 /* What a model consists of once it is assembled. */
 typedef struct yoke_model_item {
   char *name;
   char *kind; /* "planar", "revolute", ...; of an output: its unit */
 } yoke_model_item;
+
+typedef struct yoke_part_item { /* a subsystem */
+  char *name;
+  char *contents; /* "2 bodies", "50 masses of c" */
+  char *solver;
+} yoke_part_item;
+
+typedef struct yoke_coupling_item {
+  char *name, *kind;         /* of its connection; cut of a chain: "element" */
+  char *side[2];             /* subsystems */
+  char *formulation;         /* "constitutive" */
+  char *decomposition;       /* "force/force" */
+  char *extension;           /* "none" */
+  char *channels;            /* "force x, force y" */
+  int   n_channels;
+} yoke_coupling_item;
 
 typedef struct yoke_model_facts {
   char            *name;
@@ -93,11 +136,54 @@ typedef struct yoke_model_facts {
   yoke_model_item *outputs;                  /* [n_outputs] */
   char            *output_file, *output_csv; /* NULL: none named by the model */
   double           every;                    /* [s]; 0: every step */
+  /* with a split; all 0 otherwise */
+  int                 n_parts, n_couplings;
+  yoke_part_item     *parts;     /* [n_parts] */
+  yoke_coupling_item *couplings; /* [n_couplings] */
+  char                scheme[16], sequence[16];
+  int                 order;
+  double              macro_step; /* [s] */
 } yoke_model_facts;
 
-/* Load and assemble, with the overrides of `options` (model, sets, t_end, solver, rtol, atol are read). Gives. */
+/* Load, assemble and split, with the overrides of `options` (all that stand for keys, and `monolithic`). Gives. */
 yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts);
 void        yoke_model_facts_release(yoke_model_facts *facts);
+
+/* A proposed split: where the model is cut and why. */
+typedef struct yoke_cut {
+  char  *name;       /* connection, or element of a chain: "c.element[12]" (before mass 12, counted from 1) */
+  char  *kind;       /* "spring-damper", "element" */
+  int    part[2];    /* number of the part of both sides, from 0 */
+  double stiffness;  /* largest of its directions [N/m] or [N m/rad] */
+  double frequency;  /* sqrt(stiffness / reduced mass or inertia) [rad/s]; damping counts by d / reduced mass where that is more */
+  double mass_ratio; /* heavier to lighter side, >= 1 */
+  bool   is_loaded;  /* a load acts next to it */
+} yoke_cut;
+
+typedef struct yoke_cut_part {
+  char *name;
+  int   n_bodies; /* chain: masses */
+  int   cost;     /* freedoms of its bodies */
+} yoke_cut_part;
+
+typedef struct yoke_split_proposal {
+  int            n_parts, n_cuts;
+  yoke_cut_part *parts;
+  yoke_cut      *cuts;
+  double         balance;         /* largest cost to mean cost, >= 1 */
+  double         frequency_range[2]; /* of all elements that could be cut [rad/s] */
+  int            n_candidates;    /* elements that could be cut */
+  int            n_groups;        /* bodies that rigid joints and loads hold together count as one group */
+  char          *split;           /* section `split:` as text of a model file */
+  char          *model;           /* the model file's text with this section in place of its own */
+} yoke_split_proposal;
+
+/* Cut a model into n_parts: soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never
+ * a rigid joint. Reads model and sets of `options`. Gives. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none).
+ * YOKE_E_USAGE: the model has fewer groups than parts are asked for. */
+yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
+                               yoke_split_proposal *out);
+void        yoke_split_proposal_release(yoke_split_proposal *proposal);
 
 /* Write the commented starter model to `path`; an existing file is never overwritten (YOKE_E_IO). */
 yoke_status yoke_starter_write(yoke_context *ctx, const char *path);

@@ -28,6 +28,17 @@ int         yoke_n_solvers(void);
 const char *yoke_solver_name(int i);
 const char *yoke_solver_summary(int i); /* one line */
 
+/* The formulations of couplings (`cosimulation.couplings.formulation`) and the schemes (`cosimulation.scheme`). */
+int         yoke_n_formulations(void);
+const char *yoke_formulation_name(int i);
+const char *yoke_formulation_summary(int i); /* one line */
+int         yoke_n_schemes(void);
+const char *yoke_scheme_name(int i);
+const char *yoke_scheme_summary(int i);
+
+/* Can this build propose splits of models that are not one chain? */
+bool yoke_has_metis(void);
+
 /* The entry of list[n] that looks most like `name`, or NULL: for "did you mean". */
 const char *yoke_nearest_name(const char *name, const char *const *list, int n);
 

@@ -67,6 +67,12 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
   if (c->subsystems == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   for (int i = 0; i < c->split->n_parts; ++i) {
     const yoke_native_def def = yoke_split_native(c->split, i);
+    if (c->model->parts[i].substeps > 1) {
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                       "cosimulation.substeps of '%s': several exchanges per macro step are not available; its solver "
+                       "takes as many micro steps as it needs by itself",
+                       def.name);
+    }
     YOKE_TRY(yoke_native_create(ctx, &def, &c->subsystems[i]));
     if (options->trace != NULL)
       YOKE_TRY(yoke_subsystem_traced(ctx, c->subsystems[i], options->trace, options->trace_user, &c->subsystems[i]));
@@ -300,12 +306,17 @@ void yoke_cosimulation_gather(const yoke_cosimulation *c, double *q, double *v) 
   }
 }
 
+void yoke_cosimulation_part_counters(const yoke_cosimulation *c, int part, yoke_counters *out) {
+  *out = (yoke_counters){0};
+  if (c->subsystems[part]->ops->counters != NULL)
+    c->subsystems[part]->ops->counters(c->subsystems[part], yoke_graph_state(c->graph, part), out);
+}
+
 void yoke_cosimulation_counters(const yoke_cosimulation *c, yoke_counters *out) {
   *out = (yoke_counters){0};
   for (int i = 0; i < c->split->n_parts; ++i) {
-    yoke_counters one = {0};
-    if (c->subsystems[i]->ops->counters != NULL)
-      c->subsystems[i]->ops->counters(c->subsystems[i], yoke_graph_state(c->graph, i), &one);
+    yoke_counters one;
+    yoke_cosimulation_part_counters(c, i, &one);
     out->steps += one.steps;
     out->rejected += one.rejected;
     out->evaluations += one.evaluations;

@@ -40,6 +40,8 @@ double                      yoke_cosimulation_H(const yoke_cosimulation *cosimul
 void                        yoke_cosimulation_gather(const yoke_cosimulation *cosimulation, double *q, double *v);
 void                        yoke_cosimulation_counters(const yoke_cosimulation *cosimulation,
                                                        yoke_counters           *out); /* micro steps of all subsystems */
+void                        yoke_cosimulation_part_counters(const yoke_cosimulation *cosimulation, int part,
+                                                            yoke_counters *out); /* the same of one subsystem */
 yoke_macro_totals           yoke_cosimulation_totals(const yoke_cosimulation *cosimulation);
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation);
 const yoke_split           *yoke_cosimulation_split(const yoke_cosimulation *cosimulation);

@@ -196,16 +196,17 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
   YOKE_TRY(accelerations(n, scratch, state, left, a));
   for (int j = 0; j < subsystem->nu; ++j) {
     const double u_j = left[j];
-    double      *row = da_du + (size_t)j * (size_t)ny, delta = 1.0;
+    const bool   is_force =
+        n->input_kind[j] == YOKE_INPUT_FORCE; /* else a ghost, whose law may be nonlinear: a small change */
+    double *row = da_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
     for (int k = 0; k < ny; ++k) row[k] = 0.0;
-    if (n->input_kind[j] != YOKE_INPUT_FORCE) continue;
     for (int pass = 0; pass < 2; ++pass) {
       left[j]             = u_j + delta;
       const double change = left[j] - u_j; /* what was really added */
       YOKE_TRY(accelerations(n, scratch, state, left, a2));
       for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
       const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
-      if (size * delta >= 0.1 * wanted || size == 0.0) break;
+      if (!is_force || size * delta >= 0.1 * wanted || size == 0.0) break;
       delta = wanted / size;
     }
     left[j] = u_j;

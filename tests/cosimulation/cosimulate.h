@@ -1,0 +1,138 @@
+/* Run the split of a model and look at its macro points. Shared by the tests of co-simulation. Include after <cmocka.h>. */
+#ifndef YOKE_TESTS_COSIMULATE_H
+#define YOKE_TESTS_COSIMULATE_H
+
+#include "master/simulation.h"
+#include <yoke/model.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COSIM_MAX_SETS = 24, COSIM_TEXT = 1024 };
+
+typedef struct cosim {
+  yoke_context           *ctx;
+  yoke_model             *model;
+  yoke_simulation        *simulation;
+  yoke_simulation_summary summary;
+  yoke_status             status; /* of loading, creating and running: the first that failed */
+} cosim;
+
+/* What a test wants to see of every accepted macro step: q and v of the whole model (bodies in file order). */
+typedef void (*cosim_look)(void *user, double t, const double *q, const double *v);
+
+static inline void cosim_print(const yoke_context *ctx) {
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) print_message("%s\n", yoke_context_message(ctx, i));
+}
+
+/* `path` is a file, or a model text (then it has more than one line); `sets` are "path=value" parted by ';', or NULL. */
+static inline yoke_status cosim_load(cosim *c, const char *path, const char *sets) {
+  static const char *const none = "";
+  char                     text[COSIM_TEXT];
+  const char              *list[COSIM_MAX_SETS];
+  int                      n = 0;
+  *c                         = (cosim){0};
+  assert_int_equal(yoke_context_create(&c->ctx), YOKE_OK);
+  assert_true(snprintf(text, sizeof text, "%s", sets != NULL ? sets : none) < COSIM_TEXT);
+  for (char *rest = text, *next = text; *rest != '\0'; rest = next) {
+    next = rest + strcspn(rest, ";");
+    if (*next == ';') *next++ = '\0';
+    assert_true(n < COSIM_MAX_SETS);
+    list[n++] = rest;
+  }
+  const yoke_load_options options = {.n_set = n, .set = list};
+  c->status                       = strchr(path, '\n') != NULL
+                                        ? yoke_model_load_text(c->ctx, "test.yaml", path, strlen(path), &options, &c->model)
+                                        : yoke_model_load(c->ctx, path, &options, &c->model);
+  return c->status;
+}
+
+/* Load and split. `exec` NULL: serial; threads as for yoke_exec_create. */
+static inline yoke_status cosim_open_with(cosim *c, const char *path, const char *sets, const char *exec, int threads) {
+  const yoke_cosimulation_options options = {.exec = exec != NULL ? exec : "serial", .threads = threads};
+  if (cosim_load(c, path, sets) == YOKE_OK)
+    c->status = yoke_simulation_create_split(c->ctx, c->model, &options, &c->simulation);
+  return c->status;
+}
+
+static inline yoke_status cosim_open(cosim *c, const char *path, const char *sets) {
+  return cosim_open_with(c, path, sets, NULL, 1);
+}
+
+static inline yoke_status cosim_open_monolithic(cosim *c, const char *path, const char *sets) {
+  if (cosim_load(c, path, sets) == YOKE_OK) c->status = yoke_simulation_create(c->ctx, c->model, &c->simulation);
+  return c->status;
+}
+
+typedef struct cosim_watch {
+  const cosim *c;
+  cosim_look   look;
+  void        *user;
+  double      *q, *v;
+} cosim_watch;
+
+static inline yoke_status cosim_macro(void *user, double t, double H, int order,
+                                      const yoke_step_statistics *statistics) {
+  (void)H, (void)order, (void)statistics;
+  cosim_watch *w = user;
+  yoke_cosimulation_gather(yoke_simulation_cosimulation(w->c->simulation), w->q, w->v);
+  w->look(w->user, t, w->q, w->v);
+  return YOKE_OK;
+}
+
+/* t_end 0: the model's own. `look` may be NULL. */
+static inline yoke_status cosim_run(cosim *c, double t_end, cosim_look look, void *user) {
+  if (c->status != YOKE_OK) return c->status;
+  yoke_simulation_facts facts;
+  yoke_simulation_facts_get(c->simulation, &facts);
+  cosim_watch     watch = {.c = c, .look = look, .user = user};
+  const yoke_sink sink  = {.user = &watch, .macro = look != NULL ? cosim_macro : NULL};
+  watch.q               = calloc((size_t)facts.nq + 1, sizeof *watch.q);
+  watch.v               = calloc((size_t)facts.nv + 1, sizeof *watch.v);
+  assert_true(watch.q != NULL && watch.v != NULL);
+  c->status = yoke_simulation_run(c->simulation, t_end > 0.0 ? t_end : c->model->t_end, &sink, &c->summary, c->ctx);
+  free(watch.q);
+  free(watch.v);
+  return c->status;
+}
+
+static inline double cosim_value(const cosim *c, const char *name) {
+  double value = NAN;
+  if (yoke_simulation_value(c->simulation, name, &value, c->ctx) != YOKE_OK) {
+    cosim_print(c->ctx);
+    fail_msg("no value '%s'", name);
+  }
+  return value;
+}
+
+static inline void cosim_close(cosim *c) {
+  yoke_simulation_destroy(&c->simulation);
+  yoke_model_destroy(&c->model);
+  yoke_context_destroy(&c->ctx);
+}
+
+static inline void cosim_expect(const cosim *c, yoke_status expected) {
+  if (c->status == expected) return;
+  cosim_print(c->ctx);
+  fail_msg("%s, expected %s", yoke_status_name(c->status), yoke_status_name(expected));
+}
+
+/* Open and run; the test fails when that does not work. */
+static inline cosim cosim_done(const char *path, const char *sets, double t_end) {
+  cosim c;
+  cosim_open(&c, path, sets);
+  cosim_run(&c, t_end, NULL, NULL);
+  cosim_expect(&c, YOKE_OK);
+  return c;
+}
+
+static inline cosim cosim_done_monolithic(const char *path, const char *sets, double t_end) {
+  cosim c;
+  cosim_open_monolithic(&c, path, sets);
+  cosim_run(&c, t_end, NULL, NULL);
+  cosim_expect(&c, YOKE_OK);
+  return c;
+}
+
+#endif
