@@ -55,11 +55,10 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
     memset(g->broyden, 0, n * n * sizeof *g->broyden);
     for (int c = 0; c < g->n_w; ++c) {
       for (int k = g->pattern->col_start[c]; k < g->pattern->col_start[c + 1]; ++k) {
-        g->broyden[(size_t)g->pattern->row[k] * n + (size_t)c] = g->J[k];
+        g->broyden[(size_t)c * n + (size_t)g->pattern->row[k]] = g->J[k];
       }
     }
-    g->has_broyden     = true;
-    g->jacobian_degree = g->degree;
+    g->made = (broyden_tag){.is_made = true, .degree = g->degree, .H = g->H};
     return YOKE_OK;
   }
   const yoke_status status = yoke_factor_make(g->linear, g->J, NULL, &g->factor);
@@ -73,10 +72,10 @@ yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
     yoke_factor_solve(g->factor, g->delta, NULL, g->linear_work);
   } else {
     const size_t n     = (size_t)g->n_c;
-    double      *copy  = g->broyden + n * n;
+    double      *copy  = g->broyden + 2 * n * n;
     lapack_int  *pivot = (lapack_int *)(void *)(copy + n * n);
     memcpy(copy, g->broyden, n * n * sizeof *copy);
-    if (LAPACKE_dgesv(LAPACK_ROW_MAJOR, g->n_c, 1, copy, g->n_c, pivot, g->delta, 1) != 0) return singular(g, ctx);
+    if (LAPACKE_dgesv(LAPACK_COL_MAJOR, g->n_c, 1, copy, g->n_c, pivot, g->delta, g->n_c) != 0) return singular(g, ctx);
   }
   for (int i = 0; i < g->n_c; ++i) {
     if (!isfinite(g->delta[i])) return YOKE_NON_FINITE;
@@ -90,9 +89,9 @@ void graph_broyden_improve(yoke_graph *g, const double *c_old, const double *del
   for (size_t i = 0; i < n; ++i) size += delta[i] * delta[i];
   if (!(size > 0.0)) return;
   for (size_t r = 0; r < n; ++r) {
-    double *row = g->broyden + r * n;
+    double *row = g->broyden + r; /* stride n */
     double  gap = g->c[r] - c_old[r];
-    for (size_t k = 0; k < n; ++k) gap -= row[k] * delta[k];
-    for (size_t k = 0; k < n; ++k) row[k] += gap * delta[k] / size;
+    for (size_t k = 0; k < n; ++k) gap -= row[k * n] * delta[k];
+    for (size_t k = 0; k < n; ++k) row[k * n] += gap * delta[k] / size;
   }
 }

@@ -135,7 +135,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     bool ok         = s->y != NULL && s->y_new != NULL && s->past_y != NULL && s->da_du != NULL && s->variant != NULL;
     ok              = ok && yoke_context_create(&s->ctx) == YOKE_OK;
     ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
-    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
+    if (s->subsystem->ops->copy != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
     for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
       ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
     }
@@ -180,7 +180,7 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
     size_t at = 0;
     for (int i = 0; i < g->n_wires; ++i) {
       graph_wire *wire      = &g->wires[i];
-      const int   first_w   = g->channels[wire->first].w_at;
+      const int   first_w   = wire->n_channels > 0 ? g->channels[wire->first].w_at : 0;
       const int   n_own     = wire->n_c; /* unknowns of a coupling are as many as its conditions */
       const int   counts[3] = {n_own, g->subsystems[wire->wire.subsystem[0]].n_columns,
                                g->subsystems[wire->wire.subsystem[1]].n_columns};
@@ -214,16 +214,15 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   const size_t n    = (size_t)g->n_w;
   g->w              = yoke_allocate(n, sizeof(double));
   g->w_predicted    = yoke_allocate(n, sizeof(double));
-  g->w_previous     = yoke_allocate(n, sizeof(double));
   g->c              = yoke_allocate(n, sizeof(double));
   g->delta          = yoke_allocate(n, sizeof(double));
   g->delta_previous = yoke_allocate(n, sizeof(double));
   g->J              = yoke_allocate((size_t)(g->pattern != NULL ? g->pattern->nnz : 0), sizeof(double));
   g->linear_work    = yoke_allocate(g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
-  bool ok = g->w != NULL && g->w_predicted != NULL && g->w_previous != NULL && g->c != NULL && g->delta != NULL &&
-            g->delta_previous != NULL && g->J != NULL && g->linear_work != NULL;
+  bool ok = g->w != NULL && g->w_predicted != NULL && g->c != NULL && g->delta != NULL && g->delta_previous != NULL &&
+            g->J != NULL && g->linear_work != NULL;
   if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) {
-    g->broyden = yoke_allocate(2 * n * n + n, sizeof(double));
+    g->broyden = yoke_allocate(3 * n * n + n, sizeof(double));
     ok         = ok && g->broyden != NULL;
   }
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d coupling unknowns", g->n_w);
@@ -247,6 +246,12 @@ static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
   if (s->predictor == YOKE_PREDICTOR_LEAST_SQUARES && (s->samples < s->order + 2 || s->samples > GRAPH_PAST)) {
     return yoke_fail(ctx, YOKE_E_MODEL, "least-squares predictor: samples is %d, expected %d to %d for order %d",
                      s->samples, s->order + 2, GRAPH_PAST, s->order);
+  }
+  if (s->predictor == YOKE_PREDICTOR_ACCELERATION && s->gauss_seidel) {
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "the acceleration predictor gives all subsystems their inputs beforehand, so they cannot run one after "
+        "another: use sequence jacobi, or predictor acceleration-relaxed");
   }
   for (int i = 0; i < g->n_wires; ++i) {
     if (g->scheme->needs_explicit_form && g->wires[i].wire.formulation->update == NULL) {
@@ -355,7 +360,6 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->tasks);
   free(g->w);
   free(g->w_predicted);
-  free(g->w_previous);
   free(g->c);
   free(g->delta);
   free(g->delta_previous);
@@ -442,12 +446,20 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
+static void settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
+  double now[YOKE_COUPLING_MAX_CHANNELS];
+  for (int round = 0; round < rounds; ++round) {
+    memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
+    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+  }
+}
+
 void yoke_graph_add_past(yoke_graph *g, double t, const double *y) {
   if (g->n_past == GRAPH_PAST) return;
-  const int n      = g->n_past++;
-  g->past_t[n]     = t;
-  int           at = 0;
-  const double *start[2];
+  const int n  = g->n_past++;
+  g->past_t[n] = t;
+  int at       = 0;
   for (int i = 0; i < g->n_subsystems; ++i) {
     const int ny = g->subsystems[i].subsystem->ny;
     memcpy(g->subsystems[i].past_y + (size_t)n * (size_t)ny, y + at, (size_t)ny * sizeof(double));
@@ -456,11 +468,13 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y) {
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
     double            u[YOKE_COUPLING_MAX_CHANNELS];
+    const double     *port[2];
     for (int side = 0; side < 2; ++side) {
       const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
-      start[side]              = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
+      port[side]               = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
     }
-    graph_update(g, wire, t, start[0], start[1], u);
+    for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
+    settle(wire, t, port[0], port[1], CONSISTENT_ROUNDS, u);
     for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
   }
 }
@@ -483,9 +497,25 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
                    g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
 }
 
+/* A subsystem that cannot go back can be stepped once only. */
+static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (!g->subsystems[i].is_ahead) continue;
+    return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s' cannot go back to t = %.9g s, where the step was rejected",
+                     g->subsystems[i].subsystem->name, g->past_t[0]);
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
   *statistics    = (yoke_step_statistics){.converged = true};
   g->trial_ready = false;
+  YOKE_TRY(can_try(g, ctx));
+  if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
+    const size_t n = (size_t)g->n_c;
+    memcpy(g->broyden, g->broyden + n * n, n * n * sizeof *g->broyden);
+    g->made = g->made_accepted;
+  }
   graph_prepare(g, t_next);
   graph_predict(g);
   yoke_status status   = g->scheme->step(g, statistics, ctx);
@@ -528,43 +558,51 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
                    g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
 }
 
+/* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
+ * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
+static void final_values(yoke_graph *g, const graph_wire *wire) {
+  double     u[YOKE_COUPLING_MAX_CHANNELS];
+  const bool is_explicit = !g->scheme->needs_repeat;
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    u[k]                         = g->w[channel->w_at + channel->n_nodes - 1];
+  }
+  if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
+    settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+           graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new),
+           g->settings.final_update ? CONSISTENT_ROUNDS : 1, u);
+  }
+  for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+}
+
 static void shift(double *list, int n) {
   memmove(list + 1, list, (size_t)(n - 1) * sizeof *list);
 }
 
 yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   if (!g->trial_ready) return yoke_fail(ctx, YOKE_E_INTERNAL, "there is no trial step to accept");
-  g->trial_ready     = false;
-  yoke_status status = YOKE_OK;
-  for (int w = 0; w < g->n_wires; ++w) {
-    const graph_wire *wire = &g->wires[w];
-    double            u[YOKE_COUPLING_MAX_CHANNELS];
-    const bool        update = wire->wire.formulation->update != NULL && g->settings.final_update;
-    if (update) {
-      graph_update(g, wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), u);
-    }
-    for (int k = 0; k < wire->n_channels; ++k) {
-      graph_channel *channel    = &g->channels[wire->first + k];
-      const int      last       = channel->w_at + channel->n_nodes - 1;
-      const double   value      = update ? u[k] : g->w[last];
-      const double   jump       = value - g->w_predicted[last];
-      channel->correction       = fabs(jump);
-      const yoke_status watched = watch(g, channel, jump, value, ctx);
-      if (status == YOKE_OK) status = watched;
-      channel->n_inner = channel->n_nodes - 1;
-      for (int j = 0; j < channel->n_inner; ++j) channel->inner[j] = g->w[channel->w_at + j];
-      shift(channel->past, GRAPH_PAST);
-      channel->past[0] = value;
-    }
+  g->trial_ready = false;
+  for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+    YOKE_TRY(watch(g, channel, jump, channel->value, ctx));
+    channel->correction = fabs(jump);
   }
-  if (status != YOKE_OK) return status;
-  for (int w = 0; w < g->n_wires; ++w) { /* inner nodes of all channels sit at the same times */
-    for (int k = 0; k < g->wires[w].n_channels; ++k) {
-      const graph_channel *channel = &g->channels[g->wires[w].first + k];
-      for (int j = 0; j < channel->n_inner; ++j)
-        g->inner_t[j] = g->past_t[0] + g->H * yoke_layout_node(&channel->layout, j);
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    channel->n_inner       = channel->n_nodes - 1;
+    for (int j = 0; j < channel->n_inner; ++j) {
+      channel->inner[j]   = g->w[channel->w_at + j];
+      channel->inner_t[j] = g->past_t[0] + g->H * yoke_layout_node(&channel->layout, j);
     }
+    shift(channel->past, GRAPH_PAST);
+    channel->past[0] = channel->value;
+  }
+  if (g->broyden != NULL) {
+    const size_t n = (size_t)g->n_c;
+    memcpy(g->broyden + n * n, g->broyden, n * n * sizeof *g->broyden);
+    g->made_accepted = g->made;
   }
   shift(g->past_t, GRAPH_PAST);
   g->past_t[0] = g->t_next;
@@ -572,8 +610,11 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s    = &g->subsystems[i];
     void            *swap = s->accepted;
-    s->accepted           = s->trial;
-    s->trial              = swap;
+    if (s->trial != NULL) {
+      s->accepted = s->trial;
+      s->trial    = swap;
+    }
+    s->is_ahead = false;
     if (s->subsystem->ops->accept != NULL) s->subsystem->ops->accept(s->subsystem, s->accepted);
     memcpy(s->y, s->y_new, (size_t)s->subsystem->ny * sizeof(double));
   }

@@ -20,7 +20,9 @@ typedef struct graph_channel {
   int          w_at, n_nodes;    /* its unknowns in w */
   double       past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
   double       inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
+  double       inner_t[2];       /* and their times */
   int          n_inner;
+  double       value;      /* what the step that is being accepted puts into the history */
   double       correction; /* |corrected - predicted| of the last step: size of the next perturbation */
   double       largest;    /* |u| so far */
   double       jump;       /* the last that exceeded `largest` */
@@ -44,7 +46,9 @@ typedef struct graph_wire {
 
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
-  void           *accepted, *trial;
+  void           *accepted;
+  void           *trial;         /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
+  bool            is_ahead;      /* it was, by a step that is not accepted yet */
   void          **variant;       /* [n_workers] states for perturbed runs */
   double         *y;             /* [ny] at T_N */
   double         *y_new;         /* [ny] of the last pass */
@@ -63,11 +67,18 @@ typedef struct graph_task {
   int subsystem, column; /* column -1: the main integration */
 } graph_task;
 
+/* Degree and step that a Broyden matrix was made for. */
+typedef struct broyden_tag {
+  bool   is_made;
+  int    degree;
+  double H;
+} broyden_tag;
+
 struct yoke_graph {
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;
-  int                    n_subsystems, n_wires, n_channels, n_w, n_c, n_w_most;
+  int                    n_subsystems, n_wires, n_channels, n_w, n_c;
   graph_subsystem       *subsystems;
   graph_wire            *wires;
   graph_channel         *channels;
@@ -76,15 +87,14 @@ struct yoke_graph {
   int64_t n_accepted;         /* steps */
   int     n_past;             /* points in the history */
   double  past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
-  double  inner_t[2]; /* times of the inner nodes of the last step, per kind of layout the same for all channels */
   double  t_next, H;
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
 
   /* present step */
-  int     degree;                       /* in force */
-  double *w, *w_predicted, *w_previous; /* [n_w_most] */
-  double *c, *delta, *delta_previous;   /* [n_c] */
-  bool    use_curves;                   /* signals are the curves of the acceleration predictor */
+  int     degree;                     /* in force */
+  double *w, *w_predicted;            /* [n_w] */
+  double *c, *delta, *delta_previous; /* [n_c] */
+  bool    use_curves;                 /* signals are the curves of the acceleration predictor */
   bool    trial_ready;
   double  largest[2]; /* |u| of all motions and of all forces so far */
 
@@ -101,15 +111,19 @@ struct yoke_graph {
   yoke_linear  *linear;
   yoke_factor  *factor;
   double       *J, *linear_work;
-  double       *broyden; /* [n_c, n_c] dense inverse-free matrix, row major; NULL: not used */
-  bool          has_broyden;
-  int           jacobian_degree; /* degree and step J was made for (broyden) */
+  /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
+  double       *broyden;
+  broyden_tag   made, made_accepted;
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void graph_prepare(yoke_graph *graph, double t_next);
 /* Predicted nodes into w_predicted and w. */
 void graph_predict(yoke_graph *graph);
+/* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
+void graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+/* Outputs of side s of a wire at local time `at` if its accelerations continue as the polynomial of this degree. */
+void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side, int degree, double at, double *y);
 
 /* One pass over all subsystems (and the columns of dy/dw when `with_columns`). Trial states and y_new are set. */
 yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);

@@ -121,19 +121,23 @@ static double perturbation(const graph_channel *channel) {
 }
 
 static void run_task(void *user, int index, int worker) {
-  yoke_graph       *g     = user;
-  const graph_task *task  = &g->tasks[index];
-  graph_subsystem  *s     = &g->subsystems[task->subsystem];
-  const bool        main  = task->column < 0;
-  void             *state = main ? s->trial : s->variant[worker];
-  double           *y     = main ? s->y_new : g->variant_y[worker];
-  yoke_context     *ctx   = main ? s->ctx : g->worker_ctx[worker];
+  yoke_graph       *g       = user;
+  const graph_task *task    = &g->tasks[index];
+  graph_subsystem  *s       = &g->subsystems[task->subsystem];
+  const bool        main    = task->column < 0;
+  const bool        repeats = s->trial != NULL;
+  void             *state   = !repeats ? s->accepted : main ? s->trial : s->variant[worker];
+  double           *y       = main ? s->y_new : g->variant_y[worker];
+  yoke_context     *ctx     = main ? s->ctx : g->worker_ctx[worker];
   double            times[GRAPH_MAX_BREAKS + 2];
   yoke_signal       signal;
   const double      size = main ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
-  yoke_subsystem_copy(s->subsystem, state, s->accepted);
+  if (repeats)
+    yoke_subsystem_copy(s->subsystem, state, s->accepted);
+  else
+    s->is_ahead = true;
   yoke_status status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, g->past_t[0], g->H, ctx);
   if (status == YOKE_OK) status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, y);
   if (main) {

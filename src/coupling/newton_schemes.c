@@ -20,9 +20,10 @@ static yoke_status correct_nodes(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-/* Broyden keeps its matrix from step to step as long as the degree stays. */
+/* Broyden keeps its matrix from step to step as long as the degree stays and the step hardly changes. */
 static bool has_matrix(const yoke_graph *g) {
-  return g->settings.jacobian == YOKE_JACOBIAN_BROYDEN && g->has_broyden && g->jacobian_degree == g->degree;
+  return g->broyden != NULL && g->made.is_made && g->made.degree == g->degree &&
+         fabs(g->H - g->made.H) < 0.1 * g->made.H;
 }
 
 static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {

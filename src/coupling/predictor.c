@@ -1,7 +1,6 @@
 /* Predictors: the nodes of a step before anything is integrated. */
 #include "coupling/graph_internal.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ static int known_nodes(const yoke_graph *g, const graph_channel *channel, int mo
   s[n]   = 0.0;
   u[n++] = channel->past[0];
   for (int j = channel->n_inner - 1; j >= 0 && n < most; --j) {
-    s[n]   = (g->inner_t[j] - g->past_t[0]) / g->H;
+    s[n]   = (channel->inner_t[j] - g->past_t[0]) / g->H;
     u[n++] = channel->inner[j];
   }
   for (int i = 1; i < g->n_past && n < most; ++i) {
@@ -21,8 +20,7 @@ static int known_nodes(const yoke_graph *g, const graph_channel *channel, int mo
   return n;
 }
 
-/* Polynomial of the order of the run through the newest nodes, as high as the history permits. */
-static void extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
+void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
   double    s[YOKE_LAYOUT_MAX_DEGREE + 1], u[YOKE_LAYOUT_MAX_DEGREE + 1], weight[YOKE_LAYOUT_MAX_DEGREE + 1];
   const int n = known_nodes(g, channel, g->settings.order + 1, s, u);
   for (int j = 0; j < channel->n_nodes; ++j) {
@@ -32,25 +30,43 @@ static void extrapolate(const yoke_graph *g, const graph_channel *channel, doubl
   }
 }
 
+/* min |A x - b| with A [n, m] of full rank (powers of distinct times) by Householder reflections; x ends in b[0 .. m-1]. */
+static void solve_least_squares(int n, int m, double A[][YOKE_LAYOUT_MAX_DEGREE + 1], double *b) {
+  for (int k = 0; k < m; ++k) {
+    double norm = 0.0;
+    for (int i = k; i < n; ++i) norm += A[i][k] * A[i][k];
+    norm               = A[k][k] > 0.0 ? -sqrt(norm) : sqrt(norm);      /* the reflected column is norm e_k */
+    const double pivot = A[k][k] - norm, weight = 1.0 / (norm * pivot); /* v = a - norm e_k,  2/|v|^2 = -weight */
+    A[k][k] = pivot;
+    for (int j = k + 1; j <= m; ++j) { /* column m is b */
+      double sum = 0.0;
+      for (int i = k; i < n; ++i) sum += A[i][k] * (j < m ? A[i][j] : b[i]);
+      for (int i = k; i < n; ++i) *(j < m ? &A[i][j] : &b[i]) += weight * sum * A[i][k];
+    }
+    A[k][k] = norm;
+  }
+  for (int k = m - 1; k >= 0; --k) {
+    for (int j = k + 1; j < m; ++j) b[k] -= A[k][j] * b[j];
+    b[k] /= A[k][k];
+  }
+}
+
 /* Least squares over the last `samples` macro points, degree k (Kraft 5.1); only the predicted nodes, not the signal, use it. */
 static void least_squares(const yoke_graph *g, const graph_channel *channel, double *w) {
   const int n = g->n_past < g->settings.samples ? g->n_past : g->settings.samples;
   const int m = g->degree + 1;
   if (n <= m) {
-    extrapolate(g, channel, w);
+    graph_extrapolate(g, channel, w);
     return;
   }
-  double       A[GRAPH_PAST * (YOKE_LAYOUT_MAX_DEGREE + 1)], b[GRAPH_PAST];
+  double       A[GRAPH_PAST][YOKE_LAYOUT_MAX_DEGREE + 1], b[GRAPH_PAST];
   const double scale = fmax(-g->past_s[n - 1], 1.0); /* keeps powers near one */
   for (int i = 0; i < n; ++i) {
     double power = 1.0;
     b[i]         = channel->past[i];
-    for (int k = 0; k < m; ++k, power *= g->past_s[i] / scale) A[i * m + k] = power;
+    for (int k = 0; k < m; ++k, power *= g->past_s[i] / scale) A[i][k] = power;
   }
-  if (LAPACKE_dgels(LAPACK_ROW_MAJOR, 'N', n, m, 1, A, m, b, 1) != 0) {
-    extrapolate(g, channel, w);
-    return;
-  }
+  solve_least_squares(n, m, A, b);
   for (int j = 0; j < channel->n_nodes; ++j) {
     const double x = yoke_layout_node(&channel->layout, j) / scale;
     w[j]           = 0.0;
@@ -62,11 +78,11 @@ static void least_squares(const yoke_graph *g, const graph_channel *channel, dou
 
 /* Outputs of a port at local time s if its accelerations continue as the polynomial through their last points (Kraft App. C):
  *   v(s) = v_N + H int a,  p(s) = p_N + H v_N s + H^2 int int a;  orientations by p' = T v, to second order. */
-static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, double at, double *y) {
+void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int degree, double at, double *y) {
   const graph_subsystem *sub  = &g->subsystems[wire->wire.subsystem[side]];
   const yoke_body_kind   kind = wire->wire.kind[side];
   const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind), ny = sub->subsystem->ny;
-  const int degree = g->settings.order_acceleration < g->n_past - 1 ? g->settings.order_acceleration : g->n_past - 1;
+  if (degree > g->n_past - 1) degree = g->n_past - 1;
   const double       *now = graph_port(wire, side, sub->past_y);
   /* Moments of the Lagrange basis: int_0^s l_i and int_0^s (s - x) l_i dx by Gauss with five points. */
   static const double node5[5]   = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842, 0.953089922969332};
@@ -102,8 +118,7 @@ static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, do
 /* u(s) of a coupling from the ports' motion ahead. */
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, double at, double *u) {
   double y[2][YOKE_PORT_MAX_Y], now[YOKE_COUPLING_MAX_CHANNELS];
-  port_ahead(g, wire, 0, at, y[0]);
-  port_ahead(g, wire, 1, at, y[1]);
+  for (int side = 0; side < 2; ++side) graph_port_ahead(g, wire, side, g->settings.order_acceleration, at, y[side]);
   for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].past[0];
   wire->wire.formulation->update(wire->wire.self, g->past_t[0] + at * g->H, y[0], y[1], now, u);
 }
@@ -141,7 +156,7 @@ static void acceleration_relaxed(yoke_graph *g, const graph_wire *wire) {
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     double              *w       = g->w_predicted + channel->w_at;
-    extrapolate(g, channel, w);
+    graph_extrapolate(g, channel, w);
     w[channel->n_nodes - 1] += (1.0 - g->settings.acceleration_weight) * (u[k] - w[channel->n_nodes - 1]);
   }
 }
@@ -159,7 +174,7 @@ void graph_predict(yoke_graph *g) {
         if (g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES) {
           least_squares(g, channel, g->w_predicted + channel->w_at);
         } else {
-          extrapolate(g, channel, g->w_predicted + channel->w_at);
+          graph_extrapolate(g, channel, g->w_predicted + channel->w_at);
         }
       }
       break;

@@ -1,18 +1,13 @@
 #include "coupling/sequence.h"
 
-#include <string.h>
-
-/* Outputs of a port at T_{N+1} if it keeps the acceleration of T_N: p + T (H v + H^2/2 a), v + H a. */
-static void continued(const yoke_graph *g, yoke_body_kind kind, const double *now, double *y) {
-  const int n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
-  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
-  memcpy(y, now, (size_t)yoke_port_n_y(kind) * sizeof *y);
-  yoke_port_tangent(kind, now, T);
-  for (int k = 0; k < n_v; ++k) {
-    const double v = now[n_p + k], a = now[n_p + n_v + k];
-    for (int r = 0; r < n_p; ++r) y[r] += T[r * n_v + k] * (g->H * v + 0.5 * g->H * g->H * a);
-    y[n_p + k] += g->H * a;
-  }
+/* End node from an interpolated value; the relaxed predictor takes its share of the extrapolated one (Kraft 4.12). */
+static void set_end(yoke_graph *g, const graph_channel *channel, double u) {
+  double *end = &g->w[channel->w_at + channel->n_nodes - 1];
+  *end        = u;
+  if (g->settings.predictor != YOKE_PREDICTOR_ACCELERATION_RELAXED) return;
+  double extrapolated[YOKE_LAYOUT_MAX_NODES];
+  graph_extrapolate(g, channel, extrapolated);
+  *end += g->settings.acceleration_weight * (extrapolated[channel->n_nodes - 1] - u);
 }
 
 /* New end nodes for what enters subsystem i from partners already integrated (index below i). */
@@ -27,14 +22,15 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
       if (has_pass) {
         y[side] = graph_port(wire, side, mine->y_new);
       } else {
-        continued(g, wire->wire.kind[side], graph_port(wire, side, mine->y), own);
+        const bool relaxed = g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+        graph_port_ahead(g, wire, side, relaxed ? g->settings.order_acceleration : g->settings.order, 1.0, own);
         y[side] = own;
       }
       y[1 - side] = graph_port(wire, 1 - side, other->y_new);
       graph_update(g, wire, g->t_next, y[0], y[1], u);
       for (int k = 0; k < wire->n_channels; ++k) {
         const graph_channel *channel = &g->channels[wire->first + k];
-        if (wire->wire.input_at[side][k] >= 0) g->w[channel->w_at + channel->n_nodes - 1] = u[k];
+        if (wire->wire.input_at[side][k] >= 0) set_end(g, channel, u[k]);
       }
     }
   }

@@ -5,8 +5,8 @@
 #include "coupling/graph_internal.h"
 
 /* The end nodes of channels that enter a subsystem whose partner is already done come from u = phi(y): with the partner's new
- * outputs, and with the subsystem's own outputs of the last pass (`has_pass`) or, before any pass, its motion at T_N continued
- * with constant acceleration. The sources leave the latter open for force/force. */
+ * outputs, and with the subsystem's own outputs of the last pass (`has_pass`) or, before any pass, its motion continued with its
+ * accelerations extrapolated at the order of the run, which keeps the order k + 1. The sources leave this open for force/force. */
 yoke_status graph_pass_in_sequence(yoke_graph *graph, bool has_pass, yoke_step_statistics *statistics,
                                    yoke_context *ctx);
 

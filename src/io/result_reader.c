@@ -53,8 +53,8 @@ static yoke_status add_group(yoke_context *ctx, yoke_result *result, const char 
 
 /* ---- CSV ---- */
 
-static yoke_status open_csv(yoke_context *ctx, yoke_result *result) {
-  YOKE_TRY(yoke_csv_read(ctx, result->path, &result->table));
+/* The table of the result becomes its only group. */
+static yoke_status open_table(yoke_context *ctx, yoke_result *result, const char *const *units) {
   const int          n     = result->table.n_columns - 1;
   yoke_result_group *group = NULL;
   YOKE_TRY(add_group(ctx, result, "main", n, &group));
@@ -64,11 +64,16 @@ static yoke_status open_csv(yoke_context *ctx, yoke_result *result) {
   memcpy(group->times, result->table.values, group->n_times * sizeof(double));
   for (int i = 0; i < n; ++i) {
     result->names[i] = yoke_text_copy(result->table.names[i + 1]);
-    result->units[i] = yoke_text_copy("");
+    result->units[i] = yoke_text_copy(units ? units[i] : "");
     if (!result->names[i] || !result->units[i]) return fail_memory(ctx, result->path);
   }
   if (group->n_times > 0) result->t_reached = group->times[group->n_times - 1];
   return YOKE_OK;
+}
+
+static yoke_status open_csv(yoke_context *ctx, yoke_result *result) {
+  YOKE_TRY(yoke_csv_read(ctx, result->path, &result->table));
+  return open_table(ctx, result, NULL);
 }
 
 /* ---- HDF5 ---- */
@@ -191,7 +196,40 @@ static yoke_status read_times(yoke_context *ctx, const yoke_result *result, hid_
   return status;
 }
 
-/* A subsystem's group: `time` and, with at least one quantity, `values`. Other objects are no concern of ours. */
+static size_t count_points(hid_t object, const char *attribute_name) {
+  if (H5Aexists(object, attribute_name) <= 0) return 0;
+  hid_t          attribute = H5Aopen(object, attribute_name, H5P_DEFAULT);
+  hid_t          space     = H5Aget_space(attribute);
+  const hssize_t n         = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+  if (space >= 0) H5Sclose(space);
+  H5Aclose(attribute);
+  return n > 0 ? (size_t)n : 0;
+}
+
+static int whole_or_0(double value) {
+  return value >= 0.0 && value < 1e9 ? (int)value : 0;
+}
+
+/* Facts of a split run. Its macro steps have times of their own and are no quantities. */
+static void open_cosimulation(yoke_result *result) {
+  if (H5Lexists(result->file, "cosimulation", H5P_DEFAULT) <= 0) return;
+  hid_t group = H5Oopen(result->file, "cosimulation", H5P_DEFAULT);
+  if (group < 0) return;
+  hsize_t extent[2];
+  free(result->scheme), result->scheme     = read_text(group, "scheme");
+  free(result->sequence), result->sequence = read_text(group, "sequence");
+  result->order                            = whole_or_0(read_number(group, "order"));
+  result->macro_step                       = read_number(group, "step");
+  result->n_subsystems                     = whole_or_0((double)count_points(group, "subsystems"));
+  if (H5Lexists(group, "time", H5P_DEFAULT) > 0 && dataset_extent(group, "time", extent) == 1)
+    result->n_macro_steps = (size_t)extent[0];
+  if (H5Lexists(group, "couplings", H5P_DEFAULT) > 0 && H5Lexists(group, "couplings/values", H5P_DEFAULT) > 0 &&
+      dataset_extent(group, "couplings/values", extent) == 2)
+    result->n_channels = whole_or_0((double)extent[1]);
+  H5Oclose(group);
+}
+
+/* A group of quantities: `time` and, with at least one quantity, `values`. Other objects are no concern of ours. */
 static yoke_status open_group(yoke_context *ctx, yoke_result *result, const char *name) {
   hid_t object = H5Oopen(result->file, name, H5P_DEFAULT);
   if (object < 0) return YOKE_OK;
@@ -233,7 +271,7 @@ static yoke_status open_groups(yoke_context *ctx, yoke_result *result) {
     if (H5Lget_name_by_idx(result->file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT) < 0) {
       return fail_hdf5(ctx, result, "the groups");
     }
-    YOKE_TRY(open_group(ctx, result, name));
+    if (strcmp(name, "cosimulation") != 0) YOKE_TRY(open_group(ctx, result, name));
   }
   if (result->n_groups > 0) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_IO, "'%s' was not written by yoke: it has no group with a dataset 'time'", result->path);
@@ -260,7 +298,8 @@ static yoke_status open_hdf5(yoke_context *ctx, yoke_result *result) {
     free(result->status), result->status     = read_text(result->file, "status");
     result->t_end     = read_number(result->file, "t_end");
     result->t_reached = read_number(result->file, "t_reached");
-    status            = open_groups(ctx, result);
+    open_cosimulation(result);
+    status = open_groups(ctx, result);
   }
   /* A killed run could not write how far it came. */
   for (int i = 0; status == YOKE_OK && i < result->n_groups; ++i) {
@@ -378,26 +417,52 @@ static yoke_status index_names(yoke_context *ctx, yoke_result *result) {
   return done ? YOKE_OK : fail_memory(ctx, result->path);
 }
 
-yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out) {
+/* All that is common: texts are "", numbers unknown. */
+static yoke_status create_result(yoke_context *ctx, const char *path, yoke_result **out) {
   *out                = NULL;
   yoke_result *result = yoke_allocate(1, sizeof *result);
   if (!result) return fail_memory(ctx, path);
+  *out          = result;
   result->file  = -1;
-  result->t_end = result->t_reached = (double)NAN;
-  result->is_hdf5                   = has_hdf5_signature(path);
-  char **const texts[] = {&result->version, &result->name, &result->model, &result->settings, &result->status};
-  yoke_status  status  = YOKE_OK;
+  result->t_end = result->t_reached = result->macro_step = (double)NAN;
+  result->path                                           = yoke_text_copy(path);
+  char **const texts[] = {&result->version, &result->name,   &result->model,   &result->settings,
+                          &result->status,  &result->scheme, &result->sequence};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) *texts[i] = yoke_text_copy("");
-  result->path = yoke_text_copy(path);
-  if (!result->path) status = fail_memory(ctx, path);
-  if (status == YOKE_OK) status = result->is_hdf5 ? open_hdf5(ctx, result) : open_csv(ctx, result);
+  return result->path ? YOKE_OK : fail_memory(ctx, path);
+}
+
+static yoke_status finish_result(yoke_context *ctx, yoke_result **out, yoke_status status) {
+  const yoke_result *r       = *out;
+  const char *const  texts[] = {r->version, r->name, r->model, r->settings, r->status, r->scheme, r->sequence};
   for (size_t i = 0; status == YOKE_OK && i < sizeof texts / sizeof *texts; ++i) {
-    if (!*texts[i]) status = fail_memory(ctx, path);
+    if (!texts[i]) status = fail_memory(ctx, r->path);
   }
-  if (status == YOKE_OK) status = index_names(ctx, result);
-  *out = result;
+  if (status == YOKE_OK) status = index_names(ctx, *out);
   if (status != YOKE_OK) yoke_result_close(out);
   return status;
+}
+
+yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out) {
+  yoke_status status = create_result(ctx, path, out);
+  if (!*out) return status;
+  (*out)->is_hdf5 = has_hdf5_signature(path);
+  if (status == YOKE_OK) status = (*out)->is_hdf5 ? open_hdf5(ctx, *out) : open_csv(ctx, *out);
+  return finish_result(ctx, out, status);
+}
+
+yoke_status yoke_result_from_table(yoke_context *ctx, const char *path, const char *const *units, yoke_csv_table *table,
+                                   yoke_result **out) {
+  yoke_status status = create_result(ctx, path, out);
+  if (!*out) {
+    yoke_csv_table_release(table);
+    return status;
+  }
+  (*out)->table     = *table;
+  (*out)->is_memory = true;
+  *table            = (yoke_csv_table){0};
+  if (status == YOKE_OK) status = open_table(ctx, *out, units);
+  return finish_result(ctx, out, status);
 }
 
 void yoke_result_close(yoke_result **result) {
@@ -414,6 +479,7 @@ void yoke_result_close(yoke_result **result) {
     free(r->units[i]);
   }
   free(r->groups), free(r->names), free(r->units), free(r->by_name);
+  free(r->scheme), free(r->sequence);
   free(r->path), free(r->version), free(r->name), free(r->model), free(r->settings), free(r->status);
   yoke_csv_table_release(&r->table);
   free(r);
@@ -476,7 +542,7 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
 
 void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) {
   *facts = (yoke_result_facts){
-      .format              = result->is_hdf5 ? "HDF5" : "CSV",
+      .format              = result->is_hdf5 ? "HDF5" : result->is_memory ? "memory" : "CSV",
       .version             = result->version,
       .name                = result->name,
       .model               = result->model,
@@ -485,6 +551,13 @@ void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) 
       .t_end               = result->t_end,
       .t_reached           = result->t_reached,
       .n_groups            = result->n_groups,
+      .scheme              = result->scheme,
+      .sequence            = result->sequence,
+      .order               = result->order,
+      .macro_step          = result->macro_step,
+      .n_subsystems        = result->n_subsystems,
+      .n_channels          = result->n_channels,
+      .n_macro_steps       = result->n_macro_steps,
       .is_open_for_writing = result->is_open_for_writing,
   };
 }

@@ -23,14 +23,22 @@ struct yoke_result {
   char              *path;
   char              *version, *name, *model, *settings, *status;
   double             t_end, t_reached;
-  bool               is_hdf5, is_open_for_writing;
+  bool               is_hdf5, is_memory, is_open_for_writing;
   int64_t            file;           /* HDF5 handle, < 0: none */
   int                n;              /* quantities */
   char             **names, **units; /* [n] */
   int               *by_name;        /* [n] numbers sorted by name */
   int                n_groups;
   yoke_result_group *groups;
-  yoke_csv_table     table; /* CSV; its column 0 is the time */
+  yoke_csv_table     table; /* CSV and memory; its column 0 is the time */
+  char              *scheme, *sequence; /* of a split run, else "" */
+  int                order, n_subsystems, n_channels;
+  double             macro_step;
+  size_t             n_macro_steps;
 };
+
+/* A result that never was a file: takes `table` (emptied, also on failure), copies the texts. `path` stands for it in messages. Gives. */
+yoke_status yoke_result_from_table(yoke_context *ctx, const char *path, const char *const *units, yoke_csv_table *table,
+                                   yoke_result **out);
 
 #endif

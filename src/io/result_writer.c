@@ -14,6 +14,15 @@ yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "this build has no HDF5");
 }
 
+void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters) {
+  (void)writer, (void)part, (void)counters;
+}
+
+yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {
+  (void)writer, (void)row;
+  return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "this build has no HDF5");
+}
+
 yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status) {
   (void)ctx, (void)status;
   *writer = NULL;
@@ -33,22 +42,17 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 #include <string.h>
 #include <sys/stat.h>
 
-/* Solver statistics of a row, in the order of `track_def`. Whole numbers up to 2^53 are exact in the buffer of doubles. */
-enum {
-  TRACK_STEPS,
-  TRACK_REJECTED,
-  TRACK_EVALUATIONS,
-  TRACK_JACOBIANS,
-  TRACK_FACTORIZATIONS,
-  TRACK_H,
-  TRACK_ORDER,
-  N_TRACKS
-};
+/* Columns of the output rows after `values`, and of the macro steps. Whole numbers up to 2^53 are exact in buffers of doubles. */
+enum { TRACK_STEPS, TRACK_REJECTED, TRACK_EVALUATIONS, TRACK_JACOBIANS, TRACK_FACTORIZATIONS, TRACK_H, TRACK_ORDER, N_TRACKS };
+enum { N_PART_TRACKS = 3 }; /* the first three of them, per subsystem */
+enum { MACRO_H, MACRO_ORDER, MACRO_ITERATIONS, MACRO_INTEGRATIONS, MACRO_RESIDUAL, MACRO_CONVERGED, N_MACRO };
 
-static const struct track_def {
+typedef struct track_def {
   const char *name, *unit;
   bool        is_whole;
-} track_def[N_TRACKS] = {
+} track_def;
+
+static const track_def solver_tracks[N_TRACKS] = {
     [TRACK_STEPS]          = {"steps", "", true},
     [TRACK_REJECTED]       = {"rejected", "", true},
     [TRACK_EVALUATIONS]    = {"evaluations", "", true},
@@ -58,20 +62,40 @@ static const struct track_def {
     [TRACK_ORDER]          = {"order", "", true},
 };
 
-struct yoke_result_writer {
-  char   *path;
-  hid_t   driver, file, group, time, values, track[N_TRACKS]; /* < 0: not open */
+static const track_def macro_tracks[N_MACRO] = {
+    [MACRO_H]            = {"H", "s", false},          [MACRO_ORDER]    = {"order", "", true},
+    [MACRO_ITERATIONS]   = {"iterations", "", true},   [MACRO_RESIDUAL] = {"residual", "", false},
+    [MACRO_INTEGRATIONS] = {"integrations", "", true}, [MACRO_CONVERGED] = {"converged", "", true},
+};
+
+typedef struct column {
+  hid_t   dataset; /* < 0: not open */
+  int     width;   /* 0: one-dimensional */
+  double *rows;    /* [capacity, width] */
+} column;
+
+/* Datasets that grow together, and the rows that wait for them. */
+typedef struct stream {
+  column  time;
   int     n;
+  column *columns;              /* [n] */
   hsize_t n_rows;               /* in the file */
   int     capacity, n_buffered; /* rows */
-  double *row_time;             /* [capacity] */
-  double *row_values;           /* [capacity, n] */
-  double *row_track;            /* [N_TRACKS, capacity] */
-  double  t_reached;
-  double  flushed_at; /* clock [s] */
-  bool    has_failed; /* reported; nothing more is written */
-  int     error;      /* errno of the first write that failed; set by the file driver, see hdf5_file.h */
-  char    reason[200];
+} stream;
+
+struct yoke_result_writer {
+  char  *path;
+  hid_t  driver, file; /* < 0: not open */
+  int    n;            /* quantities */
+  int    n_subsystems, n_channels;
+  bool   is_split;
+  stream outputs; /* values (if n > 0), solver tracks, tracks of the subsystems */
+  stream macro;   /* macro tracks, coupling values (if n_channels > 0) */
+  double t_reached;
+  double flushed_at; /* clock [s] */
+  bool   has_failed; /* reported; nothing more is written */
+  int    error;      /* errno of the first write that failed; set by the file driver, see hdf5_file.h */
+  char   reason[200];
 };
 
 /* Passes `code` of an HDF5 call through and keeps the reason of the first failure. */
@@ -174,27 +198,87 @@ static bool create_root(yoke_result_writer *writer, const yoke_result_def *def) 
          set_number(writer, writer->file, "t_reached", def->t_start);
 }
 
-static bool create_group(yoke_result_writer *writer, const yoke_result_def *def) {
-  writer->group = (hid_t)checked(writer, H5Gcreate2(writer->file, def->group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  if (writer->group < 0) return false;
-  writer->time = create_dataset(writer, writer->group, "time", H5T_IEEE_F64LE, 0);
-  if (writer->time < 0 || !set_text(writer, writer->time, "units", "s")) return false;
-  if (def->n > 0) {
-    writer->values = create_dataset(writer, writer->group, "values", H5T_IEEE_F64LE, def->n);
-    if (writer->values < 0 || !set_texts(writer, writer->values, "names", def->n, def->names) ||
-        !set_texts(writer, writer->values, "units", def->n, def->units)) {
-      return false;
-    }
+static hid_t create_group(yoke_result_writer *writer, hid_t parent, const char *name) {
+  return (hid_t)checked(writer, H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+}
+
+static bool create_time(yoke_result_writer *writer, hid_t group, stream *s) {
+  s->time.dataset = create_dataset(writer, group, "time", H5T_IEEE_F64LE, 0);
+  return s->time.dataset >= 0 && set_text(writer, s->time.dataset, "units", "s");
+}
+
+static bool create_tracks(yoke_result_writer *writer, hid_t group, int n, const track_def *tracks, column *columns) {
+  bool done = group >= 0;
+  for (int k = 0; k < n && done; ++k) {
+    columns[k].dataset =
+        create_dataset(writer, group, tracks[k].name, tracks[k].is_whole ? H5T_STD_I64LE : H5T_IEEE_F64LE, 0);
+    done = columns[k].dataset >= 0 && set_text(writer, columns[k].dataset, "units", tracks[k].unit);
   }
-  hid_t solver = (hid_t)checked(writer, H5Gcreate2(writer->group, "solver", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  if (solver < 0) return false;
-  bool done = true;
-  for (int k = 0; k < N_TRACKS && done; ++k) {
-    const struct track_def *track = &track_def[k];
-    writer->track[k] = create_dataset(writer, solver, track->name, track->is_whole ? H5T_STD_I64LE : H5T_IEEE_F64LE, 0);
-    done             = writer->track[k] >= 0 && set_text(writer, writer->track[k], "units", track->unit);
+  return done;
+}
+
+/* Columns of the solver tracks within the outputs. */
+static column *tracks_of(yoke_result_writer *writer) {
+  return writer->outputs.columns + (writer->n > 0 ? 1 : 0);
+}
+
+static bool create_main(yoke_result_writer *writer, const yoke_result_def *def) {
+  hid_t group = create_group(writer, writer->file, def->group);
+  bool  done  = group >= 0 && create_time(writer, group, &writer->outputs);
+  if (done && def->n > 0) {
+    hid_t values = writer->outputs.columns[0].dataset =
+        create_dataset(writer, group, "values", H5T_IEEE_F64LE, def->n);
+    done = values >= 0 && set_texts(writer, values, "names", def->n, def->names) &&
+           set_texts(writer, values, "units", def->n, def->units);
   }
-  H5Gclose(solver);
+  hid_t solver = done ? create_group(writer, group, "solver") : -1;
+  done         = done && create_tracks(writer, solver, N_TRACKS, solver_tracks, tracks_of(writer));
+  if (solver >= 0) H5Gclose(solver);
+  if (group >= 0) H5Gclose(group);
+  return done;
+}
+
+static bool create_subsystems(yoke_result_writer *writer, const yoke_result_split *split) {
+  hid_t parent = create_group(writer, writer->file, "subsystems");
+  bool  done   = parent >= 0;
+  for (int i = 0; i < split->n_subsystems && done; ++i) {
+    hid_t group = create_group(writer, parent, split->subsystems[i]);
+    done        = create_tracks(writer, group, N_PART_TRACKS, solver_tracks,
+                                tracks_of(writer) + N_TRACKS + (ptrdiff_t)i * N_PART_TRACKS);
+    if (group >= 0) H5Gclose(group);
+  }
+  if (parent >= 0) H5Gclose(parent);
+  return done;
+}
+
+static bool create_couplings(yoke_result_writer *writer, hid_t parent, const yoke_result_split *split) {
+  if (split->n_channels == 0) return true;
+  hid_t group  = create_group(writer, parent, "couplings");
+  hid_t values = group < 0 ? -1 : create_dataset(writer, group, "values", H5T_IEEE_F64LE, split->n_channels);
+  writer->macro.columns[N_MACRO].dataset = values;
+  const bool done = values >= 0 && set_texts(writer, values, "names", split->n_channels, split->channels);
+  if (group >= 0) H5Gclose(group);
+  return done;
+}
+
+static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_split *split) {
+  hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
+  H5Pset_attr_phase_change(properties, 0, 0); /* names of 10^5 subsystems exceed an object header */
+  hid_t group =
+      (hid_t)checked(writer, H5Gcreate2(writer->file, "cosimulation", H5P_DEFAULT, properties, H5P_DEFAULT));
+  H5Pclose(properties);
+  const bool done = group >= 0 && set_text(writer, group, "scheme", split->scheme) &&
+                    set_text(writer, group, "sequence", split->sequence) &&
+                    set_text(writer, group, "start", split->start) &&
+                    set_text(writer, group, "predictor", split->predictor) &&
+                    set_text(writer, group, "jacobian", split->jacobian) &&
+                    set_number(writer, group, "order", split->order) &&
+                    set_number(writer, group, "step", split->step) &&
+                    set_texts(writer, group, "subsystems", split->n_subsystems, split->subsystems) &&
+                    create_time(writer, group, &writer->macro) &&
+                    create_tracks(writer, group, N_MACRO, macro_tracks, writer->macro.columns) &&
+                    create_couplings(writer, group, split);
+  if (group >= 0) H5Gclose(group);
   return done;
 }
 
@@ -205,52 +289,82 @@ static bool open_file(yoke_result_writer *writer, const yoke_result_def *def) {
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   writer->file = (hid_t)checked(writer, H5Fcreate(def->path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
   H5Pclose(access);
-  if (writer->file < 0 || !create_root(writer, def) || !create_group(writer, def)) return false;
+  if (writer->file < 0 || !create_root(writer, def) || !create_main(writer, def)) return false;
+  if (def->split && (!create_subsystems(writer, def->split) || !create_cosimulation(writer, def->split))) return false;
   /* The switch to SWMR reads back what was written: it must have arrived. */
   if (checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) < 0 || writer->error != 0) return false;
   return checked(writer, H5Fstart_swmr_write(writer->file)) >= 0 && writer->error == 0; /* invariant 1 */
 }
 
-static bool close_file(yoke_result_writer *writer) {
-  for (int k = 0; k < N_TRACKS; ++k) {
-    if (writer->track[k] >= 0) checked(writer, H5Dclose(writer->track[k]));
+static void close_stream(yoke_result_writer *writer, stream *s) {
+  for (int k = 0; k < s->n; ++k) {
+    if (s->columns[k].dataset >= 0) checked(writer, H5Dclose(s->columns[k].dataset));
   }
-  if (writer->values >= 0) checked(writer, H5Dclose(writer->values));
-  if (writer->time >= 0) checked(writer, H5Dclose(writer->time));
-  if (writer->group >= 0) checked(writer, H5Gclose(writer->group));
+  if (s->time.dataset >= 0) checked(writer, H5Dclose(s->time.dataset));
+}
+
+static bool close_file(yoke_result_writer *writer) {
+  close_stream(writer, &writer->outputs);
+  close_stream(writer, &writer->macro);
   if (writer->file >= 0) checked(writer, H5Fclose(writer->file));
   if (writer->driver >= 0) H5FDunregister(writer->driver);
   return writer->reason[0] == '\0' && writer->error == 0;
 }
 
+static void release_stream(stream *s) {
+  for (int k = 0; s->columns && k < s->n; ++k) free(s->columns[k].rows);
+  free(s->columns);
+  free(s->time.rows);
+}
+
 static void destroy(yoke_result_writer **writer) {
   if (!*writer) return;
+  release_stream(&(*writer)->outputs);
+  release_stream(&(*writer)->macro);
   free((*writer)->path);
-  free((*writer)->row_time);
-  free((*writer)->row_values);
-  free((*writer)->row_track);
   free(*writer);
   *writer = NULL;
+}
+
+static bool allocate_column(column *c, int capacity, int width) {
+  *c = (column){.dataset = -1, .width = width};
+  c->rows = yoke_allocate((size_t)capacity * (size_t)(width > 0 ? width : 1), sizeof(double));
+  return c->rows != NULL;
+}
+
+/* n columns, of which number `wide` has `width` values; 1000 rows, but no more than 8 MB of them. */
+static bool allocate_stream(stream *s, int n, int wide, int width) {
+  const long rows = (1 << 20) / ((long)n + width);
+  s->capacity     = rows > 1000 ? 1000 : rows < 1 ? 1 : (int)rows;
+  s->columns      = yoke_allocate((size_t)n, sizeof *s->columns);
+  if (!s->columns) return false;
+  s->n      = n;
+  bool done = allocate_column(&s->time, s->capacity, 0);
+  for (int k = 0; k < n; ++k) done = allocate_column(&s->columns[k], s->capacity, k == wide ? width : 0) && done;
+  return done;
 }
 
 static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {
   yoke_result_writer *writer = yoke_allocate(1, sizeof *writer);
   if (!writer) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the result '%s'", def->path);
   *out           = writer;
-  writer->driver = writer->file = writer->group = writer->time = writer->values = -1;
-  for (int k = 0; k < N_TRACKS; ++k) writer->track[k] = -1;
-  writer->n = def->n;
-  /* 1000 rows, but no more than 8 MB of them. */
-  const long rows    = (1 << 20) / (def->n > 0 ? (long)def->n : 1);
-  writer->capacity   = rows > 1000 ? 1000 : rows < 1 ? 1 : (int)rows;
-  const size_t rows_ = (size_t)writer->capacity;
+  writer->driver = writer->file = writer->outputs.time.dataset = writer->macro.time.dataset = -1;
+  writer->n                                                                                = def->n;
+  writer->is_split                                                                         = def->split != NULL;
+  if (def->split) {
+    writer->n_subsystems = def->split->n_subsystems;
+    writer->n_channels   = def->split->n_channels;
+  }
   writer->path       = yoke_text_copy(def->path);
-  writer->row_time   = yoke_allocate(rows_, sizeof(double));
-  writer->row_values = yoke_allocate(rows_ * (size_t)(def->n > 0 ? def->n : 1), sizeof(double));
-  writer->row_track  = yoke_allocate(rows_ * N_TRACKS, sizeof(double));
   writer->t_reached  = def->t_start;
   writer->flushed_at = yoke_clock_now();
-  if (writer->path && writer->row_time && writer->row_values && writer->row_track) return YOKE_OK;
+  bool done = allocate_stream(&writer->outputs, (def->n > 0 ? 1 : 0) + N_TRACKS + N_PART_TRACKS * writer->n_subsystems,
+                              def->n > 0 ? 0 : -1, def->n);
+  if (writer->is_split) {
+    done = allocate_stream(&writer->macro, N_MACRO + (writer->n_channels > 0 ? 1 : 0), N_MACRO, writer->n_channels) &&
+           done;
+  }
+  if (writer->path && done) return YOKE_OK;
   destroy(out);
   return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the result '%s' with %d quantities", def->path, def->n);
 }
@@ -274,42 +388,65 @@ yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *
   return status;
 }
 
-/* Append `count` rows of data (row major, `columns` wide; 0: one-dimensional) at row n_rows. */
-static bool append(yoke_result_writer *writer, hid_t dataset, int columns, const double *data) {
-  const int     rank      = columns > 0 ? 2 : 1;
-  const hsize_t width     = columns > 0 ? (hsize_t)columns : 1;
-  const hsize_t count[2]  = {(hsize_t)writer->n_buffered, width};
-  const hsize_t start[2]  = {writer->n_rows, 0};
-  const hsize_t extent[2] = {writer->n_rows + count[0], width};
-  if (checked(writer, H5Dset_extent(dataset, extent)) < 0) return false;
-  hid_t in_file   = H5Dget_space(dataset);
+/* Append the waiting rows of a column at row n_rows. */
+static bool append(yoke_result_writer *writer, const stream *s, const column *c) {
+  const int     rank      = c->width > 0 ? 2 : 1;
+  const hsize_t width     = c->width > 0 ? (hsize_t)c->width : 1;
+  const hsize_t count[2]  = {(hsize_t)s->n_buffered, width};
+  const hsize_t start[2]  = {s->n_rows, 0};
+  const hsize_t extent[2] = {s->n_rows + count[0], width};
+  if (checked(writer, H5Dset_extent(c->dataset, extent)) < 0) return false;
+  hid_t in_file   = H5Dget_space(c->dataset);
   hid_t in_memory = H5Screate_simple(rank, count, NULL);
   bool  done      = in_file >= 0 && in_memory >= 0 &&
               checked(writer, H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, count, NULL)) >= 0 &&
-              checked(writer, H5Dwrite(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, data)) >= 0;
+              checked(writer, H5Dwrite(c->dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, c->rows)) >= 0;
   H5Sclose(in_memory);
   H5Sclose(in_file);
-  return checked(writer, H5Dflush(dataset)) >= 0 && done;
+  return checked(writer, H5Dflush(c->dataset)) >= 0 && done;
+}
+
+static bool flush_stream(yoke_result_writer *writer, stream *s) {
+  if (s->n_buffered == 0) return true;
+  bool done = true;
+  for (int k = 0; k < s->n && done; ++k) done = append(writer, s, &s->columns[k]);
+  done = done && append(writer, s, &s->time); /* invariant 2 */
+  if (done) s->n_rows += (hsize_t)s->n_buffered;
+  s->n_buffered = 0;
+  return done;
 }
 
 static bool flush_rows(yoke_result_writer *writer) {
-  if (writer->n_buffered == 0) return true;
-  bool done = writer->values < 0 || append(writer, writer->values, writer->n, writer->row_values);
-  for (int k = 0; k < N_TRACKS && done; ++k) {
-    done = append(writer, writer->track[k], 0, writer->row_track + (size_t)k * (size_t)writer->capacity);
-  }
-  done = done && append(writer, writer->time, 0, writer->row_time); /* invariant 2 */
-  /* The end of the file is noted in its head, else a reader of a killed run takes the last rows for lost. */
-  done = done && checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) >= 0 && writer->error == 0;
-  if (done) writer->n_rows += (hsize_t)writer->n_buffered;
-  writer->n_buffered = 0;
   writer->flushed_at = yoke_clock_now();
-  return done;
+  if (writer->outputs.n_buffered == 0 && writer->macro.n_buffered == 0) return true;
+  /* The end of the file is noted in its head, else a reader of a killed run takes the last rows for lost. */
+  return flush_stream(writer, &writer->macro) && flush_stream(writer, &writer->outputs) &&
+         checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) >= 0 && writer->error == 0;
+}
+
+/* One more row of `s` is complete. */
+static yoke_status finish_row(yoke_result_writer *writer, stream *s, yoke_context *ctx) {
+  s->n_buffered++;
+  if (s->n_buffered < s->capacity && yoke_clock_now() - writer->flushed_at < 1.0) return YOKE_OK;
+  yoke_hdf5_quiet quiet;
+  yoke_hdf5_quiet_begin(&quiet);
+  const yoke_status status = flush_rows(writer) ? YOKE_OK : fail_io(writer, ctx);
+  yoke_hdf5_quiet_end(&quiet);
+  return status;
+}
+
+static void put(stream *s, column *c, double value) {
+  c->rows[s->n_buffered] = value;
+}
+
+static void put_all(stream *s, column *c, const double *values) {
+  memcpy(c->rows + (size_t)s->n_buffered * (size_t)c->width, values, (size_t)c->width * sizeof(double));
 }
 
 yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx, double t, const double *values,
                                    const yoke_counters *counters, double h, int order) {
-  const size_t row = (size_t)writer->n_buffered, capacity = (size_t)writer->capacity;
+  stream      *s               = &writer->outputs;
+  column      *tracks          = tracks_of(writer);
   const double track[N_TRACKS] = {
       [TRACK_STEPS]          = (double)counters->steps,
       [TRACK_REJECTED]       = (double)counters->rejected,
@@ -319,17 +456,36 @@ yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx
       [TRACK_H]              = h,
       [TRACK_ORDER]          = (double)order,
   };
-  writer->row_time[row] = t;
-  if (writer->n > 0) memcpy(writer->row_values + row * (size_t)writer->n, values, (size_t)writer->n * sizeof(double));
-  for (size_t k = 0; k < N_TRACKS; ++k) writer->row_track[k * capacity + row] = track[k];
-  writer->n_buffered++;
+  put(s, &s->time, t);
+  if (writer->n > 0) put_all(s, &s->columns[0], values);
+  for (int k = 0; k < N_TRACKS; ++k) put(s, &tracks[k], track[k]);
   writer->t_reached = t;
-  if (writer->n_buffered < writer->capacity && yoke_clock_now() - writer->flushed_at < 1.0) return YOKE_OK;
-  yoke_hdf5_quiet quiet;
-  yoke_hdf5_quiet_begin(&quiet);
-  const yoke_status status = flush_rows(writer) ? YOKE_OK : fail_io(writer, ctx);
-  yoke_hdf5_quiet_end(&quiet);
-  return status;
+  return finish_row(writer, s, ctx);
+}
+
+void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters) {
+  column *tracks = tracks_of(writer) + N_TRACKS + (ptrdiff_t)part * N_PART_TRACKS;
+  if (part < 0 || part >= writer->n_subsystems) return;
+  put(&writer->outputs, &tracks[TRACK_STEPS], (double)counters->steps);
+  put(&writer->outputs, &tracks[TRACK_REJECTED], (double)counters->rejected);
+  put(&writer->outputs, &tracks[TRACK_EVALUATIONS], (double)counters->evaluations);
+}
+
+yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {
+  stream *s = &writer->macro;
+  if (!writer->is_split) return YOKE_OK;
+  const double track[N_MACRO] = {
+      [MACRO_H]            = row->H,
+      [MACRO_ORDER]        = (double)row->order,
+      [MACRO_ITERATIONS]   = (double)row->iterations,
+      [MACRO_INTEGRATIONS] = (double)row->integrations,
+      [MACRO_RESIDUAL]     = row->residual,
+      [MACRO_CONVERGED]    = row->converged ? 1.0 : 0.0,
+  };
+  put(s, &s->time, row->t);
+  for (int k = 0; k < N_MACRO; ++k) put(s, &s->columns[k], track[k]);
+  if (writer->n_channels > 0) put_all(s, &s->columns[N_MACRO], row->channels);
+  return finish_row(writer, s, ctx);
 }
 
 /* Overwrite an attribute that exists: allowed in SWMR, unlike adding one. */

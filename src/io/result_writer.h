@@ -1,15 +1,20 @@
 /* Result writer: quantities over time into an HDF5 file that stays readable while it grows and when the run is killed.
  *
  * Layout (docs/program.md): root attributes `yoke_version`, `name`, `model`, `settings`, `status`, `t_start`, `t_end`,
- * `t_reached`; per subsystem a group (`/main` without a split) with
+ * `t_reached`; the group `/main` with
  *   time   [n]     attribute `units`
  *   values [n, m]  attributes `names` [m], `units` [m]
  *   solver/{steps, rejected, evaluations, jacobians, factorizations, h, order} [n], cumulative counts at output times.
+ * A run of a split model adds
+ *   /subsystems/NAME/{steps, rejected, evaluations} [n], at the same output times, and
+ *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
+ *     {time, H, order, iterations, integrations, residual, converged} [k], time is the end of the step
+ *     couplings/values [k, c]  attribute `names` [c] ("coupling.force x"), values at the end of the step.
  * One matrix, not one dataset per quantity: 10^5 quantities cost as many open objects, and a row is one write.
  *
  * Invariants:
  *   1. Everything is created before the switch to SWMR; afterwards datasets only grow.
- *   2. `time` grows last: a reader that takes the shortest length sees complete rows.
+ *   2. `time` grows last in its group: a reader that takes the shortest length sees complete rows.
  *   3. `status` and `t_reached` are written once more at the end; a killed run leaves `running`. */
 #ifndef YOKE_IO_RESULT_WRITER_H
 #define YOKE_IO_RESULT_WRITER_H
@@ -26,10 +31,35 @@ typedef struct yoke_result_def { /* borrowed for the call */
   int                n;              /* quantities */
   const char *const *names;          /* [n] */
   const char *const *units;          /* [n] */
+  const struct yoke_result_split *split; /* NULL: monolithic */
 } yoke_result_def;
+
+typedef struct yoke_result_split { /* borrowed for the call */
+  int                n_subsystems;
+  const char *const *subsystems;
+  int                n_channels;
+  const char *const *channels; /* "coupling.force x" */
+  const char        *scheme, *sequence, *start, *predictor, *jacobian;
+  int                order;
+  double             step; /* [s] */
+} yoke_result_split;
+
+typedef struct yoke_macro_row {
+  double        t, H; /* end and length of the step [s] */
+  int           order, iterations, integrations;
+  double        residual;
+  bool          converged;
+  const double *channels; /* [n_channels] */
+} yoke_macro_row;
 
 /* An existing file is replaced. YOKE_E_UNSUPPORTED in a build without HDF5. */
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out);
+
+/* Work of a subsystem so far, for the next row (split runs only). */
+void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters);
+
+/* Append a macro step (split runs only). */
+yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row);
 
 /* Append one row; values [n]. Rows are buffered and reach the file after 1 s or when the buffer is full. */
 yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx, double t, const double *values,

@@ -93,8 +93,10 @@ static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx)
     }
     integrals[k].body = b;
   }
-  /* The work of dampers and loads is integrated along unless the model is a bare chain, whose fast kernel it would slow down. */
-  s->has_energy = !is_split && (model->energy == 1 || (model->energy < 0 && !is_one_chain(model)));
+  /* The work of dampers and loads is integrated along unless the model is a bare chain, whose fast kernel it would slow down, or solved
+   * by `exact`, which takes linear equations only. */
+  const bool by_itself = !is_one_chain(model) && strcmp(model->solver.kind, "exact") != 0;
+  s->has_energy        = !is_split && (model->energy == 1 || (model->energy < 0 && by_itself));
   const yoke_multibody_options options = {.energy      = s->has_energy,
                                           .n_integrals = model->output.n_integrals,
                                           .integrals   = integrals,

@@ -1024,6 +1024,7 @@ int yoke_multibody_v_offset(const yoke_multibody *mb, int body) {
 }
 
 void yoke_multibody_retire(yoke_multibody *mb, int n, const int *rows) {
+  if (mb->ng == 0) return;
   memset(mb->retired, 0, (size_t)mb->ng * sizeof *mb->retired);
   for (int i = 0; i < n; ++i) mb->retired[rows[i]] = 1;
 }
