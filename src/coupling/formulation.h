@@ -29,14 +29,30 @@ typedef struct yoke_coupling_settings {
   char               formulation[32]; /* "constitutive" */
   yoke_decomposition decomposition;
   yoke_extension     extension;
+  int                index;       /* constraints: 1, 2, 3 */
+  double             beta, gamma; /* Baumgarte [s], [s^2]; 0: not given, then 2 mu H and (mu H)^2 */
+  double             mu;          /* dimensionless; 1 */
+  double             a, b;        /* weights */
   bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
   double             relaxation;  /* share of the new value; 1 (waveform 0.7) */
   double             nodes[2];    /* positions of inner nodes of the third-step layout */
 } yoke_coupling_settings;
 
+/* Rows of a rigid joint that crosses a split, between poses 0 and 1 (frames of the ports: zero origins, axes of the connection's ends in the
+ * link). Rows that vanish for the kinds of the two bodies are already dropped. */
+typedef struct yoke_joint_element {
+  yoke_link link;
+  int       connection; /* of the model */
+  int       n;          /* rows, <= 6 */
+  yoke_row  row[6];
+  int       own[6];    /* place of a kept row in the joint's own order */
+  double    offset[6]; /* s = value - offset */
+} yoke_joint_element;
+
 /* What is coupled: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
   const char                   *name;
+  const yoke_joint_element     *joint;   /* rigid joints: rows between the two frames; kept. NULL for force elements */
   const yoke_force_element     *element; /* kept; link origins are zero; NULL for joints */
   yoke_body_kind                kind[2]; /* of the two ports */
   const yoke_coupling_settings *settings;
@@ -46,6 +62,7 @@ typedef struct yoke_coupling_def {
 typedef enum yoke_entry {
   YOKE_ENTRY_NONE,
   YOKE_ENTRY_FORCE,  /* component `component` of the wrench on the port, times sign[s] */
+  YOKE_ENTRY_LAMBDA, /* multiplier of row `component` of the joint: the side's share lambda grad acts on the body */
   YOKE_ENTRY_COPY_P, /* component of p of the other port's copy */
   YOKE_ENTRY_COPY_V
 } yoke_entry;

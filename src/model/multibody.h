@@ -10,7 +10,9 @@
 typedef enum yoke_input_kind {
   YOKE_INPUT_FORCE, /* force (freedom 0..2: x y z) or moment (3..5) on a frame's body, at the frame's origin, inertial axes */
   YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
-  YOKE_INPUT_GHOST_V  /* component of v of a ghost */
+  YOKE_INPUT_GHOST_V, /* component of v of a ghost */
+  YOKE_INPUT_LAMBDA /* multiplier of row `component` (the joint's own order) of joint `frame` (index of a connection) that ends at a ghost: its
+                       * force lambda grad acts on the real side; the joint is then no constraint of this model */
 } yoke_input_kind;
 
 typedef struct yoke_input {
