@@ -61,8 +61,8 @@ typedef struct yoke_coupling_def {
 /* One channel. It enters side s as input kind `enters[s]`. */
 typedef enum yoke_entry {
   YOKE_ENTRY_NONE,
-  YOKE_ENTRY_FORCE,  /* component `component` of the wrench on the port, times sign[s] */
-  YOKE_ENTRY_LAMBDA, /* multiplier of row `component` of the joint: the side's share lambda grad acts on the body */
+  YOKE_ENTRY_FORCE, /* component `component` of the wrench on the port, times sign[s] */
+  YOKE_ENTRY_LAMBDA, /* multiplier of row `component` (the joint's own order): the side's share lambda grad acts on the body */
   YOKE_ENTRY_COPY_P, /* component of p of the other port's copy */
   YOKE_ENTRY_COPY_V
 } yoke_entry;

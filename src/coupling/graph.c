@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum {
-  START_ITERATIONS = 20,
-  GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
-  QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
+  START_ITERATIONS  = 20,
+  CONSISTENT_ROUNDS = 2,  /* of u := phi(y, u): the first settles copies, the second forces */
+  GROWING_STEPS     = 20, /* jumps beyond all values so far that make a divergence ... */
+  QUIET_STEPS       = 10  /* ... unless so many steps lie between two of them */
 };
 
 yoke_scheme_settings yoke_scheme_settings_default(void) {
@@ -404,10 +405,22 @@ static yoke_status outputs_with_history(yoke_graph *g, double t) {
   return YOKE_OK;
 }
 
+/* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). */
+static void set_initial(yoke_graph *g) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    const double  *initial = g->wires[channel->wire].wire.initial;
+    if (initial == NULL) continue;
+    channel->past[0] = initial[c - g->wires[channel->wire].first];
+    channel->largest = fabs(channel->past[0]);
+  }
+}
+
 yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   g->n_past    = 1;
   g->past_t[0] = t;
   g->H         = 0.0;
+  set_initial(g);
   for (int i = 0; i < g->n_subsystems; ++i) {
     double      times[2];
     yoke_signal signal;
@@ -423,6 +436,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
       double            u[YOKE_COUPLING_MAX_CHANNELS];
+      if (wire->wire.initial != NULL || wire->wire.formulation->update == NULL) continue;
       graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
       for (int k = 0; k < wire->n_channels; ++k) {
@@ -474,7 +488,7 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y) {
       port[side]               = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
     }
     for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
-    settle(wire, t, port[0], port[1], CONSISTENT_ROUNDS, u);
+    if (wire->wire.formulation->update != NULL) settle(wire, t, port[0], port[1], CONSISTENT_ROUNDS, u);
     for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
   }
 }

@@ -103,7 +103,15 @@ static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke
   if (decomposition < 0) return unknown_word(ctx, "couplings.decomposition", choice->decomposition);
   if (extension < 0) return unknown_word(ctx, "couplings.extension", choice->extension);
   snprintf(s->formulation, sizeof s->formulation, "%s",
-           choice->formulation[0] != '\0' ? choice->formulation : "constitutive");
+           choice->formulation[0] != '\0' ? choice->formulation
+           : coupling->is_joint           ? "stabilized-index-2"
+                                          : "constitutive");
+  s->index         = choice->index;
+  s->beta          = choice->beta;
+  s->gamma         = choice->gamma;
+  s->mu            = choice->mu > 0.0 ? choice->mu : 1.0;
+  s->a             = choice->a;
+  s->b             = choice->b;
   s->decomposition = (yoke_decomposition)decomposition;
   s->extension     = (yoke_extension)extension;
   s->feedthrough   = choice->feedthrough;
@@ -205,28 +213,48 @@ static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
   return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
 }
 
+/* Rows of a rigid joint that have an effect on its two bodies, between the frames of its ports. */
+static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2],
+                          yoke_joint_element *joint) {
+  const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
+  *joint                              = (yoke_joint_element){.link = el->link, .connection = c};
+  for (int i = 0; i < el->n; ++i) {
+    if (yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
+    joint->row[joint->n]      = el->row[i];
+    joint->own[joint->n]      = i;
+    joint->offset[joint->n++] = el->offset[i];
+  }
+  for (int side = 0; side < 2; ++side) memset(joint->link.origin[side], 0, sizeof joint->link.origin[side]);
+}
+
 static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   const yoke_model      *model      = b->split->model;
   const yoke_connection *connection = &model->connections[c];
-  if (yoke_connection_is_joint(connection->kind) && (!connection->flexible || connection->motion != NULL)) {
-    return yoke_fail(
-        b->ctx, YOKE_E_MODEL,
-        "joint '%s' is rigid and lies between subsystems '%s' and '%s': give it stiffness, or keep its bodies in one "
-        "subsystem (a rigid joint cannot be cut)",
-        connection->name, part_name(b, part[0]), part_name(b, part[1]));
+  if (connection->motion != NULL) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "joint '%s' has a prescribed motion and lies between subsystems '%s' and '%s': keep its bodies in "
+                     "one subsystem",
+                     connection->name, part_name(b, part[0]), part_name(b, part[1]));
   }
-  yoke_split_coupling *k = &b->split->couplings[b->split->n_couplings++];
-  *k                     = (yoke_split_coupling){.connection = c, .chain = -1, .element = -1};
-  k->name                = yoke_text_copy(connection->name);
-  yoke_connection filled;
-  compile_connection(model, c, &filled, &k->element_law);
+  yoke_split_coupling k = {.connection = c, .chain = -1, .element = -1};
+  yoke_connection     filled;
+  compile_connection(model, c, &filled, &k.element_law);
   for (int side = 0; side < 2; ++side) {
-    k->frame[side] = connection->frame[side];
-    k->part[side]  = part[side];
-    k->kind[side]  = kind_of_port(model, model->frames[k->frame[side]].body);
-    memset(k->element_law.link.origin[side], 0, sizeof k->element_law.link.origin[side]);
+    k.frame[side] = connection->frame[side];
+    k.part[side]  = part[side];
+    k.kind[side]  = kind_of_port(model, model->frames[k.frame[side]].body);
   }
-  return k->name != NULL ? YOKE_OK : no_memory(b);
+  k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
+  if (k.is_joint) {
+    compile_joint(c, &k.element_law, k.kind, &k.joint);
+    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel */
+  }
+  for (int side = 0; side < 2; ++side)
+    memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
+  k.name = yoke_text_copy(connection->name);
+  if (k.name == NULL) return no_memory(b);
+  b->split->couplings[b->split->n_couplings++] = k;
+  return YOKE_OK;
 }
 
 static double element_value(const yoke_per_mass *values, int i) {
@@ -326,17 +354,22 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
   return YOKE_OK;
 }
 
+/* What stands for the other side in a part: indices in the submodel, -1: none. */
+typedef struct ghost_end {
+  int ghost, connection;
+} ghost_end;
+
 /* The frame of the other side as a ghost in the part of side `side`, and the connection between it and the own frame. */
-static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side, int *ghost_out) {
+static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side, ghost_end *out) {
   yoke_submodel     *part  = &b->split->parts[k->part[side]];
   const yoke_frame   other = coupling_end(b, k, 1 - side);
   yoke_connection    connection;
   yoke_force_element el;
   yoke_ghost         ghost = {.name = k->name, .kind = k->kind[1 - side]};
   yoke_start_motion(&b->split->start, b->split->model, &other, ghost.p, ghost.v);
-  *ghost_out = yoke_submodel_add_ghost(part, &ghost);
-  if (*ghost_out < 0) return no_memory(b);
-  yoke_frame frame = {.name = k->name, .body = YOKE_FIRST_GHOST - *ghost_out};
+  out->ghost = yoke_submodel_add_ghost(part, &ghost);
+  if (out->ghost < 0) return no_memory(b);
+  yoke_frame frame = {.name = k->name, .body = YOKE_FIRST_GHOST - out->ghost};
   memcpy(frame.axes, k->element_law.link.axes[1 - side], sizeof frame.axes);
   const int ghost_frame = yoke_submodel_add_frame(part, &frame);
   if (k->connection >= 0) {
@@ -348,14 +381,16 @@ static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side,
     connection.frame[side] = part->port_frame[k->port[side]];
   }
   connection.frame[1 - side] = ghost_frame;
-  return ghost_frame >= 0 && yoke_submodel_add_connection(part, &connection) >= 0 ? YOKE_OK : no_memory(b);
+  if (ghost_frame >= 0) out->connection = yoke_submodel_add_connection(part, &connection);
+  return out->connection >= 0 ? YOKE_OK : no_memory(b);
 }
 
 static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k, const yoke_channel *channel, int side,
-                           int ghost) {
+                           const ghost_end *end) {
   switch (channel->enters[side]) {
-  case YOKE_ENTRY_COPY_P: return (yoke_input){YOKE_INPUT_GHOST_P, ghost, channel->component, 1.0};
-  case YOKE_ENTRY_COPY_V: return (yoke_input){YOKE_INPUT_GHOST_V, ghost, channel->component, 1.0};
+  case YOKE_ENTRY_COPY_P: return (yoke_input){YOKE_INPUT_GHOST_P, end->ghost, channel->component, 1.0};
+  case YOKE_ENTRY_COPY_V: return (yoke_input){YOKE_INPUT_GHOST_V, end->ghost, channel->component, 1.0};
+  case YOKE_ENTRY_LAMBDA: return (yoke_input){YOKE_INPUT_LAMBDA, end->connection, channel->component, 1.0};
   default:
     return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
                         yoke_port_freedom(k->kind[side], channel->component), channel->sign[side]};
@@ -367,13 +402,13 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
   const int    n                                    = wire->formulation->channels(wire->self, channels);
   for (int side = 0; side < 2; ++side) {
-    int ghost = -1;
+    ghost_end end = {-1, -1};
     for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) wire->input_at[side][i] = -1;
     for (int i = 0; i < n; ++i) {
       const yoke_entry entry = channels[i].enters[side];
       if (entry == YOKE_ENTRY_NONE) continue;
-      if (entry != YOKE_ENTRY_FORCE && ghost < 0) YOKE_TRY(add_ghost(b, k, side, &ghost));
-      const yoke_input input  = input_of(b->split, k, &channels[i], side, ghost);
+      if (entry != YOKE_ENTRY_FORCE && end.ghost < 0) YOKE_TRY(add_ghost(b, k, side, &end));
+      const yoke_input input  = input_of(b->split, k, &channels[i], side, &end);
       wire->input_at[side][i] = yoke_submodel_add_input(&b->split->parts[k->part[side]], &input);
       if (wire->input_at[side][i] < 0) return no_memory(b);
     }
@@ -381,24 +416,57 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   return YOKE_OK;
 }
 
+/* Values of the channels of a joint at the start: multipliers of the whole model and copies of its motion. */
+static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
+  const yoke_split *split                                = b->split;
+  yoke_channel      channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
+  const int         n                                    = wire->formulation->channels(wire->self, channels);
+  double            p[2][7], v[2][6];
+  if (!k->is_joint) return YOKE_OK;
+  k->initial = yoke_allocate((size_t)n + 1, sizeof *k->initial);
+  if (k->initial == NULL) return no_memory(b);
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame end = coupling_end(b, k, side);
+    yoke_start_motion(&split->start, split->model, &end, p[side], v[side]);
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int side = 0; side < 2; ++side) {
+      const int at = channels[i].component;
+      switch (channels[i].enters[side]) {
+      case YOKE_ENTRY_LAMBDA: k->initial[i] = split->start.lambda[7 * k->connection + at]; break;
+      case YOKE_ENTRY_COPY_P: k->initial[i] = p[1 - side][at]; break;
+      case YOKE_ENTRY_COPY_V: k->initial[i] = v[1 - side][at]; break;
+      case YOKE_ENTRY_FORCE:
+      case YOKE_ENTRY_NONE: break;
+      }
+    }
+  }
+  wire->initial = k->initial;
+  return YOKE_OK;
+}
+
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_cosimulation_def *c = &b->split->model->cosimulation;
   YOKE_TRY(set_coupling(b->ctx, b->split, k));
-  wire->name        = k->name;
-  wire->formulation = yoke_formulation_find(k->settings.formulation);
-  if (wire->formulation == NULL) {
-    return yoke_fail(
-        b->ctx, YOKE_E_MODEL,
-        "coupling '%s': formulation '%s' is not for force elements and flexible joints, expected 'constitutive'",
-        k->name, k->settings.formulation);
+  wire->name            = k->name;
+  wire->formulation     = yoke_formulation_find(k->settings.formulation);
+  const bool for_forces = strcmp(k->settings.formulation, "constitutive") == 0;
+  if (wire->formulation == NULL || for_forces == k->is_joint) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': formulation '%s' is not for %s, expected '%s'", k->name,
+                     k->settings.formulation, k->is_joint ? "rigid joints" : "force elements and flexible joints",
+                     k->is_joint ? "stabilized-index-2" : "constitutive");
   }
-  const yoke_coupling_def def = {
-      .name = k->name, .element = &k->element_law, .kind = {k->kind[0], k->kind[1]}, .settings = &k->settings};
+  const yoke_coupling_def def = {.name     = k->name,
+                                 .joint    = k->is_joint ? &k->joint : NULL,
+                                 .element  = k->is_joint ? NULL : &k->element_law,
+                                 .kind     = {k->kind[0], k->kind[1]},
+                                 .settings = &k->settings};
   YOKE_TRY(wire->formulation->check(b->ctx, &def, c->scheme[0] != '\0' ? c->scheme : "semi-implicit",
                                     c->order < 0 ? c->order_min : c->order));
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
   YOKE_TRY(add_ports(b, k, wire));
-  return add_inputs(b, k, wire);
+  YOKE_TRY(add_inputs(b, k, wire));
+  return set_initial(b, k, wire);
 }
 
 /* ---- loads and events ---- */
@@ -470,6 +538,7 @@ void yoke_split_destroy(yoke_split **split) {
   for (int k = 0; k < s->n_couplings; ++k) {
     if (s->wires[k].self != NULL) s->wires[k].formulation->destroy(s->wires[k].self);
     free(s->couplings[k].name);
+    free(s->couplings[k].initial);
   }
   for (int p = 0; s->parts != NULL && p < s->n_parts; ++p) yoke_submodel_clear(&s->parts[p]);
   yoke_partition_clear(&s->partition);

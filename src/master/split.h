@@ -1,13 +1,15 @@
 /* Split: a model with `split:` as submodels, ports, ghosts, inputs and wires.
  *
  *   1. The whole model is assembled; every submodel starts from its share of the assembled positions and velocities.
- *   2. A connection inside a part goes into its submodel. A force element or flexible joint between two parts becomes a
- *      coupling, and so does the element of a chain at a cut ("c.cut[1]", ..., side 1 is the piece of lower masses).
+ *   2. A connection inside a part goes into its submodel. One between two parts becomes a coupling: constitutive for a
+ *      force element or flexible joint, a constraint for a rigid joint with the rows that its two bodies can feel. So does
+ *      the element of a chain at a cut ("c.cut[1]", ..., side 1 is the piece of lower masses).
  *   3. A coupling has one port per side: a frame at the connection's end with the axes of its body. Its law is a force element
  *      between these two frames (origins zero; the axes of the connection's ends are in the link).
  *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
- *      connection itself (ends in the same order).
- * Rigid joints, loads and events across parts are refused with names. */
+ *      connection itself (ends in the same order), which a rigid joint's multipliers drive.
+ *   5. Channels of constraints start with the multipliers and motions of the assembled whole model.
+ * Joints with prescribed motion, loads and events across parts are refused with names. */
 #ifndef YOKE_MASTER_SPLIT_H
 #define YOKE_MASTER_SPLIT_H
 
@@ -23,7 +25,10 @@ typedef struct yoke_split_coupling {
   int                    part[2], port[2]; /* port of the part */
   yoke_body_kind         kind[2];
   yoke_law               law;         /* of a cut; tables and expressions of connections are borrowed */
-  yoke_force_element     element_law; /* between the two ports */
+  yoke_force_element     element_law; /* between the two ports; of a rigid joint only its link is used */
+  bool                   is_joint;    /* rigid: a constraint coupling */
+  yoke_joint_element     joint;       /* between the two ports */
+  double                *initial;     /* [n_channels] joints: channel values at the start, else NULL */
   yoke_coupling_settings settings;
 } yoke_split_coupling;
 

@@ -137,7 +137,32 @@ void yoke_start_clear(yoke_start *start) {
   free(start->v);
   free(start->q_at);
   free(start->v_at);
+  free(start->lambda);
   *start = (yoke_start){0};
+}
+
+/* Multipliers of all joints at the assembled start: those that keep g'' = 0, of least norm where joints are redundant. */
+static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
+                                     const yoke_equations *e, void *work, yoke_start *out) {
+  double *lambda     = yoke_allocate((size_t)e->ng + (size_t)e->nv + 1, sizeof *lambda), unused[7];
+  out->lambda        = yoke_allocate(7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
+  yoke_status status = lambda != NULL && out->lambda != NULL
+                           ? YOKE_OK
+                           : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d multipliers", e->ng);
+  if (status == YOKE_OK && e->ng > 0) {
+    status = e->ops->derivative(e->self, work, model->t_start, out->q, out->v, NULL, NULL, lambda + e->ng, lambda);
+    if (status != YOKE_OK) {
+      status = yoke_fail(ctx, YOKE_E_MODEL, "model '%s': the forces in its joints at the start cannot be found (%s)",
+                         model->name, yoke_status_text(status));
+    }
+    for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
+      if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
+      yoke_multibody_connection_output(mb, work, c, model->t_start, out->q, out->v, lambda, out->lambda + 7 * c,
+                                       unused);
+    }
+  }
+  free(lambda);
+  return status;
 }
 
 yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out) {
@@ -162,6 +187,7 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_s
       out->v_at[b] = yoke_multibody_v_offset(mb, b);
     }
     status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+    if (status == YOKE_OK) status = start_multipliers(ctx, model, mb, &equations, work, out);
   }
   yoke_assembly_clear(&assembly);
   free(work);

@@ -37,6 +37,7 @@ yoke_place  yoke_partition_find(const yoke_partition *partition, int body, int m
 typedef struct yoke_start {
   double *q, *v;       /* [nq], [nv] */
   int    *q_at, *v_at; /* [n_bodies] where a body's share starts */
+  double *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
 } yoke_start;
 
 yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out);

@@ -1,6 +1,9 @@
 #include "model/joint_rows.h"
 
 #include "linalg/space.h"
+#include "model/port.h"
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,6 +109,49 @@ void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_lin
     out->Ddd[i] = Cdd[0][i] - Cdd[1][i];
   }
   out->turn = poses[link->node[1]].angle - poses[link->node[0]].angle;
+}
+
+/* ---- rows without effect ---- */
+
+static double pseudo_random(uint32_t *seed) { /* in (-1, 1) */
+  *seed = *seed * 1664525u + 1013904223u;
+  return ((double)(*seed >> 8) + 0.5) / 8388608.0 - 1.0;
+}
+
+static void random_pose(const yoke_body_kind *kind, uint32_t *seed, yoke_pose *pose) {
+  double p[YOKE_PORT_MAX_P];
+  for (int i = 0; i < YOKE_PORT_MAX_P; ++i) p[i] = pseudo_random(seed);
+  memset(pose, 0, sizeof *pose);
+  pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
+  if (kind != NULL) yoke_port_pose(*kind, p, NULL, pose);
+}
+
+/* Largest part of a gradient that moves a kept freedom. */
+static double kept_size(const yoke_body_kind *kind, const double *g) {
+  double size = 0.0;
+  for (int i = 0; kind != NULL && i < yoke_port_n_v(*kind); ++i)
+    size = fmax(size, fabs(g[yoke_port_freedom(*kind, i)]));
+  return size;
+}
+
+bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_body_kind *const kind[2]) {
+  static const double zero  = 1e-9; /* unit lengths */
+  yoke_link           local = *link;
+  uint32_t            seed  = 12345u;
+  local.node[0]             = 0;
+  local.node[1]             = 1;
+  for (int trial = 0; trial < 3; ++trial) {
+    yoke_pose       pose[2];
+    yoke_link_state state;
+    double          grad[12];
+    for (int side = 0; side < 2; ++side) random_pose(kind[side], &seed, &pose[side]);
+    yoke_link_state_set(&local, pose, &state);
+    yoke_row_gradient(row, &state, grad);
+    for (int side = 0; side < 2; ++side) {
+      if (kept_size(kind[side], grad + 6 * side) > zero) return false;
+    }
+  }
+  return true;
 }
 
 double yoke_row_rate(const double grad[12], const yoke_link_state *x) {

@@ -89,6 +89,10 @@ int yoke_joint_rows(yoke_connection_kind kind, yoke_row rows[6]);
 /* Row of the joint coordinate (revolute and cylindrical: angle; translational: along z). false: none. */
 bool yoke_joint_coordinate_row(yoke_connection_kind kind, yoke_row *row);
 
+/* Does a row move no freedom of bodies of these kinds, wherever they are? NULL: the ground. Tried at fixed pseudo-random
+ * places; the nodes of the link are not used. */
+bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_body_kind *const kind[2]);
+
 /* "atpoint x", "perpendicular xz", ... */
 void yoke_row_label(const yoke_row *row, char *label, size_t size);
 

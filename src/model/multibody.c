@@ -20,6 +20,7 @@ static void mb_destroy(void *self) {
   free(mb->nodes);
   free(mb->joints);
   free(mb->forces);
+  free(mb->driven);
   free(mb->loads);
   free(mb->inputs);
   free(mb->ghosts);
@@ -208,47 +209,11 @@ static void set_link(const yoke_multibody *mb, const int frame[2], yoke_link *li
   }
 }
 
-static double pseudo_random(uint32_t *seed) { /* in (-1, 1) */
-  *seed = *seed * 1664525u + 1013904223u;
-  return ((double)(*seed >> 8) + 0.5) / 8388608.0 - 1.0;
-}
-
 static void node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose);
 
-static void random_pose(const mb_node *node, uint32_t *seed, yoke_pose *pose) {
-  double q[7], v[6];
-  for (int i = 0; i < 7; ++i) q[i] = pseudo_random(seed);
-  for (int i = 0; i < 6; ++i) v[i] = 0.0;
-  mb_node local = *node;
-  local.iq = local.iv = 0;
-  node_pose(&local, q, v, pose);
-}
-
-/* Largest part of a gradient that moves a kept freedom. */
-static double kept_size(const mb_node *node, const double *g) {
-  double size = 0.0;
-  for (int i = 0; i < node->nv; ++i) size = fmax(size, fabs(g[node->freedom[i]]));
-  return size;
-}
-
-static bool row_is_idle(const yoke_multibody *mb, const yoke_link *link, const yoke_row *row) {
-  uint32_t seed = 12345u;
-  for (int trial = 0; trial < 3; ++trial) {
-    yoke_pose       pose[2];
-    yoke_link_state state;
-    yoke_link       local = *link;
-    double          grad[12];
-    for (int side = 0; side < 2; ++side) {
-      random_pose(&mb->nodes[link->node[side]], &seed, &pose[side]);
-      local.node[side] = side;
-    }
-    yoke_link_state_set(&local, pose, &state);
-    yoke_row_gradient(row, &state, grad);
-    for (int side = 0; side < 2; ++side) {
-      if (kept_size(&mb->nodes[link->node[side]], grad + 6 * side) > row_zero) return false;
-    }
-  }
-  return true;
+/* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
+static void link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]) {
+  for (int side = 0; side < 2; ++side) kind[side] = link->node[side] == 0 ? NULL : &mb->nodes[link->node[side]].kind;
 }
 
 static yoke_status check_distance(yoke_context *ctx, const yoke_connection *connection, double length) {
@@ -256,6 +221,51 @@ static yoke_status check_distance(yoke_context *ctx, const yoke_connection *conn
   return yoke_fail(ctx, YOKE_E_MODEL,
                    "connection '%s': distance is %g m, expected > 0 (use spherical for coinciding points)",
                    connection->name, length);
+}
+
+static bool is_driven(const yoke_multibody_options *options, int c) {
+  for (int i = 0; i < options->n_inputs; ++i) {
+    if (options->inputs[i].kind == YOKE_INPUT_LAMBDA && options->inputs[i].frame == c) return true;
+  }
+  return false;
+}
+
+/* A rigid joint at a ghost whose multipliers are inputs, for every row that has an effect. */
+static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
+  const yoke_connection *connection = &mb->model->connections[c];
+  mb_driven             *driven     = &mb->driven[mb->n_driven];
+  const yoke_body_kind  *kind[2];
+  yoke_row               rows[6];
+  const int              n = yoke_joint_rows(connection->kind, rows);
+  *driven                  = (mb_driven){.connection = c};
+  set_link(mb, connection->frame, &driven->link);
+  link_kinds(mb, &driven->link, kind);
+  const bool is_ghost[2] = {driven->link.node[0] >= mb->n_nodes, driven->link.node[1] >= mb->n_nodes};
+  if (n == 0 || connection->flexible || connection->motion != NULL || is_ghost[0] == is_ghost[1]) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "connection '%s': multipliers can be given only for a rigid joint without prescribed motion that "
+                     "ends at one ghost",
+                     connection->name);
+  }
+  driven->side = is_ghost[0] ? 1 : 0;
+  for (int r = 0; r < n; ++r) {
+    int input = -1;
+    for (int i = 0; i < options->n_inputs; ++i) {
+      const yoke_input *given = &options->inputs[i];
+      if (given->kind == YOKE_INPUT_LAMBDA && given->frame == c && given->component == r) input = i;
+    }
+    if (input < 0 && yoke_row_is_idle(&rows[r], &driven->link, kind)) continue;
+    if (input < 0) {
+      char label[32];
+      yoke_row_label(&rows[r], label, sizeof label);
+      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no multiplier among the inputs",
+                       connection->name, label);
+    }
+    driven->row[driven->n]     = rows[r];
+    driven->input[driven->n++] = input;
+  }
+  ++mb->n_driven;
+  return YOKE_OK;
 }
 
 /* Rows that this joint keeps rigid: its own unless it is flexible, and the prescribed motion. */
@@ -279,13 +289,15 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
   if (n > first && mb_is_cut(mb, &joint->link)) {
     return yoke_fail(ctx, YOKE_E_MODEL,
                      "connection '%s': a rigid %s joint cannot end at the copy of another subsystem's frame; make it "
-                     "flexible or couple it by a constraint",
+                     "flexible or give its multipliers as inputs",
                      connection->name, yoke_connection_kind_name(connection->kind));
   }
   if (n > first && joint->link.node[0] == joint->link.node[1]) {
     return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': both ends are on the same body", connection->name);
   }
-  yoke_link_state state;
+  const yoke_body_kind *kind[2];
+  yoke_link_state       state;
+  link_kinds(mb, &joint->link, kind);
   yoke_link_state_set(&joint->link, guess, &state);
   for (int i = first; i < n; ++i) {
     const bool is_motion = joint->motion != NULL && i == n - 1;
@@ -295,7 +307,7 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
       offset = connection->has_length ? connection->length : s;
       YOKE_TRY(check_distance(ctx, connection, offset));
     }
-    if (!row_is_idle(mb, &joint->link, &rows[i])) {
+    if (!yoke_row_is_idle(&rows[i], &joint->link, kind)) {
       joint->row[joint->n]      = rows[i];
       joint->own[joint->n]      = i;
       joint->offset[joint->n++] = offset;
@@ -323,20 +335,27 @@ static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
   mb->connection_force[c] = mb->n_forces++;
 }
 
-static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, const yoke_pose *guess) {
+static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options,
+                                     const yoke_pose *guess) {
   const yoke_model *model = mb->model;
   const size_t      n     = (size_t)model->n_connections + 1;
   mb->joints              = yoke_allocate(n, sizeof *mb->joints);
   mb->forces              = yoke_allocate(n, sizeof *mb->forces);
+  mb->driven              = yoke_allocate(n, sizeof *mb->driven);
   mb->connection_joint    = yoke_allocate(n, sizeof *mb->connection_joint);
   mb->connection_force    = yoke_allocate(n, sizeof *mb->connection_force);
-  if (mb->joints == NULL || mb->forces == NULL || mb->connection_joint == NULL || mb->connection_force == NULL) {
+  if (mb->joints == NULL || mb->forces == NULL || mb->driven == NULL || mb->connection_joint == NULL ||
+      mb->connection_force == NULL) {
     return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d connections", model->n_connections);
   }
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
     mb->connection_joint[c] = mb->connection_force[c] = -1;
     const bool is_joint                               = yoke_connection_is_joint(connection->kind);
+    if (is_driven(options, c)) {
+      YOKE_TRY(build_driven(mb, ctx, c, options));
+      continue;
+    }
     if (is_joint && (!connection->flexible || connection->motion != NULL)) {
       YOKE_TRY(build_joint(mb, ctx, c, guess, model->t_start));
     }
@@ -364,6 +383,7 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
     break;
   case YOKE_INPUT_GHOST_P: mb->ghosts[input->frame].from_p[input->component] = i; break;
   case YOKE_INPUT_GHOST_V: mb->ghosts[input->frame].from_v[input->component] = i; break;
+  case YOKE_INPUT_LAMBDA: break; /* read through mb_driven */
   }
 }
 
@@ -617,18 +637,32 @@ static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, con
   return YOKE_OK;
 }
 
-/* Inputs and ports name frames and ghosts that exist. */
+/* Components that an input of this kind can have. */
+static int input_components(const yoke_model *model, const yoke_input *input) {
+  yoke_row rows[6];
+  switch (input->kind) {
+  case YOKE_INPUT_FORCE: return 6;
+  case YOKE_INPUT_GHOST_P: return yoke_port_n_p(model->ghosts[input->frame].kind);
+  case YOKE_INPUT_GHOST_V: return yoke_port_n_v(model->ghosts[input->frame].kind);
+  case YOKE_INPUT_LAMBDA: return yoke_joint_rows(model->connections[input->frame].kind, rows);
+  }
+  return 0;
+}
+
+/* Inputs and ports name frames, ghosts and connections that exist. */
 static yoke_status check_options(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options) {
   for (int i = 0; i < options->n_inputs; ++i) {
     const yoke_input *input    = &options->inputs[i];
-    const bool        is_force = input->kind == YOKE_INPUT_FORCE;
-    if (input->frame < 0 || input->frame >= (is_force ? model->n_frames : model->n_ghosts)) {
-      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: %s %d does not exist", i, is_force ? "frame" : "ghost",
+    const bool        is_force = input->kind == YOKE_INPUT_FORCE, is_lambda = input->kind == YOKE_INPUT_LAMBDA;
+    const int         n_frames = is_force ? model->n_frames : is_lambda ? model->n_connections : model->n_ghosts;
+    if (input->frame < 0 || input->frame >= n_frames) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: %s %d does not exist", i,
+                       is_force    ? "frame"
+                       : is_lambda ? "connection"
+                                   : "ghost",
                        input->frame);
     }
-    const int n = is_force                            ? 6
-                  : input->kind == YOKE_INPUT_GHOST_P ? yoke_port_n_p(model->ghosts[input->frame].kind)
-                                                      : yoke_port_n_v(model->ghosts[input->frame].kind);
+    const int n = input_components(model, input);
     if (input->component < 0 || input->component >= n) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: component %d does not exist, expected 0 to %d", i,
                        input->component, n - 1);
@@ -672,7 +706,7 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   mb->nq             = mb->nq_states; /* the guess has no quadratures yet */
   yoke_pose  *guess  = NULL;
   yoke_status status = guess_poses(mb, ctx, &guess);
-  if (status == YOKE_OK) status = build_connections(mb, ctx, guess);
+  if (status == YOKE_OK) status = build_connections(mb, ctx, options, guess);
   free(guess);
   if (status == YOKE_OK) status = build_loads(mb, ctx, options);
   if (status == YOKE_OK) status = build_structure(mb, ctx);

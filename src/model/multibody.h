@@ -17,8 +17,8 @@ typedef enum yoke_input_kind {
 
 typedef struct yoke_input {
   yoke_input_kind kind;
-  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost */
-  int             component; /* FORCE: freedom; GHOST: component of p or v */
+  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA: connection */
+  int             component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA: row */
   double          factor;    /* FORCE: the input is multiplied by it (+1 or -1) */
 } yoke_input;
 

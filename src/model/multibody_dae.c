@@ -343,7 +343,7 @@ static void emit_load(const traversal *x, const yoke_load_element *el) {
 static void emit_input(const traversal *x, const mb_input *input, double u) {
   double       f[6] = {0.0}, K[36] = {0.0}, p[3], M[9];
   const double D[36] = {0.0};
-  if (input->node < 0) return; /* moves a ghost: inputs have no columns */
+  if (input->node < 0) return; /* moves a ghost or is a multiplier: inputs have no columns */
   f[input->freedom] = u * input->factor;
   if (input->freedom < 3) {
     mat3_apply(p, x->w->pose[input->node].R, input->origin);
@@ -354,6 +354,13 @@ static void emit_input(const traversal *x, const mb_input *input, double u) {
     }
   }
   emit_single(x, input->node, f, K, D);
+}
+
+static void emit_driven(const traversal *x, const mb_driven *driven) {
+  const double D[36] = {0.0};
+  double       f[6], K[36];
+  mb_driven_force(driven, x->w->pose, x->u, f, K);
+  emit_single(x, driven->link.node[driven->side], f, K, D);
 }
 
 static void emit_one(sink *out, int row, int col, double value) {
@@ -498,6 +505,7 @@ static void traverse(traversal *x) {
   }
   for (int i = 0; i < mb->n_loads; ++i) emit_load(x, &mb->loads[i]);
   for (int i = 0; i < mb->n_inputs; ++i) emit_input(x, &mb->inputs[i], x->u != NULL ? x->u[i] : 0.0);
+  for (int i = 0; i < mb->n_driven; ++i) emit_driven(x, &mb->driven[i]);
 }
 
 /* ---- E and R ---- */

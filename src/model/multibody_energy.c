@@ -93,6 +93,12 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
     vec3_add(c, 1.0, pose->v);
     *external += input->factor * u[i] * (input->freedom < 3 ? c[input->freedom] : pose->w[input->freedom - 3]);
   }
+  for (int i = 0; i < mb->n_driven; ++i) {
+    const yoke_pose *pose = &w->pose[mb->driven[i].link.node[mb->driven[i].side]];
+    double           f[6];
+    mb_driven_force(&mb->driven[i], w->pose, u, f, NULL);
+    *external += vec3_dot(f, pose->v) + vec3_dot(f + 3, pose->w);
+  }
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
 }
@@ -173,8 +179,19 @@ static bool ghost_is_linear(const yoke_multibody *mb, int node) {
   return kind != YOKE_BODY_RIGID && kind != YOKE_BODY_PLANAR;
 }
 
+/* The gradient on a mass of a line is constant: ends without orientation, and no direction that turns. */
+static bool driven_is_linear(const yoke_multibody *mb, const mb_driven *driven) {
+  for (int i = 0; i < driven->n; ++i) {
+    if (driven->row[i].kind != YOKE_ROW_POINT && driven->row[i].kind != YOKE_ROW_INPLANE) return false;
+  }
+  return ghost_is_linear(mb, driven->link.node[0]) && ghost_is_linear(mb, driven->link.node[1]);
+}
+
 static bool is_linear(const yoke_multibody *mb) {
   if (mb->ng > 0 || mb->has_energy) return false;
+  for (int i = 0; i < mb->n_driven; ++i) {
+    if (!driven_is_linear(mb, &mb->driven[i])) return false;
+  }
   for (int b = 0; b < mb->model->n_bodies; ++b) {
     const yoke_body *body = &mb->model->bodies[b];
     if (body->kind == YOKE_BODY_CHAIN && !chain_is_linear(body->chain)) return false;

@@ -57,12 +57,24 @@ typedef struct mb_chain {
   int                first_node, n_nodes; /* nodes that are masses of this chain */
 } mb_chain;
 
-/* A force or moment. Inputs that move ghosts have node -1 and are read through mb_ghost. */
+/* A force or moment. Inputs that move ghosts or are multipliers have node -1 and are read through mb_ghost and
+ * mb_driven. */
 typedef struct mb_input {
   int    node, freedom;
   double origin[3];
   double factor;
 } mb_input;
+
+/* A rigid joint that ends at a ghost and whose multipliers are inputs: lambda grad acts on the real side; it has no row
+ * of g. */
+typedef struct mb_driven {
+  yoke_link link;
+  int       connection;
+  int       side; /* of the real body */
+  int       n;
+  yoke_row  row[6];
+  int       input[6]; /* which input is its multiplier */
+} mb_driven;
 
 /* Motion of a ghost (port.h): component k is input number from_p[k], or p[k] where that is -1; likewise v. */
 typedef struct mb_ghost {
@@ -89,19 +101,20 @@ typedef struct mb_variable {
 } mb_variable;
 
 struct yoke_multibody {
-  const yoke_model   *model;
-  double              alpha, beta;
-  bool                has_energy;
-  int                 nq, nv, ng, n_norms;
-  int                 nq_states; /* without quadratures */
-  int                 n_integrals;
-  int                *integral;         /* [n_integrals] index in q */
-  int                 n_port_integrals; /* the first quadratures */
-  int                 n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports;
-  bool                is_chain_alone;
-  mb_node            *nodes;
-  mb_joint           *joints;
+  const yoke_model *model;
+  double            alpha, beta;
+  bool              has_energy;
+  int               nq, nv, ng, n_norms;
+  int               nq_states; /* without quadratures */
+  int               n_integrals;
+  int              *integral;         /* [n_integrals] index in q */
+  int               n_port_integrals; /* the first quadratures */
+  int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
+  bool              is_chain_alone;
+  mb_node          *nodes;
+  mb_joint         *joints;
   yoke_force_element *forces;
+  mb_driven          *driven;
   yoke_load_element  *loads;
   mb_input           *inputs;
   mb_ghost           *ghosts;
@@ -167,6 +180,10 @@ void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const do
 /* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses, those of ghosts too. */
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                       const double *u);
+
+/* f [6] := what a driven joint does to its real body under the inputs u (NULL: nothing). H: NULL, or [6, 6] derivatives
+ * with respect to (dr, dphi) of that body. Needs poses. */
+void mb_driven_force(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H);
 
 /* Motion of a joint at t with derivatives. */
 void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second);

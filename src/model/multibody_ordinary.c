@@ -118,7 +118,7 @@ static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, co
 }
 
 static void apply_input(const mb_input *input, const yoke_pose *poses, double u, double *wrench) {
-  if (input->node < 0) return; /* moves a ghost */
+  if (input->node < 0) return; /* moves a ghost or is a multiplier */
   double *f = wrench + 6 * input->node;
   u *= input->factor;
   f[input->freedom] += u;
@@ -130,6 +130,23 @@ static void apply_input(const mb_input *input, const yoke_pose *poses, double u,
   }
 }
 
+void mb_driven_force(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H) {
+  const int       at = 6 * driven->side;
+  yoke_link_state state;
+  double          full[144];
+  yoke_link_state_set(&driven->link, poses, &state);
+  memset(f, 0, 6 * sizeof *f);
+  if (H != NULL) memset(full, 0, sizeof full);
+  for (int i = 0; i < driven->n; ++i) {
+    const double lambda = u != NULL ? u[driven->input[i]] : 0.0;
+    double       grad[12];
+    yoke_row_gradient(&driven->row[i], &state, grad);
+    for (int k = 0; k < 6; ++k) f[k] += lambda * grad[at + k];
+    if (H != NULL) yoke_row_hessian_add(&driven->row[i], &state, lambda, full);
+  }
+  for (int r = 0; H != NULL && r < 6; ++r) memcpy(H + 6 * r, full + 12 * (at + r) + at, 6 * sizeof *H);
+}
+
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                       const double *u) {
   weight_and_gyroscopic(mb, w, v);
@@ -137,6 +154,12 @@ yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, cons
   if (mb->needs_variables) mb_variables(mb, w, t, q, v);
   for (int i = 0; i < mb->n_loads; ++i) YOKE_TRY(yoke_load_apply(&mb->loads[i], w->pose, w->variables, w->wrench));
   for (int i = 0; i < mb->n_inputs; ++i) apply_input(&mb->inputs[i], w->pose, u[i], w->wrench);
+  for (int i = 0; i < mb->n_driven; ++i) {
+    const mb_driven *driven = &mb->driven[i];
+    double           f[6];
+    mb_driven_force(driven, w->pose, u, f, NULL);
+    for (int k = 0; k < 6; ++k) w->wrench[6 * driven->link.node[driven->side] + k] += f[k];
+  }
   return YOKE_OK;
 }
 

@@ -181,8 +181,8 @@ static void show_accelerations(const native *n, void *scratch, const void *state
   }
 }
 
-/* a is linear in the forces, so one difference per force is exact up to rounding; a second one of the size of a itself where
- * a unit force is lost in a. Rows of inputs that move ghosts are 0. */
+/* a is linear in forces and multipliers, so one difference for each is exact up to rounding; a second one of the size of a
+ * itself where a unit force is lost in a. Rows of inputs that move ghosts are 0. */
 static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scratch, const void *state,
                                      const yoke_signal *u, double *da_du) {
   const native                *n    = subsystem->self;
@@ -197,7 +197,8 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
   for (int j = 0; j < subsystem->nu; ++j) {
     const double u_j = left[j];
     const bool   is_force =
-        n->input_kind[j] == YOKE_INPUT_FORCE; /* else a ghost, whose law may be nonlinear: a small change */
+        n->input_kind[j] == YOKE_INPUT_FORCE ||
+        n->input_kind[j] == YOKE_INPUT_LAMBDA; /* else a ghost, whose law may be nonlinear: a small change */
     double *row = da_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
     for (int k = 0; k < ny; ++k) row[k] = 0.0;
     for (int pass = 0; pass < 2; ++pass) {

@@ -131,6 +131,81 @@ static void flexible_double_pendulum_follows_its_minimal_coordinates(void **stat
   run_end(&run);
 }
 
+static void rigid_two_mass_ends_at_the_exact_values(void **state) {
+  static const reference end[] = {{"m1.x", 0.17215147},
+                                  {"m1.v", 17.79221205},
+                                  {"m2.x", 0.17215147},
+                                  {"joint.g[1]", 0.0},
+                                  {"joint.force[1]", 116.69119846},
+                                  {NULL, 0}};
+  (void)state;
+  check("examples/two-mass-rigid.yaml", NULL, 1e-12, 0.5, 1e-8, end);
+}
+
+static void nonlinear_two_mass_follows_the_printed_values(void **state) {
+  static const double    times[]   = {0.02, 0.05, 0.1, 0.2};
+  static const reference list[][4] = {{{"m1.x", 1.91225022}, {"m2.v", 86.9257922}, {"joint.force[1]", 606.886437}},
+                                      {{"m1.x", 1.01712247}, {"m2.v", -96.4899328}, {"joint.force[1]", 339.036867}},
+                                      {{"m1.x", -3.31081250}, {"m2.v", -51.8878314}, {"joint.force[1]", -1103.60417}},
+                                      {{"m1.x", 1.73899216}, {"m2.v", 89.3468398}, {"joint.force[1]", 574.265457}}};
+  (void)state;
+  for (int i = 0; i < 4; ++i) check("examples/nonlinear-two-mass.yaml", NULL, 0.0, times[i], 1e-7, list[i]);
+}
+
+static void double_pendulum_follows_the_printed_angles_and_forces(void **state) {
+  static const double    times[]   = {0.1, 0.5, 1.0};
+  static const reference list[][5] = {{{"upper.angle", 0.748145955},
+                                       {"lower.angle", -0.833934541},
+                                       {"knee.force[1]", -1.541235776},
+                                       {"knee.force[2]", -0.244596553}},
+                                      {{"upper.angle", -0.096864260},
+                                       {"lower.angle", -1.277102546},
+                                       {"knee.force[1]", 3.325876106},
+                                       {"knee.force[2]", 0.312337122}},
+                                      {{"upper.angle", -1.914941873},
+                                       {"lower.angle", -0.894258577},
+                                       {"knee.force[1]", 1.352464713},
+                                       {"knee.force[2]", -5.706149717}}};
+  static const reference end[]     = {{"upper.angle", -1.961761783}, {"lower.angle", -1.365511616}, {NULL, 0}};
+  (void)state;
+  for (int i = 0; i < 3; ++i) check("examples/double-pendulum.yaml", NULL, 0.0, times[i], 1e-7, list[i]);
+  check("examples/double-pendulum.yaml", NULL, 0.0, 2.0, 1e-7, end);
+}
+
+static void slider_crank_ends_at_the_printed_angles_and_force(void **state) {
+  static const reference end[] = {
+      {"bar1.angle", 0.5437433745}, {"bar2.angle", 1.2909622928}, {"guide.force[1]", 6.74648379}, {NULL, 0}};
+  (void)state;
+  check("examples/slider-crank.yaml", NULL, 1e-11, 0.5, 1e-8, end);
+}
+
+static void classical_slider_crank_follows_the_printed_values(void **state) {
+  static const reference end[] = {{"crank.angle", 1.474475189},
+                                  {"crank.omega", -0.6412626263},
+                                  {"rod.angle", 2.620668006},
+                                  {"rod.x", 1.830891006 - 0.867359370}, /* s + cos(rod.angle) */
+                                  {NULL, 0}};
+  (void)state;
+  check("examples/slider-crank-classic.yaml", NULL, 1e-11, 0.3, 1e-8, end);
+}
+
+static void four_bar_with_fixed_joint_follows_the_printed_angles(void **state) {
+  static const double    times[]     = {0.1, 0.25, 0.5, 1.0};
+  static const reference angles[][5] = {
+      {{"bar1.angle", 0.73487144}, {"bar2.angle", 0.71672797}, {"bar4.angle", 1.44555144}, {"bar1.omega", -1.04004812}},
+      {{"bar1.angle", 0.46050072}, {"bar3.angle", 0.88602453}, {"bar4.angle", 1.49029810}, {"bar1.omega", -2.25431022}},
+      {{"bar1.angle", -0.02462051},
+       {"bar2.angle", 1.34256521},
+       {"bar4.angle", 1.84823864},
+       {"bar1.omega", -1.86935900}},
+      {{"bar1.angle", -2.64908048},
+       {"bar2.angle", 0.91525310},
+       {"bar4.angle", 2.55167040},
+       {"bar1.omega", -7.13623471}}};
+  (void)state;
+  for (int i = 0; i < 4; ++i) check("examples/four-bar-fixed.yaml", NULL, 0.0, times[i], 1e-7, angles[i]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_mass_ends_at_the_exact_values),
@@ -143,6 +218,12 @@ int main(void) {
       cmocka_unit_test(four_bar_with_a_stiff_bushing_follows_the_printed_angles),
       cmocka_unit_test(flexible_slider_crank_ends_at_the_printed_angles),
       cmocka_unit_test(flexible_double_pendulum_follows_its_minimal_coordinates),
+      cmocka_unit_test(rigid_two_mass_ends_at_the_exact_values),
+      cmocka_unit_test(nonlinear_two_mass_follows_the_printed_values),
+      cmocka_unit_test(double_pendulum_follows_the_printed_angles_and_forces),
+      cmocka_unit_test(slider_crank_ends_at_the_printed_angles_and_force),
+      cmocka_unit_test(classical_slider_crank_follows_the_printed_values),
+      cmocka_unit_test(four_bar_with_fixed_joint_follows_the_printed_angles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,8 +128,12 @@ static void set_inputs(const loaded *l, system_at_start *parts) {
     yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS];
     double           now[YOKE_COUPLING_MAX_CHANNELS] = {0}, u[YOKE_COUPLING_MAX_CHANNELS] = {0};
     const int        n = wire->formulation->channels(wire->self, channels);
-    wire->formulation->update(wire->self, l->model->t_start, parts[wire->subsystem[0]].y + wire->y_at[0],
-                              parts[wire->subsystem[1]].y + wire->y_at[1], now, u);
+    if (wire->initial != NULL) {
+      memcpy(u, wire->initial, (size_t)n * sizeof *u);
+    } else {
+      wire->formulation->update(wire->self, l->model->t_start, parts[wire->subsystem[0]].y + wire->y_at[0],
+                                parts[wire->subsystem[1]].y + wire->y_at[1], now, u);
+    }
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < n; ++i) {
         const int at = wire->input_at[side][i];
@@ -183,6 +187,13 @@ static const char *const decompositions[] = {"cosimulation.couplings.decompositi
                                              "cosimulation.couplings.decomposition=displacement/force",
                                              "cosimulation.couplings.decomposition=displacement/displacement"};
 
+static bool has_joint(const yoke_split *split) {
+  for (int k = 0; k < split->n_couplings; ++k) {
+    if (split->couplings[k].is_joint) return true;
+  }
+  return false;
+}
+
 static void accelerations_of_every_split_example_are_those_of_the_whole_model(void **state) {
   glob_t files;
   int    n_split = 0;
@@ -191,10 +202,12 @@ static void accelerations_of_every_split_example_are_those_of_the_whole_model(vo
   for (size_t f = 0; f < files.gl_pathc; ++f) {
     loaded     l        = load(files.gl_pathv[f], NULL, 0, NULL);
     const bool has_part = l.model->n_parts > 0;
+    if (has_part) assert_int_equal(yoke_split_create(l.ctx, l.model, &l.split), YOKE_OK);
+    const int n_decompositions = has_part && has_joint(l.split) ? 1 : 4; /* joints: force/force */
     close_split(&l);
     if (!has_part) continue;
     ++n_split;
-    for (int d = 0; d < 4; ++d) {
+    for (int d = 0; d < n_decompositions; ++d) {
       l                       = split_file(files.gl_pathv[f], 1, &decompositions[d]);
       const double difference = acceleration_difference(&l);
       if (!(difference <= 1e-10)) fail_msg("%s, %s: %g", files.gl_pathv[f], decompositions[d], difference);
@@ -299,6 +312,187 @@ static void bodies_of_different_kinds_can_be_cut(void **state) {
   one_connection(mixed, "kind: atpoint, between: [b, a.e]");
   one_connection(planar, "kind: bushing, between: [a.e, b]");
   one_connection(line, "kind: spring-damper, between: [a, b], free_length: 0.5");
+}
+
+/* ---- rigid joints ---- */
+
+/* A rigid joint between two bodies in two parts: ends at the points given, rows kept. */
+static void one_joint(const char *bodies, const char *connection, int n_rows) {
+  char text[2000];
+  snprintf(text, sizeof text,
+           HEAD "bodies:\n%sconnections:\n  link: {%s}\nsplit: {p: [a], q: [b]}\ncosimulation: {step: 1e-3}\n", bodies,
+           connection);
+  loaded l = split_text(text);
+  assert_int_equal(l.split->n_couplings, 1);
+  assert_true(l.split->couplings[0].is_joint);
+  assert_string_equal(l.split->couplings[0].settings.formulation, "stabilized-index-2");
+  if (l.split->couplings[0].joint.n != n_rows)
+    fail_msg("%s: %d rows, expected %d", connection, l.split->couplings[0].joint.n, n_rows);
+  const double difference = acceleration_difference(&l);
+  if (!(difference <= 1e-11)) fail_msg("%s: %g", connection, difference);
+  close_split(&l);
+}
+
+static void rigid_joints_between_rigid_bodies_can_be_cut(void **state) {
+  static const char bodies[] = RIGID("a", "[0, 0, 0]",
+                                     "omega: [1, 2, 3], velocity: [1, 0, 2], orientation: [0.1, 0.3, -0.2], "
+                                     "frames: {e: {at: [0.5, 0.1, 0.2], axis: [1, 1, 1]}}")
+      RIGID("b", "[1.1, 0.2, 0.1]",
+            "omega: [-1, 1, 2], orientation: [-0.2, 0.1, 0.4], "
+            "frames: {e: {at: [-0.5, 0.2, 0], axis: [1, 0.8, 1.1]}}");
+  static const struct {
+    const char *kind;
+    int         n;
+  } joints[] = {{"atpoint", 3},       {"inplane", 1}, {"perpendicular", 1}, {"spherical", 3}, {"revolute", 5},
+                {"universal", 4},     {"planar", 3},  {"cylindrical", 4},   {"inline", 2},    {"orientation", 3},
+                {"translational", 5}, {"fixed", 6},   {"distance", 1}};
+  (void)state;
+  for (size_t k = 0; k < sizeof joints / sizeof joints[0]; ++k) {
+    char connection[200];
+    snprintf(connection, sizeof connection, "kind: %s, between: [a.e, b.e]", joints[k].kind);
+    one_joint(bodies, connection, joints[k].n);
+    snprintf(connection, sizeof connection, "kind: %s, between: [b.e, a.e]", joints[k].kind);
+    one_joint(bodies, connection, joints[k].n);
+  }
+}
+
+static void rigid_joints_between_other_bodies_can_be_cut(void **state) {
+  static const char planar[] =
+      "  a: {kind: planar, mass: 2, inertia: 0.3, angle: 0.4, omega: 2, frames: {e: [0.5, 0], t: {at: [0.5, 0], axis: "
+      "[0, 1, 0]}}}\n"
+      "  b: {kind: planar, mass: 1, inertia: 0.2, position: [1.2, 0.3], angle: 0.1, velocity: [1, 2], omega: -1, "
+      "frames: {e: [-0.5, 0.1], t: {at: [-0.5, 0.1], axis: [0, 1, 0]}}}\n";
+  static const char line[] = "  a: {kind: mass1d, mass: 1, x: 0.3, v: 2}\n  b: {kind: mass1d, mass: 3, x: 0.3, v: 2}\n";
+  static const char mixed[] = RIGID(
+      "a", "[0, 0, 0]", "omega: [1, 2, 3], frames: {e: [0.5, 0.1, 0.2]}") "  b: {kind: particle, mass: 1, position: "
+                                                                          "[0.5, 0.1, 0.2], velocity: [1, 1, 0]}\n";
+  (void)state;
+  one_joint(planar, "kind: revolute, between: [a.e, b.e]", 2);
+  one_joint(planar, "kind: fixed, between: [a.e, b.e]", 3);
+  one_joint(planar, "kind: inplane, between: [a.e, b.t]", 1);
+  one_joint(planar, "kind: distance, between: [a.e, b.e], length: 0.4", 1);
+  one_joint(line, "kind: fixed, between: [a, b]", 1);
+  one_joint(line, "kind: atpoint, between: [b, a]", 1);
+  one_joint(mixed, "kind: spherical, between: [b, a.e]", 3);
+}
+
+/* lambda_0 = m1 m2 / (m1 + m2) [(c1/m1 - c2/m2) x + (d1/m1 - d2/m2) v] for g = x1 - x2, +lambda on mass 1 (Lu 91). */
+static void the_start_of_a_cut_joint_is_that_of_the_whole_model(void **state) {
+  loaded l =
+      split_text("yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1, x: 0.3, v: 7}, b: {kind: mass1d, mass: 2, "
+                 "x: 0.3, v: 7}}\n"
+                 "connections:\n  w1: {kind: spring-damper, between: [ground, a], stiffness: 1000, damping: 10}\n"
+                 "  w2: {kind: spring-damper, between: [b, ground], stiffness: 300, damping: 4}\n"
+                 "  link: {kind: fixed, between: [a, b]}\nsplit: {p: [a], q: [b]}\n");
+  (void)state;
+  CHECK_NEAR(l.split->wires[0].initial[0], 2.0 / 3.0 * ((1000.0 - 150.0) * 0.3 + (10.0 - 2.0) * 7.0), 1e-10);
+  assert_int_equal(l.split->parts[0].model->n_connections, 2);
+  assert_int_equal(l.split->parts[1].inputs[0].kind, YOKE_INPUT_LAMBDA);
+  close_split(&l);
+}
+
+static void multipliers_of_the_examples_start_as_printed(void **state) {
+  static const struct {
+    const char *path;
+    int         n;
+    double      lambda[3];
+  } list[] = {{"examples/double-pendulum.yaml", 2, {-1.839375, -0.613125}},
+              {"examples/slider-crank.yaml", 1, {5.12482003}},
+              {"examples/slider-crank-classic.yaml", 2, {-4.28571429, -8.57282085}},
+              {"examples/four-bar-fixed.yaml", 3, {-1.69325671, -2.35893541, 1.09383900}}};
+  (void)state;
+  for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) {
+    loaded                    l     = split_file(list[k].path, 0, NULL);
+    const yoke_joint_element *joint = &l.split->couplings[0].joint;
+    assert_int_equal(joint->n, list[k].n);
+    for (int i = 0; i < joint->n; ++i) {
+      CHECK_NEAR(l.split->start.lambda[7 * joint->connection + joint->own[i]], list[k].lambda[i], 1e-8);
+      CHECK_NEAR(l.split->wires[0].initial[i], list[k].lambda[i], 1e-8); /* multipliers are the first channels */
+    }
+    close_split(&l);
+  }
+}
+
+/* One part as a native subsystem at its start: outputs under the multipliers, and what they answer to a unit of each. */
+typedef struct native_part {
+  yoke_subsystem *subsystem;
+  void           *state, *scratch;
+  double          u[YOKE_COUPLING_MAX_CHANNELS], y[YOKE_PORT_MAX_Y];
+} native_part;
+
+static const double at_start[2] = {0.0, 1.0};
+
+static void native_open(const loaded *l, int part, native_part *n) {
+  const yoke_native_def def = yoke_split_native(l->split, part);
+  *n                        = (native_part){0};
+  assert_int_equal(yoke_native_create(l->ctx, &def, &n->subsystem), YOKE_OK);
+  assert_int_equal(yoke_subsystem_state_create(n->subsystem, &n->state), YOKE_OK);
+  assert_int_equal(yoke_subsystem_scratch_create(n->subsystem, &n->scratch), YOKE_OK);
+  const yoke_wire *wire = &l->split->wires[0];
+  for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) {
+    if (wire->input_at[part][i] >= 0) n->u[wire->input_at[part][i]] = wire->initial[i];
+  }
+  const yoke_signal u = {.n = n->subsystem->nu, .n_pieces = 1, .t = at_start, .c = n->u};
+  assert_int_equal(yoke_subsystem_start(n->subsystem, n->scratch, n->state, 0.0, &u, l->ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(n->subsystem, n->scratch, n->state, &u, n->y), YOKE_OK);
+}
+
+static void native_close(native_part *n) {
+  yoke_subsystem_state_destroy(n->subsystem, &n->state);
+  yoke_subsystem_scratch_destroy(&n->scratch);
+  yoke_subsystem_destroy(&n->subsystem);
+}
+
+static void ports_of_a_cut_joint_accelerate_together_under_its_multipliers(void **state) {
+  loaded      l = split_file("examples/four-bar-fixed.yaml", 0, NULL);
+  native_part part[2];
+  (void)state;
+  for (int side = 0; side < 2; ++side) native_open(&l, side, &part[side]);
+  for (int k = 0; k < 9; ++k)
+    CHECK_NEAR(part[0].y[k], part[1].y[k], 1e-9); /* welded: positions, velocities, accelerations */
+  assert_true(fabs(part[0].y[7]) > 1.0);
+  for (int side = 0; side < 2; ++side) native_close(&part[side]);
+  close_split(&l);
+}
+
+static void compliance_is_the_response_to_a_unit_of_each_multiplier(void **state) {
+  loaded l = split_file("examples/four-bar-fixed.yaml", 0, NULL);
+  (void)state;
+  for (int side = 0; side < 2; ++side) {
+    native_part n;
+    native_open(&l, side, &n);
+    const int   ny = n.subsystem->ny;
+    double      da_du[YOKE_COUPLING_MAX_CHANNELS * YOKE_PORT_MAX_Y], y[YOKE_PORT_MAX_Y];
+    yoke_signal u = {.n = n.subsystem->nu, .n_pieces = 1, .t = at_start, .c = n.u};
+    assert_int_equal(n.subsystem->ops->compliance(n.subsystem, n.scratch, n.state, &u, da_du), YOKE_OK);
+    for (int j = 0; j < n.subsystem->nu; ++j) {
+      if (l.split->parts[side].inputs[j].kind != YOKE_INPUT_LAMBDA) continue;
+      n.u[j] += 1.0;
+      assert_int_equal(yoke_subsystem_output(n.subsystem, n.scratch, n.state, &u, y), YOKE_OK);
+      n.u[j] -= 1.0;
+      for (int k = 0; k < ny; ++k) CHECK_NEAR(da_du[j * ny + k], y[k] - n.y[k], 1e-12);
+      assert_true(fabs(da_du[j * ny + 6]) + fabs(da_du[j * ny + 7]) > 0.1);
+    }
+    native_close(&n);
+  }
+  close_split(&l);
+}
+
+static void a_closed_loop_can_be_cut_at_several_joints(void **state) {
+  const char *const set[] = {"split={left: [bar1], middle: [bar2, bar3], right: [bar4]}"};
+  (void)state;
+  loaded l = split_file("examples/four-bar-bushing.yaml", 1, set);
+  assert_int_equal(l.split->n_couplings, 2);
+  CHECK_BELOW(acceleration_difference(&l), 1e-12);
+  close_split(&l);
+}
+
+static void a_joint_without_effect_is_no_coupling(void **state) {
+  loaded l = split_text("yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 2}}\n"
+                        "connections:\n  link: {kind: orientation, between: [a, b]}\nsplit: {p: [a], q: [b]}\n");
+  (void)state;
+  assert_int_equal(l.split->n_couplings, 0);
+  close_split(&l);
 }
 
 static void a_mass_between_two_pieces_of_a_chain_is_coupled_to_both(void **state) {
@@ -409,10 +603,20 @@ static void settings_have_the_defaults_of_the_manual(void **state) {
 
 #define PAIR HEAD "bodies:\n" RIGID("a", "[0, 0, 0]", "") RIGID("b", "[1, 0, 0]", "")
 
-static void a_rigid_joint_between_parts_is_refused_with_names(void **state) {
+static void a_joint_with_prescribed_motion_between_parts_is_refused_with_names(void **state) {
   (void)state;
-  refused(PAIR "connections: {knee: {kind: spherical, between: [a, b]}}\nsplit: {p: [a], q: [b]}\n",
-          (const char *const[]){"'knee'", "'p'", "'q'", "stiffness", NULL});
+  refused(PAIR "connections: {knee: {kind: revolute, between: [a, b], motion: 0.1*t}}\nsplit: {p: [a], q: [b]}\n",
+          (const char *const[]){"'knee'", "'p'", "'q'", "motion", NULL});
+}
+
+static void a_formulation_for_other_connections_is_refused(void **state) {
+  (void)state;
+  refused(PAIR "connections: {knee: {kind: spherical, between: [a, b]}}\nsplit: {p: [a], q: [b]}\n"
+               "cosimulation: {couplings: {formulation: constitutive}}\n",
+          (const char *const[]){"'knee'", NULL});
+  refused(PAIR "connections: {knee: {kind: bushing, between: [a, b], stiffness: 1}}\nsplit: {p: [a], q: [b]}\n"
+               "cosimulation: {couplings: {formulation: stabilized-index-2}}\n",
+          (const char *const[]){"'knee'", NULL});
 }
 
 static void a_load_that_reads_another_part_is_refused_with_names(void **state) {
@@ -463,7 +667,16 @@ int main(void) {
       cmocka_unit_test(settings_of_one_coupling_override_those_of_all),
       cmocka_unit_test(a_run_without_a_macro_step_is_refused),
       cmocka_unit_test(settings_have_the_defaults_of_the_manual),
-      cmocka_unit_test(a_rigid_joint_between_parts_is_refused_with_names),
+      cmocka_unit_test(rigid_joints_between_rigid_bodies_can_be_cut),
+      cmocka_unit_test(rigid_joints_between_other_bodies_can_be_cut),
+      cmocka_unit_test(the_start_of_a_cut_joint_is_that_of_the_whole_model),
+      cmocka_unit_test(multipliers_of_the_examples_start_as_printed),
+      cmocka_unit_test(ports_of_a_cut_joint_accelerate_together_under_its_multipliers),
+      cmocka_unit_test(compliance_is_the_response_to_a_unit_of_each_multiplier),
+      cmocka_unit_test(a_closed_loop_can_be_cut_at_several_joints),
+      cmocka_unit_test(a_joint_without_effect_is_no_coupling),
+      cmocka_unit_test(a_joint_with_prescribed_motion_between_parts_is_refused_with_names),
+      cmocka_unit_test(a_formulation_for_other_connections_is_refused),
       cmocka_unit_test(a_load_that_reads_another_part_is_refused_with_names),
       cmocka_unit_test(an_event_that_reads_two_parts_is_refused_with_names),
       cmocka_unit_test(a_formulation_for_joints_is_refused_for_a_spring),

@@ -903,6 +903,180 @@ static void rigid_joint_at_a_ghost_is_refused(void **state) {
   close_workshop(&s);
 }
 
+/* ---- joints driven by multipliers ---- */
+
+/* Ends of a joint in which every pair of kinds fits; rigid bodies get skew frames. */
+static void joint_axes(workshop *s, yoke_connection_kind kind, bool skew, int f1, int f2) {
+  static const double quarter[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0}; /* z2 along x */
+  static const double p[2][4]    = {{0.3, 0.5, -0.2, 0.7}, {-0.4, 0.1, 0.8, 0.3}};
+  if (skew) {
+    quaternion_rotation(s->frames[f1].axes, p[0]);
+    quaternion_rotation(s->frames[f2].axes, p[1]);
+  } else if (kind == YOKE_CONNECTION_UNIVERSAL || kind == YOKE_CONNECTION_PERPENDICULAR) {
+    memcpy(s->frames[f2].axes, quarter, sizeof quarter);
+  }
+}
+
+/* Multipliers of all rows of joint 0 that act on these kinds. */
+static int lambda_inputs(const workshop *s, const yoke_body_kind kind[2], yoke_input *inputs) {
+  const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
+  const yoke_connection      *c       = &s->connections[0];
+  yoke_link                   link    = {.node = {0, 1}};
+  yoke_row                    rows[6];
+  int                         n = 0;
+  for (int side = 0; side < 2; ++side) {
+    memcpy(link.origin[side], s->frames[c->frame[side]].origin, sizeof link.origin[side]);
+    memcpy(link.axes[side], s->frames[c->frame[side]].axes, sizeof link.axes[side]);
+  }
+  for (int r = 0; r < yoke_joint_rows(c->kind, rows); ++r) {
+    if (!yoke_row_is_idle(&rows[r], &link, ends)) inputs[n++] = (yoke_input){YOKE_INPUT_LAMBDA, 0, r, 1.0};
+  }
+  return n;
+}
+
+/* Body 0 of the whole accelerates like the only body of the part under the multipliers of the whole. False: the joint does nothing. */
+static bool check_driven(yoke_connection_kind kind, yoke_body_kind kind1, yoke_body_kind kind2, int ghost_side) {
+  const bool           skew     = kind1 == YOKE_BODY_RIGID && kind2 == YOKE_BODY_RIGID;
+  const yoke_body_kind kinds[2] = {ghost_side == 1 ? kind1 : kind2, ghost_side == 1 ? kind2 : kind1};
+  workshop             whole, part;
+  double               q[14], v[12], a[12], lambda[6], a_part[6], y[YOKE_PORT_MAX_Y], u[20], force[7], g[7];
+  yoke_input           inputs[20];
+  open_workshop(&whole);
+  vec3_set(whole.model.gravity, 1.0, 2.0, 3.0);
+  add_body(&whole, kind1)->position[0] = 1.0;
+  add_body(&whole, kind2)->position[0] = 3.0;
+  const int f1 = add_frame(&whole, 0, 0.3, 0, 0), f2 = add_frame(&whole, 1, -0.7, 0, 0);
+  const int port_frame = add_frame(&whole, 1, -0.7, 0, 0);
+  joint_axes(&whole, kind, skew, f1, f2);
+  connect(&whole, kind, ghost_side == 1 ? f1 : f2, ghost_side == 1 ? f2 : f1);
+  const yoke_multibody_options port = {.n_ports = 1, .port_frame = &port_frame};
+  compile(&whole, &port);
+  const bool acts = whole.equations.ng > 0;
+  if (acts) {
+    set_random(&whole, 77u, q, v);
+    assert_int_equal(derive(&whole, 0.2, q, v, NULL, a, lambda), YOKE_OK);
+    yoke_multibody_port(whole.mb, whole.work, 0, q, v, a, y);
+    yoke_multibody_connection_output(whole.mb, whole.work, 0, 0.2, q, v, lambda, force, g);
+    open_workshop(&part);
+    vec3_set(part.model.gravity, 1.0, 2.0, 3.0);
+    add_body(&part, kind1);
+    const int g1 = add_frame(&part, 0, 0.3, 0, 0), g2 = add_ghost(&part, kind2);
+    joint_axes(&part, kind, skew, g1, g2);
+    connect(&part, kind, ghost_side == 1 ? g1 : g2, ghost_side == 1 ? g2 : g1);
+    int n = ghost_inputs(0, kind2, inputs);
+    memcpy(u, y, (size_t)n * sizeof *u);
+    const int n_lambda = lambda_inputs(&part, kinds, inputs + n);
+    assert_int_equal(n_lambda, whole.equations.ng);
+    for (int i = 0; i < n_lambda; ++i) u[n + i] = force[inputs[n + i].component];
+    const yoke_multibody_options options = {.n_inputs = n + n_lambda, .inputs = inputs};
+    compile(&part, &options);
+    assert_int_equal(part.equations.ng, 0);
+    assert_int_equal(part.equations.ops->derivative(part.equations.self, part.work, 0.2, q, v, u, NULL, a_part, NULL),
+                     YOKE_OK);
+    for (int i = 0; i < part.equations.nv; ++i) {
+      if (fabs(a[i] - a_part[i]) < 1e-11 * (1.0 + fabs(a[i]))) continue;
+      fail_msg("%s between kinds %d and %d, freedom %d: %.15g, driven %.15g", yoke_connection_kind_name(kind),
+               (int)kind1, (int)kind2, i, a[i], a_part[i]);
+    }
+    check_jacobian(&part, YOKE_DAE_GGL, u);
+    check_jacobian(&part, YOKE_DAE_INDEX1, u);
+    close_workshop(&part);
+  }
+  close_workshop(&whole);
+  return acts;
+}
+
+static void joint_under_its_multipliers_acts_as_the_joint_itself(void **state) {
+  int n = 0;
+  (void)state;
+  for (size_t k = 0; all_connections[k] != YOKE_CONNECTION_SPRING_DAMPER; ++k) {
+    for (int kind1 = 0; kind1 <= YOKE_BODY_MASS1D; ++kind1) {
+      for (int kind2 = 0; kind2 <= YOKE_BODY_MASS1D; ++kind2) {
+        for (int side = 0; side < 2; ++side) {
+          n += check_driven(all_connections[k], (yoke_body_kind)kind1, (yoke_body_kind)kind2, side);
+        }
+      }
+    }
+  }
+  assert_true(n > 300);
+}
+
+static void multiplier_of_a_mass_on_a_line_is_linear(void **state) {
+  (void)state;
+  for (int side = 0; side < 2; ++side) {
+    workshop s;
+    double   A[4], B[2], b[2];
+    open_workshop(&s);
+    add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
+    const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_MASS1D);
+    connect(&s, side == 0 ? YOKE_CONNECTION_FIXED : YOKE_CONNECTION_ATPOINT, side == 0 ? body : ghost,
+            side == 0 ? ghost : body);
+    const yoke_input             input   = {YOKE_INPUT_LAMBDA, 0, 0, 1.0};
+    const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
+    compile(&s, &options);
+    assert_true(s.equations.ops->linear(s.equations.self, s.work, A, B, b));
+    assert_true(B[0] == 0.0 && B[1] == (side == 0 ? 0.5 : -0.5));
+    assert_true(A[1] == 1.0 && A[0] == 0.0 && A[2] == 0.0 && A[3] == 0.0 && b[0] == 0.0 && b[1] == 0.0);
+    close_workshop(&s);
+  }
+}
+
+static void power_of_multipliers_is_external(void **state) {
+  (void)state;
+  workshop   s;
+  double     q[9], v[6], qdot[9], a[6], E[2], u[19];
+  yoke_input inputs[19];
+  uint32_t   seed = 3u;
+  open_workshop(&s);
+  vec3_set(s.model.gravity, 1.0, 2.0, 3.0);
+  add_body(&s, YOKE_BODY_RIGID);
+  const int            body     = off_centre_frame(&s, 0, YOKE_BODY_RIGID, 1.0);
+  const yoke_body_kind kinds[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
+  connect(&s, YOKE_CONNECTION_FIXED, body, add_ghost(&s, YOKE_BODY_RIGID));
+  int n = ghost_inputs(0, YOKE_BODY_RIGID, inputs);
+  n += lambda_inputs(&s, kinds, inputs + n);
+  assert_int_equal(n, 19);
+  for (int i = 0; i < n; ++i) u[i] = pseudo_random(&seed);
+  const yoke_multibody_options options = {.energy = true, .n_inputs = n, .inputs = inputs};
+  compile(&s, &options);
+  set_random(&s, 21u, q, v);
+  const yoke_equations_ops *ops = s.equations.ops;
+  assert_int_equal(ops->derivative(s.equations.self, s.work, 0.0, q, v, u, qdot, a, NULL), YOKE_OK);
+  for (int side = 0; side < 2; ++side) {
+    double       qh[9], vh[6];
+    const double h = side == 0 ? 1e-5 : -1e-5;
+    yoke_energy  e;
+    for (int i = 0; i < 9; ++i) qh[i] = q[i] + h * qdot[i];
+    for (int i = 0; i < 6; ++i) vh[i] = v[i] + h * a[i];
+    ops->energy(s.equations.self, s.work, h, qh, vh, &e);
+    E[side] = e.kinetic + e.potential + e.dissipated - e.external;
+  }
+  assert_true(fabs(qdot[8]) > 1e-3);
+  assert_true(fabs(E[0] - E[1]) / 2e-5 < 1e-8);
+  close_workshop(&s);
+}
+
+static void multipliers_that_fit_no_joint_are_refused(void **state) {
+  (void)state;
+  workshop s;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_PLANAR);
+  const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_PLANAR);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, add_frame(&s, YOKE_GROUND, 0, 0, 0), body);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, body, ghost);
+  const yoke_input some[]   = {{YOKE_INPUT_LAMBDA, 1, 0, 1.0}}, /* the row of y is missing */
+      at_ground[]           = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_LAMBDA, 0, 1, 1.0}},
+                   no_row[] = {{YOKE_INPUT_LAMBDA, 1, 5, 1.0}}, no_joint[] = {{YOKE_INPUT_LAMBDA, 2, 0, 1.0}};
+  const yoke_multibody_options wrong[] = {{.n_inputs = 1, .inputs = some},
+                                          {.n_inputs = 2, .inputs = at_ground},
+                                          {.n_inputs = 1, .inputs = no_row},
+                                          {.n_inputs = 1, .inputs = no_joint}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    assert_int_equal(try_compile(&s, &wrong[i]), YOKE_E_USAGE);
+  }
+  close_workshop(&s);
+}
+
 static void wrong_inputs_and_ports_are_refused(void **state) {
   (void)state;
   workshop s;
@@ -1165,6 +1339,10 @@ int main(void) {
       cmocka_unit_test(ghost_acts_as_the_body_it_stands_for),
       cmocka_unit_test(ghost_without_inputs_stays_where_the_model_put_it),
       cmocka_unit_test(rigid_joint_at_a_ghost_is_refused),
+      cmocka_unit_test(joint_under_its_multipliers_acts_as_the_joint_itself),
+      cmocka_unit_test(multiplier_of_a_mass_on_a_line_is_linear),
+      cmocka_unit_test(power_of_multipliers_is_external),
+      cmocka_unit_test(multipliers_that_fit_no_joint_are_refused),
       cmocka_unit_test(wrong_inputs_and_ports_are_refused),
       cmocka_unit_test(port_shows_the_motion_of_its_frame),
       cmocka_unit_test(port_pose_is_that_of_its_frame),

@@ -1,0 +1,145 @@
+/* Baumgarte (Li 4.1-4.15; Lu 3.1.1, 3.2.3.1): rigid joints with one condition per row at T_{N+1},
+ *   s + beta s' + gamma s'' = 0.
+ * Index 1: beta, gamma > 0, when not given 2 mu H and (mu H)^2; index 2: gamma = 0; index 3: s = 0 alone.
+ * Multipliers and copies have the plain end layout, degree 0 to 5. */
+#include "coupling/constraint.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
+
+typedef struct baumgarte {
+  yoke_constraint constraint;
+  int             index;
+  double          beta, gamma, mu; /* beta, gamma 0: from mu and H */
+} baumgarte;
+
+/* Index 1 is zero-stable from this mu on, by degree. For H -> 0 the relative motion is a double integrator driven by the
+ * multiplier's polynomial; the numbers are where the spectral radius of that recurrence falls below 1 (degrees 1 and 2:
+ * 1/sqrt(12), 1/2; Li 4.4, Lu appendix A). */
+static const double smallest_mu[MAX_DEGREE + 1] = {0.0, 0.288675, 0.5, 0.768, 1.147, 1.717};
+
+static int index_of(const yoke_coupling_settings *settings) {
+  return settings->index == 0 ? 1 : settings->index;
+}
+
+static double mu_of(const yoke_coupling_settings *settings) {
+  return settings->mu == 0.0 ? 1.0 : settings->mu;
+}
+
+static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def, int order) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (order < 0 || order > MAX_DEGREE) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
+  }
+  if (settings->index < 0 || settings->index > 3) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, settings->index);
+  }
+  const struct {
+    const char *key;
+    double      value;
+  } given[] = {{"beta", settings->beta}, {"gamma", settings->gamma}, {"mu", settings->mu}};
+  for (size_t i = 0; i < sizeof given / sizeof given[0]; ++i) {
+    if (given[i].value >= 0.0 && isfinite(given[i].value)) continue;
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': %s is %g, expected > 0", def->name, given[i].key,
+                     given[i].value);
+  }
+  return YOKE_OK;
+}
+
+/* Errors of the relative motion grow by a factor per step, whatever the step: warn before the run. */
+static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (order == 0) return;
+  if (index_of(settings) > 1) {
+    yoke_warn(ctx,
+              "coupling '%s': baumgarte index %d is not zero-stable with order %d: errors grow in every step, however "
+              "small; use order 0, index 1, or formulation stabilized-index-2 or stabilized-index-1",
+              def->name, index_of(settings), order);
+    return;
+  }
+  const double mu = mu_of(settings);
+  if (settings->beta == 0.0 && settings->gamma == 0.0 && mu < smallest_mu[order]) {
+    yoke_warn(ctx,
+              "coupling '%s': baumgarte index 1 with mu = %g is not zero-stable with order %d: errors grow in every "
+              "step, however small; use mu >= %g, a lower order, or formulation stabilized-index-2 or "
+              "stabilized-index-1",
+              def->name, mu, order, smallest_mu[order]);
+  }
+}
+
+static yoke_status baumgarte_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(check_values(ctx, def, order));
+  warn_if_not_zero_stable(ctx, def, order);
+  return YOKE_OK;
+}
+
+static yoke_status baumgarte_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  baumgarte *self = calloc(1, sizeof *self);
+  *out            = self;
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
+  self->index = index_of(def->settings);
+  self->beta  = def->settings->beta;
+  self->gamma = def->settings->gamma;
+  self->mu    = mu_of(def->settings);
+  return YOKE_OK;
+}
+
+static void baumgarte_destroy(void *self) {
+  free(self);
+}
+
+static int baumgarte_channels(const void *object, yoke_channel *out) {
+  const baumgarte *self = object;
+  return yoke_constraint_channels(&self->constraint, out);
+}
+
+static void baumgarte_layout(const void *self, int channel, int degree, yoke_layout *out) {
+  (void)self;
+  (void)channel;
+  *out = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
+}
+
+static yoke_row_sums sums_at(const baumgarte *self, double H) {
+  yoke_row_sums sums = {.n = 1, .weight = {{1.0, 0.0, 0.0}}};
+  const double  time = self->mu * H;
+  if (self->index <= 2) sums.weight[0][1] = self->beta > 0.0 ? self->beta : 2.0 * time;
+  if (self->index == 1) sums.weight[0][2] = self->gamma > 0.0 ? self->gamma : time * time;
+  return sums;
+}
+
+static int baumgarte_n_conditions(const void *object) {
+  const baumgarte *self = object;
+  return yoke_constraint_n_conditions(&self->constraint, 1);
+}
+
+static void baumgarte_residual(const void *object, const yoke_coupling_view *view, double *c) {
+  const baumgarte    *self = object;
+  const yoke_row_sums sums = sums_at(self, view->H);
+  yoke_constraint_residual(&self->constraint, view, &sums, c);
+}
+
+static void baumgarte_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
+                               double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
+  const baumgarte    *self = object;
+  const yoke_row_sums sums = sums_at(self, view->H);
+  yoke_constraint_jacobian(&self->constraint, view, &sums, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
+}
+
+extern const yoke_formulation_ops baumgarte_ops;
+
+const yoke_formulation_ops baumgarte_ops = {
+    .name         = "baumgarte",
+    .summary      = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
+    .check        = baumgarte_check,
+    .create       = baumgarte_create,
+    .destroy      = baumgarte_destroy,
+    .channels     = baumgarte_channels,
+    .layout       = baumgarte_layout,
+    .n_conditions = baumgarte_n_conditions,
+    .residual     = baumgarte_residual,
+    .jacobian     = baumgarte_jacobian,
+};

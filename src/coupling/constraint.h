@@ -1,0 +1,66 @@
+/* Constraint: a rigid joint across a split, force/force; the part that its formulations share.
+ *
+ * Both subsystems are driven by the multipliers lambda of the joint's rows; each side applies its own share, lambda times
+ * the row's gradient on its side. Where that gradient depends on the pose of the other side, the side gets copies of
+ * those components of p. Channels: the multipliers in the order of the rows, then the copies.
+ *
+ * Levels of row i, all with the TRUE outputs of both ports at T_{N+1} (V, A: velocities and accelerations of the frames):
+ *   s = value - offset,   s' = grad . V,   s'' = grad . A + gamma.
+ * A formulation states, per row, n_sums sums  w0 s + w1 s' + w2 s''  = 0, one for each node of its multiplier. */
+#ifndef YOKE_COUPLING_CONSTRAINT_H
+#define YOKE_COUPLING_CONSTRAINT_H
+
+#include "coupling/formulation.h"
+
+enum { YOKE_CONSTRAINT_MAX_ROWS = 6, YOKE_CONSTRAINT_LEVELS = 3 };
+
+/* How a copy follows its original over the step. */
+typedef enum yoke_copy_rule {
+  /* End layout, copy = p at T_{N+1}. */
+  YOKE_COPY_END,
+  /* Parabola through start, middle and end: copy = p at T_{N+1}, and the mean over the step is that of the cubic with
+   * the values and derivatives of p at both ends,
+   *   1/H integral copy = (p_N + p_{N+1}) / 2 + H (p'_N - p'_{N+1}) / 12,   p' = T v.
+   * That puts the middle node on the cubic; the parabola is off by O(H^3), but its mean by O(H^5) only, so that states
+   * driven through it keep global order 4. */
+  YOKE_COPY_PARABOLA
+} yoke_copy_rule;
+
+typedef struct yoke_constraint {
+  const yoke_joint_element *joint;
+  yoke_body_kind            kind[2];
+  yoke_copy_rule            copy_rule;
+  int                       n_rows, n_channels;
+  yoke_channel              channel[YOKE_COUPLING_MAX_CHANNELS];
+  int                       copy_of[YOKE_COUPLING_MAX_CHANNELS]; /* side whose p a copy follows; -1: a multiplier */
+} yoke_constraint;
+
+/* The conditions of every row: sum j is sum over levels l of weight[j][l] s^(l). */
+typedef struct yoke_row_sums {
+  int    n;
+  double weight[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_LEVELS];
+} yoke_row_sums;
+
+/* Refusals that all formulations have in common. */
+yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
+
+/* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes. */
+void yoke_constraint_set(yoke_constraint *constraint, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule);
+
+int  yoke_constraint_channels(const yoke_constraint *constraint, yoke_channel *out);
+bool yoke_constraint_is_copy(const yoke_constraint *constraint, int channel);
+void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, yoke_layout *out);
+
+/* s, s', s'' of every row, level[l][row]. */
+void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
+                            double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
+
+/* Conditions, row by row and sum by sum, then copy by copy; and their derivatives (analytic). */
+int  yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);
+void yoke_constraint_residual(const yoke_constraint *constraint, const yoke_coupling_view *view,
+                              const yoke_row_sums *sums, double *c);
+void yoke_constraint_jacobian(const yoke_constraint *constraint, const yoke_coupling_view *view,
+                              const yoke_row_sums *sums, double *dc_du, double *dc_du_dot, double *dc_du_integral,
+                              double *dc_dy1, double *dc_dy2);
+
+#endif

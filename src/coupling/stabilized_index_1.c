@@ -1,0 +1,96 @@
+/* Stabilised index 1 (Li 4.79-4.92): rigid joints with s = 0, s' = 0 and s'' = 0 at every macro point.
+ *
+ * Every multiplier has three unknowns per step, at n1, n2 and at the end (third-step layout; degree 0 and 1 piecewise,
+ * 3: one cubic): one for each condition. Copies are parabolas with the mean of the original (constraint.h). */
+#include "coupling/constraint.h"
+
+#include <stdlib.h>
+
+static const yoke_row_sums levels = {.n = 3, .weight = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+
+typedef struct stabilized_1 {
+  yoke_constraint constraint;
+  double          nodes[2]; /* n1 < n2 in ]0, 1[ */
+} stabilized_1;
+
+static bool nodes_are_given(const yoke_coupling_settings *settings) {
+  return settings->nodes[0] != 0.0 || settings->nodes[1] != 0.0;
+}
+
+static yoke_status stabilized_1_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  const double *nodes = def->settings->nodes;
+  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  if (order != 0 && order != 1 && order != 3) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': order is %d, expected 0, 1 or 3 with formulation stabilized-index-1: its three "
+                     "nodes carry steps, lines or one cubic",
+                     def->name, order);
+  }
+  if (nodes_are_given(def->settings) && !(0.0 < nodes[0] && nodes[0] < nodes[1] && nodes[1] < 1.0)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': nodes are %g and %g, expected 0 < first < second < 1",
+                     def->name, nodes[0], nodes[1]);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status stabilized_1_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  stabilized_1 *self = calloc(1, sizeof *self);
+  *out               = self;
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  yoke_constraint_set(&self->constraint, def, true, YOKE_COPY_PARABOLA);
+  const bool given = nodes_are_given(def->settings);
+  self->nodes[0]   = given ? def->settings->nodes[0] : 1.0 / 3.0;
+  self->nodes[1]   = given ? def->settings->nodes[1] : 2.0 / 3.0;
+  return YOKE_OK;
+}
+
+static void stabilized_1_destroy(void *self) {
+  free(self);
+}
+
+static int stabilized_1_channels(const void *object, yoke_channel *out) {
+  const stabilized_1 *self = object;
+  return yoke_constraint_channels(&self->constraint, out);
+}
+
+/* The cubic needs one value of the past only, so that it can replace degree 2, which three nodes do not have. */
+static void stabilized_1_layout(const void *object, int channel, int degree, yoke_layout *out) {
+  const stabilized_1 *self = object;
+  if (yoke_constraint_is_copy(&self->constraint, channel)) {
+    yoke_constraint_copy_layout(&self->constraint, degree, out);
+  } else {
+    const int k = degree >= 2 ? 3 : degree;
+    *out        = (yoke_layout){.kind = YOKE_LAYOUT_THIRD, .degree = k, .inner = {self->nodes[0], self->nodes[1]}};
+  }
+}
+
+static int stabilized_1_n_conditions(const void *object) {
+  const stabilized_1 *self = object;
+  return yoke_constraint_n_conditions(&self->constraint, levels.n);
+}
+
+static void stabilized_1_residual(const void *object, const yoke_coupling_view *view, double *c) {
+  const stabilized_1 *self = object;
+  yoke_constraint_residual(&self->constraint, view, &levels, c);
+}
+
+static void stabilized_1_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
+                                  double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
+  const stabilized_1 *self = object;
+  yoke_constraint_jacobian(&self->constraint, view, &levels, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
+}
+
+extern const yoke_formulation_ops stabilized_index_1_ops;
+
+const yoke_formulation_ops stabilized_index_1_ops = {
+    .name         = "stabilized-index-1",
+    .summary      = "rigid joints: g = 0, g' = 0 and g'' = 0 at every macro point, multipliers with two inner nodes",
+    .check        = stabilized_1_check,
+    .create       = stabilized_1_create,
+    .destroy      = stabilized_1_destroy,
+    .channels     = stabilized_1_channels,
+    .layout       = stabilized_1_layout,
+    .n_conditions = stabilized_1_n_conditions,
+    .residual     = stabilized_1_residual,
+    .jacobian     = stabilized_1_jacobian,
+};

@@ -1,0 +1,74 @@
+/* Stabilised index 2 (Li 4.65-4.78): rigid joints with s = 0 and s' = 0 at every macro point.
+ *
+ * Every multiplier has two unknowns per step, at the middle and at the end (half-step layout, degree 0, 1 or 2): one for
+ * each condition. Copies are parabolas with the mean of the original (constraint.h). */
+#include "coupling/constraint.h"
+
+#include <stdlib.h>
+
+enum { MAX_DEGREE = 2 };
+
+static const yoke_row_sums levels = {.n = 2, .weight = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}};
+
+static yoke_status stabilized_2_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  if (order < 0 || order > MAX_DEGREE) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': order is %d, expected 0 to %d with formulation stabilized-index-2", def->name,
+                     order, MAX_DEGREE);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status stabilized_2_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  yoke_constraint *self = calloc(1, sizeof *self);
+  *out                  = self;
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  yoke_constraint_set(self, def, true, YOKE_COPY_PARABOLA);
+  return YOKE_OK;
+}
+
+static void stabilized_2_destroy(void *self) {
+  free(self);
+}
+
+static int stabilized_2_channels(const void *self, yoke_channel *out) {
+  return yoke_constraint_channels(self, out);
+}
+
+static void stabilized_2_layout(const void *self, int channel, int degree, yoke_layout *out) {
+  if (yoke_constraint_is_copy(self, channel)) {
+    yoke_constraint_copy_layout(self, degree, out);
+  } else {
+    const int k = degree < MAX_DEGREE ? degree : MAX_DEGREE;
+    *out        = (yoke_layout){.kind = YOKE_LAYOUT_HALF, .degree = k, .inner = {0.5, 0.0}};
+  }
+}
+
+static int stabilized_2_n_conditions(const void *self) {
+  return yoke_constraint_n_conditions(self, levels.n);
+}
+
+static void stabilized_2_residual(const void *self, const yoke_coupling_view *view, double *c) {
+  yoke_constraint_residual(self, view, &levels, c);
+}
+
+static void stabilized_2_jacobian(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
+                                  double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
+  yoke_constraint_jacobian(self, view, &levels, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
+}
+
+extern const yoke_formulation_ops stabilized_index_2_ops;
+
+const yoke_formulation_ops stabilized_index_2_ops = {
+    .name         = "stabilized-index-2",
+    .summary      = "rigid joints: g = 0 and g' = 0 at every macro point, multipliers with a half-step node",
+    .check        = stabilized_2_check,
+    .create       = stabilized_2_create,
+    .destroy      = stabilized_2_destroy,
+    .channels     = stabilized_2_channels,
+    .layout       = stabilized_2_layout,
+    .n_conditions = stabilized_2_n_conditions,
+    .residual     = stabilized_2_residual,
+    .jacobian     = stabilized_2_jacobian,
+};
