@@ -5,9 +5,10 @@
 #include <string.h>
 
 /* Rows of one coupling:  dc/dw = dc/du [node is the end] + dc/du' d(u')/dw + dc/d(int u) d(int u)/dw + sum over sides dc/dy dy/dw. */
-static void add_wire(yoke_graph *g, const graph_wire *wire) {
+static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) {
   graph_view view;
   graph_view_set(g, wire, &view);
+  view.view.set = graph_set(wire, set);
   wire->wire.formulation->jacobian(wire->wire.self, &view.view, wire->dc_du, wire->dc_du_dot, wire->dc_du_integral,
                                    wire->dc_dy[0], wire->dc_dy[1]);
   int own = 0;
@@ -22,7 +23,7 @@ static void add_wire(yoke_graph *g, const graph_wire *wire) {
         const int at    = r * wire->n_channels + k;
         double    value = wire->dc_du_dot[at] * dot[j] / g->H + wire->dc_du_integral[at] * integral[j] * g->H;
         if (j == channel->n_nodes - 1) value += wire->dc_du[at];
-        g->J[wire->slot_own[r * wire->n_c + own]] += value;
+        J[wire->slot_own[r * wire->n_c + own]] += value;
       }
     }
   }
@@ -35,7 +36,7 @@ static void add_wire(yoke_graph *g, const graph_wire *wire) {
         const double *row = wire->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
         double        sum = 0.0;
         for (int k = 0; k < wire->n_y[side]; ++k) sum += row[k] * dy[k];
-        g->J[wire->slot_side[side][r * s->n_columns + c]] += sum;
+        J[wire->slot_side[side][r * s->n_columns + c]] += sum;
       }
     }
   }
@@ -48,8 +49,11 @@ static yoke_status singular(const yoke_graph *g, yoke_context *ctx) {
 
 yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
   if (g->n_c == 0) return YOKE_OK;
-  memset(g->J, 0, (size_t)g->pattern->nnz * sizeof *g->J);
-  for (int i = 0; i < g->n_wires; ++i) add_wire(g, &g->wires[i]);
+  const size_t nnz = (size_t)g->pattern->nnz;
+  memset(g->J, 0, (size_t)g->n_sets * nnz * sizeof *g->J);
+  for (int set = 0; set < g->n_sets; ++set) {
+    for (int i = 0; i < g->n_wires; ++i) add_wire(g, &g->wires[i], set, g->J + (size_t)set * nnz);
+  }
   if (g->broyden != NULL) {
     const size_t n = (size_t)g->n_c;
     memset(g->broyden, 0, n * n * sizeof *g->broyden);
@@ -61,15 +65,35 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
     g->made = (broyden_tag){.is_made = true, .degree = g->degree, .H = g->H};
     return YOKE_OK;
   }
-  const yoke_status status = yoke_factor_make(g->linear, g->J, NULL, &g->factor);
-  return status == YOKE_SINGULAR ? singular(g, ctx) : status;
+  for (int set = 0; set < g->n_sets; ++set) {
+    const yoke_status status = yoke_factor_make(g->linear, g->J + (size_t)set * nnz, NULL, &g->factor[set]);
+    if (status != YOKE_OK) return status == YOKE_SINGULAR ? singular(g, ctx) : status;
+  }
+  return YOKE_OK;
+}
+
+/* delta = mean of the corrections of all sets; c is that of set 0 in the end. */
+static void correct_by_sets(yoke_graph *g) {
+  memset(g->delta, 0, (size_t)g->n_c * sizeof *g->delta);
+  for (int set = g->n_sets - 1; set >= 0; --set) {
+    (void)graph_residual(g, set);
+    for (int i = 0; i < g->n_c; ++i) g->delta_set[i] = -g->c[i];
+    yoke_factor_solve(g->factor[set], g->delta_set, NULL, g->linear_work);
+    for (int i = 0; i < g->n_wires; ++i) {
+      const graph_wire *wire = &g->wires[i];
+      /* unknowns of a coupling are as many as its conditions, and in the same place */
+      for (int k = wire->c_at; k < wire->c_at + wire->n_c; ++k) g->delta[k] += wire->share[set] * g->delta_set[k];
+    }
+  }
 }
 
 yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_c; ++i) g->delta[i] = -g->c[i];
   if (g->n_c == 0) return YOKE_OK;
-  if (g->broyden == NULL) {
-    yoke_factor_solve(g->factor, g->delta, NULL, g->linear_work);
+  if (g->n_sets > 1) {
+    correct_by_sets(g);
+  } else if (g->broyden == NULL) {
+    yoke_factor_solve(g->factor[0], g->delta, NULL, g->linear_work);
   } else {
     const size_t n     = (size_t)g->n_c;
     double      *copy  = g->broyden + 2 * n * n;
@@ -80,6 +104,21 @@ yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_c; ++i) {
     if (!isfinite(g->delta[i])) return YOKE_NON_FINITE;
   }
+  return YOKE_OK;
+}
+
+yoke_status graph_remainder(yoke_graph *g, double *largest, yoke_context *ctx) {
+  *largest = graph_residual(g, 0);
+  if (g->n_sets == 1) return YOKE_OK;
+  YOKE_TRY(graph_correct(g, ctx));
+  memset(g->delta_set, 0, (size_t)g->n_c * sizeof *g->delta_set);
+  for (int c = 0; c < g->n_w; ++c) {
+    for (int k = g->pattern->col_start[c]; k < g->pattern->col_start[c + 1]; ++k) {
+      g->delta_set[g->pattern->row[k]] += g->J[k] * g->delta[c];
+    }
+  }
+  *largest = 0.0;
+  for (int i = 0; i < g->n_c; ++i) *largest = fmax(*largest, fabs(g->delta_set[i]));
   return YOKE_OK;
 }
 

@@ -13,7 +13,7 @@
 #include "model/port.h"
 #include <yoke/context.h>
 
-enum { YOKE_COUPLING_MAX_CHANNELS = 32 };
+enum { YOKE_COUPLING_MAX_CHANNELS = 32, YOKE_COUPLING_MAX_SETS = 3 };
 
 typedef enum yoke_decomposition {
   YOKE_FORCE_FORCE,
@@ -63,6 +63,7 @@ typedef enum yoke_entry {
   YOKE_ENTRY_NONE,
   YOKE_ENTRY_FORCE, /* component `component` of the wrench on the port, times sign[s] */
   YOKE_ENTRY_LAMBDA, /* multiplier of row `component` (the joint's own order): the side's share lambda grad acts on the body */
+  YOKE_ENTRY_MU,     /* second multiplier of row `component`: moves the side's body, q' = T (v + mu grad) */
   YOKE_ENTRY_COPY_P, /* component of p of the other port's copy */
   YOKE_ENTRY_COPY_V
 } yoke_entry;
@@ -84,6 +85,7 @@ typedef struct yoke_coupling_view {
   const double *u_integral; /* integrals over [T_N, T_{N+1}] */
   const double *y[2];       /* at T_{N+1} */
   const double *y_old[2];   /* at T_N */
+  int           set;        /* of conditions; 0 when there is one only */
 } yoke_coupling_view;
 
 typedef struct yoke_formulation_ops {
@@ -108,6 +110,14 @@ typedef struct yoke_formulation_ops {
   /* Channel values that belong to the outputs y (explicit form u = phi(y)); also the consistent start and the final update.
    * `u_now` are the channel values in force (feed-through). NULL: none, so explicit and waveform are impossible. */
   void (*update)(const void *self, double t, const double *y1, const double *y2, const double *u_now, double *u);
+  /* Share of the corrected values in those that are used, the rest are the values at T_N (semi-implicit). NULL: 1. */
+  double (*relaxation)(const void *self);
+
+  /* Weighted sets of conditions, each with n_conditions of them: the nodes are corrected once per set, from the same
+   * predictor and dy/dw, and take the weighted mean of the corrections. 1 <= n_sets <= YOKE_COUPLING_MAX_SETS; weights
+   * >= 0, of set 0 > 0. The sets have no common solution, so one correction is all there is. NULL, both: one set. */
+  int (*n_sets)(const void *self);
+  double (*set_weight)(const void *self, int set);
 } yoke_formulation_ops;
 
 /* The list (formulation_list.def). */

@@ -1,5 +1,5 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
-#include "coupling/graph_internal.h"
+#include "coupling/correction.h"
 
 #include "base/text.h"
 #include <math.h>
@@ -28,6 +28,29 @@ yoke_scheme_settings yoke_scheme_settings_default(void) {
 }
 
 /* ---- creation ---- */
+
+/* Sets of conditions, and what each solve counts in the mean. Couplings without sets follow the first that has the most. */
+static void share_sets(yoke_graph *g) {
+  const graph_wire *most = NULL;
+  g->n_sets              = 1;
+  for (int i = 0; i < g->n_wires; ++i) {
+    graph_wire                 *wire = &g->wires[i];
+    const yoke_formulation_ops *ops  = wire->wire.formulation;
+    double                      sum  = 0.0;
+    wire->n_sets                     = ops->n_sets != NULL ? ops->n_sets(wire->wire.self) : 1;
+    for (int set = 0; set < wire->n_sets; ++set) {
+      wire->share[set] = ops->n_sets != NULL ? ops->set_weight(wire->wire.self, set) : 1.0;
+      sum += wire->share[set];
+    }
+    for (int set = 0; set < wire->n_sets; ++set) wire->share[set] /= sum;
+    if (wire->n_sets > g->n_sets) most = wire;
+    if (most == wire) g->n_sets = wire->n_sets;
+  }
+  for (int i = 0; most != NULL && i < g->n_wires; ++i) {
+    graph_wire *wire = &g->wires[i];
+    if (wire->wire.formulation->n_sets == NULL) memcpy(wire->share, most->share, sizeof wire->share);
+  }
+}
 
 /* Channels, conditions and unknowns of all wires at the full degree. */
 static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
@@ -71,6 +94,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
   if (g->n_w != g->n_c) {
     return yoke_fail(ctx, YOKE_E_INTERNAL, "%d unknown nodes but %d conditions", g->n_w, g->n_c);
   }
+  share_sets(g);
   return YOKE_OK;
 }
 
@@ -218,10 +242,12 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   g->c              = yoke_allocate(n, sizeof(double));
   g->delta          = yoke_allocate(n, sizeof(double));
   g->delta_previous = yoke_allocate(n, sizeof(double));
-  g->J              = yoke_allocate((size_t)(g->pattern != NULL ? g->pattern->nnz : 0), sizeof(double));
+  g->delta_set      = yoke_allocate(n, sizeof(double));
+  const size_t nnz  = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
+  g->J              = yoke_allocate((size_t)g->n_sets * nnz, sizeof(double));
   g->linear_work    = yoke_allocate(g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
   bool ok = g->w != NULL && g->w_predicted != NULL && g->c != NULL && g->delta != NULL && g->delta_previous != NULL &&
-            g->J != NULL && g->linear_work != NULL;
+            g->delta_set != NULL && g->J != NULL && g->linear_work != NULL;
   if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) {
     g->broyden = yoke_allocate(3 * n * n + n, sizeof(double));
     ok         = ok && g->broyden != NULL;
@@ -229,8 +255,41 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d coupling unknowns", g->n_w);
 }
 
+/* Multipliers with half-step nodes keep a mode of factor -1 or 1 (degree 1, 2) that an approximate matrix, corrected only
+ * once, makes grow: the analytic responses leave out stiffness and damping of the subsystems. */
+static void warn_of_rough_matrix(const yoke_graph *g, yoke_context *ctx) {
+  if (g->settings.jacobian != YOKE_JACOBIAN_ANALYTIC || strcmp(g->settings.scheme, "semi-implicit") != 0) return;
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    const bool           is_multiplier =
+        channel->info.enters[0] == YOKE_ENTRY_LAMBDA || channel->info.enters[1] == YOKE_ENTRY_LAMBDA;
+    if (!is_multiplier || channel->layout.kind != YOKE_LAYOUT_HALF || channel->layout.degree == 0) continue;
+    yoke_warn(ctx,
+              "coupling '%s': one correction with jacobian analytic, which neglects stiffness and damping, can make "
+              "multipliers of order %d grow; use order 0, scheme implicit, or jacobian broyden or finite-difference",
+              g->wires[channel->wire].wire.name, channel->layout.degree);
+    return;
+  }
+}
+
+/* A second multiplier moves bodies without accelerating them: analytic responses, of accelerations, do not see it. */
+static yoke_status check_motions(const yoke_graph *g, yoke_context *ctx) {
+  if (g->settings.jacobian != YOKE_JACOBIAN_ANALYTIC) return YOKE_OK;
+  for (int c = 0; c < g->n_channels; ++c) {
+    const yoke_entry *enters = g->channels[c].info.enters;
+    if (enters[0] != YOKE_ENTRY_MU && enters[1] != YOKE_ENTRY_MU) continue;
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "coupling '%s': jacobian analytic knows responses of accelerations only, and the multipliers mu "
+                     "have none; use jacobian finite-difference or broyden",
+                     g->wires[g->channels[c].wire].wire.name);
+  }
+  return YOKE_OK;
+}
+
 static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
   const yoke_scheme_settings *s = &g->settings;
+  warn_of_rough_matrix(g, ctx);
+  YOKE_TRY(check_motions(g, ctx));
   if (s->gauss_seidel && !g->scheme->can_sequence) {
     return yoke_fail(ctx, YOKE_E_MODEL,
                      "scheme '%s' corrects all subsystems at once and cannot run them one after another: use "
@@ -261,6 +320,18 @@ static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
           "coupling '%s': formulation '%s' has no explicit form, which scheme '%s' needs; use semi-implicit "
           "or implicit",
           g->wires[i].wire.name, g->wires[i].wire.formulation->name, s->scheme);
+    }
+    if (g->wires[i].n_sets > 1 && s->jacobian == YOKE_JACOBIAN_BROYDEN) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' corrects with %d matrices from one set of perturbed "
+                       "integrations, broyden keeps one; use jacobian finite-difference or analytic",
+                       g->wires[i].wire.name, g->wires[i].wire.formulation->name, g->wires[i].n_sets);
+    }
+    if (g->wires[i].n_sets > 1 && strcmp(s->scheme, "implicit") == 0) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' has %d sets of conditions without a common solution, so "
+                       "corrections do not converge; use scheme semi-implicit",
+                       g->wires[i].wire.name, g->wires[i].wire.formulation->name, g->wires[i].n_sets);
     }
   }
   for (int i = 0; i < g->n_subsystems; ++i) {
@@ -352,7 +423,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->signal_c);
   free(g->variant_y);
   free(g->worker_ctx);
-  yoke_factor_release(&g->factor);
+  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) yoke_factor_release(&g->factor[set]);
   yoke_linear_destroy(&g->linear);
   yoke_pattern_destroy(&g->pattern);
   free(g->subsystems);
@@ -364,6 +435,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->c);
   free(g->delta);
   free(g->delta_previous);
+  free(g->delta_set);
   free(g->J);
   free(g->linear_work);
   free(g->broyden);
@@ -469,7 +541,7 @@ static void settle(const graph_wire *wire, double t, const double *y1, const dou
   }
 }
 
-void yoke_graph_add_past(yoke_graph *g, double t, const double *y) {
+void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double *const *given) {
   if (g->n_past == GRAPH_PAST) return;
   const int n  = g->n_past++;
   g->past_t[n] = t;
@@ -487,8 +559,10 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y) {
       const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
       port[side]               = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
     }
-    for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
-    if (wire->wire.formulation->update != NULL) settle(wire, t, port[0], port[1], CONSISTENT_ROUNDS, u);
+    for (int k = 0; k < wire->n_channels; ++k)
+      u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].past[0];
+    if (given[w] == NULL && wire->wire.formulation->update != NULL)
+      settle(wire, t, port[0], port[1], CONSISTENT_ROUNDS, u);
     for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
   }
 }
@@ -532,8 +606,8 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   }
   graph_prepare(g, t_next);
   graph_predict(g);
-  yoke_status status   = g->scheme->step(g, statistics, ctx);
-  statistics->residual = status == YOKE_OK ? graph_residual(g) : 0.0;
+  yoke_status status = g->scheme->step(g, statistics, ctx);
+  if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;

@@ -82,8 +82,9 @@ void        yoke_graph_destroy(yoke_graph **graph);
 yoke_status yoke_graph_start(yoke_graph *graph, double t, yoke_context *ctx);
 
 /* For the start `exact`: one more point of the past, older than all given so far: t and y of every subsystem, subsystem by
- * subsystem. Call after start, before the first step. */
-void yoke_graph_add_past(yoke_graph *graph, double t, const double *y);
+ * subsystem. u[wire] are the channel values of that wire (multipliers and what goes with them); NULL: those that its `update`
+ * gives. Call after start, before the first step. */
+void yoke_graph_add_past(yoke_graph *graph, double t, const double *y, const double *const *u);
 
 /* One trial step from T_N to t_next with the scheme of the settings; nothing is accepted yet. > 0: a smaller step may help. */
 yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistics *statistics, yoke_context *ctx);

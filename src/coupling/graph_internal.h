@@ -38,6 +38,8 @@ typedef struct graph_wire {
   int       first, n_channels; /* its channels */
   int       c_at, n_c;         /* its conditions */
   int       n_y[2];
+  int       n_sets;                        /* of conditions */
+  double    share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
   double   *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
   int      *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
@@ -106,11 +108,13 @@ struct yoke_graph {
   double       **variant_y;  /* [n_workers] */
   yoke_context **worker_ctx; /* [n_workers] */
 
-  /* Newton */
+  /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;
   yoke_linear  *linear;
-  yoke_factor  *factor;
-  double       *J, *linear_work;
+  int           n_sets;                         /* the most of all couplings */
+  yoke_factor  *factor[YOKE_COUPLING_MAX_SETS]; /* [n_sets] */
+  double       *J, *linear_work;                /* [n_sets, nnz] */
+  double       *delta_set;                      /* [n_c] correction of one set */
   /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
   double       *broyden;
   broyden_tag   made, made_accepted;
@@ -144,8 +148,13 @@ typedef struct graph_view {
 } graph_view;
 void graph_view_set(const yoke_graph *graph, const graph_wire *wire, graph_view *out);
 
-/* Conditions of all couplings into graph->c; returns the largest |c|. */
-double graph_residual(yoke_graph *graph);
+/* The set of a coupling's conditions that takes part in solve `set`. */
+static inline int graph_set(const graph_wire *wire, int set) {
+  return set < wire->n_sets ? set : wire->n_sets - 1;
+}
+
+/* Conditions of all couplings in solve `set` into graph->c; returns the largest |c|. */
+double graph_residual(yoke_graph *graph, int set);
 
 /* u = phi(y) of one coupling from y_new (or y when `accepted`), for the channel values `now`. */
 void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, const double *y1, const double *y2,

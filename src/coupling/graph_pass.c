@@ -303,12 +303,13 @@ void graph_view_set(const yoke_graph *g, const graph_wire *wire, graph_view *out
   }
 }
 
-double graph_residual(yoke_graph *g) {
+double graph_residual(yoke_graph *g, int set) {
   double largest = 0.0;
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
     graph_view        view;
     graph_view_set(g, wire, &view);
+    view.view.set = graph_set(wire, set);
     wire->wire.formulation->residual(wire->wire.self, &view.view, g->c + wire->c_at);
     for (int r = 0; r < wire->n_c; ++r) {
       const double size = fabs(g->c[wire->c_at + r]);

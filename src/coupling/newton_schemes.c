@@ -3,7 +3,8 @@
  *   pass 0   predictor, perturbed integrations beside it: y, dy/dw
  *   correct  (dc/dw) delta = -c,  w += delta
  *   pass j   from the states at T_N again (invariant 1)
- * Semi-implicit accepts after one correction. For conditions that are linear in w this is the implicit solution. */
+ * Semi-implicit accepts after one correction. For conditions that are linear in w this is the implicit solution.
+ * Couplings with weighted sets of conditions have one correction per set and take their mean (correction.h). */
 #include "coupling/convergence.h"
 #include "coupling/correction.h"
 
@@ -20,6 +21,22 @@ static yoke_status correct_nodes(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* w := share w + (1 - share) u_N at the end nodes of couplings that ask for it (Lu 186); delta follows. */
+static void relax_nodes(yoke_graph *g) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    const graph_wire *wire = &g->wires[i];
+    const double      share =
+        wire->wire.formulation->relaxation != NULL ? wire->wire.formulation->relaxation(wire->wire.self) : 1.0;
+    for (int k = wire->first; share != 1.0 && k < wire->first + wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[k];
+      const int            end     = channel->w_at + channel->n_nodes - 1;
+      const double         change  = (1.0 - share) * (channel->past[0] - g->w[end]);
+      g->w[end] += change;
+      g->delta[end] += change;
+    }
+  }
+}
+
 /* Broyden keeps its matrix from step to step as long as the degree stays and the step hardly changes. */
 static bool has_matrix(const yoke_graph *g) {
   return g->broyden != NULL && g->made.is_made && g->made.degree == g->degree &&
@@ -29,22 +46,25 @@ static bool has_matrix(const yoke_graph *g) {
 static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool fresh = !has_matrix(g);
   YOKE_TRY(graph_pass(g, fresh, statistics, ctx));
-  (void)graph_residual(g);
+  (void)graph_residual(g, 0);
   return fresh ? graph_make_matrix(g, ctx) : YOKE_OK;
 }
 
-/* After a corrected pass: improve Broyden's matrix with what the correction did. `c_old` are the conditions before it. */
+/* After a corrected pass: improve Broyden's matrix with what the correction did. `c_old` are the conditions before it.
+ * From corrections near rounding there is nothing to learn but rounding: conditions on positions respond by delta H^2 only. */
 static void learn(yoke_graph *g, double *c_old) {
-  if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) graph_broyden_improve(g, c_old, g->delta);
+  if (g->settings.jacobian != YOKE_JACOBIAN_BROYDEN) return;
+  if (!graph_is_stalled(g, graph_weighted_norm(g, g->delta))) graph_broyden_improve(g, c_old, g->delta);
 }
 
 static yoke_status semi_implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(first_pass(g, statistics, ctx));
   memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
   YOKE_TRY(correct_nodes(g, ctx));
+  relax_nodes(g);
   statistics->iterations = 1;
   YOKE_TRY(graph_pass(g, false, statistics, ctx));
-  (void)graph_residual(g);
+  (void)graph_residual(g, 0);
   learn(g, g->delta_previous);
   return YOKE_OK;
 }
@@ -60,10 +80,9 @@ static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics
     norm                       = graph_weighted_norm(g, g->delta);
     const yoke_verdict verdict = graph_judge(g, &convergence, norm);
     if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
-    const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && statistics->iterations > 1 &&
-                       g->settings.jacobian != YOKE_JACOBIAN_BROYDEN;
+    const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && statistics->iterations > 1;
     YOKE_TRY(graph_pass(g, renew, statistics, ctx));
-    (void)graph_residual(g);
+    (void)graph_residual(g, 0);
     learn(g, g->delta_previous);
     if (verdict == YOKE_VERDICT_CONVERGED) return YOKE_OK;
     if (renew) YOKE_TRY(graph_make_matrix(g, ctx));

@@ -391,6 +391,7 @@ static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k
   case YOKE_ENTRY_COPY_P: return (yoke_input){YOKE_INPUT_GHOST_P, end->ghost, channel->component, 1.0};
   case YOKE_ENTRY_COPY_V: return (yoke_input){YOKE_INPUT_GHOST_V, end->ghost, channel->component, 1.0};
   case YOKE_ENTRY_LAMBDA: return (yoke_input){YOKE_INPUT_LAMBDA, end->connection, channel->component, 1.0};
+  case YOKE_ENTRY_MU: return (yoke_input){YOKE_INPUT_MU, end->connection, channel->component, 1.0};
   default:
     return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
                         yoke_port_freedom(k->kind[side], channel->component), channel->sign[side]};
@@ -436,6 +437,7 @@ static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wi
       case YOKE_ENTRY_LAMBDA: k->initial[i] = split->start.lambda[7 * k->connection + at]; break;
       case YOKE_ENTRY_COPY_P: k->initial[i] = p[1 - side][at]; break;
       case YOKE_ENTRY_COPY_V: k->initial[i] = v[1 - side][at]; break;
+      case YOKE_ENTRY_MU: /* starts at 0 */
       case YOKE_ENTRY_FORCE:
       case YOKE_ENTRY_NONE: break;
       }

@@ -230,6 +230,16 @@ static bool is_driven(const yoke_multibody_options *options, int c) {
   return false;
 }
 
+/* Input that is the multiplier of row r of connection c, -1: none. */
+static int find_multiplier(const yoke_multibody_options *options, yoke_input_kind kind, int c, int r) {
+  int found = -1;
+  for (int i = 0; i < options->n_inputs; ++i) {
+    const yoke_input *given = &options->inputs[i];
+    if (given->kind == kind && given->frame == c && given->component == r) found = i;
+  }
+  return found;
+}
+
 /* A rigid joint at a ghost whose multipliers are inputs, for every row that has an effect. */
 static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
   const yoke_connection *connection = &mb->model->connections[c];
@@ -249,11 +259,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   }
   driven->side = is_ghost[0] ? 1 : 0;
   for (int r = 0; r < n; ++r) {
-    int input = -1;
-    for (int i = 0; i < options->n_inputs; ++i) {
-      const yoke_input *given = &options->inputs[i];
-      if (given->kind == YOKE_INPUT_LAMBDA && given->frame == c && given->component == r) input = i;
-    }
+    const int input = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
     if (input < 0 && yoke_row_is_idle(&rows[r], &driven->link, kind)) continue;
     if (input < 0) {
       char label[32];
@@ -262,6 +268,8 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
                        connection->name, label);
     }
     driven->row[driven->n]     = rows[r];
+    driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
+    mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
     driven->input[driven->n++] = input;
   }
   ++mb->n_driven;
@@ -383,7 +391,8 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
     break;
   case YOKE_INPUT_GHOST_P: mb->ghosts[input->frame].from_p[input->component] = i; break;
   case YOKE_INPUT_GHOST_V: mb->ghosts[input->frame].from_v[input->component] = i; break;
-  case YOKE_INPUT_LAMBDA: break; /* read through mb_driven */
+  case YOKE_INPUT_LAMBDA:
+  case YOKE_INPUT_MU: break; /* read through mb_driven */
   }
 }
 
@@ -644,7 +653,8 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
   case YOKE_INPUT_FORCE: return 6;
   case YOKE_INPUT_GHOST_P: return yoke_port_n_p(model->ghosts[input->frame].kind);
   case YOKE_INPUT_GHOST_V: return yoke_port_n_v(model->ghosts[input->frame].kind);
-  case YOKE_INPUT_LAMBDA: return yoke_joint_rows(model->connections[input->frame].kind, rows);
+  case YOKE_INPUT_LAMBDA:
+  case YOKE_INPUT_MU: return yoke_joint_rows(model->connections[input->frame].kind, rows);
   }
   return 0;
 }
@@ -652,9 +662,10 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
 /* Inputs and ports name frames, ghosts and connections that exist. */
 static yoke_status check_options(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options) {
   for (int i = 0; i < options->n_inputs; ++i) {
-    const yoke_input *input    = &options->inputs[i];
-    const bool        is_force = input->kind == YOKE_INPUT_FORCE, is_lambda = input->kind == YOKE_INPUT_LAMBDA;
-    const int         n_frames = is_force ? model->n_frames : is_lambda ? model->n_connections : model->n_ghosts;
+    const yoke_input *input = &options->inputs[i];
+    const bool        is_mu = input->kind == YOKE_INPUT_MU, is_force = input->kind == YOKE_INPUT_FORCE;
+    const bool        is_lambda = is_mu || input->kind == YOKE_INPUT_LAMBDA;
+    const int         n_frames  = is_force ? model->n_frames : is_lambda ? model->n_connections : model->n_ghosts;
     if (input->frame < 0 || input->frame >= n_frames) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: %s %d does not exist", i,
                        is_force    ? "frame"
@@ -666,6 +677,10 @@ static yoke_status check_options(yoke_context *ctx, const yoke_model *model, con
     if (input->component < 0 || input->component >= n) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: component %d does not exist, expected 0 to %d", i,
                        input->component, n - 1);
+    }
+    if (is_mu && find_multiplier(options, YOKE_INPUT_LAMBDA, input->frame, input->component) < 0) {
+      return yoke_fail(ctx, YOKE_E_USAGE, "input %d: row %d of connection '%s' has no multiplier lambda beside its mu",
+                       i, input->component, model->connections[input->frame].name);
     }
     if (is_force && model->frames[input->frame].body <= YOKE_FIRST_GHOST) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: a force cannot act on the ghost frame '%s'", i,
@@ -752,7 +767,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .nu              = mb->n_inputs,
       .n_events        = model->n_events,
       .n_quadratures   = mb->nq - mb->nq_states,
-      .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv,
+      .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
   };
   *out = mb;

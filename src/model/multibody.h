@@ -11,14 +11,16 @@ typedef enum yoke_input_kind {
   YOKE_INPUT_FORCE, /* force (freedom 0..2: x y z) or moment (3..5) on a frame's body, at the frame's origin, inertial axes */
   YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
   YOKE_INPUT_GHOST_V, /* component of v of a ghost */
-  YOKE_INPUT_LAMBDA /* multiplier of row `component` (the joint's own order) of joint `frame` (index of a connection) that ends at a ghost: its
+  YOKE_INPUT_LAMBDA, /* multiplier of row `component` (the joint's own order) of joint `frame` (index of a connection) that ends at a ghost: its
                        * force lambda grad acts on the real side; the joint is then no constraint of this model */
+  YOKE_INPUT_MU /* second multiplier of a row that also has LAMBDA: q' = T (v + mu grad) of the real side, in directions that
+                       * the model's own constraints leave free */
 } yoke_input_kind;
 
 typedef struct yoke_input {
   yoke_input_kind kind;
-  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA: connection */
-  int             component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA: row */
+  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA, MU: connection */
+  int             component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU: row */
   double          factor;    /* FORCE: the input is multiplied by it (+1 or -1) */
 } yoke_input;
 

@@ -361,6 +361,14 @@ static void emit_driven(const traversal *x, const mb_driven *driven) {
   double       f[6], K[36];
   mb_driven_force(driven, x->w->pose, x->u, f, K);
   emit_single(x, driven->link.node[driven->side], f, K, D);
+  if (!x->mb->has_mu) return;
+  const mb_node *node = &x->mb->nodes[driven->link.node[driven->side]];
+  double         rows[42], block[49];
+  mb_driven_move(driven, x->w->pose, x->u, f, K); /* d(T mu grad)/dq with T held; emit_quaternion has the rest */
+  add_turning(K, 6, f + 3);
+  rows_to_q(node, x->q, 6, K, 6, rows);
+  columns_to_q(node, x->q, node->nq, rows, 6, block);
+  emit(x->out, node->iq, node->nq, node->iq, node->nq, block, node->nq);
 }
 
 static void emit_one(sink *out, int row, int col, double value) {
@@ -376,13 +384,13 @@ static void emit_retired(const traversal *x) {
   }
 }
 
-/* Kinematic rows of Euler parameters: p' = 1/2 E(p) (omega + m) + p nu. `norm` counts rigid bodies. */
+/* Kinematic rows of Euler parameters: p' = 1/2 E(p) (omega + m) + p nu, R m in w->acceleration. `norm` counts rigid bodies. */
 static void emit_quaternion(const traversal *x, int index, int norm) {
   const mb_node *node  = &x->mb->nodes[index];
   const double  *p     = x->q + node->iq + 3;
   const double  *omega = x->v + node->iv + 3;
-  double         E[12], m[3] = {0.0, 0.0, 0.0}, O[16], gyro[9], Jw[3], A[9], B[9];
-  if (x->mu != NULL) mat3_apply_transposed(m, x->w->pose[index].R, x->w->acceleration + 6 * index + 3);
+  double         E[12], m[3], O[16], gyro[9], Jw[3], A[9], B[9];
+  mat3_apply_transposed(m, x->w->pose[index].R, x->w->acceleration + 6 * index + 3);
   vec3_add(m, 1.0, omega);
   quaternion_E(E, p);
   for (int i = 0; i < 12; ++i) E[i] *= 0.5;
@@ -491,6 +499,12 @@ static void traverse(traversal *x) {
   if (mb->ng > 0) mb_constraints(mb, x->w, x->t, false);
   memset(x->w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *x->w->acceleration);
   if (x->mu != NULL) add_multipliers(mb, x->w, x->mu, x->w->acceleration);
+  for (int i = 0; mb->has_mu && i < mb->n_driven; ++i) {
+    const mb_driven *driven = &mb->driven[i];
+    double           z[6];
+    mb_driven_move(driven, x->w->pose, x->u, z, NULL);
+    for (int k = 0; k < 6; ++k) x->w->acceleration[6 * driven->link.node[driven->side] + k] += z[k];
+  }
   x->out->full = true;
   emit_nodes(x);
   for (int c = 0; c < mb->n_chains; ++c) emit_chain(x, &mb->chains[c]);
@@ -804,6 +818,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
     write_constraints(&x, F);
   }
   write_kinematics(&x, F);
+  YOKE_TRY(mb_add_drift(mb, &w, x.q, u, dae->form == YOKE_DAE_INDEX1, F)); /* GGL: its own mu keeps g = 0 */
   if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, x.q, x.v, u, x.lambda, F);
   YOKE_TRY(write_forces(&x, F));
   if (dae->form == YOKE_DAE_INDEX1) {

@@ -74,6 +74,7 @@ typedef struct mb_driven {
   int       n;
   yoke_row  row[6];
   int       input[6]; /* which input is its multiplier */
+  int       mu[6];    /* which input moves the body along the row, -1: none */
 } mb_driven;
 
 /* Motion of a ghost (port.h): component k is input number from_p[k], or p[k] where that is -1; likewise v. */
@@ -110,6 +111,7 @@ struct yoke_multibody {
   int              *integral;         /* [n_integrals] index in q */
   int               n_port_integrals; /* the first quadratures */
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
+  bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
   mb_node          *nodes;
   mb_joint         *joints;
@@ -185,6 +187,9 @@ yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, cons
  * with respect to (dr, dphi) of that body. Needs poses. */
 void mb_driven_force(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H);
 
+/* The same for the second multipliers mu: velocity and angular velocity (inertial axes) that they add to the body. */
+void mb_driven_move(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H);
+
 /* Motion of a joint at t with derivatives. */
 void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second);
 
@@ -207,6 +212,12 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
 
 /* q' = T(q) v of the states. */
 void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot);
+
+/* qdot += T(q) z with what second multipliers add to the velocities, z = sum of mu grad. `within`: only the part that no
+ * joint of the model forbids, z - G^T (G G^T)^-1 G z, in unit masses and inertias; needs grad, then uses gamma,
+ * acceleration, Y and S of w up. Needs poses. */
+yoke_status mb_add_drift(const yoke_multibody *mb, const mb_work *w, const double *q, const double *u, bool within,
+                         double *qdot);
 
 /* Equations of a model that is one chain, with forces on its masses (multibody_chain.c). */
 yoke_status mb_chain_equations_create(yoke_context *ctx, const yoke_model *model, int n_inputs,

@@ -130,7 +130,9 @@ static void apply_input(const mb_input *input, const yoke_pose *poses, double u,
   }
 }
 
-void mb_driven_force(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H) {
+/* Sum over rows of u[input] grad on the real side, and its derivatives. */
+static void sum_rows(const mb_driven *driven, const int *input, const yoke_pose *poses, const double *u, double f[6],
+                     double *H) {
   const int       at = 6 * driven->side;
   yoke_link_state state;
   double          full[144];
@@ -138,13 +140,21 @@ void mb_driven_force(const mb_driven *driven, const yoke_pose *poses, const doub
   memset(f, 0, 6 * sizeof *f);
   if (H != NULL) memset(full, 0, sizeof full);
   for (int i = 0; i < driven->n; ++i) {
-    const double lambda = u != NULL ? u[driven->input[i]] : 0.0;
+    const double lambda = u != NULL && input[i] >= 0 ? u[input[i]] : 0.0;
     double       grad[12];
     yoke_row_gradient(&driven->row[i], &state, grad);
     for (int k = 0; k < 6; ++k) f[k] += lambda * grad[at + k];
     if (H != NULL) yoke_row_hessian_add(&driven->row[i], &state, lambda, full);
   }
   for (int r = 0; H != NULL && r < 6; ++r) memcpy(H + 6 * r, full + 12 * (at + r) + at, 6 * sizeof *H);
+}
+
+void mb_driven_force(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H) {
+  sum_rows(driven, driven->input, poses, u, f, H);
+}
+
+void mb_driven_move(const mb_driven *driven, const yoke_pose *poses, const double *u, double f[6], double *H) {
+  sum_rows(driven, driven->mu, poses, u, f, H);
 }
 
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
@@ -293,6 +303,22 @@ static void assemble_S(const yoke_multibody *mb, const mb_work *w, double shift)
   }
 }
 
+/* Y = grad^T in the kept freedoms: inverse mass for unit masses and inertias. */
+static void all_unit_mass(const yoke_multibody *mb, const mb_work *w) {
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    for (int side = 0; side < 2; ++side) {
+      const mb_node *node = &mb->nodes[joint->link.node[side]];
+      const double  *grad = w->grad + 12 * joint->g0 + 6 * side;
+      double        *Y    = side_Y(w, joint, side);
+      memset(Y, 0, 6 * (size_t)joint->n * sizeof *Y);
+      for (int k = 0; k < node->nv; ++k) {
+        for (int i = 0; i < joint->n; ++i) Y[node->freedom[k] * joint->n + i] = grad[12 * i + node->freedom[k]];
+      }
+    }
+  }
+}
+
 static void all_inverse_mass(const yoke_multibody *mb, const mb_work *w) {
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
@@ -380,8 +406,8 @@ static yoke_status solve_regularised(const yoke_multibody *mb, const mb_work *w,
   return YOKE_OK;
 }
 
-yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
-  all_inverse_mass(mb, w);
+/* S x = x for the present Y. */
+static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, double *x) {
   assemble_S(mb, w, 0.0);
   if (yoke_block_ldl_factor(mb->ldl, w->S, pivot_limit) == YOKE_OK) {
     yoke_block_ldl_solve(mb->ldl, w->S, x);
@@ -391,6 +417,11 @@ yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
   assemble_S(mb, w, 0.0);
   set_scale(mb, w);
   return mb->ng <= MB_DENSE_LIMIT ? solve_dense(mb, w, x) : solve_regularised(mb, w, x);
+}
+
+yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
+  all_inverse_mass(mb, w);
+  return solve_S(mb, w, x);
 }
 
 /* ---- accelerations ---- */
@@ -451,6 +482,58 @@ static void write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
   }
 }
 
+/* qdot of a node += T z, z [6] in inertial axes. */
+static void add_rate(const mb_node *node, const double *R, const double *q, const double z[6], double *qdot) {
+  if (node->kind != YOKE_BODY_RIGID) {
+    for (int k = 0; k < node->nv; ++k) qdot[node->iq + k] += z[node->freedom[k]];
+    return;
+  }
+  double omega[3], rate[4];
+  mat3_apply_transposed(omega, R, z + 3);
+  quaternion_rate(rate, q + node->iq + 3, omega);
+  for (int k = 0; k < 3; ++k) qdot[node->iq + k] += z[k];
+  for (int k = 0; k < 4; ++k) qdot[node->iq + 3 + k] += rate[k];
+}
+
+/* w->acceleration (freedoms that are kept) loses what changes g: z - G^T (G G^T)^-1 G z. */
+static yoke_status keep_within(const yoke_multibody *mb, const mb_work *w) {
+  double *nu = w->gamma;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    const double   *a = w->acceleration + 6 * joint->link.node[0], *b = w->acceleration + 6 * joint->link.node[1];
+    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
+      nu[g] = -dot6(w->grad + 12 * g, a) - dot6(w->grad + 12 * g + 6, b);
+    }
+  }
+  all_unit_mass(mb, w);
+  YOKE_TRY(solve_S(mb, w, nu));
+  add_reactions(mb, w, nu);
+  return YOKE_OK;
+}
+
+yoke_status mb_add_drift(const yoke_multibody *mb, const mb_work *w, const double *q, const double *u, bool within,
+                         double *qdot) {
+  const bool projects = within && mb->ng > 0;
+  bool       moves    = false;
+  if (!mb->has_mu || u == NULL) return YOKE_OK;
+  if (projects) memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
+  for (int i = 0; i < mb->n_driven; ++i) {
+    const int      index = mb->driven[i].link.node[mb->driven[i].side];
+    const mb_node *node  = &mb->nodes[index];
+    double         z[6];
+    mb_driven_move(&mb->driven[i], w->pose, u, z, NULL);
+    if (!projects) add_rate(node, w->pose[index].R, q, z, qdot);
+    for (int k = 0; projects && k < node->nv; ++k) {
+      w->acceleration[6 * index + node->freedom[k]] += z[node->freedom[k]];
+      moves = moves || z[node->freedom[k]] != 0.0;
+    }
+  }
+  if (!moves) return YOKE_OK;
+  YOKE_TRY(keep_within(mb, w));
+  for (int i = 1; i < mb->n_nodes; ++i) add_rate(&mb->nodes[i], w->pose[i].R, q, w->acceleration + 6 * i, qdot);
+  return YOKE_OK;
+}
+
 static yoke_status solve_multipliers(const yoke_multibody *mb, const mb_work *w, double *lambda) {
   const double damping = 2.0 * mb->alpha, stiffness = mb->beta * mb->beta;
   for (int j = 0; j < mb->n_joints; ++j) {
@@ -483,6 +566,7 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
   write_nodes(mb, &w, a);
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
+    YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
     if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, lambda, qdot);
     if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
   }

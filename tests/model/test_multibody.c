@@ -934,12 +934,46 @@ static int lambda_inputs(const workshop *s, const yoke_body_kind kind[2], yoke_i
   return n;
 }
 
+/* q' of the part under second multipliers mu is that of v + mu G, G from the whole. u has room for them behind its n. */
+static void check_second_multipliers(workshop *whole, workshop *part, int n, const yoke_input *inputs, double *u,
+                                     const double *q, const double *v) {
+  const yoke_pattern *pattern = yoke_multibody_G_pattern(whole->mb);
+  const int           nv = part->equations.nv, nq = part->equations.nq;
+  yoke_input          more[32];
+  double              G[200], moved[6], qdot[2][7], a[6];
+  int                 m = n;
+  assert_true(pattern->nnz <= 200);
+  yoke_multibody_G(whole->mb, whole->work, 0.2, q, G);
+  memcpy(more, inputs, (size_t)n * sizeof *more);
+  memcpy(moved, v, (size_t)nv * sizeof *moved);
+  for (int i = 0, row = 0; i < n; ++i) {
+    if (inputs[i].kind != YOKE_INPUT_LAMBDA) continue;
+    u[m]         = 0.3 + 0.1 * row;
+    more[m]      = inputs[i];
+    more[m].kind = YOKE_INPUT_MU;
+    for (int c = 0; c < nv; ++c) moved[c] += u[m] * entry(pattern, G, row, c);
+    ++m;
+    ++row;
+  }
+  const yoke_equations *e = &part->equations;
+  assert_int_equal(e->ops->derivative(e->self, part->work, 0.2, q, moved, u, qdot[0], a, NULL), YOKE_OK);
+  yoke_equations_destroy(&part->equations);
+  free(part->work);
+  const yoke_multibody_options options = {.n_inputs = m, .inputs = more};
+  compile(part, &options);
+  assert_false(e->is_second_order);
+  assert_int_equal(e->ops->derivative(e->self, part->work, 0.2, q, v, u, qdot[1], a, NULL), YOKE_OK);
+  for (int i = 0; i < nq; ++i) assert_true(fabs(qdot[0][i] - qdot[1][i]) < 1e-12 * (1.0 + fabs(qdot[0][i])));
+  check_jacobian(part, YOKE_DAE_GGL, u);
+  check_jacobian(part, YOKE_DAE_INDEX1, u);
+}
+
 /* Body 0 of the whole accelerates like the only body of the part under the multipliers of the whole. False: the joint does nothing. */
 static bool check_driven(yoke_connection_kind kind, yoke_body_kind kind1, yoke_body_kind kind2, int ghost_side) {
   const bool           skew     = kind1 == YOKE_BODY_RIGID && kind2 == YOKE_BODY_RIGID;
   const yoke_body_kind kinds[2] = {ghost_side == 1 ? kind1 : kind2, ghost_side == 1 ? kind2 : kind1};
   workshop             whole, part;
-  double               q[14], v[12], a[12], lambda[6], a_part[6], y[YOKE_PORT_MAX_Y], u[20], force[7], g[7];
+  double               q[14], v[12], a[12], lambda[6], a_part[6], y[YOKE_PORT_MAX_Y], u[32], force[7], g[7];
   yoke_input           inputs[20];
   open_workshop(&whole);
   vec3_set(whole.model.gravity, 1.0, 2.0, 3.0);
@@ -980,6 +1014,7 @@ static bool check_driven(yoke_connection_kind kind, yoke_body_kind kind1, yoke_b
     }
     check_jacobian(&part, YOKE_DAE_GGL, u);
     check_jacobian(&part, YOKE_DAE_INDEX1, u);
+    check_second_multipliers(&whole, &part, n + n_lambda, inputs, u, q, v);
     close_workshop(&part);
   }
   close_workshop(&whole);
@@ -1019,6 +1054,49 @@ static void multiplier_of_a_mass_on_a_line_is_linear(void **state) {
     assert_true(A[1] == 1.0 && A[0] == 0.0 && A[2] == 0.0 && A[3] == 0.0 && b[0] == 0.0 && b[1] == 0.0);
     close_workshop(&s);
   }
+}
+
+static void second_multiplier_of_a_mass_on_a_line_enters_the_rate_of_its_position(void **state) {
+  (void)state;
+  workshop s;
+  double   A[4], B[4], b[2];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
+  const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_MASS1D);
+  connect(&s, YOKE_CONNECTION_FIXED, body, ghost);
+  const yoke_input             inputs[] = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_MU, 0, 0, 1.0}};
+  const yoke_multibody_options options  = {.n_inputs = 2, .inputs = inputs};
+  compile(&s, &options);
+  assert_true(s.equations.ops->linear(s.equations.self, s.work, A, B, b));
+  assert_true(B[0] == 0.0 && B[1] == 1.0 && B[2] == 0.5 && B[3] == 0.0);
+  assert_true(A[1] == 1.0 && A[0] == 0.0 && A[2] == 0.0 && A[3] == 0.0);
+  assert_false(s.equations.is_second_order);
+  close_workshop(&s);
+}
+
+/* A bar on a pivot, moved at its tip: the rate of its own joint stays 0, and the motion is the nearest possible. */
+static void second_multiplier_moves_a_body_only_as_its_own_joints_allow(void **state) {
+  (void)state;
+  workshop s;
+  double   q[3] = {0.5, 0.0, 0.0}, v[3] = {0.0}, qdot[3], a[3];
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_PLANAR)->position[0] = 0.5;
+  const int top = add_frame(&s, 0, -0.5, 0, 0), tip = add_frame(&s, 0, 0.5, 0, 0);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, add_frame(&s, YOKE_GROUND, 0, 0, 0), top);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, tip, add_ghost(&s, YOKE_BODY_PLANAR));
+  const yoke_input             inputs[] = {{YOKE_INPUT_LAMBDA, 1, 0, 1.0},
+                                           {YOKE_INPUT_LAMBDA, 1, 1, 1.0},
+                                           {YOKE_INPUT_MU, 1, 0, 1.0},
+                                           {YOKE_INPUT_MU, 1, 1, 1.0}};
+  const yoke_multibody_options options  = {.n_inputs = 4, .inputs = inputs};
+  const double                 u[4]     = {0.0, 0.0, 3.0, 2.0};
+  compile(&s, &options);
+  assert_int_equal(s.equations.ops->derivative(s.equations.self, s.work, 0.0, q, v, u, qdot, a, NULL), YOKE_OK);
+  /* Free direction (x, y, angle)' = (0, 1/2, 1): z = +-(3, 2, 1) has the share (2/2 + 1) / (1 + 1/4) of it. */
+  assert_true(fabs(qdot[0]) < 1e-14);
+  assert_true(fabs(fabs(qdot[2]) - 1.6) < 1e-14);
+  assert_true(fabs(qdot[1] - 0.5 * qdot[2]) < 1e-14);
+  close_workshop(&s);
 }
 
 static void power_of_multipliers_is_external(void **state) {
@@ -1066,11 +1144,13 @@ static void multipliers_that_fit_no_joint_are_refused(void **state) {
   connect(&s, YOKE_CONNECTION_REVOLUTE, body, ghost);
   const yoke_input some[]   = {{YOKE_INPUT_LAMBDA, 1, 0, 1.0}}, /* the row of y is missing */
       at_ground[]           = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_LAMBDA, 0, 1, 1.0}},
-                   no_row[] = {{YOKE_INPUT_LAMBDA, 1, 5, 1.0}}, no_joint[] = {{YOKE_INPUT_LAMBDA, 2, 0, 1.0}};
+                   no_row[] = {{YOKE_INPUT_LAMBDA, 1, 5, 1.0}}, no_joint[] = {{YOKE_INPUT_LAMBDA, 2, 0, 1.0}},
+                   mu_alone[]          = {{YOKE_INPUT_MU, 1, 0, 1.0}};
   const yoke_multibody_options wrong[] = {{.n_inputs = 1, .inputs = some},
                                           {.n_inputs = 2, .inputs = at_ground},
                                           {.n_inputs = 1, .inputs = no_row},
-                                          {.n_inputs = 1, .inputs = no_joint}};
+                                          {.n_inputs = 1, .inputs = no_joint},
+                                          {.n_inputs = 1, .inputs = mu_alone}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     assert_int_equal(try_compile(&s, &wrong[i]), YOKE_E_USAGE);
   }
@@ -1341,6 +1421,8 @@ int main(void) {
       cmocka_unit_test(rigid_joint_at_a_ghost_is_refused),
       cmocka_unit_test(joint_under_its_multipliers_acts_as_the_joint_itself),
       cmocka_unit_test(multiplier_of_a_mass_on_a_line_is_linear),
+      cmocka_unit_test(second_multiplier_of_a_mass_on_a_line_enters_the_rate_of_its_position),
+      cmocka_unit_test(second_multiplier_moves_a_body_only_as_its_own_joints_allow),
       cmocka_unit_test(power_of_multipliers_is_external),
       cmocka_unit_test(multipliers_that_fit_no_joint_are_refused),
       cmocka_unit_test(wrong_inputs_and_ports_are_refused),
