@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "program.h"
 #include <yoke/yoke.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,88 +19,6 @@
 #include <unistd.h>
 
 #define MODEL "examples/pendulum.yaml"
-
-typedef struct fixture {
-  char  folder[64];
-  char *out; /* stdout of the last call */
-  char *err; /* stderr of the last call */
-} fixture;
-
-static int set_up(void **state) {
-  fixture *f = calloc(1, sizeof *f);
-  strcpy(f->folder, "/tmp/yoke-cli-XXXXXX");
-  assert_non_null(mkdtemp(f->folder));
-  *state = f;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  char     command[100];
-  snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
-  if (system(command) != 0) fputs("cannot remove the test's folder\n", stderr);
-  free(f->out);
-  free(f->err);
-  free(f);
-  return 0;
-}
-
-static const char *program(void) {
-  const char *path = getenv("YOKE_PROGRAM");
-  return path && *path ? path : "build/yoke";
-}
-
-static char *read_text(const char *path) {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  size_t length = 0, room = 1 << 16;
-  char  *text = malloc(room);
-  for (;;) {
-    length += fread(text + length, 1, room - length - 1, file);
-    if (length + 1 < room) break;
-    text = realloc(text, room *= 2);
-    assert_non_null(text);
-  }
-  text[length] = '\0';
-  fclose(file);
-  return text;
-}
-
-static void write_text(const char *path, const char *text) {
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static const char *in_folder(const fixture *f, const char *name, char path[128]) {
-  snprintf(path, 128, "%s/%s", f->folder, name);
-  return path;
-}
-
-/* Runs the program with `arguments` (shell words; @ stands for the test's folder) and gives its exit code. */
-static int yoke(fixture *f, const char *arguments) {
-  char   command[4000], path[128];
-  size_t n = (size_t)snprintf(command, sizeof command, "'%s' ", program());
-  for (const char *c = arguments; *c; ++c) {
-    n += (size_t)snprintf(command + n, sizeof command - n, *c == '@' ? "%s" : "%.1s", *c == '@' ? f->folder : c);
-  }
-  n += (size_t)snprintf(command + n, sizeof command - n, " 2>'%s/err'", f->folder);
-  if (!strchr(arguments, '>')) snprintf(command + n, sizeof command - n, " >'%s/out'", f->folder);
-  const int status = system(command);
-  free(f->out), free(f->err);
-  f->out = f->err = NULL;
-  if (access(in_folder(f, "out", path), R_OK) == 0) f->out = read_text(path);
-  f->err = read_text(in_folder(f, "err", path));
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
-
-static void assert_says(const char *text, const char *part) {
-  if (strstr(text, part)) return;
-  print_error("expected '%s' in:\n%s\n", part, text);
-  fail();
-}
 
 /* Name and value at the end of the first quantity of a short run. */
 static double first_quantity(fixture *f, char name[100]) {
@@ -120,8 +39,10 @@ static double first_quantity(fixture *f, char name[100]) {
 /* ---- usage ---- */
 
 static void version_and_help_exit_with_0(void **state) {
-  static const char *const calls[] = {"--version",  "help",         "--help",          "help run",  "help solvers",
-                                      "run --help", "check --help", "help exit-codes", "help help", "help outputs"};
+  static const char *const calls[] = {"--version",    "help",         "--help",       "help run",
+                                      "help solvers", "run --help",   "check --help", "help exit-codes",
+                                      "help help",    "help outputs", "help schemes", "help formulations",
+                                      "split --help"};
   fixture                 *f       = *state;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
     assert_int_equal(yoke(f, calls[i]), 0);
@@ -391,8 +312,6 @@ static void interrupted_run_keeps_its_result_and_exits_with_8(void **state) {
     assert_int_equal(yoke(f, "info @/a.csv"), 0);
   }
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
