@@ -179,6 +179,91 @@ static void missing_model_exits_with_7(void **state) {
   assert_int_equal(yoke(f, "check @/none.yaml"), 7);
 }
 
+/* Whatever stands in the file, the program ends with an exit code and a message that names the file. */
+static void assert_refused(fixture *f, const char *name, int code, const char *says) {
+  char call[200];
+  snprintf(call, sizeof call, "run @/%s", name);
+  const int found = yoke(f, call);
+  if (found != code) print_error("%s: exit code %d\n%s\n", name, found, f->err);
+  assert_int_equal(found, code);
+  assert_says(f->err, name);
+  assert_says(f->err, says);
+}
+
+static void files_that_are_no_model_are_refused(void **state) {
+  static const struct {
+    const char *name, *text, *says;
+  } cases[] = {
+      {"empty.yaml", "", "empty file"},
+      {"scalar.yaml", "hello\n", "'yoke: 1'"},
+      {"list.yaml", "- 1\n- 2\n", "'yoke: 1'"},
+      {"control.yaml", "yoke: 1\n\001\002\n", "no text"},
+      {"two.yaml", "yoke: 1\n---\nyoke: 1\n", "second document"},
+      {"nobody.yaml", "yoke: 1\nt_end: 1\n", "at least one body"},
+      {"mass.yaml", "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: -1}}\n", "greater than 0"},
+      {"cycle.yaml", "yoke: 1\nt_end: 1\nparameters: {a: b, b: a}\nbodies: {m: {kind: mass1d, mass: a}}\n",
+       "a -> b -> a"},
+      {"self.yaml", "yoke: 1\ninclude: self.yaml\n", "found a cycle"},
+      {"chain.yaml", "yoke: 1\nt_end: 1\nbodies: {m: {kind: chain, n: 2e9, mass: 1}}\n", "2000000000"},
+  };
+  fixture *f = *state;
+  char     path[128];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    write_text(in_folder(f, cases[i].name, path), cases[i].text);
+    assert_refused(f, cases[i].name, 3, cases[i].says);
+  }
+}
+
+static void folder_as_a_model_exits_with_7(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(mkdir(in_folder(f, "folder.yaml", path), 0700), 0);
+  assert_refused(f, "folder.yaml", 7, "directory");
+}
+
+/* The superuser may read everything. */
+static void unreadable_model_exits_with_7(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  if (geteuid() == 0) {
+    assert_int_equal(symlink("/proc/self/mem", in_folder(f, "closed.yaml", path)), 0);
+  } else {
+    write_text(in_folder(f, "closed.yaml", path), "yoke: 1\n");
+    assert_int_equal(chmod(path, 0), 0);
+  }
+  assert_refused(f, "closed.yaml", 7, "closed.yaml");
+}
+
+static void hundred_megabytes_of_junk_are_refused(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "junk.yaml", path), "yoke: 1\n");
+  assert_int_equal(truncate(path, 100000000), 0);
+  assert_refused(f, "junk.yaml", 3, "64 MB");
+}
+
+static void deep_nesting_and_alias_bombs_are_refused(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  FILE    *file = fopen(in_folder(f, "deep.yaml", path), "wb");
+  assert_non_null(file);
+  fputs("yoke: 1\nbodies: ", file);
+  for (int i = 0; i < 100000; ++i) fputc('[', file);
+  assert_int_equal(fclose(file), 0);
+  assert_refused(f, "deep.yaml", 3, "nesting");
+
+  file = fopen(in_folder(f, "bomb.yaml", path), "wb");
+  assert_non_null(file);
+  fputs("yoke: 1\na0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n", file);
+  for (int i = 1; i < 20; ++i) {
+    fprintf(file, "a%d: &a%d [", i, i);
+    for (int k = 0; k < 10; ++k) fprintf(file, "%s*a%d", k > 0 ? ", " : "", i - 1);
+    fputs("]\n", file);
+  }
+  assert_int_equal(fclose(file), 0);
+  assert_refused(f, "bomb.yaml", 3, "aliases");
+}
+
 static void result_that_cannot_be_written_exits_with_7_and_names_the_file(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " --csv /dev/full"), 7);
@@ -325,6 +410,11 @@ int main(void) {
       TEST(options_override_keys_like_set_does),
       TEST(same_run_gives_the_same_bits),
       TEST(missing_model_exits_with_7),
+      TEST(files_that_are_no_model_are_refused),
+      TEST(folder_as_a_model_exits_with_7),
+      TEST(unreadable_model_exits_with_7),
+      TEST(hundred_megabytes_of_junk_are_refused),
+      TEST(deep_nesting_and_alias_bombs_are_refused),
       TEST(result_that_cannot_be_written_exits_with_7_and_names_the_file),
       TEST(model_file_is_not_overwritten_by_its_result),
 #ifdef YOKE_WITH_HDF5
