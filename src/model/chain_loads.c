@@ -199,9 +199,9 @@ static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke
     status = yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", loads->n_forces);
   } else {
     for (int k = 0; k < loads->n_forces; ++k) {
-      const yoke_chain_load *l = &chain->loads[k];
-      const double slope = l->amplitude != 0.0 ? l->slope : 0.0; /* no force: no overflow either */
-      loads->forces[k]   = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = slope};
+      const yoke_chain_load *l     = &chain->loads[k];
+      const double           slope = l->amplitude != 0.0 ? l->slope : 0.0; /* no force: no overflow either */
+      loads->forces[k] = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = slope};
       if (l->kind == YOKE_CHAIN_CONTACT) {
         loads->has_contact = true;
         continue;
