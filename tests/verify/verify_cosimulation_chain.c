@@ -13,7 +13,7 @@ enum { N_MASSES = 50 };
 
 static void positions(const cosim *c, double x[N_MASSES]) {
   for (int i = 0; i < N_MASSES; ++i) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "c.x[%d]", i + 1);
     x[i] = cosim_value(c, name);
   }
