@@ -123,11 +123,19 @@ static const char *check_refusal(const combination *c, char *text, size_t size) 
 }
 
 typedef struct tally {
-  int n_ran, n_refused, n_wrong;
+  int n_met, n_ran, n_refused, n_wrong;
 } tally;
 
+/* Sanitizers run ten times slower: every seventh combination there, all of them in the release build. */
+#ifdef YOKE_SANITIZED
+enum { STRIDE = 7 };
+#else
+enum { STRIDE = 1 };
+#endif
+
 static void judge(const combination *c, tally *t) {
-  char        text[200];
+  char text[200];
+  if (t->n_met++ % STRIDE != 0) return;
   const bool  valid   = is_valid(c);
   const char *problem = valid ? check_order(c, text, sizeof text) : check_refusal(c, text, sizeof text);
   ++*(valid ? &t->n_ran : &t->n_refused);
