@@ -23,7 +23,7 @@ int main(void) {
   printf("%-8s %8s %12s %12s %8s %8s\n", "solver", "rtol", "error", "seconds", "steps", "rejected");
   bench_run reference = bench_model("examples/chain-imp.yaml", sets, "dop853", 1e-13, 1);
   bench_run own[N_OWN], ida[N_IDA];
-  measure(sets, "auto", own_rtol, N_OWN, 5, &reference, own);
+  measure(sets, "auto", own_rtol, N_OWN, 25, &reference, own);
 #ifdef YOKE_WITH_SUNDIALS
   measure(sets, "ida", ida_rtol, N_IDA, 1, &reference, ida);
   for (int k = 0; k < N_IDA; ++k) {

@@ -1,14 +1,15 @@
-/* yoke check: read and assemble models, report everything that is wrong. */
+/* yoke check: read, assemble and split models, report everything that is wrong. */
 #include "command.h"
 
 typedef struct check_arguments {
   text_list set;
-  bool      quiet;
+  bool      monolithic, quiet;
 } check_arguments;
 
 static const option_def check_options[] = {
     {"set", 0, OPTION_LIST, offsetof(check_arguments, set), "KEY=VALUE",
      "override a key of the model file; repeatable"},
+    {"monolithic", 0, OPTION_FLAG, offsetof(check_arguments, monolithic), NULL, "ignore the split of the model"},
     {"quiet", 'q', OPTION_FLAG, offsetof(check_arguments, quiet), NULL, "print errors only"},
 };
 
@@ -19,13 +20,19 @@ static int check_model(const check_arguments *a, const char *path) {
   options.model            = path;
   options.n_sets           = a->set.n;
   options.sets             = a->set.texts;
+  options.monolithic       = a->monolithic;
   yoke_model_facts  facts;
   const yoke_status status = yoke_model_inspect(ctx, &options, &facts);
   print_messages(ctx);
   if (status == YOKE_OK && !a->quiet) {
-    printf("%s: fine, %d %s, %d %s, %d %s\n", path, facts.n_bodies, plural(facts.n_bodies, "body", "bodies"),
+    printf("%s: fine, %d %s, %d %s, %d %s", path, facts.n_bodies, plural(facts.n_bodies, "body", "bodies"),
            facts.n_connections, plural(facts.n_connections, "connection", "connections"), facts.n_freedoms,
            plural(facts.n_freedoms, "freedom", "freedoms"));
+    if (facts.n_parts > 0) {
+      printf(", %d %s, %d %s", facts.n_parts, plural(facts.n_parts, "subsystem", "subsystems"), facts.n_couplings,
+             plural(facts.n_couplings, "coupling", "couplings"));
+    }
+    putchar('\n');
   } else if (status != YOKE_OK) {
     fprintf(stderr, "%s: %s\n", path, yoke_status_text(status));
   }

@@ -1,12 +1,16 @@
-/* yoke compare: how far two results are apart. */
+/* yoke compare: how far two results, or the co-simulation of a model and its monolithic run, are apart. */
 #include "command.h"
+#include "interrupt.h"
+#include "model_options.h"
+#include "progress.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct compare_arguments {
-  const char *tol;
-  bool        exact, json, quiet;
+  model_arguments model;
+  const char     *tol;
+  bool            exact, json, quiet;
 } compare_arguments;
 
 static const option_def compare_options[] = {
@@ -15,6 +19,7 @@ static const option_def compare_options[] = {
      "equal means: the same quantities, times and bits"},
     {"json", 0, OPTION_FLAG, offsetof(compare_arguments, json), NULL, "print one JSON object instead of the table"},
     {"quiet", 'q', OPTION_FLAG, offsetof(compare_arguments, quiet), NULL, "print nothing, only exit with 0 or 1"},
+    MODEL_OPTIONS(compare_arguments),
 };
 
 /* NaN (a value is finite in one only) is beyond every tolerance. */
@@ -87,6 +92,42 @@ static void print_json(const yoke_context *ctx, const yoke_comparison *c, double
   json_end(&j, '}');
 }
 
+/* What the comparison of a model ran. */
+static void print_runs(const yoke_run_summary *split, const yoke_run_summary *whole) {
+  printf("A  co-simulation: %s, %s, order %d, %lld macro steps of %.6g s, %lld integrations of subsystems, %.3g s\n",
+         split->scheme, split->sequence, split->order, (long long)split->macro_steps, split->macro_step,
+         (long long)split->integrations, split->wall_time);
+  printf("B  monolithic: %s, rtol %.3g, %lld steps, %.3g s\n", whole->method, whole->rtol, (long long)whole->steps,
+         whole->wall_time);
+}
+
+static int compare_model(const compare_arguments *a, yoke_run_options *options, double tol) {
+  yoke_context *ctx = create_context();
+  if (!ctx) return EXIT_CODE_IO;
+  yoke_run_summary split, whole;
+  yoke_comparison  comparison;
+  progress         line;
+  progress_start(&line, a->quiet || a->json);
+  options->progress    = progress_update;
+  options->user        = &line;
+  options->interrupted = interrupt_watch();
+  yoke_status status   = yoke_run_compare(ctx, options, &split, &whole, &comparison);
+  progress_clear(&line);
+  if (status == YOKE_OK) status = judge(ctx, &comparison, a->exact, tol);
+  if (a->json) {
+    print_json(ctx, &comparison, tol, status);
+  } else if (comparison.n_common > 0 && !a->quiet) {
+    print_runs(&split, &whole);
+    print_table(&comparison, a, tol, status);
+  }
+  print_messages(ctx);
+  yoke_comparison_release(&comparison);
+  yoke_run_summary_release(&split);
+  yoke_run_summary_release(&whole);
+  yoke_context_destroy(&ctx);
+  return yoke_status_exit_code(status);
+}
+
 static int compare_files(const compare_arguments *a, const char *path_a, const char *path_b, double tol) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
@@ -112,6 +153,8 @@ static int compare_files(const compare_arguments *a, const char *path_a, const c
 static int compare_main(const command_def *command, int argc, char **argv) {
   compare_arguments a        = {0};
   text_list         operands = {0};
+  yoke_run_options  options  = yoke_run_options_default();
+  trace_file        trace    = {0};
   int               code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   double tol = 1e-6;
@@ -119,8 +162,15 @@ static int compare_main(const command_def *command, int argc, char **argv) {
   if (a.tol) tol = strtod(a.tol, &end);
   if (a.tol && (end == a.tol || *end || !isfinite(tol) || tol < 0.0)) {
     code = usage_error(command, "--tol is '%s', expected a number >= 0", a.tol);
+  } else if (operands.n == 1 && !yoke_result_is_result(operands.texts[0])) {
+    code = model_options_apply(command, &a.model, &options);
+    if (code == PARSE_DONE) code = trace_open(&trace, &a.model, &options);
+    if (code == PARSE_DONE) {
+      options.model = operands.texts[0];
+      code          = trace_close(&trace, &a.model, compare_model(&a, &options, tol));
+    }
   } else if (operands.n != 2) {
-    code = usage_error(command, "two results expected, %d given", operands.n);
+    code = usage_error(command, "two results or one model expected, %d given", operands.n);
   } else {
     code = compare_files(&a, operands.texts[0], operands.texts[1], tol);
   }
@@ -130,9 +180,10 @@ static int compare_main(const command_def *command, int argc, char **argv) {
 
 const command_def compare_command = {
     .name      = "compare",
-    .usage     = "A B [options]",
-    .summary   = "show how far two results (HDF5 or CSV) are apart",
+    .usage     = "A B | MODEL [options]",
+    .summary   = "show how far two results are apart, or a model's co-simulation and its monolithic run",
     .details   = "For every common quantity: NRMSE of A against the reference B, the largest difference and its time.\n"
+                 "With one model file, A is its co-simulation and B its monolithic run; the options of run apply.\n"
                  "When the output times differ, the result with more times is interpolated at those of the other.\n"
                  "Exits with 1 when the results differ by more than the tolerance or do not cover the same time.",
     .options   = compare_options,

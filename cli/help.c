@@ -10,6 +10,17 @@ static void help_solvers(void) {
   }
 }
 
+static void help_schemes(void) {
+  puts("schemes for --scheme and the key cosimulation.scheme\n");
+  for (int i = 0; i < yoke_n_schemes(); ++i) printf("  %-20s %s\n", yoke_scheme_name(i), yoke_scheme_summary(i));
+}
+
+static void help_formulations(void) {
+  puts("formulations of couplings for --formulation and the key cosimulation.couplings.formulation\n");
+  for (int i = 0; i < yoke_n_formulations(); ++i)
+    printf("  %-20s %s\n", yoke_formulation_name(i), yoke_formulation_summary(i));
+}
+
 static void help_exit_codes(void) {
   puts("exit codes\n\n"
        "  0  done\n"
@@ -40,6 +51,8 @@ static const struct topic {
   void (*print)(void);
 } topics[] = {
     {"solvers", "methods of integration", help_solvers},
+    {"schemes", "how a macro step is done", help_schemes},
+    {"formulations", "how a coupling is cut", help_formulations},
     {"outputs", "names of quantities", help_outputs},
     {"exit-codes", "what the program returns to the shell", help_exit_codes},
 };
@@ -91,6 +104,6 @@ const command_def help_command = {
     .name    = "help",
     .usage   = "[COMMAND|TOPIC]",
     .summary = "explain a command or a topic",
-    .details = "Topics: solvers, outputs, exit-codes.",
+    .details = "Topics: solvers, schemes, formulations, outputs, exit-codes.",
     .run     = help_main,
 };

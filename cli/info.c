@@ -5,12 +5,13 @@
 
 typedef struct info_arguments {
   text_list set;
-  bool      all, model, repair, json;
+  bool      all, model, monolithic, repair, json;
 } info_arguments;
 
 static const option_def info_options[] = {
     {"all", 'a', OPTION_FLAG, offsetof(info_arguments, all), NULL, "list every name, not only the first ones"},
     {"model", 0, OPTION_FLAG, offsetof(info_arguments, model), NULL, "result: print the text of its model"},
+    {"monolithic", 0, OPTION_FLAG, offsetof(info_arguments, monolithic), NULL, "model: ignore its split"},
     {"repair", 0, OPTION_FLAG, offsetof(info_arguments, repair), NULL,
      "result of a killed run: clear the mark that locks other readers out"},
     {"set", 0, OPTION_LIST, offsetof(info_arguments, set), "KEY=VALUE", "model: override a key; repeatable"},
@@ -26,16 +27,39 @@ static void print_items(const char *label, int n, const yoke_model_item *items, 
   if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
 }
 
+static void print_split(const yoke_model_facts *f, bool all) {
+  if (f->n_parts == 0) return;
+  printf("%-14s %s, %s, order %d, macro step %.6g s\n", "cosimulation", f->scheme, f->sequence, f->order,
+         f->macro_step);
+  const int parts = all || f->n_parts <= N_SHOWN ? f->n_parts : N_SHOWN;
+  for (int i = 0; i < parts; ++i) {
+    printf("%-14s %s  %s, solver %s\n", i == 0 ? "subsystems" : "", f->parts[i].name, f->parts[i].contents,
+           f->parts[i].solver);
+  }
+  if (parts < f->n_parts) printf("%-14s ... %d more (--all lists them)\n", "", f->n_parts - parts);
+  const int couplings = all || f->n_couplings <= N_SHOWN ? f->n_couplings : N_SHOWN;
+  for (int i = 0; i < couplings; ++i) {
+    const yoke_coupling_item *c = &f->couplings[i];
+    printf("%-14s %s  %s, %s to %s, %s %s%s%s, %d %s: %s\n", i == 0 ? "couplings" : "", c->name, c->kind, c->side[0],
+           c->side[1], c->formulation, c->decomposition, strcmp(c->extension, "none") == 0 ? "" : ", extension ",
+           strcmp(c->extension, "none") == 0 ? "" : c->extension, c->n_channels,
+           plural(c->n_channels, "channel", "channels"), c->channels);
+  }
+  if (couplings < f->n_couplings) printf("%-14s ... %d more (--all lists them)\n", "", f->n_couplings - couplings);
+  if (f->n_couplings == 0) printf("%-14s none: the subsystems do not touch each other\n", "couplings");
+}
+
 static void print_model(const char *path, const yoke_model_facts *f, bool all) {
   printf("%-14s %s (%s)\n", "model", f->name, path);
-  printf("%-14s %d bodies, %d connections, %d loads, %d events\n", "parts", f->n_bodies, f->n_connections, f->n_loads,
-         f->n_events);
+  printf("%-14s %d bodies, %d connections, %d loads, %d events\n", "contents", f->n_bodies, f->n_connections,
+         f->n_loads, f->n_events);
   printf("%-14s %d coordinates, %d velocities, %d constraint rows (%d redundant): %d %s\n", "equations", f->nq, f->nv,
          f->n_constraints, f->n_redundant, f->n_freedoms, plural(f->n_freedoms, "freedom", "freedoms"));
   printf("%-14s %.9g .. %.9g s\n", "time", f->t_start, f->t_end);
   printf("%-14s %s, rtol %.3g, atol %.3g\n", "solver", f->solver, f->rtol, f->atol);
   print_items("bodies", f->n_bodies, f->bodies, all);
   print_items("connections", f->n_connections, f->connections, all);
+  print_split(f, all);
   printf("%-14s %d of %d selected, ", "outputs", f->n_outputs, f->n_outputs_all);
   if (f->every > 0.0) {
     printf("every %.9g s\n", f->every);
@@ -58,6 +82,38 @@ static void json_items(json *j, const char *key, int n, const yoke_model_item *i
   json_end(j, ']');
 }
 
+static void json_split(json *j, const yoke_model_facts *f) {
+  json_begin(j, "subsystems", '[');
+  for (int i = 0; i < f->n_parts; ++i) {
+    json_begin(j, NULL, '{');
+    json_text(j, "name", f->parts[i].name);
+    json_text(j, "contents", f->parts[i].contents);
+    json_text(j, "solver", f->parts[i].solver);
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+  json_begin(j, "couplings", '[');
+  for (int i = 0; i < f->n_couplings; ++i) {
+    const yoke_coupling_item *c = &f->couplings[i];
+    json_begin(j, NULL, '{');
+    json_text(j, "name", c->name);
+    json_text(j, "kind", c->kind);
+    json_text(j, "side1", c->side[0]);
+    json_text(j, "side2", c->side[1]);
+    json_text(j, "formulation", c->formulation);
+    json_text(j, "decomposition", c->decomposition);
+    json_text(j, "extension", c->extension);
+    json_whole(j, "n_channels", c->n_channels);
+    json_text(j, "channels", c->channels);
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+  json_text(j, "scheme", f->n_parts > 0 ? f->scheme : NULL);
+  json_text(j, "sequence", f->n_parts > 0 ? f->sequence : NULL);
+  json_number(j, "order", f->n_parts > 0 ? (double)f->order : (double)NAN);
+  json_number(j, "step", f->n_parts > 0 ? f->macro_step : (double)NAN);
+}
+
 static void json_model(json *j, const yoke_model_facts *f) {
   json_text(j, "name", f->name);
   json_number(j, "t_start", f->t_start);
@@ -76,6 +132,7 @@ static void json_model(json *j, const yoke_model_facts *f) {
   json_items(j, "bodies", f->n_bodies, f->bodies, "kind");
   json_items(j, "connections", f->n_connections, f->connections, "kind");
   json_items(j, "outputs", f->n_outputs, f->outputs, "unit");
+  json_split(j, f);
 }
 
 static yoke_status info_model(yoke_context *ctx, const info_arguments *a, const char *path, json *j) {
@@ -83,6 +140,7 @@ static yoke_status info_model(yoke_context *ctx, const info_arguments *a, const 
   options.model            = path;
   options.n_sets           = a->set.n;
   options.sets             = a->set.texts;
+  options.monolithic       = a->monolithic;
   yoke_model_facts  facts;
   const yoke_status status = yoke_model_inspect(ctx, &options, &facts);
   if (status == YOKE_OK && a->json) json_model(j, &facts);
@@ -123,6 +181,12 @@ static void print_result(const yoke_result *result, bool all) {
     if (n_times > 0) printf(", %.9g .. %.9g s", t[0], t[n_times - 1]);
     putchar('\n');
   }
+  if (f.n_subsystems > 0) {
+    printf("%-14s %s, %s, order %d, macro step %.6g s; %zu macro steps, %d %s, %d coupling %s\n", "cosimulation",
+           f.scheme, f.sequence, f.order, f.macro_step, f.n_macro_steps, f.n_subsystems,
+           plural(f.n_subsystems, "subsystem", "subsystems"), f.n_channels,
+           plural(f.n_channels, "channel", "channels"));
+  }
   printf("%-14s %d\n", "quantities", n);
   const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
   for (int i = 0; i < shown; ++i)
@@ -142,6 +206,10 @@ static void json_result(json *j, const yoke_result *result) {
   json_number(j, "t_end", f.t_end);
   json_number(j, "t_reached", f.t_reached);
   json_text(j, "settings", f.settings);
+  json_whole(j, "subsystems", f.n_subsystems > 0 ? f.n_subsystems : 1);
+  json_whole(j, "channels", f.n_channels);
+  json_whole(j, "macro_steps", (int64_t)f.n_macro_steps);
+  json_text(j, "scheme", f.n_subsystems > 0 ? f.scheme : NULL);
   json_begin(j, "quantities", '[');
   for (int i = 0; i < yoke_result_n_quantities(result); ++i) {
     size_t n_times;
@@ -208,7 +276,7 @@ const command_def info_command = {
     .name      = "info",
     .usage     = "MODEL|RESULT [options]",
     .summary   = "show what a model or a result consists of",
-    .details   = "Model: bodies, connections, freedoms, constraints, redundant rows, outputs.\n"
+    .details   = "Model: bodies, connections, freedoms, constraints, redundant rows, subsystems, couplings, outputs.\n"
                  "Result (HDF5, or CSV if the name ends in .csv): status, settings, times, quantities.\n"
                  "--repair changes the file; use it only when no run is writing it any more.",
     .options   = info_options,

@@ -22,8 +22,12 @@ void options_help(const command_def *command, FILE *file) {
     const option_def *option = &command->options[i];
     char              left[64];
     const char        letter[] = {'-', option->letter, ',', ' ', '\0'};
-    snprintf(left, sizeof left, "%s--%s%s%s", option->letter ? letter : "    ", option->name, option->value ? " " : "",
-             option->value ? option->value : "");
+    const bool        is_maybe = option->kind == OPTION_MAYBE;
+    snprintf(left, sizeof left, "%s--%s%s%s%s", option->letter ? letter : "    ", option->name,
+             is_maybe        ? "[="
+             : option->value ? " "
+                             : "",
+             option->value ? option->value : "", is_maybe ? "]" : "");
     fprintf(file, "  %-26s %s\n", left, option->help);
   }
 }
@@ -58,6 +62,7 @@ static void store(const option_def *option, void *arguments, const char *value) 
   char *member = (char *)arguments + option->offset;
   switch (option->kind) {
   case OPTION_FLAG: *(bool *)(void *)member = true; break;
+  case OPTION_MAYBE:
   case OPTION_TEXT: *(const char **)(void *)member = value; break;
   case OPTION_LIST: {
     text_list *list        = (text_list *)(void *)member;
@@ -68,7 +73,8 @@ static void store(const option_def *option, void *arguments, const char *value) 
 }
 
 /* One option at argv[*i]; moves *i over a value of its own. */
-static int parse_option(const command_def *command, int argc, char **argv, int *i, void *arguments) {
+static int parse_option(const command_def *command, int argc, char **argv, int *i, void *arguments,
+                        const text_list *operands) {
   const char       *argument = argv[*i];
   const bool        is_long  = argument[1] == '-';
   const char       *name     = argument + (is_long ? 2 : 1);
@@ -78,6 +84,9 @@ static int parse_option(const command_def *command, int argc, char **argv, int *
   if (!option) return unknown_option(command, argument);
   if (option->kind == OPTION_FLAG) {
     if (value) return usage_error(command, "option '--%s' takes no value, '%s' was given", option->name, argument);
+  } else if (!value && option->kind == OPTION_MAYBE) {
+    const bool has_word = operands->n > 0 && *i + 1 < argc && argv[*i + 1][0] != '-';
+    value               = has_word ? argv[++*i] : "";
   } else if (!value) {
     if (*i + 1 >= argc) return usage_error(command, "option '--%s' needs a value (%s)", option->name, option->value);
     value = argv[++*i];
@@ -121,7 +130,7 @@ static int parse_all(const command_def *command, int argc, char **argv, void *ar
       options_help(command, stdout);
       return EXIT_CODE_DONE;
     } else {
-      const int code = parse_option(command, argc, argv, &i, arguments);
+      const int code = parse_option(command, argc, argv, &i, arguments, operands);
       if (code != PARSE_DONE) return code;
     }
   }

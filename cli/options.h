@@ -9,7 +9,9 @@
 typedef enum option_kind {
   OPTION_FLAG, /* bool */
   OPTION_TEXT, /* const char * */
-  OPTION_LIST  /* text_list, may be given repeatedly */
+  /* const char *: `--name` gives "", `--name=value` or, after the first operand, `--name value` gives the value */
+  OPTION_MAYBE,
+  OPTION_LIST /* text_list, may be given repeatedly */
 } option_kind;
 
 typedef struct text_list {

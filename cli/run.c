@@ -1,15 +1,17 @@
 /* yoke run: simulate a model and write its results. */
 #include "command.h"
 #include "interrupt.h"
+#include "model_options.h"
 #include "progress.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct run_arguments {
-  const char *out, *csv, *t_end, *solver, *rtol, *atol, *threads;
-  text_list   print, set;
-  bool        json, quiet;
+  model_arguments model;
+  const char     *out, *csv;
+  text_list       print;
+  bool            monolithic, json, quiet;
 } run_arguments;
 
 static const option_def run_options[] = {
@@ -17,14 +19,8 @@ static const option_def run_options[] = {
     {"csv", 0, OPTION_TEXT, offsetof(run_arguments, csv), "FILE", "result as CSV"},
     {"print", 0, OPTION_LIST, offsetof(run_arguments, print), "NAMES",
      "print these outputs at the end: upper.x,upper.vx"},
-    {"set", 0, OPTION_LIST, offsetof(run_arguments, set), "KEY=VALUE", "override a key of the model file; repeatable"},
-    {"t-end", 0, OPTION_TEXT, offsetof(run_arguments, t_end), "T", "end time [s] (key t_end)"},
-    {"solver", 0, OPTION_TEXT, offsetof(run_arguments, solver), "NAME",
-     "method (key solvers.default.kind); yoke help solvers"},
-    {"rtol", 0, OPTION_TEXT, offsetof(run_arguments, rtol), "R", "relative tolerance (key solvers.default.rtol)"},
-    {"atol", 0, OPTION_TEXT, offsetof(run_arguments, atol), "A", "absolute tolerance (key solvers.default.atol)"},
-    {"threads", 0, OPTION_TEXT, offsetof(run_arguments, threads), "N",
-     "threads; default: all cores. The result does not depend on it"},
+    {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},
+    MODEL_OPTIONS(run_arguments),
     {"json", 0, OPTION_FLAG, offsetof(run_arguments, json), NULL, "print one JSON object instead of the summary"},
     {"quiet", 'q', OPTION_FLAG, offsetof(run_arguments, quiet), NULL, "no summary, no progress line"},
 };
@@ -75,41 +71,12 @@ static int split_names(const command_def *command, const text_list *lists, name_
   return PARSE_DONE;
 }
 
-static bool is_positive_number(const char *text) {
-  char        *end;
-  const double value = strtod(text, &end);
-  return end != text && *end == '\0' && isfinite(value) && value > 0.0;
-}
-
-static int check_values(const command_def *command, const run_arguments *a, const text_list *operands, int *threads) {
+static int check_values(const command_def *command, const run_arguments *a, const text_list *operands) {
   if (operands->n == 0) return usage_error(command, "no model file given");
   if (operands->n > 1) return usage_error(command, "one model file expected, '%s' is too many", operands->texts[1]);
-  if (a->rtol && !is_positive_number(a->rtol))
-    return usage_error(command, "--rtol is '%s', expected a number > 0", a->rtol);
-  if (a->atol && !is_positive_number(a->atol))
-    return usage_error(command, "--atol is '%s', expected a number > 0", a->atol);
   if (a->out && !*a->out) return usage_error(command, "--out needs a file name");
   if (a->csv && !*a->csv) return usage_error(command, "--csv needs a file name");
-  if (a->threads) {
-    char      *end;
-    const long n = strtol(a->threads, &end, 10);
-    if (end == a->threads || *end || n < 1 || n > 100000) {
-      return usage_error(command, "--threads is '%s', expected a whole number >= 1", a->threads);
-    }
-    *threads = (int)n;
-  }
-  const char *names[64];
-  int         n     = 0;
-  bool        found = !a->solver;
-  for (int i = 0; i < yoke_n_solvers() && n < 64; ++i) {
-    names[n] = yoke_solver_name(i);
-    found    = found || strcmp(names[n], a->solver) == 0;
-    n++;
-  }
-  if (found) return PARSE_DONE;
-  const char *nearest = yoke_nearest_name(a->solver, names, n);
-  return usage_error(command, "unknown solver '%s'%s%s%s; yoke help solvers lists them", a->solver,
-                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+  return PARSE_DONE;
 }
 
 static void print_result_files(FILE *file, const yoke_run_summary *s) {
@@ -125,6 +92,19 @@ static void print_result_files(FILE *file, const yoke_run_summary *s) {
   }
 }
 
+static void print_split(FILE *file, const yoke_run_summary *s) {
+  const double steps = s->macro_steps > 0 ? (double)s->macro_steps : 1.0;
+  fprintf(file, "split        %d %s, %d %s of %d %s\n", s->n_subsystems,
+          plural(s->n_subsystems, "subsystem", "subsystems"), s->n_couplings,
+          plural(s->n_couplings, "coupling", "couplings"), s->n_channels, plural(s->n_channels, "channel", "channels"));
+  fprintf(file, "coupled      %s, %s, order %d, macro step %.6g s\n", s->scheme, s->sequence, s->order, s->macro_step);
+  fprintf(file, "macro steps  %lld, %lld rejected, %.3g corrector passes per step, %lld integrations of subsystems\n",
+          (long long)s->macro_steps, (long long)s->rejected_macro_steps, (double)s->iterations / steps,
+          (long long)s->integrations);
+  fprintf(file, "couplings    largest residual %.3g, %lld %s not converged\n", s->residual, (long long)s->unconverged,
+          plural(s->unconverged, "step", "steps"));
+}
+
 static void print_summary(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "model        %s: %d %s, %d %s, %d %s\n", s->name && *s->name ? s->name : "(no name)", s->n_bodies,
           plural(s->n_bodies, "body", "bodies"), s->n_connections,
@@ -132,12 +112,13 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
           plural(s->n_freedoms, "freedom", "freedoms"));
   fprintf(file, "solved       %.9g .. %.9g s%s in %.3g s\n", s->t_start, s->t,
           s->stopped_by_event ? " (an event ended it)" : "", s->wall_time);
+  if (s->is_split) print_split(file, s);
   const bool is_chosen = strcmp(s->solver, s->method) != 0;
   fprintf(file, "method       %s%s%s%s, rtol %.3g, atol %.3g\n", s->method, is_chosen ? " (chosen by " : "",
           is_chosen ? s->solver : "", is_chosen ? ")" : "", s->rtol, s->atol);
-  fprintf(file, "steps        %lld, %lld rejected, %lld evaluations, %lld Jacobians, %lld factorizations\n",
-          (long long)s->steps, (long long)s->rejected_steps, (long long)s->evaluations, (long long)s->jacobians,
-          (long long)s->factorizations);
+  fprintf(file, "%s  %lld, %lld rejected, %lld evaluations, %lld Jacobians, %lld factorizations\n",
+          s->is_split ? "micro steps" : "steps      ", (long long)s->steps, (long long)s->rejected_steps,
+          (long long)s->evaluations, (long long)s->jacobians, (long long)s->factorizations);
   if (s->n_events > 0) fprintf(file, "events       %d\n", s->n_events);
   if (s->has_energy) {
     fprintf(file, "energy       drift %.3g J from %.6g J at the start\n", s->energy_drift, s->energy_start);
@@ -146,6 +127,24 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
   }
   if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
   print_result_files(file, s);
+}
+
+/* The same members for every run; without a split one subsystem, no coupling, and null. */
+static void json_split(json *j, const yoke_run_summary *s) {
+  json_truth(j, "split", s->is_split);
+  json_whole(j, "subsystems", s->is_split ? s->n_subsystems : 1);
+  json_whole(j, "couplings", s->n_couplings);
+  json_whole(j, "channels", s->n_channels);
+  json_text(j, "scheme", s->is_split ? s->scheme : NULL);
+  json_text(j, "sequence", s->is_split ? s->sequence : NULL);
+  json_number(j, "order", s->is_split ? (double)s->order : (double)NAN);
+  json_number(j, "step", s->is_split ? s->macro_step : (double)NAN);
+  json_whole(j, "macro_steps", s->macro_steps);
+  json_whole(j, "rejected_macro_steps", s->rejected_macro_steps);
+  json_whole(j, "iterations", s->iterations);
+  json_whole(j, "integrations", s->integrations);
+  json_whole(j, "unconverged", s->unconverged);
+  json_number(j, "residual", s->is_split ? s->residual : (double)NAN);
 }
 
 static void print_json(const yoke_context *ctx, const char *path, const yoke_run_options *options,
@@ -172,6 +171,7 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_run
   json_whole(&j, "jacobians", s->jacobians);
   json_whole(&j, "factorizations", s->factorizations);
   json_whole(&j, "events", s->n_events);
+  json_split(&j, s);
   json_number(&j, "energy_start", s->has_energy ? s->energy_start : (double)NAN);
   json_number(&j, "energy_drift", s->has_energy ? s->energy_drift : (double)NAN);
   json_number(&j, "constraint_residual", is_loaded ? s->constraint_residual : (double)NAN);
@@ -222,29 +222,25 @@ static int run_model(const run_arguments *a, yoke_run_options *options) {
 }
 
 static int run_main(const command_def *command, int argc, char **argv) {
-  run_arguments a        = {0};
-  text_list     operands = {0};
-  name_list     names    = {0};
-  int           threads  = 0;
-  int           code     = options_parse(command, argc, argv, &a, &operands);
+  run_arguments    a        = {0};
+  text_list        operands = {0};
+  name_list        names    = {0};
+  yoke_run_options options  = yoke_run_options_default();
+  int              code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
-  code = check_values(command, &a, &operands, &threads);
+  trace_file trace = {0};
+  code             = check_values(command, &a, &operands);
+  if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options);
   if (code == PARSE_DONE) code = split_names(command, &a.print, &names);
+  if (code == PARSE_DONE) code = trace_open(&trace, &a.model, &options);
   if (code == PARSE_DONE) {
-    yoke_run_options options = yoke_run_options_default();
-    options.model            = operands.texts[0];
-    options.n_sets           = a.set.n;
-    options.sets             = a.set.texts;
-    options.t_end            = a.t_end;
-    options.solver           = a.solver;
-    options.rtol             = a.rtol;
-    options.atol             = a.atol;
-    options.out              = a.out;
-    options.csv              = a.csv;
-    options.n_print          = names.n;
-    options.print            = names.texts;
-    options.threads          = threads;
-    code                     = run_model(&a, &options);
+    options.model      = operands.texts[0];
+    options.monolithic = a.monolithic;
+    options.out        = a.out;
+    options.csv        = a.csv;
+    options.n_print    = names.n;
+    options.print      = names.texts;
+    code               = trace_close(&trace, &a.model, run_model(&a, &options));
   }
   names_release(&names);
   options_release(command, &a, &operands);
@@ -256,6 +252,7 @@ const command_def run_command = {
     .usage   = "MODEL [options]",
     .summary = "simulate a model and write its results",
     .details =
+        "A model with a split is run as co-simulation of its subsystems; --monolithic runs it as a whole.\n"
         "Results go to the files named by -o and --csv, else by the keys output.file and output.csv of the model.\n"
         "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",

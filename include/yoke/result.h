@@ -31,15 +31,15 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
 
 /* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
 typedef struct yoke_result_facts {
-  const char *format;              /* "HDF5", "CSV" */
-  const char *version;             /* of yoke */
-  const char *name;                /* of the model */
-  const char *model;               /* its whole text */
-  const char *settings;            /* all resolved settings, as text of a model file */
-  const char *status;              /* "done", "interrupted", ...; "running": being written, or its run was killed */
-  double      t_end;               /* asked for [s] */
-  double      t_reached;           /* [s] */
-  int         n_groups;            /* groups of quantities */
+  const char *format;    /* "HDF5", "CSV" */
+  const char *version;   /* of yoke */
+  const char *name;      /* of the model */
+  const char *model;     /* its whole text */
+  const char *settings;  /* all resolved settings, as text of a model file */
+  const char *status;    /* "done", "interrupted", ...; "running": being written, or its run was killed */
+  double      t_end;     /* asked for [s] */
+  double      t_reached; /* [s] */
+  int         n_groups;  /* groups of quantities */
   /* of a split run; "", 0 otherwise */
   const char *scheme, *sequence;
   int         order;

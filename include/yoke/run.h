@@ -30,7 +30,7 @@ typedef struct yoke_run_options {
   const char *exec;       /* "serial", "openmp", "shuffled"; NULL: openmp where built, serial for one thread */
   /* One line per call of a subsystem, on the thread that makes it. NULL: none. */
   void (*trace)(void *user, const char *line);
-  void *trace_user;
+  void              *trace_user;
   /* Result files. NULL: what the keys output.file and output.csv say, "": none. A name that ends in .csv is written as CSV. */
   const char        *out;
   const char        *csv;
@@ -69,8 +69,8 @@ typedef struct yoke_run_summary {
   bool    is_split;
   int     n_subsystems, n_couplings, n_channels;
   char    scheme[16], sequence[16];
-  int     order;       /* polynomial degree */
-  double  macro_step;  /* H [s] */
+  int     order;      /* polynomial degree */
+  double  macro_step; /* H [s] */
   int64_t macro_steps, rejected_macro_steps;
   int64_t iterations;   /* corrector passes of all macro steps */
   int64_t integrations; /* of subsystems over a macro step, perturbed ones included */
@@ -110,32 +110,32 @@ typedef struct yoke_part_item { /* a subsystem */
 } yoke_part_item;
 
 typedef struct yoke_coupling_item {
-  char *name, *kind;         /* of its connection; cut of a chain: "element" */
-  char *side[2];             /* subsystems */
-  char *formulation;         /* "constitutive" */
-  char *decomposition;       /* "force/force" */
-  char *extension;           /* "none" */
-  char *channels;            /* "force x, force y" */
+  char *name, *kind;   /* of its connection; cut of a chain: "element" */
+  char *side[2];       /* subsystems */
+  char *formulation;   /* "constitutive" */
+  char *decomposition; /* "force/force" */
+  char *extension;     /* "none" */
+  char *channels;      /* "force x, force y" */
   int   n_channels;
 } yoke_coupling_item;
 
 typedef struct yoke_model_facts {
-  char            *name;
-  double           t_start, t_end;
-  char             solver[24];
-  double           rtol, atol;
-  int              n_bodies, n_connections, n_loads, n_events;
-  yoke_model_item *bodies;                   /* [n_bodies] */
-  yoke_model_item *connections;              /* [n_connections] */
-  int              nq, nv;                   /* coordinates and velocities */
-  int              n_constraints;            /* rows of the constraints, redundant ones included */
-  int              n_redundant;              /* rows that follow from the others */
-  int              n_freedoms;               /* nv minus independent constraints */
-  int              n_outputs;                /* selected */
-  int              n_outputs_all;            /* that exist */
-  yoke_model_item *outputs;                  /* [n_outputs] */
-  char            *output_file, *output_csv; /* NULL: none named by the model */
-  double           every;                    /* [s]; 0: every step */
+  char               *name;
+  double              t_start, t_end;
+  char                solver[24];
+  double              rtol, atol;
+  int                 n_bodies, n_connections, n_loads, n_events;
+  yoke_model_item    *bodies;                   /* [n_bodies] */
+  yoke_model_item    *connections;              /* [n_connections] */
+  int                 nq, nv;                   /* coordinates and velocities */
+  int                 n_constraints;            /* rows of the constraints, redundant ones included */
+  int                 n_redundant;              /* rows that follow from the others */
+  int                 n_freedoms;               /* nv minus independent constraints */
+  int                 n_outputs;                /* selected */
+  int                 n_outputs_all;            /* that exist */
+  yoke_model_item    *outputs;                  /* [n_outputs] */
+  char               *output_file, *output_csv; /* NULL: none named by the model */
+  double              every;                    /* [s]; 0: every step */
   /* with a split; all 0 otherwise */
   int                 n_parts, n_couplings;
   yoke_part_item     *parts;     /* [n_parts] */
@@ -151,18 +151,20 @@ void        yoke_model_facts_release(yoke_model_facts *facts);
 
 /* A proposed split: where the model is cut and why. */
 typedef struct yoke_cut {
-  char  *name;       /* connection, or element of a chain: "c.element[12]" (before mass 12, counted from 1) */
-  char  *kind;       /* "spring-damper", "element" */
-  int    part[2];    /* number of the part of both sides, from 0 */
-  double stiffness;  /* largest of its directions [N/m] or [N m/rad] */
-  double frequency;  /* sqrt(stiffness / reduced mass or inertia) [rad/s]; damping counts by d / reduced mass where that is more */
+  char  *name;      /* connection, or element of a chain: "c.element[12]" (before mass 12, counted from 1) */
+  char  *kind;      /* "spring-damper", "element" */
+  int    part[2];   /* number of the part of both sides, from 0 */
+  double stiffness; /* largest of its directions [N/m] or [N m/rad] */
+  double
+         frequency; /* sqrt(stiffness / reduced mass or inertia) [rad/s]; damping counts by d / reduced mass where that is more */
   double mass_ratio; /* heavier to lighter side, >= 1 */
   bool   is_loaded;  /* a load acts next to it */
 } yoke_cut;
 
 typedef struct yoke_cut_part {
   char *name;
-  int   n_bodies; /* chain: masses */
+  bool  is_piece; /* of a chain */
+  int   n_bodies; /* piece: masses */
   int   cost;     /* freedoms of its bodies */
 } yoke_cut_part;
 
@@ -170,12 +172,12 @@ typedef struct yoke_split_proposal {
   int            n_parts, n_cuts;
   yoke_cut_part *parts;
   yoke_cut      *cuts;
-  double         balance;         /* largest cost to mean cost, >= 1 */
+  double         balance;            /* largest cost to mean cost, >= 1 */
   double         frequency_range[2]; /* of all elements that could be cut [rad/s] */
-  int            n_candidates;    /* elements that could be cut */
-  int            n_groups;        /* bodies that rigid joints and loads hold together count as one group */
-  char          *split;           /* section `split:` as text of a model file */
-  char          *model;           /* the model file's text with this section in place of its own */
+  int            n_candidates;       /* elements that could be cut */
+  int            n_groups;           /* bodies that rigid joints and loads hold together count as one group */
+  char          *split;              /* section `split:` as text of a model file */
+  char          *model;              /* the model file's text with this section in place of its own */
 } yoke_split_proposal;
 
 /* Cut a model into n_parts: soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never

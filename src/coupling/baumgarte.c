@@ -133,6 +133,7 @@ extern const yoke_formulation_ops baumgarte_ops;
 
 const yoke_formulation_ops baumgarte_ops = {
     .name         = "baumgarte",
+    .for_joints   = true,
     .summary      = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
     .check        = baumgarte_check,
     .create       = baumgarte_create,

@@ -89,8 +89,9 @@ typedef struct yoke_coupling_view {
 } yoke_coupling_view;
 
 typedef struct yoke_formulation_ops {
-  const char *name;    /* "constitutive" */
-  const char *summary; /* one line for `yoke help formulations` */
+  const char *name;       /* "constitutive" */
+  const char *summary;    /* one line for `yoke help formulations` */
+  bool        for_joints; /* couples rigid joints; else force elements and flexible joints */
 
   /* Is this combination possible? Otherwise a message through ctx says why and what to use. Called before create. */
   yoke_status (*check)(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order);

@@ -7,10 +7,9 @@
 #include <string.h>
 
 enum {
-  START_ITERATIONS  = 20,
-  CONSISTENT_ROUNDS = 2,  /* of u := phi(y, u): the first settles copies, the second forces */
-  GROWING_STEPS     = 20, /* jumps beyond all values so far that make a divergence ... */
-  QUIET_STEPS       = 10  /* ... unless so many steps lie between two of them */
+  START_ITERATIONS = 20,
+  GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
+  QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
 };
 
 yoke_scheme_settings yoke_scheme_settings_default(void) {
@@ -143,6 +142,28 @@ static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
   return YOKE_OK;
 }
 
+/* Inputs of a subsystem are cut at the inner nodes of all channels that enter: their positions must fit into one signal. */
+static yoke_status check_breaks(const yoke_graph *g, yoke_context *ctx, const graph_subsystem *s) {
+  double at[GRAPH_MAX_BREAKS];
+  int    n = 0;
+  for (int c = 0; c < s->n_columns; ++c) {
+    const graph_channel *channel = &g->channels[s->column_channel[c]];
+    const double         node    = yoke_layout_node(&channel->layout, s->column_node[c]);
+    bool                 is_new  = node < 1.0;
+    for (int k = 0; k < n; ++k) is_new = is_new && at[k] != node;
+    if (!is_new) continue;
+    if (n == GRAPH_MAX_BREAKS - 1) {
+      return yoke_fail(
+          ctx, YOKE_E_MODEL,
+          "subsystem '%s': its couplings have more than %d different inner nodes; give several of them the "
+          "same nodes",
+          s->subsystem->name, GRAPH_MAX_BREAKS - 1);
+    }
+    at[n++] = node;
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsystem *const *subsystems) {
   const int n_workers = yoke_exec_n_workers(g->exec);
   size_t    scratch = 64, most_u = 1, most_y = 1;
@@ -151,6 +172,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     graph_subsystem *s = &g->subsystems[i];
     s->subsystem       = subsystems[i];
     YOKE_TRY(wire_subsystem(g, ctx, i));
+    YOKE_TRY(check_breaks(g, ctx, s));
     const size_t ny = (size_t)s->subsystem->ny;
     s->y            = yoke_allocate(ny, sizeof(double));
     s->y_new        = yoke_allocate(ny, sizeof(double));
@@ -455,6 +477,14 @@ void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const d
   wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
 }
 
+void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
+  double now[YOKE_COUPLING_MAX_CHANNELS];
+  for (int round = 0; round < rounds; ++round) {
+    memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
+    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+  }
+}
+
 /* Constant inputs of one subsystem from the newest values of the history. */
 static void held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
@@ -532,15 +562,6 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-/* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
-static void settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
-  double now[YOKE_COUPLING_MAX_CHANNELS];
-  for (int round = 0; round < rounds; ++round) {
-    memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
-    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
-  }
-}
-
 void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double *const *given) {
   if (g->n_past == GRAPH_PAST) return;
   const int n  = g->n_past++;
@@ -562,7 +583,7 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
     for (int k = 0; k < wire->n_channels; ++k)
       u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].past[0];
     if (given[w] == NULL && wire->wire.formulation->update != NULL)
-      settle(wire, t, port[0], port[1], CONSISTENT_ROUNDS, u);
+      graph_settle(wire, t, port[0], port[1], GRAPH_CONSISTENT, u);
     for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
   }
 }
@@ -616,13 +637,14 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
 
 /* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
  * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
- * many steps too, but with one sign and far below the values of other couplings. */
+ * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
+ * time, but they hardly grow. */
 static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
   const bool is_force = channel->info.is_force;
   const bool exceeds =
       fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) && fabs(jump) > 1e-9 * g->largest[is_force];
   if (exceeds) {
-    if (channel->n_growing == 0) channel->calm = channel->largest;
+    if (channel->n_growing == 0) channel->first_jump = fabs(jump);
     channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
     ++channel->n_growing;
     channel->jump    = jump;
@@ -631,12 +653,15 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
     channel->n_growing = channel->n_flips = 0;
     channel->jump                         = 0.0;
   }
+  const bool   beyond_all = fabs(jump) > g->largest[is_force];
+  const bool   flips      = channel->n_flips >= 3;
+  const double growth     = fabs(jump) / channel->first_jump; /* since the first of them */
+  const bool   explodes =
+      channel->n_growing >= 5 && ((flips && growth > 1e4) || (channel->n_flips >= 1 && beyond_all && growth > 1e6));
+  const bool grows     = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
+  const bool diverges  = exceeds && (explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
   channel->largest     = fmax(channel->largest, fabs(value));
   g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
-  const bool flips     = channel->n_flips >= 3;
-  const bool explodes  = channel->n_growing >= 5 && flips && channel->calm > 0.0 && fabs(jump) > 1e4 * channel->calm;
-  const bool diverges =
-      explodes || (channel->n_growing >= GROWING_STEPS && flips) || channel->n_growing >= 10 * GROWING_STEPS;
   if (!diverges && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
@@ -656,9 +681,9 @@ static void final_values(yoke_graph *g, const graph_wire *wire) {
     u[k]                         = g->w[channel->w_at + channel->n_nodes - 1];
   }
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
-    settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-           graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new),
-           g->settings.final_update ? CONSISTENT_ROUNDS : 1, u);
+    graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new),
+                 g->settings.final_update ? GRAPH_CONSISTENT : 1, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }

@@ -9,6 +9,7 @@
 enum {
   GRAPH_PAST          = 16, /* accepted macro points kept */
   GRAPH_SIGNAL_DEGREE = 7,
+  GRAPH_CONSISTENT    = 2, /* rounds of graph_settle that make u consistent */
   GRAPH_MAX_BREAKS    = 8
 };
 
@@ -29,7 +30,7 @@ typedef struct graph_channel {
   int          n_growing;  /* such jumps in a row, each larger than the one before */
   int          n_flips;    /* changes of sign among them */
   int          n_quiet;    /* steps since the last one */
-  double       calm;       /* `largest` before they began */
+  double       first_jump; /* the first of them */
   double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* acceleration predictor: u(s) itself, powers of s */
 } graph_channel;
 
@@ -159,6 +160,9 @@ double graph_residual(yoke_graph *graph, int set);
 /* u = phi(y) of one coupling from y_new (or y when `accepted`), for the channel values `now`. */
 void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u);
+
+/* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
+void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

@@ -52,7 +52,7 @@ static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, y
 
 /* After a corrected pass: improve Broyden's matrix with what the correction did. `c_old` are the conditions before it.
  * From corrections near rounding there is nothing to learn but rounding: conditions on positions respond by delta H^2 only. */
-static void learn(yoke_graph *g, double *c_old) {
+static void learn(yoke_graph *g, const double *c_old) {
   if (g->settings.jacobian != YOKE_JACOBIAN_BROYDEN) return;
   if (!graph_is_stalled(g, graph_weighted_norm(g, g->delta))) graph_broyden_improve(g, c_old, g->delta);
 }
@@ -69,18 +69,19 @@ static yoke_status semi_implicit_step(yoke_graph *g, yoke_step_statistics *stati
   return YOKE_OK;
 }
 
-static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+/* Newton from the predicted nodes until the conditions hold. */
+static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   yoke_convergence convergence = {0};
+  double           norm        = 0.0;
   YOKE_TRY(first_pass(g, statistics, ctx));
-  double norm = 0.0;
-  while (statistics->iterations < g->settings.max_iterations) {
+  for (int pass = 1; pass <= g->settings.max_iterations; ++pass) {
     memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
     YOKE_TRY(correct_nodes(g, ctx));
     ++statistics->iterations;
     norm                       = graph_weighted_norm(g, g->delta);
     const yoke_verdict verdict = graph_judge(g, &convergence, norm);
     if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
-    const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && statistics->iterations > 1;
+    const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && pass > 1;
     YOKE_TRY(graph_pass(g, renew, statistics, ctx));
     (void)graph_residual(g, 0);
     learn(g, g->delta_previous);
@@ -89,6 +90,17 @@ static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics
   }
   statistics->converged = false;
   return graph_is_stalled(g, norm) ? YOKE_OK : YOKE_NOT_CONVERGED;
+}
+
+/* A matrix that Broyden's method kept from earlier steps gets a second chance: it is made anew. */
+static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const bool  kept   = has_matrix(g);
+  yoke_status status = iterate(g, statistics, ctx);
+  if (!kept || (status == YOKE_OK && statistics->converged) || status < 0) return status;
+  memcpy(g->w, g->w_predicted, (size_t)g->n_w * sizeof *g->w);
+  g->made.is_made       = false;
+  statistics->converged = true;
+  return iterate(g, statistics, ctx);
 }
 
 const yoke_scheme_ops semi_implicit_ops = {

@@ -117,10 +117,10 @@ void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int
 
 /* u(s) of a coupling from the ports' motion ahead. */
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, double at, double *u) {
-  double y[2][YOKE_PORT_MAX_Y], now[YOKE_COUPLING_MAX_CHANNELS];
+  double y[2][YOKE_PORT_MAX_Y];
   for (int side = 0; side < 2; ++side) graph_port_ahead(g, wire, side, g->settings.order_acceleration, at, y[side]);
-  for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].past[0];
-  wire->wire.formulation->update(wire->wire.self, g->past_t[0] + at * g->H, y[0], y[1], now, u);
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
+  graph_settle(wire, g->past_t[0] + at * g->H, y[0], y[1], GRAPH_CONSISTENT, u);
 }
 
 /* The signal is u(s) itself: a polynomial of degree order_acceleration + 2 through equidistant points, exact for linear laws. */

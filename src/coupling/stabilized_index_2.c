@@ -62,6 +62,7 @@ extern const yoke_formulation_ops stabilized_index_2_ops;
 
 const yoke_formulation_ops stabilized_index_2_ops = {
     .name         = "stabilized-index-2",
+    .for_joints   = true,
     .summary      = "rigid joints: g = 0 and g' = 0 at every macro point, multipliers with a half-step node",
     .check        = stabilized_2_check,
     .create       = stabilized_2_create,

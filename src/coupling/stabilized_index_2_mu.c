@@ -135,13 +135,14 @@ static double mu_relaxation(const void *object) {
 extern const yoke_formulation_ops stabilized_index_2_mu_ops;
 
 const yoke_formulation_ops stabilized_index_2_mu_ops = {
-    .name     = "stabilized-index-2-mu",
-    .summary  = "rigid joints: g = 0 and g' = 0 at every macro point, a second multiplier in q' = v; with relaxation",
-    .check    = mu_check,
-    .create   = mu_create,
-    .destroy  = mu_destroy,
-    .channels = mu_channels,
-    .layout   = mu_layout,
+    .name       = "stabilized-index-2-mu",
+    .for_joints = true,
+    .summary    = "rigid joints: g = 0 and g' = 0 at every macro point, a second multiplier in q' = v; with relaxation",
+    .check      = mu_check,
+    .create     = mu_create,
+    .destroy    = mu_destroy,
+    .channels   = mu_channels,
+    .layout     = mu_layout,
     .n_conditions = mu_n_conditions,
     .residual     = mu_residual,
     .jacobian     = mu_jacobian,

@@ -191,6 +191,7 @@ extern const yoke_formulation_ops weighted_ops;
 
 const yoke_formulation_ops weighted_ops = {
     .name         = "weighted",
+    .for_joints   = true,
     .summary      = "rigid joints: weighted mean of the multipliers for g = 0, g' = 0 and g'' = 0, index 1, 2 or 3",
     .check        = weighted_check,
     .create       = weighted_create,

@@ -109,6 +109,19 @@ void explicit_combine(int n, const double *y0, double h, int n_terms, const doub
   }
 }
 
+YOKE_SIMD double explicit_distance(int n, const double *a, const double *b) {
+  enum { LANES = 8 };
+  double sum[LANES] = {0};
+  int    i          = 0;
+  for (; i + LANES <= n; i += LANES) {
+    for (int k = 0; k < LANES; ++k) sum[k] += (a[i + k] - b[i + k]) * (a[i + k] - b[i + k]);
+  }
+  for (int k = 0; i < n; ++i, ++k) sum[k] += (a[i] - b[i]) * (a[i] - b[i]);
+  double total = 0;
+  for (int k = 0; k < LANES; ++k) total += sum[k];
+  return total;
+}
+
 /* Two sums of the same terms, each read once. */
 YOKE_SIMD static void add_four_twice(int m, const double *restrict c, const double *restrict d,
                                      const double *restrict k0, const double *restrict k1, const double *restrict k2,

@@ -40,6 +40,9 @@ int explicit_n_q(const yoke_equations *equations);
 /* sum_i (e_i / (atol + rtol max(|y0_i|, |y1_i|)))^2, in index order. */
 double explicit_error_sum(int n, const double *e, const double *y0, const double *y1, double atol, double rtol);
 
+/* sum_i (a_i - b_i)^2, in eight sums of every eighth entry. */
+double explicit_distance(int n, const double *a, const double *b);
+
 /* out = y0 + h sum_j c[j] K[j] (y0 NULL: 0), terms in the order of j. */
 void explicit_combine(int n, const double *y0, double h, int n_terms, const double *c, const double *const *K,
                       double *out);

@@ -409,21 +409,13 @@ static void watch_stiffness(const rk_view *x, double h) {
     if (own->checks_left > 0) --own->checks_left;
     return;
   }
-  own->checks_left            = x->self->check_every - 1;
-  const yoke_equations *e     = x->integrator->equations;
-  const int             s     = x->self->tableau->s;
-  double                f_sum = 0, y_sum = 0;
-  for (int i = 0; i < explicit_n_q(e); ++i) {
-    const double df = x->self->nystroem ? x->v_new[i] - x->v_stage[i] : x->kq[s][i] - x->kq[s - 1][i];
-    const double dy = x->q_new[i] - x->q_stage[i];
-    f_sum += df * df;
-    y_sum += dy * dy;
-  }
-  for (int i = 0; i < e->nv; ++i) {
-    const double df = x->kv[s][i] - x->kv[s - 1][i], dy = x->v_new[i] - x->v_stage[i];
-    f_sum += df * df;
-    y_sum += dy * dy;
-  }
+  own->checks_left        = x->self->check_every - 1;
+  const yoke_equations *e = x->integrator->equations;
+  const int             s = x->self->tableau->s, nq = explicit_n_q(e);
+  const double          fq =
+      x->self->nystroem ? explicit_distance(nq, x->v_new, x->v_stage) : explicit_distance(nq, x->kq[s], x->kq[s - 1]);
+  const double f_sum = fq + explicit_distance(e->nv, x->kv[s], x->kv[s - 1]);
+  const double y_sum = explicit_distance(nq, x->q_new, x->q_stage) + explicit_distance(e->nv, x->v_new, x->v_stage);
   if (!(y_sum > 0)) return;
   if (h * sqrt(f_sum / y_sum) > x->self->tableau->stiff_bound) {
     own->smooth_count = 0;

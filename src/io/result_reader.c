@@ -218,9 +218,9 @@ static void open_cosimulation(yoke_result *result) {
   hsize_t extent[2];
   free(result->scheme), result->scheme     = read_text(group, "scheme");
   free(result->sequence), result->sequence = read_text(group, "sequence");
-  result->order                            = whole_or_0(read_number(group, "order"));
-  result->macro_step                       = read_number(group, "step");
-  result->n_subsystems                     = whole_or_0((double)count_points(group, "subsystems"));
+  result->order        = whole_or_0(read_number(group, "order"));
+  result->macro_step   = read_number(group, "step");
+  result->n_subsystems = whole_or_0((double)count_points(group, "subsystems"));
   if (H5Lexists(group, "time", H5P_DEFAULT) > 0 && dataset_extent(group, "time", extent) == 1)
     result->n_macro_steps = (size_t)extent[0];
   if (H5Lexists(group, "couplings", H5P_DEFAULT) > 0 && H5Lexists(group, "couplings/values", H5P_DEFAULT) > 0 &&
@@ -542,7 +542,9 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
 
 void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) {
   *facts = (yoke_result_facts){
-      .format              = result->is_hdf5 ? "HDF5" : result->is_memory ? "memory" : "CSV",
+      .format              = result->is_hdf5     ? "HDF5"
+                             : result->is_memory ? "memory"
+                                                 : "CSV",
       .version             = result->version,
       .name                = result->name,
       .model               = result->model,

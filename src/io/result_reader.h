@@ -30,7 +30,7 @@ struct yoke_result {
   int               *by_name;        /* [n] numbers sorted by name */
   int                n_groups;
   yoke_result_group *groups;
-  yoke_csv_table     table; /* CSV and memory; its column 0 is the time */
+  yoke_csv_table     table;             /* CSV and memory; its column 0 is the time */
   char              *scheme, *sequence; /* of a split run, else "" */
   int                order, n_subsystems, n_channels;
   double             macro_step;

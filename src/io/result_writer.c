@@ -43,7 +43,16 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 #include <sys/stat.h>
 
 /* Columns of the output rows after `values`, and of the macro steps. Whole numbers up to 2^53 are exact in buffers of doubles. */
-enum { TRACK_STEPS, TRACK_REJECTED, TRACK_EVALUATIONS, TRACK_JACOBIANS, TRACK_FACTORIZATIONS, TRACK_H, TRACK_ORDER, N_TRACKS };
+enum {
+  TRACK_STEPS,
+  TRACK_REJECTED,
+  TRACK_EVALUATIONS,
+  TRACK_JACOBIANS,
+  TRACK_FACTORIZATIONS,
+  TRACK_H,
+  TRACK_ORDER,
+  N_TRACKS
+};
 enum { N_PART_TRACKS = 3 }; /* the first three of them, per subsystem */
 enum { MACRO_H, MACRO_ORDER, MACRO_ITERATIONS, MACRO_INTEGRATIONS, MACRO_RESIDUAL, MACRO_CONVERGED, N_MACRO };
 
@@ -63,9 +72,12 @@ static const track_def solver_tracks[N_TRACKS] = {
 };
 
 static const track_def macro_tracks[N_MACRO] = {
-    [MACRO_H]            = {"H", "s", false},          [MACRO_ORDER]    = {"order", "", true},
-    [MACRO_ITERATIONS]   = {"iterations", "", true},   [MACRO_RESIDUAL] = {"residual", "", false},
-    [MACRO_INTEGRATIONS] = {"integrations", "", true}, [MACRO_CONVERGED] = {"converged", "", true},
+    [MACRO_H]            = {"H", "s", false},
+    [MACRO_ORDER]        = {"order", "", true},
+    [MACRO_ITERATIONS]   = {"iterations", "", true},
+    [MACRO_RESIDUAL]     = {"residual", "", false},
+    [MACRO_INTEGRATIONS] = {"integrations", "", true},
+    [MACRO_CONVERGED]    = {"converged", "", true},
 };
 
 typedef struct column {
@@ -226,8 +238,7 @@ static bool create_main(yoke_result_writer *writer, const yoke_result_def *def) 
   hid_t group = create_group(writer, writer->file, def->group);
   bool  done  = group >= 0 && create_time(writer, group, &writer->outputs);
   if (done && def->n > 0) {
-    hid_t values = writer->outputs.columns[0].dataset =
-        create_dataset(writer, group, "values", H5T_IEEE_F64LE, def->n);
+    hid_t values = writer->outputs.columns[0].dataset = create_dataset(writer, group, "values", H5T_IEEE_F64LE, def->n);
     done = values >= 0 && set_texts(writer, values, "names", def->n, def->names) &&
            set_texts(writer, values, "units", def->n, def->units);
   }
@@ -264,20 +275,17 @@ static bool create_couplings(yoke_result_writer *writer, hid_t parent, const yok
 static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_split *split) {
   hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_attr_phase_change(properties, 0, 0); /* names of 10^5 subsystems exceed an object header */
-  hid_t group =
-      (hid_t)checked(writer, H5Gcreate2(writer->file, "cosimulation", H5P_DEFAULT, properties, H5P_DEFAULT));
+  hid_t group = (hid_t)checked(writer, H5Gcreate2(writer->file, "cosimulation", H5P_DEFAULT, properties, H5P_DEFAULT));
   H5Pclose(properties);
-  const bool done = group >= 0 && set_text(writer, group, "scheme", split->scheme) &&
-                    set_text(writer, group, "sequence", split->sequence) &&
-                    set_text(writer, group, "start", split->start) &&
-                    set_text(writer, group, "predictor", split->predictor) &&
-                    set_text(writer, group, "jacobian", split->jacobian) &&
-                    set_number(writer, group, "order", split->order) &&
-                    set_number(writer, group, "step", split->step) &&
-                    set_texts(writer, group, "subsystems", split->n_subsystems, split->subsystems) &&
-                    create_time(writer, group, &writer->macro) &&
-                    create_tracks(writer, group, N_MACRO, macro_tracks, writer->macro.columns) &&
-                    create_couplings(writer, group, split);
+  const bool done =
+      group >= 0 && set_text(writer, group, "scheme", split->scheme) &&
+      set_text(writer, group, "sequence", split->sequence) && set_text(writer, group, "start", split->start) &&
+      set_text(writer, group, "predictor", split->predictor) && set_text(writer, group, "jacobian", split->jacobian) &&
+      set_number(writer, group, "order", split->order) && set_number(writer, group, "step", split->step) &&
+      set_texts(writer, group, "subsystems", split->n_subsystems, split->subsystems) &&
+      create_time(writer, group, &writer->macro) &&
+      create_tracks(writer, group, N_MACRO, macro_tracks, writer->macro.columns) &&
+      create_couplings(writer, group, split);
   if (group >= 0) H5Gclose(group);
   return done;
 }
@@ -327,7 +335,7 @@ static void destroy(yoke_result_writer **writer) {
 }
 
 static bool allocate_column(column *c, int capacity, int width) {
-  *c = (column){.dataset = -1, .width = width};
+  *c      = (column){.dataset = -1, .width = width};
   c->rows = yoke_allocate((size_t)capacity * (size_t)(width > 0 ? width : 1), sizeof(double));
   return c->rows != NULL;
 }
@@ -349,8 +357,8 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
   if (!writer) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the result '%s'", def->path);
   *out           = writer;
   writer->driver = writer->file = writer->outputs.time.dataset = writer->macro.time.dataset = -1;
-  writer->n                                                                                = def->n;
-  writer->is_split                                                                         = def->split != NULL;
+  writer->n                                                                                 = def->n;
+  writer->is_split                                                                          = def->split != NULL;
   if (def->split) {
     writer->n_subsystems = def->split->n_subsystems;
     writer->n_channels   = def->split->n_channels;

@@ -24,14 +24,14 @@
 typedef struct yoke_result_writer yoke_result_writer;
 
 typedef struct yoke_result_def { /* borrowed for the call */
-  const char        *path;
-  const char        *group; /* "main" */
-  const char        *version, *name, *model, *settings;
-  double             t_start, t_end; /* [s] */
-  int                n;              /* quantities */
-  const char *const *names;          /* [n] */
-  const char *const *units;          /* [n] */
-  const struct yoke_result_split *split; /* NULL: monolithic */
+  const char                     *path;
+  const char                     *group; /* "main" */
+  const char                     *version, *name, *model, *settings;
+  double                          t_start, t_end; /* [s] */
+  int                             n;              /* quantities */
+  const char *const              *names;          /* [n] */
+  const char *const              *units;          /* [n] */
+  const struct yoke_result_split *split;          /* NULL: monolithic */
 } yoke_result_def;
 
 typedef struct yoke_result_split { /* borrowed for the call */

@@ -1,7 +1,9 @@
 #include "io/run.h"
 #include "base/text.h"
+#include "coupling/scheme.h"
 #include "io/clock.h"
 #include "io/csv.h"
+#include "io/result_reader.h"
 #include "io/result_writer.h"
 #include "master/simulation.h"
 #include <yoke/yoke.h>
@@ -36,6 +38,26 @@ const char *yoke_solver_name(int i) {
 }
 const char *yoke_solver_summary(int i) {
   return yoke_integrator_method_summary(i);
+}
+
+int yoke_n_formulations(void) {
+  return yoke_formulation_n();
+}
+const char *yoke_formulation_name(int i) {
+  return yoke_formulation_at(i)->name;
+}
+const char *yoke_formulation_summary(int i) {
+  return yoke_formulation_at(i)->summary;
+}
+
+int yoke_n_schemes(void) {
+  return yoke_scheme_n();
+}
+const char *yoke_scheme_name(int i) {
+  return yoke_scheme_at(i)->name;
+}
+const char *yoke_scheme_summary(int i) {
+  return yoke_scheme_at(i)->summary;
 }
 
 const char *yoke_nearest_name(const char *name, const char *const *list, int n) {
@@ -102,8 +124,10 @@ static void put_list(text_buffer *buffer, const char *key, int n, char *const *t
   put(buffer, "]");
 }
 
-static void put_solver(text_buffer *buffer, const yoke_solver_def *solver) {
-  put(buffer, "solvers:\n  default: {kind: %s", solver->kind);
+static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_def *solver) {
+  put(buffer, "  ");
+  put_quoted(buffer, name);
+  put(buffer, ": {kind: %s", solver->kind);
   put_number(buffer, ", rtol: ", solver->rtol, "");
   put_number(buffer, ", atol: ", solver->atol, "");
   if (solver->step > 0.0) put_number(buffer, ", step: ", solver->step, "");
@@ -118,18 +142,51 @@ static void put_solver(text_buffer *buffer, const yoke_solver_def *solver) {
   put_number(buffer, ", rho_inf: ", solver->rho_inf, "}\n");
 }
 
-char *yoke_run_settings_text(const yoke_model *model, int threads) {
+static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
+  put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
+      c->feedthrough ? "true" : "false");
+  if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
+}
+
+static void put_cosimulation(text_buffer *buffer, const yoke_model *model) {
+  const yoke_cosimulation_def *c = &model->cosimulation;
+  put(buffer, "cosimulation:\n  scheme: %s\n  sequence: %s\n  order: %d\n", c->scheme, c->sequence, c->order);
+  put_number(buffer, "  step: ", c->step, "\n");
+  put(buffer, "  start: %s\n  predictor: %s\n  jacobian: %s\n  final_update: %s\n", c->start, c->predictor, c->jacobian,
+      c->final_update ? "true" : "false");
+  put_number(buffer, "  corrector: {rtol: ", c->corrector_rtol, "");
+  put_number(buffer, ", atol: ", c->corrector_atol, "");
+  put_number(buffer, ", tau: ", c->corrector_tau, "}\n");
+  put(buffer, "  couplings: {");
+  put_coupling(buffer, &c->couplings);
+  for (int i = 0; i < c->n_own; ++i) {
+    put(buffer, ", ");
+    put_quoted(buffer, c->own[i].name);
+    put(buffer, ": {");
+    put_coupling(buffer, &c->own[i]);
+    put(buffer, "}");
+  }
+  put(buffer, "}\n");
+}
+
+char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads) {
   text_buffer buffer = {0};
   put_number(&buffer, "t_start: ", model->t_start, "\n");
   put_number(&buffer, "t_end: ", model->t_end, "\n");
   put_number(&buffer, "gravity: [", model->gravity[0], ", ");
   put_number(&buffer, "", model->gravity[1], ", ");
   put_number(&buffer, "", model->gravity[2], "]\n");
-  put_solver(&buffer, &model->solver);
+  put(&buffer, "solvers:\n");
+  put_solver(&buffer, "default", &model->solver);
+  for (int i = 0; is_split && i < model->n_parts; ++i) {
+    if (model->parts[i].has_solver) put_solver(&buffer, model->parts[i].name, &model->parts[i].solver);
+  }
+  if (is_split) put_cosimulation(&buffer, model);
   put_number(&buffer, "output: {every: ", model->output.every, "");
   if (model->output.n_select > 0) put_list(&buffer, "select", model->output.n_select, model->output.select);
   if (model->output.n_integrals > 0) put_list(&buffer, "integrals", model->output.n_integrals, model->output.integrals);
   put(&buffer, "}\n");
+  if (model->n_parts > 0 && !is_split) put(&buffer, "# monolithic\n");
   if (threads > 0) put(&buffer, "# threads: %d\n", threads);
   if (!buffer.has_failed) return buffer.text;
   free(buffer.text);
@@ -146,13 +203,24 @@ static char *override_text(const char *key, const char *value) {
   return text;
 }
 
-static yoke_status load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out) {
+yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out) {
   const struct {
     const char *key, *value;
   } own[] = {{"t_end", options->t_end},
              {"solvers.default.kind", options->solver},
              {"solvers.default.rtol", options->rtol},
-             {"solvers.default.atol", options->atol}};
+             {"solvers.default.atol", options->atol},
+             {"output.every", options->every},
+             {"cosimulation.scheme", options->scheme},
+             {"cosimulation.sequence", options->sequence},
+             {"cosimulation.order", options->order},
+             {"cosimulation.step", options->step},
+             {"cosimulation.start", options->start},
+             {"cosimulation.jacobian", options->jacobian},
+             {"cosimulation.predictor", options->predictor},
+             {"cosimulation.couplings.formulation", options->formulation},
+             {"cosimulation.couplings.decomposition", options->decomposition},
+             {"cosimulation.couplings.extension", options->extension}};
   enum { N_OWN = sizeof own / sizeof *own };
   *out                      = NULL;
   const char **sets         = yoke_allocate((size_t)options->n_sets + N_OWN, sizeof *sets);
@@ -175,18 +243,65 @@ static yoke_status load(yoke_context *ctx, const yoke_run_options *options, yoke
   return status;
 }
 
+/* Tasks of a small model are shorter than waking a thread takes; the results are the same bits either way. */
+enum { MIN_FREEDOMS_FOR_THREADS = 256 };
+
+static const char *choose_exec(const yoke_run_options *options, const yoke_model *model) {
+  if (options->exec) return options->exec;
+#ifdef YOKE_WITH_OPENMP
+  int n_freedoms = 0;
+  for (int b = 0; b < model->n_bodies; ++b) n_freedoms += yoke_body_nv(&model->bodies[b]);
+  const bool is_wanted = options->threads > 1 || (options->threads == 0 && n_freedoms >= MIN_FREEDOMS_FOR_THREADS);
+  return is_wanted ? "openmp" : "serial";
+#else
+  (void)model;
+  return "serial";
+#endif
+}
+
+/* Options of the co-simulation mean nothing without a split; the user may have forgotten it. */
+static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke_model *model) {
+  const bool is_any = o->scheme || o->sequence || o->order || o->step || o->start || o->jacobian || o->predictor ||
+                      o->formulation || o->decomposition || o->extension || o->check || o->trace;
+  if (model->n_parts == 0 && is_any)
+    yoke_warn(ctx, "the model has no split: it runs as a whole, and options of the co-simulation have no effect");
+}
+
+yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
+                                yoke_simulation **out) {
+  if (model->n_parts == 0 || options->monolithic) return yoke_simulation_create(ctx, model, out);
+  const yoke_cosimulation_options split = {
+      .exec       = choose_exec(options, model),
+      .threads    = options->threads,
+      .check      = options->check,
+      .trace      = options->trace,
+      .trace_user = options->trace_user,
+  };
+  return yoke_simulation_create_split(ctx, model, &split, out);
+}
+
 /* ---- recording ---- */
 
+/* Rows in memory, for a comparison. */
+typedef struct row_store {
+  bool    is_wanted;
+  size_t  n, capacity; /* rows */
+  double *rows;        /* [n, 1 + n_outputs], time first */
+} row_store;
+
 typedef struct recorder {
-  yoke_context           *ctx;
-  const yoke_run_options *options;
-  const yoke_model       *model;
-  yoke_simulation        *simulation;
-  yoke_run_summary       *summary;
-  const char            **names, **units; /* [n_outputs], belong to the simulation */
-  yoke_result_writer     *hdf5;           /* NULL: none */
-  yoke_csv_writer        *csv, *csv_out;  /* csv_out: `out` ended in .csv */
-  double                  t_kept;         /* of the last row */
+  yoke_context            *ctx;
+  const yoke_run_options  *options;
+  const yoke_model        *model;
+  yoke_simulation         *simulation;
+  yoke_run_summary        *summary;
+  const char             **names, **units; /* [n_outputs], belong to the simulation */
+  yoke_result_writer      *hdf5;           /* NULL: none */
+  yoke_csv_writer         *csv, *csv_out;  /* csv_out: `out` ended in .csv */
+  double                   t_kept;         /* of the last row */
+  const yoke_cosimulation *cosimulation;   /* NULL: monolithic */
+  double                  *channels;       /* [n_channels] at the present macro point */
+  row_store                store;
 } recorder;
 
 static bool is_csv_name(const char *path) {
@@ -222,9 +337,33 @@ static yoke_status choose_files(recorder *r) {
   return YOKE_OK;
 }
 
-static yoke_status open_hdf5(recorder *r) {
-  char *settings = yoke_run_settings_text(r->model, r->options->threads);
-  if (!settings) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for the settings");
+static void release_texts(char **texts, int n) {
+  for (int i = 0; texts && i < n; ++i) free(texts[i]);
+  free(texts);
+}
+
+/* "coupling.force x" of every channel, coupling by coupling; NULL when out of memory. */
+static char **channel_names(const recorder *r) {
+  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
+  const yoke_split *split = yoke_cosimulation_split(r->cosimulation);
+  char            **names = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof *names);
+  int               n     = 0;
+  for (int k = 0; names && k < split->n_couplings; ++k) {
+    for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
+      const char  *channel = yoke_graph_channel_name(graph, k, i);
+      const size_t size    = strlen(split->couplings[k].name) + strlen(channel) + 2;
+      names[n]             = yoke_allocate(size, 1);
+      if (!names[n]) {
+        release_texts(names, n);
+        return NULL;
+      }
+      snprintf(names[n++], size, "%s.%s", split->couplings[k].name, channel);
+    }
+  }
+  return names;
+}
+
+static yoke_status create_hdf5(recorder *r, const char *settings, const yoke_result_split *split) {
   const yoke_result_def def = {
       .path     = r->summary->out,
       .group    = "main",
@@ -237,8 +376,44 @@ static yoke_status open_hdf5(recorder *r) {
       .n        = r->summary->n_outputs,
       .names    = r->names,
       .units    = r->units,
+      .split    = split,
   };
-  const yoke_status status = yoke_result_writer_create(r->ctx, &def, &r->hdf5);
+  return yoke_result_writer_create(r->ctx, &def, &r->hdf5);
+}
+
+static yoke_status create_split_hdf5(recorder *r, const char *settings) {
+  const yoke_cosimulation_def *c          = &r->model->cosimulation;
+  const int                    n_parts    = r->model->n_parts;
+  char                       **channels   = channel_names(r);
+  const char                 **subsystems = yoke_allocate((size_t)n_parts, sizeof *subsystems);
+  yoke_status                  status     = YOKE_OK;
+  if (!channels || !subsystems) status = yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for the couplings' names");
+  for (int i = 0; subsystems && i < n_parts; ++i) subsystems[i] = r->model->parts[i].name;
+  if (status == YOKE_OK) {
+    const yoke_result_split split = {
+        .n_subsystems = n_parts,
+        .subsystems   = subsystems,
+        .n_channels   = r->summary->n_channels,
+        .channels     = (const char *const *)channels,
+        .scheme       = c->scheme,
+        .sequence     = c->sequence,
+        .start        = c->start,
+        .predictor    = c->predictor,
+        .jacobian     = c->jacobian,
+        .order        = r->summary->order,
+        .step         = r->summary->macro_step,
+    };
+    status = create_hdf5(r, settings, &split);
+  }
+  release_texts(channels, r->summary->n_channels);
+  free(subsystems);
+  return status;
+}
+
+static yoke_status open_hdf5(recorder *r) {
+  char *settings = yoke_run_settings_text(r->model, r->cosimulation != NULL, r->options->threads);
+  if (!settings) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for the settings");
+  const yoke_status status = r->cosimulation ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
   free(settings);
   return status;
 }
@@ -249,7 +424,9 @@ static yoke_status open_files(recorder *r) {
   r->summary->n_outputs = n;
   r->names              = yoke_allocate((size_t)n + 1, sizeof *r->names);
   r->units              = yoke_allocate((size_t)n + 1, sizeof *r->units);
-  if (!r->names || !r->units) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %d outputs", n);
+  r->channels           = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof(double));
+  if (!r->names || !r->units || !r->channels)
+    return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %d outputs", n);
   for (int i = 0; i < n; ++i) {
     r->names[i] = yoke_simulation_output_name(r->simulation, i);
     r->units[i] = yoke_simulation_output_unit(r->simulation, i);
@@ -276,9 +453,73 @@ static yoke_status close_files(recorder *r, yoke_status status) {
   for (size_t i = 0; i < sizeof closed / sizeof *closed; ++i) {
     if (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && closed[i] != YOKE_OK)) status = closed[i];
   }
-  free(r->names);
-  free(r->units);
   return status;
+}
+
+static yoke_status store_row(recorder *r, double t, const double *outputs) {
+  row_store   *store = &r->store;
+  const size_t width = (size_t)r->summary->n_outputs + 1;
+  if (store->n == store->capacity) {
+    const size_t capacity = 2 * store->capacity + 256;
+    double      *larger =
+        capacity > SIZE_MAX / sizeof(double) / width ? NULL : realloc(store->rows, capacity * width * sizeof *larger);
+    if (!larger) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %zu output times", capacity);
+    store->rows     = larger;
+    store->capacity = capacity;
+  }
+  double *row = store->rows + store->n++ * width;
+  row[0]      = t;
+  memcpy(row + 1, outputs, (width - 1) * sizeof *row);
+  return YOKE_OK;
+}
+
+/* The stored rows as a result. */
+static yoke_status take_store(recorder *r, yoke_result **out) {
+  const size_t   n = (size_t)r->summary->n_outputs + 1, n_rows = r->store.n;
+  yoke_csv_table table = {.n_columns = (int)n, .n_rows = n_rows};
+  table.names          = yoke_allocate(n, sizeof *table.names);
+  table.values         = yoke_allocate(n * n_rows + 1, sizeof(double));
+  bool done            = table.names && table.values;
+  for (size_t i = 0; table.names && i < n; ++i) {
+    table.names[i] = yoke_text_copy(i == 0 ? "time" : r->names[i - 1]);
+    done           = done && table.names[i];
+  }
+  for (size_t i = 0; done && i < n; ++i) {
+    for (size_t k = 0; k < n_rows; ++k) table.values[i * n_rows + k] = r->store.rows[k * n + i];
+  }
+  if (done) return yoke_result_from_table(r->ctx, r->options->model, r->units, &table, out);
+  if (!table.names) table.n_columns = 0;
+  yoke_csv_table_release(&table);
+  return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %zu output times", n_rows);
+}
+
+static void record_parts(recorder *r) {
+  for (int i = 0; i < r->summary->n_subsystems; ++i) {
+    yoke_counters counters;
+    yoke_cosimulation_part_counters(r->cosimulation, i, &counters);
+    yoke_result_writer_part(r->hdf5, i, &counters);
+  }
+}
+
+static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
+  recorder *r = user;
+  if (!r->hdf5) return YOKE_OK;
+  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
+  int               n     = 0;
+  for (int k = 0; k < r->summary->n_couplings; ++k) {
+    for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
+  }
+  const yoke_macro_row row = {
+      .t            = t,
+      .H            = H,
+      .order        = order,
+      .iterations   = statistics->iterations,
+      .integrations = statistics->integrations,
+      .residual     = statistics->residual,
+      .converged    = statistics->converged,
+      .channels     = r->channels,
+  };
+  return yoke_result_writer_macro(r->hdf5, r->ctx, &row);
 }
 
 static yoke_status record_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
@@ -288,9 +529,11 @@ static yoke_status record_sample(void *user, double t, const double *outputs, co
     if (isfinite(outputs[i])) continue;
     return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->names[i], t);
   }
+  if (r->hdf5 && r->cosimulation) record_parts(r);
   if (r->hdf5) YOKE_TRY(yoke_result_writer_row(r->hdf5, r->ctx, t, outputs, counters, h, order));
   if (r->csv_out) YOKE_TRY(yoke_csv_writer_row(r->csv_out, r->ctx, t, outputs));
   if (r->csv) YOKE_TRY(yoke_csv_writer_row(r->csv, r->ctx, t, outputs));
+  if (r->store.is_wanted) YOKE_TRY(store_row(r, t, outputs));
   r->t_kept = t;
   r->summary->n_rows++;
   return YOKE_OK;
@@ -353,6 +596,23 @@ static void take_facts(const yoke_simulation *simulation, yoke_run_summary *summ
   summary->n_constraints = facts.ng;
 }
 
+static void take_split(recorder *r) {
+  yoke_run_summary *s = r->summary;
+  r->cosimulation     = yoke_simulation_cosimulation(r->simulation);
+  if (!r->cosimulation) return;
+  const yoke_scheme_settings *settings = yoke_cosimulation_settings(r->cosimulation);
+  const yoke_split           *split    = yoke_cosimulation_split(r->cosimulation);
+  s->is_split                          = true;
+  s->n_subsystems                      = split->n_parts;
+  s->n_couplings                       = split->n_couplings;
+  for (int k = 0; k < split->n_couplings; ++k)
+    s->n_channels += yoke_graph_n_channels(yoke_cosimulation_graph(r->cosimulation), k);
+  snprintf(s->scheme, sizeof s->scheme, "%s", settings->scheme);
+  snprintf(s->sequence, sizeof s->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");
+  s->order      = settings->order;
+  s->macro_step = yoke_cosimulation_H(r->cosimulation);
+}
+
 static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *to) {
   to->t                   = from->t;
   to->steps               = from->counters.steps;
@@ -365,6 +625,14 @@ static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *
   to->energy_drift        = from->energy_drift;
   to->constraint_residual = from->constraint_residual;
   to->n_events            = from->n_events;
+  if (from->is_split) {
+    to->macro_steps          = from->macro.steps;
+    to->rejected_macro_steps = from->macro.rejected;
+    to->iterations           = from->macro.iterations;
+    to->integrations         = from->macro.integrations;
+    to->unconverged          = from->macro.unconverged;
+    to->residual             = from->macro.residual;
+  }
   if (from->method) snprintf(to->method, sizeof to->method, "%s", from->method);
 }
 
@@ -382,7 +650,7 @@ static void note_kept(const recorder *r, yoke_status status) {
 }
 
 static yoke_status simulate(recorder *r) {
-  const yoke_sink         sink   = {.user = r, .sample = record_sample, .progress = report_progress};
+  const yoke_sink sink = {.user = r, .sample = record_sample, .progress = report_progress, .macro = record_macro};
   yoke_simulation_summary result = {.t = r->model->t_start};
   const double            begin  = yoke_clock_now();
   yoke_status             status = yoke_simulation_run(r->simulation, r->model->t_end, &sink, &result, r->ctx);
@@ -406,18 +674,24 @@ static void use_threads(int threads) {
 #endif
 }
 
-yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary) {
+/* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
+static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
+                                yoke_result **keep) {
   *summary            = (yoke_run_summary){0};
   const double begin  = yoke_clock_now();
   yoke_model  *model  = NULL;
-  recorder     r      = {.ctx = ctx, .options = options, .summary = summary};
-  yoke_status  status = load(ctx, options, &model);
+  recorder     r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
+  yoke_status  status = yoke_run_load(ctx, options, &model);
   r.model             = model;
   use_threads(options->threads);
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
-  if (status == YOKE_OK) status = yoke_simulation_create(ctx, model, &r.simulation);
+  if (status == YOKE_OK) {
+    warn_unused(ctx, options, model);
+    status = yoke_run_simulation(ctx, options, model, &r.simulation);
+  }
   if (status == YOKE_OK) {
     take_facts(r.simulation, summary);
+    take_split(&r);
     r.t_kept = model->t_start;
     status   = check_names(&r);
   }
@@ -426,8 +700,51 @@ yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_ru
     summary->load_time = yoke_clock_now() - begin;
     status             = status == YOKE_OK ? simulate(&r) : close_files(&r, status);
   }
+  if (status == YOKE_OK && keep) status = take_store(&r, keep);
+  free(r.names);
+  free(r.units);
+  free(r.channels);
+  free(r.store.rows);
   yoke_simulation_destroy(&r.simulation);
   yoke_model_destroy(&model);
+  return status;
+}
+
+yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary) {
+  return run_and_keep(ctx, options, summary, NULL);
+}
+
+/* Where the model keeps every step, the macro step; its text goes to `text`. */
+static yoke_status common_times(yoke_context *ctx, yoke_run_options *options, char text[YOKE_NUMBER_SIZE]) {
+  yoke_model *model = NULL;
+  YOKE_TRY(yoke_run_load(ctx, options, &model));
+  yoke_status status = YOKE_OK;
+  if (model->n_parts == 0) {
+    status = yoke_fail(ctx, YOKE_E_USAGE, "'%s' has no split: there is nothing to compare it with", options->model);
+  } else if (model->output.every <= 0.0 && model->cosimulation.step > 0.0) {
+    yoke_number_text(model->cosimulation.step, text);
+    options->every = text;
+  }
+  yoke_model_destroy(&model);
+  return status;
+}
+
+yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
+                             yoke_run_summary *monolithic, yoke_comparison *comparison) {
+  yoke_run_options own    = *options;
+  yoke_result     *result = NULL, *reference = NULL;
+  char             every[YOKE_NUMBER_SIZE];
+  *split = *monolithic = (yoke_run_summary){0};
+  *comparison          = (yoke_comparison){0};
+  own.out = own.csv  = "";
+  own.monolithic     = false;
+  yoke_status status = common_times(ctx, &own, every);
+  if (status == YOKE_OK) status = run_and_keep(ctx, &own, split, &result);
+  own.monolithic = true;
+  if (status == YOKE_OK) status = run_and_keep(ctx, &own, monolithic, &reference);
+  if (status == YOKE_OK) status = yoke_result_compare(ctx, result, reference, comparison);
+  yoke_result_close(&result);
+  yoke_result_close(&reference);
   return status;
 }
 
@@ -437,103 +754,6 @@ void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->csv);
   free(summary->print_values);
   *summary = (yoke_run_summary){0};
-}
-
-/* ---- inspection ---- */
-
-static void release_items(yoke_model_item **items, int n) {
-  for (int i = 0; *items && i < n; ++i) {
-    free((*items)[i].name);
-    free((*items)[i].kind);
-  }
-  free(*items);
-  *items = NULL;
-}
-
-/* Copies of n items; `item` gives name and kind of number i. */
-static bool take_items(yoke_model_item **items, int n, const void *from,
-                       const char *(*item)(const void *from, int i, const char **kind)) {
-  *items = yoke_allocate((size_t)n + 1, sizeof **items);
-  for (int i = 0; *items && i < n; ++i) {
-    const char *kind = NULL;
-    const char *name = item(from, i, &kind);
-    (*items)[i].name = yoke_text_copy(name ? name : "");
-    (*items)[i].kind = yoke_text_copy(kind ? kind : "");
-    if (!(*items)[i].name || !(*items)[i].kind) return false;
-  }
-  return *items != NULL;
-}
-
-static const char *body_item(const void *from, int i, const char **kind) {
-  const yoke_model *model = from;
-  *kind                   = yoke_body_kind_name(model->bodies[i].kind);
-  return model->bodies[i].name;
-}
-
-static const char *connection_item(const void *from, int i, const char **kind) {
-  const yoke_model *model = from;
-  *kind                   = yoke_connection_kind_name(model->connections[i].kind);
-  return model->connections[i].name;
-}
-
-static const char *output_item(const void *from, int i, const char **kind) {
-  *kind = yoke_simulation_output_unit(from, i);
-  return yoke_simulation_output_name(from, i);
-}
-
-static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, const yoke_simulation *simulation,
-                                    yoke_model_facts *facts) {
-  yoke_simulation_facts sizes = {0};
-  yoke_simulation_facts_get(simulation, &sizes);
-  facts->t_start       = model->t_start;
-  facts->t_end         = model->t_end;
-  facts->rtol          = model->solver.rtol;
-  facts->atol          = model->solver.atol;
-  facts->every         = model->output.every;
-  facts->n_bodies      = model->n_bodies;
-  facts->n_connections = model->n_connections;
-  facts->n_loads       = model->n_loads;
-  facts->n_events      = model->n_events;
-  facts->nq            = sizes.nq;
-  facts->nv            = sizes.nv;
-  facts->n_constraints = sizes.ng;
-  facts->n_redundant   = sizes.n_redundant;
-  facts->n_freedoms    = sizes.n_freedoms;
-  facts->n_outputs     = yoke_simulation_n_outputs(simulation);
-  facts->n_outputs_all = sizes.n_outputs_all;
-  snprintf(facts->solver, sizeof facts->solver, "%s", model->solver.kind);
-  facts->name = yoke_text_copy(model->name ? model->name : "");
-  if (model->output.file) facts->output_file = yoke_text_copy(model->output.file);
-  if (model->output.csv) facts->output_csv = yoke_text_copy(model->output.csv);
-  if (facts->name && take_items(&facts->bodies, facts->n_bodies, model, body_item) &&
-      take_items(&facts->connections, facts->n_connections, model, connection_item) &&
-      take_items(&facts->outputs, facts->n_outputs, simulation, output_item)) {
-    return YOKE_OK;
-  }
-  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the facts of '%s'", facts->name ? facts->name : "the model");
-}
-
-yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts) {
-  *facts                      = (yoke_model_facts){0};
-  yoke_model      *model      = NULL;
-  yoke_simulation *simulation = NULL;
-  yoke_status      status     = load(ctx, options, &model);
-  if (status == YOKE_OK) status = yoke_simulation_create(ctx, model, &simulation);
-  if (status == YOKE_OK) status = take_model_facts(ctx, model, simulation, facts);
-  yoke_simulation_destroy(&simulation);
-  yoke_model_destroy(&model);
-  if (status != YOKE_OK) yoke_model_facts_release(facts);
-  return status;
-}
-
-void yoke_model_facts_release(yoke_model_facts *facts) {
-  release_items(&facts->bodies, facts->n_bodies);
-  release_items(&facts->connections, facts->n_connections);
-  release_items(&facts->outputs, facts->n_outputs);
-  free(facts->name);
-  free(facts->output_file);
-  free(facts->output_csv);
-  *facts = (yoke_model_facts){0};
 }
 
 /* ---- a new model ---- */

@@ -2,10 +2,18 @@
 #ifndef YOKE_IO_RUN_H
 #define YOKE_IO_RUN_H
 
-#include "model/model.h"
+#include "master/simulation.h"
+#include <yoke/run.h>
+
+/* The model with all overrides that the options stand for. Gives. */
+yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out);
+
+/* Its simulation: the split of the model, unless it has none or the options say monolithic. Keeps `model`, gives. */
+yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
+                                yoke_simulation **out);
 
 /* All settings of a run after defaults and overrides, as text of a model file: with the model's text it repeats the run.
  * Gives a new string; NULL when out of memory. */
-char *yoke_run_settings_text(const yoke_model *model, int threads);
+char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads);
 
 #endif

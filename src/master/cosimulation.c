@@ -323,7 +323,7 @@ yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step
     return yoke_fail(
         ctx, YOKE_E_NOT_CONVERGED,
         "the macro step of %.6g s from t = %.9g s failed: %s after %d passes; use a smaller step, or more passes "
-        "(cosimulation.max_iterations)",
+        "(cosimulation.corrector.max_iterations)",
         t_next - t, t, yoke_status_text(status), statistics->iterations);
   }
   return status;

@@ -95,8 +95,8 @@ static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx)
   }
   /* The work of dampers and loads is integrated along unless the model is a bare chain, whose fast kernel it would slow down, or solved
    * by `exact`, which takes linear equations only. */
-  const bool by_itself = !is_one_chain(model) && strcmp(model->solver.kind, "exact") != 0;
-  s->has_energy        = !is_split && (model->energy == 1 || (model->energy < 0 && by_itself));
+  const bool by_itself                 = !is_one_chain(model) && strcmp(model->solver.kind, "exact") != 0;
+  s->has_energy                        = !is_split && (model->energy == 1 || (model->energy < 0 && by_itself));
   const yoke_multibody_options options = {.energy      = s->has_energy,
                                           .n_integrals = model->output.n_integrals,
                                           .integrals   = integrals,
@@ -172,11 +172,12 @@ static void report_redundancy(yoke_context *ctx, const yoke_simulation *s) {
             strlen(text) >= 400 ? ", ..." : "");
 }
 
-/* The whole model at the present macro point. */
-static yoke_status set_point(yoke_simulation *s, macro_point *point) {
+/* The whole model at the present macro point; its rates are needed for samples inside a macro step only. */
+static yoke_status set_point(yoke_simulation *s, bool with_rates, macro_point *point) {
   const yoke_equations *e = &s->equations;
   point->t                = yoke_cosimulation_t(s->cosimulation);
   yoke_cosimulation_gather(s->cosimulation, point->q, point->v);
+  if (!with_rates) return YOKE_OK;
   return e->ops->derivative(e->self, s->work, point->t, point->q, point->v, NULL, point->qdot, point->a, s->lambda);
 }
 
@@ -209,7 +210,7 @@ static yoke_status create(yoke_context *ctx, const yoke_model *model, const yoke
   }
   if (status == YOKE_OK && split != NULL) {
     status = yoke_cosimulation_create(ctx, model, &s->equations, s->mb, split, &s->cosimulation);
-    if (status == YOKE_OK) status = set_point(s, &s->to);
+    if (status == YOKE_OK) status = set_point(s, false, &s->to);
   } else if (status == YOKE_OK) {
     status =
         yoke_integrator_start(s->integrator, s->scratch, s->state, model->t_start, s->q, s->v, &yoke_signal_none, ctx);
@@ -271,7 +272,7 @@ void yoke_simulation_destroy(yoke_simulation **simulation) {
 
 /* Time reached. */
 static double now(const yoke_simulation *s) {
-  return s->cosimulation != NULL ? s->to.t : s->state->t;
+  return s->cosimulation != NULL ? yoke_cosimulation_t(s->cosimulation) : s->state->t;
 }
 
 /* Cubic Hermite polynomial of values and rates at both ends of the macro step. */
@@ -295,10 +296,12 @@ static void interpolate(yoke_simulation *s, double t) {
 
 /* Fill s->sample at t of the last step. Between the ends of a step the interpolated state is brought onto the constraints. */
 static yoke_status take_sample(yoke_simulation *s, double t, bool accelerations) {
-  const yoke_equations     *e   = &s->equations;
-  const yoke_equations_ops *ops = e->ops;
-  if (t == now(s)) {
-    const bool is_split = s->cosimulation != NULL;
+  const yoke_equations     *e        = &s->equations;
+  const yoke_equations_ops *ops      = e->ops;
+  const bool                is_split = s->cosimulation != NULL;
+  /* output times and macro points that are the same differ by rounding */
+  if (t == now(s) || (is_split && fabs(t - now(s)) <= 1e-9 * yoke_cosimulation_H(s->cosimulation))) {
+    if (is_split && s->to.t != now(s)) YOKE_TRY(set_point(s, false, &s->to));
     memcpy(s->q, is_split ? s->to.q : yoke_integrator_q(s->integrator, s->state), (size_t)e->nq * sizeof(double));
     memcpy(s->v, is_split ? s->to.v : yoke_integrator_v(s->integrator, s->state), (size_t)e->nv * sizeof(double));
   } else {
@@ -576,19 +579,18 @@ static yoke_status emit_due(yoke_simulation *s, run *r, double until) {
   }
 }
 
-/* One macro step of a split model. */
+/* One macro step of a split model. The whole model is put together only where a sample needs it. */
 static yoke_status step_split(yoke_simulation *s, const run *r, yoke_context *ctx) {
   yoke_step_statistics statistics = {0};
+  const double         every = s->model->output.every, t = now(s), H = yoke_cosimulation_H(s->cosimulation);
+  const double         due    = s->model->t_start + (double)r->n_samples * every;
+  const bool           inside = every > 0.0 && due < t + H * (1.0 - 1e-9);
+  if (inside) YOKE_TRY(set_point(s, true, &s->from));
   YOKE_TRY(yoke_cosimulation_step(s->cosimulation, r->t_end, &statistics, ctx));
-  const macro_point swap = s->from;
-  s->from                = s->to;
-  s->to                  = swap;
-  YOKE_TRY(set_point(s, &s->to));
-  if (r->sink != NULL && r->sink->macro != NULL) {
-    YOKE_TRY(r->sink->macro(r->sink->user, s->to.t, s->to.t - s->from.t,
-                            yoke_cosimulation_settings(s->cosimulation)->order, &statistics));
-  }
-  return YOKE_OK;
+  if (inside) YOKE_TRY(set_point(s, true, &s->to));
+  if (r->sink == NULL || r->sink->macro == NULL) return YOKE_OK;
+  return r->sink->macro(r->sink->user, now(s), now(s) - t, yoke_cosimulation_settings(s->cosimulation)->order,
+                        &statistics);
 }
 
 /* One step and what happens in it. *stop is set by an event that ends the run. */

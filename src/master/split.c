@@ -450,10 +450,9 @@ static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wi
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_cosimulation_def *c = &b->split->model->cosimulation;
   YOKE_TRY(set_coupling(b->ctx, b->split, k));
-  wire->name            = k->name;
-  wire->formulation     = yoke_formulation_find(k->settings.formulation);
-  const bool for_forces = strcmp(k->settings.formulation, "constitutive") == 0;
-  if (wire->formulation == NULL || for_forces == k->is_joint) {
+  wire->name        = k->name;
+  wire->formulation = yoke_formulation_find(k->settings.formulation);
+  if (wire->formulation == NULL || wire->formulation->for_joints != k->is_joint) {
     return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': formulation '%s' is not for %s, expected '%s'", k->name,
                      k->settings.formulation, k->is_joint ? "rigid joints" : "force elements and flexible joints",
                      k->is_joint ? "stabilized-index-2" : "constitutive");

@@ -103,8 +103,27 @@ typedef struct evaluation {
   bool                     as_force;
   int                      i_load, i_input; /* next load and input */
   double                   F_left;          /* force of the element left of the next block */
+  const int               *only;            /* numbers of the loads that are not 0 at t; NULL: look at all */
+  int                      n_only;
   double                   shared[YOKE_CHAIN_SHARED];
 } evaluation;
+
+/* A train of impulses is 0 but for one of them: only its forces are looked at. */
+static void select_loads(evaluation *ev) {
+  const yoke_chain_loads *loads    = &ev->kernel->loads;
+  int                     n_active = 0, active = 0;
+  ev->only   = NULL;
+  ev->n_only = 0;
+  if (loads->by_shape == NULL) return;
+  for (int g = 0; g < loads->n_shared; ++g) {
+    if (ev->shared[g] == 0.0) continue;
+    ++n_active;
+    active = g;
+  }
+  if (n_active > 1) return;
+  ev->only   = loads->by_shape + loads->start[active];
+  ev->n_only = n_active == 0 ? 0 : loads->start[active + 1] - loads->start[active];
+}
 
 static void evaluation_begin(evaluation *ev, const yoke_chain_kernel *kernel, double t, double gx, const double *u,
                              bool as_force) {
@@ -117,6 +136,7 @@ static void evaluation_begin(evaluation *ev, const yoke_chain_kernel *kernel, do
   ev->i_input  = 0;
   ev->F_left   = 0.0;
   yoke_chain_loads_begin(&kernel->loads, t, ev->shared);
+  select_loads(ev);
 }
 
 static yoke_status add_to(const evaluation *ev, int mass, double force, double *out) {
@@ -126,11 +146,23 @@ static yoke_status add_to(const evaluation *ev, int mass, double force, double *
   return isfinite(*out) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
+/* Loads of the one active shape on masses [i0, i1). */
+static yoke_status add_selected_loads(evaluation *ev, int i0, int i1, double *out) {
+  const yoke_chain_force *forces = ev->kernel->loads.forces;
+  for (; ev->i_load < ev->n_only && forces[ev->only[ev->i_load]].mass < i1; ++ev->i_load) {
+    const yoke_chain_force *load  = &forces[ev->only[ev->i_load]];
+    const double            force = load->amplitude * ev->shared[load->shape];
+    if (force != 0.0) YOKE_TRY(add_to(ev, load->mass, force, &out[load->mass - i0]));
+  }
+  return YOKE_OK;
+}
+
 /* Loads and inputs on masses [i0, i1), positions x[0 .. i1 - i0). */
 static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, double *out) {
   const yoke_chain_kernel *kernel = ev->kernel;
   const yoke_chain_loads  *loads  = &kernel->loads;
-  while (ev->i_load < loads->n_forces && loads->forces[ev->i_load].mass < i1) {
+  if (ev->only != NULL) YOKE_TRY(add_selected_loads(ev, i0, i1, out));
+  while (ev->only == NULL && ev->i_load < loads->n_forces && loads->forces[ev->i_load].mass < i1) {
     const int first = ev->i_load;
     int       count = 1;
     double    force[YOKE_CHAIN_BATCH];

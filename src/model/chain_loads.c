@@ -199,9 +199,9 @@ static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke
     status = yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", loads->n_forces);
   } else {
     for (int k = 0; k < loads->n_forces; ++k) {
-      const yoke_chain_load *l = &chain->loads[k];
-      const double slope = l->amplitude != 0.0 ? l->slope : 0.0; /* no force: no overflow either */
-      loads->forces[k]   = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = slope};
+      const yoke_chain_load *l     = &chain->loads[k];
+      const double           slope = l->amplitude != 0.0 ? l->slope : 0.0; /* no force: no overflow either */
+      loads->forces[k] = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = slope};
       if (l->kind == YOKE_CHAIN_CONTACT) {
         loads->has_contact = true;
         continue;
@@ -227,6 +227,19 @@ static int compare_forces(const void *a, const void *b) {
   return p->slope < q->slope ? -1 : p->slope > q->slope ? 1 : 0;
 }
 
+static yoke_status list_by_shape(yoke_context *ctx, yoke_chain_loads *loads) {
+  if (loads->has_contact || loads->n_shapes != loads->n_shared) return YOKE_OK;
+  loads->by_shape = calloc((size_t)loads->n_forces, sizeof *loads->by_shape);
+  loads->start    = calloc((size_t)loads->n_shapes + 2, sizeof *loads->start);
+  if (loads->by_shape == NULL || loads->start == NULL) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", loads->n_forces);
+  }
+  for (int k = 0; k < loads->n_forces; ++k) ++loads->start[loads->forces[k].shape + 2];
+  for (int g = 0; g < loads->n_shapes; ++g) loads->start[g + 2] += loads->start[g + 1];
+  for (int k = 0; k < loads->n_forces; ++k) loads->by_shape[loads->start[loads->forces[k].shape + 1]++] = k;
+  return YOKE_OK;
+}
+
 yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *out) {
   memset(out, 0, sizeof *out);
   if (chain->n_loads <= 0) return YOKE_OK;
@@ -242,17 +255,17 @@ yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, 
     yoke_chain_loads_destroy(out);
     return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", chain->n_loads);
   }
-  const yoke_status status = group_shapes(ctx, chain, out);
-  if (status != YOKE_OK) {
-    yoke_chain_loads_destroy(out);
-    return status;
-  }
-  if (!sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);
-  return YOKE_OK;
+  yoke_status status = group_shapes(ctx, chain, out);
+  if (status == YOKE_OK && !sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);
+  if (status == YOKE_OK) status = list_by_shape(ctx, out);
+  if (status != YOKE_OK) yoke_chain_loads_destroy(out);
+  return status;
 }
 
 void yoke_chain_loads_destroy(yoke_chain_loads *loads) {
   free(loads->forces);
   free(loads->shapes);
+  free(loads->by_shape);
+  free(loads->start);
   memset(loads, 0, sizeof *loads);
 }

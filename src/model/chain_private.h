@@ -32,6 +32,9 @@ typedef struct yoke_chain_loads {
   bool              has_contact;
   yoke_chain_force *forces; /* [n_forces] */
   yoke_chain_shape *shapes; /* [n_shapes] */
+  /* When every load has a shared shape: numbers of the forces by shape, those of shape g at by_shape[start[g]] ..
+   * by_shape[start[g + 1] - 1], ascending. Else NULL. */
+  int              *by_shape, *start;
 } yoke_chain_loads;
 
 yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *out);

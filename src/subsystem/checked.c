@@ -142,12 +142,12 @@ static yoke_status checked_step(const yoke_subsystem *s, void *scratch, void *st
   tail->phase        = PHASE_BROKEN;
   yoke_status status = inner->ops->step(inner, scratch, state, u, t, H, ctx);
   if (status == YOKE_OK) status = inner->ops->output(inner, scratch, state, u, y);
-  if (status == YOKE_OK) status = check_outputs(s, t + H, y, ctx);
+  if (status == YOKE_OK) status = check_outputs(s, yoke_step_end(u, t, H), y, ctx);
   if (status == YOKE_OK && repeat) status = repeat_step(s, scratch, spare, u, t, H, y, ctx);
   if (repeat && inner->ops->release != NULL) inner->ops->release(inner, spare);
   if (status != YOKE_OK) return status;
   tail->phase = PHASE_STEPPED;
-  tail->t     = t + H;
+  tail->t     = yoke_step_end(u, t, H);
   return YOKE_OK;
 }
 

@@ -95,11 +95,11 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
   }
   yoke_status status = YOKE_OK;
   if (inputs_jump(n, scratch, state, u, t)) status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
-  if (status == YOKE_OK) status = yoke_integrator_advance(n->integrator, scratch, head, u, t + H, ctx);
+  if (status == YOKE_OK) status = yoke_integrator_advance(n->integrator, scratch, head, u, yoke_step_end(u, t, H), ctx);
   if (status != YOKE_OK) {
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed", subsystem->name, H, t);
   }
-  remember_inputs(n, state, u, t + H, YOKE_SIDE_LEFT);
+  remember_inputs(n, state, u, yoke_step_end(u, t, H), YOKE_SIDE_LEFT);
   return YOKE_OK;
 }
 

@@ -13,6 +13,8 @@
 
 #include "integrate/integrator.h"
 #include <yoke/signal.h>
+#include <float.h>
+#include <math.h>
 
 typedef struct yoke_subsystem yoke_subsystem;
 
@@ -52,6 +54,12 @@ struct yoke_subsystem {
   size_t                    state_size, scratch_size; /* bytes; both 64-byte aligned blocks */
   const yoke_subsystem     *inner; /* wrappers: what is inside, its state at the start of theirs; else NULL */
 };
+
+/* End of a step: where the inputs end when that is t + H but for rounding, so that macro points keep their bits. */
+static inline double yoke_step_end(const yoke_signal *u, double t, double H) {
+  const double end = u->t[u->n_pieces], sum = t + H;
+  return fabs(end - sum) <= 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(sum)) ? end : sum;
+}
 
 void yoke_subsystem_destroy(yoke_subsystem **subsystem);
 

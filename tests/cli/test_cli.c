@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "program.h"
 #include <yoke/yoke.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,88 +19,6 @@
 #include <unistd.h>
 
 #define MODEL "examples/pendulum.yaml"
-
-typedef struct fixture {
-  char  folder[64];
-  char *out; /* stdout of the last call */
-  char *err; /* stderr of the last call */
-} fixture;
-
-static int set_up(void **state) {
-  fixture *f = calloc(1, sizeof *f);
-  strcpy(f->folder, "/tmp/yoke-cli-XXXXXX");
-  assert_non_null(mkdtemp(f->folder));
-  *state = f;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  char     command[100];
-  snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
-  if (system(command) != 0) fputs("cannot remove the test's folder\n", stderr);
-  free(f->out);
-  free(f->err);
-  free(f);
-  return 0;
-}
-
-static const char *program(void) {
-  const char *path = getenv("YOKE_PROGRAM");
-  return path && *path ? path : "build/yoke";
-}
-
-static char *read_text(const char *path) {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  size_t length = 0, room = 1 << 16;
-  char  *text = malloc(room);
-  for (;;) {
-    length += fread(text + length, 1, room - length - 1, file);
-    if (length + 1 < room) break;
-    text = realloc(text, room *= 2);
-    assert_non_null(text);
-  }
-  text[length] = '\0';
-  fclose(file);
-  return text;
-}
-
-static void write_text(const char *path, const char *text) {
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static const char *in_folder(const fixture *f, const char *name, char path[128]) {
-  snprintf(path, 128, "%s/%s", f->folder, name);
-  return path;
-}
-
-/* Runs the program with `arguments` (shell words; @ stands for the test's folder) and gives its exit code. */
-static int yoke(fixture *f, const char *arguments) {
-  char   command[4000], path[128];
-  size_t n = (size_t)snprintf(command, sizeof command, "'%s' ", program());
-  for (const char *c = arguments; *c; ++c) {
-    n += (size_t)snprintf(command + n, sizeof command - n, *c == '@' ? "%s" : "%.1s", *c == '@' ? f->folder : c);
-  }
-  n += (size_t)snprintf(command + n, sizeof command - n, " 2>'%s/err'", f->folder);
-  if (!strchr(arguments, '>')) snprintf(command + n, sizeof command - n, " >'%s/out'", f->folder);
-  const int status = system(command);
-  free(f->out), free(f->err);
-  f->out = f->err = NULL;
-  if (access(in_folder(f, "out", path), R_OK) == 0) f->out = read_text(path);
-  f->err = read_text(in_folder(f, "err", path));
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
-
-static void assert_says(const char *text, const char *part) {
-  if (strstr(text, part)) return;
-  print_error("expected '%s' in:\n%s\n", part, text);
-  fail();
-}
 
 /* Name and value at the end of the first quantity of a short run. */
 static double first_quantity(fixture *f, char name[100]) {
@@ -120,8 +39,10 @@ static double first_quantity(fixture *f, char name[100]) {
 /* ---- usage ---- */
 
 static void version_and_help_exit_with_0(void **state) {
-  static const char *const calls[] = {"--version",  "help",         "--help",          "help run",  "help solvers",
-                                      "run --help", "check --help", "help exit-codes", "help help", "help outputs"};
+  static const char *const calls[] = {"--version",    "help",         "--help",       "help run",
+                                      "help solvers", "run --help",   "check --help", "help exit-codes",
+                                      "help help",    "help outputs", "help schemes", "help formulations",
+                                      "split --help"};
   fixture                 *f       = *state;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
     assert_int_equal(yoke(f, calls[i]), 0);
@@ -258,6 +179,91 @@ static void missing_model_exits_with_7(void **state) {
   assert_int_equal(yoke(f, "check @/none.yaml"), 7);
 }
 
+/* Whatever stands in the file, the program ends with an exit code and a message that names the file. */
+static void assert_refused(fixture *f, const char *name, int code, const char *says) {
+  char call[200];
+  snprintf(call, sizeof call, "run @/%s", name);
+  const int found = yoke(f, call);
+  if (found != code) print_error("%s: exit code %d\n%s\n", name, found, f->err);
+  assert_int_equal(found, code);
+  assert_says(f->err, name);
+  assert_says(f->err, says);
+}
+
+static void files_that_are_no_model_are_refused(void **state) {
+  static const struct {
+    const char *name, *text, *says;
+  } cases[] = {
+      {"empty.yaml", "", "empty file"},
+      {"scalar.yaml", "hello\n", "'yoke: 1'"},
+      {"list.yaml", "- 1\n- 2\n", "'yoke: 1'"},
+      {"control.yaml", "yoke: 1\n\001\002\n", "no text"},
+      {"two.yaml", "yoke: 1\n---\nyoke: 1\n", "second document"},
+      {"nobody.yaml", "yoke: 1\nt_end: 1\n", "at least one body"},
+      {"mass.yaml", "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: -1}}\n", "greater than 0"},
+      {"cycle.yaml", "yoke: 1\nt_end: 1\nparameters: {a: b, b: a}\nbodies: {m: {kind: mass1d, mass: a}}\n",
+       "a -> b -> a"},
+      {"self.yaml", "yoke: 1\ninclude: self.yaml\n", "found a cycle"},
+      {"chain.yaml", "yoke: 1\nt_end: 1\nbodies: {m: {kind: chain, n: 2e9, mass: 1}}\n", "2000000000"},
+  };
+  fixture *f = *state;
+  char     path[128];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    write_text(in_folder(f, cases[i].name, path), cases[i].text);
+    assert_refused(f, cases[i].name, 3, cases[i].says);
+  }
+}
+
+static void folder_as_a_model_exits_with_7(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(mkdir(in_folder(f, "folder.yaml", path), 0700), 0);
+  assert_refused(f, "folder.yaml", 7, "directory");
+}
+
+/* The superuser may read everything. */
+static void unreadable_model_exits_with_7(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  if (geteuid() == 0) {
+    assert_int_equal(symlink("/proc/self/mem", in_folder(f, "closed.yaml", path)), 0);
+  } else {
+    write_text(in_folder(f, "closed.yaml", path), "yoke: 1\n");
+    assert_int_equal(chmod(path, 0), 0);
+  }
+  assert_refused(f, "closed.yaml", 7, "closed.yaml");
+}
+
+static void hundred_megabytes_of_junk_are_refused(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "junk.yaml", path), "yoke: 1\n");
+  assert_int_equal(truncate(path, 100000000), 0);
+  assert_refused(f, "junk.yaml", 3, "64 MB");
+}
+
+static void deep_nesting_and_alias_bombs_are_refused(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  FILE    *file = fopen(in_folder(f, "deep.yaml", path), "wb");
+  assert_non_null(file);
+  fputs("yoke: 1\nbodies: ", file);
+  for (int i = 0; i < 100000; ++i) fputc('[', file);
+  assert_int_equal(fclose(file), 0);
+  assert_refused(f, "deep.yaml", 3, "nesting");
+
+  file = fopen(in_folder(f, "bomb.yaml", path), "wb");
+  assert_non_null(file);
+  fputs("yoke: 1\na0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n", file);
+  for (int i = 1; i < 20; ++i) {
+    fprintf(file, "a%d: &a%d [", i, i);
+    for (int k = 0; k < 10; ++k) fprintf(file, "%s*a%d", k > 0 ? ", " : "", i - 1);
+    fputs("]\n", file);
+  }
+  assert_int_equal(fclose(file), 0);
+  assert_refused(f, "bomb.yaml", 3, "aliases");
+}
+
 static void result_that_cannot_be_written_exits_with_7_and_names_the_file(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " --csv /dev/full"), 7);
@@ -392,8 +398,6 @@ static void interrupted_run_keeps_its_result_and_exits_with_8(void **state) {
   }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(version_and_help_exit_with_0),
@@ -406,6 +410,11 @@ int main(void) {
       TEST(options_override_keys_like_set_does),
       TEST(same_run_gives_the_same_bits),
       TEST(missing_model_exits_with_7),
+      TEST(files_that_are_no_model_are_refused),
+      TEST(folder_as_a_model_exits_with_7),
+      TEST(unreadable_model_exits_with_7),
+      TEST(hundred_megabytes_of_junk_are_refused),
+      TEST(deep_nesting_and_alias_bombs_are_refused),
       TEST(result_that_cannot_be_written_exits_with_7_and_names_the_file),
       TEST(model_file_is_not_overwritten_by_its_result),
 #ifdef YOKE_WITH_HDF5

@@ -29,12 +29,12 @@ static inline void cosim_print(const yoke_context *ctx) {
 /* `path` is a file, or a model text (then it has more than one line); `sets` are "path=value" parted by ';', or NULL. */
 static inline yoke_status cosim_load(cosim *c, const char *path, const char *sets) {
   static const char *const none = "";
-  char                     text[COSIM_TEXT];
+  char                     text[2 * COSIM_TEXT];
   const char              *list[COSIM_MAX_SETS];
   int                      n = 0;
   *c                         = (cosim){0};
   assert_int_equal(yoke_context_create(&c->ctx), YOKE_OK);
-  assert_true(snprintf(text, sizeof text, "%s", sets != NULL ? sets : none) < COSIM_TEXT);
+  assert_true(snprintf(text, sizeof text, "%s", sets != NULL ? sets : none) < (int)sizeof text);
   for (char *rest = text, *next = text; *rest != '\0'; rest = next) {
     next = rest + strcspn(rest, ";");
     if (*next == ';') *next++ = '\0';

@@ -103,7 +103,7 @@ static void errors_and_orders_of_every_variant_are_those_of_li_8_6(void **state)
 typedef struct lu_row {
   const char *decomposition;
   int         order;
-  double      end[4]; /* x1, v1, x2, v2 at 0.5 s, H = 1e-3 s */
+  double      end[4];  /* x1, v1, x2, v2 at 0.5 s, H = 1e-3 s */
   double      largest; /* max |x1 - exact| */
 } lu_row;
 
@@ -181,7 +181,7 @@ static void one_step_from_an_exact_history_has_the_errors_of_kraft_5(void **stat
   static const struct {
     const char *scheme;
     double      x1, v1;
-  } rows[] = {{"explicit", 2.2619e-7, 1.6084e-3}, {"implicit", 4.2383e-8, 1.8154e-4}};
+  } rows[]         = {{"explicit", 2.2619e-7, 1.6084e-3}, {"implicit", 4.2383e-8, 1.8154e-4}};
   const two_mass m = kraft_m1(0.005);
   for (size_t i = 0; i < 2; ++i) {
     char            sets[COSIM_TEXT];

@@ -89,9 +89,9 @@ static inline void two_mass_look(void *user, double t, const double *q, const do
 
 /* Run with these settings ("order=1;scheme=..." below `cosimulation.` must be written in full). */
 static inline yoke_status two_mass_run(const two_mass *m, const char *sets, double t_end, two_mass_errors *out) {
-  char text[COSIM_TEXT];
+  char      text[2 * COSIM_TEXT];
   const int n = two_mass_sets(m, text, sizeof text);
-  snprintf(text + n, sizeof text - (size_t)n, ";%s", sets);
+  assert_true(n + snprintf(text + n, sizeof text - (size_t)n, ";%s", sets) < (int)sizeof text);
   two_mass_sums s = {.model = *m};
   memcpy(s.exact, m->z, sizeof s.exact);
   memcpy(s.last, m->z, sizeof s.last);

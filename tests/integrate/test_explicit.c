@@ -186,6 +186,28 @@ static void check_chain(const char *name) {
   for (int i = 0; i < 2 * CHAIN_N; ++i) assert_true(fabs(sweep[i] - plain[i]) < 1e-9);
 }
 
+/* Bytes of state and scratch of dopri5 on a chain of n masses. */
+static double chain_memory(int n) {
+  yoke_chain chain = {.n = n, .mass = {.value = 1.0}, .stiffness = {.value = 1.0}};
+  chain.exponent_x = chain.exponent_v = 3;
+  const yoke_integrator_options o     = toy_options(1e-6);
+  yoke_equations                equations;
+  yoke_integrator              *integrator;
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, &equations), YOKE_OK);
+  assert_int_equal(yoke_integrator_create(NULL, "dopri5", &equations, &o, &integrator), YOKE_OK);
+  const double size = (double)integrator->state_size + (double)integrator->scratch_size;
+  yoke_integrator_destroy(&integrator);
+  yoke_equations_destroy(&equations);
+  return size;
+}
+
+static void memory_of_a_chain_grows_linearly_and_stays_below_400_bytes_per_mass(void **s) {
+  (void)s;
+  const double small = chain_memory(10000), large = chain_memory(100000);
+  assert_true(large < 10.01 * small);
+  assert_true(large < 400.0 * 100000);
+}
+
 static void sweeps_of_dopri5_have_the_bits_of_single_stages(void **s) {
   (void)s, check_chain("dopri5");
 }
@@ -272,6 +294,7 @@ int main(void) {
       cmocka_unit_test(dense_output_is_cubic_hermite_when_switched_off),
       cmocka_unit_test(fused_stages_of_dopri5_agree_with_plain_ones),
       cmocka_unit_test(fused_stages_of_dop853_agree_with_plain_ones),
+      cmocka_unit_test(memory_of_a_chain_grows_linearly_and_stays_below_400_bytes_per_mass),
       cmocka_unit_test(sweeps_of_dopri5_have_the_bits_of_single_stages),
       cmocka_unit_test(sweeps_of_dop853_have_the_bits_of_single_stages),
       cmocka_unit_test(error_control_reaches_tight_tolerances),

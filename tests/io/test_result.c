@@ -10,6 +10,9 @@
 #include "io/result_writer.h"
 #include <yoke/result.h>
 #include <locale.h>
+#ifdef YOKE_WITH_HDF5
+#include <hdf5.h>
+#endif
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -255,6 +258,85 @@ static void hdf5_tells_about_its_run(void **state) {
   assert_false(facts.is_open_for_writing);
   assert_string_equal(yoke_result_unit(result, 1), "m/s");
   yoke_result_close(&result);
+}
+
+/* Numbers of one dataset, at most n; gives how many it holds. */
+static int read_dataset(const char *path, const char *name, int n, double *values) {
+  hid_t     file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  hid_t     space = H5Dget_space(dataset);
+  const int count = (int)H5Sget_simple_extent_npoints(space);
+  assert_true(count <= n);
+  assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  H5Sclose(space);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  return count;
+}
+
+/* 3 subsystems, 2 channels, 7 macro steps and 5 output rows. */
+static void write_split(fixture *f, const char *path) {
+  static const char *const subsystems[] = {"a", "b", "c[1]"}, *const channels[] = {"knee.force x", "knee.force y"};
+  const yoke_result_split split = {.n_subsystems = 3,
+                                   .subsystems   = subsystems,
+                                   .n_channels   = 2,
+                                   .channels     = channels,
+                                   .scheme       = "implicit",
+                                   .sequence     = "jacobi",
+                                   .order        = 2,
+                                   .step         = 0.01};
+  yoke_result_def         def   = definition(path);
+  yoke_result_writer     *writer;
+  def.split = &split;
+  assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
+  for (int k = 0; k < 7; ++k) {
+    const double         values[2] = {k, -0.5 * k};
+    const yoke_macro_row row       = {
+              .t = 0.01 * (k + 1), .H = 0.01, .order = 2, .iterations = k, .integrations = 6, .channels = values};
+    assert_int_equal(yoke_result_writer_macro(writer, f->ctx, &row), YOKE_OK);
+    for (int i = 0; i < 3; ++i)
+      yoke_result_writer_part(writer, i, &(yoke_counters){.steps = 10 * k + i, .evaluations = k});
+    if (k < 5) {
+      const double        row_values[N] = {value(k, 0), value(k, 1), value(k, 2)};
+      const yoke_counters counters      = {.steps = k};
+      assert_int_equal(yoke_result_writer_row(writer, f->ctx, k * 0.01, row_values, &counters, 1e-3, 5), YOKE_OK);
+    }
+  }
+  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done"), YOKE_OK);
+}
+
+static void hdf5_of_a_split_run_has_the_quantities_of_the_whole_model(void **state) {
+  fixture          *f = *state;
+  char              path[128];
+  yoke_result      *result;
+  yoke_result_facts facts;
+  write_split(f, in_folder(f, "a.h5", path));
+  assert_holds_test_data(f, path, 5);
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  yoke_result_facts_get(result, &facts);
+  assert_int_equal(yoke_result_n_quantities(result), N);
+  assert_string_equal(facts.scheme, "implicit");
+  assert_int_equal(facts.n_groups, 1);
+  assert_int_equal(facts.n_subsystems, 3);
+  assert_int_equal(facts.n_channels, 2);
+  assert_int_equal(facts.n_macro_steps, 7);
+  assert_int_equal(facts.order, 2);
+  assert_true(facts.macro_step == 0.01);
+  yoke_result_close(&result);
+}
+
+static void hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  double   values[20];
+  write_split(f, in_folder(f, "a.h5", path));
+  assert_int_equal(read_dataset(path, "/cosimulation/couplings/values", 20, values), 14);
+  assert_true(values[12] == 6.0 && values[13] == -3.0);
+  assert_int_equal(read_dataset(path, "/cosimulation/iterations", 20, values), 7);
+  assert_true(values[6] == 6.0);
+  assert_int_equal(read_dataset(path, "/cosimulation/time", 20, values), 7);
+  assert_true(values[6] == 0.01 * 7);
+  assert_int_equal(read_dataset(path, "/subsystems/c[1]/steps", 20, values), 5);
+  assert_true(values[0] == 2.0 && values[4] == 42.0);
 }
 
 static void hdf5_holds_many_quantities(void **state) {
@@ -553,6 +635,8 @@ int main(void) {
 #ifdef YOKE_WITH_HDF5
       TEST(hdf5_keeps_every_bit),
       TEST(hdf5_tells_about_its_run),
+      TEST(hdf5_of_a_split_run_has_the_quantities_of_the_whole_model),
+      TEST(hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems),
       TEST(hdf5_holds_many_quantities),
       TEST(killed_run_leaves_a_readable_file),
       TEST(repair_clears_the_mark_of_a_killed_run),

@@ -1,0 +1,30 @@
+/* Partition: which bodies, which masses of a chain, go together when a model is cut into n parts of like cost.
+ *
+ * Bodies that rigid joints, loads or events hold together are one group; groups are the vertices of a graph, weighted by their
+ * freedoms. Force elements and flexible joints are its edges. An edge is the heavier, the worse it is to cut it:
+ *   w = (omega / omega_max) sqrt(m_heavy / m_light) (3 next to a load),  omega = max(sqrt(k / m_r), d / m_r),
+ * with the reduced mass m_r = m1 m2 / (m1 + m2) (rotations: of the inertias). METIS finds parts of like weight with the least
+ * sum of cut edges. A chain that is larger than one and a half parts is cut by index into parts of its own, near n/p, 2n/p, ..., at the
+ * best element nearby by the same measure, unless a rigid joint or a load holds it to other bodies. */
+#ifndef YOKE_MASTER_PARTITION_H
+#define YOKE_MASTER_PARTITION_H
+
+#include "model/model.h"
+#include <yoke/run.h>
+
+typedef struct yoke_chain_piece { /* masses first .. first + n - 1 of body `chain`; n = 0: none */
+  int chain, first, n;
+} yoke_chain_piece;
+
+typedef struct yoke_assignment {
+  int               n_parts;
+  int              *part_of; /* [n_bodies]; of a chain that is cut: its first part */
+  yoke_chain_piece *pieces;  /* [n_parts] */
+} yoke_assignment;
+
+/* Gives the assignment; of `facts` it fills all but names and texts of parts, split and model. */
+yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
+                                   yoke_split_proposal *facts);
+void        yoke_assignment_release(yoke_assignment *assignment);
+
+#endif

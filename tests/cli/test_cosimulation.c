@@ -1,0 +1,388 @@
+/* Split models as a user meets them: run, compare, split, results. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "program.h"
+#include <yoke/yoke.h>
+#include <math.h>
+
+#define MODEL "examples/two-mass.yaml"
+
+/* Values that --print wrote, in order. */
+static void printed(const fixture *f, int n, double *values) {
+  const char *line = f->out;
+  for (int i = 0; i < n; ++i) {
+    const char *space = strchr(line, ' ');
+    assert_non_null(space);
+    values[i] = strtod(space, NULL);
+    line      = strchr(space, '\n') + 1;
+  }
+}
+
+static void assert_relative(const double *values, const double *expected, int n, double tolerance) {
+  for (int i = 0; i < n; ++i) {
+    if (fabs(values[i] - expected[i]) <= tolerance * fabs(expected[i])) continue;
+    print_error("value %d is %.10g, expected %.10g\n", i, values[i], expected[i]);
+    fail();
+  }
+}
+
+/* ---- run ---- */
+
+/* Lu 6.1: end values x1, v1, x2, v2 of the semi-implicit scheme at H = 1e-3. */
+static void split_run_of_two_masses_gives_the_published_end_values(void **state) {
+  static const struct {
+    const char *decomposition;
+    int         order;
+    double      expected[4];
+  } cases[] = {
+      {"force/force", 0, {1.6682857e-02, -7.4933774e+00, 3.6087716e-02, -1.0330753e+01}},
+      {"force/force", 1, {1.5318511e-02, -7.4506006e+00, 3.4469149e-02, -1.0355859e+01}},
+      {"force/force", 2, {1.5326595e-02, -7.4501586e+00, 3.4463344e-02, -1.0355472e+01}},
+      {"force/displacement", 1, {1.5263905e-02, -7.4495840e+00, 3.4394391e-02, -1.0354346e+01}},
+      {"displacement/displacement", 2, {1.5327216e-02, -7.4501429e+00, 3.4463987e-02, -1.0355434e+01}},
+  };
+  fixture *f = *state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char   call[300];
+    double values[4];
+    snprintf(call, sizeof call, "run " MODEL " -q --print m1.x,m1.v,m2.x,m2.v --order %d --decomposition %s",
+             cases[i].order, cases[i].decomposition);
+    assert_int_equal(yoke(f, call), 0);
+    printed(f, 4, values);
+    assert_relative(values, cases[i].expected, 4, 1e-6);
+  }
+}
+
+static void monolithic_run_ignores_the_split_and_is_exact(void **state) {
+  static const double exact[4] = {0.01532682, -7.45016759, 0.03446351, -10.35546008};
+  fixture            *f        = *state;
+  double              values[4];
+  assert_int_equal(yoke(f, "run " MODEL " -q --monolithic --print m1.x,m1.v,m2.x,m2.v"), 0);
+  printed(f, 4, values);
+  assert_relative(values, exact, 4, 1e-6);
+}
+
+static void options_of_the_cosimulation_override_keys_like_set_does(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --scheme explicit --sequence gauss-seidel --order 2 "
+                           "--step 5e-4 --start ramp-low --decomposition force/displacement --csv @/a.csv"),
+                   0);
+  assert_int_equal(
+      yoke(f,
+           "run " MODEL " -q --t-end 0.05 --set cosimulation.scheme=explicit --set "
+           "cosimulation.sequence=gauss-seidel --set cosimulation.order=2 --set cosimulation.step=5e-4 --set "
+           "cosimulation.start=ramp-low --set cosimulation.couplings.decomposition=force/displacement --csv @/b.csv"),
+      0);
+  assert_int_equal(yoke(f, "compare @/a.csv @/b.csv --exact"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --scheme implicit --extension d --formulation constitutive "
+                           "--jacobian analytic --predictor least-squares"),
+                   0);
+}
+
+static void threads_and_exec_do_not_change_a_bit(void **state) {
+  fixture *f = *state;
+  /* A busy machine makes waiting threads spin for long. */
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --csv @/a.csv --threads 1"), 0);
+#ifdef YOKE_WITH_OPENMP
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --csv @/b.csv --threads 2"), 0);
+  assert_int_equal(yoke(f, "compare @/a.csv @/b.csv --exact"), 0);
+#endif
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --csv @/c.csv --exec shuffled"), 0);
+  assert_int_equal(yoke(f, "compare @/a.csv @/c.csv --exact"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --csv @/d.csv --check"), 0);
+  assert_int_equal(yoke(f, "compare @/a.csv @/d.csv --exact"), 0);
+}
+
+static void summary_and_json_tell_the_macro_steps(void **state) {
+  static const char *const parts[] = {"\"split\": true",          "\"subsystems\": 2",    "\"couplings\": 1",
+                                      "\"scheme\": \"implicit\"", "\"order\": 1",         "\"step\": 0.001",
+                                      "\"iterations\": ",         "\"macro_steps\": 50,", "\"rejected_macro_steps\"",
+                                      "\"residual\": ",           "\"integrations\": "};
+  fixture                 *f       = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --t-end 0.05"), 0);
+  assert_says(f->out, "2 subsystems, 1 coupling");
+  assert_says(f->out, "semi-implicit, jacobi, order 1, macro step 0.001 s");
+  assert_says(f->out, "50, 0 rejected, 1 corrector passes per step");
+  assert_int_equal(yoke(f, "run " MODEL " --t-end 0.05 --json --scheme implicit"), 0);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_says(f->out, parts[i]);
+}
+
+static void diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --scheme explicit --set parameters.cc=1e5 --step 5e-3 --csv @/a.csv"), 5);
+  assert_says(f->err, "'coupling'");
+  assert_says(f->err, "t = ");
+  assert_says(f->err, "semi-implicit");
+  assert_string_equal(f->out, "");
+  assert_int_equal(yoke(f, "run examples/chain-m1.yaml --scheme explicit --step 2e-2 --t-end 10 --json"), 5);
+  assert_says(f->err, "'c.cut[1]'");
+  assert_says(f->out, "\"exit_code\": 5");
+  assert_int_equal(yoke(f, "compare " MODEL " --scheme explicit --set parameters.cc=1e5 --step 5e-3"), 5);
+}
+
+static void step_that_does_not_converge_exits_with_4(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --scheme implicit --set cosimulation.corrector.max_iterations=1"), 4);
+  assert_says(f->err, "did not converge");
+}
+
+static void combination_that_makes_no_sense_is_refused_before_the_run(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --sequence gauss-seidel --csv @/a.csv"), 3);
+  assert_says(f->err, "one after another");
+}
+
+static void unknown_words_exit_with_2_and_the_nearest_word(void **state) {
+  static const struct {
+    const char *options, *says;
+  } cases[] = {
+      {"--scheme explici", "'explicit'"},
+      {"--formulation constitutiv", "'constitutive'"},
+      {"--sequence jacoby", "'jacobi'"},
+      {"--order 7", "'7'"},
+      {"--start rampe", "'ramp'"},
+      {"--decomposition force/forze", "'force/force'"},
+      {"--extension x", "none, d, i"},
+      {"--jacobian broiden", "'broyden'"},
+      {"--predictor exrapolation", "'extrapol"},
+      {"--exec openpm", "'openmp'"},
+  };
+  fixture *f = *state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char call[200];
+    snprintf(call, sizeof call, "run " MODEL " %s", cases[i].options);
+    assert_int_equal(yoke(f, call), 2);
+    assert_says(f->err, cases[i].says);
+  }
+}
+
+static void options_without_a_split_are_warned_of(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/pendulum.yaml -q --t-end 0.01 --scheme explicit"), 0);
+  assert_says(f->err, "no split");
+}
+
+static void trace_writes_one_line_per_call(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 2e-3 --trace"), 0);
+  assert_says(f->err, "step a t = 0, H = 0.001, status = YOKE_OK\n");
+  assert_says(f->err, "accept b");
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 2e-3 --trace=@/trace"), 0);
+  assert_string_equal(f->err, "");
+  char *text = read_text(in_folder(f, "trace", path));
+  assert_says(text, "step b t = 0.001, H = 0.001");
+  free(text);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 2e-3 --trace @/again"), 0);
+  assert_int_equal(access(in_folder(f, "again", path), R_OK), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 2e-3 --trace=@/none/trace"), 7);
+}
+
+/* ---- compare, info, help ---- */
+
+static void compare_of_a_model_judges_its_cosimulation_by_its_monolithic_run(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "compare " MODEL " --tol 1e-3"), 0);
+  assert_says(f->out, "co-simulation: semi-implicit");
+  assert_says(f->out, "3.0043e-04"); /* Lu 6.1: max |x1 - ref|, force/force k = 1 */
+  assert_int_equal(yoke(f, "compare " MODEL " --tol 1e-5"), 1);
+  assert_says(f->out, "different");
+  assert_int_equal(yoke(f, "compare " MODEL " --tol 1e-5 --order 2"), 0);
+  assert_int_equal(yoke(f, "compare " MODEL " --tol 1e-3 --json --set output.every=0"), 0);
+  assert_says(f->out, "\"is_interpolated\": false");
+  assert_int_equal(yoke(f, "compare examples/pendulum.yaml"), 2);
+  assert_says(f->err, "no split");
+}
+
+/* Output times k 1e-3 and macro points 10 k 1e-4 differ by rounding. */
+static void outputs_at_macro_points_do_not_depend_on_rounding_of_their_times(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "compare " MODEL " --step 1e-4 --tol 1e-5"), 0);
+}
+
+static void info_lists_subsystems_and_couplings(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "info " MODEL), 0);
+  assert_says(f->out, "coupling  spring-damper, a to b, constitutive force/force, 1 channel: force x");
+  assert_int_equal(yoke(f, "info " MODEL " --json"), 0);
+  assert_says(f->out, "\"side1\": \"a\"");
+  assert_int_equal(yoke(f, "info " MODEL " --monolithic"), 0);
+  assert_null(strstr(f->out, "force/force"));
+}
+
+static void help_lists_every_scheme_and_formulation(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "help schemes"), 0);
+  for (int i = 0; i < yoke_n_schemes(); ++i) assert_says(f->out, yoke_scheme_name(i));
+  assert_int_equal(yoke(f, "help formulations"), 0);
+  for (int i = 0; i < yoke_n_formulations(); ++i) {
+    assert_says(f->out, yoke_formulation_name(i));
+    assert_says(f->out, yoke_formulation_summary(i));
+  }
+}
+
+#ifdef YOKE_WITH_HDF5
+static void result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --order 2 -o @/a.h5 --csv @/a.csv"), 0);
+  assert_int_equal(yoke(f, "compare @/a.h5 @/a.csv --exact"), 0);
+  assert_int_equal(yoke(f, "info @/a.h5"), 0);
+  assert_says(f->out, "50 macro steps, 2 subsystems, 1 coupling channel");
+  assert_int_equal(yoke(f, "info @/a.h5 --model >@/again.yaml"), 0);
+  assert_int_equal(yoke(f, "run @/again.yaml -q -o @/b.h5"), 0);
+  assert_int_equal(yoke(f, "compare @/a.h5 @/b.h5 --exact"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic -o @/m.h5"), 0);
+  assert_int_equal(yoke(f, "compare @/a.h5 @/m.h5 --tol 1e-4"), 0);
+  assert_int_equal(yoke(f, "compare @/a.h5 @/m.h5 --exact"), 1);
+}
+#endif
+
+/* ---- split ---- */
+
+/* Six bars in a row: pairs with a rigid hinge, pairs joined by flexible points of which the second is the softest. */
+static const char *const row_of_bars =
+    "yoke: 1\n"
+    "name: row # keep this comment\n"
+    "gravity: [0, -9.81]\n"
+    "t_end: 0.02\n"
+    "bodies:\n"
+    "  bar: {count: 6, kind: planar, mass: 1, inertia: 0.1, position: [i - 0.5, 0], frames: {a: [-0.5, 0], b: [0.5, "
+    "0]}}\n"
+    "connections:\n"
+    "  pivot: {kind: revolute, between: [ground, bar[1].a]}\n"
+    "  hinge1: {kind: revolute, between: [bar[1].b, bar[2].a]}\n"
+    "  soft1: {kind: atpoint, between: [bar[2].b, bar[3].a], stiffness: [2e3, 2e3, 0], damping: [1, 1, 0]}\n"
+    "  hinge2: {kind: revolute, between: [bar[3].b, bar[4].a]}\n"
+    "  soft2: {kind: atpoint, between: [bar[4].b, bar[5].a], stiffness: [1e3, 1e3, 0], damping: [1, 1, 0]}\n"
+    "  hinge3: {kind: revolute, between: [bar[5].b, bar[6].a]}\n"
+    "split:\n"
+    "  old: [bar[1..3]]\n"
+    "\n"
+    "  other: [bar[4..6]]\n"
+    "# about the coupling\n"
+    "cosimulation: {step: 1e-3, order: 1}\n"
+    "output: {every: 1e-3, select: ['bar*.y']}\n";
+
+static void write_row(const fixture *f) {
+  char path[128];
+  write_text(in_folder(f, "row.yaml", path), row_of_bars);
+}
+
+#ifdef YOKE_WITH_METIS
+static void proposed_split_cuts_no_rigid_joint_and_runs(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_row(f);
+  assert_int_equal(yoke(f, "run @/row.yaml -q"), 0); /* its own split cuts hinge2: a constraint coupling */
+  assert_int_equal(yoke(f, "split @/row.yaml -n 3"), 0);
+  assert_string_equal(f->out, "split:\n  part1: [\"bar[1..2]\"]\n  part2: [\"bar[3..4]\"]\n  part3: [\"bar[5..6]\"]\n");
+  assert_says(f->err, "soft1 (atpoint)");
+  assert_says(f->err, "stiffness 2000");
+  assert_null(strstr(f->err, "hinge"));
+  assert_int_equal(yoke(f, "split @/row.yaml -n 3 -o @/new.yaml"), 0);
+  char *text = read_text(in_folder(f, "new.yaml", path));
+  assert_says(text, "# keep this comment");
+  assert_says(text, "]\n# about the coupling\n");
+  assert_null(strstr(text, "other"));
+  free(text);
+  assert_int_equal(yoke(f, "compare @/new.yaml --tol 1e-3"), 0);
+  assert_int_equal(yoke(f, "split @/row.yaml -n 4"), 2);
+  assert_says(f->err, "3 groups");
+}
+
+static void proposed_split_cuts_the_softer_element(void **state) {
+  fixture *f = *state;
+  write_row(f);
+  assert_int_equal(yoke(f, "split @/row.yaml -n 2"), 0);
+  assert_says(f->err, "soft2");
+  assert_null(strstr(f->err, "soft1"));
+  assert_int_equal(yoke(f, "split @/row.yaml -n 2 --set 'connections.soft2.stiffness=[4e3, 4e3, 0]'"), 0);
+  assert_says(f->err, "soft1");
+  assert_null(strstr(f->err, "soft2"));
+}
+#else
+static void split_of_bodies_is_refused_by_a_build_without_metis(void **state) {
+  fixture *f = *state;
+  write_row(f);
+  assert_int_equal(yoke(f, "split @/row.yaml -n 2"), 2);
+  assert_says(f->err, "METIS");
+}
+#endif
+
+static void chain_is_split_in_equal_parts_unless_an_element_nearby_is_better(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n 5"), 0);
+  assert_string_equal(f->out, "split: {c: 5}\n");
+  write_text(
+      in_folder(f, "chain.yaml", path),
+      "yoke: 1\nt_end: 0.01\n"
+      "bodies:\n  c: {kind: chain, n: 8, mass: 1, stiffness: [1e3, 1e3, 1e3, 1e3, 1e3, 10, 1e3, 1e3, 1e3], x: 0.01*i}\n"
+      "cosimulation: {step: 1e-3}\n");
+  assert_int_equal(yoke(f, "split @/chain.yaml -n 2 -o @/new.yaml"), 0);
+  assert_says(f->err, "c.element[6] (element) between part1 and part2: stiffness 10");
+  assert_int_equal(yoke(f, "run @/new.yaml"), 0);
+  assert_says(f->out, "2 subsystems, 1 coupling");
+  assert_int_equal(yoke(f, "split @/chain.yaml -n 9"), 2);
+}
+
+static void large_chain_beside_bodies_gets_parts_of_its_own(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "mixed.yaml", path),
+             "yoke: 1\nt_end: 0.01\n"
+             "bodies:\n  b: {kind: mass1d, mass: 1, v: 1}\n  c: {kind: chain, n: 60, mass: 1, stiffness: 1e3}\n"
+             "connections:\n  s: {kind: spring-damper, between: [b, \"c[1]\"], stiffness: 100, damping: 1}\n"
+             "cosimulation: {step: 1e-3}\n");
+  assert_int_equal(yoke(f, "split @/mixed.yaml -n 3 -o @/new.yaml"), 0);
+  assert_says(f->err, "c.element[31] (element) between part1 and part2");
+  assert_says(f->err, "s (spring-damper) between part3 and part1");
+  assert_int_equal(yoke(f, "compare @/new.yaml --tol 1e-3"), 0);
+}
+
+static void split_refuses_wrong_usage(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "split " MODEL), 2);
+  assert_int_equal(yoke(f, "split " MODEL " -n 1"), 2);
+  assert_int_equal(yoke(f, "split " MODEL " -n x"), 2);
+  assert_int_equal(yoke(f, "split -n 2"), 2);
+  assert_int_equal(yoke(f, "split @/none.yaml -n 2"), 7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(split_run_of_two_masses_gives_the_published_end_values),
+      TEST(monolithic_run_ignores_the_split_and_is_exact),
+      TEST(options_of_the_cosimulation_override_keys_like_set_does),
+      TEST(threads_and_exec_do_not_change_a_bit),
+      TEST(summary_and_json_tell_the_macro_steps),
+      TEST(diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy),
+      TEST(step_that_does_not_converge_exits_with_4),
+      TEST(combination_that_makes_no_sense_is_refused_before_the_run),
+      TEST(unknown_words_exit_with_2_and_the_nearest_word),
+      TEST(options_without_a_split_are_warned_of),
+      TEST(trace_writes_one_line_per_call),
+      TEST(compare_of_a_model_judges_its_cosimulation_by_its_monolithic_run),
+      TEST(outputs_at_macro_points_do_not_depend_on_rounding_of_their_times),
+      TEST(info_lists_subsystems_and_couplings),
+      TEST(help_lists_every_scheme_and_formulation),
+#ifdef YOKE_WITH_HDF5
+      TEST(result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one),
+#endif
+#ifdef YOKE_WITH_METIS
+      TEST(proposed_split_cuts_no_rigid_joint_and_runs),
+      TEST(proposed_split_cuts_the_softer_element),
+#else
+      TEST(split_of_bodies_is_refused_by_a_build_without_metis),
+#endif
+      TEST(chain_is_split_in_equal_parts_unless_an_element_nearby_is_better),
+      TEST(large_chain_beside_bodies_gets_parts_of_its_own),
+      TEST(split_refuses_wrong_usage),
+  };
+  return cmocka_run_group_tests_name("cosimulation", tests, NULL, NULL);
+}

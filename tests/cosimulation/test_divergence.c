@@ -1,0 +1,114 @@
+/* Runs that diverge end with a status and a message that can be acted on; runs with impacts do not end so. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "cosimulate.h"
+
+static void expect_unstable(const char *path, const char *sets, double t_end, const char *coupling) {
+  cosim c;
+  cosim_open(&c, path, sets);
+  const yoke_status status = cosim_run(&c, t_end, NULL, NULL);
+  bool              names = false, advises = false;
+  for (size_t i = 0; i < yoke_context_n_messages(c.ctx); ++i) {
+    names   = names || strstr(yoke_context_message(c.ctx, i), coupling) != NULL;
+    advises = advises || strstr(yoke_context_message(c.ctx, i), "use ") != NULL;
+  }
+  if (status != YOKE_E_UNSTABLE || !names || !advises) cosim_print(c.ctx);
+  assert_int_equal(status, YOKE_E_UNSTABLE);
+  assert_true(names && advises);
+  assert_true(c.summary.t < t_end);
+  cosim_close(&c);
+}
+
+static void explicit_scheme_with_a_stiff_coupling_diverges_and_names_it(void **state) {
+  (void)state;
+  for (int order = 0; order <= 3; ++order) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets,
+             "cosimulation.scheme=explicit;cosimulation.order=%d;cosimulation.step=5e-3;parameters.cc=1e6", order);
+    expect_unstable("examples/two-mass.yaml", sets, 2.0, "'coupling'");
+  }
+}
+
+static void slow_divergence_is_found_too(void **state) {
+  (void)state; /* spectral radius 1.169 per step (Lu 6.2: c = 1e5, d = 100, explicit, k = 0) */
+  expect_unstable("examples/two-mass.yaml",
+                  "cosimulation.scheme=explicit;cosimulation.order=0;cosimulation.step=5e-3;parameters.c1=1e5;"
+                  "parameters.cc=1e5;parameters.c2=1e5;parameters.d1=100;parameters.dc=100;parameters.d2=100",
+                  2.0, "'coupling'");
+}
+
+static void explicit_chain_with_a_large_step_diverges_and_names_the_cut(void **state) {
+  (void)state; /* Kraft R2, R3: k = 2 is stable at 1e-5, blows up at 2e-5 near t = 0.018 */
+  expect_unstable("examples/chain-conv.yaml", "cosimulation.step=4e-5", 0.04, "c.cut[");
+}
+
+static void waveform_iteration_that_does_not_contract_ends_the_run(void **state) {
+  (void)state;
+  cosim c;
+  cosim_open(
+      &c, "examples/two-mass.yaml",
+      "cosimulation.scheme=waveform;cosimulation.step=5e-2;parameters.cc=1e6;cosimulation.corrector.max_iterations=5");
+  const yoke_status status = cosim_run(&c, 1.0, NULL, NULL);
+  assert_true(status == YOKE_E_NOT_CONVERGED || status == YOKE_E_UNSTABLE);
+  assert_true(yoke_context_n_messages(c.ctx) > 0);
+  cosim_close(&c);
+}
+
+static void an_impact_is_no_divergence(void **state) {
+  (void)state; /* the heavy mass hits the wall near t = 0.016 s within 1e-7 s */
+  cosim        c      = cosim_done("examples/chain-m3.yaml", "solvers.default.rtol=1e-10", 0.03);
+  const double before = 1e2;
+  assert_true(cosim_value(&c, "c.v[1]") < before);
+  cosim_close(&c);
+}
+
+static void an_impact_under_the_explicit_scheme_is_no_divergence(void **state) {
+  (void)state;
+  cosim c = cosim_done("examples/chain-m3.yaml",
+                       "cosimulation.scheme=explicit;cosimulation.order=2;solvers.default.rtol=1e-10", 0.03);
+  cosim_close(&c);
+}
+
+static void a_wave_that_arrives_at_a_cut_at_rest_is_no_divergence(void **state) {
+  (void)state;
+  static const char *const cuts[] = {"2", "3", "10"};
+  for (int k = 0; k < 3; ++k) {
+    for (int order = 0; order <= 3; ++order) {
+      char sets[COSIM_TEXT];
+      snprintf(sets, sizeof sets, "split.c=%s;cosimulation.order=%d;cosimulation.step=2e-6", cuts[k], order);
+      cosim c = cosim_done("examples/chain-conv.yaml", sets, 2e-3);
+      cosim_close(&c);
+    }
+  }
+}
+
+static void steps_of_a_run_that_starts_at_rest_are_no_divergence(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+  for (int k = 0; k < 4; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s;parameters.v1=0;parameters.v2=0", schemes[k]);
+    cosim c = cosim_done("examples/two-mass.yaml", sets, 0.5);
+    CHECK_NEAR(cosim_value(&c, "m1.x"), 0.0, 0.0);
+    cosim_close(&c);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(explicit_scheme_with_a_stiff_coupling_diverges_and_names_it),
+      cmocka_unit_test(slow_divergence_is_found_too),
+      cmocka_unit_test(explicit_chain_with_a_large_step_diverges_and_names_the_cut),
+      cmocka_unit_test(waveform_iteration_that_does_not_contract_ends_the_run),
+      cmocka_unit_test(an_impact_is_no_divergence),
+      cmocka_unit_test(an_impact_under_the_explicit_scheme_is_no_divergence),
+      cmocka_unit_test(a_wave_that_arrives_at_a_cut_at_rest_is_no_divergence),
+      cmocka_unit_test(steps_of_a_run_that_starts_at_rest_are_no_divergence),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
