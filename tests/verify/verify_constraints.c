@@ -13,12 +13,16 @@
   "parameters.N=50;split={p1: [rod[1..5]], p2: [rod[6..10]], p3: [rod[11..15]], p4: [rod[16..20]], "                   \
   "p5: [rod[21..25]], p6: [rod[26..30]], p7: [rod[31..35]], p8: [rod[36..40]], p9: [rod[41..45]], p10: [rod[46..50]]}"
 
+/* Corrected until the conditions hold. With one correction per step (semi-implicit, order 1) the same chain diverges at 3.9 s: the
+ * multiplier's parasitic mode is undamped (li 8.5), and what one correction leaves of the nonlinearity feeds it. */
 static void a_chain_of_fifty_rods_in_ten_subsystems_is_stable_for_ten_seconds(void **state) {
   (void)state;
   static const double times[] = {1.0, 2.0, 5.0, 10.0};
   cosim               c;
-  cosim_open(&c, "examples/pendulum-chain.yaml",
-             TEN_PARTS ";cosimulation.step=1e-3;solvers.default.kind=dopri5;solvers.default.rtol=1e-8");
+  cosim_open(
+      &c, "examples/pendulum-chain.yaml",
+      TEN_PARTS
+      ";cosimulation.step=1e-3;cosimulation.scheme=implicit;solvers.default.kind=dopri5;solvers.default.rtol=1e-8");
   for (int i = 0; i < 4; ++i) {
     cosim_run(&c, times[i], NULL, NULL);
     cosim_expect(&c, YOKE_OK);
