@@ -102,8 +102,7 @@ static bool visit_all(const yoke_outputs *o, bool whole_chains, visitor visit, v
     if (!visit_connection(o, c, visit, user)) return false;
   }
   for (int k = 0; k < N_ENERGIES; ++k) {
-    if (!o->has_energy && (k == 0 || k > 2))
-      continue; /* without the quadratures only kinetic and potential mean something */
+    if (!o->has_energy && k > 2) continue; /* needs the quadratures */
     snprintf(name, sizeof name, "total.%s", energy_name[k]);
     if (!visit(user, name, "J", (yoke_output){YOKE_OUTPUT_ENERGY, 0, k})) return false;
   }

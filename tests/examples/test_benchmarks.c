@@ -156,11 +156,19 @@ static void ida_agrees_with_our_solvers(void **state) {
 }
 #endif
 
+static void bare_chain_shows_its_mechanical_energy(void **state) {
+  (void)state;
+  model_run run = run_file("examples/chain-imp.yaml", NULL, NULL, 0.0, 1e-5);
+  CHECK_NEAR(run_value(&run, "total.energy"), run_value(&run, "total.kinetic") + run_value(&run, "total.potential"),
+             0.0);
+  run_end(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pendulum_follows_elliptic_functions), cmocka_unit_test(n_four_bar_passes_singular_positions),
       cmocka_unit_test(squeezer_meets_the_test_set),         cmocka_unit_test(heavy_top_meets_its_reference),
-      cmocka_unit_test(pendulum_chain_meets_its_reference),
+      cmocka_unit_test(pendulum_chain_meets_its_reference),  cmocka_unit_test(bare_chain_shows_its_mechanical_energy),
 #ifdef YOKE_WITH_SUNDIALS
       cmocka_unit_test(ida_agrees_with_our_solvers),
 #endif
