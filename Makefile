@@ -20,7 +20,9 @@ build: setup
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
 
-demo: build
+demo: setup
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target yoke
 	@build/yoke run examples/squeezer.yaml -o demo.h5 --csv demo.csv
 	@echo "Results: demo.h5 (HDF5) and demo.csv. Next: build/yoke info demo.h5, build/yoke help"
 

@@ -6,19 +6,19 @@ static void help_solvers(void) {
   puts("methods for --solver and the key solvers.default.kind\n");
   for (int i = 0; i < yoke_n_solvers(); ++i) {
     const char *summary = yoke_solver_summary(i);
-    printf("  %-20s %s\n", yoke_solver_name(i), summary ? summary : "");
+    printf("  %-22s %s\n", yoke_solver_name(i), summary ? summary : "");
   }
 }
 
 static void help_schemes(void) {
   puts("schemes for --scheme and the key cosimulation.scheme\n");
-  for (int i = 0; i < yoke_n_schemes(); ++i) printf("  %-20s %s\n", yoke_scheme_name(i), yoke_scheme_summary(i));
+  for (int i = 0; i < yoke_n_schemes(); ++i) printf("  %-22s %s\n", yoke_scheme_name(i), yoke_scheme_summary(i));
 }
 
 static void help_formulations(void) {
   puts("formulations of couplings for --formulation and the key cosimulation.couplings.formulation\n");
   for (int i = 0; i < yoke_n_formulations(); ++i)
-    printf("  %-20s %s\n", yoke_formulation_name(i), yoke_formulation_summary(i));
+    printf("  %-22s %s\n", yoke_formulation_name(i), yoke_formulation_summary(i));
 }
 
 static void help_exit_codes(void) {

@@ -665,7 +665,7 @@ static void integral_row(const constitutive *self, int i, condition_row *row) {
 static void constitutive_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                                   double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   const constitutive *self = object;
-  const size_t        rows = (size_t)(self->n + self->n_extended), block = rows * (size_t)self->n * sizeof(double);
+  const size_t rows = (size_t)self->n + (size_t)self->n_extended, block = rows * (size_t)self->n * sizeof(double);
   memset(dc_du, 0, block);
   memset(dc_du_dot, 0, block);
   memset(dc_du_integral, 0, block);

@@ -113,8 +113,8 @@ static char *channel_list(const yoke_graph *graph, int wire) {
   for (int i = 0; i < n; ++i) size += strlen(yoke_graph_channel_name(graph, wire, i)) + 2;
   char *text = yoke_allocate(size, 1);
   for (int i = 0; text && i < n; ++i) {
-    if (i > 0) strcat(text, ", ");
-    strcat(text, yoke_graph_channel_name(graph, wire, i));
+    const size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", yoke_graph_channel_name(graph, wire, i));
   }
   return text;
 }

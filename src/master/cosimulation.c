@@ -188,7 +188,7 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
   const int             nq = e->nq, nv = e->nv;
   int                   ny = 0;
   for (int p = 0; p < c->split->n_parts; ++p) ny += c->subsystems[p]->ny;
-  double     *block  = yoke_allocate((size_t)(6 * nq + 7 * nv + ny + e->ng), sizeof(double));
+  double     *block  = yoke_allocate(6 * (size_t)nq + 7 * (size_t)nv + (size_t)ny + (size_t)e->ng, sizeof(double));
   void       *work   = yoke_allocate(e->work_size, 1);
   yoke_status status = block != NULL && work != NULL ? YOKE_OK : YOKE_E_MEMORY;
   if (status == YOKE_OK) {

@@ -552,9 +552,10 @@ static void submodels_start_from_the_assembled_positions(void **state) {
 /* ---- settings ---- */
 
 static void settings_of_one_coupling_override_those_of_all(void **state) {
-  const char *const set[] = {"split.c=4", "cosimulation.scheme=implicit",
-                             "cosimulation.couplings={c.cut[2]: {decomposition: displacement/force}, decomposition: "
-                             "force/displacement, extension: d, c.cut[3]: {extension: none}}"};
+  static const char couplings[] =
+      "cosimulation.couplings={c.cut[2]: {decomposition: displacement/force}, decomposition: "
+      "force/displacement, extension: d, c.cut[3]: {extension: none}}";
+  const char *const set[] = {"split.c=4", "cosimulation.scheme=implicit", couplings};
   loaded            l     = split_file("examples/chain-conv.yaml", 3, set);
   (void)state;
   assert_int_equal(l.split->couplings[0].settings.decomposition, YOKE_FORCE_DISPLACEMENT);
