@@ -20,7 +20,7 @@ static const rk_tableau tableau = {
                         701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0, 69997945.0 / 29380423.0}},
     .safety         = 0.85,
     .error_exponent = 0.2,
-    .beta           = 0.06, /* with the safety: fewest attempts at equal error on chains and orbits */
+    .beta           = 0.06, /* with the safety: fewest attempts at equal error on chains */
     .min_ratio      = 0.2,
     .max_ratio      = 10,
     .stiff_bound    = 3.25,

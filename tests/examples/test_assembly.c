@@ -260,7 +260,7 @@ static void bricard_moves_although_counting_forbids_it(void **state) {
     assert_int_equal(facts.n_freedoms, 1);
     CHECK_BELOW(run.summary.energy_drift, 1e-6 * fabs(run.summary.energy_start));
     CHECK_BELOW(run.summary.constraint_residual, 1e-9);
-    CHECK_NEAR(run_value(&run, "bar_3.x"), 0.9998654756, 1e-7); /* rtol 1e-12 by two methods */
+    CHECK_NEAR(run_value(&run, "bar_3.x"), 0.9998654756, 1e-7); /* rtol 1e-11 by dop853, radau5 and bdf */
     run_end(&run);
   }
 }
