@@ -1,4 +1,4 @@
-/* Compilation of a model into nodes, joints, forces and loads, and what the rest of the program asks a compiled model. */
+/* Compilation of a model into nodes, joints, forces and loads. */
 #include "model/multibody_internal.h"
 
 #include "base/text.h"
@@ -200,7 +200,7 @@ static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
 
 /* ---- connections ---- */
 
-static void set_link(const yoke_multibody *mb, const int frame[2], yoke_link *link) {
+void mb_set_link(const yoke_multibody *mb, const int frame[2], yoke_link *link) {
   for (int side = 0; side < 2; ++side) {
     const yoke_frame *f = &mb->model->frames[frame[side]];
     link->node[side]    = mb->frame_node[frame[side]];
@@ -208,8 +208,6 @@ static void set_link(const yoke_multibody *mb, const int frame[2], yoke_link *li
     memcpy(link->axes[side], f->axes, sizeof f->axes);
   }
 }
-
-static void node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose);
 
 /* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
 static void link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]) {
@@ -248,7 +246,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   yoke_row               rows[6];
   const int              n = yoke_joint_rows(connection->kind, rows);
   *driven                  = (mb_driven){.connection = c};
-  set_link(mb, connection->frame, &driven->link);
+  mb_set_link(mb, connection->frame, &driven->link);
   link_kinds(mb, &driven->link, kind);
   const bool is_ghost[2] = {driven->link.node[0] >= mb->n_nodes, driven->link.node[1] >= mb->n_nodes};
   if (n == 0 || connection->flexible || connection->motion != NULL || is_ghost[0] == is_ghost[1]) {
@@ -285,7 +283,7 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
   memset(joint, 0, sizeof *joint);
   joint->connection = c;
   joint->g0         = mb->ng;
-  set_link(mb, connection->frame, &joint->link);
+  mb_set_link(mb, connection->frame, &joint->link);
   if (connection->motion != NULL) {
     if (!yoke_joint_coordinate_row(connection->kind, &rows[n])) {
       return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': a %s joint has no coordinate that a motion could prescribe",
@@ -584,11 +582,6 @@ static bool is_chain_alone(const yoke_model *model, const yoke_multibody_options
   return alone;
 }
 
-/* Frame on the line of 1-D masses, read without a node. */
-static bool is_line_kind(yoke_body_kind kind) {
-  return kind == YOKE_BODY_MASS1D || kind == YOKE_BODY_CHAIN;
-}
-
 static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_port *port) {
   const yoke_frame *frame = &mb->model->frames[f];
   const double     *A     = frame->axes;
@@ -603,7 +596,7 @@ static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_p
   }
   port->angle = atan2(A[3], A[0]);
   quaternion_of_rotation(port->orientation, A);
-  if (is_line_kind(port->kind)) {
+  if (mb_is_line_kind(port->kind)) {
     port->iq = mb->body_q[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
     port->iv = mb->body_v[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
   } else {
@@ -772,415 +765,4 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   };
   *out = mb;
   return YOKE_OK;
-}
-
-/* ---- poses and moves ---- */
-
-/* Disturbances fade along a chain of bodies by a constant factor per body. Below 1e-70 rad they are no motion, but their
- * products become subnormal numbers, which cost the processor a hundred times as much as others. */
-static double without_trace(double x) {
-  return fabs(x) < 1e-70 ? 0.0 : x;
-}
-
-static void node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
-  memset(pose, 0, sizeof *pose);
-  pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
-  if (node->nv == 0) return; /* the ground */
-  q += node->iq;
-  if (v != NULL) v += node->iv;
-  switch (node->kind) {
-  case YOKE_BODY_RIGID:
-    vec3_copy(pose->r, q);
-    quaternion_rotation(pose->R, (const double[]){q[3], without_trace(q[4]), without_trace(q[5]), without_trace(q[6])});
-    if (v != NULL) {
-      for (int k = 0; k < 3; ++k) pose->v[k] = without_trace(v[k]);
-      mat3_apply(pose->w, pose->R, (const double[]){without_trace(v[3]), without_trace(v[4]), without_trace(v[5])});
-    }
-    break;
-  case YOKE_BODY_PLANAR: {
-    const double c = cos(q[2]), s = sin(q[2]);
-    pose->r[0]  = q[0];
-    pose->r[1]  = q[1];
-    pose->angle = q[2];
-    pose->R[0] = pose->R[4] = c;
-    pose->R[1]              = -s;
-    pose->R[3]              = s;
-    if (v != NULL) {
-      pose->v[0] = v[0];
-      pose->v[1] = v[1];
-      pose->w[2] = v[2];
-    }
-    break;
-  }
-  case YOKE_BODY_PARTICLE:
-    vec3_copy(pose->r, q);
-    if (v != NULL) vec3_copy(pose->v, v);
-    break;
-  case YOKE_BODY_MASS1D:
-  case YOKE_BODY_CHAIN:
-    pose->r[0] = q[0];
-    if (v != NULL) pose->v[0] = v[0];
-    break;
-  }
-}
-
-static void turned_inverse_inertia(const mb_node *node, const double R[9], double W[9]) {
-  if (node->kind == YOKE_BODY_RIGID) { /* W = (R J^-1) R^T, symmetric */
-    double A[9];
-    mat3_multiply(A, R, node->inverse_inertia);
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j <= i; ++j) {
-        W[3 * i + j] = W[3 * j + i] = A[3 * i] * R[3 * j] + A[3 * i + 1] * R[3 * j + 1] + A[3 * i + 2] * R[3 * j + 2];
-      }
-    }
-  } else {
-    memcpy(W, node->inverse_inertia, 9 * sizeof *W);
-  }
-}
-
-void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia) {
-  memset(&w->pose[0], 0, sizeof w->pose[0]);
-  w->pose[0].R[0] = w->pose[0].R[4] = w->pose[0].R[8] = 1.0;
-  if (with_inertia) memset(w->W, 0, 9 * sizeof *w->W);
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    node_pose(&mb->nodes[i], q, v, &w->pose[i]);
-    if (with_inertia) turned_inverse_inertia(&mb->nodes[i], w->pose[i].R, w->W + 9 * i);
-  }
-}
-
-void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u) {
-  for (int g = 0; g < mb->n_ghosts; ++g) {
-    const mb_ghost *ghost = &mb->ghosts[g];
-    double          p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
-    for (int k = 0; k < YOKE_PORT_MAX_P; ++k) {
-      p[k] = u != NULL && ghost->from_p[k] >= 0 ? u[ghost->from_p[k]] : ghost->p[k];
-    }
-    for (int k = 0; k < YOKE_PORT_MAX_V; ++k) {
-      v[k] = u != NULL && ghost->from_v[k] >= 0 ? u[ghost->from_v[k]] : ghost->v[k];
-    }
-    yoke_port_pose(ghost->kind, p, v, &w->pose[mb->n_nodes + g]);
-  }
-}
-
-bool mb_is_cut(const yoke_multibody *mb, const yoke_link *link) {
-  return link->node[0] >= mb->n_nodes || link->node[1] >= mb->n_nodes;
-}
-
-/* Pose of any node; a ghost is where the model put it. */
-static void any_pose(const yoke_multibody *mb, int index, const double *q, const double *v, yoke_pose *pose) {
-  if (index < mb->n_nodes) {
-    node_pose(&mb->nodes[index], q, v, pose);
-  } else {
-    const mb_ghost *ghost = &mb->ghosts[index - mb->n_nodes];
-    yoke_port_pose(ghost->kind, ghost->p, v != NULL ? ghost->v : NULL, pose);
-  }
-}
-
-/* ---- ports ---- */
-
-void mb_port_pose(const yoke_multibody *mb, const mb_port *port, const double *q, const double *v, yoke_pose *pose) {
-  if (is_line_kind(port->kind)) {
-    yoke_port_pose(port->kind, q + port->iq, v != NULL ? v + port->iv : NULL, pose);
-  } else {
-    node_pose(&mb->nodes[port->node], q, v, pose);
-  }
-}
-
-void mb_port_position(const mb_port *port, const yoke_pose *pose, double *position) {
-  double C[3];
-  mat3_apply(C, pose->R, port->origin);
-  vec3_add(C, 1.0, pose->r);
-  const int n = yoke_port_n_integrals(port->kind);
-  for (int k = 0; k < n; ++k) position[k] = C[k];
-  if (port->kind == YOKE_BODY_PLANAR) position[2] = pose->angle + port->angle;
-}
-
-/* Euler parameters of the rotation a b (b first). */
-static void turn_by(double p[4], const double a[4], const double b[4]) {
-  double v[3];
-  vec3_cross(v, a + 1, b + 1);
-  vec3_add(v, a[0], b + 1);
-  vec3_add(v, b[0], a + 1);
-  p[0] = a[0] * b[0] - vec3_dot(a + 1, b + 1);
-  vec3_copy(p + 1, v);
-}
-
-/* With c = R origin, w and alpha in inertial axes:
- *   C = r + c,  C' = v + w x c,  C'' = a + alpha x c + w x (w x c),  (R omega)' = R omega'. */
-void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const double *q, const double *v, const double *a,
-                         double *y) {
-  const mb_port *port = &mb->ports[k];
-  const int      n_p = yoke_port_n_p(port->kind), n_v = yoke_port_n_v(port->kind);
-  const int      n_integrals = yoke_port_n_integrals(port->kind);
-  yoke_pose      pose;
-  double         c[3], wc[3], rate[6], second[6] = {0.0};
-  (void)work;
-  mb_port_pose(mb, port, q, v, &pose);
-  mb_port_position(port, &pose, y);
-  if (port->kind == YOKE_BODY_RIGID) {
-    const double ground[4] = {1.0, 0.0, 0.0, 0.0};
-    turn_by(y + 3, port->node > 0 ? q + mb->nodes[port->node].iq + 3 : ground, port->orientation);
-    quaternion_normalise(y + 3);
-  }
-  if (is_line_kind(port->kind)) {
-    second[0] = a[port->iv];
-  } else if (port->node > 0) {
-    const mb_node *node    = &mb->nodes[port->node];
-    double         body[6] = {0.0};
-    for (int i = 0; i < node->nv; ++i) body[node->freedom[i]] = a[node->iv + i];
-    vec3_copy(second, body);
-    mat3_apply(second + 3, pose.R, body + 3);
-  }
-  mat3_apply(c, pose.R, port->origin);
-  vec3_cross(wc, pose.w, c);
-  vec3_copy(rate, pose.v);
-  vec3_add(rate, 1.0, wc);
-  vec3_copy(rate + 3, pose.w);
-  vec3_add_cross(second, 1.0, second + 3, c);
-  vec3_add_cross(second, 1.0, pose.w, wc);
-  for (int i = 0; i < n_v; ++i) {
-    y[n_p + i]       = rate[yoke_port_freedom(port->kind, i)];
-    y[n_p + n_v + i] = second[yoke_port_freedom(port->kind, i)];
-  }
-  for (int i = 0; i < n_integrals; ++i) {
-    y[n_p + 2 * n_v + i] = port->i_integral >= 0 ? q[port->i_integral + i] : 0.0;
-  }
-}
-
-void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, double r[3], double R[9]) {
-  yoke_pose pose;
-  if (body < 0 || body >= mb->model->n_bodies || mb->model->bodies[body].kind == YOKE_BODY_CHAIN) {
-    memset(&pose, 0, sizeof pose);
-    pose.R[0] = pose.R[4] = pose.R[8] = 1.0;
-    if (body >= 0 && body < mb->model->n_bodies) pose.r[0] = q[mb->body_q[body]];
-  } else {
-    node_pose(&mb->nodes[mb->body_node[body]], q, NULL, &pose);
-  }
-  vec3_copy(r, pose.r);
-  memcpy(R, pose.R, sizeof pose.R);
-}
-
-void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv) {
-  for (int c = 0; c < mb->n_chains; ++c) {
-    for (int i = 0; i < mb->chains[c].n; ++i) q[mb->chains[c].iq + i] += dv[mb->chains[c].iv + i];
-  }
-  if (mb->is_chain_alone) {
-    for (int i = 0; i < mb->nv; ++i) q[i] += dv[i];
-  }
-  for (int n = 1; n < mb->n_nodes; ++n) {
-    const mb_node *node = &mb->nodes[n];
-    double        *x    = q + node->iq;
-    const double  *d    = dv + node->iv;
-    if (node->kind == YOKE_BODY_CHAIN) continue;
-    if (node->kind == YOKE_BODY_RIGID) {
-      double dp[4];
-      vec3_add(x, 1.0, d);
-      quaternion_normalise(x + 3);
-      quaternion_rate(dp, x + 3, d + 3);
-      for (int i = 0; i < 4; ++i) x[3 + i] += dp[i];
-      quaternion_normalise(x + 3);
-    } else {
-      for (int i = 0; i < node->nv; ++i) x[i] += d[i];
-    }
-  }
-}
-
-void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v) {
-  const yoke_model *model = mb->model;
-  for (int i = mb->nq_states; i < mb->nq; ++i) q[i] = 0.0;
-  for (int b = 0; b < model->n_bodies; ++b) {
-    const yoke_body *body = &model->bodies[b];
-    double          *x = q + mb->body_q[b], *y = v + mb->body_v[b];
-    switch (body->kind) {
-    case YOKE_BODY_RIGID:
-      vec3_copy(x, body->position);
-      vec3_copy(y, body->velocity);
-      vec3_copy(y + 3, body->omega);
-      memcpy(x + 3, body->orientation, sizeof body->orientation);
-      if (!(quaternion_norm2(x + 3) > 0.0)) x[3] = 1.0;
-      quaternion_normalise(x + 3);
-      break;
-    case YOKE_BODY_PLANAR:
-      vec3_set(x, body->position[0], body->position[1], body->angle);
-      vec3_set(y, body->velocity[0], body->velocity[1], body->omega[2]);
-      break;
-    case YOKE_BODY_PARTICLE:
-      vec3_copy(x, body->position);
-      vec3_copy(y, body->velocity);
-      break;
-    case YOKE_BODY_MASS1D:
-      x[0] = body->position[0];
-      y[0] = body->velocity[0];
-      break;
-    case YOKE_BODY_CHAIN:
-      for (int i = 0; i < body->chain->n; ++i) {
-        x[i] = body->chain->x0.each != NULL ? body->chain->x0.each[i] : body->chain->x0.value;
-        y[i] = body->chain->v0.each != NULL ? body->chain->v0.each[i] : body->chain->v0.value;
-      }
-      break;
-    }
-  }
-}
-
-/* ---- mass matrix ---- */
-
-static void mass_multiply(const yoke_multibody *mb, const double *x, double *y, bool inverse) {
-  if (mb->is_chain_alone) {
-    const yoke_per_mass *mass = &mb->model->bodies[0].chain->mass;
-    for (int i = 0; i < mb->nv; ++i) {
-      const double m = mass->each != NULL ? mass->each[i] : mass->value;
-      y[i]           = inverse ? x[i] / m : x[i] * m;
-    }
-  }
-  for (int c = 0; c < mb->n_chains; ++c) {
-    const double *m = yoke_chain_kernel_mass(mb->chains[c].kernel);
-    for (int i = 0; i < mb->chains[c].n; ++i) {
-      const int k = mb->chains[c].iv + i;
-      y[k]        = inverse ? x[k] / m[i] : x[k] * m[i];
-    }
-  }
-  for (int n = 1; n < mb->n_nodes; ++n) {
-    const mb_node *node = &mb->nodes[n];
-    if (node->kind == YOKE_BODY_CHAIN) continue;
-    const double factor = inverse ? 1.0 / node->mass : node->mass;
-    for (int i = 0; i < node->nv && node->freedom[i] < 3; ++i) y[node->iv + i] = factor * x[node->iv + i];
-    if (node->kind == YOKE_BODY_RIGID) {
-      double r[3];
-      mat3_apply(r, inverse ? node->inverse_inertia : node->inertia, x + node->iv + 3);
-      vec3_copy(y + node->iv + 3, r);
-    } else if (node->kind == YOKE_BODY_PLANAR) {
-      y[node->iv + 2] = x[node->iv + 2] * (inverse ? node->inverse_inertia[8] : node->inertia[8]);
-    }
-  }
-}
-
-void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y) {
-  mass_multiply(mb, x, y, true);
-}
-
-void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y) {
-  mass_multiply(mb, x, y, false);
-}
-
-/* ---- questions ---- */
-
-int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
-  return mb->body_q[body];
-}
-
-int yoke_multibody_v_offset(const yoke_multibody *mb, int body) {
-  return mb->body_v[body];
-}
-
-void yoke_multibody_retire(yoke_multibody *mb, int n, const int *rows) {
-  if (mb->ng == 0) return;
-  memset(mb->retired, 0, (size_t)mb->ng * sizeof *mb->retired);
-  for (int i = 0; i < n; ++i) mb->retired[rows[i]] = 1;
-}
-
-int yoke_multibody_row_connection(const yoke_multibody *mb, int row) {
-  return mb->joints[mb->row_joint[row]].connection;
-}
-
-void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size) {
-  const mb_joint *joint = &mb->joints[mb->row_joint[row]];
-  char            text[32];
-  yoke_row_label(&joint->row[row - joint->g0], text, sizeof text);
-  snprintf(label, size, "%s: %s", mb->model->connections[joint->connection].name, text);
-}
-
-const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb) {
-  return mb->G_pattern;
-}
-
-/* Entries of grad for the kept freedoms of a node, moments in body axes. */
-static void kept_row(const mb_node *node, const double R[9], const double *grad, double *out) {
-  double g[6];
-  vec3_copy(g, grad);
-  mat3_apply_transposed(g + 3, R, grad + 3);
-  for (int k = 0; k < node->nv; ++k) out[k] = g[node->freedom[k]];
-}
-
-void yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const double *q, double *values) {
-  if (mb->ng == 0) return;
-  mb_work w;
-  mb_work_carve(mb, work, &w);
-  mb_poses(mb, &w, q, NULL, false);
-  mb_constraints(mb, &w, t, false);
-  memset(values, 0, (size_t)mb->G_pattern->nnz * sizeof *values);
-  int n = 0;
-  for (int j = 0; j < mb->n_joints; ++j) {
-    for (int i = 0; i < mb->joints[j].n; ++i) {
-      for (int side = 0; side < 2; ++side) {
-        const int      k    = mb->joints[j].link.node[side];
-        const mb_node *node = &mb->nodes[k];
-        double         row[6];
-        kept_row(node, w.pose[k].R, w.grad + 12 * (mb->joints[j].g0 + i) + 6 * side, row);
-        for (int c = 0; c < node->nv; ++c) values[mb->G_slot[n++]] += row[c];
-      }
-    }
-  }
-}
-
-int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q,
-                                    const double *v, double *coordinate, double *rate, int column[12],
-                                    double value[12]) {
-  yoke_row        row;
-  yoke_link       link;
-  yoke_pose       pose[2];
-  yoke_link_state state;
-  double          grad[12];
-  int             n = 0;
-  (void)work;
-  if (!yoke_joint_coordinate_row(mb->model->connections[connection].kind, &row)) return 0;
-  set_link(mb, mb->model->connections[connection].frame, &link);
-  const int index[2] = {link.node[0], link.node[1]};
-  for (int side = 0; side < 2; ++side) {
-    any_pose(mb, index[side], q, v, &pose[side]);
-    link.node[side] = side;
-  }
-  yoke_link_state_set(&link, pose, &state);
-  *coordinate = yoke_row_gradient(&row, &state, grad);
-  *rate       = yoke_row_rate(grad, &state);
-  for (int side = 0; side < 2; ++side) {
-    const mb_node *node = &mb->nodes[index[side]];
-    kept_row(node, pose[side].R, grad + 6 * side, value + n);
-    for (int k = 0; k < node->nv; ++k) column[n++] = node->iv + k;
-  }
-  return n;
-}
-
-int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *lambda, double force[7], double g[7]) {
-  const yoke_connection *c = &mb->model->connections[connection];
-  mb_work                w;
-  yoke_row               rows[6];
-  int                    n = yoke_joint_rows(c->kind, rows) + (c->motion != NULL);
-  for (int i = 0; i < 7; ++i) force[i] = g[i] = 0.0;
-  mb_work_carve(mb, work, &w);
-  const int        joint = mb->connection_joint[connection], element = mb->connection_force[connection];
-  const yoke_link *link = joint >= 0 ? &mb->joints[joint].link : element >= 0 ? &mb->forces[element].link : NULL;
-  if (link == NULL) return n;
-  for (int side = 0; side < 2; ++side) {
-    any_pose(mb, link->node[side], q, v, &w.pose[link->node[side]]);
-  }
-  if (element >= 0) { /* a flexible joint's multiplier is -F */
-    const yoke_force_element *el   = &mb->forces[element];
-    const double              sign = yoke_connection_is_joint(c->kind) ? -1.0 : 1.0;
-    yoke_force_element_output(el, w.pose, t, force, g);
-    for (int i = 0; i < el->n; ++i) force[i] *= sign;
-    if (n < el->n) n = el->n;
-  }
-  if (joint >= 0) {
-    const mb_joint *jt = &mb->joints[joint];
-    yoke_link_state state;
-    double          grad[12], motion = 0.0, rate, second;
-    if (jt->motion != NULL) mb_motion(jt, t, &motion, &rate, &second);
-    yoke_link_state_set(&jt->link, w.pose, &state);
-    for (int i = 0; i < jt->n; ++i) {
-      g[jt->own[i]] = mb_row_value(jt, i, yoke_row_gradient(&jt->row[i], &state, grad), motion);
-      if (lambda != NULL) force[jt->own[i]] = lambda[jt->g0 + i];
-    }
-  }
-  return n;
 }

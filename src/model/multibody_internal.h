@@ -161,6 +161,15 @@ enum { MB_DENSE_LIMIT = 600 }; /* rows up to which the minimum-norm solve is den
 size_t mb_work_size(const yoke_multibody *mb);
 void   mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w);
 
+/* Frame on the line of 1-D masses, read without a node. */
+static inline bool mb_is_line_kind(yoke_body_kind kind) {
+  return kind == YOKE_BODY_MASS1D || kind == YOKE_BODY_CHAIN;
+}
+
+/* Link between two frames of the model; pose of one node from q and v (NULL: at rest). */
+void mb_set_link(const yoke_multibody *mb, const int frame[2], yoke_link *link);
+void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose);
+
 /* Poses of all nodes from q and v (NULL: at rest), and W when `with_inertia`. */
 void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia);
 
