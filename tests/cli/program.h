@@ -19,7 +19,7 @@ typedef struct fixture {
 
 static inline int set_up(void **state) {
   fixture *f = calloc(1, sizeof *f);
-  strcpy(f->folder, "/tmp/yoke-cli-XXXXXX");
+  strcpy(f->folder, P_tmpdir "/yoke-cli-XXXXXX");
   assert_non_null(mkdtemp(f->folder));
   *state = f;
   return 0;

@@ -600,7 +600,7 @@ static void write_file(const char *folder, const char *name, const char *text) {
 
 static void includes_are_relative_to_the_including_file(void **state) {
   (void)state;
-  char folder[] = "/tmp/yoke-include-XXXXXX", path[600];
+  char folder[] = P_tmpdir "/yoke-include-XXXXXX", path[600];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/parts", folder);
   assert_int_equal(mkdir(path, 0700), 0);

@@ -29,7 +29,7 @@ typedef struct fixture {
 
 static int set_up(void **state) {
   fixture *f = calloc(1, sizeof *f);
-  strcpy(f->folder, "/tmp/yoke-result-XXXXXX");
+  strcpy(f->folder, P_tmpdir "/yoke-result-XXXXXX");
   assert_non_null(mkdtemp(f->folder));
   assert_int_equal(yoke_context_create(&f->ctx), YOKE_OK);
   *state = f;
@@ -456,7 +456,7 @@ static void full_disk_ends_in_an_error_not_in_a_crash(void **state) {
 }
 
 static void hdf5_result_needs_an_ordinary_file(void **state) {
-  static const char *const paths[] = {"/tmp", "/dev/null", "/dev/full", "/tmp/yoke-no-such-folder/a.h5"};
+  static const char *const paths[] = {P_tmpdir, "/dev/null", "/dev/full", P_tmpdir "/yoke-no-such-folder/a.h5"};
   fixture                 *f       = *state;
   for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
     const yoke_result_def def = definition(paths[i]);
