@@ -68,8 +68,8 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
     implicit->nnz = implicit->dae->pattern->nnz;
     for (int i = 0; i < implicit->nx; ++i) {
       const yoke_component kind = (yoke_component)implicit->dae->component[i];
-      implicit->n_normed += kind == YOKE_COMPONENT_Q || kind == YOKE_COMPONENT_V;
-      if (kind == YOKE_COMPONENT_QUADRATURE) implicit->has_quadratures = true;
+      implicit->n_normed += kind <= YOKE_COMPONENT_INTEGRAL;
+      if (kind == YOKE_COMPONENT_INTEGRAL || kind == YOKE_COMPONENT_QUADRATURE) implicit->has_quadratures = true;
     }
     if (status == YOKE_OK && !compress_mass(implicit))
       status = yoke_fail(ctx, YOKE_E_MEMORY, "implicit integrator: out of memory");
@@ -177,7 +177,7 @@ void yoke_implicit_scale(const yoke_implicit *implicit, double atol, double rtol
                          double *scale) {
   const uint8_t *component = implicit->dae->component;
   for (int i = 0; i < implicit->nx; ++i) {
-    const bool is_normed = component[i] == YOKE_COMPONENT_Q || component[i] == YOKE_COMPONENT_V;
+    const bool is_normed = component[i] <= YOKE_COMPONENT_INTEGRAL;
     double     size      = fabs(x0[i]);
     if (x1 != NULL && fabs(x1[i]) > size) size = fabs(x1[i]);
     scale[i] = is_normed ? 1.0 / (atol + rtol * size + DBL_MIN) : 0.0; /* atol may be 0 */
@@ -193,7 +193,8 @@ void yoke_implicit_scale_newton(const yoke_implicit *implicit, double atol, doub
     if (component[i] == YOKE_COMPONENT_V) size_v = fmax(size_v, fabs(x[i]));
   }
   for (int i = 0; i < implicit->nx; ++i) {
-    const bool   is_q = component[i] == YOKE_COMPONENT_Q, is_v = component[i] == YOKE_COMPONENT_V;
+    const bool is_q   = component[i] == YOKE_COMPONENT_Q || component[i] == YOKE_COMPONENT_INTEGRAL,
+               is_v   = component[i] == YOKE_COMPONENT_V;
     const double size = fmax(fabs(x[i]), 0.01 * (is_q ? size_q : size_v));
     scale[i]          = is_q || is_v ? 1.0 / (atol + rtol * size + DBL_MIN) : 0.0;
   }

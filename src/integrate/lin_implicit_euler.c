@@ -155,7 +155,8 @@ static yoke_status end_point(const yoke_integrator *integrator, yoke_integrator_
   YOKE_TRY(e->ops->derivative(e->self, work->equations, t_new, q, v, work->u, work->rates_new, work->rates_new + e->nq,
                               work->lambda));
   for (int k = 0; k < e->nq; ++k) {
-    if (implicit->dae->component[k] == YOKE_COMPONENT_QUADRATURE) {
+    if (implicit->dae->component[k] == YOKE_COMPONENT_INTEGRAL ||
+        implicit->dae->component[k] == YOKE_COMPONENT_QUADRATURE) {
       q[k] = work->x[k] + 0.5 * h * (work->rates[k] + work->rates_new[k]);
     }
   }

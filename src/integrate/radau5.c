@@ -446,7 +446,9 @@ static yoke_status finish_quadratures(const yoke_implicit *implicit, yoke_integr
                                       double h, const radau5_work *work) {
   YOKE_TRY(evaluate_stages(implicit, state, u, h, work));
   for (int k = 0; k < implicit->nq; ++k) {
-    if (implicit->dae->component[k] != YOKE_COMPONENT_QUADRATURE) continue;
+    if (implicit->dae->component[k] != YOKE_COMPONENT_INTEGRAL &&
+        implicit->dae->component[k] != YOKE_COMPONENT_QUADRATURE)
+      continue;
     for (int i = 0; i < N_STAGES; ++i) {
       work->z[i][k] = h * (A[i][0] * work->r[0][k] + A[i][1] * work->r[1][k] + A[i][2] * work->r[2][k]);
     }

@@ -37,6 +37,7 @@ typedef struct yoke_energy {
 typedef enum yoke_component {
   YOKE_COMPONENT_Q,          /* in the error norm */
   YOKE_COMPONENT_V,          /* in the error norm */
+  YOKE_COMPONENT_INTEGRAL,   /* integral of a position: in the error norm, no feedback, no Jacobian row */
   YOKE_COMPONENT_QUADRATURE, /* row of q without feedback: not in norms, no Jacobian row */
   YOKE_COMPONENT_A,          /* algebraic accelerations (INDEX1): index 1 */
   YOKE_COMPONENT_LAMBDA,     /* multiplier: never in a norm; index 2 in GGL, 1 in INDEX1 */

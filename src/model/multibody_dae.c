@@ -628,7 +628,13 @@ static void set_parts(const yoke_multibody *mb, yoke_dae_form form, yoke_dae *da
 }
 
 static uint8_t component_at(const yoke_multibody *mb, const yoke_dae *dae, int i) {
-  if (i < mb->nq) return i < mb->nq_states ? YOKE_COMPONENT_Q : YOKE_COMPONENT_QUADRATURE;
+  /* Integrals of positions are results that somebody asked for: they count in error norms. The work of dampers and loads, the last two
+   * rows, is watched only. */
+  const int n_watched = mb->has_energy ? 2 : 0;
+  if (i < mb->nq) {
+    if (i < mb->nq_states) return YOKE_COMPONENT_Q;
+    return i < mb->nq - n_watched ? YOKE_COMPONENT_INTEGRAL : YOKE_COMPONENT_QUADRATURE;
+  }
   if (dae->i_nu >= 0 && i >= dae->i_nu) return YOKE_COMPONENT_NU;
   if (dae->i_mu >= 0 && i >= dae->i_mu) return YOKE_COMPONENT_MU;
   if (dae->i_lambda >= 0 && i >= dae->i_lambda) return YOKE_COMPONENT_LAMBDA;
