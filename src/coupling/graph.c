@@ -486,7 +486,7 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 }
 
 /* Constant inputs of one subsystem from the newest values of the history. */
-static void held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
+void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   for (int k = 0; k < s->subsystem->nu; ++k)
     c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
@@ -501,7 +501,7 @@ static yoke_status outputs_with_history(yoke_graph *g, double t) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
     yoke_signal      signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y));
   }
   return YOKE_OK;
@@ -510,35 +510,25 @@ static yoke_status outputs_with_history(yoke_graph *g, double t) {
 /* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). */
 static void set_initial(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
-    graph_channel *channel = &g->channels[c];
-    const double  *initial = g->wires[channel->wire].wire.initial;
+    graph_channel *channel           = &g->channels[c];
+    const double  *initial           = g->wires[channel->wire].wire.initial;
+    g->wires[channel->wire].is_given = initial != NULL;
     if (initial == NULL) continue;
     channel->past[0] = initial[c - g->wires[channel->wire].first];
     channel->largest = fabs(channel->past[0]);
   }
 }
 
-yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
-  g->n_past    = 1;
-  g->past_t[0] = t;
-  g->H         = 0.0;
-  set_initial(g);
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    double      times[2];
-    yoke_signal signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(
-        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
-  }
-  /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+/* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+yoke_status graph_make_consistent(yoke_graph *g, double t, yoke_context *ctx) {
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
     yoke_status status = outputs_with_history(g, t);
-    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "the start has outputs that are not finite");
+    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
       double            u[YOKE_COUPLING_MAX_CHANNELS];
-      if (wire->wire.initial != NULL || wire->wire.formulation->update == NULL) continue;
+      if (wire->is_given || wire->wire.formulation->update == NULL) continue;
       graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
       for (int k = 0; k < wire->n_channels; ++k) {
@@ -550,11 +540,26 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  YOKE_TRY(outputs_with_history(g, t));
+  return outputs_with_history(g, t);
+}
+
+yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
+  g->n_past    = 1;
+  g->past_t[0] = t;
+  g->H         = 0.0;
+  set_initial(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    double      times[2];
+    yoke_signal signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+  }
+  YOKE_TRY(graph_make_consistent(g, t, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
     memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));

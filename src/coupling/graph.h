@@ -92,6 +92,20 @@ yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistic
 /* Make the last trial the accepted state at its time. YOKE_E_UNSTABLE when the run diverges; the message names the coupling. */
 yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 
+/* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
+int         yoke_graph_events(const yoke_graph *graph, int subsystem, yoke_found_event *found); /* [YOKE_MAX_FOUND] */
+double      yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
+/* Name of a subsystem that cannot go back, so that a trial must be accepted; NULL: all can. */
+const char *yoke_graph_no_way_back(const yoke_graph *graph);
+
+/* Between an accepted step and the next trial: an event was dealt with; a subsystem gets new positions and velocities; the
+ * history of the couplings begins anew with values that fit the states. given[wire] are channel values of that wire
+ * (multipliers); NULL: those that its `update` gives. Call restart after all that changed. */
+void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
+yoke_status yoke_graph_assign(yoke_graph *graph, int subsystem, const double *q, const double *v, yoke_context *ctx);
+yoke_status yoke_graph_refresh(yoke_graph *graph, yoke_context *ctx); /* outputs of states that were assigned */
+yoke_status yoke_graph_restart(yoke_graph *graph, const double *const *given, yoke_context *ctx);
+
 /* Questions about the accepted state. */
 double        yoke_graph_t(const yoke_graph *graph);
 const void   *yoke_graph_state(const yoke_graph *graph, int subsystem);

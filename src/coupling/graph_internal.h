@@ -39,6 +39,7 @@ typedef struct graph_wire {
   int       first, n_channels; /* its channels */
   int       c_at, n_c;         /* its conditions */
   int       n_y[2];
+  bool      is_given;                      /* its values at the start or restart come from outside */
   int       n_sets;                        /* of conditions */
   double    share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
@@ -163,6 +164,12 @@ void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, con
 
 /* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
+
+/* Constant inputs of one subsystem from the newest values of the history; `times` [2], `c` [nu]. */
+void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double *times, double *c, yoke_signal *out);
+
+/* Values of the history and outputs of the accepted states that belong to each other; wires that are given keep theirs. */
+yoke_status graph_make_consistent(yoke_graph *graph, double t, yoke_context *ctx);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

@@ -1,25 +1,35 @@
 #include "master/cosimulation.h"
 
 #include "base/text.h"
+#include "master/macro_grid.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT_SUBSTEPS = 400 }; /* Runge-Kutta steps per macro step back into the past */
+enum {
+  EXACT_SUBSTEPS    = 400, /* Runge-Kutta steps per macro step back into the past */
+  EVENT_REFINEMENTS = 5    /* of the time of an event */
+};
 
 struct yoke_cosimulation {
   const yoke_model     *model;
   const yoke_equations *equations; /* of the whole model */
+  const yoke_multibody *mb;
   yoke_split           *split;
   yoke_subsystem      **subsystems;
   yoke_exec            *exec;
   yoke_graph           *graph;
   yoke_scheme_settings  settings;
   double                H, t_start;
-  int64_t               n_grid;    /* steps of the regular grid that are done */
-  int64_t               n_graded;  /* short steps of the graded start that are done */
-  bool                  is_graded; /* still inside the graded start */
+  yoke_switches         switches; /* of loads and of events of time alone */
+  yoke_macro_grid       grid;
+  yoke_macro_events     events;
+  int                   n_late; /* events that acted at the end of their step because something cannot go back */
   yoke_macro_totals     totals;
+  /* the whole model at a restart: [nq], [nv], [nv], [ng], [n_couplings, YOKE_COUPLING_MAX_CHANNELS], ... */
+  double               *q, *v, *a, *lambda, *u, *part_q, *part_v;
+  const double        **given, **y; /* [n_couplings], [n_parts] */
+  void                 *work;
   /* component i of the whole q (v) is component index[i] of part[i] */
   int                  *q_part, *q_index, *v_part, *v_index;
 };
@@ -74,6 +84,8 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
                        def.name);
     }
     YOKE_TRY(yoke_native_create(ctx, &def, &c->subsystems[i]));
+    if (options->forward != NULL && strcmp(options->forward, def.name) == 0)
+      YOKE_TRY(yoke_subsystem_forward(ctx, c->subsystems[i], &c->subsystems[i]));
     if (options->trace != NULL)
       YOKE_TRY(yoke_subsystem_traced(ctx, c->subsystems[i], options->trace, options->trace_user, &c->subsystems[i]));
     if (options->check) YOKE_TRY(yoke_subsystem_check(ctx, c->subsystems[i], &c->subsystems[i]));
@@ -220,6 +232,41 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
              : yoke_fail(ctx, YOKE_E_MODEL, "start exact: the model cannot be integrated backwards from its start");
 }
 
+/* Shortest step of the graded start as a share of H. A multiplier that holds a gap g = 0 over a step h carries the rounding
+ * of positions divided by h^2, so joints do not bear steps as short as force elements do. */
+static double graded_share(const yoke_cosimulation *c) {
+  for (int k = 0; k < c->split->n_couplings; ++k) {
+    if (c->split->couplings[k].is_joint) return 1.0 / 32.0;
+  }
+  return 1e-5;
+}
+
+/* Room for restarts, which a step must not allocate. */
+static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
+  const yoke_equations *e  = c->equations;
+  const size_t          n  = (size_t)c->split->n_couplings;
+  size_t                nq = 1, nv = 1;
+  if (c->model->n_events == 0 && c->switches.n_once + c->switches.n_periodic == 0) return YOKE_OK;
+  for (int p = 0; p < c->split->n_parts; ++p) {
+    const yoke_equations *part = yoke_native_equations(c->subsystems[p]);
+    nq                         = (size_t)part->nq > nq ? (size_t)part->nq : nq;
+    nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
+  }
+  c->q          = yoke_allocate((size_t)e->nq, sizeof(double));
+  c->v          = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->a          = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->lambda     = yoke_allocate((size_t)e->ng, sizeof(double));
+  c->u          = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
+  c->part_q     = yoke_allocate(nq, sizeof(double));
+  c->part_v     = yoke_allocate(nv, sizeof(double));
+  c->given      = yoke_allocate(n, sizeof *c->given);
+  c->y          = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
+  c->work       = yoke_allocate(e->work_size, 1);
+  const bool ok = c->q != NULL && c->v != NULL && c->a != NULL && c->lambda != NULL && c->u != NULL &&
+                  c->part_q != NULL && c->part_v != NULL && c->given != NULL && c->y != NULL && c->work != NULL;
+  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+}
+
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
                                      const yoke_multibody *mb, const yoke_cosimulation_options *options,
                                      yoke_cosimulation **out) {
@@ -228,11 +275,15 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (c == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   c->model           = model;
   c->equations       = equations;
+  c->mb              = mb;
   c->t_start         = model->t_start;
   yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
+  if (status == YOKE_OK) status = yoke_switches_create(ctx, model, true, &c->switches);
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
+  if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
   if (status == YOKE_OK) status = map_states(c, mb, ctx);
+  if (status == YOKE_OK) status = allocate_restart(c, ctx);
   if (status == YOKE_OK) status = yoke_exec_create(ctx, options->exec, options->threads, &c->exec);
   if (status == YOKE_OK) {
     status = yoke_graph_create(ctx, c->split->n_parts, c->subsystems, c->split->n_couplings, c->split->wires,
@@ -240,7 +291,10 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   }
   if (status == YOKE_OK) status = yoke_graph_start(c->graph, c->t_start, ctx);
   if (status == YOKE_OK && c->settings.start == YOKE_START_EXACT) status = exact_past(c, mb, ctx);
-  c->is_graded = c->settings.start == YOKE_START_GRADED;
+  if (status == YOKE_OK) {
+    const double share = c->settings.start == YOKE_START_GRADED ? graded_share(c) : 0.0;
+    c->grid            = yoke_macro_grid_make(c->t_start, c->H, share, &c->switches);
+  }
   if (status != YOKE_OK) {
     yoke_cosimulation_destroy(&c);
     return status;
@@ -257,6 +311,18 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   free(c->subsystems);
   yoke_exec_destroy(&c->exec);
   yoke_split_destroy(&c->split);
+  yoke_switches_clear(&c->switches);
+  yoke_macro_events_clear(&c->events);
+  free(c->q);
+  free(c->v);
+  free(c->a);
+  free(c->lambda);
+  free(c->u);
+  free(c->part_q);
+  free(c->part_v);
+  free(c->given);
+  free(c->y);
+  free(c->work);
   free(c->q_part);
   free(c->q_index);
   free(c->v_part);
@@ -265,44 +331,106 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   *cosimulation = NULL;
 }
 
-/* ---- steps ---- */
+/* ---- events ---- */
 
-/* Shortest step of the graded start as a share of H. A multiplier that holds a gap g = 0 over a step h carries the rounding
- * of positions divided by h^2, so joints do not bear steps as short as force elements do. */
-static double graded_share(const yoke_cosimulation *c) {
-  for (int k = 0; k < c->split->n_couplings; ++k) {
-    if (c->split->couplings[k].is_joint) return 1.0 / 32.0;
+/* A trial that ended well holds the events of its step. The first that acts ends the step: it is repeated up to there, until
+ * the time of the event and the end of the step agree. *t_next is the end of the step that is ready to be accepted. */
+static yoke_status stop_at_event(yoke_cosimulation *c, double *t_next, yoke_step_statistics *statistics,
+                                 yoke_context *ctx) {
+  const double t = yoke_graph_t(c->graph), latest = *t_next, earliest = t + 1e-6 * (latest - t);
+  double       t_event;
+  int          event = yoke_macro_events_look(&c->events, c->graph, &t_event);
+  if (event < 0 || t_event >= latest) return YOKE_OK;
+  const char *fixed = yoke_graph_no_way_back(c->graph);
+  if (fixed != NULL) {
+    if (c->n_late++ == 0)
+      yoke_warn(
+          ctx,
+          "event '%s' at t = %.9g s lies inside a macro step, and subsystem '%s' cannot go back: it acts at the end "
+          "of the step, %.3g s late",
+          c->model->events[event].name, t_event, fixed, latest - t_event);
+    return YOKE_OK;
   }
-  return 1e-5;
+  for (int i = 0; i < EVENT_REFINEMENTS; ++i) {
+    yoke_step_statistics again;
+    *t_next = fmax(t_event, earliest);
+    YOKE_TRY(yoke_graph_try(c->graph, *t_next, &again, ctx));
+    again.integrations += statistics->integrations;
+    again.iterations += statistics->iterations;
+    *statistics = again;
+    t_event     = yoke_macro_events_improve(&c->events, c->graph, &event);
+    if (!(t_event > t && t_event < latest) || fabs(t_event - *t_next) <= 1e-13 * fmax(fabs(latest), latest - t)) break;
+  }
+  c->events.acting = event;
+  return YOKE_OK;
 }
 
-/* Next macro point. Graded start (Kraft, listing 5.1): steps of 1e-5 2^n H until the next would pass 2 H, one step to 2 H, then the grid. */
-static double next_point(yoke_cosimulation *c, double t_end) {
-  const double t = yoke_graph_t(c->graph);
-  double       next;
-  if (c->is_graded) {
-    const double two = c->t_start + 2.0 * c->H;
-    next             = t + ldexp(graded_share(c) * c->H, (int)c->n_graded);
-    if (next >= two) {
-      next         = two;
-      c->is_graded = false;
-      c->n_grid    = 2;
-    } else {
-      ++c->n_graded;
+/* ---- restart ---- */
+
+/* New values for the couplings from the whole model right behind the present time: multipliers jump with loads and velocities. */
+static yoke_status restart(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
+  const yoke_equations *e      = c->equations;
+  const double          t      = yoke_graph_t(c->graph);
+  const double          ahead  = t + fmax(1e-12 * c->H, 4.0 * DBL_EPSILON * fabs(t));
+  yoke_status           status = YOKE_OK;
+  if (c->mb != NULL) status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
+  for (int p = 0; p < c->split->n_parts; ++p) c->y[p] = yoke_graph_y(c->graph, p);
+  for (int k = 0; status == YOKE_OK && k < c->split->n_couplings; ++k) {
+    const yoke_split_coupling *coupling = &c->split->couplings[k];
+    double                    *u = c->u + (ptrdiff_t)k * YOKE_COUPLING_MAX_CHANNELS, force[7] = {0.0}, g[7];
+    c->given[k] = NULL;
+    if (!coupling->is_joint) continue; /* its law gives the values */
+    yoke_multibody_connection_output(c->mb, c->work, coupling->connection, ahead, q, v, c->lambda, force, g);
+    joint_values(&c->split->wires[k], force, c->y, u);
+    c->given[k] = u;
+  }
+  if (status == YOKE_OK) status = yoke_graph_restart(c->graph, c->given, ctx);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the couplings cannot begin anew at t = %.9g s", t);
+}
+
+yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
+  for (int p = 0; p < c->split->n_parts; ++p) {
+    const yoke_subsystem        *s     = c->subsystems[p];
+    const yoke_integrator       *own   = yoke_native_integrator(s);
+    const yoke_integrator_state *state = yoke_native_state(s, yoke_graph_state(c->graph, p));
+    /* quadratures stay */
+    memcpy(c->part_q, yoke_integrator_q(own, state), (size_t)own->equations->nq * sizeof *c->part_q);
+    for (int i = 0; i < c->equations->nq; ++i) {
+      if (c->q_part[i] == p) c->part_q[c->q_index[i]] = q[i];
     }
-  } else {
-    next = c->t_start + (double)++c->n_grid * c->H;
+    for (int i = 0; i < c->equations->nv; ++i) {
+      if (c->v_part[i] == p) c->part_v[c->v_index[i]] = v[i];
+    }
+    YOKE_TRY(yoke_graph_assign(c->graph, p, c->part_q, c->part_v, ctx));
   }
-  /* a rest shorter than a millionth of a step is rounding: the step takes it along */
-  return next > t_end - 1e-6 * c->H ? t_end : next;
+  YOKE_TRY(yoke_graph_refresh(c->graph, ctx));
+  return restart(c, q, v, ctx);
 }
+
+/* Behind a jump of a load the couplings go on from the right-hand limit. */
+static yoke_status restart_at_jump(yoke_cosimulation *c, yoke_context *ctx) {
+  if (!yoke_switches_jump_at(&c->switches, yoke_graph_t(c->graph))) return YOKE_OK;
+  yoke_cosimulation_gather(c, c->q, c->v);
+  return restart(c, c->q, c->v, ctx);
+}
+
+/* ---- steps ---- */
 
 yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx) {
-  const double t      = yoke_graph_t(c->graph);
-  const double t_next = next_point(c, t_end);
-  yoke_status  status = yoke_graph_try(c->graph, t_next, statistics, ctx);
+  const double    t = yoke_graph_t(c->graph);
+  yoke_point_kind kind;
+  double          t_next = yoke_macro_grid_next(&c->grid, t, t_end, &kind);
+  c->events.acting       = -1;
+  yoke_status status     = yoke_graph_try(c->graph, t_next, statistics, ctx);
+  if (status == YOKE_OK && c->model->n_events > 0) status = stop_at_event(c, &t_next, statistics, ctx);
   if (status == YOKE_OK) status = yoke_graph_accept(c->graph, ctx);
+  if (status == YOKE_OK) {
+    yoke_macro_grid_accept(&c->grid, t_next);
+    yoke_macro_events_accept(&c->events, c->graph);
+    if (kind == YOKE_POINT_SWITCH) status = restart_at_jump(c, ctx);
+  }
   c->totals.integrations += statistics->integrations;
   c->totals.iterations += statistics->iterations;
   if (status == YOKE_OK) {
@@ -378,6 +506,10 @@ void yoke_cosimulation_counters(const yoke_cosimulation *c, yoke_counters *out) 
 
 yoke_macro_totals yoke_cosimulation_totals(const yoke_cosimulation *cosimulation) {
   return cosimulation->totals;
+}
+
+const yoke_macro_events *yoke_cosimulation_events(const yoke_cosimulation *cosimulation) {
+  return &cosimulation->events;
 }
 
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation) {

@@ -1,10 +1,11 @@
 /* Co-simulation: a model split into subsystems and driven over macro steps.
  *
- * The macro grid is computed from the step number (invariant 4 of the design); the last step is shortened to the end time. */
+ * The macro grid (macro_grid.h) also hits the switching times of loads; behind a jump the history of the couplings begins anew.
+ * A state event that acts ends its macro step (macro_events.h). */
 #ifndef YOKE_MASTER_COSIMULATION_H
 #define YOKE_MASTER_COSIMULATION_H
 
-#include "master/split.h"
+#include "master/macro_events.h"
 
 typedef struct yoke_cosimulation yoke_cosimulation;
 
@@ -12,6 +13,7 @@ typedef struct yoke_cosimulation_options {
   const char *exec;    /* "openmp", "serial", "shuffled"; NULL: openmp where built, else serial */
   int         threads; /* 0: all cores */
   bool        check;   /* wrap subsystems so that they watch their contract */
+  const char *forward; /* this subsystem gets no way back, as a foreign one may have none; NULL: none */
   yoke_trace  trace;   /* NULL: none */
   void       *trace_user;
 } yoke_cosimulation_options;
@@ -34,6 +36,11 @@ void        yoke_cosimulation_destroy(yoke_cosimulation **cosimulation);
 yoke_status yoke_cosimulation_step(yoke_cosimulation *cosimulation, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx);
 
+/* Events of the last step; those that set or stop wait for their action at its end. */
+const yoke_macro_events    *yoke_cosimulation_events(const yoke_cosimulation *cosimulation);
+/* New positions and velocities of the whole model at the present time, consistent with its joints; the couplings begin anew. */
+yoke_status                 yoke_cosimulation_assign(yoke_cosimulation *cosimulation, const double *q, const double *v,
+                                                     yoke_context *ctx);
 double                      yoke_cosimulation_t(const yoke_cosimulation *cosimulation);
 double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation); /* macro step of the settings */
 /* q and v of the whole model from the subsystems' accepted states; quadratures are 0. */
