@@ -1,6 +1,6 @@
 /* Events and restarts of a graph: what subsystems found inside a trial step, states that change from outside, and a history that
  * begins anew. */
-#include "coupling/graph_internal.h"
+#include "coupling/comparison.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,13 +23,6 @@ double yoke_graph_event_ahead(const yoke_graph *g, int i, int event) {
 void yoke_graph_event_done(yoke_graph *g, int i, int event) {
   const graph_subsystem *s = &g->subsystems[i];
   s->subsystem->ops->event_done(s->subsystem, g->scratch[0], s->accepted, event);
-}
-
-const char *yoke_graph_no_way_back(const yoke_graph *g) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    if (g->subsystems[i].trial == NULL) return g->subsystems[i].subsystem->name;
-  }
-  return NULL;
 }
 
 yoke_status yoke_graph_assign(yoke_graph *g, int i, const double *q, const double *v, yoke_context *ctx) {
@@ -77,7 +70,7 @@ static void forget(yoke_graph *g, const double *const *given) {
 yoke_status yoke_graph_restart(yoke_graph *g, const double *const *given, yoke_context *ctx) {
   const double t = g->past_t[0];
   forget(g, given);
-  YOKE_TRY(graph_make_consistent(g, t, ctx));
+  YOKE_TRY(graph_balance(g, t, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
@@ -87,5 +80,6 @@ yoke_status yoke_graph_restart(yoke_graph *g, const double *const *given, yoke_c
       YOKE_TRY(s->subsystem->ops->disturb(s->subsystem, g->scratch[0], s->accepted, &signal, ctx));
     memcpy(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double));
   }
+  graph_consistent_start(g);
   return YOKE_OK;
 }

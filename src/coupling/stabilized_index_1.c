@@ -80,6 +80,18 @@ static void stabilized_1_jacobian(const void *object, const yoke_coupling_view *
   yoke_constraint_jacobian(&self->constraint, view, &levels, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
 }
 
+/* As for stabilized-index-2: the first two moments of the error of lambda(s) vanish. */
+static void stabilized_1_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 3, .order = {degree + 4, degree + 4}};
+}
+
+static int stabilized_1_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                                   double *dc_dy2) {
+  const stabilized_1 *self = object;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops stabilized_index_1_ops;
 
 const yoke_formulation_ops stabilized_index_1_ops = {
@@ -94,4 +106,6 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .n_conditions = stabilized_1_n_conditions,
     .residual     = stabilized_1_residual,
     .jacobian     = stabilized_1_jacobian,
+    .error_rule   = stabilized_1_error_rule,
+    .consistent   = stabilized_1_consistent,
 };

@@ -20,6 +20,8 @@ struct yoke_cosimulation {
   yoke_exec            *exec;
   yoke_graph           *graph;
   yoke_scheme_settings  settings;
+  yoke_controller      *controller; /* NULL: fixed step */
+  yoke_step_choice      choice;
   double                H, t_start;
   yoke_switches         switches; /* of loads and of events of time alone */
   yoke_macro_grid       grid;
@@ -267,6 +269,17 @@ static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
 }
 
+static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
+  if (c->settings.start != YOKE_START_RAMP)
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "cosimulation.start: '%s' belongs to a fixed macro step; step control has its own start with short "
+        "steps of degree 0: leave out start",
+        c->model->cosimulation.start);
+  YOKE_TRY(yoke_step_choose(ctx, c->split, c->graph, &c->choice));
+  return yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller);
+}
+
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
                                      const yoke_multibody *mb, const yoke_cosimulation_options *options,
                                      yoke_cosimulation **out) {
@@ -281,6 +294,10 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (status == YOKE_OK) status = yoke_switches_create(ctx, model, true, &c->switches);
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
+  if (status == YOKE_OK && c->H == 0.0) {
+    yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
+    c->settings.order = c->choice.settings.order_max;
+  }
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
   if (status == YOKE_OK) status = map_states(c, mb, ctx);
   if (status == YOKE_OK) status = allocate_restart(c, ctx);
@@ -289,6 +306,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
     status = yoke_graph_create(ctx, c->split->n_parts, c->subsystems, c->split->n_couplings, c->split->wires,
                                &c->settings, c->exec, &c->graph);
   }
+  if (status == YOKE_OK && c->H == 0.0) status = create_control(c, ctx);
   if (status == YOKE_OK) status = yoke_graph_start(c->graph, c->t_start, ctx);
   if (status == YOKE_OK && c->settings.start == YOKE_START_EXACT) status = exact_past(c, mb, ctx);
   if (status == YOKE_OK) {
@@ -306,6 +324,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
 void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   yoke_cosimulation *c = *cosimulation;
   if (c == NULL) return;
+  yoke_controller_destroy(&c->controller);
   if (c->graph != NULL) yoke_graph_destroy(&c->graph);
   for (int i = 0; c->subsystems != NULL && i < c->split->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
   free(c->subsystems);
@@ -329,40 +348,6 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   free(c->v_index);
   free(c);
   *cosimulation = NULL;
-}
-
-/* ---- events ---- */
-
-/* A trial that ended well holds the events of its step. The first that acts ends the step: it is repeated up to there, until
- * the time of the event and the end of the step agree. *t_next is the end of the step that is ready to be accepted. */
-static yoke_status stop_at_event(yoke_cosimulation *c, double *t_next, yoke_step_statistics *statistics,
-                                 yoke_context *ctx) {
-  const double t = yoke_graph_t(c->graph), latest = *t_next, earliest = t + 1e-6 * (latest - t);
-  double       t_event;
-  int          event = yoke_macro_events_look(&c->events, c->graph, &t_event);
-  if (event < 0 || t_event >= latest) return YOKE_OK;
-  const char *fixed = yoke_graph_no_way_back(c->graph);
-  if (fixed != NULL) {
-    if (c->n_late++ == 0)
-      yoke_warn(
-          ctx,
-          "event '%s' at t = %.9g s lies inside a macro step, and subsystem '%s' cannot go back: it acts at the end "
-          "of the step, %.3g s late",
-          c->model->events[event].name, t_event, fixed, latest - t_event);
-    return YOKE_OK;
-  }
-  for (int i = 0; i < EVENT_REFINEMENTS; ++i) {
-    yoke_step_statistics again;
-    *t_next = fmax(t_event, earliest);
-    YOKE_TRY(yoke_graph_try(c->graph, *t_next, &again, ctx));
-    again.integrations += statistics->integrations;
-    again.iterations += statistics->iterations;
-    *statistics = again;
-    t_event     = yoke_macro_events_improve(&c->events, c->graph, &event);
-    if (!(t_event > t && t_event < latest) || fabs(t_event - *t_next) <= 1e-13 * fmax(fabs(latest), latest - t)) break;
-  }
-  c->events.acting = event;
-  return YOKE_OK;
 }
 
 /* ---- restart ---- */
@@ -417,28 +402,93 @@ static yoke_status restart_at_jump(yoke_cosimulation *c, yoke_context *ctx) {
 
 /* ---- steps ---- */
 
-yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
+static void count_step(yoke_cosimulation *c, double H, bool is_accepted, const yoke_step_statistics *statistics) {
+  yoke_macro_totals *totals = &c->totals;
+  totals->integrations += statistics->integrations;
+  totals->iterations += statistics->iterations;
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) {
+    totals->rejected += statistics->rejected[i];
+    totals->rejected_by[i] += statistics->rejected[i];
+  }
+  if (!is_accepted) return;
+  totals->smallest = totals->steps == 0 ? H : fmin(totals->smallest, H);
+  totals->largest  = fmax(totals->largest, H);
+  ++totals->steps;
+  ++totals->degrees[statistics->degree];
+  if (statistics->reduced_by != YOKE_NOT_REDUCED) ++totals->reduced_by[statistics->reduced_by];
+  totals->forced += statistics->is_forced ? 1 : 0;
+  totals->unconverged += statistics->converged ? 0 : 1;
+  totals->residual = fmax(totals->residual, statistics->residual);
+}
+
+static double end_at_event(void *user, double t_next, yoke_context *ctx) {
+  yoke_cosimulation *c = user;
+  return yoke_macro_events_end(&c->events, c->graph, t_next, ctx);
+}
+
+/* A step was accepted whose end was chosen as `kind`: events and jumps of loads happen there. */
+static yoke_status finish_step(yoke_cosimulation *c, yoke_point_kind kind, yoke_step_statistics *statistics,
+                               yoke_context *ctx) {
+  if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID)
+    statistics->reduced_by = kind == YOKE_POINT_SWITCH ? YOKE_REDUCED_BY_SWITCH : YOKE_REDUCED_BY_END;
+  yoke_macro_events_accept(&c->events, c->graph);
+  if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
+  /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
+  if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));
+  return restart_at_jump(c, ctx);
+}
+
+static yoke_status step_controlled(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx) {
   const double    t = yoke_graph_t(c->graph);
   yoke_point_kind kind;
+  const double    t_stop = yoke_macro_grid_limit(&c->switches, t, yoke_controller_H(c->controller), t_end, &kind);
+  yoke_macro_events_begin(&c->events);
+  yoke_status status = yoke_controller_step(c->controller, t_stop, statistics, ctx);
+  if (status == YOKE_OK) {
+    if (yoke_graph_t(c->graph) < t_stop) kind = YOKE_POINT_GRID;
+    status = finish_step(c, kind, statistics, ctx);
+  }
+  count_step(c, yoke_graph_t(c->graph) - t, status == YOKE_OK, statistics);
+  return status;
+}
+
+/* Trials to a point of the grid, or to an event before it. */
+static yoke_status try_fixed(yoke_cosimulation *c, double *t_next, yoke_step_statistics *statistics,
+                             yoke_context *ctx) {
+  yoke_step_statistics total = {.reduced_by = YOKE_NOT_REDUCED};
+  yoke_macro_events_begin(&c->events);
+  for (;;) {
+    const yoke_status status = yoke_graph_try(c->graph, *t_next, statistics, ctx);
+    statistics->iterations += total.iterations;
+    statistics->integrations += total.integrations;
+    statistics->reduced_by                      = total.reduced_by;
+    statistics->rejected[YOKE_REDUCED_BY_EVENT] = total.rejected[YOKE_REDUCED_BY_EVENT];
+    if (status != YOKE_OK || c->model->n_events == 0) return status;
+    const double end = end_at_event(c, *t_next, ctx);
+    if (!(end < *t_next || (end > *t_next && isfinite(end)))) return YOKE_OK;
+    *t_next          = end;
+    total            = *statistics;
+    total.reduced_by = YOKE_REDUCED_BY_EVENT;
+    ++total.rejected[YOKE_REDUCED_BY_EVENT];
+  }
+}
+
+yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
+                                   yoke_context *ctx) {
+  if (c->controller != NULL) return step_controlled(c, t_end, statistics, ctx);
+  const double    t = yoke_graph_t(c->graph);
+  yoke_point_kind kind;
   double          t_next = yoke_macro_grid_next(&c->grid, t, t_end, &kind);
-  c->events.acting       = -1;
-  yoke_status status     = yoke_graph_try(c->graph, t_next, statistics, ctx);
-  if (status == YOKE_OK && c->model->n_events > 0) status = stop_at_event(c, &t_next, statistics, ctx);
+  const double    t_grid = t_next;
+  yoke_status     status = try_fixed(c, &t_next, statistics, ctx);
   if (status == YOKE_OK) status = yoke_graph_accept(c->graph, ctx);
   if (status == YOKE_OK) {
     yoke_macro_grid_accept(&c->grid, t_next);
-    yoke_macro_events_accept(&c->events, c->graph);
-    if (kind == YOKE_POINT_SWITCH) status = restart_at_jump(c, ctx);
+    status = finish_step(c, t_next < t_grid ? YOKE_POINT_GRID : kind, statistics, ctx);
   }
-  c->totals.integrations += statistics->integrations;
-  c->totals.iterations += statistics->iterations;
-  if (status == YOKE_OK) {
-    ++c->totals.steps;
-    c->totals.unconverged += statistics->converged ? 0 : 1;
-    c->totals.residual = fmax(c->totals.residual, statistics->residual);
-    return YOKE_OK;
-  }
+  count_step(c, t_next - t, status == YOKE_OK, statistics);
+  if (status == YOKE_OK) return YOKE_OK;
   ++c->totals.rejected;
   if (status == YOKE_NON_FINITE) {
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
@@ -464,7 +514,11 @@ double yoke_cosimulation_t(const yoke_cosimulation *cosimulation) {
 }
 
 double yoke_cosimulation_H(const yoke_cosimulation *cosimulation) {
-  return cosimulation->H;
+  return cosimulation->controller != NULL ? yoke_controller_H(cosimulation->controller) : cosimulation->H;
+}
+
+const yoke_step_choice *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation) {
+  return cosimulation->controller != NULL ? &cosimulation->choice : NULL;
 }
 
 void yoke_cosimulation_gather(const yoke_cosimulation *c, double *q, double *v) {

@@ -1,11 +1,13 @@
 /* Co-simulation: a model split into subsystems and driven over macro steps.
  *
- * The macro grid (macro_grid.h) also hits the switching times of loads; behind a jump the history of the couplings begins anew.
- * A state event that acts ends its macro step (macro_events.h). */
+ * Fixed step: the macro grid is computed from the step number (macro_grid.h, invariant 4 of the design). Step control: step and
+ * degree are chosen (control/controller.h). Either way macro points lie at the end, at switching times of loads, behind whose
+ * jumps the history of the couplings begins anew, and at state events that act (macro_events.h). */
 #ifndef YOKE_MASTER_COSIMULATION_H
 #define YOKE_MASTER_COSIMULATION_H
 
 #include "master/macro_events.h"
+#include "master/step_choice.h"
 
 typedef struct yoke_cosimulation yoke_cosimulation;
 
@@ -23,7 +25,12 @@ typedef struct yoke_macro_totals {
   int64_t iterations;      /* corrector passes */
   int64_t integrations;    /* of subsystems over a macro step, perturbed ones included */
   int64_t unconverged;     /* steps accepted at the noise of the solvers */
-  double  residual;        /* largest |c| of accepted steps */
+  int64_t rejected_by[YOKE_N_REJECTIONS];
+  int64_t reduced_by[YOKE_N_REDUCTIONS]; /* accepted steps that are shorter than planned, by the last reason */
+  int64_t forced;                        /* steps accepted with too large an error: a subsystem cannot go back */
+  int64_t degrees[YOKE_ORDER_MAX + 1];   /* steps of each degree */
+  double  smallest, largest;             /* H of accepted steps [s] */
+  double  residual;                      /* largest |c| of accepted steps */
 } yoke_macro_totals;
 
 /* `equations` and `mb` are those of the whole model (kept); mb NULL: one chain. Starts all subsystems at model->t_start. */
@@ -42,7 +49,10 @@ const yoke_macro_events    *yoke_cosimulation_events(const yoke_cosimulation *co
 yoke_status                 yoke_cosimulation_assign(yoke_cosimulation *cosimulation, const double *q, const double *v,
                                                      yoke_context *ctx);
 double                      yoke_cosimulation_t(const yoke_cosimulation *cosimulation);
-double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation); /* macro step of the settings */
+/* Macro step of the settings; with control the one that is planned next. */
+double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation);
+/* With control: settings and why they were chosen; NULL: fixed step. */
+const yoke_step_choice     *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation);
 /* q and v of the whole model from the subsystems' accepted states; quadratures are 0. */
 void                        yoke_cosimulation_gather(const yoke_cosimulation *cosimulation, double *q, double *v);
 void                        yoke_cosimulation_counters(const yoke_cosimulation *cosimulation,

@@ -1,8 +1,11 @@
 #include "master/macro_events.h"
 
 #include "base/text.h"
+#include "coupling/trial.h"
 #include <math.h>
 #include <stdlib.h>
+
+enum { MAX_TRIES = 5 }; /* to make the time of an event and the end of its step agree */
 
 yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_split *split, yoke_macro_events *out) {
   *out       = (yoke_macro_events){.split = split, .capacity = split->n_parts * YOKE_MAX_FOUND};
@@ -33,7 +36,8 @@ static int compare(const void *a, const void *b) {
   return p->event - q->event;
 }
 
-int yoke_macro_events_look(yoke_macro_events *e, const yoke_graph *graph, double *t) {
+/* Read the events of the last trial. Returns the first that sets or stops; -1: none. *t is its time. */
+static int look(yoke_macro_events *e, const yoke_graph *graph, double *t) {
   e->n = 0;
   for (int part = 0; part < e->split->n_parts; ++part) {
     yoke_found_event list[YOKE_MAX_FOUND];
@@ -53,12 +57,48 @@ int yoke_macro_events_look(yoke_macro_events *e, const yoke_graph *graph, double
   return -1;
 }
 
-double yoke_macro_events_improve(yoke_macro_events *e, const yoke_graph *graph, int *event) {
-  double    t;
-  const int first = yoke_macro_events_look(e, graph, &t);
-  if (first < 0) return yoke_graph_event_ahead(graph, e->split->events[*event].part, e->split->events[*event].own);
-  *event = first;
-  return t;
+void yoke_macro_events_begin(yoke_macro_events *e) {
+  e->n       = 0;
+  e->acting  = -1;
+  e->n_tries = 0;
+}
+
+static void report_late(yoke_macro_events *e, int event, double t, double t_next, const char *subsystem,
+                        yoke_context *ctx) {
+  if (e->n_late++ > 0) return;
+  yoke_warn(
+      ctx,
+      "event '%s' at t = %.9g s lies inside a macro step, and subsystem '%s' cannot go back: it acts at the end of "
+      "the step, %.3g s late",
+      e->split->model->events[event].name, t, subsystem, t_next - t);
+}
+
+/* The first trial shows whether an event acts inside the step. Every other one was made to end at it, and either finds it (or
+ * another before it) again, or ends a little too early: then the subsystem says where it will be. */
+double yoke_macro_events_end(yoke_macro_events *e, const yoke_graph *graph, double t_next, yoke_context *ctx) {
+  const double t     = yoke_graph_t(graph);
+  const char  *fixed = NULL;
+  double       at;
+  const int    event = look(e, graph, &at);
+  if (e->n_tries++ == 0) {
+    e->latest = t_next;
+    if (event < 0 || at >= t_next) return (double)INFINITY;
+    if (!yoke_graph_can_repeat(graph, &fixed)) {
+      report_late(e, event, at, t_next, fixed, ctx);
+      return (double)INFINITY;
+    }
+  }
+  if (event >= 0) e->acting = event;
+  if (e->acting < 0) return (double)INFINITY;
+  if (event < 0) at = yoke_graph_event_ahead(graph, e->split->events[e->acting].part, e->split->events[e->acting].own);
+  if (event < 0 && at - t_next > 1e-3 * (t_next - t)) { /* a rejection made the step end well before the event */
+    e->acting = -1;
+    return (double)INFINITY;
+  }
+  const double earliest = t + fmax(1e-6 * (e->latest - t), 1e-14 * fabs(t));
+  const bool   is_there = fabs(at - t_next) <= 1e-13 * fmax(fabs(e->latest), e->latest - t);
+  if (is_there || !(at > t && at < e->latest) || e->n_tries > MAX_TRIES) return (double)INFINITY;
+  return fmax(at, earliest) == t_next ? (double)INFINITY : fmax(at, earliest);
 }
 
 bool yoke_macro_events_acts(const yoke_macro_events *e, int k) {

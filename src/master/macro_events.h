@@ -16,24 +16,26 @@ typedef struct yoke_macro_event {
 typedef struct yoke_macro_events {
   const yoke_split *split;
   int               n, capacity;
-  int               acting; /* the event that ended the last accepted step although it was not found in it; -1: none */
-  yoke_macro_event *found;  /* [n] of the last trial that was looked at, by time, then in the order of the file */
+  yoke_macro_event *found;   /* [n] of the last trial that was looked at, by time, then in the order of the file */
+  int               acting;  /* the event that the step is repeated for; -1: none */
+  int               n_tries; /* of this step */
+  double            latest;  /* end of the first trial of this step */
+  int               n_late;  /* events that acted at the end of their step because a subsystem cannot go back */
 } yoke_macro_events;
 
 yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_split *split, yoke_macro_events *out);
 void        yoke_macro_events_clear(yoke_macro_events *events);
 
-/* Read the events of the graph's last trial. Returns the first that sets or stops; -1: none. *t is its time. */
-int yoke_macro_events_look(yoke_macro_events *events, const yoke_graph *graph, double *t);
+/* A step begins. */
+void yoke_macro_events_begin(yoke_macro_events *events);
 
-/* Where event `event`, for which a step was repeated up to t, is in that step: < t when it is found before, > t when it is not
- * reached yet. Another event that acts and comes first takes its place. */
-double yoke_macro_events_improve(yoke_macro_events *events, const yoke_graph *graph, int *event);
+/* A trial that ended at t_next is about to be accepted: +infinity when it may be, else the time to which it is to be repeated. */
+double yoke_macro_events_end(yoke_macro_events *events, const yoke_graph *graph, double t_next, yoke_context *ctx);
 
-/* The last trial was accepted. Those that act are not found again until they have left 0. */
+/* The last trial was accepted. Events that act are not found again until they have left 0. */
 void yoke_macro_events_accept(yoke_macro_events *events, yoke_graph *graph);
 
-/* Does event k act at the end of the accepted step? */
+/* Does event k of the model act at the end of the accepted step? */
 bool yoke_macro_events_acts(const yoke_macro_events *events, int k);
 
 #endif

@@ -50,8 +50,8 @@ typedef struct yoke_split {
   yoke_split_event    *events; /* [n_events] of the model */
 } yoke_split;
 
-/* Settings of the scheme from `cosimulation:`, and the macro step [s]. What the file leaves open gets its default; a missing step
- * and settings that need step control are refused. */
+/* Settings of the scheme from `cosimulation:`, and the macro step [s]; 0: step control, and the order is the highest of the file. What
+ * the file leaves open gets its default; an order that is chosen during the run is refused with a fixed step. */
 yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke_scheme_settings *settings,
                                 double *step);
 
@@ -61,6 +61,9 @@ void        yoke_split_destroy(yoke_split **split);
 
 /* What a native subsystem of this part is made of; borrows the split. */
 yoke_native_def yoke_split_native(const yoke_split *split, int part);
+
+/* What a coupling's formulation was made of; borrows the split. */
+yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling);
 
 /* Where a body or mass of the whole model is. */
 yoke_place yoke_split_place(const yoke_split *split, int body, int mass);
