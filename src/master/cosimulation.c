@@ -269,6 +269,11 @@ static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
 }
 
+static double end_at_event(void *user, double t_next, yoke_context *ctx) {
+  yoke_cosimulation *c = user;
+  return yoke_macro_events_end(&c->events, c->graph, t_next, ctx);
+}
+
 static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
   if (c->settings.start != YOKE_START_RAMP)
     return yoke_fail(
@@ -277,7 +282,9 @@ static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
         "steps of degree 0: leave out start",
         c->model->cosimulation.start);
   YOKE_TRY(yoke_step_choose(ctx, c->split, c->graph, &c->choice));
-  return yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller);
+  YOKE_TRY(yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller));
+  if (c->model->n_events > 0) yoke_controller_watch(c->controller, end_at_event, c);
+  return YOKE_OK;
 }
 
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
@@ -390,6 +397,7 @@ yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, cons
     YOKE_TRY(yoke_graph_assign(c->graph, p, c->part_q, c->part_v, ctx));
   }
   YOKE_TRY(yoke_graph_refresh(c->graph, ctx));
+  if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));
   return restart(c, q, v, ctx);
 }
 
@@ -421,15 +429,10 @@ static void count_step(yoke_cosimulation *c, double H, bool is_accepted, const y
   totals->residual = fmax(totals->residual, statistics->residual);
 }
 
-static double end_at_event(void *user, double t_next, yoke_context *ctx) {
-  yoke_cosimulation *c = user;
-  return yoke_macro_events_end(&c->events, c->graph, t_next, ctx);
-}
-
-/* A step was accepted whose end was chosen as `kind`: events and jumps of loads happen there. */
-static yoke_status finish_step(yoke_cosimulation *c, yoke_point_kind kind, yoke_step_statistics *statistics,
-                               yoke_context *ctx) {
-  if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID)
+/* A step was accepted whose end was chosen as `kind` (`is_short`: before the planned one): events and jumps of loads happen there. */
+static yoke_status finish_step(yoke_cosimulation *c, yoke_point_kind kind, bool is_short,
+                               yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID && is_short)
     statistics->reduced_by = kind == YOKE_POINT_SWITCH ? YOKE_REDUCED_BY_SWITCH : YOKE_REDUCED_BY_END;
   yoke_macro_events_accept(&c->events, c->graph);
   if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
@@ -442,12 +445,13 @@ static yoke_status step_controlled(yoke_cosimulation *c, double t_end, yoke_step
                                    yoke_context *ctx) {
   const double    t = yoke_graph_t(c->graph);
   yoke_point_kind kind;
-  const double    t_stop = yoke_macro_grid_limit(&c->switches, t, yoke_controller_H(c->controller), t_end, &kind);
+  const double    H      = yoke_controller_H(c->controller);
+  const double    t_stop = yoke_macro_grid_limit(&c->switches, t, H, t_end, &kind);
   yoke_macro_events_begin(&c->events);
   yoke_status status = yoke_controller_step(c->controller, t_stop, statistics, ctx);
   if (status == YOKE_OK) {
     if (yoke_graph_t(c->graph) < t_stop) kind = YOKE_POINT_GRID;
-    status = finish_step(c, kind, statistics, ctx);
+    status = finish_step(c, kind, t_stop - t < (1.0 - 1e-6) * H, statistics, ctx);
   }
   count_step(c, yoke_graph_t(c->graph) - t, status == YOKE_OK, statistics);
   return status;
@@ -485,7 +489,8 @@ yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step
   if (status == YOKE_OK) status = yoke_graph_accept(c->graph, ctx);
   if (status == YOKE_OK) {
     yoke_macro_grid_accept(&c->grid, t_next);
-    status = finish_step(c, t_next < t_grid ? YOKE_POINT_GRID : kind, statistics, ctx);
+    status =
+        finish_step(c, t_next < t_grid ? YOKE_POINT_GRID : kind, t_next - t < (1.0 - 1e-6) * c->H, statistics, ctx);
   }
   count_step(c, t_next - t, status == YOKE_OK, statistics);
   if (status == YOKE_OK) return YOKE_OK;
