@@ -97,18 +97,22 @@ const yoke_control_settings *yoke_controller_settings(const yoke_controller *c) 
   return &c->settings;
 }
 
+const yoke_estimator *yoke_controller_estimator(const yoke_controller *c) {
+  return &c->estimator;
+}
+
 /* ---- facts for the order control ---- */
 
 /* The values of a channel at T_M, T_{M-1}, ... with times in units of H relative to T_M: T_M is the new point of an accepted
  * step, else T_N. At most n of them. */
 static int values_of(const yoke_trial *trial, const yoke_channel_trial *channel, bool accepted, int n, double *s,
                      double *u) {
-  const double *past   = channel->past;
+  const double *past   = channel->smooth_past;
   const double  origin = accepted ? 1.0 : 0.0;
   int           count  = 0;
   if (accepted) {
     s[count]   = 0.0;
-    u[count++] = channel->value;
+    u[count++] = channel->smooth;
   }
   for (int i = 0; i < trial->n_past && count < n; ++i) {
     s[count]   = trial->past_s[i] - origin;

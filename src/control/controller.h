@@ -52,5 +52,6 @@ double                       yoke_controller_H(const yoke_controller *controller
 int                          yoke_controller_degree(const yoke_controller *controller); /* likewise */
 yoke_estimate_way            yoke_controller_way(const yoke_controller *controller);
 const yoke_control_settings *yoke_controller_settings(const yoke_controller *controller);
+const yoke_estimator        *yoke_controller_estimator(const yoke_controller *controller); /* tells of the last trial */
 
 #endif

@@ -116,9 +116,10 @@ struct yoke_graph {
   /* step control (trial.h) */
   bool                     is_controlled;
   yoke_comparison_kind     comparison;
-  bool                     is_compared; /* the comparison integration of this trial is done */
-  int                      n_passes;    /* of this trial */
-  struct graph_consistent *consistent;  /* NULL: not needed */
+  bool                     is_compared;           /* the comparison integration of this trial is done */
+  bool                     is_viewing_comparison; /* conditions see the comparison instead of the last pass */
+  int                      n_passes;              /* of this trial */
+  struct graph_consistent *consistent;            /* NULL: not needed */
 
   /* tasks of a pass */
   graph_task    *tasks;

@@ -579,6 +579,10 @@ const yoke_split *yoke_cosimulation_split(const yoke_cosimulation *cosimulation)
   return cosimulation->split;
 }
 
+const yoke_controller *yoke_cosimulation_controller(const yoke_cosimulation *cosimulation) {
+  return cosimulation->controller;
+}
+
 const yoke_graph *yoke_cosimulation_graph(const yoke_cosimulation *cosimulation) {
   return cosimulation->graph;
 }

@@ -62,6 +62,7 @@ void                        yoke_cosimulation_part_counters(const yoke_cosimulat
 yoke_macro_totals           yoke_cosimulation_totals(const yoke_cosimulation *cosimulation);
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation);
 const yoke_split           *yoke_cosimulation_split(const yoke_cosimulation *cosimulation);
+const yoke_controller      *yoke_cosimulation_controller(const yoke_cosimulation *cosimulation); /* NULL: fixed step */
 const yoke_graph           *yoke_cosimulation_graph(const yoke_cosimulation *cosimulation);
 
 #endif
