@@ -22,11 +22,6 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
   const char                 *name        = "";
   *out                                    = YOKE_ESTIMATE_COUPLING;
   if (kind == YOKE_ESTIMATOR_CV) return YOKE_OK;
-  if (kind == YOKE_ESTIMATOR_LE && !is_explicit)
-    return yoke_fail(
-        ctx, YOKE_E_MODEL,
-        "cosimulation.step.estimator: le belongs to scheme explicit, found scheme %s; use estimator md or cv",
-        s->scheme);
   if (!yoke_graph_can_repeat(graph, &name))
     return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
   if (s->gauss_seidel)
@@ -39,7 +34,8 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
     *out = kind == YOKE_ESTIMATOR_LE ? YOKE_ESTIMATE_HIGHER : YOKE_ESTIMATE_END;
     return YOKE_OK;
   }
-  if (s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name)) {
+  const bool has_constants = s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name);
+  if (kind == YOKE_ESTIMATOR_MD && has_constants) {
     *out = YOKE_ESTIMATE_PREDICTED;
     return YOKE_OK;
   }

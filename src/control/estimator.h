@@ -4,7 +4,7 @@
  *   le    explicit    |y - y^|, y^ integrated with degree k + 1                           (exLE)
  *   md    explicit    C^(k+1)/C^k |y - y^|, y^ integrated with a better end value         (exMD)
  *   md    corrected   (1 - C^(k+1)/C^k) |y_pre - y|, y_pre from the predictor's pass      (imMD)
- *   md    corrected   |y - y^|, y^ integrated with consistent values, for couplings without these constants
+ *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
  * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
  * C^k are C_pos^k for positions and C_vel^k for velocities (error_constants.h). */
@@ -47,8 +47,8 @@ typedef struct yoke_estimate {
   int              worst; /* wire with the largest share */
 } yoke_estimate;
 
-/* The way for this graph, or why there is none: le belongs to explicit schemes; md and le need subsystems that can go back, all at
- * once (no sequence), and the plain predictor. */
+/* The way for this graph, or why there is none: md and le need subsystems that can go back, all at once (no sequence), and inputs
+ * that are polynomials through coupling values (no predictor by accelerations). */
 yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
                                   yoke_estimate_way *out);
 
