@@ -21,7 +21,12 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
   const bool                  is_explicit = strcmp(s->scheme, "explicit") == 0;
   const char                 *name        = "";
   *out                                    = YOKE_ESTIMATE_COUPLING;
-  if (kind == YOKE_ESTIMATOR_CV) return YOKE_OK;
+  if (kind == YOKE_ESTIMATOR_CV) {
+    const bool is_smooth =
+        is_explicit || yoke_graph_has_end_values(graph, &name) || !yoke_graph_can_compare(graph, &name);
+    if (!is_smooth) *out = YOKE_ESTIMATE_MULTIPLIER;
+    return YOKE_OK;
+  }
   if (!yoke_graph_can_repeat(graph, &name))
     return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
   if (s->gauss_seidel)
@@ -49,6 +54,7 @@ yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator) 
   case YOKE_ESTIMATE_HIGHER: return YOKE_COMPARISON_HIGHER;
   case YOKE_ESTIMATE_END: return YOKE_COMPARISON_END;
   case YOKE_ESTIMATE_CONSISTENT: return YOKE_COMPARISON_CONSISTENT;
+  case YOKE_ESTIMATE_MULTIPLIER: return YOKE_COMPARISON_VALUES;
   case YOKE_ESTIMATE_PREDICTED:
   case YOKE_ESTIMATE_COUPLING: break;
   }
@@ -101,7 +107,10 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
-    add(&norm, &worst, channel.wire, channel.predicted - channel.value, channel.value, e->tolerances.rtol,
+    const bool   smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
+    const double value  = smooth ? channel.smooth : channel.value;
+    const double error  = (smooth ? channel.smooth_predicted : channel.predicted) - value;
+    add(&norm, &worst, channel.wire, error, value, e->tolerances.rtol,
         yoke_estimator_atol_coupling(e, channel.is_force));
   }
   out->norms.coupling = yoke_wrms_value(&norm);
@@ -122,7 +131,7 @@ static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *t
 
 /* Is the error of the motion known, or do coupling values stand in? */
 static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
-  if (e->way == YOKE_ESTIMATE_COUPLING) return false;
+  if (e->way == YOKE_ESTIMATE_COUPLING || e->way == YOKE_ESTIMATE_MULTIPLIER) return false;
   return e->way == YOKE_ESTIMATE_PREDICTED || trial->is_compared;
 }
 

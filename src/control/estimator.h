@@ -6,6 +6,7 @@
  *   md    corrected   (1 - C^(k+1)/C^k) |y_pre - y|, y_pre from the predictor's pass      (imMD)
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
+ *                     where a coupling has no constants: of consistent values
  * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
  * C^k are C_pos^k for positions and C_vel^k for velocities (error_constants.h). */
 #ifndef YOKE_CONTROL_ESTIMATOR_H
@@ -22,7 +23,8 @@ typedef enum yoke_estimate_way {
   YOKE_ESTIMATE_END,       /* exMD */
   YOKE_ESTIMATE_PREDICTED, /* imMD */
   YOKE_ESTIMATE_CONSISTENT,
-  YOKE_ESTIMATE_COUPLING /* CV */
+  YOKE_ESTIMATE_COUPLING,  /* CV */
+  YOKE_ESTIMATE_MULTIPLIER /* CV with consistent values: nodes of multipliers keep modes that never decay */
 } yoke_estimate_way;
 
 typedef struct yoke_tolerances {

@@ -65,7 +65,8 @@ static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, 
       [YOKE_ESTIMATE_END]        = "motion against a second integration with better end values",
       [YOKE_ESTIMATE_PREDICTED]  = "motion of the corrector against that of the predictor",
       [YOKE_ESTIMATE_CONSISTENT] = "motion against a second integration with consistent coupling values",
-      [YOKE_ESTIMATE_COUPLING]   = "coupling values against predicted ones"};
+      [YOKE_ESTIMATE_COUPLING]   = "coupling values against predicted ones",
+      [YOKE_ESTIMATE_MULTIPLIER] = "consistent coupling values against predicted ones"};
   yoke_estimate_way way;
   const bool        is_given = word[0] != '\0';
   choice->settings.estimator = YOKE_ESTIMATOR_MD;
@@ -87,7 +88,7 @@ static void choose_steps(const yoke_split *split, yoke_step_choice *choice) {
   const double                 run = split->model->t_end - split->model->t_start, span = run > 0.0 ? run : 1.0;
   yoke_control_settings       *s = &choice->settings;
   s->max                         = c->step_max > 0.0 ? c->step_max : span / 10.0;
-  s->min                         = c->step_min;
+  s->min                         = c->step_min > 0.0 ? c->step_min : 1e-12 * span;
   s->initial                     = c->step_initial > 0.0 ? c->step_initial : span * (has_joint(split) ? 1e-4 : 1e-6);
   s->initial                     = fmin(s->initial, s->max);
   if (c->step_initial > 0.0)
