@@ -8,11 +8,12 @@ struct yoke_controller {
   yoke_context         *trial_ctx; /* messages of a trial: kept only when the run ends with it */
   yoke_control_settings settings;
   yoke_estimator        estimator;
-  double                H;        /* of the next trial */
-  int                   degree;   /* likewise */
-  int                   n_failed; /* consecutive rejected trials */
-  int                   n_good;   /* accepted steps with this degree and without reduction */
-  bool                  starts;   /* in the start phase */
+  double                H;          /* of the next trial */
+  int                   degree;     /* likewise */
+  int                   n_failed;   /* consecutive rejected trials */
+  int                   n_good;     /* accepted steps with this degree and without reduction */
+  bool                  starts;     /* in the start phase */
+  bool                  has_scales; /* the estimator has seen the start */
 };
 
 yoke_control_settings yoke_control_settings_default(void) {
@@ -270,6 +271,8 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
                                  yoke_context *ctx) {
   yoke_step_statistics total = {.converged = true};
   const double         t     = yoke_graph_t(c->graph);
+  if (!c->has_scales) yoke_estimator_start(&c->estimator, c->graph);
+  c->has_scales = true;
   for (;;) {
     bool                 is_clipped;
     const double         t_next = target(c, t_stop, &is_clipped), H = t_next - t;

@@ -71,19 +71,31 @@ double yoke_estimator_atol_coupling(const yoke_estimator *e, bool is_force) {
   return absolute(&e->tolerances, 2, e->scales.coupling[is_force ? 1 : 0], is_force ? least_coupling : least_position);
 }
 
-void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
+static void enlarge(double *scale, int n, const double *x) {
+  for (int k = 0; k < n; ++k) *scale = fmax(*scale, fabs(x[k]));
+}
+
+static void enlarge_scales(yoke_estimator *e, const yoke_graph *graph, bool of_trial) {
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
-    for (int k = 0; k < port.n_p; ++k) e->scales.position = fmax(e->scales.position, fabs(port.y[k]));
-    for (int k = port.n_p; k < port.n_p + port.n_v; ++k) e->scales.velocity = fmax(e->scales.velocity, fabs(port.y[k]));
+    const double *y = of_trial ? port.y : port.y_accepted;
+    enlarge(&e->scales.position, port.n_p, y);
+    enlarge(&e->scales.velocity, port.n_v, y + port.n_p);
   }
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
-    double *scale = &e->scales.coupling[channel.is_force ? 1 : 0];
-    *scale        = fmax(*scale, fabs(channel.value));
+    enlarge(&e->scales.coupling[channel.is_force ? 1 : 0], 1, of_trial ? &channel.value : channel.past);
   }
+}
+
+void yoke_estimator_start(yoke_estimator *e, const yoke_graph *graph) {
+  enlarge_scales(e, graph, false);
+}
+
+void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
+  enlarge_scales(e, graph, true);
 }
 
 /* ---- errors ---- */

@@ -67,6 +67,9 @@ bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_grap
 /* Tolerance of coupling values: rtol |u| + this. */
 double yoke_estimator_atol_coupling(const yoke_estimator *estimator, bool is_force);
 
+/* Before the first trial: the values at the start count for the scales. */
+void yoke_estimator_start(yoke_estimator *estimator, const yoke_graph *graph);
+
 /* The values of the accepted step count for the scales from now on. */
 void yoke_estimator_accept(yoke_estimator *estimator, const yoke_graph *graph);
 

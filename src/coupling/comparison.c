@@ -192,7 +192,8 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   *out                        = (yoke_port_trial){.n_p         = yoke_port_n_p(wire->wire.kind[side]),
                                                   .n_v         = yoke_port_n_v(wire->wire.kind[side]),
                                                   .y           = graph_port(wire, side, s->y_new),
-                                                  .y_predicted = graph_port(wire, side, s->y_predicted)};
+                                                  .y_predicted = graph_port(wire, side, s->y_predicted),
+                                                  .y_accepted  = graph_port(wire, side, s->y)};
   if (s->y_compared != NULL) out->y_compared = graph_port(wire, side, s->y_compared);
 }
 

@@ -53,6 +53,7 @@ void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
 typedef struct yoke_port_trial {
   int           n_p, n_v;
   const double *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
+  const double *y_accepted;                   /* at T_N */
 } yoke_port_trial;
 int  yoke_graph_n_ports(const yoke_graph *graph);
 void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
