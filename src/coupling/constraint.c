@@ -150,21 +150,40 @@ typedef struct frames {
   double          V[12], A[12];
 } frames;
 
-static void frames_set(const yoke_constraint *self, const double *const y[2], frames *out) {
+/* The two frames between which a row of a joint lies; accelerations of the sides are in A. */
+static void joint_frames_set(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                             frames *out) {
   yoke_pose poses[2];
   memset(out->V, 0, sizeof out->V);
   memset(out->A, 0, sizeof out->A);
   for (int s = 0; s < 2; ++s) {
-    const yoke_body_kind kind = self->kind[s];
-    const int            nv   = yoke_port_n_v(kind);
-    const double        *v = y[s] + yoke_port_n_p(kind), *a = v + nv;
-    yoke_port_pose(kind, y[s], v, &poses[s]);
+    const int     nv = yoke_port_n_v(kind[s]);
+    const double *v = y[s] + yoke_port_n_p(kind[s]), *a = v + nv;
+    yoke_port_pose(kind[s], y[s], v, &poses[s]);
     for (int k = 0; k < nv; ++k) {
-      out->V[6 * s + yoke_port_freedom(kind, k)] = v[k];
-      out->A[6 * s + yoke_port_freedom(kind, k)] = a[k];
+      out->V[6 * s + yoke_port_freedom(kind[s], k)] = v[k];
+      out->A[6 * s + yoke_port_freedom(kind[s], k)] = a[k];
     }
   }
-  yoke_link_state_set(&self->joint->link, poses, &out->link);
+  yoke_link_state_set(&joint->link, poses, &out->link);
+}
+
+static void frames_set(const yoke_constraint *self, const double *const y[2], frames *out) {
+  joint_frames_set(self->joint, self->kind, y, out);
+}
+
+double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                            int own, int side, bool with_gamma) {
+  frames x;
+  double grad[12], sum = 0.0;
+  joint_frames_set(joint, kind, y, &x);
+  for (int i = 0; i < joint->n; ++i) {
+    if (joint->own[i] != own) continue;
+    (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
+    for (int k = 6 * side; k < 6 * side + 6; ++k) sum += grad[k] * x.A[k];
+    if (with_gamma) sum += yoke_row_gamma(&joint->row[i], &x.link);
+  }
+  return sum;
 }
 
 static double dot12(const double *a, const double *b) {
@@ -278,6 +297,11 @@ static void add_slopes(yoke_body_kind kind, int s, double L[YOKE_PORT_MAX_V][YOK
   }
 }
 
+/* Outputs of a side. */
+static int n_y_of(const yoke_constraint *self, const yoke_coupling_view *view, int side) {
+  return view->n_y[side] > 0 ? view->n_y[side] : yoke_port_n_y(self->kind[side]);
+}
+
 static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
                          double *const dc_dy[2]) {
   frames f;
@@ -292,8 +316,7 @@ static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *
       for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
         if (sums->weight[j][l] == 0.0) continue;
         for (int s = 0; s < 2; ++s) {
-          add_slopes(self->kind[s], s, L[s], sums->weight[j][l], &level[l],
-                     dc_dy[s] + c * yoke_port_n_y(self->kind[s]));
+          add_slopes(self->kind[s], s, L[s], sums->weight[j][l], &level[l], dc_dy[s] + c * n_y_of(self, view, s));
         }
       }
     }
@@ -323,13 +346,13 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
   memset(dc_du, 0, block);
   memset(dc_du_dot, 0, block);
   memset(dc_du_integral, 0, block);
-  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)(n_c * yoke_port_n_y(self->kind[s])) * sizeof(double));
+  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)(n_c * n_y_of(self, view, s)) * sizeof(double));
   row_jacobian(self, view, sums, dc_dy);
   ptrdiff_t c = (ptrdiff_t)sums->n * self->n_rows;
   for (int i = self->n_rows; i < n; ++i) {
     const int            side = self->copy_of[i], k = self->channel[i].component;
     const yoke_body_kind kind = self->kind[side];
-    const int            ny   = yoke_port_n_y(kind);
+    const int            ny   = n_y_of(self, view, side);
     dc_du[c * n + i]          = 1.0;
     dc_dy[side][c * ny + k]   = -1.0;
     ++c;

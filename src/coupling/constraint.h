@@ -35,6 +35,11 @@ typedef struct yoke_constraint {
   int                       copy_of[YOKE_COUPLING_MAX_CHANNELS]; /* side whose p a copy follows; -1: a multiplier */
 } yoke_constraint;
 
+/* Share of one side in s'' of the row with number `own` in the joint's own order: grad . A of that side, with gamma on wish.
+ * y: p, v and accelerations of both ports. */
+double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                            int own, int side, bool with_gamma);
+
 /* The conditions of every row: sum j is sum over levels l of weight[j][l] s^(l). */
 typedef struct yoke_row_sums {
   int    n;
