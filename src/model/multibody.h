@@ -20,7 +20,8 @@ typedef enum yoke_input_kind {
                        * guided: met by accelerations alone,  grad . A (real side) + gamma + factor beta = 0,  and its
                        * multiplier mu (force mu grad on the real side) follows from the equations. gamma is the whole
                        * part of s'' without accelerations, so p and v of the ghost enter */
-  YOKE_INPUT_ROW_ACCELERATION_BARE /* the same without gamma, which the other side carries */
+  YOKE_INPUT_ROW_ACCELERATION_BARE /* the same without gamma, which the other side carries; A is then the acceleration of the joint's frame
+                       * on the real side: its origin's, not that of the centre of mass */
 } yoke_input_kind;
 
 typedef struct yoke_input {
