@@ -168,7 +168,7 @@ static yoke_status pendulum_error(const char *formulation, const char *decomposi
 
 static void projection_of_the_double_pendulum_is_accurate(void **state) {
   (void)state;
-  for (int k = 1; k <= 2; ++k) {
+  for (int k = 0; k <= 2; ++k) {
     double error;
     assert_int_equal(pendulum_error("projection", "force/force", k, &error), YOKE_OK);
     CHECK_BELOW(error, 1e-7);
@@ -178,7 +178,7 @@ static void projection_of_the_double_pendulum_is_accurate(void **state) {
 /* The free link follows; statement 31: stable with every formulation and degree but weighted (a = b = 1) of degree 2. */
 static void the_free_link_of_the_double_pendulum_can_be_the_displacement_side(void **state) {
   static const char *const formulations[] = {"baumgarte", "weighted", "projection"};
-  static const double      allowed[3]     = {2e-3, 1e-6, 1e-7};
+  static const double      allowed[3]     = {1e-4, 2e-7, 5e-9};
   (void)state;
   for (int f = 0; f < 3; ++f) {
     for (int k = 0; k <= 2; ++k) {
