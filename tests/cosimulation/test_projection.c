@@ -143,6 +143,98 @@ static void a_past_from_the_exact_solution_gives_high_degrees_their_order(void *
   CHECK_NEAR(log2(fabs(x[0] - x[1]) / fabs(x[1] - x[2])), 4.0, 0.3);
 }
 
+/* Growth per step of the states against spectral radii of Li 8.2: c1 H^2 / m1 = 2.29, d1 H / m1 = 0.4, the second mass by ratios of
+ * (mass, damping, frequency). Equal subsystems differ by a thousandth, or their motion would not show every mode. */
+enum { N_RATIOS = 5 };
+static const double ratios[N_RATIOS][3] = {{1, 1.001, 1}, {10, 1.001, 1}, {1, 10, 1}, {1, 1, 10}, {2, 2, 2}};
+
+typedef struct spectral_radii {
+  const char *formulation, *decomposition;
+  int         order;
+  double      rho[N_RATIOS];
+} spectral_radii;
+
+#define FD "force/displacement"
+#define DD "displacement/displacement"
+static const spectral_radii radii[] = {
+    {"baumgarte", FD, 0, {0.753415829, 0.66242881, 0.548472014, 0.921661228, 0.654323582}},
+    {"baumgarte", FD, 1, {0.840137977, 0.859833381, 0.482117056, 3.38098323, 0.858516229}},
+    {"baumgarte", FD, 2, {0.859238928, 0.889564789, 0.543398248, 4.77784069, 1.01528958}},
+    {"weighted", FD, 0, {0.893614289, 20.437263, 2.26404314, 6.00135546, 8.703575}},
+    {"weighted", FD, 1, {0.844825633, 0.861150537, 0.610352031, 3.38653635, 0.878913378}},
+    {"weighted", FD, 2, {0.857763173, 0.889223783, 0.862028686, 4.79567381, 0.969395337}},
+    {"projection", "force/force", 0, {0.818730753, 0.818730753, 1.94773029, 34.1460553, 1.55804542}},
+    {"projection", "force/force", 1, {1.09362773, 1.09362773, 1.76108343, 18.2640391, 2.30679938}},
+    {"projection", "force/force", 2, {1.09231494, 1.09231494, 1.67809377, 13.9845589, 2.12084682}},
+    {"projection", FD, 0, {0.84360653, 1.87151743, 1.32587479, 13.4315915, 6.6881237}},
+    {"projection", FD, 1, {0.863331255, 0.976324758, 0.535191465, 3.98550942, 0.892572938}},
+    {"projection", FD, 2, {0.863473549, 0.976234445, 0.489334206, 5.24220609, 1.03939319}},
+    {"projection", DD, 0, {0.626839141, 0.626839141, 0.43294506, 0.915996966, 0.442735106}},
+    {"projection", DD, 1, {0.864350746, 0.864350746, 0.466418202, 3.3717397, 0.85498656}},
+    {"projection", DD, 2, {0.895993202, 0.895993202, 0.424540497, 4.76698303, 1.02910018}},
+};
+
+enum { MOST_STEPS = 256 };
+
+typedef struct growth {
+  int    n;
+  double log_size[MOST_STEPS];
+} growth;
+
+static void look_at_size(void *user, double t, const double *q, const double *v) {
+  growth      *g = user;
+  const double H = 0.01;
+  (void)t;
+  if (g->n == MOST_STEPS) return;
+  g->log_size[g->n++] = 0.5 * log(q[0] * q[0] + q[1] * q[1] + H * H * (v[0] * v[0] + v[1] * v[1]));
+}
+
+/* Slope of the regression line through the second half. */
+static double growth_per_step(const growth *g) {
+  double    mean_x = 0.0, mean_y = 0.0, xy = 0.0, xx = 0.0;
+  const int first = g->n / 2, n = g->n - first;
+  for (int i = first; i < g->n; ++i) {
+    mean_x += (double)i / n;
+    mean_y += g->log_size[i] / n;
+  }
+  for (int i = first; i < g->n; ++i) {
+    xy += (i - mean_x) * (g->log_size[i] - mean_y);
+    xx += (i - mean_x) * (i - mean_x);
+  }
+  return exp(xy / xx);
+}
+
+static void check_radius(const spectral_radii *r, const double ratio[3], double rho) {
+  const double real = -0.2, imaginary = 1.5, H = 0.01;
+  char         sets[COSIM_TEXT];
+  cosim        c;
+  growth       g = {0};
+  snprintf(sets, sizeof sets,
+           "parameters.x=1;parameters.v=0;parameters.m2=%.17g;parameters.c1=%.17g;parameters.c2=%.17g;"
+           "parameters.d1=%.17g;parameters.d2=%.17g;cosimulation.order=%d;cosimulation.step=%g;"
+           "cosimulation.couplings.formulation=%s;cosimulation.couplings.decomposition=%s",
+           ratio[0], (real * real + imaginary * imaginary) / (H * H),
+           ratio[0] * (pow(ratio[1] * real, 2.0) + pow(ratio[2] * imaginary, 2.0)) / (H * H), -2.0 * real / H,
+           -2.0 * ratio[0] * ratio[1] * real / H, r->order, H, r->formulation, r->decomposition);
+  cosim_open(&c, "examples/two-mass-rigid.yaml", sets);
+  const yoke_status status = cosim_run(&c, 250 * H, look_at_size, &g);
+  assert_true(status == YOKE_OK || (rho > 1.0 && status == YOKE_E_UNSTABLE)); /* the watch may end a divergence */
+  cosim_close(&c);
+  const double found = growth_per_step(&g);
+  if (fabs(found / rho - 1.0) > 0.015)
+    fail_msg("%s, %s, k = %d, ratios %g %g %g: factor %.5f per step, expected %.5f", r->formulation, r->decomposition,
+             r->order, ratio[0], ratio[1], ratio[2], found, rho);
+}
+
+static void states_grow_or_decay_by_the_spectral_radii_of_li(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof radii / sizeof radii[0]; ++i) {
+    for (int k = 0; k < N_RATIOS; ++k) {
+      check_radius(&radii[i], ratios[k], radii[i].rho[k]);
+    }
+  }
+}
+
 /* ---- double pendulum, Li 3.4 ---- */
 
 static const char pendulum_file[] = "examples/double-pendulum.yaml";
@@ -563,6 +655,7 @@ static void the_analytic_jacobian_and_broyden_serve_displacement_sides(void **st
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(projection_has_the_errors_and_orders_of_li),
+      cmocka_unit_test(states_grow_or_decay_by_the_spectral_radii_of_li),
       cmocka_unit_test(displacement_sides_have_order_k_plus_1),
       cmocka_unit_test(a_past_from_the_exact_solution_gives_high_degrees_their_order),
       cmocka_unit_test(projection_of_the_double_pendulum_is_accurate),
