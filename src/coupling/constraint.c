@@ -40,6 +40,15 @@ yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *de
   return YOKE_OK;
 }
 
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (settings->index == 0 || settings->index == index) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
+                   "baumgarte or weighted, which have index 1, 2 and 3",
+                   def->name, settings->index, settings->formulation, index);
+}
+
 /* ---- channels ---- */
 
 static bool can_turn(yoke_body_kind kind) {

@@ -43,6 +43,8 @@ typedef struct yoke_row_sums {
 
 /* Refusals that all formulations have in common. */
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
+/* For formulations of one index: `index`, when given, must be it. */
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index);
 
 /* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes. */
 void yoke_constraint_set(yoke_constraint *constraint, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule);

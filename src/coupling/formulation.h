@@ -15,6 +15,9 @@
 
 enum { YOKE_COUPLING_MAX_CHANNELS = 32, YOKE_COUPLING_MAX_SETS = 3 };
 
+/* Bits of yoke_formulation_ops.holds. */
+enum { YOKE_HOLDS_POSITION = 1, YOKE_HOLDS_VELOCITY = 2, YOKE_HOLDS_ACCELERATION = 4 };
+
 typedef enum yoke_decomposition {
   YOKE_FORCE_FORCE,
   YOKE_FORCE_DISPLACEMENT,
@@ -119,6 +122,10 @@ typedef struct yoke_formulation_ops {
    * >= 0, of set 0 > 0. The sets have no common solution, so one correction is all there is. NULL, both: one set. */
   int (*n_sets)(const void *self);
   double (*set_weight)(const void *self, int set);
+
+  /* Rigid joints: levels s, s', s'' that vanish at every macro point once the conditions hold, bits YOKE_HOLDS_*; what it
+   * does not name is small at best. NULL: none. */
+  unsigned (*holds)(const void *self);
 } yoke_formulation_ops;
 
 /* The list (formulation_list.def). */

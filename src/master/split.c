@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,13 +214,14 @@ static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
   return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
 }
 
-/* Rows of a rigid joint that have an effect on its two bodies, between the frames of its ports. */
-static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2],
+/* Rows of a rigid joint that have an effect on its two bodies and do not follow from other joints (`retired`), between the
+ * frames of its ports. */
+static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2], const bool *retired,
                           yoke_joint_element *joint) {
   const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
   *joint                              = (yoke_joint_element){.link = el->link, .connection = c};
   for (int i = 0; i < el->n; ++i) {
-    if (yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
+    if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
     joint->row[joint->n]      = el->row[i];
     joint->own[joint->n]      = i;
     joint->offset[joint->n++] = el->offset[i];
@@ -246,8 +248,8 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
   if (k.is_joint) {
-    compile_joint(c, &k.element_law, k.kind, &k.joint);
-    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel */
+    compile_joint(c, &k.element_law, k.kind, b->split->start.retired + (ptrdiff_t)7 * c, &k.joint);
+    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel, or that others do not hold already */
   }
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
@@ -554,7 +556,7 @@ void yoke_split_destroy(yoke_split **split) {
 static yoke_status build(builder *b) {
   yoke_split *s = b->split;
   YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
-  YOKE_TRY(yoke_start_create(b->ctx, s->model, &s->start));
+  YOKE_TRY(yoke_start_create(b->ctx, &s->partition, &s->start));
   s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
   b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
   if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);

@@ -38,9 +38,12 @@ typedef struct yoke_start {
   double *q, *v;       /* [nq], [nv] */
   int    *q_at, *v_at; /* [n_bodies] where a body's share starts */
   double *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
+  bool   *retired;     /* [n_connections, 7] rows of couplings that follow from other joints and are left out */
+  bool    any_retired;
 } yoke_start;
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out);
+/* Keeps partition->model. */
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, yoke_start *out);
 void        yoke_start_clear(yoke_start *start);
 
 /* Motion p, v (port.h) of a frame with the axes of its body, at the start. */

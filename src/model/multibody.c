@@ -238,16 +238,14 @@ static int find_multiplier(const yoke_multibody_options *options, yoke_input_kin
   return found;
 }
 
-/* A rigid joint at a ghost whose multipliers are inputs, for every row that has an effect. */
+/* A rigid joint at a ghost whose multipliers are inputs; rows without one carry no force. */
 static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_driven             *driven     = &mb->driven[mb->n_driven];
-  const yoke_body_kind  *kind[2];
   yoke_row               rows[6];
   const int              n = yoke_joint_rows(connection->kind, rows);
   *driven                  = (mb_driven){.connection = c};
   mb_set_link(mb, connection->frame, &driven->link);
-  link_kinds(mb, &driven->link, kind);
   const bool is_ghost[2] = {driven->link.node[0] >= mb->n_nodes, driven->link.node[1] >= mb->n_nodes};
   if (n == 0 || connection->flexible || connection->motion != NULL || is_ghost[0] == is_ghost[1]) {
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -258,13 +256,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   driven->side = is_ghost[0] ? 1 : 0;
   for (int r = 0; r < n; ++r) {
     const int input = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
-    if (input < 0 && yoke_row_is_idle(&rows[r], &driven->link, kind)) continue;
-    if (input < 0) {
-      char label[32];
-      yoke_row_label(&rows[r], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no multiplier among the inputs",
-                       connection->name, label);
-    }
+    if (input < 0) continue;
     driven->row[driven->n]     = rows[r];
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;

@@ -12,7 +12,8 @@ typedef enum yoke_input_kind {
   YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
   YOKE_INPUT_GHOST_V, /* component of v of a ghost */
   YOKE_INPUT_LAMBDA, /* multiplier of row `component` (the joint's own order) of joint `frame` (index of a connection) that ends at a ghost: its
-                       * force lambda grad acts on the real side; the joint is then no constraint of this model */
+                       * force lambda grad acts on the real side; the joint is then no constraint of this model, and its rows
+                       * without such an input carry no force */
   YOKE_INPUT_MU /* second multiplier of a row that also has LAMBDA: q' = T (v + mu grad) of the real side, in directions that
                        * the model's own constraints leave free */
 } yoke_input_kind;
@@ -55,6 +56,7 @@ void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v
 
 /* Constraint row r belongs to this connection; `label` is "knee: atpoint x". */
 int  yoke_multibody_row_connection(const yoke_multibody *mb, int row);
+int  yoke_multibody_row_own(const yoke_multibody *mb, int row); /* its place in the joint's own order */
 void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size);
 
 /* G = dg/d(tangent), [ng, nv]: pattern and values at (t, q). g' = G v + g_t. `work` of equations->work_size. */
