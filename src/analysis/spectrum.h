@@ -4,7 +4,7 @@
 
 #include <yoke/status.h>
 
-enum { YOKE_SPECTRUM_SMALL = 64 }; /* up to here nothing is allocated */
+enum { YOKE_SPECTRUM_SMALL = 72 }; /* up to here nothing is allocated */
 
 /* Largest |eigenvalue| of the [n, n] row-major matrix, which is not changed. Reentrant. YOKE_NON_FINITE: an entry is not finite;
  * YOKE_NOT_CONVERGED: the iteration failed; YOKE_E_MEMORY. */
