@@ -41,14 +41,15 @@ static yoke_test_model test_model(yoke_test_model_kind kind) {
 
 static void write_sets(const yoke_test_model *m, const yoke_test_method *k, char *out, size_t size) {
   const bool rigid = m->kind == YOKE_TWO_MASS_RIGID;
-  int        n     = snprintf(out, size,
-                              "parameters.m1=%.17g;parameters.m2=%.17g;parameters.c1=%.17g;parameters.c2=%.17g;parameters.d1=%.17g;"
-                                         "parameters.d2=%.17g;cosimulation.step=%.17g;cosimulation.order=%d;cosimulation.scheme=%s;"
-                                         "cosimulation.sequence=%s;cosimulation.couplings.decomposition=%s;"
-                                         "cosimulation.couplings.formulation=%s;cosimulation.predictor=%s",
-                              m->m[0], m->m[1], m->c[0], m->c[1], m->d[0], m->d[1], m->H, k->order, k->scheme,
-                              k->gauss_seidel ? "gauss-seidel" : "jacobi", decompositions[k->decomposition], k->formulation,
-                              predictors[k->predictor]);
+  int        n =
+      snprintf(out, size,
+               "parameters.m1=%.17g;parameters.m2=%.17g;parameters.c1=%.17g;parameters.c2=%.17g;parameters.d1=%.17g;"
+               "parameters.d2=%.17g;cosimulation.step=%.17g;cosimulation.order=%d;cosimulation.scheme=%s;"
+               "cosimulation.sequence=%s;cosimulation.couplings.decomposition=%s;"
+               "cosimulation.couplings.formulation=%s;cosimulation.predictor=%s",
+               m->m[0], m->m[1], m->c[0], m->c[1], m->d[0], m->d[1], m->H, k->order, k->scheme,
+               k->gauss_seidel ? "gauss-seidel" : "jacobi", decompositions[k->decomposition], k->formulation,
+               predictors[k->predictor]);
   if (!rigid) n += snprintf(out + n, size - (size_t)n, ";parameters.cc=%.17g;parameters.dc=%.17g", m->cc, m->dc);
   n += snprintf(out + n, size - (size_t)n, ";cosimulation.couplings.extension=%s;cosimulation.couplings.feedthrough=%s",
                 extensions[k->extension], k->feedthrough ? "true" : "false");
@@ -82,8 +83,8 @@ static void compare(const yoke_test_model *m, const yoke_test_method *k, tally *
   const double off        = fabs(engine - oracle) / fmax(1.0, oracle);
   char         name[256];
   snprintf(name, sizeof name, "%s %s %s %s %s%s order %d index %d %s", k->scheme, k->gauss_seidel ? "gs" : "jacobi",
-           k->formulation, decompositions[k->decomposition], extensions[k->extension], k->feedthrough ? " feedthrough" : "",
-           k->order, k->index, predictors[k->predictor]);
+           k->formulation, decompositions[k->decomposition], extensions[k->extension],
+           k->feedthrough ? " feedthrough" : "", k->order, k->index, predictors[k->predictor]);
   t->compared += has_engine && has_oracle;
   t->refused += !has_engine && !has_oracle;
   if (has_engine != has_oracle) {
@@ -107,27 +108,28 @@ static void sweep(yoke_test_model_kind kind) {
         const int gs = rest % 2, d = rest / 2 % 4, e = rest / 8 % 3, ft = rest / 24 % 2, p = rest / 48 % 4;
         for (int index = kind == YOKE_TWO_MASS_RIGID ? 1 : 0; index <= (kind == YOKE_TWO_MASS_RIGID ? 3 : 0); ++index) {
           for (int order = 0; order <= MAX_ORDER; ++order) {
-            yoke_test_method k = yoke_test_method_default();
-            k.scheme           = yoke_scheme_at(s)->name;
-            k.formulation      = formulation->name;
-            k.gauss_seidel     = gs == 1;
-            k.decomposition    = (yoke_decomposition)d;
-            k.extension        = (yoke_extension)e;
-            k.feedthrough      = ft == 1;
-            k.predictor        = (yoke_predictor)p;
-            k.order            = order;
-            k.index            = index;
+            yoke_test_method k   = yoke_test_method_default();
+            k.scheme             = yoke_scheme_at(s)->name;
+            k.formulation        = formulation->name;
+            k.gauss_seidel       = gs == 1;
+            k.decomposition      = (yoke_decomposition)d;
+            k.extension          = (yoke_extension)e;
+            k.feedthrough        = ft == 1;
+            k.predictor          = (yoke_predictor)p;
+            k.order              = order;
+            k.index              = index;
             k.order_acceleration = order;
-            k.samples = 8;
-            if (k.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED) k.acceleration_weight = order == 0 ? 0.5 : 1.0 / 6.0;
+            k.samples            = 8;
+            if (k.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)
+              k.acceleration_weight = order == 0 ? 0.5 : 1.0 / 6.0;
             compare(&m, &k, &t);
           }
         }
       }
     }
   }
-  print_message("compared %d, refused by both %d, engine only %d, oracle only %d, different %d\n", t.compared, t.refused,
-                t.engine_only, t.oracle_only, t.different);
+  print_message("compared %d, refused by both %d, engine only %d, oracle only %d, different %d\n", t.compared,
+                t.refused, t.engine_only, t.oracle_only, t.different);
   assert_int_equal(t.different, 0);
 }
 
