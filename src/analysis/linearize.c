@@ -277,18 +277,25 @@ static yoke_status solve(const linear_point *p, int n, int m, double *S, double 
   return status;
 }
 
+/* The matrix of accelerations and multipliers, column major; gives. NULL: out of memory. */
+static double *saddle_matrix(const linear_point *p) {
+  const int n = p->nv + p->ng;
+  double   *S = yoke_allocate((size_t)n * (size_t)n + 1, sizeof *S);
+  for (int r = 0; S != NULL && r < n; ++r) {
+    for (int c = 0; c < n; ++c) S[(size_t)c * (size_t)n + (size_t)r] = J_at(p, p->i_a + r, p->i_a + c);
+  }
+  return S;
+}
+
 /* da along all components of x, and with them A. */
 static yoke_status set_A(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           n = p->nv + p->ng, m = out->n_x, nf = out->n_freedoms;
-  double             *S  = yoke_allocate((size_t)n * (size_t)n + 1, sizeof *S);
+  double             *S  = saddle_matrix(p);
   double             *B  = yoke_allocate((size_t)n * (size_t)m + 1, sizeof *B);
   double             *dq = yoke_allocate(2 * (size_t)p->nq + 1, sizeof *dq), *rate = dq + p->nq;
   out->A             = yoke_allocate((size_t)m * (size_t)m + 1, sizeof *out->A);
   yoke_status status = S != NULL && B != NULL && dq != NULL && out->A != NULL ? YOKE_OK : no_memory(p);
-  for (int r = 0; status == YOKE_OK && r < n; ++r) {
-    for (int c = 0; c < n; ++c) S[(size_t)c * (size_t)n + (size_t)r] = J_at(p, p->i_a + r, p->i_a + c);
-  }
   for (int j = 0; status == YOKE_OK && j < m; ++j) {
     const double *dtheta = p->dtheta + (size_t)j * (size_t)p->nv, *dv = p->dv + (size_t)j * (size_t)p->nv;
     for (int i = 0; i < p->nqs; ++i) {
@@ -296,7 +303,7 @@ static yoke_status set_A(linear_point *p) {
       for (int k = 0; k < p->nv; ++k) dq[i] += T_at(p, i, k) * dtheta[k];
     }
     for (int i = 0; i < p->nqs; ++i) rate[i] = response(p, i, dq, dv);
-    for (int r = 0; r < n; ++r) B[(size_t)j * (size_t)n + (size_t)r] = -response(p, p->i_a + r, dq, dv);
+    for (int r = 0; r < n; ++r) B[(size_t)j * (size_t)n + (size_t)r] = 0.0 - response(p, p->i_a + r, dq, dv);
     for (int i = 0; i < nf; ++i) out->A[(size_t)i * (size_t)m + (size_t)j] = tangent(p, out->coordinate[i], rate);
   }
   if (status == YOKE_OK) status = solve(p, n, m, S, B);
@@ -325,11 +332,11 @@ static yoke_status evaluate(const linear_point *p, double *qdot, double *a) {
 static yoke_status set_B(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           nf = out->n_freedoms, ny = p->def->ny;
-  double *buffer = yoke_allocate(2 * (size_t)p->nq + 2 * (size_t)p->nv + 2 * (size_t)ny + 1, sizeof *buffer);
-  double *qdot = buffer, *dq = qdot + p->nq, *a = dq + p->nq, *da = a + p->nv, *y = da + p->nv, *dy = y + ny;
-  out->nu            = p->nu;
-  out->B             = yoke_allocate((size_t)out->n_x * (size_t)p->nu + 1, sizeof *out->B);
-  out->D             = yoke_allocate((size_t)ny * (size_t)p->nu + 1, sizeof *out->D);
+  double      *buffer = yoke_allocate(2 * (size_t)p->nq + 2 * (size_t)p->nv + 2 * (size_t)ny + 1, sizeof *buffer);
+  double      *qdot = buffer, *dq = qdot + p->nq, *a = dq + p->nq, *da = a + p->nv, *y = da + p->nv, *dy = y + ny;
+  const size_t nu    = (size_t)out->nu;
+  out->B             = yoke_allocate((size_t)out->n_x * nu + 1, sizeof *out->B);
+  out->D             = yoke_allocate((size_t)ny * nu + 1, sizeof *out->D);
   yoke_status status = buffer != NULL && out->B != NULL && out->D != NULL ? YOKE_OK : no_memory(p);
   for (int j = 0; status == YOKE_OK && j < p->nu; ++j) {
     const double u = p->u[j], h = step_input * fmax(1.0, fabs(u));
@@ -341,18 +348,43 @@ static yoke_status set_B(linear_point *p) {
       status  = evaluate(p, qdot, a);
       if (status != YOKE_OK) break;
       if (ny > 0) p->def->output(p->def->user, p->q, p->v, a, y);
-      for (int i = 0; i < p->nq; ++i) dq[i] += stencil_weight[s] / h * qdot[i];
-      for (int i = 0; i < p->nv; ++i) da[i] += stencil_weight[s] / h * a[i];
-      for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * y[i];
+      for (int i = 0; i < p->nq; ++i) dq[i] += stencil_weight[s] / h * (qdot[i] - p->qdot[i]);
+      for (int i = 0; i < p->nv; ++i) da[i] += stencil_weight[s] / h * (a[i] - p->a[i]);
+      for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * (y[i] - out->y0[i]);
     }
     p->u[j] = u;
     for (int i = 0; i < nf; ++i) {
-      out->B[(size_t)i * (size_t)p->nu + (size_t)j]        = tangent(p, out->coordinate[i], dq);
-      out->B[(size_t)(nf + i) * (size_t)p->nu + (size_t)j] = da[out->coordinate[i]];
+      out->B[(size_t)i * nu + (size_t)j]        = tangent(p, out->coordinate[i], dq);
+      out->B[(size_t)(nf + i) * nu + (size_t)j] = da[out->coordinate[i]];
     }
-    for (int i = 0; i < ny; ++i) out->D[(size_t)i * (size_t)p->nu + (size_t)j] = dy[i];
+    for (int i = 0; i < ny; ++i) out->D[(size_t)i * nu + (size_t)j] = dy[i];
   }
   free(buffer);
+  return status;
+}
+
+/* Columns of B and D for forces on the velocities: S (da, dlambda) = (-1, 0) for a unit force, outputs are linear in a. */
+static yoke_status set_forces(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const int           n = p->nv + p->ng, nf = out->n_freedoms, ny = p->def->ny;
+  const size_t        nu = (size_t)out->nu;
+  if (!p->def->with_forces) return YOKE_OK;
+  double     *S = saddle_matrix(p), *X = yoke_allocate((size_t)n * (size_t)p->nv + 1, sizeof *X);
+  double     *y = yoke_allocate((size_t)ny + (size_t)p->nv + 1, sizeof *y), *a = y + ny;
+  yoke_status status = S != NULL && X != NULL && y != NULL ? YOKE_OK : no_memory(p);
+  for (int k = 0; status == YOKE_OK && k < p->nv; ++k) X[(size_t)k * (size_t)n + (size_t)k] = -1.0;
+  if (status == YOKE_OK) status = solve(p, n, p->nv, S, X);
+  for (int k = 0; status == YOKE_OK && k < p->nv; ++k) {
+    const double *da = X + (size_t)k * (size_t)n;
+    const size_t  j  = (size_t)p->nu + (size_t)k;
+    for (int i = 0; i < nf; ++i) out->B[(size_t)(nf + i) * nu + j] = da[out->coordinate[i]];
+    for (int i = 0; i < p->nv; ++i) a[i] = p->a[i] + da[i];
+    if (ny > 0) p->def->output(p->def->user, p->q, p->v, a, y);
+    for (int i = 0; i < ny; ++i) out->D[(size_t)i * nu + j] = y[i] - out->y0[i];
+  }
+  free(S);
+  free(X);
+  free(y);
   return status;
 }
 
@@ -383,7 +415,7 @@ static yoke_status set_C(linear_point *p) {
       }
       yoke_multibody_move(p->def->mb, q, move);
       p->def->output(p->def->user, q, v, a, y);
-      for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * y[i];
+      for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * (y[i] - out->y0[i]);
     }
     for (int i = 0; i < ny; ++i) out->C[(size_t)i * (size_t)out->n_x + (size_t)j] = dy[i];
   }
@@ -415,7 +447,7 @@ static yoke_status set_point(linear_point *p) {
 static yoke_status set_constants(const linear_point *p) {
   yoke_linearization *out = p->out;
   out->f0                 = yoke_allocate((size_t)out->n_x + 1, sizeof *out->f0);
-  out->u0                 = yoke_allocate((size_t)p->nu + 1, sizeof *out->u0);
+  out->u0                 = yoke_allocate((size_t)out->nu + 1, sizeof *out->u0);
   if (out->f0 == NULL || out->u0 == NULL) return no_memory(p);
   memcpy(out->u0, p->u, (size_t)p->nu * sizeof *p->u);
   for (int i = 0; i < out->n_freedoms; ++i) {
@@ -432,8 +464,10 @@ static yoke_status linearize(linear_point *p) {
   YOKE_TRY(set_directions(p));
   YOKE_TRY(set_A(p));
   YOKE_TRY(set_C(p));
+  p->out->nu = p->nu + (p->def->with_forces ? p->nv : 0);
   YOKE_TRY(set_constants(p));
-  return set_B(p);
+  YOKE_TRY(set_B(p));
+  return set_forces(p);
 }
 
 yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yoke_linearization *out) {

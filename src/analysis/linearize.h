@@ -34,6 +34,8 @@ typedef struct yoke_linearize_def {
   double                t;
   const double         *q, *v; /* consistent */
   const double         *u;     /* [nu]; NULL: zeros */
+  /* nv inputs more, 0 at the point: a generalised force on each component of v (rigid bodies: moments about body axes) */
+  bool                  with_forces;
   int                   ny;
   yoke_linear_output    output; /* NULL when ny is 0 */
   void                 *user;
