@@ -70,7 +70,7 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 }
 
 static yoke_status baumgarte_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 1));
   YOKE_TRY(check_values(ctx, def, order));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
@@ -95,6 +95,11 @@ static void baumgarte_destroy(void *self) {
 static int baumgarte_channels(const void *object, yoke_channel *out) {
   const baumgarte *self = object;
   return yoke_constraint_channels(&self->constraint, out);
+}
+
+static int baumgarte_extras(const void *object, int side) {
+  const baumgarte *self = object;
+  return yoke_constraint_extras(&self->constraint, side);
 }
 
 static void baumgarte_layout(const void *self, int channel, int degree, yoke_layout *out) {
@@ -138,6 +143,7 @@ const yoke_formulation_ops baumgarte_ops = {
     .check        = baumgarte_check,
     .create       = baumgarte_create,
     .destroy      = baumgarte_destroy,
+    .extras       = baumgarte_extras,
     .channels     = baumgarte_channels,
     .layout       = baumgarte_layout,
     .n_conditions = baumgarte_n_conditions,

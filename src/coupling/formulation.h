@@ -65,7 +65,10 @@ typedef enum yoke_entry {
   YOKE_ENTRY_LAMBDA, /* multiplier of row `component` (the joint's own order): the side's share lambda grad acts on the body */
   YOKE_ENTRY_MU,     /* second multiplier of row `component`: moves the side's body, q' = T (v + mu grad) */
   YOKE_ENTRY_COPY_P, /* component of p of the other port's copy */
-  YOKE_ENTRY_COPY_V
+  YOKE_ENTRY_COPY_V,
+  YOKE_ENTRY_ROW_ACCELERATION,     /* beta of row `component`, which the side then meets by its own accelerations:
+                                    *   grad . A (its share) + gamma + sign[s] beta = 0;  its reaction is an extra output */
+  YOKE_ENTRY_ROW_ACCELERATION_BARE /* the same without gamma */
 } yoke_entry;
 
 typedef struct yoke_channel {
@@ -85,6 +88,7 @@ typedef struct yoke_coupling_view {
   const double *u_integral; /* integrals over [T_N, T_{N+1}] */
   const double *y[2];       /* at T_{N+1} */
   const double *y_old[2];   /* at T_N */
+  int           n_y[2];     /* lengths of y and of rows of dc/dy, extras included; 0: those of the kind of port */
   int           set;        /* of conditions; 0 when there is one only */
 } yoke_coupling_view;
 
@@ -98,6 +102,8 @@ typedef struct yoke_formulation_ops {
   yoke_status (*create)(yoke_context *ctx, const yoke_coupling_def *def, void **self);
   void (*destroy)(void *self);
 
+  /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
+  int (*extras)(const void *self, int side);
   /* n channels, [YOKE_COUPLING_MAX_CHANNELS]. */
   int (*channels)(const void *self, yoke_channel *out);
   /* Layout of a channel at polynomial degree `degree` (the degree in force, which is lower during start-up). */

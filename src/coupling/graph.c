@@ -78,7 +78,9 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       g->n_w += channel->n_nodes;
     }
     g->n_c += wire->n_c;
-    for (int side = 0; side < 2; ++side) wire->n_y[side] = yoke_port_n_y(wires[i].kind[side]);
+    for (int side = 0; side < 2; ++side) {
+      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_port_n_y(wires[i].kind[side]);
+    }
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
     wire->dc_du              = yoke_allocate(per_channel, sizeof(double));
     wire->dc_du_dot          = yoke_allocate(per_channel, sizeof(double));

@@ -63,8 +63,9 @@ typedef struct yoke_wire {
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
-  int                         y_at[2];                   /* where the port's outputs start in the subsystem's y */
-  yoke_body_kind              kind[2];                   /* of the ports */
+  int                         y_at[2]; /* where the port's outputs start in the subsystem's y */
+  yoke_body_kind              kind[2]; /* of the ports */
+  int                         n_y[2];  /* outputs of the ports, extras included; 0: those of the kind */
   int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
   const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;

@@ -275,6 +275,9 @@ yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
                       n_v = yoke_port_n_v(wire->wire.kind[side]);
             port_column(wire->wire.kind[side], s->y_new + at, response + at + n_p + n_v,
                         s->column_node[c] == channel->n_nodes - 1, g->H, moment, column + at);
+            if (s->column_node[c] != channel->n_nodes - 1) continue;
+            for (int k = yoke_port_n_y(wire->wire.kind[side]); k < wire->n_y[side]; ++k) /* extras: direct response */
+              column[at + k] += response[at + k];
           }
         }
       }
@@ -300,6 +303,7 @@ void graph_view_set(const yoke_graph *g, const graph_wire *wire, graph_view *out
     const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
     out->view.y[side]        = graph_port(wire, side, s->y_new);
     out->view.y_old[side]    = graph_port(wire, side, s->y);
+    out->view.n_y[side]      = wire->n_y[side];
   }
 }
 

@@ -1,6 +1,7 @@
 #include "master/split.h"
 
 #include "base/text.h"
+#include "coupling/constraint.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,7 +348,9 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
     frame.mass             = place.mass;
     const int f            = yoke_submodel_add_frame(part, &frame);
     if (f < 0) return no_memory(b);
-    k->port[side] = yoke_submodel_add_port(part, f, &wire->y_at[side]);
+    const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
+    wire->n_y[side]  = yoke_port_n_y(k->kind[side]) + yoke_port_n_extras(extras, k->joint.n);
+    k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
     if (k->port[side] < 0) return no_memory(b);
     wire->subsystem[side] = k->part[side];
     wire->kind[side]      = k->kind[side];
@@ -388,14 +391,19 @@ static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side,
 
 static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k, const yoke_channel *channel, int side,
                            const ghost_end *end) {
+  const double sign = channel->sign[side];
   switch (channel->enters[side]) {
   case YOKE_ENTRY_COPY_P: return (yoke_input){YOKE_INPUT_GHOST_P, end->ghost, channel->component, 1.0};
   case YOKE_ENTRY_COPY_V: return (yoke_input){YOKE_INPUT_GHOST_V, end->ghost, channel->component, 1.0};
   case YOKE_ENTRY_LAMBDA: return (yoke_input){YOKE_INPUT_LAMBDA, end->connection, channel->component, 1.0};
   case YOKE_ENTRY_MU: return (yoke_input){YOKE_INPUT_MU, end->connection, channel->component, 1.0};
+  case YOKE_ENTRY_ROW_ACCELERATION:
+    return (yoke_input){YOKE_INPUT_ROW_ACCELERATION, end->connection, channel->component, sign};
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE:
+    return (yoke_input){YOKE_INPUT_ROW_ACCELERATION_BARE, end->connection, channel->component, sign};
   default:
     return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
-                        yoke_port_freedom(k->kind[side], channel->component), channel->sign[side]};
+                        yoke_port_freedom(k->kind[side], channel->component), sign};
   }
 }
 
@@ -404,8 +412,13 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
   const int    n                                    = wire->formulation->channels(wire->self, channels);
   for (int side = 0; side < 2; ++side) {
-    ghost_end end = {-1, -1};
+    ghost_end          end     = {-1, -1};
+    yoke_port_request *request = &b->split->parts[k->part[side]].port_request[k->port[side]];
     for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) wire->input_at[side][i] = -1;
+    if (request->extras != 0) { /* they belong to the rows of the joint as this side has it */
+      YOKE_TRY(add_ghost(b, k, side, &end));
+      request->connection = end.connection;
+    }
     for (int i = 0; i < n; ++i) {
       const yoke_entry entry = channels[i].enters[side];
       if (entry == YOKE_ENTRY_NONE) continue;
@@ -418,32 +431,58 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   return YOKE_OK;
 }
 
-/* Values of the channels of a joint at the start: multipliers of the whole model and copies of its motion. */
+/* Value of one channel as side `side` gets it, or `unknown`. */
+static double channel_value(const yoke_split_coupling *k, const yoke_channel *channel, int side, const double *lambda,
+                            const double *const y[2], double unknown) {
+  const int    at = channel->component, other = 1 - side;
+  const double sign = channel->sign[side];
+  switch (channel->enters[side]) {
+  case YOKE_ENTRY_LAMBDA: return lambda[at];
+  case YOKE_ENTRY_COPY_P: return y[other][at];
+  case YOKE_ENTRY_COPY_V: return y[other][yoke_port_n_p(k->kind[other]) + at];
+  case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, true) / sign;
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, false) / sign;
+  case YOKE_ENTRY_MU: /* 0 */
+  case YOKE_ENTRY_FORCE:
+  case YOKE_ENTRY_NONE: break;
+  }
+  return unknown;
+}
+
+void yoke_split_joint_values(const yoke_split *split, int i_coupling, const double *lambda, const double *const y[2],
+                             double *u) {
+  const yoke_wire *wire                                 = &split->wires[i_coupling];
+  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
+  const int        n                                    = wire->formulation->channels(wire->self, channels);
+  for (int i = 0; i < n; ++i) {
+    u[i] = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      u[i] = channel_value(&split->couplings[i_coupling], &channels[i], side, lambda, y, u[i]);
+    }
+  }
+}
+
+/* Values of the channels of a joint at the start: multipliers of the whole model, its motion and accelerations. */
 static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_split *split                                = b->split;
   yoke_channel      channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
   const int         n                                    = wire->formulation->channels(wire->self, channels);
-  double            p[2][7], v[2][6];
+  double            out[2][YOKE_PORT_MAX_Y];
   if (!k->is_joint) return YOKE_OK;
   k->initial = yoke_allocate((size_t)n + 1, sizeof *k->initial);
   if (k->initial == NULL) return no_memory(b);
   for (int side = 0; side < 2; ++side) {
     const yoke_frame end = coupling_end(b, k, side);
-    yoke_start_motion(&split->start, split->model, &end, p[side], v[side]);
+    const int        n_p = yoke_port_n_p(k->kind[side]), n_v = yoke_port_n_v(k->kind[side]);
+    double           p[7], v[6], a[6];
+    yoke_start_motion(&split->start, split->model, &end, p, v);
+    yoke_start_acceleration(&split->start, split->model, &end, a);
+    memcpy(out[side], p, (size_t)n_p * sizeof *p);
+    memcpy(out[side] + n_p, v, (size_t)n_v * sizeof *v);
+    memcpy(out[side] + n_p + n_v, a, (size_t)n_v * sizeof *a);
   }
-  for (int i = 0; i < n; ++i) {
-    for (int side = 0; side < 2; ++side) {
-      const int at = channels[i].component;
-      switch (channels[i].enters[side]) {
-      case YOKE_ENTRY_LAMBDA: k->initial[i] = split->start.lambda[7 * k->connection + at]; break;
-      case YOKE_ENTRY_COPY_P: k->initial[i] = p[1 - side][at]; break;
-      case YOKE_ENTRY_COPY_V: k->initial[i] = v[1 - side][at]; break;
-      case YOKE_ENTRY_MU: /* starts at 0 */
-      case YOKE_ENTRY_FORCE:
-      case YOKE_ENTRY_NONE: break;
-      }
-    }
-  }
+  const double *const y[2] = {out[0], out[1]};
+  yoke_split_joint_values(split, (int)(k - split->couplings), split->start.lambda + 7 * k->connection, y, k->initial);
   wire->initial = k->initial;
   return YOKE_OK;
 }
@@ -592,12 +631,13 @@ yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, con
 
 yoke_native_def yoke_split_native(const yoke_split *split, int part) {
   const yoke_submodel *s = &split->parts[part];
-  return (yoke_native_def){.name       = split->model->parts[part].name,
-                           .model      = s->model,
-                           .n_ports    = s->n_ports,
-                           .port_frame = s->port_frame,
-                           .n_inputs   = s->n_inputs,
-                           .inputs     = s->inputs};
+  return (yoke_native_def){.name         = split->model->parts[part].name,
+                           .model        = s->model,
+                           .n_ports      = s->n_ports,
+                           .port_frame   = s->port_frame,
+                           .port_request = s->port_request,
+                           .n_inputs     = s->n_inputs,
+                           .inputs       = s->inputs};
 }
 
 yoke_place yoke_split_place(const yoke_split *split, int body, int mass) {

@@ -58,6 +58,10 @@ void        yoke_split_destroy(yoke_split **split);
 /* What a native subsystem of this part is made of; borrows the split. */
 yoke_native_def yoke_split_native(const yoke_split *split, int part);
 
+/* Values of the channels of coupling k, a joint, for its multipliers `lambda` (the joint's own order) and the outputs y (p, v,
+ * accelerations) of its two ports in the whole model. */
+void yoke_split_joint_values(const yoke_split *split, int k, const double *lambda, const double *const y[2], double *u);
+
 /* Where a body or mass of the whole model is. */
 yoke_place yoke_split_place(const yoke_split *split, int body, int mass);
 

@@ -21,11 +21,12 @@ typedef struct native {
   yoke_integrator  *integrator;
   double           *q_start, *v_start; /* [nq], [nv] consistent start */
   int               n_ports, n_integrals;
-  yoke_body_kind   *port_kind;                                 /* [n_ports] */
-  yoke_input_kind  *input_kind;                                /* [nu] */
-  int               i_integral;                                /* first quadrature of the ports in q */
-  size_t            at_u, at_rate, at_base;                    /* bytes into the state */
-  size_t            at_left, at_a, at_a2, at_terms, at_lambda; /* bytes into the scratch */
+  yoke_body_kind   *port_kind;                                              /* [n_ports] */
+  bool              has_extras;                                             /* of some port */
+  yoke_input_kind  *input_kind;                                             /* [nu] */
+  int               i_integral;                                             /* first quadrature of the ports in q */
+  size_t            at_u, at_rate, at_base;                                 /* bytes into the state */
+  size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -111,6 +112,18 @@ static yoke_status accelerations(const native *n, void *scratch, const void *sta
                             yoke_integrator_v(n->integrator, head), u, NULL, a, doubles(scratch, n->at_lambda));
 }
 
+/* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `accelerations` left. */
+static yoke_status show_extras(const native *n, void *scratch, const void *state, const double *u, double *y) {
+  const double *q = yoke_integrator_q(n->integrator, state), *lambda = doubles(scratch, n->at_lambda);
+  const double  t = ((const yoke_integrator_state *)state)->t;
+  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
+    y += yoke_port_n_y(n->port_kind[k]);
+    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, q, u, lambda, y));
+    y += yoke_multibody_n_extras(n->mb, k);
+  }
+  return YOKE_OK;
+}
+
 static void show_ports(const native *n, void *scratch, const void *state, const double *a, double *y) {
   const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   const double *base = doubles(state, n->at_base);
@@ -119,6 +132,7 @@ static void show_ports(const native *n, void *scratch, const void *state, const 
     yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
     y += yoke_port_n_y(n->port_kind[k]);
     for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
+    y += yoke_multibody_n_extras(n->mb, k);
   }
 }
 
@@ -130,7 +144,7 @@ static yoke_status native_output(const yoke_subsystem *subsystem, void *scratch,
   if (n->equations.nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
   YOKE_TRY(accelerations(n, scratch, state, left, a));
   show_ports(n, scratch, state, a, y);
-  return YOKE_OK;
+  return show_extras(n, scratch, state, left, y);
 }
 
 static void native_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
@@ -172,12 +186,27 @@ static void show_accelerations(const native *n, void *scratch, const void *state
   const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   for (int k = 0; k < n->n_ports; ++k) {
     const int n_p = yoke_port_n_p(n->port_kind[k]), n_v = yoke_port_n_v(n->port_kind[k]);
-    const int n_y = yoke_port_n_y(n->port_kind[k]);
+    const int n_y = yoke_port_n_y(n->port_kind[k]) + yoke_multibody_n_extras(n->mb, k);
     yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
     for (int i = 0; i < n_y; ++i) {
       if (i < n_p + n_v || i >= n_p + 2 * n_v) out[i] = 0.0;
     }
     out += n_y;
+  }
+}
+
+/* Do the accelerations depend on an input of this kind as on a force? */
+static bool is_affine(yoke_input_kind kind) {
+  return kind == YOKE_INPUT_FORCE || kind == YOKE_INPUT_LAMBDA || kind == YOKE_INPUT_ROW_ACCELERATION ||
+         kind == YOKE_INPUT_ROW_ACCELERATION_BARE;
+}
+
+/* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
+static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
+  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
+    out += yoke_port_n_y(n->port_kind[k]);
+    yoke_multibody_reaction(n->mb, k, old, now, change, out);
+    out += yoke_multibody_n_extras(n->mb, k);
   }
 }
 
@@ -194,16 +223,18 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
   show_accelerations(n, scratch, state, a2, terms);
   if (subsystem->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
   YOKE_TRY(accelerations(n, scratch, state, left, a));
+  double *lambda = doubles(scratch, n->at_lambda), *lambda_0 = doubles(scratch, n->at_lambda_0);
+  memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
   for (int j = 0; j < subsystem->nu; ++j) {
-    const double u_j = left[j];
-    const bool   is_force =
-        n->input_kind[j] == YOKE_INPUT_FORCE ||
-        n->input_kind[j] == YOKE_INPUT_LAMBDA; /* else a ghost, whose law may be nonlinear: a small change */
-    double *row = da_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
+    const double u_j      = left[j];
+    const bool   is_force = is_affine(n->input_kind[j]); /* else a ghost, whose law may be nonlinear: a small change */
+    double      *row = da_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
+    double       last = 1.0;
     for (int k = 0; k < ny; ++k) row[k] = 0.0;
     for (int pass = 0; pass < 2; ++pass) {
       left[j]             = u_j + delta;
       const double change = left[j] - u_j; /* what was really added */
+      last                = change;
       YOKE_TRY(accelerations(n, scratch, state, left, a2));
       for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
       const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
@@ -213,6 +244,7 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
     left[j] = u_j;
     show_accelerations(n, scratch, state, a2, row);
     for (int k = 0; k < ny; ++k) row[k] -= terms[k];
+    show_reactions(n, lambda_0, lambda, last, row);
   }
   return YOKE_OK;
 }
@@ -306,7 +338,8 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_left              = reserve(&s->scratch_size, e->nu);
   n->at_a                 = reserve(&s->scratch_size, e->nv);
   n->at_a2                = reserve(&s->scratch_size, e->nv);
-  n->at_lambda            = reserve(&s->scratch_size, e->ng);
+  n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
   n->at_terms             = reserve(&s->scratch_size, s->ny);
 }
 
@@ -317,9 +350,23 @@ static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def
     const yoke_body_kind kind = body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID;
     n->port_kind[k]           = kind;
     if (!def->no_integrals) n->n_integrals += yoke_port_n_integrals(kind);
-    s->ny += yoke_port_n_y(kind);
+    s->ny += yoke_port_n_y(kind) + yoke_multibody_n_extras(n->mb, k);
+    n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
   }
   n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+}
+
+/* Guided rows must be free: a body that its own joints hold cannot follow them. */
+static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) {
+  char      label[32];
+  int       side;
+  const int c = yoke_multibody_stuck_guide(n->mb, work, n->model->t_start, n->q_start, label, sizeof label, &side);
+  if (c < 0) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "joint '%s': side %d cannot follow its row '%s', because other joints of its subsystem already decide "
+      "that motion; let the other side be the displacement side, or use decomposition force/force",
+      n->model->connections[c].name, side + 1, label);
 }
 
 /* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
@@ -338,6 +385,7 @@ static yoke_status find_start(yoke_context *ctx, native *n) {
       if (status == YOKE_OK) yoke_multibody_retire(n->mb, assembly.n_redundant, assembly.redundant);
     }
   }
+  if (status == YOKE_OK) status = check_guided(ctx, n, work);
   yoke_assembly_clear(&assembly);
   free(work);
   return status;
@@ -347,6 +395,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
   const yoke_multibody_options options = {.n_ports        = def->n_ports,
                                           .port_frame     = def->port_frame,
+                                          .port_request   = def->port_request,
                                           .port_integrals = !def->no_integrals,
                                           .n_inputs       = def->n_inputs,
                                           .inputs         = def->inputs,
