@@ -173,7 +173,8 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
   return status;
 }
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, yoke_start *out) {
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, const double *q, const double *v,
+                              yoke_start *out) {
   const yoke_model *model     = partition->model;
   const size_t      n         = (size_t)model->n_bodies + 1;
   yoke_equations    equations = {0};
@@ -194,6 +195,10 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition
     for (int b = 0; b < model->n_bodies; ++b) {
       out->q_at[b] = yoke_multibody_q_offset(mb, b);
       out->v_at[b] = yoke_multibody_v_offset(mb, b);
+    }
+    if (q != NULL) {
+      memcpy(out->q, q, (size_t)equations.nq * sizeof *q);
+      memcpy(out->v, v, (size_t)equations.nv * sizeof *v);
     }
     status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
     if (status == YOKE_OK) status = yoke_coupling_redundancy_find(ctx, mb, work, partition, &assembly, out);

@@ -43,8 +43,10 @@ typedef struct yoke_start {
   bool    any_retired;
 } yoke_start;
 
-/* Keeps partition->model. */
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, yoke_start *out);
+/* Keeps partition->model. q and v NULL: assembled from what the user wrote; else they are the start, positions and
+ * velocities that fit the joints. */
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, const double *q, const double *v,
+                              yoke_start *out);
 void        yoke_start_clear(yoke_start *start);
 
 /* Motion p, v (port.h) of a frame with the axes of its body, at the start. */
