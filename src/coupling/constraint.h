@@ -81,6 +81,9 @@ void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, 
 void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
                             double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
 
+/* Rows of a state reset (formulation.h); returns their number. */
+int yoke_constraint_reset_rows(const yoke_constraint *constraint, const double *const y[2], yoke_reset_rows *out);
+
 /* Conditions: row by row and sum by sum, then reactions row by row, then copy by copy; and their derivatives (analytic). */
 int  yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);
 void yoke_constraint_residual(const yoke_constraint *constraint, const yoke_coupling_view *view,

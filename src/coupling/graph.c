@@ -1,5 +1,6 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
 #include "coupling/correction.h"
+#include "coupling/state_reset.h"
 
 #include "base/text.h"
 #include <math.h>
@@ -393,6 +394,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK) status = check_settings(g, ctx);
   if (status == YOKE_OK && g->scheme->needs_repeat) status = build_matrix(g, ctx);
   if (status == YOKE_OK) status = allocate_unknowns(g, ctx);
+  if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
   if (status != YOKE_OK) {
     yoke_graph_destroy(&g);
     return status;
@@ -463,6 +465,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->J);
   free(g->linear_work);
   free(g->broyden);
+  yoke_state_reset_destroy(&g->reset);
   free(g);
   *graph = NULL;
 }
@@ -631,6 +634,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   yoke_status status = g->scheme->step(g, statistics, ctx);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;
   return YOKE_OK;

@@ -63,6 +63,7 @@ typedef struct yoke_wire {
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
+  int                         port[2]; /* number of the port in its subsystem; for state resets */
   int                         y_at[2]; /* where the port's outputs start in the subsystem's y */
   yoke_body_kind              kind[2]; /* of the ports */
   int                         n_y[2];  /* outputs of the ports, extras included; 0: those of the kind */

@@ -77,6 +77,8 @@ typedef struct broyden_tag {
   double H;
 } broyden_tag;
 
+typedef struct yoke_state_reset yoke_state_reset; /* state_reset.h */
+
 struct yoke_graph {
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
@@ -119,6 +121,8 @@ struct yoke_graph {
   /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
   double       *broyden;
   broyden_tag   made, made_accepted;
+
+  yoke_state_reset *reset; /* NULL: no coupling resets states */
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */

@@ -355,6 +355,7 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
     k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
     if (k->port[side] < 0) return no_memory(b);
     wire->subsystem[side] = k->part[side];
+    wire->port[side]      = k->port[side];
     wire->kind[side]      = k->kind[side];
   }
   return YOKE_OK;

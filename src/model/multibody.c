@@ -608,9 +608,8 @@ static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_p
   if (mb_is_line_kind(port->kind)) {
     port->iq = mb->body_q[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
     port->iv = mb->body_v[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
-  } else {
-    port->node = mb->frame_node[f];
   }
+  if (mb->frame_node != NULL) port->node = mb->frame_node[f]; /* a chain alone has no nodes */
   return YOKE_OK;
 }
 

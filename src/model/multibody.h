@@ -5,6 +5,7 @@
 
 #include "model/equations.h"
 #include "model/model.h"
+#include "model/port.h"
 
 /* An input: */
 typedef enum yoke_input_kind {
@@ -73,8 +74,12 @@ void yoke_multibody_reaction(const yoke_multibody *mb, int port, const double *o
 int yoke_multibody_stuck_guide(const yoke_multibody *mb, void *work, double t, const double *q, char *label,
                                size_t size, int *side);
 
-/* Could the real side of a joint at a ghost (guided or driven) follow all its rows at (t, q), whatever other guided rows do? */
-bool yoke_multibody_can_follow(const yoke_multibody *mb, void *work, int connection, double t, const double *q);
+/* Impulses along n rows at ports, own joints honoured, at (t, q); n up to the rows of all joints at ghosts. W [n, n]: velocity along row i after a
+ * unit impulse along row j. dv [nv]: velocities after impulses kappa [n]. */
+yoke_status yoke_multibody_row_response(const yoke_multibody *mb, void *work, double t, const double *q, int n,
+                                        const yoke_port_row *rows, double *W);
+yoke_status yoke_multibody_row_push(const yoke_multibody *mb, void *work, double t, const double *q, int n,
+                                    const yoke_port_row *rows, const double *kappa, double *dv);
 
 /* Where body b's share of q and v starts. */
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
