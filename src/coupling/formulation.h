@@ -13,7 +13,7 @@
 #include "model/port.h"
 #include <yoke/context.h>
 
-enum { YOKE_COUPLING_MAX_CHANNELS = 40, YOKE_COUPLING_MAX_SETS = 3 };
+enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3 };
 
 typedef enum yoke_decomposition {
   YOKE_FORCE_FORCE,

@@ -9,10 +9,12 @@
  * s'' belongs to the accelerations of both sides under lambda~ and mu, so s'' - W_R lambda~ - W_F mu is that of the sides
  * without the joint, as in the full system (11): with exact accelerations all three agree.
  *
- * Channels, in this order: lambda [n], copies of p and v of R's port, beta [n] = grad_R . A_R, and for outputs `held`
- * the differences (first evaluation - last one) of lambda and beta, [2 n], which enter nobody.
+ * Channels, in this order: lambda [n], copies of p and v of R's port, beta [n] = grad_R . A_R, copies of what R must know of
+ * F's pose to apply lambda (constraint.h), and for outputs `held` the differences (first evaluation - last one) of lambda
+ * and beta, [2 n], which enter nobody.
  * For `exact` and `reduced` R shows the acceleration of its *image*: its port moved to the extrapolated copies that F has
  * seen, so that all parts of the formula belong to one motion. */
+#include "coupling/constraint.h"
 #include "coupling/kinematic_stability.h"
 
 #include "linalg/space.h"
@@ -31,7 +33,8 @@ typedef struct kinematic {
   yoke_body_kind            kind[2];
   int                       R, F; /* sides */
   int                       n;    /* rows */
-  int                       at_p, at_v, at_beta, at_twin, n_channels;
+  int                       at_p, at_v, at_beta, at_pose, at_twin, n_channels;
+  int                       pose[YOKE_PORT_MAX_P]; /* components of F's p that R gets */
 } kinematic;
 
 /* ---- is the combination possible? ---- */
@@ -70,19 +73,25 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
 }
 
 static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
-  kinematic *self = calloc(1, sizeof *self);
+  yoke_constraint both; /* the joint with multipliers on both sides knows who needs which copies */
+  kinematic      *self = calloc(1, sizeof *self);
   if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': no memory", def->name);
-  self->joint      = def->joint;
-  self->settings   = *def->settings;
-  self->kind[0]    = def->kind[0];
-  self->kind[1]    = def->kind[1];
-  self->F          = def->settings->prescribed;
-  self->R          = 1 - self->F;
-  self->n          = def->joint->n;
-  self->at_p       = self->n;
-  self->at_v       = self->at_p + yoke_port_n_p(def->kind[self->R]);
-  self->at_beta    = self->at_v + yoke_port_n_v(def->kind[self->R]);
-  self->at_twin    = self->at_beta + self->n;
+  self->joint    = def->joint;
+  self->settings = *def->settings;
+  self->kind[0]  = def->kind[0];
+  self->kind[1]  = def->kind[1];
+  self->F        = def->settings->prescribed;
+  self->R        = 1 - self->F;
+  self->n        = def->joint->n;
+  self->at_p     = self->n;
+  self->at_v     = self->at_p + yoke_port_n_p(def->kind[self->R]);
+  self->at_beta  = self->at_v + yoke_port_n_v(def->kind[self->R]);
+  self->at_pose  = self->at_beta + self->n;
+  self->at_twin  = self->at_pose;
+  yoke_constraint_set(&both, def, false, YOKE_COPY_END);
+  for (int i = 0; i < both.n_channels; ++i) {
+    if (both.copy_of[i] == self->F) self->pose[self->at_twin++ - self->at_pose] = both.channel[i].component;
+  }
   self->n_channels = self->at_twin + (def->settings->outputs == YOKE_OUTPUTS_HELD ? 2 * self->n : 0);
   *out             = self;
   return YOKE_OK;
@@ -113,6 +122,13 @@ static void add_copy(const kinematic *self, int k, bool is_velocity, yoke_channe
            is_velocity ? yoke_port_v_name(kind, k) : yoke_port_p_name(kind, k));
 }
 
+static void add_pose(const kinematic *self, int i, yoke_channel *out) {
+  *out                 = (yoke_channel){.component = self->pose[i], .sign = {1.0, 1.0}};
+  out->enters[self->R] = YOKE_ENTRY_COPY_P;
+  snprintf(out->name, sizeof out->name, "copy %d %s", self->F + 1,
+           yoke_port_p_name(self->kind[self->F], self->pose[i]));
+}
+
 static int kinematic_channels(const void *data, yoke_channel *out) {
   const kinematic *self = data;
   for (int i = 0; i < self->n; ++i) {
@@ -126,6 +142,7 @@ static int kinematic_channels(const void *data, yoke_channel *out) {
   }
   for (int k = 0; k < self->at_v - self->at_p; ++k) add_copy(self, k, false, &out[self->at_p + k]);
   for (int k = 0; k < self->at_beta - self->at_v; ++k) add_copy(self, k, true, &out[self->at_v + k]);
+  for (int i = 0; i < self->at_twin - self->at_pose; ++i) add_pose(self, i, &out[self->at_pose + i]);
   return self->n_channels;
 }
 
@@ -288,6 +305,7 @@ static void copy_motion(const kinematic *self, const double *const y[2], double 
   const int n_p = self->at_v - self->at_p, n_v = self->at_beta - self->at_v;
   memcpy(u + self->at_p, y[self->R], (size_t)n_p * sizeof *u);
   memcpy(u + self->at_v, y[self->R] + n_p, (size_t)n_v * sizeof *u);
+  for (int i = 0; i < self->at_twin - self->at_pose; ++i) u[self->at_pose + i] = y[self->F][self->pose[i]];
 }
 
 static void kinematic_update(const void *data, double t, const double *y1, const double *y2, const double *now,
