@@ -94,6 +94,9 @@ yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistic
 /* Make the last trial the accepted state at its time. YOKE_E_UNSTABLE when the run diverges; the message names the coupling. */
 yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 
+/* Points of the past that the highest degree of the run can use. */
+int yoke_graph_depth(const yoke_graph *graph);
+
 /* Questions about the accepted state. */
 double        yoke_graph_t(const yoke_graph *graph);
 const void   *yoke_graph_state(const yoke_graph *graph, int subsystem);

@@ -184,7 +184,7 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
     double *a = at, *y = a + nv, *lambda = y + ny;
     yoke_cosimulation_gather(c, b.q, b.v);
     const double h = -c->H / EXACT_SUBSTEPS;
-    for (int k = 1; k <= c->settings.order + 1 && status == YOKE_OK; ++k) {
+    for (int k = 1; k <= yoke_graph_depth(c->graph) && status == YOKE_OK; ++k) {
       for (int j = 0; j < EXACT_SUBSTEPS && status == YOKE_OK; ++j) {
         status = backward_step(e, work, &b, c->t_start - (double)(k - 1) * c->H + (double)j * h, h);
       }

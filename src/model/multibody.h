@@ -21,14 +21,18 @@ typedef enum yoke_input_kind {
                        * guided: met by accelerations alone,  grad . A (real side) + gamma + factor beta = 0,  and its
                        * multiplier mu (force mu grad on the real side) follows from the equations. gamma is the whole
                        * part of s'' without accelerations, so p and v of the ghost enter */
-  YOKE_INPUT_ROW_ACCELERATION_BARE /* the same without gamma, which the other side carries */
+  YOKE_INPUT_ROW_ACCELERATION_BARE, /* the same without gamma, which the other side carries */
+  YOKE_INPUT_PRESCRIBED, /* as ROW_ACCELERATION; and equations made by prescribed.h keep the row on position and velocity
+                       * level, s = s' = 0 with p and v of the ghost */
+  YOKE_INPUT_IMAGE_P,    /* component of p of the image of port `frame` (port.h) */
+  YOKE_INPUT_IMAGE_V
 } yoke_input_kind;
 
 typedef struct yoke_input {
   yoke_input_kind kind;
-  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA, MU, ROW: connection */
-  int             component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU, ROW: row */
-  double          factor;    /* FORCE, ROW: the input is multiplied by it (+1 or -1) */
+  int frame; /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA, MU, ROW, PRESCRIBED: connection; IMAGE: port */
+  int    component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU, ROW, PRESCRIBED: row */
+  double factor;    /* FORCE, ROW, PRESCRIBED: the input is multiplied by it (+1 or -1) */
 } yoke_input;
 
 /* Extras that a port shows (port.h), and the joint at a ghost whose rows they belong to. */
@@ -80,6 +84,18 @@ yoke_status yoke_multibody_row_response(const yoke_multibody *mb, void *work, do
                                         const yoke_port_row *rows, double *W);
 yoke_status yoke_multibody_row_push(const yoke_multibody *mb, void *work, double t, const double *q, int n,
                                     const yoke_port_row *rows, const double *kappa, double *dv);
+
+/* Is there an input PRESCRIBED? Then q and v can be moved onto its rows and the model's own joints, with the least change in
+ * the norm of the masses. YOKE_NOT_CONVERGED: no such position nearby. */
+bool        yoke_multibody_is_prescribed(const yoke_multibody *mb);
+yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, double t, const double *u, double *q,
+                                     double *v);
+
+/* Does port k have an image (inputs IMAGE for all its components)? The body of port k is moved so that the port is at its
+ * image, then all bodies onto the model's own joints. */
+bool        yoke_multibody_has_image(const yoke_multibody *mb, int port);
+yoke_status yoke_multibody_move_port(const yoke_multibody *mb, void *work, int port, double t, const double *u,
+                                     double *q, double *v);
 
 /* Where body b's share of q and v starts. */
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
