@@ -61,6 +61,15 @@ yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_d
   return YOKE_OK;
 }
 
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (settings->index == 0 || settings->index == index) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
+                   "baumgarte or weighted, which have index 1, 2 and 3",
+                   def->name, settings->index, settings->formulation, index);
+}
+
 /* ---- channels ---- */
 
 static bool can_turn(yoke_body_kind kind) {
@@ -536,4 +545,21 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
       ++c;
     }
   }
+}
+
+/* ---- error estimate ---- */
+
+int yoke_constraint_consistent(const yoke_constraint *self, const double *const y[2], double *u, double *c,
+                               double *dc_dy1, double *dc_dy2) {
+  static const yoke_row_sums acceleration = {.n = 1, .weight = {{0.0, 0.0, 1.0}}};
+  const yoke_coupling_view   view         = {.y = {y[0], y[1]}};
+  double *const              dc_dy[2]     = {dc_dy1, dc_dy2};
+  double                     level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
+  yoke_constraint_levels(self, y, level);
+  for (int i = 0; i < self->n_rows; ++i) c[i] = level[2][i];
+  for (int s = 0; s < 2; ++s)
+    memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_port_n_y(self->kind[s]) * sizeof(double));
+  row_jacobian(self, &view, &acceleration, dc_dy);
+  for (int i = self->n_rows; i < self->n_channels; ++i) u[i] = y[self->copy_of[i]][self->channel[i].component];
+  return self->n_rows;
 }

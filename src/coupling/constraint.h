@@ -60,6 +60,8 @@ typedef struct yoke_row_sums {
 
 /* Refusals that all formulations have in common. */
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
+/* For formulations of one index: `index`, when given, must be it. */
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index);
 /* The same for formulations that know displacement sides: up to `most_displaced` of them. yoke_constraint_check: none. */
 yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
                                         int most_displaced);
@@ -89,5 +91,9 @@ void yoke_constraint_residual(const yoke_constraint *constraint, const yoke_coup
 void yoke_constraint_jacobian(const yoke_constraint *constraint, const yoke_coupling_view *view,
                               const yoke_row_sums *sums, double *dc_du, double *dc_du_dot, double *dc_du_integral,
                               double *dc_dy1, double *dc_dy2);
+
+/* formulation.h, `consistent`: s'' = 0 for the multipliers, copies from their originals. */
+int yoke_constraint_consistent(const yoke_constraint *constraint, const double *const y[2], double *u, double *c,
+                               double *dc_dy1, double *dc_dy2);
 
 #endif

@@ -61,6 +61,7 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 
 static yoke_status mu_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, 2));
   YOKE_TRY(check_values(ctx, def, scheme, order));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
@@ -132,6 +133,25 @@ static double mu_relaxation(const void *object) {
   return self->relaxation;
 }
 
+static unsigned mu_holds(const void *object) {
+  const stabilized_mu *self = object;
+  return self->relaxation == 1.0 ? YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY : 0;
+}
+
+/* s' = 0 makes int e = 0 for the error e of lambda(s): velocities are one order better than with a free multiplier. */
+static void mu_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 3}};
+}
+
+/* The second multiplier of an exact motion is 0. */
+static int mu_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                         double *dc_dy2) {
+  const stabilized_mu *self = object;
+  for (int i = 0; i < self->constraint.n_rows; ++i) u[self->constraint.n_channels + i] = 0.0;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops stabilized_index_2_mu_ops;
 
 const yoke_formulation_ops stabilized_index_2_mu_ops = {
@@ -147,4 +167,7 @@ const yoke_formulation_ops stabilized_index_2_mu_ops = {
     .residual     = mu_residual,
     .jacobian     = mu_jacobian,
     .relaxation   = mu_relaxation,
+    .holds        = mu_holds,
+    .error_rule   = mu_error_rule,
+    .consistent   = mu_consistent,
 };

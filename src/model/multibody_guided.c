@@ -30,8 +30,8 @@ int mb_real_side(const yoke_multibody *mb, const yoke_link *link) {
 }
 
 static bool is_row_input(const yoke_input *input, int c) {
-  return input->frame == c &&
-         (input->kind == YOKE_INPUT_ROW_ACCELERATION || input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE);
+  return input->frame == c && (input->kind == YOKE_INPUT_ROW_ACCELERATION ||
+                               input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE || input->kind == YOKE_INPUT_PRESCRIBED);
 }
 
 bool mb_is_guided(const yoke_multibody_options *options, int c) {
@@ -97,7 +97,8 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
     joint->own[joint->n]     = r;
     guided->input[joint->n]  = found;
     guided->factor[joint->n] = options->inputs[found].factor;
-    guided->has_gamma        = guided->has_gamma || options->inputs[found].kind == YOKE_INPUT_ROW_ACCELERATION;
+    guided->has_gamma        = options->inputs[found].kind != YOKE_INPUT_ROW_ACCELERATION_BARE;
+    guided->is_prescribed    = options->inputs[found].kind == YOKE_INPUT_PRESCRIBED;
     ++joint->n;
   }
   mb->n_rows += joint->n;

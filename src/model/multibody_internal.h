@@ -82,7 +82,8 @@ typedef struct mb_driven {
 typedef struct mb_guided {
   int    side;      /* of the real body */
   bool   has_gamma; /* its rows carry gamma */
-  int    input[6];  /* which input is beta of the row */
+  bool   is_prescribed;
+  int    input[6]; /* which input is beta of the row */
   double factor[6];
 } mb_guided;
 
@@ -103,6 +104,7 @@ typedef struct mb_port {
   double         orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
   double         angle;          /* planar: of the frame's x axis in body axes */
   int            extras;         /* port.h */
+  int            image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
   int driven, guided; /* the joint whose rows its extras belong to is driven[.] or joints[n_joints + .]; -1 */
 } mb_port;
 
@@ -126,6 +128,7 @@ struct yoke_multibody {
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
+  yoke_switches     switches; /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
   mb_guided        *guided; /* [n_guided] */
@@ -259,6 +262,10 @@ void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
 /* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
 void        mb_link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]);
+
+/* w->acceleration += M^-1 G^T lambda of the own joints (needs Y); its kept freedoms into a [nv], rotations in body axes. */
+void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
+void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 
 /* Powers [W] for the quadratures at (t, q, v) with poses, wrench inputs and lambda (NULL: none) known. */
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,

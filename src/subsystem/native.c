@@ -4,15 +4,25 @@
  *   u, u' [nu]           inputs at the state's time as the last step (or the start) saw them: a step whose inputs begin
  *                        elsewhere tells the integrator that they jumped or kinked
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
+ *   old, dead [n_events] and native_found: event functions and what was found of them in the last step
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #include "subsystem/native.h"
 
 #include "base/text.h"
+#include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "model/assembly.h"
+#include "model/prescribed.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Crossings of event functions in the last step; those that did not fit are counted. */
+typedef struct native_found {
+  int              n;
+  bool             is_fresh; /* the next micro step is the first, or the first behind an event */
+  yoke_found_event list[YOKE_MAX_FOUND];
+} native_found;
 
 typedef struct native {
   const yoke_model *model;
@@ -27,6 +37,11 @@ typedef struct native {
   int               i_integral;                                             /* first quadrature of the ports in q */
   size_t            at_u, at_rate, at_base;                                 /* bytes into the state */
   size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
+  bool              is_prescribed, has_image;                               /* motion given; ports with an image */
+  size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
+  int              *direction;                                              /* [n_events] */
+  size_t            at_old, at_dead, at_found;                              /* bytes into the state */
+  size_t            at_now, at_event_q, at_event_v; /* bytes into the scratch; only with events */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -65,6 +80,69 @@ static void remember_inputs(const native *n, void *state, const yoke_signal *u, 
   yoke_signal_value(u, t, side, 1, doubles(state, n->at_rate));
 }
 
+/* ---- events ---- */
+
+static yoke_event_search search_of(const native *n, void *scratch, const void *state) {
+  return (yoke_event_search){.n         = n->equations.n_events,
+                             .direction = n->direction,
+                             .old       = doubles(state, n->at_old),
+                             .dead      = doubles(state, n->at_dead),
+                             .now       = doubles(scratch, n->at_now),
+                             .q         = doubles(scratch, n->at_event_q),
+                             .v         = doubles(scratch, n->at_event_v)};
+}
+
+static native_found *found_of(const native *n, const void *state) {
+  return (native_found *)(void *)((char *)(uintptr_t)state + n->at_found);
+}
+
+static void note_found(void *user, int event, double t) {
+  native_found *found = user;
+  if (found->n < YOKE_MAX_FOUND) found->list[found->n++] = (yoke_found_event){event, t};
+}
+
+static void begin_events(const native *n, void *scratch, void *state) {
+  if (n->equations.n_events == 0) return;
+  const yoke_event_search search = search_of(n, scratch, state);
+  yoke_event_search_begin(&search, n->integrator, state);
+  found_of(n, state)->is_fresh = true;
+}
+
+/* As yoke_integrator_advance, and every micro step is searched. */
+static yoke_status advance_with_events(const native *n, void *scratch, yoke_integrator_state *state,
+                                       const yoke_signal *u, double t_stop, yoke_context *ctx) {
+  const yoke_event_search search = search_of(n, scratch, state);
+  native_found           *found  = found_of(n, state);
+  found->n                       = 0;
+  while (state->t < t_stop) {
+    YOKE_TRY(yoke_integrator_step(n->integrator, scratch, state, u, t_stop, ctx));
+    yoke_event_search_step(&search, n->integrator, state, found->is_fresh, note_found, found);
+    found->is_fresh = false;
+  }
+  return YOKE_OK;
+}
+
+static int native_events(const yoke_subsystem *subsystem, const void *state, yoke_found_event *out) {
+  const native       *n     = subsystem->self;
+  const native_found *found = found_of(n, state);
+  if (n->equations.n_events == 0) return 0;
+  memcpy(out, found->list, (size_t)found->n * sizeof *out);
+  return found->n;
+}
+
+static double native_event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
+  const native           *n      = subsystem->self;
+  const yoke_event_search search = search_of(n, scratch, state);
+  return yoke_event_search_secant(&search, n->integrator, state, event);
+}
+
+static void native_event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
+  const native           *n      = subsystem->self;
+  const yoke_event_search search = search_of(n, scratch, state);
+  yoke_event_search_done(&search, n->integrator, state, event);
+  found_of(n, state)->is_fresh = true;
+}
+
 /* ---- calls ---- */
 
 static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
@@ -74,6 +152,17 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
   if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
   remember_inputs(n, state, u, t, YOKE_SIDE_RIGHT);
+  begin_events(n, scratch, state);
+  return YOKE_OK;
+}
+
+static yoke_status native_assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q,
+                                 const double *v, const yoke_signal *u, yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, q, v, u, ctx));
+  remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
+  begin_events(n, scratch, state);
   return YOKE_OK;
 }
 
@@ -96,40 +185,92 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
   }
   yoke_status status = YOKE_OK;
   if (inputs_jump(n, scratch, state, u, t)) status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
-  if (status == YOKE_OK) status = yoke_integrator_advance(n->integrator, scratch, head, u, yoke_step_end(u, t, H), ctx);
+  if (status == YOKE_OK) {
+    status = n->equations.n_events > 0
+                 ? advance_with_events(n, scratch, head, u, yoke_step_end(u, t, H), ctx)
+                 : yoke_integrator_advance(n->integrator, scratch, head, u, yoke_step_end(u, t, H), ctx);
+  }
   if (status != YOKE_OK) {
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed", subsystem->name, H, t);
   }
   remember_inputs(n, state, u, yoke_step_end(u, t, H), YOKE_SIDE_LEFT);
+  if (!n->is_prescribed) return YOKE_OK;
+  /* Shown is what the equations have seen; to them it makes no difference. */
+  status = yoke_multibody_prescribe(n->mb, scratch, head->t, doubles(state, n->at_u),
+                                    yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head));
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status, "subsystem '%s': its bodies cannot follow the motion prescribed at t = %.9g s",
+                   subsystem->name, head->t);
+}
+
+/* Where outputs are taken: the state's own q and v, or where prescribed motions u put them. */
+typedef struct place {
+  const double *q, *v;
+} place;
+
+static yoke_status find_place(const native *n, void *scratch, const void *state, const double *u, place *out) {
+  const yoke_integrator_state *head = state;
+  *out = (place){yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+  if (!n->is_prescribed) return YOKE_OK;
+  double *q = doubles(scratch, n->at_q), *v = doubles(scratch, n->at_v);
+  memcpy(q, out->q, (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, out->v, (size_t)n->equations.nv * sizeof *v);
+  *out = (place){q, v};
+  return yoke_multibody_prescribe(n->mb, scratch, head->t, u, q, v);
+}
+
+/* Accelerations a [nv] at the place under the left limit of the inputs, which stay in the scratch at at_left. */
+static yoke_status accelerations(const native *n, void *scratch, const void *state, const place *at, const double *u,
+                                 double *a) {
+  const yoke_equations *e = &n->equations;
+  return e->ops->derivative(e->self, scratch, ((const yoke_integrator_state *)state)->t, at->q, at->v, u, NULL, a,
+                            doubles(scratch, n->at_lambda));
+}
+
+/* Acceleration [6, by freedom] of port k at its image. */
+static yoke_status show_image(const native *n, void *scratch, const void *state, int k, const double *u, double *out) {
+  const double t = ((const yoke_integrator_state *)state)->t;
+  double      *q = doubles(scratch, n->at_q), *v = doubles(scratch, n->at_v), *a = doubles(scratch, n->at_a2);
+  const int    n_v = yoke_port_n_v(n->port_kind[k]), from = yoke_port_n_p(n->port_kind[k]) + n_v;
+  double       y[YOKE_PORT_MAX_Y];
+  const place  image = {q, v};
+  memcpy(q, yoke_integrator_q(n->integrator, state), (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *v);
+  YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, t, u, q, v));
+  YOKE_TRY(accelerations(n, scratch, state, &image, u, a));
+  yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
+  memset(out, 0, 6 * sizeof *out);
+  for (int i = 0; i < n_v; ++i) out[yoke_port_freedom(n->port_kind[k], i)] = y[from + i];
   return YOKE_OK;
 }
 
-/* Accelerations a [nv] at the state under the left limit of the inputs, which stay in the scratch at at_left. */
-static yoke_status accelerations(const native *n, void *scratch, const void *state, const double *u, double *a) {
-  const yoke_integrator_state *head = state;
-  const yoke_equations        *e    = &n->equations;
-  return e->ops->derivative(e->self, scratch, head->t, yoke_integrator_q(n->integrator, head),
-                            yoke_integrator_v(n->integrator, head), u, NULL, a, doubles(scratch, n->at_lambda));
+/* Images of all ports that have one: the last of their extras. The multipliers of `accelerations` are lost. */
+static yoke_status show_images(const native *n, void *scratch, const void *state, const double *u, double *y) {
+  for (int k = 0; n->has_image && k < n->n_ports; ++k) {
+    y += yoke_port_n_y(n->port_kind[k]) + yoke_multibody_n_extras(n->mb, k);
+    if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, state, k, u, y - 6));
+  }
+  return YOKE_OK;
 }
 
 /* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `accelerations` left. */
-static yoke_status show_extras(const native *n, void *scratch, const void *state, const double *u, double *y) {
-  const double *q = yoke_integrator_q(n->integrator, state), *lambda = doubles(scratch, n->at_lambda);
-  const double  t = ((const yoke_integrator_state *)state)->t;
+static yoke_status show_extras(const native *n, void *scratch, const void *state, const place *at, const double *u,
+                               double *y) {
+  const double *lambda = doubles(scratch, n->at_lambda);
+  const double  t      = ((const yoke_integrator_state *)state)->t;
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
     y += yoke_port_n_y(n->port_kind[k]);
-    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, q, u, lambda, y));
+    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, at->q, u, lambda, y));
     y += yoke_multibody_n_extras(n->mb, k);
   }
   return YOKE_OK;
 }
 
-static void show_ports(const native *n, void *scratch, const void *state, const double *a, double *y) {
-  const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
+static void show_ports(const native *n, void *scratch, const void *state, const place *at, const double *a, double *y) {
   const double *base = doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
     const int count = yoke_port_n_integrals(n->port_kind[k]);
-    yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
+    yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, y);
     y += yoke_port_n_y(n->port_kind[k]);
     for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
     y += yoke_multibody_n_extras(n->mb, k);
@@ -142,9 +283,12 @@ static yoke_status native_output(const yoke_subsystem *subsystem, void *scratch,
   const yoke_integrator_state *head = state;
   double                      *left = doubles(scratch, n->at_left), *a = doubles(scratch, n->at_a);
   if (n->equations.nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
-  YOKE_TRY(accelerations(n, scratch, state, left, a));
-  show_ports(n, scratch, state, a, y);
-  return show_extras(n, scratch, state, left, y);
+  place at;
+  YOKE_TRY(find_place(n, scratch, state, left, &at));
+  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
+  show_ports(n, scratch, state, &at, a, y);
+  YOKE_TRY(show_extras(n, scratch, state, &at, left, y));
+  return show_images(n, scratch, state, left, y);
 }
 
 static void native_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
@@ -198,7 +342,7 @@ static void show_accelerations(const native *n, void *scratch, const void *state
 /* Do the accelerations depend on an input of this kind as on a force? */
 static bool is_affine(yoke_input_kind kind) {
   return kind == YOKE_INPUT_FORCE || kind == YOKE_INPUT_LAMBDA || kind == YOKE_INPUT_ROW_ACCELERATION ||
-         kind == YOKE_INPUT_ROW_ACCELERATION_BARE;
+         kind == YOKE_INPUT_ROW_ACCELERATION_BARE || kind == YOKE_INPUT_PRESCRIBED;
 }
 
 /* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
@@ -222,7 +366,8 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
   memset(a2, 0, (size_t)nv * sizeof *a2);
   show_accelerations(n, scratch, state, a2, terms);
   if (subsystem->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
-  YOKE_TRY(accelerations(n, scratch, state, left, a));
+  const place at = {yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
   double *lambda = doubles(scratch, n->at_lambda), *lambda_0 = doubles(scratch, n->at_lambda_0);
   memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
   for (int j = 0; j < subsystem->nu; ++j) {
@@ -235,7 +380,7 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
       left[j]             = u_j + delta;
       const double change = left[j] - u_j; /* what was really added */
       last                = change;
-      YOKE_TRY(accelerations(n, scratch, state, left, a2));
+      YOKE_TRY(accelerations(n, scratch, state, &at, left, a2));
       for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
       const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
       if (!is_force || size * delta >= 0.1 * wanted || size == 0.0) break;
@@ -247,6 +392,37 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
     show_reactions(n, lambda_0, lambda, last, row);
   }
   return YOKE_OK;
+}
+
+/* ---- the state as a vector: q without quadratures, then v ---- */
+
+static int native_n_x(const yoke_subsystem *subsystem) {
+  const native         *n = subsystem->self;
+  const yoke_equations *e = &n->equations;
+  return e->ng + e->n_norms > 0 ? -1 : e->nq - e->n_quadratures + e->nv;
+}
+
+static void native_get_x(const yoke_subsystem *subsystem, const void *state, double *x) {
+  const native *n  = subsystem->self;
+  const int     nq = n->equations.nq - n->equations.n_quadratures;
+  memcpy(x, yoke_integrator_q(n->integrator, state), (size_t)nq * sizeof *x);
+  memcpy(x + nq, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *x);
+}
+
+/* The inputs stay those that the state has seen. */
+static yoke_status native_set_x(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x) {
+  const native          *n    = subsystem->self;
+  const yoke_equations  *e    = &n->equations;
+  yoke_integrator_state *head = state;
+  const int              nq   = e->nq - e->n_quadratures;
+  const double           t[2] = {head->t, head->t + 1.0};
+  const yoke_signal      held = {.n = e->nu, .n_pieces = 1, .degree = 0, .t = t, .c = doubles(state, n->at_u)};
+  double                *q    = yoke_integrator_q(n->integrator, head);
+  memcpy(q, x, (size_t)nq * sizeof *q);
+  memset(q + nq, 0, (size_t)e->n_quadratures * sizeof *q);
+  memset(doubles(state, n->at_base), 0, (size_t)n->n_integrals * sizeof *q);
+  memcpy(yoke_integrator_v(n->integrator, head), x + nq, (size_t)e->nv * sizeof *q);
+  return yoke_integrator_reset(n->integrator, scratch, head, q, yoke_integrator_v(n->integrator, head), &held, NULL);
 }
 
 /* ---- resets ---- */
@@ -297,6 +473,7 @@ static void native_destroy(yoke_subsystem *subsystem) {
     free(n->v_start);
     free(n->port_kind);
     free(n->input_kind);
+    free(n->direction);
     free(n);
   }
   free(subsystem->name);
@@ -318,20 +495,31 @@ static const yoke_subsystem_ops native_ops = {
     .push         = native_push,
     .reset        = native_reset,
     .release      = native_release,
+    .n_x          = native_n_x,
+    .get_x        = native_get_x,
+    .set_x        = native_set_x,
+    .events       = native_events,
+    .event_ahead  = native_event_ahead,
+    .event_done   = native_event_done,
+    .assign       = native_assign,
 };
 
 /* Integrators whose state cannot be copied: no way back. */
 static const yoke_subsystem_ops forward_ops = {
-    .kind       = "native",
-    .destroy    = native_destroy,
-    .start      = native_start,
-    .step       = native_step,
-    .output     = native_output,
-    .accept     = native_accept,
-    .disturb    = native_disturb,
-    .counters   = native_counters,
-    .compliance = native_compliance,
-    .release    = native_release,
+    .kind        = "native",
+    .destroy     = native_destroy,
+    .start       = native_start,
+    .step        = native_step,
+    .output      = native_output,
+    .accept      = native_accept,
+    .disturb     = native_disturb,
+    .counters    = native_counters,
+    .compliance  = native_compliance,
+    .release     = native_release,
+    .events      = native_events,
+    .event_ahead = native_event_ahead,
+    .event_done  = native_event_done,
+    .assign      = native_assign,
 };
 
 static void lay_out(native *n, yoke_subsystem *s) {
@@ -340,13 +528,21 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_u                 = reserve(&s->state_size, e->nu);
   n->at_rate              = reserve(&s->state_size, e->nu);
   n->at_base              = reserve(&s->state_size, n->n_integrals);
-  s->scratch_size         = (n->integrator->scratch_size + 63) / 64 * 64;
-  n->at_left              = reserve(&s->scratch_size, e->nu);
-  n->at_a                 = reserve(&s->scratch_size, e->nv);
-  n->at_a2                = reserve(&s->scratch_size, e->nv);
-  n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_terms             = reserve(&s->scratch_size, s->ny);
+  n->at_old               = reserve(&s->state_size, e->n_events);
+  n->at_dead              = reserve(&s->state_size, e->n_events);
+  n->at_found     = reserve(&s->state_size, e->n_events > 0 ? (int)(sizeof(native_found) / sizeof(double)) + 1 : 0);
+  s->scratch_size = (n->integrator->scratch_size + 63) / 64 * 64;
+  n->at_left      = reserve(&s->scratch_size, e->nu);
+  n->at_a         = reserve(&s->scratch_size, e->nv);
+  n->at_a2        = reserve(&s->scratch_size, e->nv);
+  n->at_lambda    = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_lambda_0  = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_terms     = reserve(&s->scratch_size, s->ny);
+  n->at_q         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
+  n->at_v         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  n->at_now       = reserve(&s->scratch_size, e->n_events);
+  n->at_event_q   = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
+  n->at_event_v   = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
 }
 
 static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -358,6 +554,7 @@ static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def
     if (!def->no_integrals) n->n_integrals += yoke_port_n_integrals(kind);
     s->ny += yoke_port_n_y(kind) + yoke_multibody_n_extras(n->mb, k);
     n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
+    n->has_image  = n->has_image || yoke_multibody_has_image(n->mb, k);
   }
   n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
 }
@@ -397,6 +594,14 @@ static yoke_status find_start(yoke_context *ctx, native *n) {
   return status;
 }
 
+/* Motion that is prescribed is built into the equations. */
+static yoke_status prescribe(yoke_context *ctx, native *n) {
+  yoke_equations base = n->equations;
+  n->is_prescribed    = true;
+  n->equations        = (yoke_equations){0};
+  return yoke_prescribed_create(ctx, &base, n->mb, &n->equations);
+}
+
 static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
   yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
   const yoke_multibody_options options = {.n_ports        = def->n_ports,
@@ -407,15 +612,21 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                           .inputs         = def->inputs,
                                           .alpha          = solver.alpha,
                                           .beta           = solver.beta};
-  solver.dense                         = false; /* nobody looks between macro points */
+  solver.dense                         = def->model->n_events > 0; /* else nobody looks between macro points */
   n->model                             = def->model;
   YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
+  const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
+  if (is_prescribed) {
+    YOKE_TRY(find_start(ctx, n));
+    YOKE_TRY(prescribe(ctx, n));
+  }
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
-  YOKE_TRY(find_start(ctx, n));
+  if (!is_prescribed) YOKE_TRY(find_start(ctx, n));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
   count_ports(n, s, def);
   lay_out(n, s);
+  for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
   s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
   return YOKE_OK;
 }
@@ -434,8 +645,10 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   s->name            = yoke_text_copy(def->name);
   n->port_kind       = yoke_allocate((size_t)def->n_ports + 1, sizeof *n->port_kind);
   n->input_kind      = yoke_allocate((size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  n->direction       = yoke_allocate((size_t)def->model->n_events + 1, sizeof *n->direction);
   yoke_status status = YOKE_E_MEMORY;
-  if (s->name != NULL && n->port_kind != NULL && n->input_kind != NULL) status = build(ctx, def, n, s);
+  if (s->name != NULL && n->port_kind != NULL && n->input_kind != NULL && n->direction != NULL)
+    status = build(ctx, def, n, s);
   if (status != YOKE_OK) {
     yoke_subsystem_destroy(&s);
     return yoke_fail(ctx, status, "subsystem '%s' cannot be built", def->name);

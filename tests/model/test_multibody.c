@@ -1356,12 +1356,10 @@ static void multipliers_that_fit_no_joint_are_refused(void **state) {
   const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_PLANAR);
   connect(&s, YOKE_CONNECTION_REVOLUTE, add_frame(&s, YOKE_GROUND, 0, 0, 0), body);
   connect(&s, YOKE_CONNECTION_REVOLUTE, body, ghost);
-  const yoke_input some[]   = {{YOKE_INPUT_LAMBDA, 1, 0, 1.0}}, /* the row of y is missing */
-      at_ground[]           = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_LAMBDA, 0, 1, 1.0}},
+  const yoke_input at_ground[] = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_LAMBDA, 0, 1, 1.0}},
                    no_row[] = {{YOKE_INPUT_LAMBDA, 1, 5, 1.0}}, no_joint[] = {{YOKE_INPUT_LAMBDA, 2, 0, 1.0}},
                    mu_alone[]          = {{YOKE_INPUT_MU, 1, 0, 1.0}};
-  const yoke_multibody_options wrong[] = {{.n_inputs = 1, .inputs = some},
-                                          {.n_inputs = 2, .inputs = at_ground},
+  const yoke_multibody_options wrong[] = {{.n_inputs = 2, .inputs = at_ground},
                                           {.n_inputs = 1, .inputs = no_row},
                                           {.n_inputs = 1, .inputs = no_joint},
                                           {.n_inputs = 1, .inputs = mu_alone}};
