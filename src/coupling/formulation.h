@@ -13,7 +13,10 @@
 #include "model/port.h"
 #include <yoke/context.h>
 
-enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3 };
+enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3, YOKE_COUPLING_MAX_ROWS = 6 };
+
+/* Bits of yoke_formulation_ops.holds. */
+enum { YOKE_HOLDS_POSITION = 1, YOKE_HOLDS_VELOCITY = 2, YOKE_HOLDS_ACCELERATION = 4 };
 
 typedef enum yoke_decomposition {
   YOKE_FORCE_FORCE,
@@ -112,6 +115,13 @@ typedef struct yoke_coupling_view {
   int           set;        /* of conditions; 0 when there is one only */
 } yoke_coupling_view;
 
+/* Rows of a state reset. */
+typedef struct yoke_reset_rows {
+  double s[YOKE_COUPLING_MAX_ROWS], rate[YOKE_COUPLING_MAX_ROWS];
+  double L[2][YOKE_COUPLING_MAX_ROWS][YOKE_PORT_MAX_V];
+  double size, speed; /* what |s| and |s'| are measured by */
+} yoke_reset_rows;
+
 typedef struct yoke_formulation_ops {
   const char *name;       /* "constitutive" */
   const char *summary;    /* one line for `yoke help formulations` */
@@ -145,6 +155,13 @@ typedef struct yoke_formulation_ops {
    * >= 0, of set 0 > 0. The sets have no common solution, so one correction is all there is. NULL, both: one set. */
   int (*n_sets)(const void *self);
   double (*set_weight)(const void *self, int set);
+
+  /* Rigid joints: levels s, s', s'' that vanish at every macro point once the conditions hold, bits YOKE_HOLDS_*; what it
+   * does not name is small at best. NULL: none. */
+  unsigned (*holds)(const void *self);
+  /* State reset at the end of every step: rows whose s and s' shall vanish. From the outputs of both ports: s and s',
+   * gradients L of each side in the components of its velocities. Returns n <= YOKE_COUPLING_MAX_ROWS. NULL: no reset. */
+  int (*reset_rows)(const void *self, const double *const y[2], yoke_reset_rows *out);
 
   /* Degree of a channel where it is not that of the run: explicit scheme, extrapolation only, min(order, N) in step N.
    * NULL: the run's. */

@@ -1,5 +1,6 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
 #include "coupling/correction.h"
+#include "coupling/state_reset.h"
 
 #include "base/text.h"
 #include <math.h>
@@ -417,6 +418,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK) status = check_settings(g, ctx);
   if (status == YOKE_OK && g->scheme->needs_repeat) status = build_matrix(g, ctx);
   if (status == YOKE_OK) status = allocate_unknowns(g, ctx);
+  if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
   if (status != YOKE_OK) {
     yoke_graph_destroy(&g);
     return status;
@@ -487,6 +489,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->J);
   free(g->linear_work);
   free(g->broyden);
+  yoke_state_reset_destroy(&g->reset);
   free(g);
   *graph = NULL;
 }
@@ -521,8 +524,7 @@ static void held_signal(const yoke_graph *g, int i, double t, double *times, dou
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
 }
 
-/* Outputs of all accepted states with the channel values of the history. */
-static yoke_status outputs_with_history(yoke_graph *g, double t) {
+yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
@@ -559,7 +561,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
-    yoke_status status = outputs_with_history(g, t);
+    yoke_status status = graph_outputs_with_history(g, t);
     if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "the start has outputs that are not finite");
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
@@ -576,7 +578,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  YOKE_TRY(outputs_with_history(g, t));
+  YOKE_TRY(graph_outputs_with_history(g, t));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
@@ -720,6 +722,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;
   return YOKE_OK;
@@ -826,7 +829,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   g->H = 0.0;
   if (g->settings.update && (g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
                              g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)) {
-    YOKE_TRY(outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
+    YOKE_TRY(graph_outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
   }
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s  = &g->subsystems[i];

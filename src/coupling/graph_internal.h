@@ -79,6 +79,8 @@ typedef struct broyden_tag {
   double H;
 } broyden_tag;
 
+typedef struct yoke_state_reset yoke_state_reset; /* state_reset.h */
+
 struct yoke_graph {
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
@@ -121,6 +123,8 @@ struct yoke_graph {
   /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
   double       *broyden;
   broyden_tag   made, made_accepted;
+
+  yoke_state_reset *reset; /* NULL: no coupling resets states */
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */
@@ -168,6 +172,9 @@ void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, con
 
 /* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
+
+/* Outputs y of all accepted states at t with the newest channel values of the history. */
+yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

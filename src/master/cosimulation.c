@@ -1,6 +1,7 @@
 #include "master/cosimulation.h"
 
 #include "base/text.h"
+#include "master/coupling_redundancy.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,7 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
       }
       const double t = c->t_start - (double)k * c->H;
       if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
+      if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
       if (status == YOKE_OK) status = ports_of(c, b.q, b.v, a, y);
       if (status == YOKE_OK) status = add_past(c, mb, work, t, b.q, b.v, lambda, y);
     }

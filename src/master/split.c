@@ -4,6 +4,7 @@
 #include "coupling/constraint.h"
 #include "master/lighter_side.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,7 @@ typedef struct builder {
   yoke_context *ctx;
   yoke_split   *split;
   int          *frame_map; /* [n_frames] frame of the part's submodel; -1: ground */
+  const double *q, *v;     /* start of the whole model; NULL: assembled */
 } builder;
 
 static yoke_status no_memory(const builder *b) {
@@ -234,13 +236,14 @@ static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
   return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
 }
 
-/* Rows of a rigid joint that have an effect on its two bodies, between the frames of its ports. */
-static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2],
+/* Rows of a rigid joint that have an effect on its two bodies and do not follow from other joints (`retired`), between the
+ * frames of its ports. */
+static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2], const bool *retired,
                           yoke_joint_element *joint) {
   const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
   *joint                              = (yoke_joint_element){.link = el->link, .connection = c};
   for (int i = 0; i < el->n; ++i) {
-    if (yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
+    if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
     joint->row[joint->n]      = el->row[i];
     joint->own[joint->n]      = i;
     joint->offset[joint->n++] = el->offset[i];
@@ -267,8 +270,8 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
   if (k.is_joint) {
-    compile_joint(c, &k.element_law, k.kind, &k.joint);
-    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel */
+    compile_joint(c, &k.element_law, k.kind, b->split->start.retired + (ptrdiff_t)7 * c, &k.joint);
+    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel, or that others do not hold already */
   }
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
@@ -372,6 +375,7 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
     k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
     if (k->port[side] < 0) return no_memory(b);
     wire->subsystem[side] = k->part[side];
+    wire->port[side]      = k->port[side];
     wire->kind[side]      = k->kind[side];
   }
   return YOKE_OK;
@@ -654,7 +658,7 @@ void yoke_split_destroy(yoke_split **split) {
 static yoke_status build(builder *b) {
   yoke_split *s = b->split;
   YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
-  YOKE_TRY(yoke_start_create(b->ctx, s->model, &s->start));
+  YOKE_TRY(yoke_start_create(b->ctx, &s->partition, b->q, b->v, &s->start));
   s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
   b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
   if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);
@@ -671,7 +675,12 @@ static yoke_status build(builder *b) {
 }
 
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out) {
-  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split)};
+  return yoke_split_create_at(ctx, model, NULL, NULL, out);
+}
+
+yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                                 yoke_split **out) {
+  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split), .q = q, .v = v};
   *out      = NULL;
   if (b.split == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", model->name);
   b.split->model           = model;

@@ -246,7 +246,7 @@ static int find_multiplier(const yoke_multibody_options *options, yoke_input_kin
   return found;
 }
 
-/* A rigid joint at a ghost whose multipliers are inputs, for every row that has an effect. */
+/* A rigid joint at a ghost whose multipliers are inputs; rows without one carry no force. */
 static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_driven             *driven     = &mb->driven[mb->n_driven];
@@ -265,13 +265,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   }
   for (int r = 0; r < n; ++r) {
     const int input = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
-    if (input < 0 && yoke_row_is_idle(&rows[r], &driven->link, kind)) continue;
-    if (input < 0 && has_lambda(options, c)) {
-      char label[32];
-      yoke_row_label(&rows[r], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no multiplier among the inputs",
-                       connection->name, label);
-    }
+    if (input < 0 && (has_lambda(options, c) || yoke_row_is_idle(&rows[r], &driven->link, kind))) continue;
     driven->row[driven->n]     = rows[r];
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
@@ -617,9 +611,8 @@ static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_p
   if (mb_is_line_kind(port->kind)) {
     port->iq = mb->body_q[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
     port->iv = mb->body_v[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
-  } else {
-    port->node = mb->frame_node[f];
   }
+  if (mb->frame_node != NULL) port->node = mb->frame_node[f]; /* a chain alone has no nodes */
   return YOKE_OK;
 }
 

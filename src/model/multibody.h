@@ -5,6 +5,7 @@
 
 #include "model/equations.h"
 #include "model/model.h"
+#include "model/port.h"
 
 /* An input: */
 typedef enum yoke_input_kind {
@@ -12,7 +13,8 @@ typedef enum yoke_input_kind {
   YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
   YOKE_INPUT_GHOST_V, /* component of v of a ghost */
   YOKE_INPUT_LAMBDA, /* multiplier of row `component` (the joint's own order) of joint `frame` (index of a connection) that ends at a ghost: its
-                       * force lambda grad acts on the real side; the joint is then no constraint of this model */
+                       * force lambda grad acts on the real side; the joint is then no constraint of this model, and its rows
+                       * without such an input carry no force */
   YOKE_INPUT_MU, /* second multiplier of a row that also has LAMBDA: q' = T (v + mu grad) of the real side, in directions that
                        * the model's own constraints leave free */
   YOKE_INPUT_ROW_ACCELERATION, /* beta of row `component` of joint `frame` (connection) that ends at a ghost. The row is
@@ -76,8 +78,12 @@ void yoke_multibody_reaction(const yoke_multibody *mb, int port, const double *o
 int yoke_multibody_stuck_guide(const yoke_multibody *mb, void *work, double t, const double *q, char *label,
                                size_t size, int *side);
 
-/* Could the real side of a joint at a ghost (guided or driven) follow all its rows at (t, q), whatever other guided rows do? */
-bool yoke_multibody_can_follow(const yoke_multibody *mb, void *work, int connection, double t, const double *q);
+/* Impulses along n rows at ports, own joints honoured, at (t, q); n up to the rows of all joints at ghosts. W [n, n]: velocity along row i after a
+ * unit impulse along row j. dv [nv]: velocities after impulses kappa [n]. */
+yoke_status yoke_multibody_row_response(const yoke_multibody *mb, void *work, double t, const double *q, int n,
+                                        const yoke_port_row *rows, double *W);
+yoke_status yoke_multibody_row_push(const yoke_multibody *mb, void *work, double t, const double *q, int n,
+                                    const yoke_port_row *rows, const double *kappa, double *dv);
 
 /* Is there an input PRESCRIBED? Then q and v can be moved onto its rows and the model's own joints, with the least change in
  * the norm of the masses. YOKE_NOT_CONVERGED: no such position nearby. */
@@ -100,6 +106,7 @@ void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v
 
 /* Constraint row r belongs to this connection; `label` is "knee: atpoint x". */
 int  yoke_multibody_row_connection(const yoke_multibody *mb, int row);
+int  yoke_multibody_row_own(const yoke_multibody *mb, int row); /* its place in the joint's own order */
 void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size);
 
 /* G = dg/d(tangent), [ng, nv]: pattern and values at (t, q). g' = G v + g_t. `work` of equations->work_size. */

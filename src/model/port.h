@@ -34,6 +34,12 @@ int yoke_port_n_v(yoke_body_kind kind);         /* 1, 3, 3, 6 */
 int yoke_port_n_integrals(yoke_body_kind kind); /* 1, 3, 3, 3 */
 int yoke_port_n_y(yoke_body_kind kind);         /* n_p + 2 n_v + n_integrals, without extras */
 
+/* One direction at a port: a wrench [n_v] in the components of its kind. An impulse kappa along it is kappa times this wrench. */
+typedef struct yoke_port_row {
+  int    port;
+  double wrench[YOKE_PORT_MAX_V];
+} yoke_port_row;
+
 /* Which of the six freedoms (force x y z, moment x y z) component k of v or of a wrench is. */
 int yoke_port_freedom(yoke_body_kind kind, int k);
 
