@@ -265,9 +265,9 @@ static void largest_stable_steps_are_those_of_the_source(void **state) {
       masses       m   = table1;
       yoke_status  status;
       m.m_R             = limits[i].ratio * m.m_Fco;
-      const deviation a = run_masses(&one, &m, 0.97 * h, 2000.0 * h, NULL);
+      const deviation a = run_masses(&one, &m, 0.97 * h, 4000.0 * h, NULL);
       if (!(a.size[1] < a.size[0])) fail_msg("case %d: grows at 0.97 of the limit %g, %s", i, h, one.outputs);
-      const deviation b = run_masses(&one, &m, 1.03 * h, 2000.0 * h, &status);
+      const deviation b = run_masses(&one, &m, 1.03 * h, 4000.0 * h, &status);
       if (status == YOKE_OK && !(b.size[1] > b.size[0]))
         fail_msg("case %d: decays at 1.03 of %g, %s", i, h, one.outputs);
     }
