@@ -691,6 +691,12 @@ yoke_status graph_exchange(yoke_graph *g) {
   return YOKE_OK;
 }
 
+/* What a coupling that diverges could use instead. */
+static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
+  if (channel->order >= 0) return "force exact"; /* no other scheme drives it */
+  return g->scheme->needs_explicit_form ? "scheme semi-implicit" : "scheme implicit";
+}
+
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
 static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
   const graph_channel *worst = NULL;
@@ -702,9 +708,9 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or scheme %s",
+                   "from t = %.9g s failed; use a smaller macro step, a lower order, or %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, worst));
 }
 
 /* A subsystem that cannot go back can be stepped once only. */
@@ -787,16 +793,20 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   const double growth   = fabs(jump) / channel->first_jump; /* since the first of them */
   const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
   const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
-  const bool   diverges = exceeds && (explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
-  channel->largest      = fmax(channel->largest, fabs(value));
-  g->largest[is_force]  = fmax(g->largest[is_force], fabs(value));
+  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
+  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+                        channel->info.enters[1] != YOKE_ENTRY_COPY_P;
+  const bool diverges =
+      exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  channel->largest     = fmax(channel->largest, fabs(value));
+  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
   if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or scheme %s",
+                   "%dth time; use a smaller macro step, a lower order, or %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, channel));
 }
 
 static void shift(double *list, int n) {
@@ -809,6 +819,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+    if (channel->info.enters[0] == YOKE_ENTRY_NONE && channel->info.enters[1] == YOKE_ENTRY_NONE) continue;
     YOKE_TRY(watch(g, channel, jump, channel->value, ctx));
     channel->correction = fabs(jump);
   }
