@@ -39,6 +39,7 @@ typedef struct yoke_coupling_settings {
   bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
   double             relaxation;  /* share of the new value; 1 (waveform 0.7) */
   double             nodes[2];    /* positions of inner nodes of the third-step layout */
+  double             step;        /* macro step [s], for judgements before the run; 0: not known */
 } yoke_coupling_settings;
 
 /* Rows of a rigid joint that crosses a split, between poses 0 and 1 (frames of the ports: zero origins, axes of the connection's ends in the
