@@ -9,7 +9,7 @@
 #include "../check.h"
 #include "cosimulate.h"
 #include "master/cosimulation.h"
-#include <lapacke.h>
+#include "modes.h"
 
 /* The force ends inside the first step. Then the exact multiplier is 0. */
 static const char free_masses[] =
@@ -22,7 +22,7 @@ static const char free_masses[] =
     "cosimulation: {scheme: semi-implicit, step: 4e-3}\n"
     "solvers: {default: {kind: dopri5, rtol: 1e-12, atol: 1e-14}}\n";
 
-enum { MAX_STEPS = 320, WINDOW = 7, MOST_MODES = 3 };
+enum { MAX_STEPS = 320 };
 
 typedef struct record {
   const cosim *c;
@@ -35,46 +35,6 @@ static void look_at_multiplier(void *user, double t, const double *q, const doub
   record *r = user;
   if (r->n == MAX_STEPS) return;
   r->lambda[r->n++] = yoke_graph_channel(yoke_cosimulation_graph(yoke_simulation_cosimulation(r->c->simulation)), 0, 0);
-}
-
-/* Factor of the last points before `end` as a sum of m modes, m = 1, 2, 3: l_{n+m} = sum a_j l_{n+j} by least squares, every line
- * divided by its size; the largest root is an eigenvalue of the companion matrix. -1: they are not of this kind. */
-static double modes_factor(const double *lambda, int end, int m) {
-  double A[WINDOW * MOST_MODES], b[WINDOW], a[WINDOW], C[MOST_MODES * MOST_MODES] = {0.0}, re[MOST_MODES],
-                                                                      im[MOST_MODES];
-  double sigma[MOST_MODES], off = 0.0, factor = 0.0;
-  int    n = 0, rank;
-  for (int i = end - WINDOW; i + m < end; ++i, ++n) {
-    double size = 0.0;
-    for (int j = 0; j <= m; ++j) size = fmax(size, fabs(lambda[i + j]));
-    for (int j = 0; j < m; ++j) A[n * m + j] = lambda[i + j] / size;
-    a[n] = b[n] = lambda[i + m] / size;
-  }
-  double kept[WINDOW * MOST_MODES];
-  memcpy(kept, A, sizeof A);
-  assert_int_equal(LAPACKE_dgelss(LAPACK_ROW_MAJOR, n, m, 1, A, m, a, 1, sigma, 1e-9, &rank), 0);
-  for (int i = 0; i < n; ++i) {
-    double sum = -b[i];
-    for (int j = 0; j < m; ++j) sum += kept[i * m + j] * a[j];
-    off = fmax(off, fabs(sum));
-  }
-  if (off > 1e-3) return -1.0;
-  for (int j = 0; j < m; ++j) C[(m - 1) * m + j] = a[j];
-  for (int j = 0; j + 1 < m; ++j) C[j * m + j + 1] = 1.0;
-  assert_int_equal(LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', m, C, m, re, im, NULL, 1, NULL, 1), 0);
-  for (int j = 0; j < m; ++j) factor = fmax(factor, hypot(re[j], im[j]));
-  return factor;
-}
-
-/* Late, where lesser modes have gone, but before rounding shows. 0: the multiplier is gone at once. */
-static double measured(const record *r) {
-  int end = 1;
-  while (end < r->n && fabs(r->lambda[end]) > 1e-9 * fabs(r->lambda[0])) ++end;
-  for (int m = 1; m <= MOST_MODES && end >= WINDOW; ++m) {
-    const double factor = modes_factor(r->lambda, end, m);
-    if (factor >= 0.0) return factor;
-  }
-  return end >= WINDOW ? -1.0 : 0.0;
 }
 
 static bool warned(const cosim *c) {
@@ -140,7 +100,7 @@ static void errors_grow_or_decay_by_the_factors_of_the_sources(void **state) {
       record r = {.c = &c};
       open_row(&c, &rows[i], k);
       const yoke_status status  = cosim_run(&c, 0.0, look_at_multiplier, &r);
-      const double      printed = rows[i].factor[k], found = measured(&r);
+      const double      printed = rows[i].factor[k], found = modes_measured(r.n, r.lambda);
       const bool vanishes = printed < 0.35, right = vanishes ? found < 0.5 : fabs(found - printed) < 0.03 * printed;
       const bool ends = rows[i].marginal[k] || status == (printed > 1.0 ? YOKE_E_UNSTABLE : YOKE_OK);
       cosim_close(&c);
