@@ -590,6 +590,13 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
 
 /* ---- steps ---- */
 
+/* What may help against a divergence. */
+static const char *remedy(const yoke_graph *g) {
+  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  return "a smaller macro step, a lower order, or scheme implicit";
+}
+
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
 static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
   const graph_channel *worst = NULL;
@@ -601,9 +608,9 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or scheme %s",
+                   "from t = %.9g s failed; use %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g));
 }
 
 /* A subsystem that cannot go back can be stepped once only. */
@@ -666,9 +673,9 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or scheme %s",
+                   "%dth time; use %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g));
 }
 
 /* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the

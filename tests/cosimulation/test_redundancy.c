@@ -171,7 +171,7 @@ static void bricards_ring_loses_one_row_and_follows_the_whole(void **state) {
     cosim c     = cosim_done("examples/bricard.yaml", sets, 0.2);
     int   n     = 0;
     for (int k = 1; k <= 4; ++k) {
-      char name[16];
+      char name[24];
       snprintf(name, sizeof name, "hinge_%d", k);
       n += joint_rows(&c, name);
     }

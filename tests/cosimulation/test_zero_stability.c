@@ -127,10 +127,35 @@ static void what_grows_is_warned_about_with_an_alternative_and_nothing_else(void
   }
 }
 
+/* Given times: the warning names a step at which they are zero-stable. */
+static void the_step_that_a_warning_names_is_quiet(void **state) {
+  (void)state;
+  for (int k = 1; k <= 5; ++k) {
+    char        sets[COSIM_TEXT];
+    const char *place = NULL;
+    cosim       c;
+    snprintf(sets, sizeof sets,
+             "cosimulation.couplings={" B "index: 1, beta: 1.6e-3, gamma: 6.4e-7};cosimulation.order=%d", k);
+    cosim_open(&c, free_masses, sets);
+    cosim_expect(&c, YOKE_OK);
+    for (size_t i = 0; i < yoke_context_n_messages(c.ctx) && place == NULL; ++i)
+      place = strstr(yoke_context_message(c.ctx, i), "use a step of ");
+    assert_non_null(place);
+    snprintf(sets + strlen(sets), sizeof sets - strlen(sets), ";cosimulation.step=%.17g",
+             strtod(place + strlen("use a step of "), NULL));
+    cosim_close(&c);
+    cosim_open(&c, free_masses, sets);
+    cosim_expect(&c, YOKE_OK);
+    assert_false(warned(&c));
+    cosim_close(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_grow_or_decay_by_the_factors_of_the_sources),
       cmocka_unit_test(what_grows_is_warned_about_with_an_alternative_and_nothing_else),
+      cmocka_unit_test(the_step_that_a_warning_names_is_quiet),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
