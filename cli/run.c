@@ -11,7 +11,7 @@ typedef struct run_arguments {
   model_arguments model;
   const char     *out, *csv;
   text_list       print;
-  bool            monolithic, json, quiet;
+  bool            monolithic, no_predict, json, quiet;
 } run_arguments;
 
 static const option_def run_options[] = {
@@ -20,6 +20,8 @@ static const option_def run_options[] = {
     {"print", 0, OPTION_LIST, offsetof(run_arguments, print), "NAMES",
      "print these outputs at the end: upper.x,upper.vx"},
     {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},
+    {"no-predict", 0, OPTION_FLAG, offsetof(run_arguments, no_predict), NULL,
+     "do not predict whether the macro step is stable"},
     MODEL_OPTIONS(run_arguments),
     {"json", 0, OPTION_FLAG, offsetof(run_arguments, json), NULL, "print one JSON object instead of the summary"},
     {"quiet", 'q', OPTION_FLAG, offsetof(run_arguments, quiet), NULL, "no summary, no progress line"},
@@ -97,7 +99,14 @@ static void print_split(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "split        %d %s, %d %s of %d %s\n", s->n_subsystems,
           plural(s->n_subsystems, "subsystem", "subsystems"), s->n_couplings,
           plural(s->n_couplings, "coupling", "couplings"), s->n_channels, plural(s->n_channels, "channel", "channels"));
-  fprintf(file, "coupled      %s, %s, order %d, macro step %.6g s\n", s->scheme, s->sequence, s->order, s->macro_step);
+  if (s->control[0]) {
+    fprintf(file, "coupled      %s, %s, step control with rtol %.3g: macro steps %.3g to %.3g s, mean %.3g s\n",
+            s->scheme, s->sequence, s->macro_rtol, s->smallest_macro_step, s->largest_macro_step, s->macro_step);
+    fprintf(file, "chosen       %s\n", s->control);
+  } else {
+    fprintf(file, "coupled      %s, %s, order %d, macro step %.6g s\n", s->scheme, s->sequence, s->order,
+            s->macro_step);
+  }
   fprintf(file, "macro steps  %lld, %lld rejected, %.3g corrector passes per step, %lld integrations of subsystems\n",
           (long long)s->macro_steps, (long long)s->rejected_macro_steps, (double)s->iterations / steps,
           (long long)s->integrations);
@@ -139,6 +148,10 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_text(j, "sequence", s->is_split ? s->sequence : NULL);
   json_number(j, "order", s->is_split ? (double)s->order : (double)NAN);
   json_number(j, "step", s->is_split ? s->macro_step : (double)NAN);
+  json_text(j, "control", s->is_split && s->control[0] ? s->control : NULL);
+  json_number(j, "macro_rtol", s->is_split ? s->macro_rtol : (double)NAN);
+  json_number(j, "smallest_step", s->is_split ? s->smallest_macro_step : (double)NAN);
+  json_number(j, "largest_step", s->is_split ? s->largest_macro_step : (double)NAN);
   json_whole(j, "macro_steps", s->macro_steps);
   json_whole(j, "rejected_macro_steps", s->rejected_macro_steps);
   json_whole(j, "iterations", s->iterations);
@@ -236,6 +249,7 @@ static int run_main(const command_def *command, int argc, char **argv) {
   if (code == PARSE_DONE) {
     options.model      = operands.texts[0];
     options.monolithic = a.monolithic;
+    options.no_predict = a.no_predict;
     options.out        = a.out;
     options.csv        = a.csv;
     options.n_print    = names.n;
@@ -254,6 +268,10 @@ const command_def run_command = {
     .details =
         "A model with a split is run as co-simulation of its subsystems; --monolithic runs it as a whole.\n"
         "Results go to the files named by -o and --csv, else by the keys output.file and output.csv of the model.\n"
+        "Before a co-simulation with a fixed macro step of at most 200 states a warning tells when the step is "
+        "predicted\n"
+        "unstable for the model linearised about its rest state, and which step would be stable; --no-predict skips "
+        "it.\n"
         "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
     .options   = run_options,

@@ -4,6 +4,7 @@
 
 #include "coupling/graph.h"
 #include "coupling/scheme.h"
+#include "coupling/trial.h"
 #include "linalg/sparse.h"
 
 enum {
@@ -31,7 +32,13 @@ typedef struct graph_channel {
   int          n_flips;    /* changes of sign among them */
   int          n_quiet;    /* steps since the last one */
   double       first_jump; /* the first of them */
-  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* acceleration predictor: u(s) itself, powers of s */
+  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
+  bool         has_curve;                      /* the formulation gave one for the present step */
+  int          order;                          /* degree of its own, -1: that of the run */
+  /* error estimate (comparison.h): */
+  double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
+  double       consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
+  double       consistent_new;                      /* and to those of the trial */
 } graph_channel;
 
 typedef struct graph_wire {
@@ -56,6 +63,9 @@ typedef struct graph_subsystem {
   double         *y;             /* [ny] at T_N */
   double         *y_new;         /* [ny] of the last pass */
   double         *past_y;        /* [GRAPH_PAST, ny] newest first */
+  double         *y_predicted;   /* [ny] of the first pass of the trial */
+  void           *compared;      /* state of the comparison integration; NULL: none */
+  double         *y_compared;    /* [ny] and its outputs */
   int            *input_channel; /* [nu] channel that feeds an input; -1: none (zero) */
   int             n_columns;     /* unknowns that enter: all nodes of all channels that enter */
   int            *column_channel, *column_node,
@@ -67,8 +77,10 @@ typedef struct graph_subsystem {
 } graph_subsystem;
 
 typedef struct graph_task {
-  int subsystem, column; /* column -1: the main integration */
+  int subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
 } graph_task;
+
+enum { GRAPH_COMPARISON = -2 };
 
 /* Degree and step that a Broyden matrix was made for. */
 typedef struct broyden_tag {
@@ -76,6 +88,8 @@ typedef struct broyden_tag {
   int    degree;
   double H;
 } broyden_tag;
+
+typedef struct yoke_state_reset yoke_state_reset; /* state_reset.h */
 
 struct yoke_graph {
   yoke_scheme_settings   settings;
@@ -94,12 +108,20 @@ struct yoke_graph {
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
 
   /* present step */
+  int     wanted;                     /* degree that is asked for; the past may allow less */
   int     degree;                     /* in force */
   double *w, *w_predicted;            /* [n_w] */
   double *c, *delta, *delta_previous; /* [n_c] */
   bool    use_curves;                 /* signals are the curves of the acceleration predictor */
   bool    trial_ready;
   double  largest[2]; /* |u| of all motions and of all forces so far */
+
+  /* step control (trial.h) */
+  bool                     is_controlled;
+  yoke_comparison_kind     comparison;
+  bool                     is_compared; /* the comparison integration of this trial is done */
+  int                      n_passes;    /* of this trial */
+  struct graph_consistent *consistent;  /* NULL: not needed */
 
   /* tasks of a pass */
   graph_task    *tasks;
@@ -119,14 +141,19 @@ struct yoke_graph {
   /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
   double       *broyden;
   broyden_tag   made, made_accepted;
+
+  yoke_state_reset *reset; /* NULL: no coupling resets states */
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */
-void graph_prepare(yoke_graph *graph, double t_next);
+void        graph_prepare(yoke_graph *graph, double t_next);
 /* Predicted nodes into w_predicted and w. */
-void graph_predict(yoke_graph *graph);
+void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
-void graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+/* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values they belong to are then
+ * `value` of the channels of those formulations. */
+yoke_status graph_exchange(yoke_graph *graph);
 /* Outputs of side s of a wire at local time `at` if its accelerations continue as the polynomial of this degree. */
 void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side, int degree, double at, double *y);
 
@@ -134,10 +161,13 @@ void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side,
 yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */
 yoke_status graph_pass_one(yoke_graph *graph, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx);
+/* The comparison integration of every subsystem, with the signals channel->comparison. */
+yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics);
 /* dy/dw from the responses of accelerations instead of perturbed integrations. */
 yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
 
-/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none).
+/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none;
+ * GRAPH_COMPARISON: the signals channel->comparison instead).
  * `c` has room for GRAPH_MAX_BREAKS pieces; `t` for one more. */
 void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
                   yoke_signal *out);
@@ -163,6 +193,9 @@ void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, con
 
 /* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
+
+/* Outputs y of all accepted states at t with the newest channel values of the history. */
+yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

@@ -86,7 +86,7 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 }
 
 static yoke_status weighted_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 1));
   YOKE_TRY(check_values(ctx, def, order));
   YOKE_TRY(check_scheme(ctx, def, scheme));
   warn_if_not_zero_stable(ctx, def, order);
@@ -114,6 +114,11 @@ static void weighted_destroy(void *self) {
 static int weighted_channels(const void *object, yoke_channel *out) {
   const weighted *self = object;
   return yoke_constraint_channels(&self->constraint, out);
+}
+
+static int weighted_extras(const void *object, int side) {
+  const weighted *self = object;
+  return yoke_constraint_extras(&self->constraint, side);
 }
 
 static void weighted_layout(const void *self, int channel, int degree, yoke_layout *out) {
@@ -154,6 +159,18 @@ static unsigned weighted_holds(const void *object) {
   return self->n_sets == 1 ? YOKE_HOLDS_POSITION : 0;
 }
 
+/* The multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
+static void weighted_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 2}};
+}
+
+static int weighted_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                               double *dc_dy2) {
+  const weighted *self = object;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops weighted_ops;
 
 const yoke_formulation_ops weighted_ops = {
@@ -163,6 +180,7 @@ const yoke_formulation_ops weighted_ops = {
     .check        = weighted_check,
     .create       = weighted_create,
     .destroy      = weighted_destroy,
+    .extras       = weighted_extras,
     .channels     = weighted_channels,
     .layout       = weighted_layout,
     .n_conditions = weighted_n_conditions,
@@ -171,4 +189,6 @@ const yoke_formulation_ops weighted_ops = {
     .n_sets       = weighted_n_sets,
     .set_weight   = weighted_set_weight,
     .holds        = weighted_holds,
+    .error_rule   = weighted_error_rule,
+    .consistent   = weighted_consistent,
 };
