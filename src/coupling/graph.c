@@ -691,10 +691,12 @@ yoke_status graph_exchange(yoke_graph *g) {
   return YOKE_OK;
 }
 
-/* What a coupling that diverges could use instead. */
+/* What may help a coupling that diverges. */
 static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
-  if (channel->order >= 0) return "force exact"; /* no other scheme drives it */
-  return g->scheme->needs_explicit_form ? "scheme semi-implicit" : "scheme implicit";
+  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  return "a smaller macro step, a lower order, or scheme implicit";
 }
 
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
@@ -708,7 +710,7 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or %s",
+                   "from t = %.9g s failed; use %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
                    remedy(g, worst));
 }
@@ -804,7 +806,7 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or %s",
+                   "%dth time; use %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
                    remedy(g, channel));
 }
