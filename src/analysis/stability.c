@@ -153,6 +153,20 @@ static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
 
 /* ---- creation ---- */
 
+/* The split again, now at the rest state; its warnings are known already. */
+static yoke_status split_at_rest(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+  yoke_context *quiet = NULL;
+  YOKE_TRY(yoke_context_create(&quiet));
+  yoke_split_destroy(&s->split);
+  const yoke_status status = yoke_split_create_at(quiet, s->model, whole->q, whole->v, &s->split);
+  if (status != YOKE_OK) {
+    (void)yoke_fail(ctx, status, "model '%s' cannot be split at its rest state: %s", s->model->name,
+                    yoke_context_n_messages(quiet) > 0 ? yoke_context_message(quiet, 0) : yoke_status_text(status));
+  }
+  yoke_context_destroy(&quiet);
+  return status;
+}
+
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
@@ -162,8 +176,7 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
   s->is_linearized = !is_linear;
   if (is_linear) return whole_spectrum(s, whole, ctx);
   YOKE_TRY(yoke_equilibrium_find(ctx, whole));
-  yoke_split_destroy(&s->split);
-  YOKE_TRY(yoke_split_create_at(ctx, s->model, whole->q, whole->v, &s->split));
+  YOKE_TRY(split_at_rest(s, whole, ctx));
   YOKE_TRY(linearize_parts(s, ctx));
   return whole_spectrum(s, whole, ctx);
 }
@@ -306,6 +319,15 @@ static int freedom_of(const yoke_stability *s, int part, int j) {
   return j % yoke_native_equations(s->native[part])->nv;
 }
 
+/* Number in its chain of the first mass of a piece, which is body `body` of part `part`. */
+static int first_mass(const yoke_partition *partition, int part, int body) {
+  for (int k = 0; k < partition->piece_at[partition->model->n_bodies]; ++k) {
+    const yoke_piece *piece = &partition->pieces[k];
+    if (piece->place.part == part && piece->place.body == body) return piece->first;
+  }
+  return 0;
+}
+
 /* The body whose independent velocity carries most kinetic energy in the dominant mode. */
 static void name_body(const yoke_stability *s, yoke_stability_point *out) {
   double best = 0.0;
@@ -332,7 +354,8 @@ static void name_body(const yoke_stability *s, yoke_stability_point *out) {
       const int body = yoke_multibody_freedom_body(model, mb, k, &component, &is_rotation);
       best           = energy;
       if (body >= 0 && model->bodies[body].kind == YOKE_BODY_CHAIN) {
-        snprintf(out->body, sizeof out->body, "%s[%d]", model->bodies[body].name, component + 1);
+        snprintf(out->body, sizeof out->body, "%s[%d]", model->bodies[body].name,
+                 first_mass(&s->split->partition, p, body) + component + 1);
       } else if (body >= 0) {
         snprintf(out->body, sizeof out->body, "%s", model->bodies[body].name);
       }
