@@ -134,6 +134,11 @@ static void baumgarte_jacobian(const void *object, const yoke_coupling_view *vie
   yoke_constraint_jacobian(&self->constraint, view, &sums, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
 }
 
+static unsigned baumgarte_holds(const void *object) {
+  const baumgarte *self = object;
+  return self->index == 3 ? YOKE_HOLDS_POSITION : 0;
+}
+
 extern const yoke_formulation_ops baumgarte_ops;
 
 const yoke_formulation_ops baumgarte_ops = {
@@ -149,4 +154,5 @@ const yoke_formulation_ops baumgarte_ops = {
     .n_conditions = baumgarte_n_conditions,
     .residual     = baumgarte_residual,
     .jacobian     = baumgarte_jacobian,
+    .holds        = baumgarte_holds,
 };

@@ -1,6 +1,7 @@
 #include "coupling/constraint.h"
 
 #include "linalg/space.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +59,15 @@ yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_d
                      def->name, scheme);
   }
   return YOKE_OK;
+}
+
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (settings->index == 0 || settings->index == index) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
+                   "baumgarte or weighted, which have index 1, 2 and 3",
+                   def->name, settings->index, settings->formulation, index);
 }
 
 /* ---- channels ---- */
@@ -305,6 +315,30 @@ void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2
     level[1][i] = yoke_row_rate(grad, &x.link);
     level[2][i] = dot12(grad, x.A) + yoke_row_gamma(row, &x.link);
   }
+}
+
+/* |s| counts in units of the two positions, |s'| in units of the two velocities. */
+int yoke_constraint_reset_rows(const yoke_constraint *self, const double *const y[2], yoke_reset_rows *out) {
+  frames x;
+  frames_set(self, y, &x);
+  out->size = out->speed = 1e-300;
+  for (int s = 0; s < 2; ++s) {
+    const yoke_body_kind kind = self->kind[s];
+    const int            n_p  = yoke_port_n_p(kind);
+    for (int k = 0; k < n_p; ++k) out->size = fmax(out->size, fabs(y[s][k]));
+    for (int k = 0; k < yoke_port_n_v(kind); ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
+  }
+  for (int i = 0; i < self->n_rows; ++i) {
+    double grad[12];
+    out->s[i]    = yoke_row_gradient(&self->joint->row[i], &x.link, grad) - self->joint->offset[i];
+    out->rate[i] = yoke_row_rate(grad, &x.link);
+    for (int s = 0; s < 2; ++s) {
+      for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) {
+        out->L[s][i][k] = grad[6 * s + yoke_port_freedom(self->kind[s], k)];
+      }
+    }
+  }
+  return self->n_rows;
 }
 
 /* ---- conditions ---- */

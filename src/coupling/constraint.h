@@ -60,6 +60,8 @@ typedef struct yoke_row_sums {
 
 /* Refusals that all formulations have in common. */
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
+/* For formulations of one index: `index`, when given, must be it. */
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index);
 /* The same for formulations that know displacement sides: up to `most_displaced` of them. yoke_constraint_check: none. */
 yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
                                         int most_displaced);
@@ -78,6 +80,9 @@ void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, 
 /* s, s', s'' of every row, level[l][row]. */
 void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
                             double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
+
+/* Rows of a state reset (formulation.h); returns their number. */
+int yoke_constraint_reset_rows(const yoke_constraint *constraint, const double *const y[2], yoke_reset_rows *out);
 
 /* Conditions: row by row and sum by sum, then reactions row by row, then copy by copy; and their derivatives (analytic). */
 int  yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);

@@ -192,6 +192,11 @@ static double weighted_set_weight(const void *object, int set) {
   return self->weight[set];
 }
 
+static unsigned weighted_holds(const void *object) {
+  const weighted *self = object;
+  return self->n_sets == 1 ? YOKE_HOLDS_POSITION : 0;
+}
+
 extern const yoke_formulation_ops weighted_ops;
 
 const yoke_formulation_ops weighted_ops = {
@@ -209,4 +214,5 @@ const yoke_formulation_ops weighted_ops = {
     .jacobian     = weighted_jacobian,
     .n_sets       = weighted_n_sets,
     .set_weight   = weighted_set_weight,
+    .holds        = weighted_holds,
 };

@@ -661,6 +661,7 @@ static bool is_near_singular(const yoke_integrator *integrator, const yoke_integ
   const yoke_implicit *implicit = ((const radau5 *)integrator->self)->implicit;
   const double        *lambda   = yoke_integrator_lambda(integrator, state);
   double               size = 0.0, increment = 0.0;
+  if (implicit->dae->i_lambda < 0) return false;
   for (int k = 0; k < implicit->n_lambda; ++k) {
     size = fmax(size, fabs(lambda[k]));
     for (int i = 0; i < N_STAGES; ++i) increment = fmax(increment, fabs(work->r[i][implicit->dae->i_lambda + k]));

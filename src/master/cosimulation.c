@@ -1,6 +1,7 @@
 #include "master/cosimulation.h"
 
 #include "base/text.h"
+#include "master/coupling_redundancy.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,12 +184,13 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
     double *a = at, *y = a + nv, *lambda = y + ny;
     yoke_cosimulation_gather(c, b.q, b.v);
     const double h = -c->H / EXACT_SUBSTEPS;
-    for (int k = 1; k <= c->settings.order + 1 && status == YOKE_OK; ++k) {
+    for (int k = 1; k <= yoke_graph_depth(c->graph) && status == YOKE_OK; ++k) {
       for (int j = 0; j < EXACT_SUBSTEPS && status == YOKE_OK; ++j) {
         status = backward_step(e, work, &b, c->t_start - (double)(k - 1) * c->H + (double)j * h, h);
       }
       const double t = c->t_start - (double)k * c->H;
       if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
+      if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
       if (status == YOKE_OK) status = ports_of(c, b.q, b.v, a, y);
       if (status == YOKE_OK) status = add_past(c, mb, work, t, b.q, b.v, lambda, y);
     }

@@ -2,7 +2,9 @@
 
 #include "base/text.h"
 #include "coupling/constraint.h"
+#include "master/lighter_side.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,25 @@ static const yoke_coupling_choice *find_choice(const yoke_split *split, const yo
   return found;
 }
 
+/* Words and degrees of the kinematic coupling; its prescribed side is found later. */
+static yoke_status set_kinematic(yoke_context *ctx, const yoke_cosimulation_def *c, const yoke_coupling_choice *choice,
+                                 yoke_coupling_settings *s) {
+  static const char *const forces[]  = {"exact", "reduced", "approximate"};
+  static const char *const motions[] = {"same", "derivative"};
+  static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
+  const int force = word_index(choice->force, forces, 3), motion = word_index(choice->motion, motions, 2),
+            output = word_index(choice->outputs, outputs, 4), order = c->order < 0 ? c->order_min : c->order;
+  if (force < 0) return unknown_word(ctx, "couplings.force", choice->force);
+  if (motion < 0) return unknown_word(ctx, "couplings.motion", choice->motion);
+  if (output < 0) return unknown_word(ctx, "couplings.outputs", choice->outputs);
+  s->force        = (yoke_kinematic_force)force;
+  s->motion       = (yoke_kinematic_motion)motion;
+  s->outputs      = (yoke_kinematic_outputs)output;
+  s->order_force  = choice->order_force >= 0 ? choice->order_force : order;
+  s->order_motion = choice->order_motion >= 0 ? choice->order_motion : order;
+  return YOKE_OK;
+}
+
 static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke_split_coupling *coupling) {
   static const char *const     decompositions[] = {"force/force", "force/displacement", "displacement/force",
                                                    "displacement/displacement"};
@@ -122,7 +143,7 @@ static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke
     s->nodes[0] = 1.0 / 3.0;
     s->nodes[1] = 2.0 / 3.0;
   }
-  return YOKE_OK;
+  return set_kinematic(ctx, c, choice, s);
 }
 
 /* ---- building ---- */
@@ -215,13 +236,14 @@ static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
   return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
 }
 
-/* Rows of a rigid joint that have an effect on its two bodies, between the frames of its ports. */
-static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2],
+/* Rows of a rigid joint that have an effect on its two bodies and do not follow from other joints (`retired`), between the
+ * frames of its ports. */
+static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2], const bool *retired,
                           yoke_joint_element *joint) {
   const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
   *joint                              = (yoke_joint_element){.link = el->link, .connection = c};
   for (int i = 0; i < el->n; ++i) {
-    if (yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
+    if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
     joint->row[joint->n]      = el->row[i];
     joint->own[joint->n]      = i;
     joint->offset[joint->n++] = el->offset[i];
@@ -248,8 +270,8 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
   if (k.is_joint) {
-    compile_joint(c, &k.element_law, k.kind, &k.joint);
-    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel */
+    compile_joint(c, &k.element_law, k.kind, b->split->start.retired + (ptrdiff_t)7 * c, &k.joint);
+    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel, or that others do not hold already */
   }
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
@@ -353,6 +375,7 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
     k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
     if (k->port[side] < 0) return no_memory(b);
     wire->subsystem[side] = k->part[side];
+    wire->port[side]      = k->port[side];
     wire->kind[side]      = k->kind[side];
   }
   return YOKE_OK;
@@ -401,6 +424,9 @@ static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k
     return (yoke_input){YOKE_INPUT_ROW_ACCELERATION, end->connection, channel->component, sign};
   case YOKE_ENTRY_ROW_ACCELERATION_BARE:
     return (yoke_input){YOKE_INPUT_ROW_ACCELERATION_BARE, end->connection, channel->component, sign};
+  case YOKE_ENTRY_PRESCRIBED: return (yoke_input){YOKE_INPUT_PRESCRIBED, end->connection, channel->component, sign};
+  case YOKE_ENTRY_IMAGE_P: return (yoke_input){YOKE_INPUT_IMAGE_P, k->port[side], channel->component, 1.0};
+  case YOKE_ENTRY_IMAGE_V: return (yoke_input){YOKE_INPUT_IMAGE_V, k->port[side], channel->component, 1.0};
   default:
     return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
                         yoke_port_freedom(k->kind[side], channel->component), sign};
@@ -440,9 +466,12 @@ static double channel_value(const yoke_split_coupling *k, const yoke_channel *ch
   case YOKE_ENTRY_LAMBDA: return lambda[at];
   case YOKE_ENTRY_COPY_P: return y[other][at];
   case YOKE_ENTRY_COPY_V: return y[other][yoke_port_n_p(k->kind[other]) + at];
+  case YOKE_ENTRY_PRESCRIBED:
   case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, true) / sign;
   case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, false) / sign;
-  case YOKE_ENTRY_MU: /* 0 */
+  case YOKE_ENTRY_MU:      /* 0 */
+  case YOKE_ENTRY_IMAGE_P: /* known through the copies */
+  case YOKE_ENTRY_IMAGE_V:
   case YOKE_ENTRY_FORCE:
   case YOKE_ENTRY_NONE: break;
   }
@@ -487,9 +516,44 @@ static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wi
   return YOKE_OK;
 }
 
+/* The side of a kinematic coupling whose motion is prescribed: as given, else the lighter one. */
+static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
+  const yoke_split *split = b->split;
+  const char       *given = find_choice(split, k)->prescribed;
+  double            ratio;
+  if (!k->is_joint || strcmp(k->settings.formulation, "kinematic") != 0) return YOKE_OK;
+  for (int side = 0; side < 2; ++side) {
+    k->settings.prescribed = side;
+    if (strcmp(given, part_name(b, k->part[side])) == 0) return YOKE_OK;
+  }
+  if (given[0] != '\0') {
+    return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': prescribed is '%s', expected '%s' or '%s', which it joins",
+                     k->name, given, part_name(b, k->part[0]), part_name(b, k->part[1]));
+  }
+  yoke_joint_end end[2];
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame frame = coupling_end(b, k, side);
+    end[side]              = (yoke_joint_end){
+                     .submodel = split->parts[k->part[side]].model, .frame = b->frame_map[k->frame[side]], .kind = k->kind[side]};
+    yoke_start_motion(&split->start, split->model, &frame, end[side].p, end[side].v);
+  }
+  const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.prescribed, &ratio);
+  if (status != YOKE_OK) {
+    return yoke_fail(b->ctx, status, "coupling '%s': name the side whose motion follows (prescribed: '%s' or '%s')",
+                     k->name, part_name(b, k->part[0]), part_name(b, k->part[1]));
+  }
+  yoke_warn(b->ctx,
+            "coupling '%s': the motion of subsystem '%s' is prescribed, since '%s' weighs at least %.4g times as much "
+            "at the joint; name it to choose (prescribed: %s)",
+            k->name, part_name(b, k->part[k->settings.prescribed]), part_name(b, k->part[1 - k->settings.prescribed]),
+            ratio, part_name(b, k->part[k->settings.prescribed]));
+  return YOKE_OK;
+}
+
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_cosimulation_def *c = &b->split->model->cosimulation;
   YOKE_TRY(set_coupling(b->ctx, b->split, k));
+  YOKE_TRY(set_prescribed(b, k));
   wire->name        = k->name;
   wire->formulation = yoke_formulation_find(k->settings.formulation);
   if (wire->formulation == NULL || wire->formulation->for_joints != k->is_joint) {
@@ -594,7 +658,7 @@ void yoke_split_destroy(yoke_split **split) {
 static yoke_status build(builder *b) {
   yoke_split *s = b->split;
   YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
-  YOKE_TRY(yoke_start_create(b->ctx, s->model, b->q, b->v, &s->start));
+  YOKE_TRY(yoke_start_create(b->ctx, &s->partition, b->q, b->v, &s->start));
   s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
   b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
   if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);

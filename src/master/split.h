@@ -2,7 +2,8 @@
  *
  *   1. The whole model is assembled; every submodel starts from its share of the assembled positions and velocities.
  *   2. A connection inside a part goes into its submodel. One between two parts becomes a coupling: constitutive for a
- *      force element or flexible joint, a constraint for a rigid joint with the rows that its two bodies can feel. So does
+ *      force element or flexible joint, a constraint for a rigid joint with the rows that its two bodies can feel and that do
+ *      not follow from other joints (coupling_redundancy.h). So does
  *      the element of a chain at a cut ("c.cut[1]", ..., side 1 is the piece of lower masses).
  *   3. A coupling has one port per side: a frame at the connection's end with the axes of its body. Its law is a force element
  *      between these two frames (origins zero; the axes of the connection's ends are in the link).

@@ -1,4 +1,5 @@
 #include "master/submodel.h"
+#include "master/coupling_redundancy.h"
 
 #include "base/text.h"
 #include "linalg/space.h"
@@ -139,11 +140,12 @@ void yoke_start_clear(yoke_start *start) {
   free(start->v_at);
   free(start->a);
   free(start->lambda);
+  free(start->retired);
   *start = (yoke_start){0};
 }
 
-/* Accelerations, and multipliers of all joints at the assembled start: those that keep g'' = 0, of least norm where joints are
- * redundant. */
+/* Accelerations, and multipliers of all joints at the assembled start: those that keep g'' = 0; of least norm where joints
+ * are redundant, but 0 in rows that are not coupled. */
 static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
                                      const yoke_equations *e, void *work, yoke_start *out) {
   double *lambda     = yoke_allocate((size_t)e->ng + 1, sizeof *lambda), unused[7];
@@ -157,6 +159,9 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
     if (status != YOKE_OK) {
       status = yoke_fail(ctx, YOKE_E_MODEL, "model '%s': the forces in its joints at the start cannot be found (%s)",
                          model->name, yoke_status_text(status));
+    } else {
+      status = yoke_coupling_redundancy_move(out, mb, work, model->t_start, out->q, lambda);
+      if (status != YOKE_OK) status = yoke_fail(ctx, status, "no memory for %d multipliers", e->ng);
     }
     for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
       if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
@@ -168,12 +173,13 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
   return status;
 }
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, const double *q, const double *v,
                               yoke_start *out) {
-  const size_t    n         = (size_t)model->n_bodies + 1;
-  yoke_equations  equations = {0};
-  yoke_multibody *mb        = NULL;
-  yoke_assembly   assembly  = {0};
+  const yoke_model *model     = partition->model;
+  const size_t      n         = (size_t)model->n_bodies + 1;
+  yoke_equations    equations = {0};
+  yoke_multibody   *mb        = NULL;
+  yoke_assembly     assembly  = {0};
   *out               = (yoke_start){.q_at = yoke_allocate(n, sizeof(int)), .v_at = yoke_allocate(n, sizeof(int))};
   yoke_status status = yoke_multibody_create(ctx, model, NULL, &equations, &mb);
   if (status != YOKE_OK) {
@@ -193,9 +199,9 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const 
     if (q != NULL) {
       memcpy(out->q, q, (size_t)equations.nq * sizeof *q);
       memcpy(out->v, v, (size_t)equations.nv * sizeof *v);
-    } else {
-      status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
     }
+    status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+    if (status == YOKE_OK) status = yoke_coupling_redundancy_find(ctx, mb, work, partition, &assembly, out);
     if (status == YOKE_OK) status = start_multipliers(ctx, model, mb, &equations, work, out);
   }
   yoke_assembly_clear(&assembly);

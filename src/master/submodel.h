@@ -39,10 +39,13 @@ typedef struct yoke_start {
   int    *q_at, *v_at; /* [n_bodies] where a body's share starts */
   double *a;           /* [nv] accelerations */
   double *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
+  bool   *retired;     /* [n_connections, 7] rows of couplings that follow from other joints and are left out */
+  bool    any_retired;
 } yoke_start;
 
-/* q and v NULL: assembled from what the user wrote; else they are the start, positions and velocities that fit the joints. */
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+/* Keeps partition->model. q and v NULL: assembled from what the user wrote; else they are the start, positions and
+ * velocities that fit the joints. */
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, const double *q, const double *v,
                               yoke_start *out);
 void        yoke_start_clear(yoke_start *start);
 

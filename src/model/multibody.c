@@ -246,7 +246,7 @@ static int find_multiplier(const yoke_multibody_options *options, yoke_input_kin
   return found;
 }
 
-/* A rigid joint at a ghost whose multipliers are inputs, for every row that has an effect. */
+/* A rigid joint at a ghost whose multipliers are inputs; rows without one carry no force. */
 static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_driven             *driven     = &mb->driven[mb->n_driven];
@@ -265,13 +265,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   }
   for (int r = 0; r < n; ++r) {
     const int input = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
-    if (input < 0 && yoke_row_is_idle(&rows[r], &driven->link, kind)) continue;
-    if (input < 0 && has_lambda(options, c)) {
-      char label[32];
-      yoke_row_label(&rows[r], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no multiplier among the inputs",
-                       connection->name, label);
-    }
+    if (input < 0 && (has_lambda(options, c) || yoke_row_is_idle(&rows[r], &driven->link, kind))) continue;
     driven->row[driven->n]     = rows[r];
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
@@ -405,7 +399,10 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
   case YOKE_INPUT_LAMBDA:
   case YOKE_INPUT_MU:
   case YOKE_INPUT_ROW_ACCELERATION:
-  case YOKE_INPUT_ROW_ACCELERATION_BARE: break; /* read through mb_driven and mb_guided */
+  case YOKE_INPUT_ROW_ACCELERATION_BARE:
+  case YOKE_INPUT_PRESCRIBED: /* read through mb_driven and mb_guided */
+  case YOKE_INPUT_IMAGE_P:
+  case YOKE_INPUT_IMAGE_V: break; /* through mb_port */
   }
 }
 
@@ -614,9 +611,8 @@ static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_p
   if (mb_is_line_kind(port->kind)) {
     port->iq = mb->body_q[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
     port->iv = mb->body_v[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
-  } else {
-    port->node = mb->frame_node[f];
   }
+  if (mb->frame_node != NULL) port->node = mb->frame_node[f]; /* a chain alone has no nodes */
   return YOKE_OK;
 }
 
@@ -640,6 +636,28 @@ static yoke_status set_request(const yoke_multibody *mb, yoke_context *ctx, int 
                    mb->model->frames[f].name, request->connection);
 }
 
+/* Inputs that are the image of port k, all of them where it is asked for. */
+static yoke_status set_image(const yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options, int k,
+                             mb_port *port) {
+  const int n_p = yoke_port_n_p(port->kind), n_v = yoke_port_n_v(port->kind);
+  int       missing = n_p + n_v;
+  for (int i = 0; i < YOKE_PORT_MAX_P; ++i) port->image_p[i] = -1;
+  for (int i = 0; i < YOKE_PORT_MAX_V; ++i) port->image_v[i] = -1;
+  for (int i = 0; i < options->n_inputs; ++i) {
+    const yoke_input *input = &options->inputs[i];
+    if ((input->kind != YOKE_INPUT_IMAGE_P && input->kind != YOKE_INPUT_IMAGE_V) || input->frame != k) continue;
+    const bool is_p = input->kind == YOKE_INPUT_IMAGE_P;
+    int       *at   = input->component < (is_p ? n_p : n_v)
+                          ? (is_p ? &port->image_p[input->component] : &port->image_v[input->component])
+                          : NULL;
+    if (at != NULL && *at < 0) --missing;
+    if (at != NULL) *at = i;
+  }
+  if ((port->extras & YOKE_EXTRA_IMAGE) == 0 || missing == 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "port '%s': %d components of its image are not among the inputs",
+                   mb->model->frames[options->port_frame[k]].name, missing);
+}
+
 static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   mb->ports = yoke_allocate((size_t)options->n_ports + 1, sizeof *mb->ports);
   if (mb->ports == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d ports", options->n_ports);
@@ -648,6 +666,7 @@ static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke
     YOKE_TRY(build_port(mb, ctx, options->port_frame[k], port));
     YOKE_TRY(set_request(mb, ctx, options->port_frame[k],
                          options->port_request != NULL ? &options->port_request[k] : NULL, port));
+    YOKE_TRY(set_image(mb, ctx, options, k, port));
     port->i_integral = options->port_integrals ? mb->nq_states + mb->n_port_integrals : -1;
     if (options->port_integrals) mb->n_port_integrals += yoke_port_n_integrals(port->kind);
   }
@@ -686,7 +705,10 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
   case YOKE_INPUT_LAMBDA:
   case YOKE_INPUT_MU:
   case YOKE_INPUT_ROW_ACCELERATION:
-  case YOKE_INPUT_ROW_ACCELERATION_BARE: return yoke_joint_rows(model->connections[input->frame].kind, rows);
+  case YOKE_INPUT_ROW_ACCELERATION_BARE:
+  case YOKE_INPUT_PRESCRIBED: return yoke_joint_rows(model->connections[input->frame].kind, rows);
+  case YOKE_INPUT_IMAGE_P: return YOKE_PORT_MAX_P;
+  case YOKE_INPUT_IMAGE_V: return YOKE_PORT_MAX_V;
   }
   return 0;
 }
@@ -696,13 +718,19 @@ static yoke_status check_options(yoke_context *ctx, const yoke_model *model, con
   for (int i = 0; i < options->n_inputs; ++i) {
     const yoke_input *input = &options->inputs[i];
     const bool        is_mu = input->kind == YOKE_INPUT_MU, is_force = input->kind == YOKE_INPUT_FORCE;
-    const bool is_row = input->kind == YOKE_INPUT_ROW_ACCELERATION || input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE;
+    const bool is_row = input->kind == YOKE_INPUT_ROW_ACCELERATION || input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE ||
+                        input->kind == YOKE_INPUT_PRESCRIBED;
     const bool is_lambda = is_mu || is_row || input->kind == YOKE_INPUT_LAMBDA;
-    const int  n_frames  = is_force ? model->n_frames : is_lambda ? model->n_connections : model->n_ghosts;
+    const bool is_image  = input->kind == YOKE_INPUT_IMAGE_P || input->kind == YOKE_INPUT_IMAGE_V;
+    const int  n_frames  = is_force    ? model->n_frames
+                           : is_lambda ? model->n_connections
+                           : is_image  ? options->n_ports
+                                       : model->n_ghosts;
     if (input->frame < 0 || input->frame >= n_frames) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: %s %d does not exist", i,
                        is_force    ? "frame"
                        : is_lambda ? "connection"
+                       : is_image  ? "port"
                                    : "ghost",
                        input->frame);
     }

@@ -30,8 +30,8 @@ int mb_real_side(const yoke_multibody *mb, const yoke_link *link) {
 }
 
 static bool is_row_input(const yoke_input *input, int c) {
-  return input->frame == c &&
-         (input->kind == YOKE_INPUT_ROW_ACCELERATION || input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE);
+  return input->frame == c && (input->kind == YOKE_INPUT_ROW_ACCELERATION ||
+                               input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE || input->kind == YOKE_INPUT_PRESCRIBED);
 }
 
 bool mb_is_guided(const yoke_multibody_options *options, int c) {
@@ -41,10 +41,11 @@ bool mb_is_guided(const yoke_multibody_options *options, int c) {
   return false;
 }
 
-/* Rows at ghosts that are ever looked at together: all guided ones, or those of one joint. */
+/* Rows that are ever looked at together: at most those of all joints at ghosts. */
 int mb_n_probes(const yoke_multibody *mb) {
-  const int guided = mb->n_rows - mb->ng;
-  return guided == 0 && mb->n_driven == 0 ? 0 : guided > MOST_ROWS ? guided : MOST_ROWS;
+  int n = mb->n_rows - mb->ng;
+  for (int i = 0; i < mb->n_driven; ++i) n += mb->driven[i].n;
+  return n;
 }
 
 static yoke_status check_guided(const yoke_multibody *mb, yoke_context *ctx, int c, int n_rows,
@@ -96,7 +97,8 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
     joint->own[joint->n]     = r;
     guided->input[joint->n]  = found;
     guided->factor[joint->n] = options->inputs[found].factor;
-    guided->has_gamma        = guided->has_gamma || options->inputs[found].kind == YOKE_INPUT_ROW_ACCELERATION;
+    guided->has_gamma        = options->inputs[found].kind != YOKE_INPUT_ROW_ACCELERATION_BARE;
+    guided->is_prescribed    = options->inputs[found].kind == YOKE_INPUT_PRESCRIBED;
     ++joint->n;
   }
   mb->n_rows += joint->n;
@@ -130,8 +132,7 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* Row number i on its real side takes its place in w->probe: grad, then M^-1 grad of the body alone. Needs W. */
-static void set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]) {
+void mb_set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]) {
   double *place = w->probe + 12 * i, *Y = place + 6;
   memcpy(place, grad, 6 * sizeof *place);
   for (int k = 0; k < 3; ++k) Y[k] = mb->nodes[node].inverse_mass[k] * grad[k];
@@ -150,9 +151,7 @@ static void joint_response(const yoke_multibody *mb, const mb_work *w, int node,
   }
 }
 
-/* W [n, n] of the rows in w->probe at their nodes, and x = S^-1 b; further right-hand sides (n_more) behind them in probe_x. */
-static yoke_status compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more,
-                              double *W) {
+yoke_status mb_compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more, double *W) {
   const ptrdiff_t ng = mb->ng;
   for (int i = 0; ng > 0 && i < n; ++i) {
     joint_response(mb, w, node[i], w->probe + 12 * i + 6, w->probe_b + i * ng);
@@ -224,7 +223,7 @@ static void set_guided_probes(const yoke_multibody *mb, const mb_work *w) {
     const int       side  = mb->guided[k].side;
     for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
       w->probe_node[g - mb->ng] = joint->link.node[side];
-      set_probe(mb, w, g - mb->ng, joint->link.node[side], w->grad + 12 * g + 6 * side);
+      mb_set_probe(mb, w, g - mb->ng, joint->link.node[side], w->grad + 12 * g + 6 * side);
     }
   }
 }
@@ -236,7 +235,7 @@ yoke_status mb_guide(const yoke_multibody *mb, const mb_work *w, double *lambda)
   const int      *node = w->probe_node;
   set_guided_probes(mb, w);
   if (ng > 0) memcpy(lambda_0, lambda, (size_t)ng * sizeof *lambda);
-  YOKE_TRY(compliance(mb, w, n, node, 1, w->probe_W));
+  YOKE_TRY(mb_compliance(mb, w, n, node, 1, w->probe_W));
   for (int i = 0; i < n; ++i) {
     mu[i] = -(w->gamma[ng + i] + dot(6, w->probe + 12 * i, w->acceleration + 6 * node[i]));
     if (ng > 0) mu[i] -= dot(mb->ng, w->probe_b + i * ng, lambda_0);
@@ -280,12 +279,12 @@ static yoke_status joint_compliance(const yoke_multibody *mb, const mb_work *w, 
     double grad[12];
     (void)yoke_row_gradient(&joint->row[i], &state, grad);
     node[i] = index;
-    set_probe(mb, w, i, index, grad + 6 * joint->side);
+    mb_set_probe(mb, w, i, index, grad + 6 * joint->side);
   }
-  return compliance(mb, w, joint->n, node, 0, W);
+  return mb_compliance(mb, w, joint->n, node, 0, W);
 }
 
-static void look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u) {
+void mb_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u) {
   mb_poses(mb, w, q, NULL, true);
   mb_ghost_poses(mb, w, u);
   if (mb->ng > 0) mb_constraints(mb, w, t, false);
@@ -320,7 +319,7 @@ yoke_status yoke_multibody_extras(const yoke_multibody *mb, void *work, int k, d
   if ((port->extras & ~YOKE_EXTRA_REACTION) == 0) return YOKE_OK;
   double W[MOST_ROWS * MOST_ROWS];
   mb_work_carve(mb, work, &w);
-  look(mb, &w, t, q, u);
+  mb_look(mb, &w, t, q, u);
   YOKE_TRY(joint_compliance(mb, &w, &joint, W));
   if ((port->extras & YOKE_EXTRA_COMPLIANCE) != 0) {
     memcpy(y, W, (size_t)(joint.n * joint.n) * sizeof *y);
@@ -332,33 +331,17 @@ yoke_status yoke_multibody_extras(const yoke_multibody *mb, void *work, int k, d
   return YOKE_OK;
 }
 
-bool yoke_multibody_can_follow(const yoke_multibody *mb, void *work, int connection, double t, const double *q) {
-  mb_work     w;
-  ghost_joint joint = {.n = 0};
-  double      W[MOST_ROWS * MOST_ROWS];
-  for (int k = 0; k < mb->n_guided; ++k) {
-    if (mb->joints[mb->n_joints + k].connection == connection) joint = of_guided(mb, k);
-  }
-  for (int k = 0; k < mb->n_driven && joint.n == 0; ++k) {
-    if (mb->driven[k].connection == connection) joint = of_driven(&mb->driven[k]);
-  }
-  if (joint.n == 0) return false;
-  mb_work_carve(mb, work, &w);
-  look(mb, &w, t, q, NULL);
-  return joint_compliance(mb, &w, &joint, W) == YOKE_OK && factor_compliance(&w, joint.n, stuck_limit, W) < 0;
-}
-
 int yoke_multibody_stuck_guide(const yoke_multibody *mb, void *work, double t, const double *q, char *label,
                                size_t size, int *side) {
   const int n = mb->n_rows - mb->ng;
   mb_work   w;
   if (n == 0) return -1;
   mb_work_carve(mb, work, &w);
-  look(mb, &w, t, q, NULL);
+  mb_look(mb, &w, t, q, NULL);
   mb_guided_rows(mb, &w, NULL);
   set_guided_probes(mb, &w);
   int row = 0;
-  if (compliance(mb, &w, n, w.probe_node, 0, w.probe_W) == YOKE_OK) {
+  if (mb_compliance(mb, &w, n, w.probe_node, 0, w.probe_W) == YOKE_OK) {
     row = factor_compliance(&w, n, stuck_limit, w.probe_W);
   }
   if (row < 0) return -1;

@@ -82,7 +82,8 @@ typedef struct mb_driven {
 typedef struct mb_guided {
   int    side;      /* of the real body */
   bool   has_gamma; /* its rows carry gamma */
-  int    input[6];  /* which input is beta of the row */
+  bool   is_prescribed;
+  int    input[6]; /* which input is beta of the row */
   double factor[6];
 } mb_guided;
 
@@ -103,6 +104,7 @@ typedef struct mb_port {
   double         orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
   double         angle;          /* planar: of the frame's x axis in body axes */
   int            extras;         /* port.h */
+  int            image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
   int driven, guided; /* the joint whose rows its extras belong to is driven[.] or joints[n_joints + .]; -1 */
 } mb_port;
 
@@ -244,10 +246,23 @@ void        mb_guided_rows(const yoke_multibody *mb, const mb_work *w, const dou
 /* lambda and mu [n_rows] for free accelerations in w->acceleration, to which M^-1 L^T mu is added. lambda [ng] comes with the right-hand side
  * of S lambda = ... of the joints alone. Needs W, gradients of joints and rows. */
 yoke_status mb_guide(const yoke_multibody *mb, const mb_work *w, double *lambda);
+/* Poses with inertia, ghosts under u too, and gradients of own joints. */
+void        mb_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u);
+/* Row number i takes its place in w->probe: its gradient on a node, [6] in inertial axes, then M^-1 grad of the body alone. Needs W. */
+void        mb_set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]);
+/* W [n, n] of the rows in w->probe at their nodes, and x = S^-1 b; further right-hand sides (n_more) behind them in probe_x. */
+yoke_status mb_compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more, double *W);
+/* w->acceleration += M^-1 G^T lambda, after a solve; kept freedoms of w->acceleration into a, rotations in body axes. */
+void        mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
+void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 /* Ends of a joint at a ghost: its real side. -1: not exactly one end is a ghost. */
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
 /* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
 void        mb_link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]);
+
+/* w->acceleration += M^-1 G^T lambda of the own joints (needs Y); its kept freedoms into a [nv], rotations in body axes. */
+void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
+void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 
 /* Powers [W] for the quadratures at (t, q, v) with poses, wrench inputs and lambda (NULL: none) known. */
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,

@@ -466,8 +466,7 @@ static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const
   return YOKE_OK;
 }
 
-/* acceleration += M^-1 G^T lambda */
-static void add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
+void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int side = 0; side < 2; ++side) {
@@ -482,8 +481,7 @@ static void add_reactions(const yoke_multibody *mb, const mb_work *w, const doub
   }
 }
 
-/* Kept freedoms of the six-vectors into `a`, rotations in body axes. */
-static void write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
+void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
     const double  *y    = w->acceleration + 6 * i;
@@ -522,7 +520,7 @@ static yoke_status keep_within(const yoke_multibody *mb, const mb_work *w) {
   }
   all_unit_mass(mb, w);
   YOKE_TRY(solve_S(mb, w, 1, nu));
-  add_reactions(mb, w, nu);
+  mb_add_reactions(mb, w, nu);
   return YOKE_OK;
 }
 
@@ -583,8 +581,8 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
   } else if (mb->ng > 0) {
     YOKE_TRY(mb_solve(mb, &w, lambda));
   }
-  add_reactions(mb, &w, lambda);
-  write_nodes(mb, &w, a);
+  mb_add_reactions(mb, &w, lambda);
+  mb_write_nodes(mb, &w, a);
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
@@ -627,8 +625,8 @@ static double position_residual(const yoke_multibody *mb, const mb_work *w) {
 static void reaction_move(const yoke_multibody *mb, const mb_work *w, const double *lambda, double *dv) {
   memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
-  add_reactions(mb, w, lambda);
-  write_nodes(mb, w, dv);
+  mb_add_reactions(mb, w, lambda);
+  mb_write_nodes(mb, w, dv);
 }
 
 /* Newton in the mass norm: S dlambda = -g, q := q (+) M^-1 G^T dlambda. */
