@@ -12,10 +12,7 @@ static bool uses_accelerations(const yoke_graph *g) {
 /* Macro points whose channel values a step at full degree reads: predictors k + 1, k the highest degree of the run and of channels with one
  * of their own; least squares all its samples. */
 static int channel_depth(const yoke_graph *g) {
-  int depth = g->settings.order + 1;
-  for (int c = 0; c < g->n_channels; ++c) {
-    if (g->channels[c].order >= depth) depth = g->channels[c].order + 1;
-  }
+  const int depth = yoke_graph_depth(g);
   return g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES && g->settings.samples > depth ? g->settings.samples
                                                                                               : depth;
 }
