@@ -3,6 +3,7 @@
 #define YOKE_YOKE_H
 
 #include <yoke/context.h>
+#include <yoke/converge.h>
 #include <yoke/model.h>
 #include <yoke/result.h>
 #include <yoke/run.h>
