@@ -495,8 +495,7 @@ static void held_signal(const yoke_graph *g, int i, double t, double *times, dou
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
 }
 
-/* Outputs of all accepted states with the channel values of the history. */
-static yoke_status outputs_with_history(yoke_graph *g, double t) {
+yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
@@ -533,7 +532,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
-    yoke_status status = outputs_with_history(g, t);
+    yoke_status status = graph_outputs_with_history(g, t);
     if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "the start has outputs that are not finite");
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
@@ -550,7 +549,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  YOKE_TRY(outputs_with_history(g, t));
+  YOKE_TRY(graph_outputs_with_history(g, t));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
@@ -734,7 +733,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   g->H = 0.0;
   if (g->settings.update && (g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
                              g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)) {
-    YOKE_TRY(outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
+    YOKE_TRY(graph_outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
   }
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s  = &g->subsystems[i];

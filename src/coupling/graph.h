@@ -100,4 +100,22 @@ int           yoke_graph_n_channels(const yoke_graph *graph, int wire);
 const char   *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
 double        yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
 
+/* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
+ * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner
+ * nodes of the last step; for the acceleration predictors and gauss-seidel also the outputs at T_N, T_{N-1}, ..., subsystem by subsystem. */
+int yoke_graph_memory_size(const yoke_graph *graph);
+
+typedef struct yoke_memory_place {
+  int wire, channel;     /* number k is a value of this channel of this coupling; -1: it is an output */
+  int subsystem, output; /* then: of this subsystem */
+} yoke_memory_place;
+yoke_memory_place yoke_graph_memory_place(const yoke_graph *graph, int k);
+
+void        yoke_graph_memory_get(const yoke_graph *graph, double *memory);
+/* Put the graph at T_N = t with macro points t - H, t - 2 H, ... behind it. The accepted states must be at t already (edit them
+ * first): outputs at T_N are computed from them. What the divergence watch and Broyden's method have learned is forgotten. */
+yoke_status yoke_graph_memory_set(yoke_graph *graph, double t, double H, const double *memory);
+/* The accepted state of a subsystem, to be written between steps. */
+void       *yoke_graph_state_edit(yoke_graph *graph, int subsystem);
+
 #endif

@@ -164,6 +164,9 @@ void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, con
 /* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
 
+/* Outputs y of all accepted states at t with the newest channel values of the history. */
+yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
+
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {
   return y + wire->wire.y_at[side];

@@ -131,6 +131,7 @@ typedef struct builder {
   yoke_context *ctx;
   yoke_split   *split;
   int          *frame_map; /* [n_frames] frame of the part's submodel; -1: ground */
+  const double *q, *v;     /* start of the whole model; NULL: assembled */
 } builder;
 
 static yoke_status no_memory(const builder *b) {
@@ -554,7 +555,7 @@ void yoke_split_destroy(yoke_split **split) {
 static yoke_status build(builder *b) {
   yoke_split *s = b->split;
   YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
-  YOKE_TRY(yoke_start_create(b->ctx, s->model, &s->start));
+  YOKE_TRY(yoke_start_create(b->ctx, s->model, b->q, b->v, &s->start));
   s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
   b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
   if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);
@@ -571,7 +572,12 @@ static yoke_status build(builder *b) {
 }
 
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out) {
-  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split)};
+  return yoke_split_create_at(ctx, model, NULL, NULL, out);
+}
+
+yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                                 yoke_split **out) {
+  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split), .q = q, .v = v};
   *out      = NULL;
   if (b.split == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", model->name);
   b.split->model           = model;

@@ -50,6 +50,9 @@ yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke
 
 /* Keeps `model`. Uses model->cosimulation for formulations, scheme and order (combinations are checked). Gives. */
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out);
+/* The same with q [nq] and v [nv] of the whole model (no quadratures) as its start, where they fit the joints. */
+yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                                 yoke_split **out);
 void        yoke_split_destroy(yoke_split **split);
 
 /* What a native subsystem of this part is made of; borrows the split. */

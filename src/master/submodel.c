@@ -165,7 +165,8 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
   return status;
 }
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out) {
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                              yoke_start *out) {
   const size_t    n         = (size_t)model->n_bodies + 1;
   yoke_equations  equations = {0};
   yoke_multibody *mb        = NULL;
@@ -186,7 +187,12 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_s
       out->q_at[b] = yoke_multibody_q_offset(mb, b);
       out->v_at[b] = yoke_multibody_v_offset(mb, b);
     }
-    status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+    if (q != NULL) {
+      memcpy(out->q, q, (size_t)equations.nq * sizeof *q);
+      memcpy(out->v, v, (size_t)equations.nv * sizeof *v);
+    } else {
+      status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+    }
     if (status == YOKE_OK) status = start_multipliers(ctx, model, mb, &equations, work, out);
   }
   yoke_assembly_clear(&assembly);

@@ -40,7 +40,9 @@ typedef struct yoke_start {
   double *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
 } yoke_start;
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out);
+/* q and v NULL: assembled from what the user wrote; else they are the start, positions and velocities that fit the joints. */
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                              yoke_start *out);
 void        yoke_start_clear(yoke_start *start);
 
 /* Motion p, v (port.h) of a frame with the axes of its body, at the start. */

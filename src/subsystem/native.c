@@ -217,6 +217,37 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
   return YOKE_OK;
 }
 
+/* ---- the state as a vector: q without quadratures, then v ---- */
+
+static int native_n_x(const yoke_subsystem *subsystem) {
+  const native         *n = subsystem->self;
+  const yoke_equations *e = &n->equations;
+  return e->ng + e->n_norms > 0 ? -1 : e->nq - e->n_quadratures + e->nv;
+}
+
+static void native_get_x(const yoke_subsystem *subsystem, const void *state, double *x) {
+  const native *n  = subsystem->self;
+  const int     nq = n->equations.nq - n->equations.n_quadratures;
+  memcpy(x, yoke_integrator_q(n->integrator, state), (size_t)nq * sizeof *x);
+  memcpy(x + nq, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *x);
+}
+
+/* The inputs stay those that the state has seen. */
+static yoke_status native_set_x(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x) {
+  const native          *n    = subsystem->self;
+  const yoke_equations  *e    = &n->equations;
+  yoke_integrator_state *head = state;
+  const int              nq   = e->nq - e->n_quadratures;
+  const double           t[2] = {head->t, head->t + 1.0};
+  const yoke_signal      held = {.n = e->nu, .n_pieces = 1, .degree = 0, .t = t, .c = doubles(state, n->at_u)};
+  double                *q    = yoke_integrator_q(n->integrator, head);
+  memcpy(q, x, (size_t)nq * sizeof *q);
+  memset(q + nq, 0, (size_t)e->n_quadratures * sizeof *q);
+  memset(doubles(state, n->at_base), 0, (size_t)n->n_integrals * sizeof *q);
+  memcpy(yoke_integrator_v(n->integrator, head), x + nq, (size_t)e->nv * sizeof *q);
+  return yoke_integrator_reset(n->integrator, scratch, head, q, yoke_integrator_v(n->integrator, head), &held, NULL);
+}
+
 /* ---- creation ---- */
 
 static void native_destroy(yoke_subsystem *subsystem) {
@@ -246,6 +277,9 @@ static const yoke_subsystem_ops native_ops = {
     .counters   = native_counters,
     .compliance = native_compliance,
     .release    = native_release,
+    .n_x        = native_n_x,
+    .get_x      = native_get_x,
+    .set_x      = native_set_x,
 };
 
 /* Integrators whose state cannot be copied: no way back. */

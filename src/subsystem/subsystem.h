@@ -42,6 +42,11 @@ typedef struct yoke_subsystem_ops {
    * forces and moments are filled; the rest is 0. NULL: only finite differences give the interface Jacobian. */
   yoke_status (*compliance)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                             double *da_du);
+  /* The state as a vector x [n_x] of independent coordinates and velocities, for analyses: read, and write (the time stays, integrals
+   * of outputs start from zero). NULL, all three, or n_x < 0: its coordinates depend on each other. */
+  int (*n_x)(const yoke_subsystem *subsystem);
+  void (*get_x)(const yoke_subsystem *subsystem, const void *state, double *x);
+  yoke_status (*set_x)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x);
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. NULL: nothing. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
 } yoke_subsystem_ops;
