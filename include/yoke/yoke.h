@@ -8,6 +8,7 @@
 #include <yoke/result.h>
 #include <yoke/run.h>
 #include <yoke/signal.h>
+#include <yoke/stability.h>
 #include <yoke/status.h>
 
 #ifndef YOKE_VERSION /* the build defines it too */

@@ -394,7 +394,7 @@ static double put_legend(yoke_svg *svg, const yoke_plot_figure *f, double left, 
   bool   has_line = false, has_unknown = false, is_any = false;
   for (int p = 0; p < f->n_rows * f->n_columns; ++p) {
     const yoke_plot_panel *panel = &f->panels[p];
-    for (int k = 0; panel->empty == NULL && k < panel->n_series; ++k) {
+    for (int k = 0; panel->empty == NULL && !panel->is_absent && k < panel->n_series; ++k) {
       if (panel->series[k].label == NULL || is_listed(f, p, k)) continue;
       legend_series(&l, &panel->series[k]);
       is_any = true;
@@ -442,6 +442,7 @@ static bool put_figure(yoke_svg *svg, const yoke_plot_figure *f) {
   for (int k = 0; k < f->n_rows * f->n_columns; ++k) {
     const box area = {MARGIN + k % f->n_columns * (width + ROOM_LEFT + ROOM_RIGHT) + ROOM_LEFT,
                       head + k / f->n_columns * (height + ROOM_TOP + ROOM_BOTTOM) + ROOM_TOP, width, height};
+    if (f->panels[k].is_absent) continue;
     ok             = put_panel(svg, &f->panels[k], area, k + 1) && ok;
   }
   put_legend(svg, f, MARGIN + ROOM_LEFT, total - MARGIN, bottom + 6);

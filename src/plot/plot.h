@@ -46,6 +46,7 @@ typedef struct yoke_plot_panel {
   const yoke_plot_slope  *slopes;
   const yoke_plot_map    *map;   /* NULL: none; needs x.from != x.to, y.from != y.to */
   const char             *empty; /* not NULL: nothing is drawn but this text */
+  bool                    is_absent; /* the place stays white */
 } yoke_plot_panel;
 
 typedef struct yoke_plot_figure {
