@@ -7,14 +7,14 @@
 
 typedef struct linear {
   int              n_x, n_z, nu, ny;
-  double          *A, *B, *b;          /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
-  double          *C, *D, *y0, *u0;    /* [ny, n_x], [ny, nu], [ny], [nu] */
-  int             *integral;           /* [ny] output k is z[integral[k]]; -1: of C and D */
-  bool            *is_acceleration;    /* [ny] */
-  double          *zeros;              /* [n] start */
-  yoke_equations   equations;          /* all of (x, z) as q; no v */
+  double          *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
+  double          *C, *D, *y0, *u0; /* [ny, n_x], [ny, nu], [ny], [nu] */
+  int             *integral;        /* [ny] output k is z[integral[k]]; -1: of C and D */
+  bool            *is_acceleration; /* [ny] */
+  double          *zeros;           /* [n] start */
+  yoke_equations   equations;       /* all of (x, z) as q; no v */
   yoke_integrator *integrator;
-  size_t           at_left;            /* inputs, bytes into the scratch */
+  size_t           at_left; /* inputs, bytes into the scratch */
 } linear;
 
 /* ---- equations ---- */
