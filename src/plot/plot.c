@@ -75,7 +75,7 @@ static axis make_axis(const yoke_plot_panel *p, bool is_y, double origin, double
   a.to   = fmax(a.def.from, a.def.to);
   if (!(a.to > a.from) || !is_drawable(a.def.is_log, a.from) || !is_drawable(a.def.is_log, a.to))
     take_range(p, is_y, &a);
-  const int n_wanted = (int)fmax(2.0, floor(fabs(length) / (is_y ? 32.0 : 48.0)));
+  const int n_wanted = (int)fmax(2.0, floor(fabs(length) / (is_y ? 32.0 : 40.0)));
   if (a.def.is_log) {
     yoke_ticks_log(a.from, a.to, n_wanted, &a.ticks);
   } else {
@@ -443,7 +443,7 @@ static bool put_figure(yoke_svg *svg, const yoke_plot_figure *f) {
     const box area = {MARGIN + k % f->n_columns * (width + ROOM_LEFT + ROOM_RIGHT) + ROOM_LEFT,
                       head + k / f->n_columns * (height + ROOM_TOP + ROOM_BOTTOM) + ROOM_TOP, width, height};
     if (f->panels[k].is_absent) continue;
-    ok             = put_panel(svg, &f->panels[k], area, k + 1) && ok;
+    ok = put_panel(svg, &f->panels[k], area, k + 1) && ok;
   }
   put_legend(svg, f, MARGIN + ROOM_LEFT, total - MARGIN, bottom + 6);
   yoke_svg_put(svg, "</svg>\n");
