@@ -234,6 +234,21 @@ static int check_values(const command_def *command, const stability_arguments *a
   return PARSE_DONE;
 }
 
+/* A bare word that is no file was meant to be a test model. */
+static int check_model_name(const command_def *command, const char *name) {
+  static const char *const names[] = {"two-mass", "two-mass-rigid", "kinematic-two-mass"};
+  for (int i = 0; i < 3; ++i) {
+    if (strcmp(names[i], name) == 0) return PARSE_DONE;
+  }
+  FILE *file = strpbrk(name, "./") ? NULL : fopen(name, "r");
+  if (file) fclose(file);
+  if (file || strpbrk(name, "./")) return PARSE_DONE;
+  const char *nearest = yoke_nearest_name(name, names, 3);
+  return usage_error(command,
+                     "'%s' is neither a file nor a test model (two-mass, two-mass-rigid, kinematic-two-mass)%s%s%s",
+                     name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
 /* Columns of the picture: the list that runs fastest. */
 static int choose_columns(const method_list *methods) {
   for (int k = N_METHOD_WORDS - 1; k >= 0; --k) {
@@ -251,6 +266,7 @@ static int stability_main(const command_def *command, int argc, char **argv) {
   int                    code       = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   code = check_values(command, &a, &operands);
+  if (code == PARSE_DONE) code = check_model_name(command, operands.texts[0]);
   if (code == PARSE_DONE) code = read_axis(command, "x", a.x, &options.x, &storage[0]);
   if (code == PARSE_DONE) code = read_axis(command, "y", a.y, &options.y, &storage[1]);
   if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, &methods);

@@ -65,10 +65,10 @@ static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_sta
 #ifdef YOKE_WITH_HDF5
 
 static bool put_texts(hid_t object, const char *name, int n, const char *const *texts) {
-  const hsize_t size  = (hsize_t)n;
-  hid_t         type  = H5Tcopy(H5T_C_S1);
-  hid_t         space = H5Screate_simple(1, &size, NULL);
-  bool          ok    = H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+  const hsize_t size      = (hsize_t)n;
+  hid_t         type      = H5Tcopy(H5T_C_S1);
+  hid_t         space     = H5Screate_simple(1, &size, NULL);
+  bool          ok        = H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
   hid_t         attribute = ok ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
   ok                      = attribute >= 0 && H5Awrite(attribute, type, texts) >= 0;
   if (attribute >= 0) H5Aclose(attribute);
@@ -253,7 +253,7 @@ static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_st
   if (series == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the picture");
   const double ends[2] = {t->x[0], t->x[t->nx - 1]}, one[2] = {1.0, 1.0};
   double       least = INFINITY, most = 0.0;
-  int          n     = 0;
+  int          n = 0;
   for (int r = 0; r < t->n_rows; ++r) {
     const yoke_stability_row *row = &t->rows[r];
     if (row->values == NULL || row->status == YOKE_E_USAGE) continue;
@@ -262,11 +262,12 @@ static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_st
       least = fmin(least, row->values[i]);
       most  = fmax(most, row->values[i]);
     }
-    series[n++] = (yoke_plot_series){.label = row->label, .n = t->nx, .x = t->x, .y = row->values, .style = r + 1};
+    series[n++] = (yoke_plot_series){
+        .label = row->label, .n = t->nx, .x = t->x, .y = row->values, .has_marks = t->nx <= 30, .style = r + 1};
   }
-  series[n++] = (yoke_plot_series){.label = RHO " = 1", .n = 2, .x = ends, .y = one, .style = 0};
-  const yoke_plot_panel  panel  = {.x        = {caption_of(&o->x), o->x.is_log, o->x.from, o->x.to},
-                                   .y        = {.caption = "spectral radius " RHO " [1]", .is_log = most > 20.0 && least > 0.0},
+  series[n++]                   = (yoke_plot_series){.label = RHO " = 1", .n = 2, .x = ends, .y = one, .style = 0};
+  const yoke_plot_panel  panel  = {.x = {caption_of(&o->x), o->x.is_log, o->x.from, o->x.to},
+                                   .y = {.caption = "spectral radius " RHO " [1]", .is_log = most > 3.0 && least > 0.0},
                                    .n_series = n,
                                    .series   = series};
   const yoke_plot_figure figure = {.title       = title,
