@@ -144,7 +144,7 @@ static int converge_main(const command_def *command, int argc, char **argv) {
   if (code != PARSE_DONE) return code;
   code = check_values(command, &a, &operands);
   if (code == PARSE_DONE) code = words_split(command, "steps", a.steps, &steps);
-  if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, &methods);
+  if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, false, &methods);
   if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options.run);
   if (code == PARSE_DONE && a.reference_rtol) {
     char *end              = NULL;

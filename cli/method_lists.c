@@ -34,6 +34,8 @@ void words_release(word_list *list) {
   *list = (word_list){0};
 }
 
+enum { FORMULATION = 1 }; /* place of this list among the six */
+
 /* Each word must be good by itself. */
 static int check_word_of(const command_def *command, int kind, const char *word) {
   model_arguments    one                = {0};
@@ -59,7 +61,8 @@ static yoke_method_choice combine(const method_list *list, const int *at) {
                               .order         = word[5]};
 }
 
-int methods_expand(const command_def *command, model_arguments *model, const char *index, method_list *out) {
+int methods_expand(const command_def *command, model_arguments *model, const char *index, bool is_test_model,
+                   method_list *out) {
   static const char *const names[N_METHOD_WORDS] = {"scheme",    "formulation", "decomposition",
                                                     "extension", "index",       "order"};
   const char *const texts[N_METHOD_WORDS] = {model->scheme, model->formulation, model->decomposition, model->extension,
@@ -67,8 +70,9 @@ int methods_expand(const command_def *command, model_arguments *model, const cha
   long              n                     = 1;
   *out                                    = (method_list){0};
   for (int k = 0; k < N_METHOD_WORDS; ++k) {
-    int code = words_split(command, names[k], texts[k], &out->words[k]);
-    for (int i = 0; i < out->words[k].n && code == PARSE_DONE; ++i)
+    int        code    = words_split(command, names[k], texts[k], &out->words[k]);
+    const bool is_free = is_test_model && k == FORMULATION;
+    for (int i = 0; i < out->words[k].n && code == PARSE_DONE && !is_free; ++i)
       code = check_word_of(command, k, out->words[k].words[i]);
     if (code != PARSE_DONE) return code;
     if (out->words[k].n > 0) n *= out->words[k].n;

@@ -119,7 +119,12 @@ static void print_limit(const yoke_stability_row *row, const yoke_stability_tabl
 }
 
 static void print_map(const yoke_stability_row *row, const yoke_stability_table *t) {
-  printf("%-40s  %lld of %lld points stable\n", row->label, (long long)row->n_stable,
+  int width = 0;
+  for (int i = 0; i < t->n_rows; ++i) {
+    const int n = t->rows[i].label ? (int)strlen(t->rows[i].label) : 0;
+    if (n > width) width = n;
+  }
+  printf("%-*s  %lld of %lld points stable\n", width, row->label, (long long)row->n_stable,
          (long long)t->nx * (long long)t->ny);
 }
 
@@ -234,16 +239,23 @@ static int check_values(const command_def *command, const stability_arguments *a
   return PARSE_DONE;
 }
 
+enum { N_TEST_MODELS = 3 };
+static const char *const test_models[N_TEST_MODELS] = {"two-mass", "two-mass-rigid", "kinematic-two-mass"};
+
+static bool is_test_model(const char *name) {
+  for (int i = 0; i < N_TEST_MODELS; ++i) {
+    if (strcmp(test_models[i], name) == 0) return true;
+  }
+  return false;
+}
+
 /* A bare word that is no file was meant to be a test model. */
 static int check_model_name(const command_def *command, const char *name) {
-  static const char *const names[] = {"two-mass", "two-mass-rigid", "kinematic-two-mass"};
-  for (int i = 0; i < 3; ++i) {
-    if (strcmp(names[i], name) == 0) return PARSE_DONE;
-  }
+  if (is_test_model(name)) return PARSE_DONE;
   FILE *file = strpbrk(name, "./") ? NULL : fopen(name, "r");
   if (file) fclose(file);
   if (file || strpbrk(name, "./")) return PARSE_DONE;
-  const char *nearest = yoke_nearest_name(name, names, 3);
+  const char *nearest = yoke_nearest_name(name, test_models, N_TEST_MODELS);
   return usage_error(command,
                      "'%s' is neither a file nor a test model (two-mass, two-mass-rigid, kinematic-two-mass)%s%s%s",
                      name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
@@ -269,7 +281,7 @@ static int stability_main(const command_def *command, int argc, char **argv) {
   if (code == PARSE_DONE) code = check_model_name(command, operands.texts[0]);
   if (code == PARSE_DONE) code = read_axis(command, "x", a.x, &options.x, &storage[0]);
   if (code == PARSE_DONE) code = read_axis(command, "y", a.y, &options.y, &storage[1]);
-  if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, &methods);
+  if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, is_test_model(operands.texts[0]), &methods);
   if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options.run);
   if (code == PARSE_DONE) {
     const bool is_csv  = a.out && strlen(a.out) > 4 && strcmp(a.out + strlen(a.out) - 4, ".csv") == 0;

@@ -155,9 +155,9 @@ static yoke_status set_choice(yoke_context *ctx, const struct choice *c, const c
 
 /* One "name=value"; `groups` collects the groups that were set. */
 static yoke_status set_one(yoke_context *ctx, const char *setting, place *p, int *groups) {
-  char        name[64];
-  const char *equals = strchr(setting, '=');
-  const size_t n     = equals != NULL ? (size_t)(equals - setting) : strlen(setting);
+  char         name[64];
+  const char  *equals = strchr(setting, '=');
+  const size_t n      = equals != NULL ? (size_t)(equals - setting) : strlen(setting);
   if (equals == NULL || n == 0 || n >= sizeof name)
     return yoke_fail(ctx, YOKE_E_USAGE, "setting '%s': expected NAME=VALUE", setting);
   memcpy(name, setting, n);
@@ -198,16 +198,17 @@ static yoke_status set_method(yoke_context *ctx, const yoke_stability_variant *v
   static const char *const predictors[] = {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"};
   const yoke_run_options  *run          = &v->options->run;
   yoke_test_method        *m            = &p->method;
-  const char *order = first_of(v->method->order, run->order), *index = v->method->index;
-  const char *scheme        = first_of(v->method->scheme, run->scheme);
-  const char *decomposition = first_of(v->method->decomposition, run->decomposition);
-  const char *extension     = first_of(v->method->extension, run->extension);
-  const bool  is_kinematic  = p->model.kind == YOKE_KINEMATIC_TWO_MASS;
-  *m                        = yoke_test_method_default();
-  m->scheme                 = scheme != NULL ? scheme : is_kinematic ? "explicit" : m->scheme;
-  m->formulation            = first_of(v->method->formulation, run->formulation);
+  const char              *order = first_of(v->method->order, run->order), *index = v->method->index;
+  const char              *scheme        = first_of(v->method->scheme, run->scheme);
+  const char              *decomposition = first_of(v->method->decomposition, run->decomposition);
+  const char              *extension     = first_of(v->method->extension, run->extension);
+  const bool               is_kinematic  = p->model.kind == YOKE_KINEMATIC_TWO_MASS;
+  *m                                     = yoke_test_method_default();
+  m->scheme                              = scheme != NULL ? scheme : is_kinematic ? "explicit" : m->scheme;
+  m->formulation                         = first_of(v->method->formulation, run->formulation);
   if (order != NULL) m->order = atoi(order);
   if (index != NULL) m->index = atoi(index);
+  m->order_acceleration = m->order; /* unless it is set */
   if (run->sequence != NULL) m->gauss_seidel = strcmp(run->sequence, "gauss-seidel") == 0;
   const int d = decomposition != NULL ? find_word(decomposition, decompositions, 4) : 0;
   const int e = extension != NULL ? find_word(extension, extensions, 3) : 0;
@@ -229,9 +230,9 @@ static yoke_status set_method(yoke_context *ctx, const yoke_stability_variant *v
 /* ---- places ---- */
 
 typedef struct region {
-  place base;
-  bool  is_physical; /* else by ratios */
-  int   axis[2];     /* setting of x and y, -1: none */
+  place                      base;
+  bool                       is_physical; /* else by ratios */
+  int                        axis[2];     /* setting of x and y, -1: none */
   const yoke_stability_axis *axes[2];
 } region;
 
@@ -272,7 +273,8 @@ static yoke_status make_region(yoke_context *ctx, const yoke_stability_variant *
   }
   r->is_physical = kind == YOKE_KINEMATIC_TWO_MASS || (groups & 1 << PHYSICAL);
   if (r->is_physical && (groups & 1 << RATIO))
-    return yoke_fail(ctx, YOKE_E_USAGE, "test model %s: give either re, im and ratios, or masses, springs, dampers and step, not both",
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "test model %s: give either re, im and ratios, or masses, springs, dampers and step, not both",
                      yoke_test_model_name(kind));
   return yoke_recurrence_check(ctx, kind, &r->base.method);
 }
@@ -317,9 +319,9 @@ static yoke_status closed_form_limit(yoke_context *ctx, const yoke_stability_var
   YOKE_TRY(make_region(ctx, v, &r));
   place        p      = at_place(&r, 0.0, 0.0);
   const double factor = 1.02, lowest = 1e-4 * p.model.H;
-  row->step           = r.is_physical ? p.model.H : 0.0;
-  row->model_rho      = NAN;
-  row->limit_searched = 1e4 * p.model.H;
+  row->step            = r.is_physical ? p.model.H : 0.0;
+  row->model_rho       = NAN;
+  row->limit_searched  = 1e4 * p.model.H;
   const yoke_scan scan = {.value  = radius_of_step,
                           .user   = &p,
                           .first  = lowest,
@@ -331,7 +333,8 @@ static yoke_status closed_form_limit(yoke_context *ctx, const yoke_stability_var
   if (row->limit <= lowest) row->limit = 0.0;
   p.model.H = isfinite(row->limit) ? fmax(row->limit * (1.0 + 1e-6), lowest) : row->limit_searched;
   YOKE_TRY(take_point(ctx, &p, row));
-  for (double H = row->limit * factor; isfinite(row->limit) && row->limit > 0.0 && H < row->limit_searched; H *= factor) {
+  for (double H = row->limit * factor; isfinite(row->limit) && row->limit > 0.0 && H < row->limit_searched;
+       H *= factor) {
     double rho = INFINITY;
     YOKE_TRY(radius_of_step(&p, H, &rho));
     if (!(rho <= 1.0 + yoke_stability_slack)) continue;
@@ -346,8 +349,8 @@ static double from_axis(const yoke_stability_axis *axis, double value) {
 }
 
 static yoke_status map_value(const void *user, double x, double y, double *out) {
-  const region     *r = user;
-  const place       p = at_place(r, from_axis(r->axes[0], x), from_axis(r->axes[1], y));
+  const region     *r      = user;
+  const place       p      = at_place(r, from_axis(r->axes[0], x), from_axis(r->axes[1], y));
   const yoke_status status = yoke_recurrence_radius(NULL, &p.model, &p.method, out);
   if (status != YOKE_E_USAGE) return status;
   *out = NAN; /* a parameter out of its range */

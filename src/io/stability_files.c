@@ -186,16 +186,27 @@ static void make_title(const yoke_stability_options *o, const yoke_stability_tab
   snprintf(text, size, "%s", slash != NULL ? slash + 1 : t->model);
   if (t->rows[0].label != NULL && strcmp(t->rows[0].label, "as the model says") != 0)
     pick_parts(t, 0, true, text, size);
-  for (int i = 0; i < o->run.n_sets; ++i) {
+  const char *const words[2] = {o->run.sequence, o->run.predictor};
+  for (int i = 0; i < 2 + o->run.n_sets; ++i) {
     const size_t used = strlen(text);
-    snprintf(text + used, size - used, ", %s", o->run.sets[i]);
+    const char  *word = i < 2 ? words[i] : o->run.sets[i - 2];
+    if (word != NULL) snprintf(text + used, size - used, ", %s", word);
   }
 }
 
+/* Captions of settings of the test models and of the step; a parameter or key of a model stands for itself. */
 static const char *caption_of(const yoke_stability_axis *axis) {
-  if (strcmp(axis->name, "re") == 0) return "Re \xce\x9b\xe2\x82\x81 = H Re \xce\xbb\xe2\x82\x81 [1]";
-  if (strcmp(axis->name, "im") == 0) return "Im \xce\x9b\xe2\x82\x81 = H Im \xce\xbb\xe2\x82\x81 [1]";
-  if (strcmp(axis->name, "step") == 0) return "macro step H [s]";
+  static const struct {
+    const char *name, *caption;
+  } known[] = {{"re", "Re \xce\x9b\xe2\x82\x81 = H Re \xce\xbb\xe2\x82\x81 [1]"},
+               {"im", "Im \xce\x9b\xe2\x82\x81 = H Im \xce\xbb\xe2\x82\x81 [1]"},
+               {"step", "macro step H [s]"},
+               {"am", "mass ratio m\xe2\x82\x82 / m\xe2\x82\x81 [1]"},
+               {"ratio", "mass ratio m_R / m_Fco [1]"},
+               {"mu", "\xce\xbc / H [1]"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    if (strcmp(known[i].name, axis->name) == 0) return known[i].caption;
+  }
   return axis->name;
 }
 
