@@ -440,8 +440,9 @@ static bool put_figure(yoke_svg *svg, const yoke_plot_figure *f) {
     put_label(svg, 0.5 * total, MARGIN + TITLE, TITLE, " text-anchor=\"middle\" font-weight=\"bold\"", f->title);
   bool ok = true;
   for (int k = 0; k < f->n_rows * f->n_columns; ++k) {
-    const box area = {MARGIN + k % f->n_columns * (width + ROOM_LEFT + ROOM_RIGHT) + ROOM_LEFT,
-                      head + k / f->n_columns * (height + ROOM_TOP + ROOM_BOTTOM) + ROOM_TOP, width, height};
+    const int column = k % f->n_columns, line = k / f->n_columns;
+    const box area = {MARGIN + column * (width + ROOM_LEFT + ROOM_RIGHT) + ROOM_LEFT,
+                      head + line * (height + ROOM_TOP + ROOM_BOTTOM) + ROOM_TOP, width, height};
     if (f->panels[k].is_absent) continue;
     ok = put_panel(svg, &f->panels[k], area, k + 1) && ok;
   }
