@@ -4,6 +4,7 @@
 
 #include <yoke/context.h>
 #include <yoke/converge.h>
+#include <yoke/linearize.h>
 #include <yoke/model.h>
 #include <yoke/result.h>
 #include <yoke/run.h>

@@ -32,9 +32,10 @@ static bool looks_ahead(const explicit_step *step) {
          !(method->feedthrough && step->self.driven[0]);
 }
 
-/* Degree of the accelerations in the motion ahead. */
+/* Degree of the accelerations in the motion ahead. Extrapolated signals: k - 1 keeps the order k + 1 of the force. */
 static int ahead_degree(const yoke_test_method *method) {
-  return uses_motion(method) ? method->order_acceleration : method->order;
+  if (uses_motion(method)) return method->order_acceleration;
+  return method->order > 0 ? method->order - 1 : 0;
 }
 
 static bool is_least_squares(const yoke_test_method *method) {

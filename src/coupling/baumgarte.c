@@ -70,7 +70,7 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 }
 
 static yoke_status baumgarte_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 1));
   YOKE_TRY(check_values(ctx, def, order));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
@@ -95,6 +95,11 @@ static void baumgarte_destroy(void *self) {
 static int baumgarte_channels(const void *object, yoke_channel *out) {
   const baumgarte *self = object;
   return yoke_constraint_channels(&self->constraint, out);
+}
+
+static int baumgarte_extras(const void *object, int side) {
+  const baumgarte *self = object;
+  return yoke_constraint_extras(&self->constraint, side);
 }
 
 static void baumgarte_layout(const void *self, int channel, int degree, yoke_layout *out) {
@@ -129,6 +134,11 @@ static void baumgarte_jacobian(const void *object, const yoke_coupling_view *vie
   yoke_constraint_jacobian(&self->constraint, view, &sums, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
 }
 
+static unsigned baumgarte_holds(const void *object) {
+  const baumgarte *self = object;
+  return self->index == 3 ? YOKE_HOLDS_POSITION : 0;
+}
+
 extern const yoke_formulation_ops baumgarte_ops;
 
 const yoke_formulation_ops baumgarte_ops = {
@@ -138,9 +148,11 @@ const yoke_formulation_ops baumgarte_ops = {
     .check        = baumgarte_check,
     .create       = baumgarte_create,
     .destroy      = baumgarte_destroy,
+    .extras       = baumgarte_extras,
     .channels     = baumgarte_channels,
     .layout       = baumgarte_layout,
     .n_conditions = baumgarte_n_conditions,
     .residual     = baumgarte_residual,
     .jacobian     = baumgarte_jacobian,
+    .holds        = baumgarte_holds,
 };

@@ -1,5 +1,6 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
 #include "coupling/correction.h"
+#include "coupling/state_reset.h"
 
 #include "base/text.h"
 #include <math.h>
@@ -72,13 +73,16 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       graph_channel *channel = &g->channels[g->n_channels++];
       channel->info          = list[k];
       channel->wire          = i;
+      channel->order         = wires[i].formulation->order != NULL ? wires[i].formulation->order(wires[i].self, k) : -1;
       wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
       channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
       channel->w_at    = g->n_w;
       g->n_w += channel->n_nodes;
     }
     g->n_c += wire->n_c;
-    for (int side = 0; side < 2; ++side) wire->n_y[side] = yoke_port_n_y(wires[i].kind[side]);
+    for (int side = 0; side < 2; ++side) {
+      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_port_n_y(wires[i].kind[side]);
+    }
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
     wire->dc_du              = yoke_allocate(per_channel, sizeof(double));
     wire->dc_du_dot          = yoke_allocate(per_channel, sizeof(double));
@@ -308,8 +312,31 @@ static yoke_status check_motions(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Couplings whose channels have degrees of their own extrapolate all subsystems' inputs beforehand. */
+static yoke_status check_own_orders(const yoke_graph *g, yoke_context *ctx) {
+  const yoke_scheme_settings *s = &g->settings;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const yoke_wire *wire = &g->wires[i].wire;
+    if (wire->formulation->order == NULL) continue;
+    if (s->gauss_seidel) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' gives all subsystems their inputs beforehand, so they cannot "
+                       "run one after another; use sequence jacobi",
+                       wire->name, wire->formulation->name);
+    }
+    if (s->predictor != YOKE_PREDICTOR_EXTRAPOLATION) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' extrapolates force and motion with degrees of its own; use "
+                       "predictor extrapolation",
+                       wire->name, wire->formulation->name);
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
   const yoke_scheme_settings *s = &g->settings;
+  YOKE_TRY(check_own_orders(g, ctx));
   warn_of_rough_matrix(g, ctx);
   YOKE_TRY(check_motions(g, ctx));
   if (s->gauss_seidel && !g->scheme->can_sequence) {
@@ -391,6 +418,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK) status = check_settings(g, ctx);
   if (status == YOKE_OK && g->scheme->needs_repeat) status = build_matrix(g, ctx);
   if (status == YOKE_OK) status = allocate_unknowns(g, ctx);
+  if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
   if (status != YOKE_OK) {
     yoke_graph_destroy(&g);
     return status;
@@ -461,6 +489,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->J);
   free(g->linear_work);
   free(g->broyden);
+  yoke_state_reset_destroy(&g->reset);
   free(g);
   *graph = NULL;
 }
@@ -558,6 +587,15 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
     memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
   }
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    if (wire->wire.formulation->advise == NULL) continue;
+    const char *const names[2] = {g->subsystems[wire->wire.subsystem[0]].subsystem->name,
+                                  g->subsystems[wire->wire.subsystem[1]].subsystem->name};
+    wire->wire.formulation->advise(wire->wire.self, wire->wire.name, names,
+                                   graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
+                                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), ctx);
+  }
   return YOKE_OK;
 }
 
@@ -588,6 +626,54 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
 }
 
 /* ---- steps ---- */
+
+/* Channel values at t_next that the present outputs belong to, into `value`. */
+static void set_end_values(yoke_graph *g) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    channel->value         = g->w[channel->w_at + channel->n_nodes - 1];
+  }
+}
+
+/* Outputs of the trial states with the values of the channels. */
+static yoke_status outputs_with_values(yoke_graph *g) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s        = &g->subsystems[i];
+    double          *c        = g->signal_c[0];
+    const double     times[2] = {g->past_t[0], g->t_next};
+    for (int k = 0; k < s->subsystem->nu; ++k)
+      c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
+    const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
+                                   s->y_new));
+  }
+  return YOKE_OK;
+}
+
+yoke_status graph_exchange(yoke_graph *g) {
+  int most = 0;
+  set_end_values(g);
+  for (int w = 0; w < g->n_wires; ++w) {
+    const yoke_wire *wire = &g->wires[w].wire;
+    const int        n    = wire->formulation->n_exchanges != NULL ? wire->formulation->n_exchanges(wire->self) : 0;
+    if (n > most) most = n;
+  }
+  for (int number = 0; number < most; ++number) {
+    for (int w = 0; w < g->n_wires; ++w) {
+      const graph_wire           *wire = &g->wires[w];
+      const yoke_formulation_ops *ops  = wire->wire.formulation;
+      double                      now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
+      if (ops->n_exchanges == NULL || number >= ops->n_exchanges(wire->wire.self)) continue;
+      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].value;
+      ops->exchange(wire->wire.self, number, g->t_next,
+                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
+      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+    }
+    YOKE_TRY(outputs_with_values(g));
+  }
+  return YOKE_OK;
+}
 
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
 static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
@@ -627,8 +713,10 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   graph_prepare(g, t_next);
   graph_predict(g);
   yoke_status status = g->scheme->step(g, statistics, ctx);
+  if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;
   return YOKE_OK;
@@ -675,14 +763,11 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
 static void final_values(yoke_graph *g, const graph_wire *wire) {
   double     u[YOKE_COUPLING_MAX_CHANNELS];
   const bool is_explicit = !g->scheme->needs_repeat;
-  for (int k = 0; k < wire->n_channels; ++k) {
-    const graph_channel *channel = &g->channels[wire->first + k];
-    u[k]                         = g->w[channel->w_at + channel->n_nodes - 1];
-  }
+  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new),
-                 g->settings.final_update ? GRAPH_CONSISTENT : 1, u);
+                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
@@ -746,6 +831,14 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
 }
 
 /* ---- questions ---- */
+
+int yoke_graph_depth(const yoke_graph *graph) {
+  int order = graph->settings.order;
+  for (int c = 0; c < graph->n_channels; ++c) {
+    if (graph->channels[c].order > order) order = graph->channels[c].order;
+  }
+  return order + 1;
+}
 
 double yoke_graph_t(const yoke_graph *graph) {
   return graph->past_t[0];

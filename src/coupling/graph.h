@@ -63,8 +63,10 @@ typedef struct yoke_wire {
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
-  int                         y_at[2];                   /* where the port's outputs start in the subsystem's y */
-  yoke_body_kind              kind[2];                   /* of the ports */
+  int                         port[2]; /* number of the port in its subsystem; for state resets */
+  int                         y_at[2]; /* where the port's outputs start in the subsystem's y */
+  yoke_body_kind              kind[2]; /* of the ports */
+  int                         n_y[2];  /* outputs of the ports, extras included; 0: those of the kind */
   int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
   const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
@@ -91,6 +93,9 @@ yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistic
 
 /* Make the last trial the accepted state at its time. YOKE_E_UNSTABLE when the run diverges; the message names the coupling. */
 yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
+
+/* Points of the past that the highest degree of the run can use. */
+int yoke_graph_depth(const yoke_graph *graph);
 
 /* Questions about the accepted state. */
 double        yoke_graph_t(const yoke_graph *graph);

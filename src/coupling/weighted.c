@@ -124,7 +124,7 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 }
 
 static yoke_status weighted_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 1));
   YOKE_TRY(check_values(ctx, def, order));
   YOKE_TRY(check_scheme(ctx, def, scheme));
   warn_if_not_zero_stable(ctx, def, order);
@@ -152,6 +152,11 @@ static void weighted_destroy(void *self) {
 static int weighted_channels(const void *object, yoke_channel *out) {
   const weighted *self = object;
   return yoke_constraint_channels(&self->constraint, out);
+}
+
+static int weighted_extras(const void *object, int side) {
+  const weighted *self = object;
+  return yoke_constraint_extras(&self->constraint, side);
 }
 
 static void weighted_layout(const void *self, int channel, int degree, yoke_layout *out) {
@@ -187,6 +192,11 @@ static double weighted_set_weight(const void *object, int set) {
   return self->weight[set];
 }
 
+static unsigned weighted_holds(const void *object) {
+  const weighted *self = object;
+  return self->n_sets == 1 ? YOKE_HOLDS_POSITION : 0;
+}
+
 extern const yoke_formulation_ops weighted_ops;
 
 const yoke_formulation_ops weighted_ops = {
@@ -196,6 +206,7 @@ const yoke_formulation_ops weighted_ops = {
     .check        = weighted_check,
     .create       = weighted_create,
     .destroy      = weighted_destroy,
+    .extras       = weighted_extras,
     .channels     = weighted_channels,
     .layout       = weighted_layout,
     .n_conditions = weighted_n_conditions,
@@ -203,4 +214,5 @@ const yoke_formulation_ops weighted_ops = {
     .jacobian     = weighted_jacobian,
     .n_sets       = weighted_n_sets,
     .set_weight   = weighted_set_weight,
+    .holds        = weighted_holds,
 };

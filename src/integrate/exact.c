@@ -176,7 +176,7 @@ static void lay_out(exact_self *self, yoke_integrator *integrator) {
   self->z                    = explicit_reserve_array(&size, N);
   self->qdot                 = explicit_reserve_array(&size, e->nq);
   self->a                    = explicit_reserve_array(&size, e->nv);
-  self->lambda               = explicit_reserve_array(&size, e->ng);
+  self->lambda               = explicit_reserve_array(&size, yoke_n_multipliers(e));
   self->matrices             = explicit_reserve(&size, N_MATRICES * sizeof(double) * (size_t)N * (size_t)N);
   self->pivots               = explicit_reserve(&size, (size_t)N * sizeof(lapack_int));
   integrator->scratch_size   = size;

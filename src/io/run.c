@@ -1,3 +1,4 @@
+#include "analysis/prediction.h"
 #include "io/run.h"
 #include "base/text.h"
 #include "coupling/scheme.h"
@@ -687,6 +688,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
+    if (!options->monolithic && !options->no_predict) yoke_predict_stability(ctx, model);
     status = yoke_run_simulation(ctx, options, model, &r.simulation);
   }
   if (status == YOKE_OK) {

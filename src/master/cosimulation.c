@@ -1,6 +1,7 @@
 #include "master/cosimulation.h"
 
 #include "base/text.h"
+#include "master/coupling_redundancy.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,28 +137,6 @@ static yoke_status ports_of(const yoke_cosimulation *c, const double *q, const d
   return YOKE_OK;
 }
 
-/* Channel values of one joint: multipliers of the whole model (`force`, in the joint's own order), copies from the ports
- * (y[part] are the outputs of a subsystem). */
-static void joint_values(const yoke_wire *wire, const double force[7], const double *const *y, double *u) {
-  yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int    n                                    = wire->formulation->channels(wire->self, channels);
-  for (int i = 0; i < n; ++i) {
-    u[i] = 0.0;
-    for (int side = 0; side < 2; ++side) {
-      const int     other = 1 - side, at = channels[i].component;
-      const double *port = y[wire->subsystem[other]] + wire->y_at[other];
-      switch (channels[i].enters[side]) {
-      case YOKE_ENTRY_LAMBDA: u[i] = force[at]; break;
-      case YOKE_ENTRY_COPY_P: u[i] = port[at]; break;
-      case YOKE_ENTRY_COPY_V: u[i] = port[yoke_port_n_p(wire->kind[other]) + at]; break;
-      case YOKE_ENTRY_MU:
-      case YOKE_ENTRY_FORCE:
-      case YOKE_ENTRY_NONE: break;
-      }
-    }
-  }
-}
-
 /* One point of the past from a state of the whole model. */
 static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, void *work, double t, const double *q,
                             const double *v, const double *lambda, const double *y) {
@@ -172,7 +151,9 @@ static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, void
     double                     force[7] = {0.0}, g[7];
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(mb, work, coupling->connection, t, q, v, lambda, force, g);
-    joint_values(&c->split->wires[k], force, part, u + k * YOKE_COUPLING_MAX_CHANNELS);
+    const yoke_wire    *wire    = &c->split->wires[k];
+    const double *const port[2] = {part[wire->subsystem[0]] + wire->y_at[0], part[wire->subsystem[1]] + wire->y_at[1]};
+    yoke_split_joint_values(c->split, (int)k, force, port, u + k * YOKE_COUPLING_MAX_CHANNELS);
     list[k] = u + k * YOKE_COUPLING_MAX_CHANNELS;
   }
   if (ok) yoke_graph_add_past(c->graph, t, y, list);
@@ -203,12 +184,13 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
     double *a = at, *y = a + nv, *lambda = y + ny;
     yoke_cosimulation_gather(c, b.q, b.v);
     const double h = -c->H / EXACT_SUBSTEPS;
-    for (int k = 1; k <= c->settings.order + 1 && status == YOKE_OK; ++k) {
+    for (int k = 1; k <= yoke_graph_depth(c->graph) && status == YOKE_OK; ++k) {
       for (int j = 0; j < EXACT_SUBSTEPS && status == YOKE_OK; ++j) {
         status = backward_step(e, work, &b, c->t_start - (double)(k - 1) * c->H + (double)j * h, h);
       }
       const double t = c->t_start - (double)k * c->H;
       if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
+      if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
       if (status == YOKE_OK) status = ports_of(c, b.q, b.v, a, y);
       if (status == YOKE_OK) status = add_past(c, mb, work, t, b.q, b.v, lambda, y);
     }

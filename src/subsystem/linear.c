@@ -10,7 +10,7 @@ typedef struct linear {
   double          *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
   double          *C, *D, *y0, *u0; /* [ny, n_x], [ny, nu], [ny], [nu] */
   int             *integral;        /* [ny] output k is z[integral[k]]; -1: of C and D */
-  bool            *is_acceleration; /* [ny] */
+  bool            *responds;        /* [ny] follows the inputs at once: accelerations and extras */
   double          *zeros;           /* [n] start */
   yoke_equations   equations;       /* all of (x, z) as q; no v */
   yoke_integrator *integrator;
@@ -108,8 +108,7 @@ static yoke_status linear_compliance(const yoke_subsystem *subsystem, void *scra
   (void)scratch, (void)state, (void)u;
   for (int j = 0; j < l->nu; ++j) {
     for (int k = 0; k < l->ny; ++k)
-      da_du[(size_t)j * (size_t)l->ny + (size_t)k] =
-          l->is_acceleration[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
+      da_du[(size_t)j * (size_t)l->ny + (size_t)k] = l->responds[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
   }
   return YOKE_OK;
 }
@@ -135,7 +134,7 @@ static yoke_status linear_set_x(const yoke_subsystem *subsystem, void *scratch, 
 static void linear_destroy(yoke_subsystem *subsystem) {
   linear *l = subsystem->self;
   if (l != NULL) {
-    void *const list[] = {l->A, l->B, l->b, l->C, l->D, l->y0, l->u0, l->integral, l->is_acceleration, l->zeros};
+    void *const list[] = {l->A, l->B, l->b, l->C, l->D, l->y0, l->u0, l->integral, l->responds, l->zeros};
     yoke_integrator_destroy(&l->integrator);
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
     free(l);
@@ -161,15 +160,23 @@ static const yoke_subsystem_ops linear_ops = {
 
 /* ---- creation ---- */
 
-/* Which outputs are integrals and accelerations; n_z. */
+static int extras_of(const yoke_linear_def *def, int port) {
+  return def->n_extras != NULL ? def->n_extras[port] : 0;
+}
+
+/* Which outputs are integrals, which follow the inputs at once (accelerations, extras); n_z. */
 static void sort_outputs(const yoke_linear_def *def, linear *l) {
   int at = 0;
   for (int p = 0; p < def->n_ports; ++p) {
     const yoke_body_kind kind = def->kind[p];
     const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
     for (int k = 0; k < yoke_port_n_y(kind); ++k, ++at) {
-      l->integral[at]        = k >= n_p + 2 * n_v ? l->n_z++ : -1;
-      l->is_acceleration[at] = k >= n_p + n_v && k < n_p + 2 * n_v;
+      l->integral[at] = k >= n_p + 2 * n_v ? l->n_z++ : -1;
+      l->responds[at] = k >= n_p + n_v && k < n_p + 2 * n_v;
+    }
+    for (int k = 0; k < extras_of(def, p); ++k, ++at) {
+      l->integral[at] = -1;
+      l->responds[at] = true;
     }
   }
 }
@@ -184,7 +191,7 @@ static void set_integrals(const yoke_linear_def *def, linear *l) {
       memcpy(l->A + row * n, def->C + from * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
       l->b[row] = def->y0[from];
     }
-    at += yoke_port_n_y(def->kind[p]);
+    at += yoke_port_n_y(def->kind[p]) + extras_of(def, p);
   }
 }
 
@@ -207,10 +214,10 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
   const size_t ny = (size_t)def->ny, nu = (size_t)def->nu;
   l->n_x = def->n_x;
   l->nu = s->nu = def->nu;
-  l->ny = s->ny      = def->ny;
-  l->integral        = yoke_allocate(ny + 1, sizeof *l->integral);
-  l->is_acceleration = yoke_allocate(ny + 1, sizeof *l->is_acceleration);
-  if (l->integral == NULL || l->is_acceleration == NULL) return YOKE_E_MEMORY;
+  l->ny = s->ny = def->ny;
+  l->integral   = yoke_allocate(ny + 1, sizeof *l->integral);
+  l->responds   = yoke_allocate(ny + 1, sizeof *l->responds);
+  if (l->integral == NULL || l->responds == NULL) return YOKE_E_MEMORY;
   sort_outputs(def, l);
   const size_t n = (size_t)(l->n_x + l->n_z);
   l->A           = yoke_allocate(n * n + 1, sizeof(double));

@@ -8,12 +8,13 @@
 #include "subsystem/subsystem.h"
 
 typedef struct yoke_linear_def {
-  const char           *name;
-  int                   n_x, nu, ny;
-  const double         *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
-  const double         *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
-  int                   n_ports;       /* outputs are those of ports of these kinds, one after another (port.h); */
-  const yoke_body_kind *kind;          /* rows of C, D and y0 for integrals are not read: positions are integrated */
+  const char   *name;
+  int           n_x, nu, ny;
+  const double *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
+  const double *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
+  int           n_ports;  /* outputs are those of ports of these kinds, one after another, extras behind (port.h); */
+  const int    *n_extras; /* [n_ports] outputs behind those of the kind; NULL: none */
+  const yoke_body_kind *kind; /* rows of C, D and y0 for integrals are not read: positions are integrated */
 } yoke_linear_def;
 
 /* Gives. */

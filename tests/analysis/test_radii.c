@@ -1,13 +1,12 @@
 /* Spectral radii of the two-mass models against the values of the method specification (Li 8.2), to 1e-7 relative. */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka needs the above */
+#include <setjmp.h>
 #include <cmocka.h>
 
-#include "analysis/tags.h"
-#include "check.h"
+#include "../check.h"
+#include "tags.h"
 
 enum { MAX_COLUMNS = 5 };
 
