@@ -24,7 +24,8 @@ typedef struct yoke_run_options {
   const char        *atol;   /* key solvers.default.atol */
   const char        *every;  /* key output.every */
   /* keys below cosimulation; formulation, decomposition and extension: below cosimulation.couplings */
-  const char *scheme, *sequence, *order, *step, *start, *jacobian, *predictor, *formulation, *decomposition, *extension;
+  const char *scheme, *sequence, *order, *step, *macro_rtol, *estimator, *start, *jacobian, *predictor, *formulation,
+      *decomposition, *extension;
   bool        monolithic; /* ignore the split of the model */
   bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
   bool        check;      /* subsystems watch their contract (slower) */
@@ -70,8 +71,11 @@ typedef struct yoke_run_summary {
   bool    is_split;
   int     n_subsystems, n_couplings, n_channels;
   char    scheme[16], sequence[16];
-  int     order;      /* polynomial degree */
-  double  macro_step; /* H [s] */
+  int     order;                                   /* polynomial degree; with step control the highest */
+  double  macro_step;                              /* H [s]; with step control the first, after the run the mean */
+  char    control[400];                            /* what step control chose and why; "": fixed step */
+  double  macro_rtol;                              /* of the local error; NaN: fixed step */
+  double  smallest_macro_step, largest_macro_step; /* [s], accepted */
   int64_t macro_steps, rejected_macro_steps;
   int64_t iterations;   /* corrector passes of all macro steps */
   int64_t integrations; /* of subsystems over a macro step, perturbed ones included */

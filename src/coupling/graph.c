@@ -1,4 +1,5 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
+#include "coupling/comparison.h"
 #include "coupling/correction.h"
 #include "coupling/state_reset.h"
 
@@ -180,12 +181,14 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     const size_t ny = (size_t)s->subsystem->ny;
     s->y            = yoke_allocate(ny, sizeof(double));
     s->y_new        = yoke_allocate(ny, sizeof(double));
+    s->y_predicted  = yoke_allocate(ny, sizeof(double));
     s->past_y       = yoke_allocate(ny * GRAPH_PAST, sizeof(double));
     s->da_du        = yoke_allocate(ny * (size_t)s->subsystem->nu, sizeof(double));
     s->variant      = yoke_allocate((size_t)n_workers, sizeof *s->variant);
-    bool ok         = s->y != NULL && s->y_new != NULL && s->past_y != NULL && s->da_du != NULL && s->variant != NULL;
-    ok              = ok && yoke_context_create(&s->ctx) == YOKE_OK;
-    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
+    bool ok = s->y != NULL && s->y_new != NULL && s->y_predicted != NULL && s->past_y != NULL && s->da_du != NULL &&
+              s->variant != NULL;
+    ok = ok && yoke_context_create(&s->ctx) == YOKE_OK;
+    ok = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
     if (s->subsystem->ops->copy != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
     for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
       ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
@@ -194,7 +197,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;
-    n_tasks += 1 + s->n_columns;
+    n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
   }
   g->tasks      = yoke_allocate((size_t)n_tasks, sizeof *g->tasks);
   g->scratch    = yoke_allocate((size_t)n_workers, sizeof *g->scratch);
@@ -403,6 +406,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   yoke_graph *g = yoke_allocate(1, sizeof *g);
   if (g == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   g->settings     = *settings;
+  g->wanted       = settings->order;
   g->exec         = exec;
   g->scheme       = yoke_scheme_find(settings->scheme);
   g->n_subsystems = n_subsystems;
@@ -431,12 +435,15 @@ static void destroy_subsystem(graph_subsystem *s, int n_workers) {
   if (s->subsystem != NULL) {
     yoke_subsystem_state_destroy(s->subsystem, &s->accepted);
     yoke_subsystem_state_destroy(s->subsystem, &s->trial);
+    yoke_subsystem_state_destroy(s->subsystem, &s->compared);
     for (int k = 0; s->variant != NULL && k < n_workers; ++k)
       yoke_subsystem_state_destroy(s->subsystem, &s->variant[k]);
   }
   free(s->variant);
   free(s->y);
   free(s->y_new);
+  free(s->y_predicted);
+  free(s->y_compared);
   free(s->past_y);
   free(s->da_du);
   free(s->input_channel);
@@ -451,6 +458,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   yoke_graph *g = *graph;
   if (g == NULL) return;
   const int n_workers = yoke_exec_n_workers(g->exec);
+  graph_consistent_destroy(g);
   for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i], n_workers);
   for (int i = 0; g->wires != NULL && i < g->n_wires; ++i) {
     graph_wire *wire = &g->wires[i];
@@ -596,6 +604,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
                                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), ctx);
   }
+  graph_consistent_start(g);
   return YOKE_OK;
 }
 
@@ -623,6 +632,7 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
       graph_settle(wire, t, port[0], port[1], GRAPH_CONSISTENT, u);
     for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
   }
+  graph_consistent_start(g);
 }
 
 /* ---- steps ---- */
@@ -682,7 +692,7 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
     if (g->channels[c].n_growing >= 3 && (worst == NULL || g->channels[c].n_growing > worst->n_growing))
       worst = &g->channels[c];
   }
-  if (worst == NULL || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL) return status;
+  if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL) return status;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
@@ -701,9 +711,32 @@ static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
+ * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
+static void final_values(yoke_graph *g, const graph_wire *wire) {
+  double     u[YOKE_COUPLING_MAX_CHANNELS];
+  const bool is_explicit = !g->scheme->needs_repeat;
+  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
+  if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
+    graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
+  }
+  for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+}
+
+/* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
+static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
+  if (g->comparison != YOKE_COMPARISON_CONSISTENT) return YOKE_OK;
+  return graph_compare_behind(g, statistics, ctx);
+}
+
 yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
   *statistics    = (yoke_step_statistics){.converged = true};
   g->trial_ready = false;
+  g->is_compared = false;
+  g->n_passes    = 0;
   YOKE_TRY(can_try(g, ctx));
   if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
     const size_t n = (size_t)g->n_c;
@@ -711,12 +744,14 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
     g->made = g->made_accepted;
   }
   graph_prepare(g, t_next);
+  statistics->degree = g->degree;
   graph_predict(g);
   yoke_status status = g->scheme->step(g, statistics, ctx);
   if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
   if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
+  if (status == YOKE_OK) status = finish_trial(g, statistics, ctx);
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;
   return YOKE_OK;
@@ -749,27 +784,13 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   const bool diverges  = exceeds && (explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
   channel->largest     = fmax(channel->largest, fabs(value));
   g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
-  if (!diverges && isfinite(value)) return YOKE_OK;
+  if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
                    "%dth time; use a smaller macro step, a lower order, or scheme %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
                    g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
-}
-
-/* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
- * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
-static void final_values(yoke_graph *g, const graph_wire *wire) {
-  double     u[YOKE_COUPLING_MAX_CHANNELS];
-  const bool is_explicit = !g->scheme->needs_repeat;
-  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
-  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
-  if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
-    graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
-  }
-  for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
 
 static void shift(double *list, int n) {
@@ -779,7 +800,6 @@ static void shift(double *list, int n) {
 yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   if (!g->trial_ready) return yoke_fail(ctx, YOKE_E_INTERNAL, "there is no trial step to accept");
   g->trial_ready = false;
-  for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
@@ -796,6 +816,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     shift(channel->past, GRAPH_PAST);
     channel->past[0] = channel->value;
   }
+  if (g->consistent != NULL) graph_consistent_accept(g);
   if (g->broyden != NULL) {
     const size_t n = (size_t)g->n_c;
     memcpy(g->broyden + n * n, g->broyden, n * n * sizeof *g->broyden);
@@ -842,6 +863,10 @@ int yoke_graph_depth(const yoke_graph *graph) {
 
 double yoke_graph_t(const yoke_graph *graph) {
   return graph->past_t[0];
+}
+
+const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph) {
+  return &graph->settings;
 }
 
 const void *yoke_graph_state(const yoke_graph *graph, int subsystem) {

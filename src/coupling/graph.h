@@ -50,11 +50,23 @@ typedef struct yoke_scheme_settings {
 
 yoke_scheme_settings yoke_scheme_settings_default(void);
 
+/* Why a trial step was rejected or a step is shorter than planned. */
+typedef enum yoke_reduction {
+  YOKE_REDUCED_BY_ERROR,      /* error test */
+  YOKE_REDUCED_BY_CORRECTOR,  /* not converged, or a subsystem could not finish */
+  YOKE_REDUCED_BY_NON_FINITE, /* values that are not finite */
+  YOKE_N_REDUCTIONS
+} yoke_reduction;
+
 typedef struct yoke_step_statistics {
   int    iterations;   /* corrector passes */
   int    integrations; /* of subsystems, perturbed ones included */
   double residual;     /* largest |c| with the outputs of the last pass */
   bool   converged;    /* implicit and waveform: the test was met */
+  int    degree;       /* in force */
+  /* step control: */
+  double error;                       /* norm of the estimated error, 1 is the tolerance */
+  int    rejected[YOKE_N_REDUCTIONS]; /* trials before this step was accepted, by reason */
 } yoke_step_statistics;
 
 /* One coupling and where it is connected. */
@@ -98,12 +110,13 @@ yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 int yoke_graph_depth(const yoke_graph *graph);
 
 /* Questions about the accepted state. */
-double        yoke_graph_t(const yoke_graph *graph);
-const void   *yoke_graph_state(const yoke_graph *graph, int subsystem);
-const double *yoke_graph_y(const yoke_graph *graph, int subsystem);
-int           yoke_graph_n_channels(const yoke_graph *graph, int wire);
-const char   *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
-double        yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
+double                      yoke_graph_t(const yoke_graph *graph);
+const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph);
+const void                 *yoke_graph_state(const yoke_graph *graph, int subsystem);
+const double               *yoke_graph_y(const yoke_graph *graph, int subsystem);
+int                         yoke_graph_n_channels(const yoke_graph *graph, int wire);
+const char                 *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
+double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
 
 /* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
  * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner

@@ -4,6 +4,7 @@
 
 #include "coupling/graph.h"
 #include "coupling/scheme.h"
+#include "coupling/trial.h"
 #include "linalg/sparse.h"
 
 enum {
@@ -34,6 +35,10 @@ typedef struct graph_channel {
   double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
   bool         has_curve;                      /* the formulation gave one for the present step */
   int          order;                          /* degree of its own, -1: that of the run */
+  /* error estimate (comparison.h): */
+  double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
+  double       consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
+  double       consistent_new;                      /* and to those of the trial */
 } graph_channel;
 
 typedef struct graph_wire {
@@ -58,6 +63,9 @@ typedef struct graph_subsystem {
   double         *y;             /* [ny] at T_N */
   double         *y_new;         /* [ny] of the last pass */
   double         *past_y;        /* [GRAPH_PAST, ny] newest first */
+  double         *y_predicted;   /* [ny] of the first pass of the trial */
+  void           *compared;      /* state of the comparison integration; NULL: none */
+  double         *y_compared;    /* [ny] and its outputs */
   int            *input_channel; /* [nu] channel that feeds an input; -1: none (zero) */
   int             n_columns;     /* unknowns that enter: all nodes of all channels that enter */
   int            *column_channel, *column_node,
@@ -69,8 +77,10 @@ typedef struct graph_subsystem {
 } graph_subsystem;
 
 typedef struct graph_task {
-  int subsystem, column; /* column -1: the main integration */
+  int subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
 } graph_task;
+
+enum { GRAPH_COMPARISON = -2 };
 
 /* Degree and step that a Broyden matrix was made for. */
 typedef struct broyden_tag {
@@ -98,12 +108,20 @@ struct yoke_graph {
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
 
   /* present step */
+  int     wanted;                     /* degree that is asked for; the past may allow less */
   int     degree;                     /* in force */
   double *w, *w_predicted;            /* [n_w] */
   double *c, *delta, *delta_previous; /* [n_c] */
   bool    use_curves;                 /* signals are the curves of the acceleration predictor */
   bool    trial_ready;
   double  largest[2]; /* |u| of all motions and of all forces so far */
+
+  /* step control (trial.h) */
+  bool                     is_controlled;
+  yoke_comparison_kind     comparison;
+  bool                     is_compared; /* the comparison integration of this trial is done */
+  int                      n_passes;    /* of this trial */
+  struct graph_consistent *consistent;  /* NULL: not needed */
 
   /* tasks of a pass */
   graph_task    *tasks;
@@ -143,10 +161,13 @@ void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side,
 yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */
 yoke_status graph_pass_one(yoke_graph *graph, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx);
+/* The comparison integration of every subsystem, with the signals channel->comparison. */
+yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics);
 /* dy/dw from the responses of accelerations instead of perturbed integrations. */
 yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
 
-/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none).
+/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none;
+ * GRAPH_COMPARISON: the signals channel->comparison instead).
  * `c` has room for GRAPH_MAX_BREAKS pieces; `t` for one more. */
 void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
                   yoke_signal *out);

@@ -16,6 +16,8 @@ struct yoke_cosimulation {
   yoke_exec            *exec;
   yoke_graph           *graph;
   yoke_scheme_settings  settings;
+  yoke_controller      *controller; /* NULL: fixed step */
+  yoke_step_choice      choice;
   double                H, t_start;
   int64_t               n_grid;    /* steps of the regular grid that are done */
   int64_t               n_graded;  /* short steps of the graded start that are done */
@@ -202,6 +204,17 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
              : yoke_fail(ctx, YOKE_E_MODEL, "start exact: the model cannot be integrated backwards from its start");
 }
 
+static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
+  if (c->settings.start != YOKE_START_RAMP)
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "cosimulation.start: '%s' belongs to a fixed macro step; step control has its own start with short "
+        "steps of degree 0: leave out start",
+        c->model->cosimulation.start);
+  YOKE_TRY(yoke_step_choose(ctx, c->split, c->graph, &c->choice));
+  return yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller);
+}
+
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
                                      const yoke_multibody *mb, const yoke_cosimulation_options *options,
                                      yoke_cosimulation **out) {
@@ -213,6 +226,10 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   c->t_start         = model->t_start;
   yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
+  if (status == YOKE_OK && c->H == 0.0) {
+    yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
+    c->settings.order = c->choice.settings.order_max;
+  }
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
   if (status == YOKE_OK) status = map_states(c, mb, ctx);
   if (status == YOKE_OK) status = yoke_exec_create(ctx, options->exec, options->threads, &c->exec);
@@ -220,6 +237,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
     status = yoke_graph_create(ctx, c->split->n_parts, c->subsystems, c->split->n_couplings, c->split->wires,
                                &c->settings, c->exec, &c->graph);
   }
+  if (status == YOKE_OK && c->H == 0.0) status = create_control(c, ctx);
   if (status == YOKE_OK) status = yoke_graph_start(c->graph, c->t_start, ctx);
   if (status == YOKE_OK && c->settings.start == YOKE_START_EXACT) status = exact_past(c, mb, ctx);
   c->is_graded = c->settings.start == YOKE_START_GRADED;
@@ -234,6 +252,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
 void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   yoke_cosimulation *c = *cosimulation;
   if (c == NULL) return;
+  yoke_controller_destroy(&c->controller);
   if (c->graph != NULL) yoke_graph_destroy(&c->graph);
   for (int i = 0; c->subsystems != NULL && i < c->split->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
   free(c->subsystems);
@@ -259,38 +278,65 @@ static double graded_share(const yoke_cosimulation *c) {
 }
 
 /* Next macro point. Graded start (Kraft, listing 5.1): steps of 1e-5 2^n H until the next would pass 2 H, one step to 2 H, then the grid. */
-static double next_point(yoke_cosimulation *c, double t_end) {
+static double next_point(const yoke_cosimulation *c, double t_end) {
   const double t = yoke_graph_t(c->graph);
   double       next;
   if (c->is_graded) {
     const double two = c->t_start + 2.0 * c->H;
-    next             = t + ldexp(graded_share(c) * c->H, (int)c->n_graded);
-    if (next >= two) {
-      next         = two;
-      c->is_graded = false;
-      c->n_grid    = 2;
-    } else {
-      ++c->n_graded;
-    }
+    next             = fmin(t + ldexp(graded_share(c) * c->H, (int)c->n_graded), two);
   } else {
-    next = c->t_start + (double)++c->n_grid * c->H;
+    next = c->t_start + (double)(c->n_grid + 1) * c->H;
   }
   /* a rest shorter than a millionth of a step is rounding: the step takes it along */
   return next > t_end - 1e-6 * c->H ? t_end : next;
 }
 
+/* The step to next_point is accepted. */
+static void count_point(yoke_cosimulation *c, double t) {
+  if (!c->is_graded) {
+    ++c->n_grid;
+  } else if (t >= c->t_start + 2.0 * c->H) {
+    c->is_graded = false;
+    c->n_grid    = 2;
+  } else {
+    ++c->n_graded;
+  }
+}
+
+static void count_step(yoke_cosimulation *c, double H, bool is_accepted, const yoke_step_statistics *statistics) {
+  yoke_macro_totals *totals = &c->totals;
+  totals->integrations += statistics->integrations;
+  totals->iterations += statistics->iterations;
+  for (int i = 0; i < YOKE_N_REDUCTIONS; ++i) {
+    totals->rejected += statistics->rejected[i];
+    totals->rejected_by[i] += statistics->rejected[i];
+  }
+  if (!is_accepted) return;
+  totals->smallest = totals->steps == 0 ? H : fmin(totals->smallest, H);
+  totals->largest  = fmax(totals->largest, H);
+  ++totals->steps;
+  totals->unconverged += statistics->converged ? 0 : 1;
+  totals->residual = fmax(totals->residual, statistics->residual);
+}
+
+static yoke_status step_controlled(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
+                                   yoke_context *ctx) {
+  const double      t      = yoke_graph_t(c->graph);
+  const yoke_status status = yoke_controller_step(c->controller, t_end, statistics, ctx);
+  count_step(c, yoke_graph_t(c->graph) - t, status == YOKE_OK, statistics);
+  return status;
+}
+
 yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx) {
+  if (c->controller != NULL) return step_controlled(c, t_end, statistics, ctx);
   const double t      = yoke_graph_t(c->graph);
   const double t_next = next_point(c, t_end);
   yoke_status  status = yoke_graph_try(c->graph, t_next, statistics, ctx);
   if (status == YOKE_OK) status = yoke_graph_accept(c->graph, ctx);
-  c->totals.integrations += statistics->integrations;
-  c->totals.iterations += statistics->iterations;
+  count_step(c, t_next - t, status == YOKE_OK, statistics);
   if (status == YOKE_OK) {
-    ++c->totals.steps;
-    c->totals.unconverged += statistics->converged ? 0 : 1;
-    c->totals.residual = fmax(c->totals.residual, statistics->residual);
+    count_point(c, t_next);
     return YOKE_OK;
   }
   ++c->totals.rejected;
@@ -318,7 +364,11 @@ double yoke_cosimulation_t(const yoke_cosimulation *cosimulation) {
 }
 
 double yoke_cosimulation_H(const yoke_cosimulation *cosimulation) {
-  return cosimulation->H;
+  return cosimulation->controller != NULL ? yoke_controller_H(cosimulation->controller) : cosimulation->H;
+}
+
+const yoke_step_choice *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation) {
+  return cosimulation->controller != NULL ? &cosimulation->choice : NULL;
 }
 
 void yoke_cosimulation_gather(const yoke_cosimulation *c, double *q, double *v) {

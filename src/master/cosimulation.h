@@ -1,10 +1,12 @@
 /* Co-simulation: a model split into subsystems and driven over macro steps.
  *
- * The macro grid is computed from the step number (invariant 4 of the design); the last step is shortened to the end time. */
+ * Fixed step: the macro grid is computed from the step number (invariant 4 of the design). Step control: step and degree are chosen
+ * (control/controller.h). Either way the last step is shortened to the end time. */
 #ifndef YOKE_MASTER_COSIMULATION_H
 #define YOKE_MASTER_COSIMULATION_H
 
 #include "master/split.h"
+#include "master/step_choice.h"
 
 typedef struct yoke_cosimulation yoke_cosimulation;
 
@@ -21,7 +23,9 @@ typedef struct yoke_macro_totals {
   int64_t iterations;      /* corrector passes */
   int64_t integrations;    /* of subsystems over a macro step, perturbed ones included */
   int64_t unconverged;     /* steps accepted at the noise of the solvers */
-  double  residual;        /* largest |c| of accepted steps */
+  int64_t rejected_by[YOKE_N_REDUCTIONS];
+  double  smallest, largest; /* H of accepted steps [s] */
+  double  residual;          /* largest |c| of accepted steps */
 } yoke_macro_totals;
 
 /* `equations` and `mb` are those of the whole model (kept); mb NULL: one chain. Starts all subsystems at model->t_start. */
@@ -35,7 +39,10 @@ yoke_status yoke_cosimulation_step(yoke_cosimulation *cosimulation, double t_end
                                    yoke_context *ctx);
 
 double                      yoke_cosimulation_t(const yoke_cosimulation *cosimulation);
-double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation); /* macro step of the settings */
+/* Macro step of the settings; with control the one that is planned next. */
+double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation);
+/* With control: settings and why they were chosen; NULL: fixed step. */
+const yoke_step_choice     *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation);
 /* q and v of the whole model from the subsystems' accepted states; quadratures are 0. */
 void                        yoke_cosimulation_gather(const yoke_cosimulation *cosimulation, double *q, double *v);
 void                        yoke_cosimulation_counters(const yoke_cosimulation *cosimulation,

@@ -584,13 +584,12 @@ static yoke_status step_split(yoke_simulation *s, const run *r, yoke_context *ct
   yoke_step_statistics statistics = {0};
   const double         every = s->model->output.every, t = now(s), H = yoke_cosimulation_H(s->cosimulation);
   const double         due    = s->model->t_start + (double)r->n_samples * every;
-  const bool           inside = every > 0.0 && due < t + H * (1.0 - 1e-9);
+  const bool           inside = every > 0.0 && due < t + H * (1.0 - 1e-9); /* a controlled step is at most H */
   if (inside) YOKE_TRY(set_point(s, true, &s->from));
   YOKE_TRY(yoke_cosimulation_step(s->cosimulation, r->t_end, &statistics, ctx));
   if (inside) YOKE_TRY(set_point(s, true, &s->to));
   if (r->sink == NULL || r->sink->macro == NULL) return YOKE_OK;
-  return r->sink->macro(r->sink->user, now(s), now(s) - t, yoke_cosimulation_settings(s->cosimulation)->order,
-                        &statistics);
+  return r->sink->macro(r->sink->user, now(s), now(s) - t, statistics.degree, &statistics);
 }
 
 /* One step and what happens in it. *stop is set by an event that ends the run. */
