@@ -100,7 +100,7 @@ static void print_point(const yoke_stability_row *row, int n_rows, bool bare) {
 }
 
 static void print_limit(const yoke_stability_row *row, const yoke_stability_table *t) {
-  const char *unit = row->step > 0.0 ? " s" : " times the present step";
+  const char *unit = row->is_relative ? " times the present step" : " s";
   if (t->n_rows > 1) printf("%s\n", row->label);
   if (!isfinite(row->limit)) {
     printf("limit      none: stable up to %.6g%s\n", row->limit_searched, unit);
@@ -164,7 +164,7 @@ static void json_row(json *j, const stability_arguments *a, const yoke_stability
   if (is_map) {
     json_whole(j, "stable_points", row->n_stable);
   } else if (is_good) {
-    json_number(j, "step", row->step > 0.0 ? row->step : (double)NAN);
+    json_number(j, "step", row->step);
     if (a->limit) {
       json_number(j, "limit", row->limit);
       json_truth(j, "has_limit", isfinite(row->limit));

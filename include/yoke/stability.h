@@ -24,12 +24,12 @@ typedef struct yoke_stability_options {
   int                       n_methods; /* 0: one, as the model says */
   const yoke_method_choice *methods;
   int                       n_cases; /* 0: one without settings of its own */
-  const char *const        *cases;   /* each "am=10,ar=10": settings on top of `sets`; every case is done with every method */
-  yoke_stability_axis       x, y;    /* no x: one point; no y: a line */
-  bool                      find_limit; /* the largest stable macro step instead of a map */
-  int                       n_columns;  /* of the picture; 0: by itself */
-  const char               *out, *csv, *svg; /* files of a map or a line (HDF5, CSV, picture); NULL: none */
-  const char               *title;           /* of the picture; NULL: by itself */
+  const char *const  *cases; /* each "am=10,ar=10": settings on top of `sets`; every case is done with every method */
+  yoke_stability_axis x, y;  /* no x: one point; no y: a line */
+  bool                find_limit;      /* the largest stable macro step instead of a map */
+  int                 n_columns;       /* of the picture; 0: by itself */
+  const char         *out, *csv, *svg; /* files of a map or a line (HDF5, CSV, picture); NULL: none */
+  const char         *title;           /* of the picture; NULL: by itself */
   /* Share done, 0 to 1; false stops as an interrupt does. NULL: none. */
   bool (*progress)(void *user, double share);
   void *user;
@@ -42,32 +42,33 @@ enum { YOKE_STABILITY_WORD = 96 };
 /* One method in one case. */
 typedef struct yoke_stability_row {
   char       *label;
-  yoke_status status; /* not YOKE_OK: nothing else is known */
-  char       *reason; /* why not; NULL when YOKE_OK */
-  int         size;   /* rows of the amplification matrix */
+  yoke_status status;        /* not YOKE_OK: nothing else is known */
+  char       *reason;        /* why not; NULL when YOKE_OK */
+  int         size;          /* rows of the amplification matrix */
   bool        is_linearized; /* a model file that is not linear: about its rest state */
   /* a point */
-  double      step;                          /* [s]; 0: a test model with dimensionless parameters */
-  double      rho, re, im;                   /* spectral radius and the eigenvalue of that size */
-  double      model_rho;                     /* of the whole model without a coupling: > 1 when it is unstable itself; NaN: not asked */
+  bool        is_relative; /* a test model with dimensionless parameters: steps are multiples of its own */
+  double      step;        /* [s]; NaN: chosen during the run, or is_relative */
+  double      rho, re, im; /* spectral radius and the eigenvalue of that size */
+  double      model_rho;   /* of the whole model without a coupling: > 1 when it is unstable itself; NaN: not asked */
   char        coupling[YOKE_STABILITY_WORD]; /* that moves most in this eigenvector; "": not known */
   char        channel[YOKE_STABILITY_WORD];
   char        body[YOKE_STABILITY_WORD];
   bool        is_stable;
   /* the limit; rho, coupling ... are those just above it */
-  double      limit;         /* [s], of a dimensionless test model in its own step; infinity: none was found; 0: no step is stable */
-  double      limit_searched; /* largest step looked at */
-  double      stable_again;  /* smallest step looked at above the limit that is stable; 0: none */
+  double limit; /* [s], of a dimensionless test model in its own step; infinity: none was found; 0: no step is stable */
+  double limit_searched; /* largest step looked at */
+  double stable_again;   /* smallest step looked at above the limit that is stable; 0: none */
   /* a map or a line */
-  double     *values;   /* [y.n, x.n], y.n = 1 for a line; NaN: not defined there */
-  int64_t     n_stable; /* points */
+  double *values;   /* [y.n, x.n], y.n = 1 for a line; NaN: not defined there */
+  int64_t n_stable; /* points */
 } yoke_stability_row;
 
 typedef struct yoke_stability_table {
   char               *model; /* name */
   bool                is_test_model;
   int                 n_rows;
-  yoke_stability_row *rows; /* [n_rows] cases by cases, methods inside */
+  yoke_stability_row *rows;  /* [n_rows] cases by cases, methods inside */
   double             *x, *y; /* values of the axes [x.n], [y.n]; NULL: no such axis */
   int                 nx, ny;
 } yoke_stability_table;

@@ -49,8 +49,10 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
   model->output.every                     = model->t_end - model->t_start; /* no samples between */
   s->t_start                              = model->t_start;
   s->t_end                                = model->t_end;
-  row->H                                  = model->cosimulation.step;
-  yoke_status status                      = yoke_run_simulation(ctx, run, model, &simulation);
+  if (!(model->cosimulation.step > 0.0))
+    return yoke_fail(ctx, YOKE_E_USAGE, "a macro step that is chosen during the run has no order; give numbers");
+  row->H             = model->cosimulation.step;
+  yoke_status status = yoke_run_simulation(ctx, run, model, &simulation);
   if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
   if (status == YOKE_OK && !o->no_local)
     status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);

@@ -206,6 +206,8 @@ static yoke_status set_method(yoke_context *ctx, const yoke_stability_variant *v
   *m                                     = yoke_test_method_default();
   m->scheme                              = scheme != NULL ? scheme : is_kinematic ? "explicit" : m->scheme;
   m->formulation                         = first_of(v->method->formulation, run->formulation);
+  if (order != NULL && (order[0] < '0' || order[0] > '9'))
+    return yoke_fail(ctx, YOKE_E_USAGE, "order is '%s', expected a number: a test model has one order", order);
   if (order != NULL) m->order = atoi(order);
   if (index != NULL) m->index = atoi(index);
   m->order_acceleration = m->order; /* unless it is set */
@@ -301,9 +303,10 @@ static yoke_status take_point(yoke_context *ctx, const place *p, yoke_stability_
 static yoke_status closed_form_point(yoke_context *ctx, const yoke_stability_variant *v, yoke_stability_row *row) {
   region r;
   YOKE_TRY(make_region(ctx, v, &r));
-  const place p  = at_place(&r, 0.0, 0.0);
-  row->step      = r.is_physical ? p.model.H : 0.0;
-  row->model_rho = NAN;
+  const place p    = at_place(&r, 0.0, 0.0);
+  row->is_relative = !r.is_physical;
+  row->step        = r.is_physical ? p.model.H : (double)NAN;
+  row->model_rho   = NAN;
   return take_point(ctx, &p, row);
 }
 
@@ -319,7 +322,8 @@ static yoke_status closed_form_limit(yoke_context *ctx, const yoke_stability_var
   YOKE_TRY(make_region(ctx, v, &r));
   place        p      = at_place(&r, 0.0, 0.0);
   const double factor = 1.02, lowest = 1e-4 * p.model.H;
-  row->step            = r.is_physical ? p.model.H : 0.0;
+  row->is_relative     = !r.is_physical;
+  row->step            = r.is_physical ? p.model.H : (double)NAN;
   row->model_rho       = NAN;
   row->limit_searched  = 1e4 * p.model.H;
   const yoke_scan scan = {.value  = radius_of_step,

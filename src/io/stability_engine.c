@@ -25,7 +25,7 @@ typedef struct engine_region {
 
 /* The model at (x, y). Gives. */
 static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, double y, yoke_model **out) {
-  const yoke_stability_variant *v = r->variant;
+  const yoke_stability_variant *v        = r->variant;
   const double                  value[2] = {x, y};
   char                          text[64], axis[2][MAX_KEY + YOKE_NUMBER_SIZE + 2];
   yoke_run_options              base = v->options->run;
@@ -41,9 +41,9 @@ static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, 
     snprintf(axis[k], sizeof axis[k], "%s=%s", r->key[k], number);
     sets[n++] = axis[k];
   }
-  base.n_sets                = n;
-  base.sets                  = sets;
-  const yoke_run_options run = yoke_method_options(&base, v->method, NULL, sets + v->n_sets + 2, text);
+  base.n_sets                   = n;
+  base.sets                     = sets;
+  const yoke_run_options run    = yoke_method_options(&base, v->method, NULL, sets + v->n_sets + 2, text);
   const yoke_status      status = yoke_run_load(ctx, &run, out);
   free(sets);
   return status;
@@ -113,6 +113,8 @@ static yoke_status engine_point(yoke_context *ctx, const yoke_stability_variant 
   yoke_stability      *stability = NULL;
   yoke_stability_point point     = {0};
   yoke_status          status    = open_model(ctx, v, &model, &stability);
+  if (status == YOKE_OK && !(model->cosimulation.step > 0.0))
+    status = yoke_fail(ctx, YOKE_E_USAGE, "the macro step is chosen during the run; say for which one (--step H)");
   if (status == YOKE_OK) status = yoke_stability_at(stability, 0.0, &point, ctx);
   if (status == YOKE_OK) {
     take_point(&point, row);
@@ -149,7 +151,7 @@ static yoke_status engine_limit(yoke_context *ctx, const yoke_stability_variant 
   }
   if (status == YOKE_OK) {
     take_point(&limit.above, row);
-    row->step           = model->cosimulation.step;
+    row->step           = model->cosimulation.step > 0.0 ? model->cosimulation.step : (double)NAN;
     row->limit          = limit.is_none ? (double)INFINITY : limit.is_zero ? 0.0 : limit.H;
     row->limit_searched = search.to;
     row->stable_again   = limit.next;
@@ -174,17 +176,17 @@ static bool is_final(yoke_status status) {
 
 /* Line `j` across the steps (or, without an axis `step`, along x). */
 static yoke_status run_line(const engine_region *r, int across, int j) {
-  const int  along = 1 - across, n = r->axes[along]->name != NULL ? r->axes[along]->n : 1;
-  const bool is_step   = r->is_step[along];
+  const int       along = 1 - across, n = r->axes[along]->name != NULL ? r->axes[along]->n : 1;
+  const bool      is_step   = r->is_step[along];
   yoke_model     *model     = NULL;
   yoke_stability *stability = NULL;
   yoke_status     status    = YOKE_OK;
   for (int i = 0; i < n && !is_final(status); ++i) {
     double value[2];
-    value[along]               = yoke_stability_axis_value(r->axes[along], i);
-    value[across]              = yoke_stability_axis_value(r->axes[across], j);
-    const int     column = along == 0 ? i : j, line = along == 0 ? j : i;
-    double       *out    = &r->values[(size_t)line * (size_t)r->axes[0]->n + (size_t)column];
+    value[along]                = yoke_stability_axis_value(r->axes[along], i);
+    value[across]               = yoke_stability_axis_value(r->axes[across], j);
+    const int            column = along == 0 ? i : j, line = along == 0 ? j : i;
+    double              *out   = &r->values[(size_t)line * (size_t)r->axes[0]->n + (size_t)column];
     yoke_stability_point point = {0};
     *out                       = NAN;
     if (is_interrupted(r)) {
@@ -236,12 +238,12 @@ static yoke_status engine_map(yoke_context *ctx, const yoke_stability_variant *v
                               bool (*progress)(void *user, double share), void *user) {
   engine_region r;
   YOKE_TRY(make_region(ctx, v, &r));
-  r.values              = row->values;
-  const int      nx = r.axes[0]->n, ny = r.axes[1]->name != NULL ? r.axes[1]->n : 1;
-  const int      across = r.is_step[1] ? 0 : 1; /* lines go along the step where there is one */
-  const int      n      = across == 0 ? nx : ny;
-  const line_task task  = {&r, across};
-  double         *done  = yoke_allocate((size_t)n, sizeof *done);
+  r.values           = row->values;
+  const int       nx = r.axes[0]->n, ny = r.axes[1]->name != NULL ? r.axes[1]->n : 1;
+  const int       across = r.is_step[1] ? 0 : 1; /* lines go along the step where there is one */
+  const int       n      = across == 0 ? nx : ny;
+  const line_task task   = {&r, across};
+  double         *done   = yoke_allocate((size_t)n, sizeof *done);
   yoke_status     status = done != NULL ? try_first(ctx, &r, row) : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   for (int i = 0; i < nx * ny; ++i) row->values[i] = NAN;
   const yoke_map map = {.x             = {.n = 1},

@@ -167,6 +167,7 @@ static void the_limit_of_a_dimensionless_model_scales_its_eigenvalue(void **stat
   o.find_limit                    = true;
   expect_done(f, &o);
   CHECK_NEAR(f->table.rows[0].limit, 1.0, 2e-3);
+  assert_true(f->table.rows[0].is_relative);
   assert_false(f->table.rows[0].is_stable); /* just above */
 }
 

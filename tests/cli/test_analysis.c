@@ -87,6 +87,9 @@ static void stability_refuses_what_makes_no_sense(void **state) {
                                     "stability two-mass --y im:0:1:5",
                                     "stability two-mass --svg a.svg",
                                     "stability two-mass --set nothing=1",
+                                    "stability two-mass --order auto",
+                                    "stability examples/two-mass.yaml --step auto",
+                                    "converge examples/two-mass.yaml --steps auto",
                                     "stability two-mass --scheme explicit --extension d"};
   fixture                 *f     = *state;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
