@@ -127,6 +127,13 @@ static yoke_status set_jacobians(linear_point *p) {
   }
   yoke_dae_destroy(&dae);
   if (status != YOKE_OK) return status;
+  if (p->i_a < 0) {
+    return yoke_fail(
+        p->ctx, YOKE_E_UNSUPPORTED,
+        "model '%s': motion of it is prescribed from outside by a kinematic coupling, and it is not linear; "
+        "such a model cannot be linearised",
+        p->def->model->name);
+  }
   for (int k = 0; k < p->nv; ++k) {
     p->T_norm[k] = 0.0;
     for (int i = 0; i < p->nqs; ++i) p->T_norm[k] += T_at(p, i, k) * T_at(p, i, k);
@@ -248,6 +255,24 @@ static yoke_status set_directions(linear_point *p) {
   }
   free(b);
   return status;
+}
+
+/* M_r = N^T M N [n_freedoms, n_freedoms]. */
+static yoke_status set_mass(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const size_t        nv = (size_t)p->nv, nf = (size_t)out->n_freedoms;
+  double             *Mn = yoke_allocate(2 * nv + 1, sizeof *Mn), *column = Mn + nv;
+  out->mass = yoke_allocate(nf * nf + 1, sizeof *out->mass);
+  for (size_t j = 0; Mn != NULL && out->mass != NULL && j < nf; ++j) {
+    for (size_t i = 0; i < nv; ++i) column[i] = out->N[i * nf + j];
+    yoke_multibody_mass_apply(p->def->mb, column, Mn);
+    for (size_t k = 0; k < nf; ++k) {
+      for (size_t i = 0; i < nv; ++i) out->mass[k * nf + j] += out->N[i * nf + k] * Mn[i];
+    }
+  }
+  const bool ok = Mn != NULL && out->mass != NULL;
+  free(Mn);
+  return ok ? YOKE_OK : no_memory(p);
 }
 
 /* ---- accelerations ---- */
@@ -487,6 +512,7 @@ static yoke_status linearize(linear_point *p) {
   YOKE_TRY(set_jacobians(p));
   YOKE_TRY(choose_coordinates(p));
   YOKE_TRY(set_directions(p));
+  YOKE_TRY(set_mass(p));
   YOKE_TRY(set_A(p));
   YOKE_TRY(set_C(p));
   p->out->nu = p->nu + (p->def->with_forces ? p->nv : 0);
@@ -520,7 +546,7 @@ yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yok
 }
 
 void yoke_linearization_clear(yoke_linearization *l) {
-  void *const list[] = {l->A, l->B, l->C, l->D, l->f0, l->y0, l->u0, l->coordinate, l->N};
+  void *const list[] = {l->A, l->B, l->C, l->D, l->f0, l->y0, l->u0, l->coordinate, l->N, l->mass};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
   *l = (yoke_linearization){0};
 }

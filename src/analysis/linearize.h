@@ -22,6 +22,7 @@ typedef struct yoke_linearization {
   double *f0, *y0, *u0;                /* [n_x], [ny], [nu] */
   int    *coordinate;                  /* [n_freedoms] which component of v is independent, increasing */
   double *N;                           /* [nv, n_freedoms] */
+  double *mass;                        /* [n_freedoms, n_freedoms] N^T M N: what impulses meet */
 } yoke_linearization;
 
 /* What outputs are made of: accelerations and multipliers [ng + n_guided] as the equations give them at (q, v) under u. */

@@ -54,6 +54,7 @@ static yoke_status create(yoke_context *ctx, const yoke_subsystem *native, const
                                .f0       = l->f0,
                                .y0       = l->y0,
                                .u0       = l->u0,
+                               .mass     = l->mass,
                                .n_ports  = ports->n_ports,
                                .n_extras = ports->n_extras,
                                .kind     = ports->kind};

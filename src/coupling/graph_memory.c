@@ -11,7 +11,7 @@ static bool uses_accelerations(const yoke_graph *g) {
 
 /* Macro points whose channel values a step at full degree reads: predictors k + 1, least squares all its samples. */
 static int channel_depth(const yoke_graph *g) {
-  const int depth = g->settings.order + 1;
+  const int depth = yoke_graph_depth(g);
   return g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES && g->settings.samples > depth ? g->settings.samples
                                                                                               : depth;
 }

@@ -58,24 +58,49 @@ static void write_sets(const yoke_test_model *m, const yoke_test_method *k, char
       k->gauss_seidel ? "gauss-seidel" : "jacobi", predictors[k->predictor], truth(k->update), truth(k->final_update),
                     decompositions[k->decomposition], k->formulation, extensions[k->extension], truth(k->feedthrough));
   if (!is_rigid) n += snprintf(out + n, size - (size_t)n, ";parameters.cc=%.17g;parameters.dc=%.17g", m->cc, m->dc);
-  if (is_rigid) {
-    n += snprintf(out + n, size - (size_t)n,
-                  ";cosimulation.couplings.index=%d;cosimulation.couplings.mu=%.17g;cosimulation.couplings.a=%.17g;"
-                  "cosimulation.couplings.b=%.17g",
-                  k->index, k->mu, k->a, k->b);
-  }
+  const bool is_baumgarte = strcmp(k->formulation, "baumgarte") == 0,
+             is_weighted  = strcmp(k->formulation, "weighted") == 0;
+  if (is_baumgarte || is_weighted)
+    n += snprintf(out + n, size - (size_t)n, ";cosimulation.couplings.index=%d", k->index);
+  if (is_baumgarte) n += snprintf(out + n, size - (size_t)n, ";cosimulation.couplings.mu=%.17g", k->mu);
+  if (is_weighted)
+    n += snprintf(out + n, size - (size_t)n, ";cosimulation.couplings.a=%.17g;cosimulation.couplings.b=%.17g", k->a,
+                  k->b);
   if (strcmp(k->scheme, "waveform") == 0) /* as far as it converges */
     n += snprintf(out + n, size - (size_t)n, ";cosimulation.corrector={rtol: 1e-14, atol: 1e-14, max_iterations: 200}");
   assert_true(n < (int)size);
 }
 
+static void write_kinematic_sets(const yoke_test_model *m, const yoke_test_method *k, char *out, size_t size) {
+  static const char *const forces[]  = {"exact", "reduced", "approximate"};
+  static const char *const motions[] = {"same", "derivative"};
+  static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
+  const int                n         = snprintf(
+                             out, size,
+                             "parameters.m_R=%.17g;parameters.m_Fco=%.17g;parameters.m_Fin=%.17g;parameters.c_R=%.17g;parameters.c_F=%.17g;"
+                                                    "parameters.d_R=%.17g;parameters.d_F=%.17g;cosimulation.step=%.17g;cosimulation.couplings.force=%s;"
+                                                    "cosimulation.couplings.motion=%s;cosimulation.couplings.outputs=%s;cosimulation.couplings.order_force=%d;"
+                                                    "cosimulation.couplings.order_motion=%d",
+                             m->m_R, m->m_Fco, m->m_Fin, m->c_R, m->c_F, m->d_R, m->d_F, m->H, forces[k->force], motions[k->motion],
+                             outputs[k->outputs], k->order_force, k->order_motion);
+  assert_true(n < (int)size);
+}
+
 static bool engine_radius(const yoke_test_model *m, const yoke_test_method *k, double *rho) {
+  static const char *const files[] = {
+      [YOKE_TWO_MASS]           = "examples/two-mass.yaml",
+      [YOKE_TWO_MASS_RIGID]     = "examples/two-mass-rigid.yaml",
+      [YOKE_KINEMATIC_TWO_MASS] = "examples/kinematic-two-mass.yaml",
+  };
   char            sets[2 * COSIM_TEXT];
   cosim           c;
   yoke_stability *s = NULL;
-  write_sets(m, k, sets, sizeof sets);
-  const char *file   = m->kind == YOKE_TWO_MASS ? "examples/two-mass.yaml" : "examples/two-mass-rigid.yaml";
-  yoke_status status = cosim_load(&c, file, sets);
+  if (m->kind == YOKE_KINEMATIC_TWO_MASS) {
+    write_kinematic_sets(m, k, sets, sizeof sets);
+  } else {
+    write_sets(m, k, sets, sizeof sets);
+  }
+  yoke_status status = cosim_load(&c, files[m->kind], sets);
   if (status == YOKE_OK) status = yoke_stability_create(c.ctx, c.model, 0, &s);
   yoke_stability_point point;
   if (status == YOKE_OK) {
@@ -178,7 +203,7 @@ static void two_mass_rigid_radii_are_those_of_the_recurrences(void **state) {
   const yoke_test_model m = test_model(YOKE_TWO_MASS_RIGID);
   tally                 t = {0};
   for (int f = 0; f < yoke_formulation_n(); ++f) {
-    if (!yoke_formulation_at(f)->for_joints) continue;
+    if (!yoke_formulation_at(f)->for_joints || strcmp(yoke_formulation_at(f)->name, "kinematic") == 0) continue;
     for (int s = 0; s < yoke_scheme_n(); ++s) {
       for (int i = 0; i < 4 * 3 * 3; ++i) {
         yoke_test_method k = yoke_test_method_default();
@@ -197,10 +222,35 @@ static void two_mass_rigid_radii_are_those_of_the_recurrences(void **state) {
   finish(&t, 100);
 }
 
+/* Schneider's two masses with other masses; degrees of force and motion, forms of the force, when outputs are taken. */
+static void kinematic_radii_are_those_of_the_recurrences(void **state) {
+  (void)state;
+  yoke_test_model m = yoke_test_model_default(YOKE_KINEMATIC_TWO_MASS);
+  tally           t = {0};
+  m.H               = 0.03;
+  m.m_R             = 4.0;
+  m.m_Fco           = 0.7;
+  m.m_Fin           = 0.6;
+  for (int i = 0; i < 3 * 2 * 4 * 4 * 4; ++i) {
+    yoke_test_method k = yoke_test_method_default();
+    k.scheme           = "explicit";
+    k.formulation      = "kinematic";
+    k.force            = (yoke_test_force)(i % 3);
+    k.motion           = (yoke_test_motion)(i / 3 % 2);
+    k.outputs          = (yoke_test_outputs)(i / 6 % 4);
+    k.order_force      = i / 24 % 4;
+    k.order_motion     = i / 96;
+    k.order            = 1;
+    compare(&m, &k, &t);
+  }
+  finish(&t, 200);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_mass_radii_are_those_of_the_recurrences),
       cmocka_unit_test(two_mass_rigid_radii_are_those_of_the_recurrences),
+      cmocka_unit_test(kinematic_radii_are_those_of_the_recurrences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
