@@ -8,11 +8,14 @@ struct yoke_controller {
   yoke_context         *trial_ctx; /* messages of a trial: kept only when the run ends with it */
   yoke_control_settings settings;
   yoke_estimator        estimator;
-  double                H;        /* of the next trial */
-  int                   degree;   /* likewise */
-  int                   n_failed; /* consecutive rejected trials */
-  int                   n_good;   /* accepted steps with this degree and without reduction */
-  bool                  starts;   /* in the start phase */
+  double                H;          /* of the next trial */
+  int                   degree;     /* likewise */
+  int                   n_failed;   /* consecutive rejected trials */
+  int                   n_good;     /* accepted steps with this degree and without reduction */
+  bool                  starts;     /* in the start phase */
+  bool                  is_forward; /* a subsystem cannot go back: what was tried is accepted */
+  yoke_trial_end        end;
+  void                 *end_user;
 };
 
 yoke_control_settings yoke_control_settings_default(void) {
@@ -47,6 +50,8 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
     const bool compares = yoke_estimator_comparison(&c->estimator) != YOKE_COMPARISON_NONE;
     status              = yoke_graph_control(graph, compares, ctx);
   }
+  const char *name;
+  c->is_forward = !yoke_graph_can_repeat(graph, &name);
   if (status == YOKE_OK) status = yoke_context_create(&c->trial_ctx);
   if (status != YOKE_OK) {
     yoke_controller_destroy(&c);
@@ -71,6 +76,11 @@ void yoke_controller_restart(yoke_controller *c, double H) {
   c->starts               = true;
 }
 
+void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
+  c->end      = end;
+  c->end_user = user;
+}
+
 double yoke_controller_H(const yoke_controller *c) {
   return c->H;
 }
@@ -87,18 +97,22 @@ const yoke_control_settings *yoke_controller_settings(const yoke_controller *c) 
   return &c->settings;
 }
 
+const yoke_estimator *yoke_controller_estimator(const yoke_controller *c) {
+  return &c->estimator;
+}
+
 /* ---- facts for the order control ---- */
 
 /* The values of a channel at T_M, T_{M-1}, ... with times in units of H relative to T_M: T_M is the new point of an accepted
  * step, else T_N. At most n of them. */
 static int values_of(const yoke_trial *trial, const yoke_channel_trial *channel, bool accepted, int n, double *s,
                      double *u) {
-  const double *past   = channel->past;
+  const double *past   = channel->smooth_past;
   const double  origin = accepted ? 1.0 : 0.0;
   int           count  = 0;
   if (accepted) {
     s[count]   = 0.0;
-    u[count++] = channel->value;
+    u[count++] = channel->smooth;
   }
   for (int i = 0; i < trial->n_past && count < n; ++i) {
     s[count]   = trial->past_s[i] - origin;
@@ -188,7 +202,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   if (!v->is_lost) yoke_estimator_estimate(&c->estimator, c->graph, &estimate);
   v->error    = yoke_error_norms_largest(&estimate.norms);
   v->worst    = estimate.worst;
-  v->accepted = v->error <= 1.0;
+  v->accepted = v->error <= 1.0 || (c->is_forward && isfinite(v->error));
   c->n_failed = v->accepted ? 0 : c->n_failed + 1;
   v->degree   = v->is_lost ? trial.degree : next_degree(c, &trial, v->accepted);
 
@@ -264,7 +278,7 @@ static double target(const yoke_controller *c, double t_stop, bool *is_clipped) 
 
 yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_statistics *statistics,
                                  yoke_context *ctx) {
-  yoke_step_statistics total = {.converged = true};
+  yoke_step_statistics total = {.converged = true, .reduced_by = YOKE_NOT_REDUCED};
   const double         t     = yoke_graph_t(c->graph);
   for (;;) {
     bool                 is_clipped;
@@ -283,6 +297,15 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       return status;
     }
     judge(c, status, &v);
+    if (v.accepted && c->end != NULL) {
+      const double end = c->end(c->end_user, t_next, ctx);
+      if (end < t_next || (end > t_next && isfinite(end))) {
+        ++total.rejected[YOKE_REDUCED_BY_EVENT];
+        total.reduced_by = YOKE_REDUCED_BY_EVENT;
+        t_stop           = end;
+        continue;
+      }
+    }
     if (v.accepted) {
       yoke_estimator_accept(&c->estimator, c->graph);
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
@@ -290,16 +313,18 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       total.converged = one.converged;
       total.degree    = c->degree;
       total.error     = v.error;
+      total.is_forced = v.error > 1.0;
       *statistics     = total;
       plan(c, &v, H, is_clipped);
       return YOKE_OK;
     }
     ++total.rejected[reason_of(status)];
-    *statistics = total;
-    c->starts   = false;
-    c->n_good   = 0;
-    c->degree   = v.degree;
-    c->H        = v.ratio * H;
+    total.reduced_by = reason_of(status);
+    *statistics      = total;
+    c->starts        = false;
+    c->n_good        = 0;
+    c->degree        = v.degree;
+    c->H             = v.ratio * H;
     if (c->H < least_step(c)) {
       tell(c, ctx);
       return too_small(c, &v, status, H, ctx);

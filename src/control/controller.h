@@ -6,6 +6,7 @@
  *                highest degree, a rejection, or a control that asks for less
  *   fixed degree (order_min = order_max) rises by one per accepted step to its goal, whatever the step does
  *   last step    is shortened to the given end; the planned step stays
+ *   no way back  when a subsystem cannot repeat a step, every step is accepted and its error sets the next one only
  * All decisions are functions of accepted values and estimates: the same bits on repetition, for any number of threads. */
 #ifndef YOKE_CONTROL_CONTROLLER_H
 #define YOKE_CONTROL_CONTROLLER_H
@@ -38,6 +39,11 @@ void        yoke_controller_destroy(yoke_controller **controller);
 yoke_status yoke_controller_step(yoke_controller *controller, double t_stop, yoke_step_statistics *statistics,
                                  yoke_context *ctx);
 
+/* Called when a trial that ended at t_next has passed the error test: +infinity lets it be accepted, another time ends the step
+ * there instead (an event): it is tried again. NULL: never. */
+typedef double (*yoke_trial_end)(void *user, double t_next, yoke_context *ctx);
+void yoke_controller_watch(yoke_controller *controller, yoke_trial_end end, void *user);
+
 /* The motion has a break at the present point (impact, switched load): the past does not continue. Degree 0 and a step of at
  * most `H` [s] again, with a new start phase. */
 void yoke_controller_restart(yoke_controller *controller, double H);
@@ -46,5 +52,6 @@ double                       yoke_controller_H(const yoke_controller *controller
 int                          yoke_controller_degree(const yoke_controller *controller); /* likewise */
 yoke_estimate_way            yoke_controller_way(const yoke_controller *controller);
 const yoke_control_settings *yoke_controller_settings(const yoke_controller *controller);
+const yoke_estimator        *yoke_controller_estimator(const yoke_controller *controller); /* tells of the last trial */
 
 #endif

@@ -6,6 +6,7 @@
 /* Least scales [m, m/s, N]: a model at rest has no size yet. */
 static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling = 1.0;
 static const double share_of_scale = 0.1;
+static const double surprise       = 10.0; /* times what two extrapolations differ by */
 
 /* ---- choice ---- */
 
@@ -123,36 +124,80 @@ static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *t
   return (yoke_error_constants){1.0 - ratio.position, 1.0 - ratio.velocity};
 }
 
+/* Is the error of the motion known, or do coupling values stand in? */
+static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
+  if (e->way == YOKE_ESTIMATE_COUPLING) return false;
+  return e->way == YOKE_ESTIMATE_PREDICTED || trial->is_compared;
+}
+
+bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph, int i, double *error) {
+  yoke_trial      trial;
+  yoke_port_trial port;
+  yoke_graph_trial(graph, &trial);
+  if (!has_motion(e, &trial)) return false;
+  yoke_graph_port_trial(graph, i, &port);
+  const yoke_error_constants factor = factors(e, &trial);
+  const double              *other  = e->way == YOKE_ESTIMATE_PREDICTED ? port.y_predicted : port.y_compared;
+  for (int k = 0; k < port.n_p + port.n_v; ++k)
+    error[k] = (k < port.n_p ? factor.position : factor.velocity) * (port.y[k] - other[k]);
+  return true;
+}
+
+/* exLE and exMD compare two extrapolations: what happens on the other side of a coupling during the step changes neither, and they
+ * see it one step late. Where the new coupling values are off by far more than the two extrapolations differ, the motion is off by
+ * that factor more than it seems; where they differ by nothing, the error of the coupling values has to do. */
+static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
+                           yoke_estimate *out) {
+  yoke_wrms expected = {0};
+  for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
+    yoke_channel_trial channel;
+    yoke_graph_channel_trial(graph, i, &channel);
+    yoke_wrms_add(&expected, channel.compared - channel.predicted, channel.value, e->tolerances.rtol,
+                  yoke_estimator_atol_coupling(e, channel.is_force));
+  }
+  yoke_estimate coupling = *out;
+  estimate_coupling(e, graph, trial, &coupling);
+  const double actual = coupling.norms.coupling, factor = actual / yoke_wrms_value(&expected);
+  if (!(factor > surprise)) return;
+  const double motion = factor * fmax(out->norms.position, out->norms.velocity);
+  if (motion < actual) { /* not when it is not a number */
+    out->norms.position *= factor;
+    out->norms.velocity *= factor;
+  } else {
+    *out = coupling;
+  }
+}
+
 static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
                             yoke_estimate *out) {
-  const yoke_error_constants factor   = factors(e, trial);
-  const yoke_tolerances     *t        = &e->tolerances;
-  const double               atol[2]  = {absolute(t, 0, e->scales.position, least_position),
-                                         absolute(t, 1, e->scales.velocity, least_velocity)};
-  yoke_wrms                  position = {0}, velocity = {0};
-  search                     worst = {0};
+  const yoke_tolerances *t       = &e->tolerances;
+  const double           atol[2] = {absolute(t, 0, e->scales.position, least_position),
+                                    absolute(t, 1, e->scales.velocity, least_velocity)};
+  yoke_wrms              norm[2] = {0};
+  search                 worst   = {0};
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
+    double          error[YOKE_PORT_MAX_Y];
     yoke_graph_port_trial(graph, i, &port);
-    const double *other = e->way == YOKE_ESTIMATE_PREDICTED ? port.y_predicted : port.y_compared;
-    for (int k = 0; k < port.n_p; ++k)
-      add(&position, &worst, i / 2, factor.position * (port.y[k] - other[k]), port.y[k], t->rtol, atol[0]);
-    for (int k = port.n_p; k < port.n_p + port.n_v; ++k)
-      add(&velocity, &worst, i / 2, factor.velocity * (port.y[k] - other[k]), port.y[k], t->rtol, atol[1]);
+    (void)yoke_estimator_port_errors(e, graph, i, error);
+    for (int k = 0; k < port.n_p + port.n_v; ++k) {
+      const int level = k < port.n_p ? 0 : 1;
+      add(&norm[level], &worst, i / 2, error[k], port.y[k], t->rtol, atol[level]);
+    }
   }
-  out->norms.position = yoke_wrms_value(&position);
-  out->norms.velocity = yoke_wrms_value(&velocity);
+  out->norms.position = yoke_wrms_value(&norm[0]);
+  out->norms.velocity = yoke_wrms_value(&norm[1]);
   out->worst          = worst.wire;
   yoke_graph_local_order(graph, trial->degree, out->norms.order);
+  if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
 }
 
 void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, yoke_estimate *out) {
   yoke_trial trial;
   *out = (yoke_estimate){.norms = {.order = {1, 1, 1}}};
   yoke_graph_trial(graph, &trial);
-  const bool compares = yoke_estimator_comparison(e) != YOKE_COMPARISON_NONE;
-  if (e->way == YOKE_ESTIMATE_COUPLING || (compares && !trial.is_compared))
-    estimate_coupling(e, graph, &trial, out);
-  else
+  if (has_motion(e, &trial))
     estimate_motion(e, graph, &trial, out);
+  else
+    estimate_coupling(e, graph, &trial, out);
 }

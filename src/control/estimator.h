@@ -58,6 +58,10 @@ yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator);
 /* Errors of the last trial. */
 void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *graph, yoke_estimate *out);
 
+/* Signed errors of one port's positions and velocities in the last trial (trial.h); false: this trial has none, coupling values
+ * stand in. */
+bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_graph *graph, int port, double *error);
+
 /* Tolerance of coupling values: rtol |u| + this. */
 double yoke_estimator_atol_coupling(const yoke_estimator *estimator, bool is_force);
 

@@ -1,4 +1,5 @@
 #include "coupling/comparison.h"
+#include "coupling/correction.h"
 
 #include "base/text.h"
 #include <string.h>
@@ -64,6 +65,31 @@ int graph_comparison_degree(const yoke_graph *g) {
   return degree < GRAPH_SIGNAL_DEGREE ? degree : GRAPH_SIGNAL_DEGREE;
 }
 
+static bool has_matrix(const yoke_graph *g) {
+  return g->broyden != NULL ? g->made.is_made : g->factor[0] != NULL;
+}
+
+/* The exact motion meets the conditions, the comparison misses them by as much as its polynomials miss the exact inputs. To first
+ * order it meets them with other nodes:  y^ += (dy/dw) delta,  (dc/dw) delta = -c(y^).  What is left of its error is what the
+ * conditions do not see, as in the step itself. */
+static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
+  if (!has_matrix(g)) return YOKE_OK; /* waveform: the end values settle by themselves */
+  g->is_viewing_comparison = true;
+  (void)graph_residual(g, 0);
+  const yoke_status status = graph_correct(g, ctx);
+  g->is_viewing_comparison = false;
+  if (status != YOKE_OK) return status;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s  = &g->subsystems[i];
+    const int        ny = s->subsystem->ny;
+    for (int c = 0; c < s->n_columns; ++c) {
+      const double *column = s->dy + (size_t)c * (size_t)ny;
+      for (int k = 0; k < ny; ++k) s->y_compared[k] += column[k] * g->delta[s->column[c]];
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(graph_consistent_find(g, ctx));
   const int degree = graph_comparison_degree(g);
@@ -72,7 +98,8 @@ yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics
     through_end(g, channel->consistent_new, degree, channel->consistent, channel->comparison);
   }
   g->is_compared = true;
-  return graph_pass_comparison(g, statistics);
+  YOKE_TRY(graph_pass_comparison(g, statistics));
+  return meet_conditions(g, ctx);
 }
 
 /* ---- what step control asks (trial.h) ---- */
@@ -172,12 +199,17 @@ int yoke_graph_n_all_channels(const yoke_graph *g) {
 }
 
 void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *out) {
-  const graph_channel *channel = &g->channels[k];
-  *out                         = (yoke_channel_trial){.is_force  = channel->info.is_force,
-                                                      .value     = channel->value,
-                                                      .predicted = g->w_predicted[channel->w_at + channel->n_nodes - 1],
-                                                      .past      = channel->past,
-                                                      .wire      = channel->wire};
+  const graph_channel *channel       = &g->channels[k];
+  const bool           is_consistent = g->comparison == YOKE_COMPARISON_CONSISTENT && g->is_compared;
+
+  *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
+                              .value       = channel->value,
+                              .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],
+                              .past        = channel->past,
+                              .smooth      = is_consistent ? channel->consistent_new : channel->value,
+                              .smooth_past = is_consistent ? channel->consistent : channel->past,
+                              .wire        = channel->wire};
+  for (int j = GRAPH_SIGNAL_DEGREE; g->is_compared && j >= 0; --j) out->compared += channel->comparison[j];
 }
 
 const char *yoke_graph_wire_name(const yoke_graph *g, int wire) {

@@ -169,6 +169,7 @@ typedef struct yoke_formulation_ops {
   /* State reset at the end of every step: rows whose s and s' shall vanish. From the outputs of both ports: s and s',
    * gradients L of each side in the components of its velocities. Returns n <= YOKE_COUPLING_MAX_ROWS. NULL: no reset. */
   int (*reset_rows)(const void *self, const double *const y[2], yoke_reset_rows *out);
+
   /* Degree of a channel where it is not that of the run: explicit scheme, extrapolation only, min(order, N) in step N.
    * NULL: the run's. */
   int (*order)(const void *self, int channel);

@@ -13,6 +13,7 @@ enum {
   GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
   QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
 };
+static const double impact_growth = 1e5; /* from one jump to the next: no divergence grows like this */
 
 yoke_scheme_settings yoke_scheme_settings_default(void) {
   return (yoke_scheme_settings){.scheme              = "semi-implicit",
@@ -523,7 +524,7 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 }
 
 /* Constant inputs of one subsystem from the newest values of the history. */
-static void held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
+void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   for (int k = 0; k < s->subsystem->nu; ++k)
     c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
@@ -537,7 +538,7 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
     yoke_signal      signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y));
   }
   return YOKE_OK;
@@ -546,35 +547,25 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
 /* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). */
 static void set_initial(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
-    graph_channel *channel = &g->channels[c];
-    const double  *initial = g->wires[channel->wire].wire.initial;
+    graph_channel *channel           = &g->channels[c];
+    const double  *initial           = g->wires[channel->wire].wire.initial;
+    g->wires[channel->wire].is_given = initial != NULL;
     if (initial == NULL) continue;
     channel->past[0] = initial[c - g->wires[channel->wire].first];
     channel->largest = fabs(channel->past[0]);
   }
 }
 
-yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
-  g->n_past    = 1;
-  g->past_t[0] = t;
-  g->H         = 0.0;
-  set_initial(g);
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    double      times[2];
-    yoke_signal signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(
-        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
-  }
-  /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+/* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
     yoke_status status = graph_outputs_with_history(g, t);
-    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "the start has outputs that are not finite");
+    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
       double            u[YOKE_COUPLING_MAX_CHANNELS];
-      if (wire->wire.initial != NULL || wire->wire.formulation->update == NULL) continue;
+      if (wire->is_given || wire->wire.formulation->update == NULL) continue;
       graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
       for (int k = 0; k < wire->n_channels; ++k) {
@@ -586,11 +577,26 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  YOKE_TRY(graph_outputs_with_history(g, t));
+  return graph_outputs_with_history(g, t);
+}
+
+yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
+  g->n_past    = 1;
+  g->past_t[0] = t;
+  g->H         = 0.0;
+  set_initial(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    double      times[2];
+    yoke_signal signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+  }
+  YOKE_TRY(graph_balance(g, t, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
     memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
@@ -685,6 +691,12 @@ yoke_status graph_exchange(yoke_graph *g) {
   return YOKE_OK;
 }
 
+/* What a coupling that diverges could use instead. */
+static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
+  if (channel->order >= 0) return "force exact"; /* no other scheme drives it */
+  return g->scheme->needs_explicit_form ? "scheme semi-implicit" : "scheme implicit";
+}
+
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
 static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
   const graph_channel *worst = NULL;
@@ -696,9 +708,9 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or scheme %s",
+                   "from t = %.9g s failed; use a smaller macro step, a lower order, or %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, worst));
 }
 
 /* A subsystem that cannot go back can be stepped once only. */
@@ -766,6 +778,8 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   const bool exceeds =
       fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) && fabs(jump) > 1e-9 * g->largest[is_force];
   if (exceeds) {
+    /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
+    if (fabs(jump) > impact_growth * fabs(channel->jump)) channel->n_growing = channel->n_flips = 0;
     if (channel->n_growing == 0) channel->first_jump = fabs(jump);
     channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
     ++channel->n_growing;
@@ -775,22 +789,24 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
     channel->n_growing = channel->n_flips = 0;
     channel->jump                         = 0.0;
   }
-  const bool   beyond_all = fabs(jump) > g->largest[is_force];
-  const bool   flips      = channel->n_flips >= 3;
-  const double growth     = fabs(jump) / channel->first_jump; /* since the first of them */
-  const bool   explodes =
-      channel->n_growing >= 5 && ((flips && growth > 1e4) || (channel->n_flips >= 1 && beyond_all && growth > 1e6));
-  const bool grows     = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
-  const bool diverges  = exceeds && (explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  const bool   flips    = channel->n_flips >= 3;
+  const double growth   = fabs(jump) / channel->first_jump; /* since the first of them */
+  const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
+  const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
+  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
+  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+                        channel->info.enters[1] != YOKE_ENTRY_COPY_P;
+  const bool diverges =
+      exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
   channel->largest     = fmax(channel->largest, fabs(value));
   g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
   if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or scheme %s",
+                   "%dth time; use a smaller macro step, a lower order, or %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, channel));
 }
 
 static void shift(double *list, int n) {
@@ -803,6 +819,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+    if (channel->info.enters[0] == YOKE_ENTRY_NONE && channel->info.enters[1] == YOKE_ENTRY_NONE) continue;
     YOKE_TRY(watch(g, channel, jump, channel->value, ctx));
     channel->correction = fabs(jump);
   }

@@ -52,21 +52,28 @@ yoke_scheme_settings yoke_scheme_settings_default(void);
 
 /* Why a trial step was rejected or a step is shorter than planned. */
 typedef enum yoke_reduction {
-  YOKE_REDUCED_BY_ERROR,      /* error test */
-  YOKE_REDUCED_BY_CORRECTOR,  /* not converged, or a subsystem could not finish */
-  YOKE_REDUCED_BY_NON_FINITE, /* values that are not finite */
-  YOKE_N_REDUCTIONS
+  YOKE_REDUCED_BY_ERROR,                      /* error test */
+  YOKE_REDUCED_BY_CORRECTOR,                  /* not converged, or a subsystem could not finish */
+  YOKE_REDUCED_BY_NON_FINITE,                 /* values that are not finite */
+  YOKE_REDUCED_BY_EVENT,                      /* an event inside the step ends it */
+  YOKE_N_REJECTIONS,                          /* these throw a trial away; the others only shorten a step: */
+  YOKE_REDUCED_BY_SWITCH = YOKE_N_REJECTIONS, /* a load switches at its end */
+  YOKE_REDUCED_BY_END,                        /* of the run */
+  YOKE_N_REDUCTIONS,
+  YOKE_NOT_REDUCED = YOKE_N_REDUCTIONS
 } yoke_reduction;
 
 typedef struct yoke_step_statistics {
-  int    iterations;   /* corrector passes */
-  int    integrations; /* of subsystems, perturbed ones included */
-  double residual;     /* largest |c| with the outputs of the last pass */
-  bool   converged;    /* implicit and waveform: the test was met */
-  int    degree;       /* in force */
+  int            iterations;   /* corrector passes */
+  int            integrations; /* of subsystems, perturbed ones included */
+  double         residual;     /* largest |c| with the outputs of the last pass */
+  bool           converged;    /* implicit and waveform: the test was met */
+  int            degree;       /* in force */
   /* step control: */
-  double error;                       /* norm of the estimated error, 1 is the tolerance */
-  int    rejected[YOKE_N_REDUCTIONS]; /* trials before this step was accepted, by reason */
+  double         error;                       /* norm of the estimated error, 1 is the tolerance */
+  int            rejected[YOKE_N_REJECTIONS]; /* trials before this step was accepted, by reason */
+  yoke_reduction reduced_by;                  /* the last reason why the step is shorter than it was planned */
+  bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
 } yoke_step_statistics;
 
 /* One coupling and where it is connected. */
@@ -108,6 +115,18 @@ yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 
 /* Points of the past that the highest degree of the run can use. */
 int yoke_graph_depth(const yoke_graph *graph);
+
+/* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
+int    yoke_graph_events(const yoke_graph *graph, int subsystem, yoke_found_event *found); /* [YOKE_MAX_FOUND] */
+double yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
+
+/* Between an accepted step and the next trial: an event was dealt with; a subsystem gets new positions and velocities; the
+ * history of the couplings begins anew with values that fit the states. given[wire] are channel values of that wire
+ * (multipliers); NULL: those that its `update` gives. Call restart after all that changed. */
+void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
+yoke_status yoke_graph_assign(yoke_graph *graph, int subsystem, const double *q, const double *v, yoke_context *ctx);
+yoke_status yoke_graph_refresh(yoke_graph *graph, yoke_context *ctx); /* outputs of states that were assigned */
+yoke_status yoke_graph_restart(yoke_graph *graph, const double *const *given, yoke_context *ctx);
 
 /* Questions about the accepted state. */
 double                      yoke_graph_t(const yoke_graph *graph);

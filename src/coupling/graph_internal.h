@@ -46,6 +46,7 @@ typedef struct graph_wire {
   int       first, n_channels; /* its channels */
   int       c_at, n_c;         /* its conditions */
   int       n_y[2];
+  bool      is_given;                      /* its values at the start or restart come from outside */
   int       n_sets;                        /* of conditions */
   double    share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
@@ -119,9 +120,10 @@ struct yoke_graph {
   /* step control (trial.h) */
   bool                     is_controlled;
   yoke_comparison_kind     comparison;
-  bool                     is_compared; /* the comparison integration of this trial is done */
-  int                      n_passes;    /* of this trial */
-  struct graph_consistent *consistent;  /* NULL: not needed */
+  bool                     is_compared;           /* the comparison integration of this trial is done */
+  bool                     is_viewing_comparison; /* conditions see the comparison instead of the last pass */
+  int                      n_passes;              /* of this trial */
+  struct graph_consistent *consistent;            /* NULL: not needed */
 
   /* tasks of a pass */
   graph_task    *tasks;
@@ -196,6 +198,11 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 
 /* Outputs y of all accepted states at t with the newest channel values of the history. */
 yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
+/* Constant inputs of one subsystem from the newest values of the history; `times` [2], `c` [nu]. */
+void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double *times, double *c, yoke_signal *out);
+
+/* Values of the history and outputs of the accepted states that belong to each other; wires that are given keep theirs. */
+yoke_status graph_balance(yoke_graph *graph, double t, yoke_context *ctx);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

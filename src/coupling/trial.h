@@ -59,7 +59,10 @@ void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *o
 typedef struct yoke_channel_trial {
   bool          is_force;
   double        value, predicted; /* at T_{N+1} */
+  double        compared;         /* end value of the comparison, when there was one */
   const double *past;             /* accepted, newest first */
+  double        smooth; /* value and past as they belong to the outputs: consistent ones, where they were found */
+  const double *smooth_past;
   int           wire;
 } yoke_channel_trial;
 int         yoke_graph_n_all_channels(const yoke_graph *graph);

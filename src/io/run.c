@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "io/result_reader.h"
 #include "io/result_writer.h"
+#include "io/step_report.h"
 #include "master/simulation.h"
 #include <yoke/yoke.h>
 #include <errno.h>
@@ -446,6 +447,7 @@ static yoke_status create_split_hdf5(recorder *r, const char *settings) {
         .jacobian     = c->jacobian,
         .order        = r->summary->order,
         .step         = r->summary->macro_step,
+        .control      = r->summary->control,
     };
     status = create_hdf5(r, settings, &split);
   }
@@ -546,14 +548,19 @@ static void record_parts(recorder *r) {
 }
 
 static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
-  recorder *r = user;
+  recorder    *r     = user;
+  const double error = r->summary->control[0] ? statistics->error : (double)NAN;
+  int64_t      rejected[YOKE_N_REJECTED];
+  for (int i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = statistics->rejected[i];
+  yoke_step_report_add(&r->summary->report, H, order, error, rejected, (int)statistics->reduced_by,
+                       statistics->is_forced);
   if (!r->hdf5) return YOKE_OK;
   const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
   int               n     = 0;
   for (int k = 0; k < r->summary->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
   }
-  const yoke_macro_row row = {
+  yoke_macro_row row = {
       .t            = t,
       .H            = H,
       .order        = order,
@@ -561,8 +568,12 @@ static yoke_status record_macro(void *user, double t, double H, int order, const
       .integrations = statistics->integrations,
       .residual     = statistics->residual,
       .converged    = statistics->converged,
+      .error        = error,
+      .reduced_by   = (int)statistics->reduced_by,
+      .is_forced    = statistics->is_forced,
       .channels     = r->channels,
   };
+  memcpy(row.rejected, statistics->rejected, sizeof row.rejected);
   return yoke_result_writer_macro(r->hdf5, r->ctx, &row);
 }
 
@@ -679,8 +690,6 @@ static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *
     to->integrations         = from->macro.integrations;
     to->unconverged          = from->macro.unconverged;
     to->residual             = from->macro.residual;
-    to->smallest_macro_step  = from->macro.smallest;
-    to->largest_macro_step   = from->macro.largest;
     if (to->control[0] && from->macro.steps > 0) to->macro_step = (to->t - to->t_start) / (double)from->macro.steps;
   }
   if (from->method) snprintf(to->method, sizeof to->method, "%s", from->method);
@@ -727,7 +736,8 @@ static void use_threads(int threads) {
 /* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
                                 yoke_result **keep) {
-  *summary            = (yoke_run_summary){0};
+  *summary = (yoke_run_summary){0};
+  yoke_step_report_clear(&summary->report);
   const double begin  = yoke_clock_now();
   yoke_model  *model  = NULL;
   recorder     r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};

@@ -629,6 +629,8 @@ static yoke_status sort_loads(builder *b) {
 
 static yoke_status sort_events(builder *b) {
   const yoke_model *model = b->split->model;
+  b->split->events        = yoke_allocate((size_t)model->n_events + 1, sizeof *b->split->events);
+  if (b->split->events == NULL) return no_memory(b);
   for (int i = 0; i < model->n_events; ++i) {
     const yoke_event *event = &model->events[i];
     int               part  = -1;
@@ -636,7 +638,8 @@ static yoke_status sort_events(builder *b) {
     YOKE_TRY(agree_expression(b, "event", event->name, event->when, &part));
     for (int k = 0; k < event->n_set; ++k) YOKE_TRY(agree_expression(b, "event", event->name, event->value[k], &part));
     if (part < 0) part = 0; /* of time alone: any subsystem sees it */
-    if (yoke_submodel_add_event(&b->split->parts[part], event) < 0) return no_memory(b);
+    b->split->events[i] = (yoke_split_event){part, yoke_submodel_add_event(&b->split->parts[part], event)};
+    if (b->split->events[i].own < 0) return no_memory(b);
   }
   return YOKE_OK;
 }
@@ -657,6 +660,7 @@ void yoke_split_destroy(yoke_split **split) {
   free(s->parts);
   free(s->couplings);
   free(s->wires);
+  free(s->events);
   free(s);
   *split = NULL;
 }

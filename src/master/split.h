@@ -10,7 +10,8 @@
  *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
  *      connection itself (ends in the same order), which a rigid joint's multipliers drive.
  *   5. Channels of constraints start with the multipliers and motions of the assembled whole model.
- * Joints with prescribed motion, loads and events across parts are refused with names. */
+ * An event goes into the part of the states it reads and sets. Joints with prescribed motion, loads and events across parts are
+ * refused with names. */
 #ifndef YOKE_MASTER_SPLIT_H
 #define YOKE_MASTER_SPLIT_H
 
@@ -33,6 +34,11 @@ typedef struct yoke_split_coupling {
   yoke_coupling_settings settings;
 } yoke_split_coupling;
 
+/* Where an event of the model went. */
+typedef struct yoke_split_event {
+  int part, own; /* number within the part's submodel */
+} yoke_split_event;
+
 typedef struct yoke_split {
   const yoke_model    *model;
   yoke_partition       partition;
@@ -41,7 +47,8 @@ typedef struct yoke_split {
   yoke_submodel       *parts; /* names, solvers and substeps: model->parts */
   int                  n_couplings;
   yoke_split_coupling *couplings;
-  yoke_wire           *wires; /* [n_couplings]; formulations are owned by the split */
+  yoke_wire           *wires;  /* [n_couplings]; formulations are owned by the split */
+  yoke_split_event    *events; /* [n_events] of the model */
 } yoke_split;
 
 /* Settings of the scheme from `cosimulation:`, and the macro step [s]; 0: step control, and the order is the highest of the file. What

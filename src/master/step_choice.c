@@ -102,6 +102,9 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const y
   s->order_rule = strcmp(c->order_rule, "conservative") == 0 ? YOKE_ORDER_RULE_CONSERVATIVE : YOKE_ORDER_RULE_IDA;
   YOKE_TRY(choose_estimator(ctx, graph, c->estimator, choice));
   choose_steps(split, choice);
+  const char *fixed = NULL;
+  if (!yoke_graph_can_repeat(graph, &fixed))
+    say(choice, "; uncontrolled acceptance (subsystem '%s' cannot go back)", fixed);
   if (low == high)
     say(choice, "; order %d", low);
   else
