@@ -742,15 +742,16 @@ static void final_values(yoke_graph *g, const graph_wire *wire) {
 /* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
 static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
-  if (g->comparison != YOKE_COMPARISON_CONSISTENT) return YOKE_OK;
+  if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;
   return graph_compare_behind(g, statistics, ctx);
 }
 
 yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
-  *statistics    = (yoke_step_statistics){.converged = true};
-  g->trial_ready = false;
-  g->is_compared = false;
-  g->n_passes    = 0;
+  *statistics       = (yoke_step_statistics){.converged = true};
+  g->trial_ready    = false;
+  g->is_compared    = false;
+  g->n_passes       = 0;
+  g->has_consistent = false;
   YOKE_TRY(can_try(g, ctx));
   if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
     const size_t n = (size_t)g->n_c;
@@ -835,7 +836,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     shift(channel->past, GRAPH_PAST);
     channel->past[0] = channel->value;
   }
-  if (g->consistent != NULL) graph_consistent_accept(g);
+  if (g->has_consistent) graph_consistent_accept(g);
   if (g->broyden != NULL) {
     const size_t n = (size_t)g->n_c;
     memcpy(g->broyden + n * n, g->broyden, n * n * sizeof *g->broyden);
