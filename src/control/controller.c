@@ -234,7 +234,16 @@ static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped
 
 static yoke_reduction reason_of(yoke_status status) {
   if (status == YOKE_OK) return YOKE_REDUCED_BY_ERROR;
-  return status == YOKE_NON_FINITE ? YOKE_REDUCED_BY_NON_FINITE : YOKE_REDUCED_BY_CORRECTOR;
+  return status == YOKE_NON_FINITE || status == YOKE_E_UNSTABLE ? YOKE_REDUCED_BY_NON_FINITE
+                                                                : YOKE_REDUCED_BY_CORRECTOR;
+}
+
+/* Does a trial that failed like this deserve a shorter one? A solver that could not finish may have been led astray by the inputs
+ * of the trial, or needs the macro point to be nearer (fixed micro steps at an impact). */
+static bool is_worth_another(const yoke_controller *c, yoke_status status) {
+  if (status == YOKE_OK) return true;
+  if (c->is_forward) return false;
+  return status > 0 || status == YOKE_E_STEP_TOO_SMALL || status == YOKE_E_NOT_CONVERGED || status == YOKE_E_UNSTABLE;
 }
 
 /* Below this, times and their differences lose their digits. */
@@ -295,7 +304,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     total.integrations += one.integrations;
     total.iterations += one.iterations;
     *statistics = total;
-    if (status < 0) {
+    if (!is_worth_another(c, status)) {
       tell(c, ctx);
       return status;
     }
