@@ -73,12 +73,10 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
   const yoke_connection *connection = &mb->model->connections[c];
   mb_joint              *joint      = &mb->joints[mb->n_joints + mb->n_guided];
   mb_guided             *guided     = &mb->guided[mb->n_guided];
-  const yoke_body_kind  *kind[2];
   yoke_row               rows[MOST_ROWS];
   const int              n = yoke_joint_rows(connection->kind, rows);
   *joint                   = (mb_joint){.connection = c, .g0 = mb->n_rows};
   mb_set_link(mb, connection->frame, &joint->link);
-  mb_link_kinds(mb, &joint->link, kind);
   YOKE_TRY(check_guided(mb, ctx, c, n, options));
   guided->side = mb_real_side(mb, &joint->link);
   for (int r = 0; r < n; ++r) {
@@ -86,13 +84,7 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
     for (int i = 0; i < options->n_inputs; ++i) {
       if (is_row_input(&options->inputs[i], c) && options->inputs[i].component == r) found = i;
     }
-    if (found < 0 && yoke_row_is_idle(&rows[r], &joint->link, kind)) continue;
-    if (found < 0) {
-      char label[32];
-      yoke_row_label(&rows[r], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no acceleration among the inputs",
-                       connection->name, label);
-    }
+    if (found < 0) continue; /* it does not act, or follows from other joints */
     joint->row[joint->n]     = rows[r];
     joint->own[joint->n]     = r;
     guided->input[joint->n]  = found;
