@@ -443,6 +443,7 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
     if (request->extras != 0) { /* they belong to the rows of the joint as this side has it */
       YOKE_TRY(add_ghost(b, k, side, &end));
       request->connection = end.connection;
+      for (int r = 0; r < k->joint.n; ++r) request->rows |= 1u << k->joint.own[r];
     }
     for (int i = 0; i < n; ++i) {
       const yoke_entry entry = channels[i].enters[side];
