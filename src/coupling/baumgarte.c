@@ -139,6 +139,18 @@ static unsigned baumgarte_holds(const void *object) {
   return self->index == 3 ? YOKE_HOLDS_POSITION : 0;
 }
 
+/* The multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
+static void baumgarte_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 2}};
+}
+
+static int baumgarte_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                                double *dc_dy2) {
+  const baumgarte *self = object;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops baumgarte_ops;
 
 const yoke_formulation_ops baumgarte_ops = {
@@ -155,4 +167,6 @@ const yoke_formulation_ops baumgarte_ops = {
     .residual     = baumgarte_residual,
     .jacobian     = baumgarte_jacobian,
     .holds        = baumgarte_holds,
+    .error_rule   = baumgarte_error_rule,
+    .consistent   = baumgarte_consistent,
 };

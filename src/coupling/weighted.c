@@ -197,6 +197,18 @@ static unsigned weighted_holds(const void *object) {
   return self->n_sets == 1 ? YOKE_HOLDS_POSITION : 0;
 }
 
+/* The multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
+static void weighted_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 2}};
+}
+
+static int weighted_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                               double *dc_dy2) {
+  const weighted *self = object;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops weighted_ops;
 
 const yoke_formulation_ops weighted_ops = {
@@ -215,4 +227,6 @@ const yoke_formulation_ops weighted_ops = {
     .n_sets       = weighted_n_sets,
     .set_weight   = weighted_set_weight,
     .holds        = weighted_holds,
+    .error_rule   = weighted_error_rule,
+    .consistent   = weighted_consistent,
 };
