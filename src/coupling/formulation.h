@@ -49,6 +49,7 @@ typedef struct yoke_coupling_settings {
   bool                 feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
   double               relaxation;  /* share of the new value; 1 (waveform 0.7) */
   double               nodes[2];    /* positions of inner nodes of the third-step layout */
+  double               step;        /* macro step [s], for judgements before the run; 0: not known */
   /* kinematic: */
   int                  prescribed; /* side whose motion is prescribed: 0, 1 */
   yoke_kinematic_force force;
@@ -169,6 +170,7 @@ typedef struct yoke_formulation_ops {
   /* State reset at the end of every step: rows whose s and s' shall vanish. From the outputs of both ports: s and s',
    * gradients L of each side in the components of its velocities. Returns n <= YOKE_COUPLING_MAX_ROWS. NULL: no reset. */
   int (*reset_rows)(const void *self, const double *const y[2], yoke_reset_rows *out);
+
   /* Degree of a channel where it is not that of the run: explicit scheme, extrapolation only, min(order, N) in step N.
    * NULL: the run's. */
   int (*order)(const void *self, int channel);

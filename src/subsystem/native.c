@@ -567,7 +567,7 @@ static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) 
   if (c < 0) return YOKE_OK;
   return yoke_fail(
       ctx, YOKE_E_MODEL,
-      "joint '%s': side %d cannot follow its row '%s', because other joints of its subsystem already decide "
+      "joint '%s': side %d cannot follow its row '%s', because other joints or couplings of its subsystem decide "
       "that motion; let the other side be the displacement side, or use decomposition force/force",
       n->model->connections[c].name, side + 1, label);
 }
