@@ -40,6 +40,7 @@ void graph_prepare(yoke_graph *g, double t_next) {
       graph_channel *channel = &g->channels[wire->first + k];
       const int      own     = channel->order < g->n_past - 1 ? channel->order : g->n_past - 1;
       channel->has_curve     = false;
+      if (is_own && own < g->degree) g->degree = own;
       wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
     }
   }
