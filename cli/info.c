@@ -1,5 +1,6 @@
 /* yoke info: what a model or a result consists of. */
 #include "command.h"
+#include "steps.h"
 #include <math.h>
 #include <string.h>
 
@@ -248,10 +249,16 @@ static void print_result(const yoke_result *result, bool all) {
     putchar('\n');
   }
   if (f.n_subsystems > 0) {
-    printf("%-14s %s, %s, order %d, macro step %.6g s; %zu macro steps, %d %s, %d coupling %s\n", "cosimulation",
-           f.scheme, f.sequence, f.order, f.macro_step, f.n_macro_steps, f.n_subsystems,
+    printf("%-14s %s, %s, order %s%d, ", "cosimulation", f.scheme, f.sequence, *f.control ? "up to " : "", f.order);
+    if (*f.control)
+      printf("step control; ");
+    else
+      printf("macro step %.6g s; ", f.macro_step);
+    printf("%zu macro steps, %d %s, %d coupling %s\n", f.n_macro_steps, f.n_subsystems,
            plural(f.n_subsystems, "subsystem", "subsystems"), f.n_channels,
            plural(f.n_channels, "channel", "channels"));
+    if (*f.control) printf("%-14s %s\n", "chosen", f.control);
+    print_steps(stdout, 14, &f.report);
   }
   printf("%-14s %d\n", "quantities", n);
   const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
@@ -276,6 +283,8 @@ static void json_result(json *j, const yoke_result *result) {
   json_whole(j, "channels", f.n_channels);
   json_whole(j, "macro_steps", (int64_t)f.n_macro_steps);
   json_text(j, "scheme", f.n_subsystems > 0 ? f.scheme : NULL);
+  json_text(j, "control", *f.control ? f.control : NULL);
+  json_steps(j, &f.report);
   json_begin(j, "quantities", '[');
   for (int i = 0; i < yoke_result_n_quantities(result); ++i) {
     size_t n_times;

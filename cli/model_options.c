@@ -39,10 +39,11 @@ static int check_listed(const command_def *command, const char *option, const ch
 
 static int check_words(const command_def *command, const model_arguments *a) {
   const struct {
-    const char *option, *text, *words[6];
+    const char *option, *text, *words[7];
   } fixed[] = {
       {"sequence", a->sequence, {"jacobi", "gauss-seidel"}},
-      {"order", a->order, {"0", "1", "2", "3", "4", "5"}},
+      {"order", a->order, {"0", "1", "2", "3", "4", "5", "auto"}},
+      {"estimator", a->estimator, {"md", "cv", "le"}},
       {"start", a->start, {"ramp", "ramp-low", "graded", "exact"}},
       {"decomposition",
        a->decomposition,
@@ -60,7 +61,7 @@ static int check_words(const command_def *command, const model_arguments *a) {
                         "formulations");
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed && code == PARSE_DONE; ++i) {
     int n = 0;
-    while (n < 6 && fixed[i].words[n]) n++;
+    while (n < 7 && fixed[i].words[n]) n++;
     code = check_word(command, fixed[i].option, fixed[i].text, fixed[i].words, n, NULL);
   }
   return code;
@@ -71,6 +72,8 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
     return usage_error(command, "--rtol is '%s', expected a number > 0", a->rtol);
   if (a->atol && !is_positive_number(a->atol))
     return usage_error(command, "--atol is '%s', expected a number > 0", a->atol);
+  if (a->macro_rtol && !is_positive_number(a->macro_rtol))
+    return usage_error(command, "--macro-rtol is '%s', expected a number > 0", a->macro_rtol);
   if (a->threads) {
     char      *end;
     const long n = strtol(a->threads, &end, 10);
@@ -91,6 +94,8 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
   options->sequence      = a->sequence;
   options->order         = a->order;
   options->step          = a->step;
+  options->macro_rtol    = a->macro_rtol;
+  options->estimator     = a->estimator;
   options->start         = a->start;
   options->jacobian      = a->jacobian;
   options->predictor     = a->predictor;

@@ -9,7 +9,8 @@
 typedef struct model_arguments {
   text_list   set;
   const char *t_end, *solver, *rtol, *atol;
-  const char *scheme, *sequence, *order, *step, *start, *jacobian, *predictor, *formulation, *decomposition, *extension;
+  const char *scheme, *sequence, *order, *step, *macro_rtol, *estimator, *start, *jacobian, *predictor, *formulation,
+      *decomposition, *extension;
   const char *threads, *exec, *trace; /* trace "": to stderr */
   bool        check;
 } model_arguments;
@@ -27,8 +28,13 @@ typedef struct model_arguments {
       MODEL_OPTION(type, "scheme", OPTION_TEXT, scheme, "NAME", "key cosimulation.scheme; yoke help schemes"),         \
       MODEL_OPTION(type, "sequence", OPTION_TEXT, sequence, "WORD",                                                    \
                    "jacobi, gauss-seidel (key cosimulation.sequence)"),                                                \
-      MODEL_OPTION(type, "order", OPTION_TEXT, order, "K", "polynomial degree, 0 to 5 (key cosimulation.order)"),      \
-      MODEL_OPTION(type, "step", OPTION_TEXT, step, "H", "macro step [s] (key cosimulation.step)"),                    \
+      MODEL_OPTION(type, "order", OPTION_TEXT, order, "K",                                                             \
+                   "polynomial degree, 0 to 5, or auto (key cosimulation.order)"),                                     \
+      MODEL_OPTION(type, "step", OPTION_TEXT, step, "H", "macro step [s], or auto (key cosimulation.step)"),           \
+      MODEL_OPTION(type, "macro-rtol", OPTION_TEXT, macro_rtol, "R",                                                   \
+                   "step control: relative error of one macro step (key cosimulation.step.rtol)"),                     \
+      MODEL_OPTION(type, "estimator", OPTION_TEXT, estimator, "WORD",                                                  \
+                   "step control: md, cv, le (key cosimulation.step.estimator)"),                                      \
       MODEL_OPTION(type, "start", OPTION_TEXT, start, "WORD",                                                          \
                    "ramp, ramp-low, graded, exact (key cosimulation.start)"),                                          \
       MODEL_OPTION(type, "formulation", OPTION_TEXT, formulation, "NAME",                                              \

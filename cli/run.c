@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "model_options.h"
 #include "progress.h"
+#include "steps.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,10 +100,17 @@ static void print_split(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "split        %d %s, %d %s of %d %s\n", s->n_subsystems,
           plural(s->n_subsystems, "subsystem", "subsystems"), s->n_couplings,
           plural(s->n_couplings, "coupling", "couplings"), s->n_channels, plural(s->n_channels, "channel", "channels"));
-  fprintf(file, "coupled      %s, %s, order %d, macro step %.6g s\n", s->scheme, s->sequence, s->order, s->macro_step);
+  if (s->control[0]) {
+    fprintf(file, "coupled      %s, %s, step control with rtol %.3g\n", s->scheme, s->sequence, s->macro_rtol);
+    fprintf(file, "chosen       %s\n", s->control);
+  } else {
+    fprintf(file, "coupled      %s, %s, order %d, macro step %.6g s\n", s->scheme, s->sequence, s->order,
+            s->macro_step);
+  }
   fprintf(file, "macro steps  %lld, %lld rejected, %.3g corrector passes per step, %lld integrations of subsystems\n",
           (long long)s->macro_steps, (long long)s->rejected_macro_steps, (double)s->iterations / steps,
           (long long)s->integrations);
+  if (s->control[0] || s->rejected_macro_steps > 0) print_steps(file, 12, &s->report);
   fprintf(file, "couplings    largest residual %.3g, %lld %s not converged\n", s->residual, (long long)s->unconverged,
           plural(s->unconverged, "step", "steps"));
 }
@@ -141,6 +149,9 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_text(j, "sequence", s->is_split ? s->sequence : NULL);
   json_number(j, "order", s->is_split ? (double)s->order : (double)NAN);
   json_number(j, "step", s->is_split ? s->macro_step : (double)NAN);
+  json_text(j, "control", s->is_split && s->control[0] ? s->control : NULL);
+  json_number(j, "macro_rtol", s->is_split ? s->macro_rtol : (double)NAN);
+  json_steps(j, &s->report);
   json_whole(j, "macro_steps", s->macro_steps);
   json_whole(j, "rejected_macro_steps", s->rejected_macro_steps);
   json_whole(j, "iterations", s->iterations);

@@ -5,6 +5,7 @@
 #include <yoke/context.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,24 +30,46 @@ const double *yoke_result_times(const yoke_result *result, int i, size_t *n_time
 /* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast. */
 yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values);
 
+/* Macro steps of a split run: how long they are, and what made them shorter. */
+enum {
+  YOKE_N_REJECTED = 4, /* reasons that throw a trial away: error, corrector, non-finite, event */
+  YOKE_N_REASONS  = 6, /* and those that only shorten a step: switch, end */
+  YOKE_N_DEGREES  = 6
+};
+typedef struct yoke_step_report {
+  int64_t steps;                     /* accepted */
+  int64_t rejected[YOKE_N_REJECTED]; /* trials, by reason */
+  int64_t reduced[YOKE_N_REASONS];   /* accepted steps that are shorter than planned, by the last reason */
+  int64_t degrees[YOKE_N_DEGREES];   /* accepted steps of each polynomial degree */
+  int64_t
+         forced; /* accepted although their error was too large: a subsystem cannot go back (uncontrolled acceptance) */
+  double smallest, mean, largest; /* accepted steps [s]; NaN: none */
+  double largest_error;           /* of the estimated local errors, 1 is the tolerance; NaN: fixed step */
+} yoke_step_report;
+
+/* "error", "corrector", "non-finite", "event", "switch", "end"; "none" for every other number. */
+const char *yoke_reason_word(int reason);
+
 /* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
 typedef struct yoke_result_facts {
-  const char *format;    /* "HDF5", "CSV" */
-  const char *version;   /* of yoke */
-  const char *name;      /* of the model */
-  const char *model;     /* its whole text */
-  const char *settings;  /* all resolved settings, as text of a model file */
-  const char *status;    /* "done", "interrupted", ...; "running": being written, or its run was killed */
-  double      t_end;     /* asked for [s] */
-  double      t_reached; /* [s] */
-  int         n_groups;  /* groups of quantities */
+  const char      *format;    /* "HDF5", "CSV" */
+  const char      *version;   /* of yoke */
+  const char      *name;      /* of the model */
+  const char      *model;     /* its whole text */
+  const char      *settings;  /* all resolved settings, as text of a model file */
+  const char      *status;    /* "done", "interrupted", ...; "running": being written, or its run was killed */
+  double           t_end;     /* asked for [s] */
+  double           t_reached; /* [s] */
+  int              n_groups;  /* groups of quantities */
   /* of a split run; "", 0 otherwise */
-  const char *scheme, *sequence;
-  int         order;
-  double      macro_step; /* [s] */
-  int         n_subsystems, n_channels;
-  size_t      n_macro_steps;
-  bool        is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
+  const char      *scheme, *sequence;
+  int              order;
+  double           macro_step; /* [s] */
+  int              n_subsystems, n_channels;
+  size_t           n_macro_steps;
+  const char      *control; /* what step control chose and why; "": fixed step */
+  yoke_step_report report;
+  bool             is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
 } yoke_result_facts;
 void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);
 

@@ -24,7 +24,8 @@ typedef struct yoke_run_options {
   const char        *atol;   /* key solvers.default.atol */
   const char        *every;  /* key output.every */
   /* keys below cosimulation; formulation, decomposition and extension: below cosimulation.couplings */
-  const char *scheme, *sequence, *order, *step, *start, *jacobian, *predictor, *formulation, *decomposition, *extension;
+  const char *scheme, *sequence, *order, *step, *macro_rtol, *estimator, *start, *jacobian, *predictor, *formulation,
+      *decomposition, *extension;
   bool        monolithic; /* ignore the split of the model */
   bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
   bool        check;      /* subsystems watch their contract (slower) */
@@ -48,37 +49,40 @@ typedef struct yoke_run_options {
 yoke_run_options yoke_run_options_default(void);
 
 typedef struct yoke_run_summary {
-  char   *name;       /* of the model; NULL when it could not be read */
-  char    solver[24]; /* as asked for: "auto" */
-  char    method[24]; /* at work at the end: "dopri5" */
-  double  rtol, atol;
-  double  t_start, t_end; /* asked for [s] */
-  double  t;              /* reached [s] */
-  int64_t steps, rejected_steps;
-  int64_t evaluations, jacobians, factorizations;
-  bool    has_energy;
-  double  energy_start;        /* [J] */
-  double  energy_drift;        /* largest |E_kin + E_pot + dissipated - external - E(0)| at output times [J] */
-  double  constraint_residual; /* largest |g| at output times */
-  double  load_time;           /* reading and assembling the model [s] */
-  double  wall_time;           /* simulating and writing [s] */
-  int     n_bodies, n_connections, n_freedoms, n_constraints, n_events;
-  bool    stopped_by_event;
-  int64_t n_rows;    /* output times kept */
-  int     n_outputs; /* quantities per output time */
-  char   *out, *csv; /* files written; NULL: none */
-  bool    is_split;
-  int     n_subsystems, n_couplings, n_channels;
-  char    scheme[16], sequence[16];
-  int     order;      /* polynomial degree */
-  double  macro_step; /* H [s] */
-  int64_t macro_steps, rejected_macro_steps;
-  int64_t iterations;   /* corrector passes of all macro steps */
-  int64_t integrations; /* of subsystems over a macro step, perturbed ones included */
-  int64_t unconverged;  /* macro steps accepted at the noise of the solvers */
-  double  residual;     /* largest violation of a coupling condition in an accepted macro step */
-  int     n_print;
-  double *print_values; /* [n_print], those of options->print at time t; NaN: not known */
+  char            *name;       /* of the model; NULL when it could not be read */
+  char             solver[24]; /* as asked for: "auto" */
+  char             method[24]; /* at work at the end: "dopri5" */
+  double           rtol, atol;
+  double           t_start, t_end; /* asked for [s] */
+  double           t;              /* reached [s] */
+  int64_t          steps, rejected_steps;
+  int64_t          evaluations, jacobians, factorizations;
+  bool             has_energy;
+  double           energy_start;        /* [J] */
+  double           energy_drift;        /* largest |E_kin + E_pot + dissipated - external - E(0)| at output times [J] */
+  double           constraint_residual; /* largest |g| at output times */
+  double           load_time;           /* reading and assembling the model [s] */
+  double           wall_time;           /* simulating and writing [s] */
+  int              n_bodies, n_connections, n_freedoms, n_constraints, n_events;
+  bool             stopped_by_event;
+  int64_t          n_rows;    /* output times kept */
+  int              n_outputs; /* quantities per output time */
+  char            *out, *csv; /* files written; NULL: none */
+  bool             is_split;
+  int              n_subsystems, n_couplings, n_channels;
+  char             scheme[16], sequence[16];
+  int              order;        /* polynomial degree; with step control the highest */
+  double           macro_step;   /* H [s]; with step control the first, after the run the mean */
+  char             control[400]; /* what step control chose and why; "": fixed step */
+  double           macro_rtol;   /* of the local error; NaN: fixed step */
+  int64_t          macro_steps, rejected_macro_steps;
+  yoke_step_report report;       /* of the macro steps, by reason and degree */
+  int64_t          iterations;   /* corrector passes of all macro steps */
+  int64_t          integrations; /* of subsystems over a macro step, perturbed ones included */
+  int64_t          unconverged;  /* macro steps accepted at the noise of the solvers */
+  double           residual;     /* largest violation of a coupling condition in an accepted macro step */
+  int              n_print;
+  double          *print_values; /* [n_print], those of options->print at time t; NaN: not known */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

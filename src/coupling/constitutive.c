@@ -690,6 +690,15 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   }
 }
 
+/* Extended channels have inner nodes and conditions of their own: the end value alone does not tell the error. */
+static void constitutive_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  const constitutive *self     = object;
+  const bool          is_plain = self->extension == YOKE_EXTENSION_NONE;
+
+  *out = (yoke_error_rule){
+      .end_value = is_plain, .comparison_degree = degree + (is_plain ? 1 : 3), .order = {degree + 3, degree + 2}};
+}
+
 extern const yoke_formulation_ops constitutive_ops;
 
 const yoke_formulation_ops constitutive_ops = {
@@ -704,4 +713,5 @@ const yoke_formulation_ops constitutive_ops = {
     .residual     = constitutive_residual,
     .jacobian     = constitutive_jacobian,
     .update       = constitutive_update,
+    .error_rule   = constitutive_error_rule,
 };

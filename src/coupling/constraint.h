@@ -92,4 +92,8 @@ void yoke_constraint_jacobian(const yoke_constraint *constraint, const yoke_coup
                               const yoke_row_sums *sums, double *dc_du, double *dc_du_dot, double *dc_du_integral,
                               double *dc_dy1, double *dc_dy2);
 
+/* formulation.h, `consistent`: s'' = 0 for the multipliers, copies from their originals. */
+int yoke_constraint_consistent(const yoke_constraint *constraint, const double *const y[2], double *u, double *c,
+                               double *dc_dy1, double *dc_dy2);
+
 #endif

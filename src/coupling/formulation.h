@@ -49,6 +49,7 @@ typedef struct yoke_coupling_settings {
   bool                 feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
   double               relaxation;  /* share of the new value; 1 (waveform 0.7) */
   double               nodes[2];    /* positions of inner nodes of the third-step layout */
+  double               step;        /* macro step [s], for judgements before the run; 0: not known */
   /* kinematic: */
   int                  prescribed; /* side whose motion is prescribed: 0, 1 */
   yoke_kinematic_force force;
@@ -122,6 +123,13 @@ typedef struct yoke_reset_rows {
   double size, speed; /* what |s| and |s'| are measured by */
 } yoke_reset_rows;
 
+/* How step control estimates the error of a step with this coupling (trial.h). */
+typedef struct yoke_error_rule {
+  bool end_value;         /* end layout whose end value is found by the conditions: Kraft's constants hold */
+  int  comparison_degree; /* degree of a polynomial through consistent values that is clearly better than the signal */
+  int  order[2];          /* local order of positions and velocities: how their error in one step falls with H */
+} yoke_error_rule;
+
 typedef struct yoke_formulation_ops {
   const char *name;       /* "constitutive" */
   const char *summary;    /* one line for `yoke help formulations` */
@@ -162,6 +170,7 @@ typedef struct yoke_formulation_ops {
   /* State reset at the end of every step: rows whose s and s' shall vanish. From the outputs of both ports: s and s',
    * gradients L of each side in the components of its velocities. Returns n <= YOKE_COUPLING_MAX_ROWS. NULL: no reset. */
   int (*reset_rows)(const void *self, const double *const y[2], yoke_reset_rows *out);
+
   /* Degree of a channel where it is not that of the run: explicit scheme, extrapolation only, min(order, N) in step N.
    * NULL: the run's. */
   int (*order)(const void *self, int channel);
@@ -178,6 +187,14 @@ typedef struct yoke_formulation_ops {
   /* Warnings before the run, from the outputs at the start. NULL: none. */
   void (*advise)(const void *self, const char *coupling, const char *const subsystem[2], const double *y1,
                  const double *y2, yoke_context *ctx);
+
+  /* Step control. NULL: end_value, degree + 1, degree + 3 and degree + 2, right for every end layout whose end value is that
+   * of u = phi(y). */
+  void (*error_rule)(const void *self, int degree, yoke_error_rule *out);
+  /* Coupling values that belong to the outputs y at a macro point, whatever the conditions left there. Values that follow from
+   * y directly go to u. The first n channels (returned) are multipliers instead, found by one row each on the level of
+   * accelerations: c [n] and its derivatives [n, n_y] by the outputs of both ports. NULL: `update` gives all values. */
+  int (*consistent)(const void *self, const double *const y[2], double *u, double *c, double *dc_dy1, double *dc_dy2);
 } yoke_formulation_ops;
 
 /* The list (formulation_list.def). */

@@ -1,4 +1,5 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
+#include "coupling/comparison.h"
 #include "coupling/correction.h"
 #include "coupling/state_reset.h"
 
@@ -12,6 +13,7 @@ enum {
   GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
   QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
 };
+static const double impact_growth = 1e5; /* from one jump to the next: no divergence grows like this */
 
 yoke_scheme_settings yoke_scheme_settings_default(void) {
   return (yoke_scheme_settings){.scheme              = "semi-implicit",
@@ -180,12 +182,14 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     const size_t ny = (size_t)s->subsystem->ny;
     s->y            = yoke_allocate(ny, sizeof(double));
     s->y_new        = yoke_allocate(ny, sizeof(double));
+    s->y_predicted  = yoke_allocate(ny, sizeof(double));
     s->past_y       = yoke_allocate(ny * GRAPH_PAST, sizeof(double));
     s->da_du        = yoke_allocate(ny * (size_t)s->subsystem->nu, sizeof(double));
     s->variant      = yoke_allocate((size_t)n_workers, sizeof *s->variant);
-    bool ok         = s->y != NULL && s->y_new != NULL && s->past_y != NULL && s->da_du != NULL && s->variant != NULL;
-    ok              = ok && yoke_context_create(&s->ctx) == YOKE_OK;
-    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
+    bool ok = s->y != NULL && s->y_new != NULL && s->y_predicted != NULL && s->past_y != NULL && s->da_du != NULL &&
+              s->variant != NULL;
+    ok = ok && yoke_context_create(&s->ctx) == YOKE_OK;
+    ok = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
     if (s->subsystem->ops->copy != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
     for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
       ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
@@ -194,7 +198,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;
-    n_tasks += 1 + s->n_columns;
+    n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
   }
   g->tasks      = yoke_allocate((size_t)n_tasks, sizeof *g->tasks);
   g->scratch    = yoke_allocate((size_t)n_workers, sizeof *g->scratch);
@@ -403,6 +407,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   yoke_graph *g = yoke_allocate(1, sizeof *g);
   if (g == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   g->settings     = *settings;
+  g->wanted       = settings->order;
   g->exec         = exec;
   g->scheme       = yoke_scheme_find(settings->scheme);
   g->n_subsystems = n_subsystems;
@@ -431,12 +436,15 @@ static void destroy_subsystem(graph_subsystem *s, int n_workers) {
   if (s->subsystem != NULL) {
     yoke_subsystem_state_destroy(s->subsystem, &s->accepted);
     yoke_subsystem_state_destroy(s->subsystem, &s->trial);
+    yoke_subsystem_state_destroy(s->subsystem, &s->compared);
     for (int k = 0; s->variant != NULL && k < n_workers; ++k)
       yoke_subsystem_state_destroy(s->subsystem, &s->variant[k]);
   }
   free(s->variant);
   free(s->y);
   free(s->y_new);
+  free(s->y_predicted);
+  free(s->y_compared);
   free(s->past_y);
   free(s->da_du);
   free(s->input_channel);
@@ -451,6 +459,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   yoke_graph *g = *graph;
   if (g == NULL) return;
   const int n_workers = yoke_exec_n_workers(g->exec);
+  graph_consistent_destroy(g);
   for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i], n_workers);
   for (int i = 0; g->wires != NULL && i < g->n_wires; ++i) {
     graph_wire *wire = &g->wires[i];
@@ -515,7 +524,7 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 }
 
 /* Constant inputs of one subsystem from the newest values of the history. */
-static void held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
+void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   for (int k = 0; k < s->subsystem->nu; ++k)
     c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
@@ -529,7 +538,7 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
     yoke_signal      signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y));
   }
   return YOKE_OK;
@@ -538,35 +547,25 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
 /* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). */
 static void set_initial(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
-    graph_channel *channel = &g->channels[c];
-    const double  *initial = g->wires[channel->wire].wire.initial;
+    graph_channel *channel           = &g->channels[c];
+    const double  *initial           = g->wires[channel->wire].wire.initial;
+    g->wires[channel->wire].is_given = initial != NULL;
     if (initial == NULL) continue;
     channel->past[0] = initial[c - g->wires[channel->wire].first];
     channel->largest = fabs(channel->past[0]);
   }
 }
 
-yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
-  g->n_past    = 1;
-  g->past_t[0] = t;
-  g->H         = 0.0;
-  set_initial(g);
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    double      times[2];
-    yoke_signal signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(
-        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
-  }
-  /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+/* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
     yoke_status status = graph_outputs_with_history(g, t);
-    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "the start has outputs that are not finite");
+    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
       double            u[YOKE_COUPLING_MAX_CHANNELS];
-      if (wire->wire.initial != NULL || wire->wire.formulation->update == NULL) continue;
+      if (wire->is_given || wire->wire.formulation->update == NULL) continue;
       graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
       for (int k = 0; k < wire->n_channels; ++k) {
@@ -578,11 +577,26 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  YOKE_TRY(graph_outputs_with_history(g, t));
+  return graph_outputs_with_history(g, t);
+}
+
+yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
+  g->n_past    = 1;
+  g->past_t[0] = t;
+  g->H         = 0.0;
+  set_initial(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    double      times[2];
+    yoke_signal signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+  }
+  YOKE_TRY(graph_balance(g, t, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
-    held_signal(g, i, t, times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
     memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
@@ -596,6 +610,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
                                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), ctx);
   }
+  graph_consistent_start(g);
   return YOKE_OK;
 }
 
@@ -623,6 +638,7 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
       graph_settle(wire, t, port[0], port[1], GRAPH_CONSISTENT, u);
     for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
   }
+  graph_consistent_start(g);
 }
 
 /* ---- steps ---- */
@@ -675,6 +691,14 @@ yoke_status graph_exchange(yoke_graph *g) {
   return YOKE_OK;
 }
 
+/* What may help a coupling that diverges. */
+static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
+  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  return "a smaller macro step, a lower order, or scheme implicit";
+}
+
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
 static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
   const graph_channel *worst = NULL;
@@ -682,13 +706,13 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
     if (g->channels[c].n_growing >= 3 && (worst == NULL || g->channels[c].n_growing > worst->n_growing))
       worst = &g->channels[c];
   }
-  if (worst == NULL || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL) return status;
+  if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL) return status;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or scheme %s",
+                   "from t = %.9g s failed; use %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, worst));
 }
 
 /* A subsystem that cannot go back can be stepped once only. */
@@ -699,63 +723,6 @@ static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
                      g->subsystems[i].subsystem->name, g->past_t[0]);
   }
   return YOKE_OK;
-}
-
-yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
-  *statistics    = (yoke_step_statistics){.converged = true};
-  g->trial_ready = false;
-  YOKE_TRY(can_try(g, ctx));
-  if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
-    const size_t n = (size_t)g->n_c;
-    memcpy(g->broyden, g->broyden + n * n, n * n * sizeof *g->broyden);
-    g->made = g->made_accepted;
-  }
-  graph_prepare(g, t_next);
-  graph_predict(g);
-  yoke_status status = g->scheme->step(g, statistics, ctx);
-  if (status == YOKE_OK) status = graph_exchange(g);
-  if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
-  if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
-  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
-  if (status != YOKE_OK) return explain_failure(g, status, ctx);
-  g->trial_ready = true;
-  return YOKE_OK;
-}
-
-/* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
- * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
- * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
- * time, but they hardly grow. */
-static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
-  const bool is_force = channel->info.is_force;
-  const bool exceeds =
-      fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) && fabs(jump) > 1e-9 * g->largest[is_force];
-  if (exceeds) {
-    if (channel->n_growing == 0) channel->first_jump = fabs(jump);
-    channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
-    ++channel->n_growing;
-    channel->jump    = jump;
-    channel->n_quiet = 0;
-  } else if (++channel->n_quiet > QUIET_STEPS) {
-    channel->n_growing = channel->n_flips = 0;
-    channel->jump                         = 0.0;
-  }
-  const bool   beyond_all = fabs(jump) > g->largest[is_force];
-  const bool   flips      = channel->n_flips >= 3;
-  const double growth     = fabs(jump) / channel->first_jump; /* since the first of them */
-  const bool   explodes =
-      channel->n_growing >= 5 && ((flips && growth > 1e4) || (channel->n_flips >= 1 && beyond_all && growth > 1e6));
-  const bool grows     = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
-  const bool diverges  = exceeds && (explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
-  channel->largest     = fmax(channel->largest, fabs(value));
-  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
-  if (!diverges && isfinite(value)) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_UNSTABLE,
-                   "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
-                   "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or scheme %s",
-                   g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
 }
 
 /* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
@@ -772,6 +739,78 @@ static void final_values(yoke_graph *g, const graph_wire *wire) {
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
 
+/* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
+static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
+  if (g->comparison != YOKE_COMPARISON_CONSISTENT) return YOKE_OK;
+  return graph_compare_behind(g, statistics, ctx);
+}
+
+yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+  *statistics    = (yoke_step_statistics){.converged = true};
+  g->trial_ready = false;
+  g->is_compared = false;
+  g->n_passes    = 0;
+  YOKE_TRY(can_try(g, ctx));
+  if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
+    const size_t n = (size_t)g->n_c;
+    memcpy(g->broyden, g->broyden + n * n, n * n * sizeof *g->broyden);
+    g->made = g->made_accepted;
+  }
+  graph_prepare(g, t_next);
+  statistics->degree = g->degree;
+  graph_predict(g);
+  yoke_status status = g->scheme->step(g, statistics, ctx);
+  if (status == YOKE_OK) status = graph_exchange(g);
+  if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
+  if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
+  if (status == YOKE_OK) status = finish_trial(g, statistics, ctx);
+  if (status != YOKE_OK) return explain_failure(g, status, ctx);
+  g->trial_ready = true;
+  return YOKE_OK;
+}
+
+/* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
+ * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
+ * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
+ * time, but they hardly grow. */
+static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
+  const bool is_force = channel->info.is_force;
+  const bool exceeds =
+      fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) && fabs(jump) > 1e-9 * g->largest[is_force];
+  if (exceeds) {
+    /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
+    if (fabs(jump) > impact_growth * fabs(channel->jump)) channel->n_growing = channel->n_flips = 0;
+    if (channel->n_growing == 0) channel->first_jump = fabs(jump);
+    channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
+    ++channel->n_growing;
+    channel->jump    = jump;
+    channel->n_quiet = 0;
+  } else if (++channel->n_quiet > QUIET_STEPS) {
+    channel->n_growing = channel->n_flips = 0;
+    channel->jump                         = 0.0;
+  }
+  const bool   flips    = channel->n_flips >= 3;
+  const double growth   = fabs(jump) / channel->first_jump; /* since the first of them */
+  const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
+  const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
+  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
+  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+                        channel->info.enters[1] != YOKE_ENTRY_COPY_P;
+  const bool diverges =
+      exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  channel->largest     = fmax(channel->largest, fabs(value));
+  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
+  if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
+                   "value before, for the "
+                   "%dth time; use %s",
+                   g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
+                   remedy(g, channel));
+}
+
 static void shift(double *list, int n) {
   memmove(list + 1, list, (size_t)(n - 1) * sizeof *list);
 }
@@ -779,10 +818,10 @@ static void shift(double *list, int n) {
 yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   if (!g->trial_ready) return yoke_fail(ctx, YOKE_E_INTERNAL, "there is no trial step to accept");
   g->trial_ready = false;
-  for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+    if (channel->info.enters[0] == YOKE_ENTRY_NONE && channel->info.enters[1] == YOKE_ENTRY_NONE) continue;
     YOKE_TRY(watch(g, channel, jump, channel->value, ctx));
     channel->correction = fabs(jump);
   }
@@ -796,6 +835,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     shift(channel->past, GRAPH_PAST);
     channel->past[0] = channel->value;
   }
+  if (g->consistent != NULL) graph_consistent_accept(g);
   if (g->broyden != NULL) {
     const size_t n = (size_t)g->n_c;
     memcpy(g->broyden + n * n, g->broyden, n * n * sizeof *g->broyden);
@@ -842,6 +882,10 @@ int yoke_graph_depth(const yoke_graph *graph) {
 
 double yoke_graph_t(const yoke_graph *graph) {
   return graph->past_t[0];
+}
+
+const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph) {
+  return &graph->settings;
 }
 
 const void *yoke_graph_state(const yoke_graph *graph, int subsystem) {

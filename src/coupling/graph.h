@@ -50,11 +50,30 @@ typedef struct yoke_scheme_settings {
 
 yoke_scheme_settings yoke_scheme_settings_default(void);
 
+/* Why a trial step was rejected or a step is shorter than planned. */
+typedef enum yoke_reduction {
+  YOKE_REDUCED_BY_ERROR,                      /* error test */
+  YOKE_REDUCED_BY_CORRECTOR,                  /* not converged, or a subsystem could not finish */
+  YOKE_REDUCED_BY_NON_FINITE,                 /* values that are not finite */
+  YOKE_REDUCED_BY_EVENT,                      /* an event inside the step ends it */
+  YOKE_N_REJECTIONS,                          /* these throw a trial away; the others only shorten a step: */
+  YOKE_REDUCED_BY_SWITCH = YOKE_N_REJECTIONS, /* a load switches at its end */
+  YOKE_REDUCED_BY_END,                        /* of the run */
+  YOKE_N_REDUCTIONS,
+  YOKE_NOT_REDUCED = YOKE_N_REDUCTIONS
+} yoke_reduction;
+
 typedef struct yoke_step_statistics {
-  int    iterations;   /* corrector passes */
-  int    integrations; /* of subsystems, perturbed ones included */
-  double residual;     /* largest |c| with the outputs of the last pass */
-  bool   converged;    /* implicit and waveform: the test was met */
+  int            iterations;   /* corrector passes */
+  int            integrations; /* of subsystems, perturbed ones included */
+  double         residual;     /* largest |c| with the outputs of the last pass */
+  bool           converged;    /* implicit and waveform: the test was met */
+  int            degree;       /* in force */
+  /* step control: */
+  double         error;                       /* norm of the estimated error, 1 is the tolerance */
+  int            rejected[YOKE_N_REJECTIONS]; /* trials before this step was accepted, by reason */
+  yoke_reduction reduced_by;                  /* the last reason why the step is shorter than it was planned */
+  bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
 } yoke_step_statistics;
 
 /* One coupling and where it is connected. */
@@ -97,13 +116,26 @@ yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 /* Points of the past that the highest degree of the run can use. */
 int yoke_graph_depth(const yoke_graph *graph);
 
+/* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
+int    yoke_graph_events(const yoke_graph *graph, int subsystem, yoke_found_event *found); /* [YOKE_MAX_FOUND] */
+double yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
+
+/* Between an accepted step and the next trial: an event was dealt with; a subsystem gets new positions and velocities; the
+ * history of the couplings begins anew with values that fit the states. given[wire] are channel values of that wire
+ * (multipliers); NULL: those that its `update` gives. Call restart after all that changed. */
+void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
+yoke_status yoke_graph_assign(yoke_graph *graph, int subsystem, const double *q, const double *v, yoke_context *ctx);
+yoke_status yoke_graph_refresh(yoke_graph *graph, yoke_context *ctx); /* outputs of states that were assigned */
+yoke_status yoke_graph_restart(yoke_graph *graph, const double *const *given, yoke_context *ctx);
+
 /* Questions about the accepted state. */
-double        yoke_graph_t(const yoke_graph *graph);
-const void   *yoke_graph_state(const yoke_graph *graph, int subsystem);
-const double *yoke_graph_y(const yoke_graph *graph, int subsystem);
-int           yoke_graph_n_channels(const yoke_graph *graph, int wire);
-const char   *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
-double        yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
+double                      yoke_graph_t(const yoke_graph *graph);
+const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph);
+const void                 *yoke_graph_state(const yoke_graph *graph, int subsystem);
+const double               *yoke_graph_y(const yoke_graph *graph, int subsystem);
+int                         yoke_graph_n_channels(const yoke_graph *graph, int wire);
+const char                 *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
+double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
 
 /* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
  * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner

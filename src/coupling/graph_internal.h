@@ -4,6 +4,7 @@
 
 #include "coupling/graph.h"
 #include "coupling/scheme.h"
+#include "coupling/trial.h"
 #include "linalg/sparse.h"
 
 enum {
@@ -34,6 +35,10 @@ typedef struct graph_channel {
   double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
   bool         has_curve;                      /* the formulation gave one for the present step */
   int          order;                          /* degree of its own, -1: that of the run */
+  /* error estimate (comparison.h): */
+  double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
+  double       consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
+  double       consistent_new;                      /* and to those of the trial */
 } graph_channel;
 
 typedef struct graph_wire {
@@ -41,6 +46,7 @@ typedef struct graph_wire {
   int       first, n_channels; /* its channels */
   int       c_at, n_c;         /* its conditions */
   int       n_y[2];
+  bool      is_given;                      /* its values at the start or restart come from outside */
   int       n_sets;                        /* of conditions */
   double    share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
@@ -58,6 +64,9 @@ typedef struct graph_subsystem {
   double         *y;             /* [ny] at T_N */
   double         *y_new;         /* [ny] of the last pass */
   double         *past_y;        /* [GRAPH_PAST, ny] newest first */
+  double         *y_predicted;   /* [ny] of the first pass of the trial */
+  void           *compared;      /* state of the comparison integration; NULL: none */
+  double         *y_compared;    /* [ny] and its outputs */
   int            *input_channel; /* [nu] channel that feeds an input; -1: none (zero) */
   int             n_columns;     /* unknowns that enter: all nodes of all channels that enter */
   int            *column_channel, *column_node,
@@ -69,8 +78,10 @@ typedef struct graph_subsystem {
 } graph_subsystem;
 
 typedef struct graph_task {
-  int subsystem, column; /* column -1: the main integration */
+  int subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
 } graph_task;
+
+enum { GRAPH_COMPARISON = -2 };
 
 /* Degree and step that a Broyden matrix was made for. */
 typedef struct broyden_tag {
@@ -98,12 +109,21 @@ struct yoke_graph {
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
 
   /* present step */
+  int     wanted;                     /* degree that is asked for; the past may allow less */
   int     degree;                     /* in force */
   double *w, *w_predicted;            /* [n_w] */
   double *c, *delta, *delta_previous; /* [n_c] */
   bool    use_curves;                 /* signals are the curves of the acceleration predictor */
   bool    trial_ready;
   double  largest[2]; /* |u| of all motions and of all forces so far */
+
+  /* step control (trial.h) */
+  bool                     is_controlled;
+  yoke_comparison_kind     comparison;
+  bool                     is_compared;           /* the comparison integration of this trial is done */
+  bool                     is_viewing_comparison; /* conditions see the comparison instead of the last pass */
+  int                      n_passes;              /* of this trial */
+  struct graph_consistent *consistent;            /* NULL: not needed */
 
   /* tasks of a pass */
   graph_task    *tasks;
@@ -143,10 +163,13 @@ void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side,
 yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */
 yoke_status graph_pass_one(yoke_graph *graph, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx);
+/* The comparison integration of every subsystem, with the signals channel->comparison. */
+yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics);
 /* dy/dw from the responses of accelerations instead of perturbed integrations. */
 yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
 
-/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none).
+/* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none;
+ * GRAPH_COMPARISON: the signals channel->comparison instead).
  * `c` has room for GRAPH_MAX_BREAKS pieces; `t` for one more. */
 void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
                   yoke_signal *out);
@@ -175,6 +198,11 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 
 /* Outputs y of all accepted states at t with the newest channel values of the history. */
 yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
+/* Constant inputs of one subsystem from the newest values of the history; `times` [2], `c` [nu]. */
+void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double *times, double *c, yoke_signal *out);
+
+/* Values of the history and outputs of the accepted states that belong to each other; wires that are given keep theirs. */
+yoke_status graph_balance(yoke_graph *graph, double t, yoke_context *ctx);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

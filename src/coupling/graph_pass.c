@@ -1,5 +1,5 @@
 /* One pass of a graph: inputs from node values, all integrations of the macro step, conditions. */
-#include "coupling/graph_internal.h"
+#include "coupling/comparison.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,9 +10,10 @@
  * ramp: the N + 1 known points count, so the corrector has degree min(k, N + 1) because k = 1 needs only u_N; ramp-low: one point less,
  * min(k, N). The explicit scheme extrapolates from what is known, so both give min(k, N). A history given at the start counts. */
 static int degree_now(const yoke_graph *g, const graph_wire *wire) {
-  const bool is_low    = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat;
-  const int  available = is_low ? g->n_past - 1 : g->n_past;
-  for (int degree = g->settings.order; degree > 0; --degree) {
+  const bool is_low = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
+                      g->is_controlled; /* estimates need k + 1 */
+  const int available = is_low ? g->n_past - 1 : g->n_past;
+  for (int degree = g->wanted; degree > 0; --degree) {
     bool enough = true;
     for (int k = 0; k < wire->n_channels; ++k) {
       yoke_layout layout;
@@ -27,7 +28,7 @@ static int degree_now(const yoke_graph *g, const graph_wire *wire) {
 void graph_prepare(yoke_graph *g, double t_next) {
   g->t_next     = t_next;
   g->H          = t_next - g->past_t[0];
-  g->degree     = g->settings.order;
+  g->degree     = g->wanted;
   g->use_curves = false;
   for (int i = 0; i < g->n_past; ++i) g->past_s[i] = (g->past_t[i] - g->past_t[0]) / g->H;
   for (int w = 0; w < g->n_wires; ++w) {
@@ -47,10 +48,10 @@ void graph_prepare(yoke_graph *g, double t_next) {
 /* ---- signals ---- */
 
 /* Sorted ends of the pieces of all channels that enter subsystem i; the last is 1. */
-static int collect_breaks(const yoke_graph *g, const graph_subsystem *s, double *breaks) {
+static int collect_breaks(const yoke_graph *g, const graph_subsystem *s, bool is_curve, double *breaks) {
   int n       = 0;
   breaks[n++] = 1.0;
-  for (int k = 0; k < s->subsystem->nu && !g->use_curves; ++k) {
+  for (int k = 0; k < s->subsystem->nu && !is_curve; ++k) {
     if (s->input_channel[k] < 0) continue;
     const yoke_layout *layout = &g->channels[s->input_channel[k]].layout;
     for (int p = 0; p + 1 < yoke_layout_n_pieces(layout); ++p) {
@@ -91,7 +92,8 @@ static void channel_piece(const yoke_graph *g, const graph_channel *channel, con
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 breaks[GRAPH_MAX_BREAKS + 1];
-  const int              n_pieces = collect_breaks(g, s, breaks);
+  const bool             compares = column == GRAPH_COMPARISON;
+  const int              n_pieces = collect_breaks(g, s, compares || g->use_curves, breaks);
   const int              width    = GRAPH_SIGNAL_DEGREE + 1;
   t[0]                            = g->past_t[0];
   for (int p = 0; p < n_pieces; ++p) {
@@ -107,7 +109,10 @@ void graph_signal(const yoke_graph *g, int i, int column, double shift, double *
       double               w[YOKE_LAYOUT_MAX_NODES];
       memcpy(w, g->w + channel->w_at, (size_t)channel->n_nodes * sizeof *w);
       if (column >= 0 && s->column_channel[column] == s->input_channel[k]) w[s->column_node[column]] += shift;
-      channel_piece(g, channel, w, start, place);
+      if (compares)
+        memcpy(place, channel->comparison, sizeof channel->comparison);
+      else
+        channel_piece(g, channel, w, start, place);
       double scale = 1.0; /* powers of s to powers of time */
       for (int j = 1; j < width; ++j) place[j] *= (scale /= g->H);
     }
@@ -125,17 +130,17 @@ static double perturbation(const graph_channel *channel) {
 }
 
 static void run_task(void *user, int index, int worker) {
-  yoke_graph       *g       = user;
-  const graph_task *task    = &g->tasks[index];
-  graph_subsystem  *s       = &g->subsystems[task->subsystem];
-  const bool        main    = task->column < 0;
+  yoke_graph       *g    = user;
+  const graph_task *task = &g->tasks[index];
+  graph_subsystem  *s    = &g->subsystems[task->subsystem];
+  const bool        main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
   const bool        repeats = s->trial != NULL;
-  void             *state   = !repeats ? s->accepted : main ? s->trial : s->variant[worker];
-  double           *y       = main ? s->y_new : g->variant_y[worker];
+  void             *state   = !repeats ? s->accepted : main ? s->trial : compares ? s->compared : s->variant[worker];
+  double           *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
   yoke_context     *ctx     = main ? s->ctx : g->worker_ctx[worker];
   double            times[GRAPH_MAX_BREAKS + 2];
   yoke_signal       signal;
-  const double      size = main ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
+  const double      size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
   if (repeats)
@@ -146,6 +151,10 @@ static void run_task(void *user, int index, int worker) {
   if (status == YOKE_OK) status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, y);
   if (main) {
     s->status = status;
+    return;
+  }
+  if (compares) { /* a comparison that fails tells of a large error */
+    for (int k = 0; status != YOKE_OK && k < s->subsystem->ny; ++k) y[k] = (double)INFINITY;
     return;
   }
   double *column = s->dy + (size_t)task->column * (size_t)s->subsystem->ny;
@@ -181,6 +190,22 @@ static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Outputs of the predicted inputs, for the error estimate. */
+static void keep_predicted(yoke_graph *g) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    memcpy(s->y_predicted, s->y_new, (size_t)s->subsystem->ny * sizeof(double));
+  }
+}
+
+yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics) {
+  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[i] = (graph_task){i, GRAPH_COMPARISON};
+  g->n_tasks = g->n_subsystems;
+  statistics->integrations += g->n_tasks;
+  yoke_exec_run(g->exec, g->n_tasks, run_task, g);
+  return YOKE_OK;
+}
+
 yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool analytic = g->settings.jacobian == YOKE_JACOBIAN_ANALYTIC;
   g->n_tasks          = 0;
@@ -188,9 +213,16 @@ yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *s
   for (int i = 0; with_columns && !analytic && i < g->n_subsystems; ++i) {
     for (int c = 0; c < g->subsystems[i].n_columns; ++c) g->tasks[g->n_tasks++] = (graph_task){i, c};
   }
+  const bool is_first = g->n_passes++ == 0;
+  if (is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END)) {
+    g->is_compared = graph_compare_ahead(g);
+    for (int i = 0; g->is_compared && i < g->n_subsystems; ++i)
+      g->tasks[g->n_tasks++] = (graph_task){i, GRAPH_COMPARISON};
+  }
   statistics->integrations += g->n_tasks;
   yoke_exec_run(g->exec, g->n_tasks, run_task, g);
   YOKE_TRY(pass_status(g, ctx));
+  if (is_first && g->is_controlled) keep_predicted(g);
   if (!with_columns) return YOKE_OK;
   return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
 }
@@ -292,20 +324,34 @@ yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
 
 /* ---- conditions ---- */
 
+/* End value, end derivative and integral of a polynomial in s. */
+static void curve_view(const double *c, double H, double *u, double *u_dot, double *u_integral) {
+  *u = *u_dot = *u_integral = 0.0;
+  for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) {
+    *u += c[j];
+    *u_dot += (double)j * c[j] / H;
+    *u_integral += c[j] / (double)(j + 1) * H;
+  }
+}
+
 void graph_view_set(const yoke_graph *g, const graph_wire *wire, graph_view *out) {
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     const double        *w       = g->w + channel->w_at;
     const yoke_past      past    = graph_past(g, channel);
-    out->u[k]                    = w[channel->n_nodes - 1];
-    out->u_dot[k]                = yoke_layout_end_derivative(&channel->layout, &past, w, NULL) / g->H;
-    out->u_integral[k]           = yoke_layout_integral(&channel->layout, &past, w, NULL) * g->H;
+    if (g->is_viewing_comparison) {
+      curve_view(channel->comparison, g->H, &out->u[k], &out->u_dot[k], &out->u_integral[k]);
+      continue;
+    }
+    out->u[k]          = w[channel->n_nodes - 1];
+    out->u_dot[k]      = yoke_layout_end_derivative(&channel->layout, &past, w, NULL) / g->H;
+    out->u_integral[k] = yoke_layout_integral(&channel->layout, &past, w, NULL) * g->H;
   }
   out->view =
       (yoke_coupling_view){.t = g->t_next, .H = g->H, .u = out->u, .u_dot = out->u_dot, .u_integral = out->u_integral};
   for (int side = 0; side < 2; ++side) {
     const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
-    out->view.y[side]        = graph_port(wire, side, s->y_new);
+    out->view.y[side]        = graph_port(wire, side, g->is_viewing_comparison ? s->y_compared : s->y_new);
     out->view.y_old[side]    = graph_port(wire, side, s->y);
     out->view.n_y[side]      = wire->n_y[side];
   }

@@ -22,7 +22,7 @@ static int known_nodes(const yoke_graph *g, const graph_channel *channel, int mo
 
 void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
   double    s[YOKE_LAYOUT_MAX_DEGREE + 1], u[YOKE_LAYOUT_MAX_DEGREE + 1], weight[YOKE_LAYOUT_MAX_DEGREE + 1];
-  const int n = known_nodes(g, channel, (channel->order >= 0 ? channel->order : g->settings.order) + 1, s, u);
+  const int n = known_nodes(g, channel, (channel->order >= 0 ? channel->order : g->wanted) + 1, s, u);
   for (int j = 0; j < channel->n_nodes; ++j) {
     yoke_lagrange_weights(n, s, yoke_layout_node(&channel->layout, j), weight);
     w[j] = 0.0;

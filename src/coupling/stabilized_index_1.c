@@ -86,6 +86,18 @@ static unsigned stabilized_1_holds(const void *self) {
   return YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY | YOKE_HOLDS_ACCELERATION;
 }
 
+/* As for stabilized-index-2: the first two moments of the error of lambda(s) vanish. */
+static void stabilized_1_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 4, degree + 4}};
+}
+
+static int stabilized_1_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                                   double *dc_dy2) {
+  const stabilized_1 *self = object;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops stabilized_index_1_ops;
 
 const yoke_formulation_ops stabilized_index_1_ops = {
@@ -101,4 +113,6 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .residual     = stabilized_1_residual,
     .jacobian     = stabilized_1_jacobian,
     .holds        = stabilized_1_holds,
+    .error_rule   = stabilized_1_error_rule,
+    .consistent   = stabilized_1_consistent,
 };

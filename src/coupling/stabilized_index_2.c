@@ -64,6 +64,18 @@ static unsigned stabilized_2_holds(const void *self) {
   return YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY;
 }
 
+/* With e the error of lambda(s), s = 0 and s' = 0 at the end make int e = int (1 - s) e = 0 to leading order: positions and
+ * velocities feel e through the stiffness, damping and turning of the bodies only, two powers of H later. */
+static void stabilized_2_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 4, degree + 4}};
+}
+
+static int stabilized_2_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                                   double *dc_dy2) {
+  return yoke_constraint_consistent(object, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops stabilized_index_2_ops;
 
 const yoke_formulation_ops stabilized_index_2_ops = {
@@ -79,4 +91,6 @@ const yoke_formulation_ops stabilized_index_2_ops = {
     .residual     = stabilized_2_residual,
     .jacobian     = stabilized_2_jacobian,
     .holds        = stabilized_2_holds,
+    .error_rule   = stabilized_2_error_rule,
+    .consistent   = stabilized_2_consistent,
 };

@@ -138,6 +138,20 @@ static unsigned mu_holds(const void *object) {
   return self->relaxation == 1.0 ? YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY : 0;
 }
 
+/* s' = 0 makes int e = 0 for the error e of lambda(s): velocities are one order better than with a free multiplier. */
+static void mu_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 3}};
+}
+
+/* The second multiplier of an exact motion is 0. */
+static int mu_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                         double *dc_dy2) {
+  const stabilized_mu *self = object;
+  for (int i = 0; i < self->constraint.n_rows; ++i) u[self->constraint.n_channels + i] = 0.0;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
 extern const yoke_formulation_ops stabilized_index_2_mu_ops;
 
 const yoke_formulation_ops stabilized_index_2_mu_ops = {
@@ -154,4 +168,6 @@ const yoke_formulation_ops stabilized_index_2_mu_ops = {
     .jacobian     = mu_jacobian,
     .relaxation   = mu_relaxation,
     .holds        = mu_holds,
+    .error_rule   = mu_error_rule,
+    .consistent   = mu_consistent,
 };

@@ -271,10 +271,6 @@ yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scr
 
 /* ---- steps, stops and break points ---- */
 
-static double equations_break(const yoke_equations *e, double t) {
-  return e->ops->next_break != NULL ? e->ops->next_break(e->self, t) : (double)INFINITY;
-}
-
 /* Does an input or its first derivative jump at the interior break point t? Rounding differences do not count. */
 static bool input_jumps(const yoke_signal *u, double t, double *left, double *right) {
   for (int derivative = 0; derivative <= 1; ++derivative) {
@@ -293,7 +289,7 @@ static bool is_disturbed(const yoke_integrator *integrator, void *scratch, const
                          const yoke_signal *u) {
   if (state->t_prev == state->t) return false;
   const double before = nextafter(state->t, -(double)INFINITY);
-  if (equations_break(integrator->equations, before) == state->t) return true;
+  if (yoke_equations_next_break(integrator->equations, before) == state->t) return true;
   if (u->n == 0 || yoke_signal_next_break(u, before) != state->t) return false;
   double *left = common_u(integrator, scratch);
   return input_jumps(u, state->t, left, left + array_size(u->n + 1) / sizeof *left);
@@ -310,7 +306,7 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
   if (is_disturbed(integrator, scratch, state, u)) YOKE_TRY(tell_method(integrator, scratch, state, u, false, ctx));
 
   /* Invariant 2 */
-  double t_limit = fmin(t_stop, equations_break(integrator->equations, state->t));
+  double t_limit = fmin(t_stop, yoke_equations_next_break(integrator->equations, state->t));
   if (u->n > 0) t_limit = fmin(t_limit, yoke_signal_next_break(u, state->t));
   return integrator->ops->step(integrator, scratch, state, u, t_limit, ctx);
 }

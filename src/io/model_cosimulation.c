@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 64 };
+enum { MAX_WORDS = 64, NOT_GIVEN = -2 };
 
 typedef enum value_type {
   TYPE_WORD,     /* char [size] */
@@ -112,16 +112,14 @@ static yoke_cosimulation_def cosimulation_default(void) {
   return (yoke_cosimulation_def){.scheme              = "semi-implicit",
                                  .sequence            = "jacobi",
                                  .start               = "ramp",
-                                 .order               = 1,
+                                 .order               = NOT_GIVEN,
                                  .order_max           = 5,
-                                 .estimator           = "md",
+                                 .order_rule          = "ida",
                                  .predictor           = "extrapolation",
                                  .order_acceleration  = -1,
                                  .acceleration_weight = NAN,
                                  .jacobian            = "finite-difference",
                                  .final_update        = true,
-                                 .corrector_rtol      = 1e-10,
-                                 .corrector_atol      = 1e-10,
                                  .corrector_tau       = 0.33,
                                  .energy              = "monitor",
                                  .couplings           = {.decomposition = "force/force",
@@ -346,8 +344,9 @@ static bool is_auto(const yoke_yaml_node *node) {
 }
 
 static void read_order(reader *r, const yoke_yaml_node *node) {
-  static const char *const keys[] = {"min", "max"};
-  yoke_cosimulation_def   *c      = &r->model->cosimulation;
+  static const char *const keys[]  = {"min", "max", "rule"};
+  static const char *const rules[] = {"ida", "conservative"};
+  yoke_cosimulation_def   *c       = &r->model->cosimulation;
   long                     order, limit[2] = {0, 5};
   if (!is_auto(node) && node->kind != YOKE_YAML_MAP) {
     if (model_integer(r, r->scopes[0], node, "order", 0, 5, &order)) c->order = (int)order;
@@ -355,7 +354,10 @@ static void read_order(reader *r, const yoke_yaml_node *node) {
   }
   c->order = -1;
   if (is_auto(node)) return;
-  model_check_keys(r, node, keys, 2);
+  model_check_keys(r, node, keys, 3);
+  const yoke_yaml_node *rule = yoke_yaml_find(node, "rule");
+  const int             word = rule == NULL ? -1 : model_word(r, rule, "rule", rules, 2);
+  if (word >= 0) model_print(c->order_rule, sizeof c->order_rule, "%s", rules[word]);
   for (int k = 0; k < 2; ++k) {
     const yoke_yaml_node *value = yoke_yaml_find(node, keys[k]);
     if (value != NULL && !model_integer(r, r->scopes[0], value, keys[k], 0, 5, &limit[k])) return;
@@ -381,8 +383,20 @@ static void read_step_atol(reader *r, const yoke_yaml_node *atol, double out[3])
   }
 }
 
+/* Least and largest H_new / H of accepted steps, around 1. */
+static void read_step_ratio(reader *r, const yoke_yaml_node *node, double out[2]) {
+  double value[2];
+  if (node == NULL || !model_numbers(r, r->scopes[0], node, "ratio", Q_NUMBER, 2, 2, value, NULL)) return;
+  if (!(value[0] > 0.0 && value[0] < 1.0 && value[1] > 1.0)) {
+    model_mistake(r, node, "ratio", "found %g and %g, expected a number in (0, 1) and one above 1", value[0], value[1]);
+    return;
+  }
+  memcpy(out, value, sizeof value);
+}
+
 static void read_step(reader *r, const yoke_yaml_node *node) {
-  static const char *const keys[]       = {"rtol", "atol", "estimator", "initial", "max"};
+  static const char *const keys[]       = {"rtol", "atol",   "estimator", "initial",  "min",
+                                           "max",  "safety", "ratio",     "dead_zone"};
   static const char *const estimators[] = {"md", "cv", "le"};
   const scope             *s            = r->scopes[0];
   yoke_cosimulation_def   *c            = &r->model->cosimulation;
@@ -395,10 +409,19 @@ static void read_step(reader *r, const yoke_yaml_node *node) {
   model_enter(r, "cosimulation.step", NULL);
   model_check_keys(r, node, keys, MODEL_COUNT(keys));
   const yoke_yaml_node *rtol = yoke_yaml_find(node, "rtol"), *estimator = yoke_yaml_find(node, "estimator"),
-                       *initial = yoke_yaml_find(node, "initial"), *max = yoke_yaml_find(node, "max");
+                       *initial = yoke_yaml_find(node, "initial"), *max = yoke_yaml_find(node, "max"),
+                       *min = yoke_yaml_find(node, "min"), *safety = yoke_yaml_find(node, "safety"),
+                       *dead_zone = yoke_yaml_find(node, "dead_zone");
   if (rtol != NULL) model_positive(r, s, rtol, "rtol", Q_NUMBER, &c->step_rtol);
   if (initial != NULL) model_positive(r, s, initial, "initial", Q_TIME, &c->step_initial);
   if (max != NULL) model_positive(r, s, max, "max", Q_TIME, &c->step_max);
+  if (min != NULL) model_positive(r, s, min, "min", Q_TIME, &c->step_min);
+  if (safety != NULL) model_positive(r, s, safety, "safety", Q_NUMBER, &c->step_safety);
+  bool has_dead_zone = true;
+  if (dead_zone != NULL && model_boolean(r, dead_zone, "dead_zone", &has_dead_zone)) c->step_free = !has_dead_zone;
+  read_step_ratio(r, yoke_yaml_find(node, "ratio"), c->step_ratio);
+  if (min != NULL && max != NULL && c->step_min > c->step_max)
+    model_mistake(r, node, "step", "found min %g s above max %g s", c->step_min, c->step_max);
   const int word = estimator == NULL ? -1 : model_word(r, estimator, "estimator", estimators, 3);
   if (word >= 0) model_print(c->estimator, sizeof c->estimator, "%s", estimators[word]);
   read_step_atol(r, yoke_yaml_find(node, "atol"), c->step_atol);
@@ -434,6 +457,12 @@ static void read_corrector(reader *r, const yoke_yaml_node *node) {
   model_enter(r, "cosimulation", NULL);
 }
 
+/* Without a step there is control, and without an order the control chooses it. */
+static void settle_defaults(yoke_cosimulation_def *c) {
+  if (!(c->step > 0.0)) c->has_control = true;
+  if (c->order == NOT_GIVEN) c->order = c->has_control ? -1 : 1;
+}
+
 void model_read_cosimulation(reader *r) {
   static const struct {
     const char *key;
@@ -449,7 +478,10 @@ void model_read_cosimulation(reader *r) {
   *c                       = cosimulation_default();
   r->model->energy         = -1;
   model_enter(r, "", NULL);
-  if (!model_map(r, yoke_yaml_find(r->root, "cosimulation"), "cosimulation", &map) || map == NULL) return;
+  if (!model_map(r, yoke_yaml_find(r->root, "cosimulation"), "cosimulation", &map) || map == NULL) {
+    settle_defaults(c);
+    return;
+  }
   for (int k = 0; k < MODEL_COUNT(master_settings); ++k) keys[k] = master_settings[k].key;
   for (int k = 0; k < MODEL_COUNT(others); ++k) keys[MODEL_COUNT(master_settings) + k] = others[k].key;
   model_enter(r, "cosimulation", NULL);
@@ -466,5 +498,6 @@ void model_read_cosimulation(reader *r) {
       model_enter(r, "cosimulation", NULL);
     }
   }
+  settle_defaults(c);
   model_enter(r, "", NULL);
 }

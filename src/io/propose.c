@@ -211,8 +211,6 @@ yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *option
     if (out->split == NULL) status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the proposal of a split");
   }
   if (status == YOKE_OK) status = model_text(ctx, options, model, out);
-  if (status == YOKE_OK && model->cosimulation.step <= 0.0 && !model->cosimulation.has_control)
-    yoke_note(ctx, "the model has no macro step yet: add cosimulation.step, or run with --step");
   yoke_assignment_release(&assignment);
   yoke_model_destroy(&model);
   return status;

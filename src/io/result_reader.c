@@ -1,5 +1,6 @@
 #include "io/result_reader.h"
 #include "base/text.h"
+#include "io/step_report.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -210,6 +211,49 @@ static int whole_or_0(double value) {
   return value >= 0.0 && value < 1e9 ? (int)value : 0;
 }
 
+/* The first n values of a dataset [n]; what is not there stays as it is. */
+static void read_track(hid_t group, const char *name, size_t n, double *values) {
+  hsize_t extent[2];
+  if (H5Lexists(group, name, H5P_DEFAULT) <= 0 || dataset_extent(group, name, extent) != 1 || extent[0] < n) return;
+  const hsize_t start = 0, count = n;
+  hid_t         dataset = H5Dopen2(group, name, H5P_DEFAULT), in_file = H5Dget_space(dataset);
+  hid_t         in_memory = H5Screate_simple(1, &count, NULL);
+  if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0)
+    (void)H5Dread(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values);
+  H5Sclose(in_memory);
+  H5Sclose(in_file);
+  H5Dclose(dataset);
+}
+
+/* Statistics of the macro steps from their rows. */
+static void read_report(yoke_result *result, hid_t group) {
+  enum { ERROR, H, ORDER, REDUCED, FORCED, REJECTED, N = REJECTED + YOKE_N_REJECTED };
+  const size_t n     = result->n_macro_steps;
+  double      *track = yoke_allocate(n * N + 1, sizeof *track);
+  if (track == NULL) return;
+  for (size_t k = 0; k < n; ++k) {
+    track[ERROR * n + k]   = (double)NAN;
+    track[REDUCED * n + k] = (double)YOKE_N_REASONS;
+  }
+  read_track(group, "error", n, track + ERROR * n);
+  read_track(group, "H", n, track + H * n);
+  read_track(group, "order", n, track + ORDER * n);
+  read_track(group, "reduced_by", n, track + REDUCED * n);
+  read_track(group, "forced", n, track + FORCED * n);
+  for (int i = 0; i < YOKE_N_REJECTED; ++i) {
+    char name[40];
+    snprintf(name, sizeof name, "rejected_%s", yoke_reason_word(i));
+    read_track(group, name, n, track + (size_t)(REJECTED + i) * n);
+  }
+  for (size_t k = 0; k < n; ++k) {
+    int64_t rejected[YOKE_N_REJECTED];
+    for (size_t i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = whole_or_0(track[(REJECTED + i) * n + k]);
+    yoke_step_report_add(&result->report, track[H * n + k], whole_or_0(track[ORDER * n + k]), track[ERROR * n + k],
+                         rejected, whole_or_0(track[REDUCED * n + k]), track[FORCED * n + k] != 0.0);
+  }
+  free(track);
+}
+
 /* Facts of a split run. Its macro steps have times of their own and are no quantities. */
 static void open_cosimulation(yoke_result *result) {
   if (H5Lexists(result->file, "cosimulation", H5P_DEFAULT) <= 0) return;
@@ -223,6 +267,11 @@ static void open_cosimulation(yoke_result *result) {
   result->n_subsystems = whole_or_0((double)count_points(group, "subsystems"));
   if (H5Lexists(group, "time", H5P_DEFAULT) > 0 && dataset_extent(group, "time", extent) == 1)
     result->n_macro_steps = (size_t)extent[0];
+  if (H5Aexists(group, "control") > 0) {
+    free(result->control);
+    result->control = read_text(group, "control");
+  }
+  read_report(result, group);
   if (H5Lexists(group, "couplings", H5P_DEFAULT) > 0 && H5Lexists(group, "couplings/values", H5P_DEFAULT) > 0 &&
       dataset_extent(group, "couplings/values", extent) == 2)
     result->n_channels = whole_or_0((double)extent[1]);
@@ -422,19 +471,21 @@ static yoke_status create_result(yoke_context *ctx, const char *path, yoke_resul
   *out                = NULL;
   yoke_result *result = yoke_allocate(1, sizeof *result);
   if (!result) return fail_memory(ctx, path);
-  *out          = result;
-  result->file  = -1;
+  *out         = result;
+  result->file = -1;
+  yoke_step_report_clear(&result->report);
   result->t_end = result->t_reached = result->macro_step = (double)NAN;
   result->path                                           = yoke_text_copy(path);
-  char **const texts[] = {&result->version, &result->name,   &result->model,   &result->settings,
-                          &result->status,  &result->scheme, &result->sequence};
+  char **const texts[] = {&result->version, &result->name,   &result->model,    &result->settings,
+                          &result->status,  &result->scheme, &result->sequence, &result->control};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) *texts[i] = yoke_text_copy("");
   return result->path ? YOKE_OK : fail_memory(ctx, path);
 }
 
 static yoke_status finish_result(yoke_context *ctx, yoke_result **out, yoke_status status) {
   const yoke_result *r       = *out;
-  const char *const  texts[] = {r->version, r->name, r->model, r->settings, r->status, r->scheme, r->sequence};
+  const char *const  texts[] = {r->version, r->name,   r->model,    r->settings,
+                                r->status,  r->scheme, r->sequence, r->control};
   for (size_t i = 0; status == YOKE_OK && i < sizeof texts / sizeof *texts; ++i) {
     if (!texts[i]) status = fail_memory(ctx, r->path);
   }
@@ -479,7 +530,7 @@ void yoke_result_close(yoke_result **result) {
     free(r->units[i]);
   }
   free(r->groups), free(r->names), free(r->units), free(r->by_name);
-  free(r->scheme), free(r->sequence);
+  free(r->scheme), free(r->sequence), free(r->control);
   free(r->path), free(r->version), free(r->name), free(r->model), free(r->settings), free(r->status);
   yoke_csv_table_release(&r->table);
   free(r);
@@ -560,6 +611,8 @@ void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) 
       .n_subsystems        = result->n_subsystems,
       .n_channels          = result->n_channels,
       .n_macro_steps       = result->n_macro_steps,
+      .control             = result->control,
+      .report              = result->report,
       .is_open_for_writing = result->is_open_for_writing,
   };
 }

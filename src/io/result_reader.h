@@ -35,6 +35,8 @@ struct yoke_result {
   int                order, n_subsystems, n_channels;
   double             macro_step;
   size_t             n_macro_steps;
+  char              *control;
+  yoke_step_report   report;
 };
 
 /* A result that never was a file: takes `table` (emptied, also on failure), copies the texts. `path` stands for it in messages. Gives. */

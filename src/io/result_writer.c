@@ -35,6 +35,7 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 #include "io/clock.h"
 #include "io/hdf5_file.h"
 #include "io/hdf5_quiet.h"
+#include "io/step_report.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +55,19 @@ enum {
   N_TRACKS
 };
 enum { N_PART_TRACKS = 3 }; /* the first three of them, per subsystem */
-enum { MACRO_H, MACRO_ORDER, MACRO_ITERATIONS, MACRO_INTEGRATIONS, MACRO_RESIDUAL, MACRO_CONVERGED, N_MACRO };
+enum {
+  MACRO_H,
+  MACRO_ORDER,
+  MACRO_ITERATIONS,
+  MACRO_INTEGRATIONS,
+  MACRO_RESIDUAL,
+  MACRO_CONVERGED,
+  MACRO_ERROR,
+  MACRO_FORCED,
+  MACRO_REDUCED_BY,
+  MACRO_REJECTED, /* by error, and the other reasons behind it */
+  N_MACRO = MACRO_REJECTED + YOKE_N_REJECTED
+};
 
 typedef struct track_def {
   const char *name, *unit;
@@ -78,6 +91,13 @@ static const track_def macro_tracks[N_MACRO] = {
     [MACRO_RESIDUAL]     = {"residual", "", false},
     [MACRO_INTEGRATIONS] = {"integrations", "", true},
     [MACRO_CONVERGED]    = {"converged", "", true},
+    [MACRO_ERROR]        = {"error", "", false},
+    [MACRO_FORCED]       = {"forced", "", true},
+    [MACRO_REDUCED_BY]   = {"reduced_by", "", true},
+    [MACRO_REJECTED]     = {"rejected_error", "", true},
+    [MACRO_REJECTED + 1] = {"rejected_corrector", "", true},
+    [MACRO_REJECTED + 2] = {"rejected_non-finite", "", true},
+    [MACRO_REJECTED + 3] = {"rejected_event", "", true},
 };
 
 typedef struct column {
@@ -273,6 +293,8 @@ static bool create_couplings(yoke_result_writer *writer, hid_t parent, const yok
 }
 
 static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_split *split) {
+  const char *reasons[YOKE_N_REASONS + 1];
+  for (int i = 0; i <= YOKE_N_REASONS; ++i) reasons[i] = yoke_reason_word(i);
   hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_attr_phase_change(properties, 0, 0); /* names of 10^5 subsystems exceed an object header */
   hid_t group = (hid_t)checked(writer, H5Gcreate2(writer->file, "cosimulation", H5P_DEFAULT, properties, H5P_DEFAULT));
@@ -282,9 +304,11 @@ static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_sp
       set_text(writer, group, "sequence", split->sequence) && set_text(writer, group, "start", split->start) &&
       set_text(writer, group, "predictor", split->predictor) && set_text(writer, group, "jacobian", split->jacobian) &&
       set_number(writer, group, "order", split->order) && set_number(writer, group, "step", split->step) &&
+      set_text(writer, group, "control", split->control != NULL ? split->control : "") &&
       set_texts(writer, group, "subsystems", split->n_subsystems, split->subsystems) &&
       create_time(writer, group, &writer->macro) &&
       create_tracks(writer, group, N_MACRO, macro_tracks, writer->macro.columns) &&
+      set_texts(writer, writer->macro.columns[MACRO_REDUCED_BY].dataset, "reasons", YOKE_N_REASONS + 1, reasons) &&
       create_couplings(writer, group, split);
   if (group >= 0) H5Gclose(group);
   return done;
@@ -489,6 +513,13 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
       [MACRO_INTEGRATIONS] = (double)row->integrations,
       [MACRO_RESIDUAL]     = row->residual,
       [MACRO_CONVERGED]    = row->converged ? 1.0 : 0.0,
+      [MACRO_ERROR]        = row->error,
+      [MACRO_FORCED]       = row->is_forced ? 1.0 : 0.0,
+      [MACRO_REDUCED_BY]   = (double)row->reduced_by,
+      [MACRO_REJECTED]     = (double)row->rejected[0],
+      [MACRO_REJECTED + 1] = (double)row->rejected[1],
+      [MACRO_REJECTED + 2] = (double)row->rejected[2],
+      [MACRO_REJECTED + 3] = (double)row->rejected[3],
   };
   put(s, &s->time, row->t);
   for (int k = 0; k < N_MACRO; ++k) put(s, &s->columns[k], track[k]);

@@ -9,6 +9,9 @@
  *   /subsystems/NAME/{steps, rejected, evaluations} [n], at the same output times, and
  *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
  *     {time, H, order, iterations, integrations, residual, converged} [k], time is the end of the step
+ *     error [k]: estimated local error, 1 is the tolerance, NaN without control; forced [k]: accepted with a larger one;
+ *     rejected_{error, corrector, non-finite, event} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
+ *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
  *     couplings/values [k, c]  attribute `names` [c] ("coupling.force x"), values at the end of the step.
  * One matrix, not one dataset per quantity: 10^5 quantities cost as many open objects, and a row is one write.
  *
@@ -41,7 +44,8 @@ typedef struct yoke_result_split { /* borrowed for the call */
   const char *const *channels; /* "coupling.force x" */
   const char        *scheme, *sequence, *start, *predictor, *jacobian;
   int                order;
-  double             step; /* [s] */
+  double             step;    /* [s] */
+  const char        *control; /* what step control chose; NULL: fixed step */
 } yoke_result_split;
 
 typedef struct yoke_macro_row {
@@ -49,6 +53,9 @@ typedef struct yoke_macro_row {
   int           order, iterations, integrations;
   double        residual;
   bool          converged;
+  double        error; /* NaN: none */
+  int           rejected[4], reduced_by;
+  bool          is_forced;
   const double *channels; /* [n_channels] */
 } yoke_macro_row;
 

@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "io/result_reader.h"
 #include "io/result_writer.h"
+#include "io/step_report.h"
 #include "master/simulation.h"
 #include <yoke/yoke.h>
 #include <errno.h>
@@ -149,15 +150,56 @@ static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
   if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
 }
 
+/* A fixed step with its order, or step control: what was given; the rest is chosen as before. */
+static void put_step(text_buffer *buffer, const yoke_cosimulation_def *c) {
+  static const char *const kinds[] = {"position", "velocity", "coupling"};
+  if (c->order >= 0)
+    put(buffer, "  order: %d\n", c->order);
+  else
+    put(buffer, "  order: {min: %d, max: %d, rule: %s}\n", c->order_min, c->order_max, c->order_rule);
+  if (c->step > 0.0) {
+    put_number(buffer, "  step: ", c->step, "\n");
+    return;
+  }
+  put(buffer, "  step: {dead_zone: %s", c->step_free ? "false" : "true");
+  if (c->estimator[0]) put(buffer, ", estimator: %s", c->estimator);
+  const struct {
+    const char *key;
+    double      value;
+  } numbers[] = {{"rtol", c->step_rtol},
+                 {"initial", c->step_initial},
+                 {"min", c->step_min},
+                 {"max", c->step_max},
+                 {"safety", c->step_safety}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+    if (!(numbers[i].value > 0.0)) continue;
+    put(buffer, ", %s", numbers[i].key);
+    put_number(buffer, ": ", numbers[i].value, "");
+  }
+  if (c->step_ratio[0] > 0.0) {
+    put_number(buffer, ", ratio: [", c->step_ratio[0], "");
+    put_number(buffer, ", ", c->step_ratio[1], "]");
+  }
+  bool has_atol = false;
+  for (int k = 0; k < 3; ++k) {
+    if (!(c->step_atol[k] > 0.0)) continue;
+    put(buffer, "%s%s", has_atol ? ", " : ", atol: {", kinds[k]);
+    put_number(buffer, ": ", c->step_atol[k], "");
+    has_atol = true;
+  }
+  put(buffer, has_atol ? "}}\n" : "}\n");
+}
+
 static void put_cosimulation(text_buffer *buffer, const yoke_model *model) {
   const yoke_cosimulation_def *c = &model->cosimulation;
-  put(buffer, "cosimulation:\n  scheme: %s\n  sequence: %s\n  order: %d\n", c->scheme, c->sequence, c->order);
-  put_number(buffer, "  step: ", c->step, "\n");
+  put(buffer, "cosimulation:\n  scheme: %s\n  sequence: %s\n", c->scheme, c->sequence);
+  put_step(buffer, c);
   put(buffer, "  start: %s\n  predictor: %s\n  jacobian: %s\n  final_update: %s\n", c->start, c->predictor, c->jacobian,
       c->final_update ? "true" : "false");
-  put_number(buffer, "  corrector: {rtol: ", c->corrector_rtol, "");
-  put_number(buffer, ", atol: ", c->corrector_atol, "");
-  put_number(buffer, ", tau: ", c->corrector_tau, "}\n");
+  put_number(buffer, "  corrector: {tau: ", c->corrector_tau, "");
+  if (c->corrector_rtol > 0.0) put_number(buffer, ", rtol: ", c->corrector_rtol, "");
+  if (c->corrector_atol > 0.0) put_number(buffer, ", atol: ", c->corrector_atol, "");
+  put(buffer, "}\n");
   put(buffer, "  couplings: {");
   put_coupling(buffer, &c->couplings);
   for (int i = 0; i < c->n_own; ++i) {
@@ -216,6 +258,8 @@ yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yo
              {"cosimulation.sequence", options->sequence},
              {"cosimulation.order", options->order},
              {"cosimulation.step", options->step},
+             {"cosimulation.step.rtol", options->macro_rtol},
+             {"cosimulation.step.estimator", options->estimator},
              {"cosimulation.start", options->start},
              {"cosimulation.jacobian", options->jacobian},
              {"cosimulation.predictor", options->predictor},
@@ -403,6 +447,7 @@ static yoke_status create_split_hdf5(recorder *r, const char *settings) {
         .jacobian     = c->jacobian,
         .order        = r->summary->order,
         .step         = r->summary->macro_step,
+        .control      = r->summary->control,
     };
     status = create_hdf5(r, settings, &split);
   }
@@ -503,14 +548,19 @@ static void record_parts(recorder *r) {
 }
 
 static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
-  recorder *r = user;
+  recorder    *r     = user;
+  const double error = r->summary->control[0] ? statistics->error : (double)NAN;
+  int64_t      rejected[YOKE_N_REJECTED];
+  for (int i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = statistics->rejected[i];
+  yoke_step_report_add(&r->summary->report, H, order, error, rejected, (int)statistics->reduced_by,
+                       statistics->is_forced);
   if (!r->hdf5) return YOKE_OK;
   const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
   int               n     = 0;
   for (int k = 0; k < r->summary->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
   }
-  const yoke_macro_row row = {
+  yoke_macro_row row = {
       .t            = t,
       .H            = H,
       .order        = order,
@@ -518,8 +568,12 @@ static yoke_status record_macro(void *user, double t, double H, int order, const
       .integrations = statistics->integrations,
       .residual     = statistics->residual,
       .converged    = statistics->converged,
+      .error        = error,
+      .reduced_by   = (int)statistics->reduced_by,
+      .is_forced    = statistics->is_forced,
       .channels     = r->channels,
   };
+  memcpy(row.rejected, statistics->rejected, sizeof row.rejected);
   return yoke_result_writer_macro(r->hdf5, r->ctx, &row);
 }
 
@@ -610,8 +664,11 @@ static void take_split(recorder *r) {
     s->n_channels += yoke_graph_n_channels(yoke_cosimulation_graph(r->cosimulation), k);
   snprintf(s->scheme, sizeof s->scheme, "%s", settings->scheme);
   snprintf(s->sequence, sizeof s->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");
-  s->order      = settings->order;
-  s->macro_step = yoke_cosimulation_H(r->cosimulation);
+  const yoke_step_choice *choice = yoke_cosimulation_choice(r->cosimulation);
+  s->order                       = settings->order;
+  s->macro_step                  = yoke_cosimulation_H(r->cosimulation);
+  s->macro_rtol                  = choice ? choice->settings.tolerances.rtol : (double)NAN;
+  if (choice) snprintf(s->control, sizeof s->control, "%s", choice->reasons);
 }
 
 static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *to) {
@@ -633,6 +690,7 @@ static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *
     to->integrations         = from->macro.integrations;
     to->unconverged          = from->macro.unconverged;
     to->residual             = from->macro.residual;
+    if (to->control[0] && from->macro.steps > 0) to->macro_step = (to->t - to->t_start) / (double)from->macro.steps;
   }
   if (from->method) snprintf(to->method, sizeof to->method, "%s", from->method);
 }
@@ -678,7 +736,8 @@ static void use_threads(int threads) {
 /* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
                                 yoke_result **keep) {
-  *summary            = (yoke_run_summary){0};
+  *summary = (yoke_run_summary){0};
+  yoke_step_report_clear(&summary->report);
   const double begin  = yoke_clock_now();
   yoke_model  *model  = NULL;
   recorder     r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};

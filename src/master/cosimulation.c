@@ -2,25 +2,38 @@
 
 #include "base/text.h"
 #include "master/coupling_redundancy.h"
+#include "master/macro_grid.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT_SUBSTEPS = 400 }; /* Runge-Kutta steps per macro step back into the past */
+enum {
+  EXACT_SUBSTEPS    = 400, /* Runge-Kutta steps per macro step back into the past */
+  EVENT_REFINEMENTS = 5    /* of the time of an event */
+};
 
 struct yoke_cosimulation {
   const yoke_model     *model;
   const yoke_equations *equations; /* of the whole model */
+  const yoke_multibody *mb;
   yoke_split           *split;
   yoke_subsystem      **subsystems;
   yoke_exec            *exec;
   yoke_graph           *graph;
   yoke_scheme_settings  settings;
+  yoke_controller      *controller; /* NULL: fixed step */
+  yoke_step_choice      choice;
   double                H, t_start;
-  int64_t               n_grid;    /* steps of the regular grid that are done */
-  int64_t               n_graded;  /* short steps of the graded start that are done */
-  bool                  is_graded; /* still inside the graded start */
+  yoke_switches         switches; /* of loads and of events of time alone */
+  yoke_macro_grid       grid;
+  yoke_macro_events     events;
+  int                   n_late; /* events that acted at the end of their step because something cannot go back */
   yoke_macro_totals     totals;
+  /* the whole model at a restart: [nq], [nv], [nv], [ng], [n_couplings, YOKE_COUPLING_MAX_CHANNELS], ... */
+  double               *q, *v, *a, *lambda, *u, *part_q, *part_v;
+  double               *ports;      /* outputs of all subsystems */
+  const double        **given, **y; /* [n_couplings], [n_parts] into ports */
+  void                 *work;
   /* component i of the whole q (v) is component index[i] of part[i] */
   int                  *q_part, *q_index, *v_part, *v_index;
 };
@@ -75,6 +88,8 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
                        def.name);
     }
     YOKE_TRY(yoke_native_create(ctx, &def, &c->subsystems[i]));
+    if (options->forward != NULL && strcmp(options->forward, def.name) == 0)
+      YOKE_TRY(yoke_subsystem_forward(ctx, c->subsystems[i], &c->subsystems[i]));
     if (options->trace != NULL)
       YOKE_TRY(yoke_subsystem_traced(ctx, c->subsystems[i], options->trace, options->trace_user, &c->subsystems[i]));
     if (options->check) YOKE_TRY(yoke_subsystem_check(ctx, c->subsystems[i], &c->subsystems[i]));
@@ -202,6 +217,65 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
              : yoke_fail(ctx, YOKE_E_MODEL, "start exact: the model cannot be integrated backwards from its start");
 }
 
+/* Shortest step of the graded start as a share of H. A multiplier that holds a gap g = 0 over a step h carries the rounding
+ * of positions divided by h^2, so joints do not bear steps as short as force elements do. */
+static double graded_share(const yoke_cosimulation *c) {
+  for (int k = 0; k < c->split->n_couplings; ++k) {
+    if (c->split->couplings[k].is_joint) return 1.0 / 32.0;
+  }
+  return 1e-5;
+}
+
+/* Room for restarts, which a step must not allocate. */
+static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
+  const yoke_equations *e  = c->equations;
+  const size_t          n  = (size_t)c->split->n_couplings;
+  size_t                nq = 1, nv = 1;
+  if (c->model->n_events == 0 && c->switches.n_once + c->switches.n_periodic == 0) return YOKE_OK;
+  for (int p = 0; p < c->split->n_parts; ++p) {
+    const yoke_equations *part = yoke_native_equations(c->subsystems[p]);
+    nq                         = (size_t)part->nq > nq ? (size_t)part->nq : nq;
+    nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
+  }
+  c->q      = yoke_allocate((size_t)e->nq, sizeof(double));
+  c->v      = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->a      = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->lambda = yoke_allocate((size_t)e->ng, sizeof(double));
+  c->u      = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
+  c->part_q = yoke_allocate(nq, sizeof(double));
+  c->part_v = yoke_allocate(nv, sizeof(double));
+  c->given  = yoke_allocate(n, sizeof *c->given);
+  c->y      = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
+  c->work   = yoke_allocate(e->work_size, 1);
+  size_t ny = 0;
+  for (int p = 0; p < c->split->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
+  c->ports      = yoke_allocate(ny, sizeof(double));
+  const bool ok = c->q != NULL && c->v != NULL && c->a != NULL && c->lambda != NULL && c->u != NULL &&
+                  c->part_q != NULL && c->part_v != NULL && c->given != NULL && c->y != NULL && c->work != NULL &&
+                  c->ports != NULL;
+  const double *at = c->ports;
+  for (int p = 0; ok && p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
+  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+}
+
+static double end_at_event(void *user, double t_next, yoke_context *ctx) {
+  yoke_cosimulation *c = user;
+  return yoke_macro_events_end(&c->events, c->graph, t_next, ctx);
+}
+
+static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
+  if (c->settings.start != YOKE_START_RAMP)
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "cosimulation.start: '%s' belongs to a fixed macro step; step control has its own start with short "
+        "steps of degree 0: leave out start",
+        c->model->cosimulation.start);
+  YOKE_TRY(yoke_step_choose(ctx, c->split, c->graph, &c->choice));
+  YOKE_TRY(yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller));
+  if (c->model->n_events > 0) yoke_controller_watch(c->controller, end_at_event, c);
+  return YOKE_OK;
+}
+
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
                                      const yoke_multibody *mb, const yoke_cosimulation_options *options,
                                      yoke_cosimulation **out) {
@@ -210,19 +284,31 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (c == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   c->model           = model;
   c->equations       = equations;
+  c->mb              = mb;
   c->t_start         = model->t_start;
   yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
+  if (status == YOKE_OK) status = yoke_switches_create(ctx, model, true, &c->switches);
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
+  if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
+  if (status == YOKE_OK && c->H == 0.0) {
+    yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
+    c->settings.order = c->choice.settings.order_max;
+  }
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
   if (status == YOKE_OK) status = map_states(c, mb, ctx);
+  if (status == YOKE_OK) status = allocate_restart(c, ctx);
   if (status == YOKE_OK) status = yoke_exec_create(ctx, options->exec, options->threads, &c->exec);
   if (status == YOKE_OK) {
     status = yoke_graph_create(ctx, c->split->n_parts, c->subsystems, c->split->n_couplings, c->split->wires,
                                &c->settings, c->exec, &c->graph);
   }
+  if (status == YOKE_OK && c->H == 0.0) status = create_control(c, ctx);
   if (status == YOKE_OK) status = yoke_graph_start(c->graph, c->t_start, ctx);
   if (status == YOKE_OK && c->settings.start == YOKE_START_EXACT) status = exact_past(c, mb, ctx);
-  c->is_graded = c->settings.start == YOKE_START_GRADED;
+  if (status == YOKE_OK) {
+    const double share = c->settings.start == YOKE_START_GRADED ? graded_share(c) : 0.0;
+    c->grid            = yoke_macro_grid_make(c->t_start, c->H, share, &c->switches);
+  }
   if (status != YOKE_OK) {
     yoke_cosimulation_destroy(&c);
     return status;
@@ -234,11 +320,25 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
 void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   yoke_cosimulation *c = *cosimulation;
   if (c == NULL) return;
+  yoke_controller_destroy(&c->controller);
   if (c->graph != NULL) yoke_graph_destroy(&c->graph);
   for (int i = 0; c->subsystems != NULL && i < c->split->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
   free(c->subsystems);
   yoke_exec_destroy(&c->exec);
   yoke_split_destroy(&c->split);
+  yoke_switches_clear(&c->switches);
+  yoke_macro_events_clear(&c->events);
+  free(c->q);
+  free(c->v);
+  free(c->a);
+  free(c->lambda);
+  free(c->u);
+  free(c->part_q);
+  free(c->part_v);
+  free(c->given);
+  free(c->y);
+  free(c->ports);
+  free(c->work);
   free(c->q_part);
   free(c->q_index);
   free(c->v_part);
@@ -247,52 +347,149 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   *cosimulation = NULL;
 }
 
-/* ---- steps ---- */
+/* ---- restart ---- */
 
-/* Shortest step of the graded start as a share of H. A multiplier that holds a gap g = 0 over a step h carries the rounding
- * of positions divided by h^2, so joints do not bear steps as short as force elements do. */
-static double graded_share(const yoke_cosimulation *c) {
-  for (int k = 0; k < c->split->n_couplings; ++k) {
-    if (c->split->couplings[k].is_joint) return 1.0 / 32.0;
+/* New values for the couplings from the whole model right behind the present time: multipliers jump with loads and velocities. */
+static yoke_status restart(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
+  const yoke_equations *e      = c->equations;
+  const double          t      = yoke_graph_t(c->graph);
+  const double          ahead  = t + fmax(1e-12 * c->H, 4.0 * DBL_EPSILON * fabs(t));
+  yoke_status           status = YOKE_OK;
+  if (c->mb != NULL) {
+    status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
+    if (status == YOKE_OK)
+      status = yoke_coupling_redundancy_move(&c->split->start, c->mb, c->work, ahead, q, c->lambda);
+    if (status == YOKE_OK) status = ports_of(c, q, v, c->a, c->ports);
   }
-  return 1e-5;
+  for (int k = 0; status == YOKE_OK && k < c->split->n_couplings; ++k) {
+    const yoke_split_coupling *coupling = &c->split->couplings[k];
+    double                    *u = c->u + (ptrdiff_t)k * YOKE_COUPLING_MAX_CHANNELS, force[7] = {0.0}, g[7];
+    c->given[k] = NULL;
+    if (!coupling->is_joint) continue; /* its law gives the values */
+    yoke_multibody_connection_output(c->mb, c->work, coupling->connection, ahead, q, v, c->lambda, force, g);
+    const yoke_wire    *wire    = &c->split->wires[k];
+    const double *const port[2] = {c->y[wire->subsystem[0]] + wire->y_at[0], c->y[wire->subsystem[1]] + wire->y_at[1]};
+    yoke_split_joint_values(c->split, k, force, port, u);
+    c->given[k] = u;
+  }
+  if (status == YOKE_OK) status = yoke_graph_restart(c->graph, c->given, ctx);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the couplings cannot begin anew at t = %.9g s", t);
 }
 
-/* Next macro point. Graded start (Kraft, listing 5.1): steps of 1e-5 2^n H until the next would pass 2 H, one step to 2 H, then the grid. */
-static double next_point(yoke_cosimulation *c, double t_end) {
-  const double t = yoke_graph_t(c->graph);
-  double       next;
-  if (c->is_graded) {
-    const double two = c->t_start + 2.0 * c->H;
-    next             = t + ldexp(graded_share(c) * c->H, (int)c->n_graded);
-    if (next >= two) {
-      next         = two;
-      c->is_graded = false;
-      c->n_grid    = 2;
-    } else {
-      ++c->n_graded;
+yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
+  for (int p = 0; p < c->split->n_parts; ++p) {
+    const yoke_subsystem        *s     = c->subsystems[p];
+    const yoke_integrator       *own   = yoke_native_integrator(s);
+    const yoke_integrator_state *state = yoke_native_state(s, yoke_graph_state(c->graph, p));
+    /* quadratures stay */
+    memcpy(c->part_q, yoke_integrator_q(own, state), (size_t)own->equations->nq * sizeof *c->part_q);
+    for (int i = 0; i < c->equations->nq; ++i) {
+      if (c->q_part[i] == p) c->part_q[c->q_index[i]] = q[i];
     }
-  } else {
-    next = c->t_start + (double)++c->n_grid * c->H;
+    for (int i = 0; i < c->equations->nv; ++i) {
+      if (c->v_part[i] == p) c->part_v[c->v_index[i]] = v[i];
+    }
+    YOKE_TRY(yoke_graph_assign(c->graph, p, c->part_q, c->part_v, ctx));
   }
-  /* a rest shorter than a millionth of a step is rounding: the step takes it along */
-  return next > t_end - 1e-6 * c->H ? t_end : next;
+  YOKE_TRY(yoke_graph_refresh(c->graph, ctx));
+  if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));
+  return restart(c, q, v, ctx);
+}
+
+/* Behind a jump of a load the couplings go on from the right-hand limit. */
+static yoke_status restart_at_jump(yoke_cosimulation *c, yoke_context *ctx) {
+  if (!yoke_switches_jump_at(&c->switches, yoke_graph_t(c->graph))) return YOKE_OK;
+  yoke_cosimulation_gather(c, c->q, c->v);
+  return restart(c, c->q, c->v, ctx);
+}
+
+/* ---- steps ---- */
+
+static void count_step(yoke_cosimulation *c, double H, bool is_accepted, const yoke_step_statistics *statistics) {
+  yoke_macro_totals *totals = &c->totals;
+  totals->integrations += statistics->integrations;
+  totals->iterations += statistics->iterations;
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) {
+    totals->rejected += statistics->rejected[i];
+    totals->rejected_by[i] += statistics->rejected[i];
+  }
+  if (!is_accepted) return;
+  totals->smallest = totals->steps == 0 ? H : fmin(totals->smallest, H);
+  totals->largest  = fmax(totals->largest, H);
+  ++totals->steps;
+  ++totals->degrees[statistics->degree];
+  if (statistics->reduced_by != YOKE_NOT_REDUCED) ++totals->reduced_by[statistics->reduced_by];
+  totals->forced += statistics->is_forced ? 1 : 0;
+  totals->unconverged += statistics->converged ? 0 : 1;
+  totals->residual = fmax(totals->residual, statistics->residual);
+}
+
+/* A step was accepted whose end was chosen as `kind` (`is_short`: before the planned one): events and jumps of loads happen there. */
+static yoke_status finish_step(yoke_cosimulation *c, yoke_point_kind kind, bool is_short,
+                               yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID && is_short)
+    statistics->reduced_by = kind == YOKE_POINT_SWITCH ? YOKE_REDUCED_BY_SWITCH : YOKE_REDUCED_BY_END;
+  yoke_macro_events_accept(&c->events, c->graph);
+  if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
+  /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
+  if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));
+  return restart_at_jump(c, ctx);
+}
+
+static yoke_status step_controlled(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
+                                   yoke_context *ctx) {
+  const double    t = yoke_graph_t(c->graph);
+  yoke_point_kind kind;
+  const double    H      = yoke_controller_H(c->controller);
+  const double    t_stop = yoke_macro_grid_limit(&c->switches, t, H, t_end, &kind);
+  yoke_macro_events_begin(&c->events);
+  yoke_status status = yoke_controller_step(c->controller, t_stop, statistics, ctx);
+  if (status == YOKE_OK) {
+    if (yoke_graph_t(c->graph) < t_stop) kind = YOKE_POINT_GRID;
+    status = finish_step(c, kind, t_stop - t < (1.0 - 1e-6) * H, statistics, ctx);
+  }
+  count_step(c, yoke_graph_t(c->graph) - t, status == YOKE_OK, statistics);
+  return status;
+}
+
+/* Trials to a point of the grid, or to an event before it. */
+static yoke_status try_fixed(yoke_cosimulation *c, double *t_next, yoke_step_statistics *statistics,
+                             yoke_context *ctx) {
+  yoke_step_statistics total = {.reduced_by = YOKE_NOT_REDUCED};
+  yoke_macro_events_begin(&c->events);
+  for (;;) {
+    const yoke_status status = yoke_graph_try(c->graph, *t_next, statistics, ctx);
+    statistics->iterations += total.iterations;
+    statistics->integrations += total.integrations;
+    statistics->reduced_by                      = total.reduced_by;
+    statistics->rejected[YOKE_REDUCED_BY_EVENT] = total.rejected[YOKE_REDUCED_BY_EVENT];
+    if (status != YOKE_OK || c->model->n_events == 0) return status;
+    const double end = end_at_event(c, *t_next, ctx);
+    if (!(end < *t_next || (end > *t_next && isfinite(end)))) return YOKE_OK;
+    *t_next          = end;
+    total            = *statistics;
+    total.reduced_by = YOKE_REDUCED_BY_EVENT;
+    ++total.rejected[YOKE_REDUCED_BY_EVENT];
+  }
 }
 
 yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx) {
-  const double t      = yoke_graph_t(c->graph);
-  const double t_next = next_point(c, t_end);
-  yoke_status  status = yoke_graph_try(c->graph, t_next, statistics, ctx);
+  if (c->controller != NULL) return step_controlled(c, t_end, statistics, ctx);
+  const double    t = yoke_graph_t(c->graph);
+  yoke_point_kind kind;
+  double          t_next = yoke_macro_grid_next(&c->grid, t, t_end, &kind);
+  const double    t_grid = t_next;
+  yoke_status     status = try_fixed(c, &t_next, statistics, ctx);
   if (status == YOKE_OK) status = yoke_graph_accept(c->graph, ctx);
-  c->totals.integrations += statistics->integrations;
-  c->totals.iterations += statistics->iterations;
   if (status == YOKE_OK) {
-    ++c->totals.steps;
-    c->totals.unconverged += statistics->converged ? 0 : 1;
-    c->totals.residual = fmax(c->totals.residual, statistics->residual);
-    return YOKE_OK;
+    yoke_macro_grid_accept(&c->grid, t_next);
+    status =
+        finish_step(c, t_next < t_grid ? YOKE_POINT_GRID : kind, t_next - t < (1.0 - 1e-6) * c->H, statistics, ctx);
   }
+  count_step(c, t_next - t, status == YOKE_OK, statistics);
+  if (status == YOKE_OK) return YOKE_OK;
   ++c->totals.rejected;
   if (status == YOKE_NON_FINITE) {
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
@@ -318,7 +515,11 @@ double yoke_cosimulation_t(const yoke_cosimulation *cosimulation) {
 }
 
 double yoke_cosimulation_H(const yoke_cosimulation *cosimulation) {
-  return cosimulation->H;
+  return cosimulation->controller != NULL ? yoke_controller_H(cosimulation->controller) : cosimulation->H;
+}
+
+const yoke_step_choice *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation) {
+  return cosimulation->controller != NULL ? &cosimulation->choice : NULL;
 }
 
 void yoke_cosimulation_gather(const yoke_cosimulation *c, double *q, double *v) {
@@ -362,12 +563,20 @@ yoke_macro_totals yoke_cosimulation_totals(const yoke_cosimulation *cosimulation
   return cosimulation->totals;
 }
 
+const yoke_macro_events *yoke_cosimulation_events(const yoke_cosimulation *cosimulation) {
+  return &cosimulation->events;
+}
+
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation) {
   return &cosimulation->settings;
 }
 
 const yoke_split *yoke_cosimulation_split(const yoke_cosimulation *cosimulation) {
   return cosimulation->split;
+}
+
+const yoke_controller *yoke_cosimulation_controller(const yoke_cosimulation *cosimulation) {
+  return cosimulation->controller;
 }
 
 const yoke_graph *yoke_cosimulation_graph(const yoke_cosimulation *cosimulation) {

@@ -1,10 +1,13 @@
 /* Co-simulation: a model split into subsystems and driven over macro steps.
  *
- * The macro grid is computed from the step number (invariant 4 of the design); the last step is shortened to the end time. */
+ * Fixed step: the macro grid is computed from the step number (macro_grid.h, invariant 4 of the design). Step control: step and
+ * degree are chosen (control/controller.h). Either way macro points lie at the end, at switching times of loads, behind whose
+ * jumps the history of the couplings begins anew, and at state events that act (macro_events.h). */
 #ifndef YOKE_MASTER_COSIMULATION_H
 #define YOKE_MASTER_COSIMULATION_H
 
-#include "master/split.h"
+#include "master/macro_events.h"
+#include "master/step_choice.h"
 
 typedef struct yoke_cosimulation yoke_cosimulation;
 
@@ -12,6 +15,7 @@ typedef struct yoke_cosimulation_options {
   const char *exec;    /* "openmp", "serial", "shuffled"; NULL: openmp where built, else serial */
   int         threads; /* 0: all cores */
   bool        check;   /* wrap subsystems so that they watch their contract */
+  const char *forward; /* this subsystem gets no way back, as a foreign one may have none; NULL: none */
   yoke_trace  trace;   /* NULL: none */
   void       *trace_user;
 } yoke_cosimulation_options;
@@ -21,7 +25,12 @@ typedef struct yoke_macro_totals {
   int64_t iterations;      /* corrector passes */
   int64_t integrations;    /* of subsystems over a macro step, perturbed ones included */
   int64_t unconverged;     /* steps accepted at the noise of the solvers */
-  double  residual;        /* largest |c| of accepted steps */
+  int64_t rejected_by[YOKE_N_REJECTIONS];
+  int64_t reduced_by[YOKE_N_REDUCTIONS]; /* accepted steps that are shorter than planned, by the last reason */
+  int64_t forced;                        /* steps accepted with too large an error: a subsystem cannot go back */
+  int64_t degrees[YOKE_ORDER_MAX + 1];   /* steps of each degree */
+  double  smallest, largest;             /* H of accepted steps [s] */
+  double  residual;                      /* largest |c| of accepted steps */
 } yoke_macro_totals;
 
 /* `equations` and `mb` are those of the whole model (kept); mb NULL: one chain. Starts all subsystems at model->t_start. */
@@ -34,8 +43,16 @@ void        yoke_cosimulation_destroy(yoke_cosimulation **cosimulation);
 yoke_status yoke_cosimulation_step(yoke_cosimulation *cosimulation, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx);
 
+/* Events of the last step; those that set or stop wait for their action at its end. */
+const yoke_macro_events    *yoke_cosimulation_events(const yoke_cosimulation *cosimulation);
+/* New positions and velocities of the whole model at the present time, consistent with its joints; the couplings begin anew. */
+yoke_status                 yoke_cosimulation_assign(yoke_cosimulation *cosimulation, const double *q, const double *v,
+                                                     yoke_context *ctx);
 double                      yoke_cosimulation_t(const yoke_cosimulation *cosimulation);
-double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation); /* macro step of the settings */
+/* Macro step of the settings; with control the one that is planned next. */
+double                      yoke_cosimulation_H(const yoke_cosimulation *cosimulation);
+/* With control: settings and why they were chosen; NULL: fixed step. */
+const yoke_step_choice     *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation);
 /* q and v of the whole model from the subsystems' accepted states; quadratures are 0. */
 void                        yoke_cosimulation_gather(const yoke_cosimulation *cosimulation, double *q, double *v);
 void                        yoke_cosimulation_counters(const yoke_cosimulation *cosimulation,
@@ -45,6 +62,7 @@ void                        yoke_cosimulation_part_counters(const yoke_cosimulat
 yoke_macro_totals           yoke_cosimulation_totals(const yoke_cosimulation *cosimulation);
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation);
 const yoke_split           *yoke_cosimulation_split(const yoke_cosimulation *cosimulation);
+const yoke_controller      *yoke_cosimulation_controller(const yoke_cosimulation *cosimulation); /* NULL: fixed step */
 const yoke_graph           *yoke_cosimulation_graph(const yoke_cosimulation *cosimulation);
 
 #endif

@@ -229,12 +229,6 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, y
 
 yoke_status yoke_simulation_create_split(yoke_context *ctx, const yoke_model *model,
                                          const yoke_cosimulation_options *options, yoke_simulation **out) {
-  if (model->n_events > 0) {
-    *out = NULL;
-    return yoke_fail(ctx, YOKE_E_MODEL,
-                     "event '%s': a split model cannot have events yet; remove it or run with --monolithic",
-                     model->events[0].name);
-  }
   return create(ctx, model, options, out);
 }
 
@@ -490,16 +484,32 @@ static void account_for_jump(yoke_simulation *s) {
   s->q[e->nq - 1] += after.kinetic + after.potential - before.kinetic - before.potential;
 }
 
+/* s->q and s->v := the state that was reached. */
+static void take_state(yoke_simulation *s) {
+  if (s->cosimulation != NULL) {
+    yoke_cosimulation_gather(s->cosimulation, s->q, s->v);
+    return;
+  }
+  memcpy(s->q, yoke_integrator_q(s->integrator, s->state), (size_t)s->equations.nq * sizeof(double));
+  memcpy(s->v, yoke_integrator_v(s->integrator, s->state), (size_t)s->equations.nv * sizeof(double));
+}
+
+/* s->q and s->v onto the joints of the whole model. */
+static yoke_status project(yoke_simulation *s) {
+  const yoke_equations *e = &s->equations;
+  if (e->ng + e->n_norms == 0) return YOKE_OK;
+  YOKE_TRY(e->ops->project_position(e->self, s->work, now(s), s->q));
+  return e->ops->project_velocity(e->self, s->work, now(s), s->q, s->v);
+}
+
 /* Assign the event's values: all are read before any is written. */
 static yoke_status apply_set(yoke_simulation *s, const yoke_event *event, yoke_context *ctx) {
-  const yoke_equations *e         = &s->equations;
-  double               *variables = malloc(((size_t)s->model->n_variables + 1) * sizeof *variables);
-  double               *values    = malloc(((size_t)event->n_set + 1) * sizeof *values);
+  double     *variables = malloc(((size_t)s->model->n_variables + 1) * sizeof *variables);
+  double     *values    = malloc(((size_t)event->n_set + 1) * sizeof *values);
   yoke_status status = variables != NULL && values != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   if (status == YOKE_OK) {
-    memcpy(s->q, yoke_integrator_q(s->integrator, s->state), (size_t)e->nq * sizeof(double));
-    memcpy(s->v, yoke_integrator_v(s->integrator, s->state), (size_t)e->nv * sizeof(double));
-    variables[0] = s->state->t;
+    take_state(s);
+    variables[0] = now(s);
     for (int k = 0; k < s->model->n_variables; ++k) {
       const yoke_variable *x = &s->model->variables[k];
       variables[k + 1]       = x->is_velocity ? s->v[yoke_multibody_v_offset(s->mb, x->body) + x->mass + x->component]
@@ -517,12 +527,35 @@ static yoke_status apply_set(yoke_simulation *s, const yoke_event *event, yoke_c
       }
     }
   }
-  if (status == YOKE_OK) account_for_jump(s);
-  if (status == YOKE_OK)
+  if (status == YOKE_OK && s->cosimulation != NULL) {
+    status = project(s);
+    if (status == YOKE_OK) status = yoke_cosimulation_assign(s->cosimulation, s->q, s->v, ctx);
+    s->to.t = (double)NAN; /* no longer the present state */
+  } else if (status == YOKE_OK) {
+    account_for_jump(s);
     status = yoke_integrator_reset(s->integrator, s->scratch, s->state, s->q, s->v, &yoke_signal_none, ctx);
+  }
   free(variables);
   free(values);
   return status;
+}
+
+/* Event k happens at t, the time the state has reached. */
+static yoke_status act(yoke_simulation *s, int k, double t, bool *stop, yoke_context *ctx) {
+  const yoke_event *event = &s->model->events[k];
+  note_event(s, k, t, ctx);
+  if (event->action == YOKE_EVENT_STOP) *stop = true;
+  if (event->action != YOKE_EVENT_SET) return YOKE_OK;
+  const double near   = s->cosimulation != NULL ? 4e-6 * yoke_cosimulation_H(s->cosimulation) : 0.0;
+  const bool   again  = t - s->event_last[k] <= fmax(1e-9 * fmax(fabs(t), 1e-6), near);
+  s->event_repeats[k] = again ? s->event_repeats[k] + 1 : 0;
+  s->event_last[k]    = t;
+  if (s->event_repeats[k] >= MAX_EVENTS_AT_ONE_TIME) {
+    return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
+                     "event '%s' happens again and again at t = %.9g s; let it end with an event that stops the run",
+                     event->name, t);
+  }
+  return apply_set(s, event, ctx);
 }
 
 /* All events that happened at the time the state has reached, in the order of the file. */
@@ -539,23 +572,23 @@ static yoke_status fire(yoke_simulation *s, int first, bool *stop, yoke_context 
     s->event_dead[k] = 2.0 * fabs(s->event_new[k]);
   }
   for (int k = 0; k < s->equations.n_events; ++k) {
-    const yoke_event *event = &s->model->events[k];
-    if (s->event_time[k] != t) continue;
-    note_event(s, k, t, ctx);
-    if (event->action == YOKE_EVENT_STOP) *stop = true;
-    if (event->action != YOKE_EVENT_SET) continue;
-    const bool again    = t - s->event_last[k] <= 1e-9 * fmax(fabs(t), 1e-6);
-    s->event_repeats[k] = again ? s->event_repeats[k] + 1 : 0;
-    s->event_last[k]    = t;
-    if (s->event_repeats[k] >= MAX_EVENTS_AT_ONE_TIME) {
-      return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
-                       "event '%s' happens again and again at t = %.9g s; let it end with an event that stops the run",
-                       event->name, t);
-    }
-    YOKE_TRY(apply_set(s, event, ctx));
+    if (s->event_time[k] == t) YOKE_TRY(act(s, k, t, stop, ctx));
   }
   set_event_old(s);
   s->is_fresh = true;
+  return YOKE_OK;
+}
+
+/* Events of the last macro step: those that only record where they were found, the others now. */
+static yoke_status fire_split(yoke_simulation *s, bool *stop, yoke_context *ctx) {
+  const yoke_macro_events *events = yoke_cosimulation_events(s->cosimulation);
+  for (int i = 0; i < events->n; ++i) {
+    if (s->model->events[events->found[i].event].action == YOKE_EVENT_RECORD)
+      note_event(s, events->found[i].event, events->found[i].t, ctx);
+  }
+  for (int k = 0; k < s->model->n_events; ++k) {
+    if (yoke_macro_events_acts(events, k)) YOKE_TRY(act(s, k, now(s), stop, ctx));
+  }
   return YOKE_OK;
 }
 
@@ -584,13 +617,12 @@ static yoke_status step_split(yoke_simulation *s, const run *r, yoke_context *ct
   yoke_step_statistics statistics = {0};
   const double         every = s->model->output.every, t = now(s), H = yoke_cosimulation_H(s->cosimulation);
   const double         due    = s->model->t_start + (double)r->n_samples * every;
-  const bool           inside = every > 0.0 && due < t + H * (1.0 - 1e-9);
+  const bool           inside = every > 0.0 && due < t + H * (1.0 - 1e-9); /* a controlled step is at most H */
   if (inside) YOKE_TRY(set_point(s, true, &s->from));
   YOKE_TRY(yoke_cosimulation_step(s->cosimulation, r->t_end, &statistics, ctx));
   if (inside) YOKE_TRY(set_point(s, true, &s->to));
   if (r->sink == NULL || r->sink->macro == NULL) return YOKE_OK;
-  return r->sink->macro(r->sink->user, now(s), now(s) - t, yoke_cosimulation_settings(s->cosimulation)->order,
-                        &statistics);
+  return r->sink->macro(r->sink->user, now(s), now(s) - t, statistics.degree, &statistics);
 }
 
 /* One step and what happens in it. *stop is set by an event that ends the run. */
@@ -624,7 +656,7 @@ yoke_status yoke_simulation_run(yoke_simulation *s, double t_end, const yoke_sin
       s->event_dead[k] = 0.0;
       s->event_last[k] = -(double)INFINITY;
     }
-    set_event_old(s);
+    if (s->cosimulation == NULL) set_event_old(s);
     s->is_fresh = true;
   }
   while (status == YOKE_OK && !stop && now(s) < t_end) {
@@ -633,6 +665,7 @@ yoke_status yoke_simulation_run(yoke_simulation *s, double t_end, const yoke_sin
     } else {
       status = step_split(s, &r, ctx);
       if (status == YOKE_OK) status = emit_due(s, &r, now(s));
+      if (status == YOKE_OK && s->model->n_events > 0) status = fire_split(s, &stop, ctx);
     }
     if (status == YOKE_OK && sink != NULL && sink->progress != NULL && !sink->progress(sink->user, now(s))) {
       status = yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted at t = %.9g s; everything up to there is kept", now(s));

@@ -53,27 +53,25 @@ yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke
   const yoke_cosimulation_def *c = &model->cosimulation;
   *s                             = (yoke_scheme_settings){0};
   YOKE_TRY(set_words(ctx, c, s));
-  if (c->order < 0) {
-    return yoke_fail(
-        ctx, YOKE_E_MODEL,
-        "cosimulation.order: an order that is chosen during the run needs step control, expected a number from 0 to 5");
+  const bool is_controlled = !(c->step > 0.0);
+  if (c->order < 0 && !is_controlled) {
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "cosimulation.order: found an order that is chosen during the run, expected a number from 0 to 5 "
+                     "with the fixed macro step %g s; use cosimulation.step auto",
+                     c->step);
   }
-  if (!(c->step > 0.0)) {
-    return yoke_fail(
-        ctx, YOKE_E_MODEL,
-        "cosimulation.step: found %s, expected the macro step [s] as a number (or --step): a run of a split needs it",
-        c->has_control ? "step control" : "nothing");
-  }
-  *step                  = c->step;
-  s->order               = c->order;
+  *step                  = is_controlled ? 0.0 : c->step;
+  s->order               = c->order >= 0 ? c->order : c->order_max;
   s->samples             = c->samples > 0 ? c->samples : 8;
   s->order_acceleration  = c->order_acceleration >= 0 ? c->order_acceleration : c->order;
   s->acceleration_weight = c->acceleration_weight;
   if (isnan(c->acceleration_weight)) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0; /* Kraft 4.12 */
-  s->update         = c->update;
-  s->final_update   = c->final_update;
-  s->relaxation     = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);
-  s->rtol           = c->corrector_rtol > 0.0 ? c->corrector_rtol : 1e-10;
+  s->update       = c->update;
+  s->final_update = c->final_update;
+  s->relaxation   = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);
+  /* with control the corrector stays a tenth below the error that is allowed */
+  const double rtol = is_controlled ? 0.1 * (c->step_rtol > 0.0 ? c->step_rtol : 1e-4) : 1e-10;
+  s->rtol           = c->corrector_rtol > 0.0 ? c->corrector_rtol : rtol;
   s->atol           = c->corrector_atol > 0.0 ? c->corrector_atol : 1e-10;
   s->tau            = c->corrector_tau > 0.0 ? c->corrector_tau : 0.33;
   s->max_iterations = c->max_iterations > 0 ? c->max_iterations : strcmp(s->scheme, "waveform") == 0 ? 50 : 10;
@@ -137,6 +135,7 @@ static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke
   s->decomposition = (yoke_decomposition)decomposition;
   s->extension     = (yoke_extension)extension;
   s->feedthrough   = choice->feedthrough;
+  s->step          = c->step;
   s->relaxation    = share(choice->relaxation > 0.0 ? choice->relaxation : c->relaxation, c->scheme);
   memcpy(s->nodes, choice->nodes, sizeof s->nodes);
   if (!(s->nodes[0] > 0.0)) {
@@ -550,6 +549,18 @@ static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
   return YOKE_OK;
 }
 
+static yoke_coupling_def coupling_def(const yoke_split_coupling *k) {
+  return (yoke_coupling_def){.name     = k->name,
+                             .joint    = k->is_joint ? &k->joint : NULL,
+                             .element  = k->is_joint ? NULL : &k->element_law,
+                             .kind     = {k->kind[0], k->kind[1]},
+                             .settings = &k->settings};
+}
+
+yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling) {
+  return coupling_def(&split->couplings[coupling]);
+}
+
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_cosimulation_def *c = &b->split->model->cosimulation;
   YOKE_TRY(set_coupling(b->ctx, b->split, k));
@@ -561,11 +572,7 @@ static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) 
                      k->settings.formulation, k->is_joint ? "rigid joints" : "force elements and flexible joints",
                      k->is_joint ? "stabilized-index-2" : "constitutive");
   }
-  const yoke_coupling_def def = {.name     = k->name,
-                                 .joint    = k->is_joint ? &k->joint : NULL,
-                                 .element  = k->is_joint ? NULL : &k->element_law,
-                                 .kind     = {k->kind[0], k->kind[1]},
-                                 .settings = &k->settings};
+  const yoke_coupling_def def = coupling_def(k);
   YOKE_TRY(wire->formulation->check(b->ctx, &def, c->scheme[0] != '\0' ? c->scheme : "semi-implicit",
                                     c->order < 0 ? c->order_min : c->order));
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
@@ -623,6 +630,8 @@ static yoke_status sort_loads(builder *b) {
 
 static yoke_status sort_events(builder *b) {
   const yoke_model *model = b->split->model;
+  b->split->events        = yoke_allocate((size_t)model->n_events + 1, sizeof *b->split->events);
+  if (b->split->events == NULL) return no_memory(b);
   for (int i = 0; i < model->n_events; ++i) {
     const yoke_event *event = &model->events[i];
     int               part  = -1;
@@ -630,7 +639,8 @@ static yoke_status sort_events(builder *b) {
     YOKE_TRY(agree_expression(b, "event", event->name, event->when, &part));
     for (int k = 0; k < event->n_set; ++k) YOKE_TRY(agree_expression(b, "event", event->name, event->value[k], &part));
     if (part < 0) part = 0; /* of time alone: any subsystem sees it */
-    if (yoke_submodel_add_event(&b->split->parts[part], event) < 0) return no_memory(b);
+    b->split->events[i] = (yoke_split_event){part, yoke_submodel_add_event(&b->split->parts[part], event)};
+    if (b->split->events[i].own < 0) return no_memory(b);
   }
   return YOKE_OK;
 }
@@ -651,6 +661,7 @@ void yoke_split_destroy(yoke_split **split) {
   free(s->parts);
   free(s->couplings);
   free(s->wires);
+  free(s->events);
   free(s);
   *split = NULL;
 }

@@ -10,7 +10,8 @@
  *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
  *      connection itself (ends in the same order), which a rigid joint's multipliers drive.
  *   5. Channels of constraints start with the multipliers and motions of the assembled whole model.
- * Joints with prescribed motion, loads and events across parts are refused with names. */
+ * An event goes into the part of the states it reads and sets. Joints with prescribed motion, loads and events across parts are
+ * refused with names. */
 #ifndef YOKE_MASTER_SPLIT_H
 #define YOKE_MASTER_SPLIT_H
 
@@ -33,6 +34,11 @@ typedef struct yoke_split_coupling {
   yoke_coupling_settings settings;
 } yoke_split_coupling;
 
+/* Where an event of the model went. */
+typedef struct yoke_split_event {
+  int part, own; /* number within the part's submodel */
+} yoke_split_event;
+
 typedef struct yoke_split {
   const yoke_model    *model;
   yoke_partition       partition;
@@ -41,11 +47,12 @@ typedef struct yoke_split {
   yoke_submodel       *parts; /* names, solvers and substeps: model->parts */
   int                  n_couplings;
   yoke_split_coupling *couplings;
-  yoke_wire           *wires; /* [n_couplings]; formulations are owned by the split */
+  yoke_wire           *wires;  /* [n_couplings]; formulations are owned by the split */
+  yoke_split_event    *events; /* [n_events] of the model */
 } yoke_split;
 
-/* Settings of the scheme from `cosimulation:`, and the macro step [s]. What the file leaves open gets its default; a missing step
- * and settings that need step control are refused. */
+/* Settings of the scheme from `cosimulation:`, and the macro step [s]; 0: step control, and the order is the highest of the file. What
+ * the file leaves open gets its default; an order that is chosen during the run is refused with a fixed step. */
 yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke_scheme_settings *settings,
                                 double *step);
 
@@ -62,6 +69,8 @@ yoke_native_def yoke_split_native(const yoke_split *split, int part);
 /* Values of the channels of coupling k, a joint, for its multipliers `lambda` (the joint's own order) and the outputs y (p, v,
  * accelerations) of its two ports in the whole model. */
 void yoke_split_joint_values(const yoke_split *split, int k, const double *lambda, const double *const y[2], double *u);
+/* What a coupling's formulation was made of; borrows the split. */
+yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling);
 
 /* Where a body or mass of the whole model is. */
 yoke_place yoke_split_place(const yoke_split *split, int body, int mass);

@@ -1,5 +1,6 @@
 #include "model/equations.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,11 @@ void yoke_equations_destroy(yoke_equations *equations) {
   if (equations->ops != NULL && equations->ops->destroy != NULL) equations->ops->destroy(equations->self);
   if (equations->release != NULL) equations->release(equations->owner);
   memset(equations, 0, sizeof *equations);
+}
+
+double yoke_equations_next_break(const yoke_equations *e, double t) {
+  const double own = e->ops->next_break != NULL ? e->ops->next_break(e->self, t) : (double)INFINITY;
+  return e->switches != NULL ? fmin(own, yoke_switches_next(e->switches, t)) : own;
 }
 
 void yoke_dae_destroy(yoke_dae **dae) {

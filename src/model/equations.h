@@ -26,6 +26,7 @@
 #define YOKE_MODEL_EQUATIONS_H
 
 #include "linalg/sparse.h"
+#include "model/switches.h"
 #include <yoke/context.h>
 #include <stdint.h>
 
@@ -136,12 +137,16 @@ struct yoke_equations {
   size_t                    work_size;       /* bytes */
   void                     *owner;           /* what else lives as long as these equations; NULL: nothing */
   void (*release)(void *owner);              /* called after ops->destroy */
+  const yoke_switches *switches;             /* of the loads; borrowed from the owner or self. NULL: none */
 };
 
 /* Length of arrays of multipliers. */
 static inline int yoke_n_multipliers(const yoke_equations *equations) {
   return equations->ng + equations->n_guided;
 }
+
+/* The first time strictly after t at which the right-hand side is not smooth (`next_break`, `switches`), or +infinity. */
+double yoke_equations_next_break(const yoke_equations *equations, double t);
 
 void yoke_equations_destroy(yoke_equations *equations); /* the self behind it, not the struct */
 void yoke_dae_destroy(yoke_dae **dae);

@@ -829,6 +829,11 @@ const char *yoke_expression_text(const yoke_expression *expression) {
   return expression->text;
 }
 
+const yoke_instruction *yoke_expression_program(const yoke_expression *expression, int *n) {
+  *n = expression->n;
+  return expression->program;
+}
+
 int yoke_expression_n_variables(const yoke_expression *expression) {
   return expression->n_variables;
 }

@@ -1,8 +1,9 @@
 /* Program of an expression: instructions for a stack machine, their values and their derivatives.
- * Internal to expression.c. */
+ * Internal to expression*.c. */
 #ifndef YOKE_MODEL_EXPRESSION_PROGRAM_H
 #define YOKE_MODEL_EXPRESSION_PROGRAM_H
 
+#include "model/expression.h"
 #include <stdint.h>
 
 enum { YOKE_PROGRAM_STACK = 64 }; /* values the machine's stack holds; the compiler sees to it */
@@ -63,6 +64,9 @@ typedef struct yoke_instruction {
     int32_t slot;  /* VARIABLE: position in `variables` */
   } u;
 } yoke_instruction;
+
+/* The instructions [*n] of an expression, for those who look at its structure. */
+const yoke_instruction *yoke_expression_program(const yoke_expression *expression, int *n);
 
 /* Value of an operator with one operand (`number`: the exponent of POWER_INTEGER) or two. */
 double yoke_opcode_unary(int op, int number, double a);

@@ -249,29 +249,32 @@ typedef struct yoke_coupling_choice {
 
 /* `cosimulation:`. Words and defaults: docs/model-file.md. */
 typedef struct yoke_cosimulation_def {
-  char                 scheme[16];   /* "semi-implicit" */
-  char                 sequence[16]; /* "jacobi" */
-  char                 start[12];    /* "ramp" */
-  int                  order;        /* 1; -1: chosen within order_min .. order_max by the control */
-  int                  order_min, order_max;
-  double               step;        /* macro step [s]; 0: not given or chosen by the control */
-  bool                 has_control; /* `step: auto` or `step: {...}` */
-  double               step_rtol, step_atol[3], step_initial, step_max; /* position, velocity, coupling; 0: not given */
-  char                 estimator[4];                                    /* "md" */
-  char                 predictor[24];                                   /* "extrapolation" */
-  int                  samples;                                         /* least squares: points; 0: 8 */
-  int                  order_acceleration;                              /* -1: as `order` */
-  double               acceleration_weight; /* omega of acceleration-relaxed; NaN: not given */
-  bool                 update;              /* false: accelerations as they came out of the integration */
-  char                 jacobian[20];        /* "finite-difference" */
-  bool                 final_update;        /* true */
-  double               relaxation;          /* share of the new value; 0: not given: 1, waveform 0.7 */
-  double               corrector_rtol, corrector_atol, corrector_tau; /* 1e-10, 1e-10, 0.33 */
-  int                  max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
-  char                 energy[12];                                    /* "monitor" */
-  double               energy_cap;                                    /* 0: none */
-  yoke_coupling_choice couplings;                                     /* for all */
-  int                  n_own;
+  char   scheme[16];   /* "semi-implicit" */
+  char   sequence[16]; /* "jacobi" */
+  char   start[12];    /* "ramp" */
+  int    order;        /* -1: chosen within order_min .. order_max by the control; not given: 1, with control -1 */
+  int    order_min, order_max;
+  double step;        /* macro step [s]; 0: not given or chosen by the control */
+  bool   has_control; /* `step: auto`, `step: {...}`, or no step */
+  double step_rtol, step_atol[3], step_initial, step_min, step_max; /* position, velocity, coupling; 0: not given */
+  double step_safety, step_ratio[2];                                /* 0: not given */
+  bool   step_free;                                                 /* without dead zone */
+  char   estimator[4];                                              /* "": chosen */
+  char   order_rule[16];                                            /* "ida" */
+  char   predictor[24];                                             /* "extrapolation" */
+  int    samples;                                                   /* least squares: points; 0: 8 */
+  int    order_acceleration;                                        /* -1: as `order` */
+  double acceleration_weight;                                       /* omega of acceleration-relaxed; NaN: not given */
+  bool   update;                                        /* false: accelerations as they came out of the integration */
+  char   jacobian[20];                                  /* "finite-difference" */
+  bool   final_update;                                  /* true */
+  double relaxation;                                    /* share of the new value; 0: not given: 1, waveform 0.7 */
+  double corrector_rtol, corrector_atol, corrector_tau; /* 0: not given; 0.33 */
+  int    max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
+  char   energy[12];                                    /* "monitor" */
+  double energy_cap;                                    /* 0: none */
+  yoke_coupling_choice  couplings;                      /* for all */
+  int                   n_own;
   yoke_coupling_choice *own; /* [n_own] of named ones; the last that fits wins */
 } yoke_cosimulation_def;
 

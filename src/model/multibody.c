@@ -39,6 +39,7 @@ static void mb_destroy(void *self) {
   free(mb->connection_force);
   free(mb->G_slot);
   free(mb->diagonal_at);
+  yoke_switches_clear(&mb->switches);
   free(mb);
 }
 
@@ -801,19 +802,21 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   YOKE_TRY(check_options(ctx, model, options));
   yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
   if (mb == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
-  mb->model = model;
-  mb->alpha = options->alpha;
-  mb->beta  = options->beta;
-  if (is_chain_alone(model, options)) {
-    const yoke_status status = create_chain_alone(mb, ctx, options, equations);
+  mb->model          = model;
+  mb->alpha          = options->alpha;
+  mb->beta           = options->beta;
+  yoke_status status = yoke_switches_create(ctx, model, false, &mb->switches);
+  if (status == YOKE_OK && is_chain_alone(model, options)) {
+    status = create_chain_alone(mb, ctx, options, equations);
     if (status != YOKE_OK) {
       mb_destroy(mb);
       return status;
     }
-    *out = mb;
+    equations->switches = &mb->switches;
+    *out                = mb;
     return YOKE_OK;
   }
-  const yoke_status status = compile(mb, ctx, options);
+  if (status == YOKE_OK) status = compile(mb, ctx, options);
   if (status != YOKE_OK) {
     mb_destroy(mb);
     return status;
@@ -831,6 +834,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .n_guided        = mb->n_rows - mb->ng,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
+      .switches        = &mb->switches,
   };
   *out = mb;
   return YOKE_OK;

@@ -21,7 +21,8 @@ typedef enum yoke_input_kind {
                        * guided: met by accelerations alone,  grad . A (real side) + gamma + factor beta = 0,  and its
                        * multiplier mu (force mu grad on the real side) follows from the equations. gamma is the whole
                        * part of s'' without accelerations, so p and v of the ghost enter */
-  YOKE_INPUT_ROW_ACCELERATION_BARE, /* the same without gamma, which the other side carries */
+  YOKE_INPUT_ROW_ACCELERATION_BARE, /* the same without gamma, which the other side carries; A is then the acceleration of the joint's frame
+                       * on the real side: its origin's, not that of the centre of mass */
   YOKE_INPUT_PRESCRIBED, /* as ROW_ACCELERATION; and equations made by prescribed.h keep the row on position and velocity
                        * level, s = s' = 0 with p and v of the ghost */
   YOKE_INPUT_IMAGE_P,    /* component of p of the image of port `frame` (port.h) */

@@ -229,6 +229,22 @@ static const mb_guided *guided_of(const yoke_multibody *mb, const mb_joint *join
   return k >= 0 ? &mb->guided[k] : NULL;
 }
 
+/* Derivative of n . w x (w x c), n the force direction of a row on one side; c and w turn with the body:
+ *   d = (H a) + a x n . dphi + (wc x n + c x (n x w)) . R domega,  a = w x (w x c), wc = w x c. */
+static void centripetal_gradient(const traversal *x, const mb_joint *joint, int side, const double grad[12],
+                                 const double H[144], double d[24]) {
+  const double *n = grad + 6 * side, *w = x->w->pose[joint->link.node[side]].w;
+  double        c[3], wc[3], a[3], nw[3];
+  mb_centripetal(joint, side, x->w->pose, c, wc, a);
+  for (int k = 0; k < 12; ++k) {
+    for (int r = 0; r < 3; ++r) d[k] += a[r] * H[12 * (6 * side + r) + k];
+  }
+  vec3_add_cross(d + 6 * side + 3, 1.0, a, n);
+  vec3_cross(nw, n, w);
+  vec3_add_cross(d + 12 + 6 * side + 3, 1.0, wc, n);
+  vec3_add_cross(d + 12 + 6 * side + 3, 1.0, c, nw);
+}
+
 static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
                                   const double A[12], const double H[144], joint_parts *p) {
   const double *grad = x->w->grad + 12 * (joint->g0 + i);
@@ -249,7 +265,11 @@ static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int
   const double     stiffness = guided != NULL ? 0.0 : x->mb->beta * x->mb->beta;
   double           g[12], d[24] = {0.0};
   contract(H, grad, A, g);
-  if (guided == NULL || guided->has_gamma) yoke_row_gamma_gradient(&joint->row[i], state, d);
+  if (guided == NULL || guided->has_gamma) {
+    yoke_row_gamma_gradient(&joint->row[i], state, d);
+  } else {
+    centripetal_gradient(x, joint, guided->side, grad, H, d);
+  }
   for (int k = 0; k < 12; ++k) {
     p->by_q[i][k] = g[k] + d[k] + damping * h[k] + stiffness * grad[k];
     p->by_v[i][k] = d[12 + k] + damping * grad[k];

@@ -73,12 +73,10 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
   const yoke_connection *connection = &mb->model->connections[c];
   mb_joint              *joint      = &mb->joints[mb->n_joints + mb->n_guided];
   mb_guided             *guided     = &mb->guided[mb->n_guided];
-  const yoke_body_kind  *kind[2];
   yoke_row               rows[MOST_ROWS];
   const int              n = yoke_joint_rows(connection->kind, rows);
   *joint                   = (mb_joint){.connection = c, .g0 = mb->n_rows};
   mb_set_link(mb, connection->frame, &joint->link);
-  mb_link_kinds(mb, &joint->link, kind);
   YOKE_TRY(check_guided(mb, ctx, c, n, options));
   guided->side = mb_real_side(mb, &joint->link);
   for (int r = 0; r < n; ++r) {
@@ -86,13 +84,7 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
     for (int i = 0; i < options->n_inputs; ++i) {
       if (is_row_input(&options->inputs[i], c) && options->inputs[i].component == r) found = i;
     }
-    if (found < 0 && yoke_row_is_idle(&rows[r], &joint->link, kind)) continue;
-    if (found < 0) {
-      char label[32];
-      yoke_row_label(&rows[r], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no acceleration among the inputs",
-                       connection->name, label);
-    }
+    if (found < 0) continue; /* not met: without effect, or left to other joints */
     joint->row[joint->n]     = rows[r];
     joint->own[joint->n]     = r;
     guided->input[joint->n]  = found;
@@ -108,18 +100,28 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
 
 /* ---- rows ---- */
 
+/* The frame of a joint off the centre of mass is accelerated by w x (w x c) beside the body. */
+void mb_centripetal(const mb_joint *joint, int side, const yoke_pose *poses, double c[3], double wc[3], double a[3]) {
+  const yoke_pose *pose = &poses[joint->link.node[side]];
+  mat3_apply(c, pose->R, joint->link.origin[side]);
+  vec3_cross(wc, pose->w, c);
+  vec3_cross(a, pose->w, wc);
+}
+
 void mb_guided_rows(const yoke_multibody *mb, const mb_work *w, const double *u) {
   for (int k = 0; k < mb->n_guided; ++k) {
     const mb_joint  *joint  = &mb->joints[mb->n_joints + k];
     const mb_guided *guided = &mb->guided[k];
     yoke_link_state  state;
+    double           c[3], wc[3], a[3];
     yoke_link_state_set(&joint->link, w->pose, &state);
+    mb_centripetal(joint, guided->side, w->pose, c, wc, a);
     for (int i = 0; i < joint->n; ++i) {
       const int g    = joint->g0 + i;
       double   *grad = w->grad + 12 * g;
       w->s[g]        = yoke_row_gradient(&joint->row[i], &state, grad);
       w->rate[g]     = yoke_row_rate(grad, &state);
-      w->gamma[g]    = guided->has_gamma ? yoke_row_gamma(&joint->row[i], &state) : 0.0;
+      w->gamma[g] = guided->has_gamma ? yoke_row_gamma(&joint->row[i], &state) : vec3_dot(grad + 6 * guided->side, a);
       if (u != NULL) w->gamma[g] += guided->factor[i] * u[guided->input[i]];
       memset(grad + 6 * (1 - guided->side), 0, 6 * sizeof *grad);
     }

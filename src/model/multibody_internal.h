@@ -128,6 +128,7 @@ struct yoke_multibody {
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
+  yoke_switches     switches; /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
   mb_guided        *guided; /* [n_guided] */
@@ -243,6 +244,8 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
 bool        mb_is_guided(const yoke_multibody_options *options, int c);
 /* w->grad (0 on the ghost) and w->gamma (with factor beta; u NULL: beta = 0) of guided rows. Needs poses, those of ghosts too. */
 void        mb_guided_rows(const yoke_multibody *mb, const mb_work *w, const double *u);
+/* c = R origin of the joint's frame on a side, w x c and w x (w x c): what gamma is on a side that does not carry it. */
+void mb_centripetal(const mb_joint *joint, int side, const yoke_pose *poses, double c[3], double wc[3], double a[3]);
 /* lambda and mu [n_rows] for free accelerations in w->acceleration, to which M^-1 L^T mu is added. lambda [ng] comes with the right-hand side
  * of S lambda = ... of the joints alone. Needs W, gradients of joints and rows. */
 yoke_status mb_guide(const yoke_multibody *mb, const mb_work *w, double *lambda);

@@ -227,6 +227,30 @@ static void checked_release(const yoke_subsystem *s, void *state) {
   self->inner->ops->release(self->inner, state);
 }
 
+static int checked_events(const yoke_subsystem *s, const void *state, yoke_found_event *found) {
+  const checked *self = s->self;
+  return self->inner->ops->events(self->inner, state, found);
+}
+
+static double checked_event_ahead(const yoke_subsystem *s, void *scratch, const void *state, int event) {
+  const checked *self = s->self;
+  return self->inner->ops->event_ahead(self->inner, scratch, state, event);
+}
+
+static void checked_event_done(const yoke_subsystem *s, void *scratch, void *state, int event) {
+  const checked *self = s->self;
+  self->inner->ops->event_done(self->inner, scratch, state, event);
+}
+
+static yoke_status checked_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
+                                  const yoke_signal *u, yoke_context *ctx) {
+  const checked    *self = s->self;
+  const check_tail *tail = tail_of(self, state);
+  YOKE_TRY(check_inputs(s, u, tail->t, ctx));
+  YOKE_TRY(check_start_of_step(s, tail, tail->t, ctx));
+  return self->inner->ops->assign(self->inner, scratch, state, q, v, u, ctx);
+}
+
 /* ---- creation ---- */
 
 static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
@@ -245,6 +269,10 @@ static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
       .push         = inner->push != NULL ? checked_push : NULL,
       .reset        = inner->reset != NULL ? checked_reset : NULL,
       .release      = inner->release != NULL ? checked_release : NULL,
+      .events       = inner->events != NULL ? checked_events : NULL,
+      .event_ahead  = inner->event_ahead != NULL ? checked_event_ahead : NULL,
+      .event_done   = inner->event_done != NULL ? checked_event_done : NULL,
+      .assign       = inner->assign != NULL ? checked_assign : NULL,
   };
 }
 

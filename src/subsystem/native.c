@@ -4,16 +4,25 @@
  *   u, u' [nu]           inputs at the state's time as the last step (or the start) saw them: a step whose inputs begin
  *                        elsewhere tells the integrator that they jumped or kinked
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
+ *   old, dead [n_events] and native_found: event functions and what was found of them in the last step
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #include "subsystem/native.h"
 
 #include "base/text.h"
+#include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "model/assembly.h"
 #include "model/prescribed.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Crossings of event functions in the last step; those that did not fit are counted. */
+typedef struct native_found {
+  int              n;
+  bool             is_fresh; /* the next micro step is the first, or the first behind an event */
+  yoke_found_event list[YOKE_MAX_FOUND];
+} native_found;
 
 typedef struct native {
   const yoke_model *model;
@@ -30,6 +39,9 @@ typedef struct native {
   size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
   bool              is_prescribed, has_image;                               /* motion given; ports with an image */
   size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
+  int              *direction;                                              /* [n_events] */
+  size_t            at_old, at_dead, at_found;                              /* bytes into the state */
+  size_t            at_now, at_event_q, at_event_v; /* bytes into the scratch; only with events */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -68,6 +80,69 @@ static void remember_inputs(const native *n, void *state, const yoke_signal *u, 
   yoke_signal_value(u, t, side, 1, doubles(state, n->at_rate));
 }
 
+/* ---- events ---- */
+
+static yoke_event_search search_of(const native *n, void *scratch, const void *state) {
+  return (yoke_event_search){.n         = n->equations.n_events,
+                             .direction = n->direction,
+                             .old       = doubles(state, n->at_old),
+                             .dead      = doubles(state, n->at_dead),
+                             .now       = doubles(scratch, n->at_now),
+                             .q         = doubles(scratch, n->at_event_q),
+                             .v         = doubles(scratch, n->at_event_v)};
+}
+
+static native_found *found_of(const native *n, const void *state) {
+  return (native_found *)(void *)((char *)(uintptr_t)state + n->at_found);
+}
+
+static void note_found(void *user, int event, double t) {
+  native_found *found = user;
+  if (found->n < YOKE_MAX_FOUND) found->list[found->n++] = (yoke_found_event){event, t};
+}
+
+static void begin_events(const native *n, void *scratch, void *state) {
+  if (n->equations.n_events == 0) return;
+  const yoke_event_search search = search_of(n, scratch, state);
+  yoke_event_search_begin(&search, n->integrator, state);
+  found_of(n, state)->is_fresh = true;
+}
+
+/* As yoke_integrator_advance, and every micro step is searched. */
+static yoke_status advance_with_events(const native *n, void *scratch, yoke_integrator_state *state,
+                                       const yoke_signal *u, double t_stop, yoke_context *ctx) {
+  const yoke_event_search search = search_of(n, scratch, state);
+  native_found           *found  = found_of(n, state);
+  found->n                       = 0;
+  while (state->t < t_stop) {
+    YOKE_TRY(yoke_integrator_step(n->integrator, scratch, state, u, t_stop, ctx));
+    yoke_event_search_step(&search, n->integrator, state, found->is_fresh, note_found, found);
+    found->is_fresh = false;
+  }
+  return YOKE_OK;
+}
+
+static int native_events(const yoke_subsystem *subsystem, const void *state, yoke_found_event *out) {
+  const native       *n     = subsystem->self;
+  const native_found *found = found_of(n, state);
+  if (n->equations.n_events == 0) return 0;
+  memcpy(out, found->list, (size_t)found->n * sizeof *out);
+  return found->n;
+}
+
+static double native_event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
+  const native           *n      = subsystem->self;
+  const yoke_event_search search = search_of(n, scratch, state);
+  return yoke_event_search_secant(&search, n->integrator, state, event);
+}
+
+static void native_event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
+  const native           *n      = subsystem->self;
+  const yoke_event_search search = search_of(n, scratch, state);
+  yoke_event_search_done(&search, n->integrator, state, event);
+  found_of(n, state)->is_fresh = true;
+}
+
 /* ---- calls ---- */
 
 static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
@@ -77,6 +152,17 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
   if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
   remember_inputs(n, state, u, t, YOKE_SIDE_RIGHT);
+  begin_events(n, scratch, state);
+  return YOKE_OK;
+}
+
+static yoke_status native_assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q,
+                                 const double *v, const yoke_signal *u, yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, q, v, u, ctx));
+  remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
+  begin_events(n, scratch, state);
   return YOKE_OK;
 }
 
@@ -99,7 +185,11 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
   }
   yoke_status status = YOKE_OK;
   if (inputs_jump(n, scratch, state, u, t)) status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
-  if (status == YOKE_OK) status = yoke_integrator_advance(n->integrator, scratch, head, u, yoke_step_end(u, t, H), ctx);
+  if (status == YOKE_OK) {
+    status = n->equations.n_events > 0
+                 ? advance_with_events(n, scratch, head, u, yoke_step_end(u, t, H), ctx)
+                 : yoke_integrator_advance(n->integrator, scratch, head, u, yoke_step_end(u, t, H), ctx);
+  }
   if (status != YOKE_OK) {
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed", subsystem->name, H, t);
   }
@@ -383,6 +473,7 @@ static void native_destroy(yoke_subsystem *subsystem) {
     free(n->v_start);
     free(n->port_kind);
     free(n->input_kind);
+    free(n->direction);
     free(n);
   }
   free(subsystem->name);
@@ -407,20 +498,28 @@ static const yoke_subsystem_ops native_ops = {
     .n_x          = native_n_x,
     .get_x        = native_get_x,
     .set_x        = native_set_x,
+    .events       = native_events,
+    .event_ahead  = native_event_ahead,
+    .event_done   = native_event_done,
+    .assign       = native_assign,
 };
 
 /* Integrators whose state cannot be copied: no way back. */
 static const yoke_subsystem_ops forward_ops = {
-    .kind       = "native",
-    .destroy    = native_destroy,
-    .start      = native_start,
-    .step       = native_step,
-    .output     = native_output,
-    .accept     = native_accept,
-    .disturb    = native_disturb,
-    .counters   = native_counters,
-    .compliance = native_compliance,
-    .release    = native_release,
+    .kind        = "native",
+    .destroy     = native_destroy,
+    .start       = native_start,
+    .step        = native_step,
+    .output      = native_output,
+    .accept      = native_accept,
+    .disturb     = native_disturb,
+    .counters    = native_counters,
+    .compliance  = native_compliance,
+    .release     = native_release,
+    .events      = native_events,
+    .event_ahead = native_event_ahead,
+    .event_done  = native_event_done,
+    .assign      = native_assign,
 };
 
 static void lay_out(native *n, yoke_subsystem *s) {
@@ -429,15 +528,21 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_u                 = reserve(&s->state_size, e->nu);
   n->at_rate              = reserve(&s->state_size, e->nu);
   n->at_base              = reserve(&s->state_size, n->n_integrals);
-  s->scratch_size         = (n->integrator->scratch_size + 63) / 64 * 64;
-  n->at_left              = reserve(&s->scratch_size, e->nu);
-  n->at_a                 = reserve(&s->scratch_size, e->nv);
-  n->at_a2                = reserve(&s->scratch_size, e->nv);
-  n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_terms             = reserve(&s->scratch_size, s->ny);
-  n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
-  n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  n->at_old               = reserve(&s->state_size, e->n_events);
+  n->at_dead              = reserve(&s->state_size, e->n_events);
+  n->at_found     = reserve(&s->state_size, e->n_events > 0 ? (int)(sizeof(native_found) / sizeof(double)) + 1 : 0);
+  s->scratch_size = (n->integrator->scratch_size + 63) / 64 * 64;
+  n->at_left      = reserve(&s->scratch_size, e->nu);
+  n->at_a         = reserve(&s->scratch_size, e->nv);
+  n->at_a2        = reserve(&s->scratch_size, e->nv);
+  n->at_lambda    = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_lambda_0  = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_terms     = reserve(&s->scratch_size, s->ny);
+  n->at_q         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
+  n->at_v         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  n->at_now       = reserve(&s->scratch_size, e->n_events);
+  n->at_event_q   = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
+  n->at_event_v   = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
 }
 
 static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -462,7 +567,7 @@ static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) 
   if (c < 0) return YOKE_OK;
   return yoke_fail(
       ctx, YOKE_E_MODEL,
-      "joint '%s': side %d cannot follow its row '%s', because other joints of its subsystem already decide "
+      "joint '%s': side %d cannot follow its row '%s', because other joints or couplings of its subsystem decide "
       "that motion; let the other side be the displacement side, or use decomposition force/force",
       n->model->connections[c].name, side + 1, label);
 }
@@ -507,7 +612,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                           .inputs         = def->inputs,
                                           .alpha          = solver.alpha,
                                           .beta           = solver.beta};
-  solver.dense                         = false; /* nobody looks between macro points */
+  solver.dense                         = def->model->n_events > 0; /* else nobody looks between macro points */
   n->model                             = def->model;
   YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
   const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
@@ -521,6 +626,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
   count_ports(n, s, def);
   lay_out(n, s);
+  for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
   s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
   return YOKE_OK;
 }
@@ -539,8 +645,10 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   s->name            = yoke_text_copy(def->name);
   n->port_kind       = yoke_allocate((size_t)def->n_ports + 1, sizeof *n->port_kind);
   n->input_kind      = yoke_allocate((size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  n->direction       = yoke_allocate((size_t)def->model->n_events + 1, sizeof *n->direction);
   yoke_status status = YOKE_E_MEMORY;
-  if (s->name != NULL && n->port_kind != NULL && n->input_kind != NULL) status = build(ctx, def, n, s);
+  if (s->name != NULL && n->port_kind != NULL && n->input_kind != NULL && n->direction != NULL)
+    status = build(ctx, def, n, s);
   if (status != YOKE_OK) {
     yoke_subsystem_destroy(&s);
     return yoke_fail(ctx, status, "subsystem '%s' cannot be built", def->name);

@@ -19,8 +19,15 @@
 
 typedef struct yoke_subsystem yoke_subsystem;
 
+/* A zero crossing of event `event` (number of the subsystem's own) inside a step. */
+typedef struct yoke_found_event {
+  int    event;
+  double t;
+} yoke_found_event;
+enum { YOKE_MAX_FOUND = 32 }; /* crossings of one step that are remembered */
+
 typedef struct yoke_subsystem_ops {
-  const char *kind; /* "native"; wrappers: "checked", "traced" */
+  const char *kind; /* "native"; wrappers: "forward", "checked", "traced" */
   void (*destroy)(yoke_subsystem *subsystem);
 
   /* Required. State and scratch have the sizes below. `u` covers [t, t + H]. */
@@ -60,6 +67,16 @@ typedef struct yoke_subsystem_ops {
                        yoke_context *ctx);
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. NULL: nothing. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
+
+  /* Crossings inside the last step [YOKE_MAX_FOUND], not sorted; returns how many. NULL: the subsystem has no events. */
+  int (*events)(const yoke_subsystem *subsystem, const void *state, yoke_found_event *found);
+  /* The step ended before event `event` by a little: where it will be. With `events`. */
+  double (*event_ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
+  /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. With `events`. */
+  void (*event_done)(const yoke_subsystem *subsystem, void *scratch, void *state, int event);
+  /* Positions and velocities (the subsystem's own coordinates) change from outside, at an event. NULL: impossible. */
+  yoke_status (*assign)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
+                        const yoke_signal *u, yoke_context *ctx);
 } yoke_subsystem_ops;
 
 struct yoke_subsystem {
@@ -100,8 +117,10 @@ void        yoke_subsystem_accept(const yoke_subsystem *s, void *state);
 const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem);
 
 /* Wrappers: take the inner subsystem, also when they fail.
+ * `forward` makes a subsystem that cannot go back (no `copy`), as many foreign ones cannot.
  * `checked` enforces the contract with messages that name the subsystem; every seventh step is repeated from a copy and must give the
  * same bits. `traced` calls `trace` with one line per call, on the thread that runs the task. */
+yoke_status yoke_subsystem_forward(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out);
 yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out);
 typedef void (*yoke_trace)(void *user, const char *line);
 yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user,

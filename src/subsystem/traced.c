@@ -116,6 +116,30 @@ static void traced_release(const yoke_subsystem *subsystem, void *state) {
   self->inner->ops->release(self->inner, state);
 }
 
+static int traced_events(const yoke_subsystem *subsystem, const void *state, yoke_found_event *found) {
+  const traced *self = subsystem->self;
+  return self->inner->ops->events(self->inner, state, found);
+}
+
+static double traced_event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
+  const traced *self = subsystem->self;
+  return self->inner->ops->event_ahead(self->inner, scratch, state, event);
+}
+
+static void traced_event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
+  const traced *self = subsystem->self;
+  char          line[LINE];
+  self->inner->ops->event_done(self->inner, scratch, state, event);
+  snprintf(line, sizeof line, "event %.100s number = %d", subsystem->name, event);
+  report(self, line);
+}
+
+static yoke_status traced_assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q,
+                                 const double *v, const yoke_signal *u, yoke_context *ctx) {
+  const traced *self = subsystem->self;
+  return report_status(self, "assign", self->inner->ops->assign(self->inner, scratch, state, q, v, u, ctx));
+}
+
 static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
   return (yoke_subsystem_ops){
       .kind         = "traced",
@@ -132,6 +156,10 @@ static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
       .push         = inner->push != NULL ? traced_push : NULL,
       .reset        = inner->reset != NULL ? traced_reset : NULL,
       .release      = inner->release != NULL ? traced_release : NULL,
+      .events       = inner->events != NULL ? traced_events : NULL,
+      .event_ahead  = inner->event_ahead != NULL ? traced_event_ahead : NULL,
+      .event_done   = inner->event_done != NULL ? traced_event_done : NULL,
+      .assign       = inner->assign != NULL ? traced_assign : NULL,
   };
 }
 

@@ -74,6 +74,18 @@ static void an_impact_under_the_explicit_scheme_is_no_divergence(void **state) {
   cosim_close(&c);
 }
 
+static void a_contact_that_rises_by_itself_is_no_divergence(void **state) {
+  (void)state; /* the force of the floor grows from nothing to its largest value within ten macro steps */
+  static const char *const orders[] = {"0", "1", "2", "3"};
+  for (int k = 0; k < 4; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "cosimulation.order=%s;cosimulation.step=1e-4", orders[k]);
+    cosim c = cosim_done("examples/bouncing-contact.yaml", sets, 0.3);
+    assert_true(cosim_value(&c, "box.v") > 0.0);
+    cosim_close(&c);
+  }
+}
+
 static void a_wave_that_arrives_at_a_cut_at_rest_is_no_divergence(void **state) {
   (void)state;
   static const char *const cuts[] = {"2", "3", "10"};
@@ -107,6 +119,7 @@ int main(void) {
       cmocka_unit_test(waveform_iteration_that_does_not_contract_ends_the_run),
       cmocka_unit_test(an_impact_is_no_divergence),
       cmocka_unit_test(an_impact_under_the_explicit_scheme_is_no_divergence),
+      cmocka_unit_test(a_contact_that_rises_by_itself_is_no_divergence),
       cmocka_unit_test(a_wave_that_arrives_at_a_cut_at_rest_is_no_divergence),
       cmocka_unit_test(steps_of_a_run_that_starts_at_rest_are_no_divergence),
   };

@@ -498,7 +498,8 @@ static void settings_of_the_cosimulation_have_defaults(void **state) {
   const yoke_cosimulation_def *c = &l.model->cosimulation;
   assert_string_equal(c->scheme, "semi-implicit");
   assert_string_equal(c->sequence, "jacobi");
-  assert_int_equal(c->order, 1);
+  assert_int_equal(c->order, -1);
+  assert_true(c->has_control);
   CHECK_NEAR(c->step, 0, 0.0);
   assert_string_equal(c->start, "ramp");
   assert_string_equal(c->predictor, "extrapolation");

@@ -568,13 +568,28 @@ static void settings_of_one_coupling_override_those_of_all(void **state) {
   close_split(&l);
 }
 
-static void a_run_without_a_macro_step_is_refused(void **state) {
+static void a_run_without_a_macro_step_is_controlled(void **state) {
   loaded l = load("text", "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n", 0, NULL);
   yoke_scheme_settings settings;
   double               step;
   (void)state;
+  assert_int_equal(yoke_split_settings(l.ctx, l.model, &settings, &step), YOKE_OK);
+  CHECK_NEAR(step, 0.0, 0.0);
+  assert_true(l.model->cosimulation.has_control);
+  assert_int_equal(settings.order, 5);
+  close_split(&l);
+}
+
+static void an_order_that_is_chosen_needs_step_control(void **state) {
+  loaded               l = load("text",
+                                "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n"
+                                              "cosimulation: {step: 1 ms, order: auto}\n",
+                                0, NULL);
+  yoke_scheme_settings settings;
+  double               step;
+  (void)state;
   assert_int_equal(yoke_split_settings(l.ctx, l.model, &settings, &step), YOKE_E_MODEL);
-  assert_non_null(strstr(yoke_context_message(l.ctx, 0), "cosimulation.step"));
+  assert_non_null(strstr(yoke_context_message(l.ctx, 0), "cosimulation.order"));
   close_split(&l);
 }
 
@@ -666,7 +681,8 @@ int main(void) {
       cmocka_unit_test(one_part_is_the_whole_model),
       cmocka_unit_test(submodels_start_from_the_assembled_positions),
       cmocka_unit_test(settings_of_one_coupling_override_those_of_all),
-      cmocka_unit_test(a_run_without_a_macro_step_is_refused),
+      cmocka_unit_test(a_run_without_a_macro_step_is_controlled),
+      cmocka_unit_test(an_order_that_is_chosen_needs_step_control),
       cmocka_unit_test(settings_have_the_defaults_of_the_manual),
       cmocka_unit_test(rigid_joints_between_rigid_bodies_can_be_cut),
       cmocka_unit_test(rigid_joints_between_other_bodies_can_be_cut),

@@ -1,0 +1,333 @@
+#include "control/controller.h"
+
+#include "base/text.h"
+#include <stdlib.h>
+
+struct yoke_controller {
+  yoke_graph           *graph;
+  yoke_context         *trial_ctx; /* messages of a trial: kept only when the run ends with it */
+  yoke_control_settings settings;
+  yoke_estimator        estimator;
+  double                H;          /* of the next trial */
+  int                   degree;     /* likewise */
+  int                   n_failed;   /* consecutive rejected trials */
+  int                   n_good;     /* accepted steps with this degree and without reduction */
+  bool                  starts;     /* in the start phase */
+  bool                  is_forward; /* a subsystem cannot go back: what was tried is accepted */
+  yoke_trial_end        end;
+  void                 *end_user;
+};
+
+yoke_control_settings yoke_control_settings_default(void) {
+  return (yoke_control_settings){.estimator  = YOKE_ESTIMATOR_MD,
+                                 .tolerances = {.rtol = 1e-4},
+                                 .rule       = {.safety = 6.0, .ratio_min = 0.5, .ratio_max = 1.5},
+                                 .order_max  = YOKE_ORDER_MAX};
+}
+
+static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
+  if (!(s->tolerances.rtol > 0.0) || !(s->initial > 0.0) || !(s->max > 0.0) || !(s->min >= 0.0) ||
+      !(s->rule.safety > 0.0) || s->order_min < 0 || s->order_max > YOKE_ORDER_MAX || s->order_min > s->order_max)
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "step control: rtol %g, first step %g, steps from %g to %g, safety %g, orders %d to %d; expected "
+                     "positive numbers and orders 0 to %d",
+                     s->tolerances.rtol, s->initial, s->min, s->max, s->rule.safety, s->order_min, s->order_max,
+                     YOKE_ORDER_MAX);
+  return YOKE_OK;
+}
+
+yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const yoke_control_settings *settings,
+                                   yoke_controller **out) {
+  *out = NULL;
+  YOKE_TRY(check(settings, ctx));
+  yoke_controller *c = yoke_allocate(1, sizeof *c);
+  if (c == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  c->graph                = graph;
+  c->settings             = *settings;
+  c->estimator.tolerances = settings->tolerances;
+  yoke_status status      = yoke_estimator_choose(settings->estimator, graph, ctx, &c->estimator.way);
+  if (status == YOKE_OK) {
+    const bool compares = yoke_estimator_comparison(&c->estimator) != YOKE_COMPARISON_NONE;
+    status              = yoke_graph_control(graph, compares, ctx);
+  }
+  const char *name;
+  c->is_forward = !yoke_graph_can_repeat(graph, &name);
+  if (status == YOKE_OK) status = yoke_context_create(&c->trial_ctx);
+  if (status != YOKE_OK) {
+    yoke_controller_destroy(&c);
+    return status;
+  }
+  yoke_controller_restart(c, settings->initial);
+  *out = c;
+  return YOKE_OK;
+}
+
+void yoke_controller_destroy(yoke_controller **controller) {
+  if (*controller == NULL) return;
+  yoke_context_destroy(&(*controller)->trial_ctx);
+  free(*controller);
+  *controller = NULL;
+}
+
+void yoke_controller_restart(yoke_controller *c, double H) {
+  c->H        = fmin(fmin(H, c->settings.initial), c->settings.max);
+  c->degree   = 0;
+  c->n_failed = c->n_good = 0;
+  c->starts               = true;
+}
+
+void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
+  c->end      = end;
+  c->end_user = user;
+}
+
+double yoke_controller_H(const yoke_controller *c) {
+  return c->H;
+}
+
+int yoke_controller_degree(const yoke_controller *c) {
+  return c->degree;
+}
+
+yoke_estimate_way yoke_controller_way(const yoke_controller *c) {
+  return c->estimator.way;
+}
+
+const yoke_control_settings *yoke_controller_settings(const yoke_controller *c) {
+  return &c->settings;
+}
+
+const yoke_estimator *yoke_controller_estimator(const yoke_controller *c) {
+  return &c->estimator;
+}
+
+/* ---- facts for the order control ---- */
+
+/* The values of a channel at T_M, T_{M-1}, ... with times in units of H relative to T_M: T_M is the new point of an accepted
+ * step, else T_N. At most n of them. */
+static int values_of(const yoke_trial *trial, const yoke_channel_trial *channel, bool accepted, int n, double *s,
+                     double *u) {
+  const double *past   = channel->smooth_past;
+  const double  origin = accepted ? 1.0 : 0.0;
+  int           count  = 0;
+  if (accepted) {
+    s[count]   = 0.0;
+    u[count++] = channel->smooth;
+  }
+  for (int i = 0; i < trial->n_past && count < n; ++i) {
+    s[count]   = trial->past_s[i] - origin;
+    u[count++] = past[i];
+  }
+  return count;
+}
+
+/* In place: u[j] becomes the divided difference over the points 0 ... j. */
+static void divide(int n, const double *s, double *u) {
+  for (int j = 1; j < n; ++j) {
+    for (int i = n - 1; i >= j; --i) u[i] = (u[i] - u[i - 1]) / (s[i] - s[i - j]);
+  }
+}
+
+/* SDN(j) = |j! u[...]| in units of H (Kraft 3.25), in the norm of the coupling values. */
+static void derivative_norms(const yoke_controller *c, const yoke_trial *trial, bool accepted,
+                             yoke_order_facts *facts) {
+  yoke_wrms norm[YOKE_ORDER_N_SDN] = {{0}};
+  const int most                   = facts->k + 3 < YOKE_ORDER_N_SDN ? facts->k + 3 : YOKE_ORDER_N_SDN;
+  int       n                      = 0;
+  for (int i = 0; i < yoke_graph_n_all_channels(c->graph); ++i) {
+    yoke_channel_trial channel;
+    double             s[YOKE_ORDER_N_SDN], u[YOKE_ORDER_N_SDN], factorial = 1.0;
+    yoke_graph_channel_trial(c->graph, i, &channel);
+    n                  = values_of(trial, &channel, accepted, most, s, u);
+    const double value = u[0], atol = yoke_estimator_atol_coupling(&c->estimator, channel.is_force);
+    divide(n, s, u);
+    for (int j = 1; j < n; ++j) {
+      factorial *= (double)j;
+      yoke_wrms_add(&norm[j], factorial * u[j], value, c->settings.tolerances.rtol, atol);
+    }
+  }
+  facts->n_sdn = n > 0 ? n - 1 : 0;
+  for (int j = 1; j < n; ++j) facts->sdn[j] = yoke_wrms_value(&norm[j]);
+}
+
+/* Error of the coupling values that degree k would have over the next step, if it were as long as this one (Kraft 3.26):
+ *   u[T_M ... T_{M-k-1}] prod_{i<=k} (T_M + H - T_{M-i}). */
+static void error_ahead(const yoke_controller *c, const yoke_trial *trial, bool accepted, int k,
+                        yoke_error_norms *out) {
+  yoke_wrms norm = {0};
+  for (int i = 0; i < yoke_graph_n_all_channels(c->graph); ++i) {
+    yoke_channel_trial channel;
+    double             s[YOKE_ORDER_N_SDN], u[YOKE_ORDER_N_SDN];
+    yoke_graph_channel_trial(c->graph, i, &channel);
+    const int    n     = values_of(trial, &channel, accepted, k + 2, s, u);
+    const double value = u[0];
+    divide(n, s, u);
+    double error = u[n - 1];
+    for (int j = 0; j < n - 1; ++j) error *= 1.0 - s[j];
+    yoke_wrms_add(&norm, error, value, c->settings.tolerances.rtol,
+                  yoke_estimator_atol_coupling(&c->estimator, channel.is_force));
+  }
+  *out = (yoke_error_norms){.coupling = yoke_wrms_value(&norm), .order = {1, 1, k + 1}};
+}
+
+/* ---- one trial ---- */
+
+typedef struct verdict {
+  bool   accepted, is_lost;
+  double error; /* largest norm */
+  int    worst; /* wire */
+  int    degree;
+  double ratio; /* of the next step to this one */
+} verdict;
+
+/* Degree for the next step. A fixed degree and the start phase do not ask the order control to rise. */
+static int next_degree(const yoke_controller *c, const yoke_trial *trial, bool accepted) {
+  const yoke_control_settings *s = &c->settings;
+  yoke_order_facts facts = {.k = trial->degree, .k_max = s->order_max, .n_failed = c->n_failed, .n_good = c->n_good};
+  if (s->order_min == s->order_max) { /* on its way to the goal */
+    const int up = accepted ? trial->degree + 1 : trial->degree;
+    return up < s->order_max ? up : s->order_max;
+  }
+  derivative_norms(c, trial, accepted, &facts);
+  const int k = yoke_order_next(s->order_rule, &facts);
+  return k < s->order_min && trial->degree >= s->order_min ? s->order_min : k;
+}
+
+/* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */
+static void judge(yoke_controller *c, yoke_status status, verdict *v) {
+  yoke_trial    trial;
+  yoke_estimate estimate = {.norms = {.position = (double)INFINITY, .order = {1, 1, 1}}};
+  yoke_graph_trial(c->graph, &trial);
+  v->is_lost = status != YOKE_OK;
+  if (!v->is_lost) yoke_estimator_estimate(&c->estimator, c->graph, &estimate);
+  v->error    = yoke_error_norms_largest(&estimate.norms);
+  v->worst    = estimate.worst;
+  v->accepted = v->error <= 1.0 || (c->is_forward && isfinite(v->error));
+  c->n_failed = v->accepted ? 0 : c->n_failed + 1;
+  v->degree   = v->is_lost ? trial.degree : next_degree(c, &trial, v->accepted);
+
+  const bool       is_fixed = c->settings.order_min == c->settings.order_max;
+  yoke_error_norms norms    = estimate.norms;
+  if (v->degree != trial.degree && !is_fixed) error_ahead(c, &trial, v->accepted, v->degree, &norms);
+  const double ratio = isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
+  v->ratio           = yoke_step_limited(&c->settings.rule, ratio, c->n_failed, v->is_lost || !isfinite(v->error));
+}
+
+/* Step and degree after an accepted trial of length H. */
+static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped) {
+  const int  degree  = c->degree;
+  const bool smaller = v->ratio < 1.0;
+  if (c->starts && (smaller || v->degree < degree)) c->starts = false;
+  double next = v->ratio * H;
+  if (c->starts) {
+    next      = 2.0 * H;
+    c->degree = degree < c->settings.order_max ? degree + 1 : degree;
+    c->starts = c->degree < c->settings.order_max;
+  } else {
+    c->degree = v->degree;
+  }
+  if (is_clipped && !smaller) next = fmax(next, c->H); /* a short step says nothing against the planned one */
+  c->H      = fmin(next, c->settings.max);
+  c->n_good = smaller || c->degree != degree ? 0 : c->n_good + 1;
+}
+
+static yoke_reduction reason_of(yoke_status status) {
+  if (status == YOKE_OK) return YOKE_REDUCED_BY_ERROR;
+  return status == YOKE_NON_FINITE ? YOKE_REDUCED_BY_NON_FINITE : YOKE_REDUCED_BY_CORRECTOR;
+}
+
+static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_status status, double H,
+                             yoke_context *ctx) {
+  const double t = yoke_graph_t(c->graph);
+  if (status != YOKE_OK)
+    return yoke_fail(
+        ctx, YOKE_E_STEP_TOO_SMALL,
+        "step control: the macro step from t = %.9g s fell below %.3g s, the last trial of %.3g s failed: %s; "
+        "look at the model there, or use scheme implicit",
+        t, fmax(c->settings.min, 0.0), H, yoke_status_text(status));
+  return yoke_fail(
+      ctx, YOKE_E_STEP_TOO_SMALL,
+      "step control: the macro step from t = %.9g s fell below its minimum; with %.3g s the error is still "
+      "%.3g times its tolerance, most of it at coupling '%s'; use a larger cosimulation.step.rtol or atol, "
+      "tighter solvers, or another scheme",
+      t, H, v->error, yoke_graph_wire_name(c->graph, v->worst));
+}
+
+/* The messages of the last trial belong to the run now. */
+static void tell(const yoke_controller *c, yoke_context *ctx) {
+  for (size_t i = 0; i < yoke_context_n_messages(c->trial_ctx); ++i) {
+    if (yoke_context_message_severity(c->trial_ctx, i) == YOKE_SEVERITY_ERROR)
+      (void)yoke_fail(ctx, YOKE_E_SUBSYSTEM, "%s", yoke_context_message(c->trial_ctx, i));
+    else
+      yoke_warn(ctx, "%s", yoke_context_message(c->trial_ctx, i));
+  }
+}
+
+/* Below this, times and their differences lose their digits. */
+static double least_step(const yoke_controller *c) {
+  return fmax(c->settings.min, 64.0 * 2.2204460492503131e-16 * fabs(yoke_graph_t(c->graph)));
+}
+
+/* T_{N+1}: the planned step, or the stop when that is nearer; a rest of rounding is taken along. */
+static double target(const yoke_controller *c, double t_stop, bool *is_clipped) {
+  const double t = yoke_graph_t(c->graph), rest = t_stop - t;
+  *is_clipped = rest <= c->H * (1.0 + 1e-6);
+  if (*is_clipped) return t_stop;
+  return t + c->H;
+}
+
+yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_statistics *statistics,
+                                 yoke_context *ctx) {
+  yoke_step_statistics total = {.converged = true, .reduced_by = YOKE_NOT_REDUCED};
+  const double         t     = yoke_graph_t(c->graph);
+  for (;;) {
+    bool                 is_clipped;
+    const double         t_next = target(c, t_stop, &is_clipped), H = t_next - t;
+    yoke_step_statistics one;
+    verdict              v;
+    yoke_graph_set_degree(c->graph, c->degree);
+    yoke_graph_set_comparison(c->graph, yoke_estimator_comparison(&c->estimator));
+    yoke_context_clear(c->trial_ctx);
+    yoke_status status = yoke_graph_try(c->graph, t_next, &one, c->trial_ctx);
+    total.integrations += one.integrations;
+    total.iterations += one.iterations;
+    *statistics = total;
+    if (status < 0) {
+      tell(c, ctx);
+      return status;
+    }
+    judge(c, status, &v);
+    if (v.accepted && c->end != NULL) {
+      const double end = c->end(c->end_user, t_next, ctx);
+      if (end < t_next || (end > t_next && isfinite(end))) {
+        ++total.rejected[YOKE_REDUCED_BY_EVENT];
+        total.reduced_by = YOKE_REDUCED_BY_EVENT;
+        t_stop           = end;
+        continue;
+      }
+    }
+    if (v.accepted) {
+      yoke_estimator_accept(&c->estimator, c->graph);
+      YOKE_TRY(yoke_graph_accept(c->graph, ctx));
+      total.residual  = one.residual;
+      total.converged = one.converged;
+      total.degree    = c->degree;
+      total.error     = v.error;
+      total.is_forced = v.error > 1.0;
+      *statistics     = total;
+      plan(c, &v, H, is_clipped);
+      return YOKE_OK;
+    }
+    ++total.rejected[reason_of(status)];
+    total.reduced_by = reason_of(status);
+    *statistics      = total;
+    c->starts        = false;
+    c->n_good        = 0;
+    c->degree        = v.degree;
+    c->H             = v.ratio * H;
+    if (c->H < least_step(c)) {
+      tell(c, ctx);
+      return too_small(c, &v, status, H, ctx);
+    }
+  }
+}

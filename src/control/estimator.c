@@ -1,0 +1,203 @@
+#include "control/estimator.h"
+
+#include "control/error_constants.h"
+#include <string.h>
+
+/* Least scales [m, m/s, N]: a model at rest has no size yet. */
+static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling = 1.0;
+static const double share_of_scale = 0.1;
+static const double surprise       = 10.0; /* times what two extrapolations differ by */
+
+/* ---- choice ---- */
+
+static yoke_status refuse(yoke_context *ctx, yoke_estimator_kind kind, const char *why, const char *what) {
+  return yoke_fail(ctx, YOKE_E_MODEL, "cosimulation.step.estimator: %s %s%s; use estimator cv",
+                   kind == YOKE_ESTIMATOR_LE ? "le" : "md", why, what);
+}
+
+yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
+                                  yoke_estimate_way *out) {
+  const yoke_scheme_settings *s           = yoke_graph_settings(graph);
+  const bool                  is_explicit = strcmp(s->scheme, "explicit") == 0;
+  const char                 *name        = "";
+  *out                                    = YOKE_ESTIMATE_COUPLING;
+  if (kind == YOKE_ESTIMATOR_CV) return YOKE_OK;
+  if (kind == YOKE_ESTIMATOR_LE && !is_explicit)
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "cosimulation.step.estimator: le belongs to scheme explicit, found scheme %s; use estimator md or cv",
+        s->scheme);
+  if (!yoke_graph_can_repeat(graph, &name))
+    return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
+  if (s->gauss_seidel)
+    return refuse(ctx, kind, "compares inputs that all are extrapolated, found sequence gauss-seidel", "");
+  if (s->predictor == YOKE_PREDICTOR_ACCELERATION || s->predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)
+    return refuse(ctx, kind, "has no constants for predictors by accelerations", "");
+  if (is_explicit) {
+    if (s->predictor != YOKE_PREDICTOR_EXTRAPOLATION)
+      return refuse(ctx, kind, "has no constants for predictor least-squares in scheme explicit", "");
+    *out = kind == YOKE_ESTIMATOR_LE ? YOKE_ESTIMATE_HIGHER : YOKE_ESTIMATE_END;
+    return YOKE_OK;
+  }
+  if (s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name)) {
+    *out = YOKE_ESTIMATE_PREDICTED;
+    return YOKE_OK;
+  }
+  if (!yoke_graph_can_compare(graph, &name)) return refuse(ctx, kind, "finds no consistent coupling values at ", name);
+  *out = YOKE_ESTIMATE_CONSISTENT;
+  return YOKE_OK;
+}
+
+yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator) {
+  switch (estimator->way) {
+  case YOKE_ESTIMATE_HIGHER: return YOKE_COMPARISON_HIGHER;
+  case YOKE_ESTIMATE_END: return YOKE_COMPARISON_END;
+  case YOKE_ESTIMATE_CONSISTENT: return YOKE_COMPARISON_CONSISTENT;
+  case YOKE_ESTIMATE_PREDICTED:
+  case YOKE_ESTIMATE_COUPLING: break;
+  }
+  return YOKE_COMPARISON_NONE;
+}
+
+/* ---- tolerances ---- */
+
+static double absolute(const yoke_tolerances *t, int kind, double scale, double least) {
+  return t->atol[kind] > 0.0 ? t->atol[kind] : t->rtol * fmax(share_of_scale * scale, least);
+}
+
+double yoke_estimator_atol_coupling(const yoke_estimator *e, bool is_force) {
+  return absolute(&e->tolerances, 2, e->scales.coupling[is_force ? 1 : 0], is_force ? least_coupling : least_position);
+}
+
+void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
+  for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    for (int k = 0; k < port.n_p; ++k) e->scales.position = fmax(e->scales.position, fabs(port.y[k]));
+    for (int k = port.n_p; k < port.n_p + port.n_v; ++k) e->scales.velocity = fmax(e->scales.velocity, fabs(port.y[k]));
+  }
+  for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
+    yoke_channel_trial channel;
+    yoke_graph_channel_trial(graph, i, &channel);
+    double *scale = &e->scales.coupling[channel.is_force ? 1 : 0];
+    *scale        = fmax(*scale, fabs(channel.value));
+  }
+}
+
+/* ---- errors ---- */
+
+/* Keeps the wire with the largest weighted error. */
+typedef struct search {
+  double largest;
+  int    wire;
+} search;
+
+static void add(yoke_wrms *norm, search *worst, int wire, double error, double value, double rtol, double atol) {
+  const double part = fabs(error) / (atol + rtol * fabs(value));
+  yoke_wrms_add(norm, error, value, rtol, atol);
+  if (part > worst->largest || !isfinite(part)) *worst = (search){part, wire};
+}
+
+static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
+                              yoke_estimate *out) {
+  yoke_wrms norm  = {0};
+  search    worst = {0};
+  for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
+    yoke_channel_trial channel;
+    yoke_graph_channel_trial(graph, i, &channel);
+    add(&norm, &worst, channel.wire, channel.predicted - channel.value, channel.value, e->tolerances.rtol,
+        yoke_estimator_atol_coupling(e, channel.is_force));
+  }
+  out->norms.coupling = yoke_wrms_value(&norm);
+  out->norms.order[2] = trial->degree + 1;
+  out->worst          = worst.wire;
+}
+
+/* Factors of the difference in position and velocity. */
+static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *trial) {
+  const yoke_error_constants one = {1.0, 1.0};
+  if (e->way != YOKE_ESTIMATE_END && e->way != YOKE_ESTIMATE_PREDICTED) return one;
+  const yoke_error_constants low   = yoke_error_constants_at(trial->degree, trial->past_s),
+                             high  = yoke_error_constants_at(trial->degree + 1, trial->past_s);
+  const yoke_error_constants ratio = {high.position / low.position, high.velocity / low.velocity};
+  if (e->way == YOKE_ESTIMATE_END) return ratio;
+  return (yoke_error_constants){1.0 - ratio.position, 1.0 - ratio.velocity};
+}
+
+/* Is the error of the motion known, or do coupling values stand in? */
+static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
+  if (e->way == YOKE_ESTIMATE_COUPLING) return false;
+  return e->way == YOKE_ESTIMATE_PREDICTED || trial->is_compared;
+}
+
+bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph, int i, double *error) {
+  yoke_trial      trial;
+  yoke_port_trial port;
+  yoke_graph_trial(graph, &trial);
+  if (!has_motion(e, &trial)) return false;
+  yoke_graph_port_trial(graph, i, &port);
+  const yoke_error_constants factor = factors(e, &trial);
+  const double              *other  = e->way == YOKE_ESTIMATE_PREDICTED ? port.y_predicted : port.y_compared;
+  for (int k = 0; k < port.n_p + port.n_v; ++k)
+    error[k] = (k < port.n_p ? factor.position : factor.velocity) * (port.y[k] - other[k]);
+  return true;
+}
+
+/* exLE and exMD compare two extrapolations: what happens on the other side of a coupling during the step changes neither, and they
+ * see it one step late. Where the new coupling values are off by far more than the two extrapolations differ, the motion is off by
+ * that factor more than it seems; where they differ by nothing, the error of the coupling values has to do. */
+static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
+                           yoke_estimate *out) {
+  yoke_wrms expected = {0};
+  for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
+    yoke_channel_trial channel;
+    yoke_graph_channel_trial(graph, i, &channel);
+    yoke_wrms_add(&expected, channel.compared - channel.predicted, channel.value, e->tolerances.rtol,
+                  yoke_estimator_atol_coupling(e, channel.is_force));
+  }
+  yoke_estimate coupling = *out;
+  estimate_coupling(e, graph, trial, &coupling);
+  const double actual = coupling.norms.coupling, factor = actual / yoke_wrms_value(&expected);
+  if (!(factor > surprise)) return;
+  const double motion = factor * fmax(out->norms.position, out->norms.velocity);
+  if (motion < actual) { /* not when it is not a number */
+    out->norms.position *= factor;
+    out->norms.velocity *= factor;
+  } else {
+    *out = coupling;
+  }
+}
+
+static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
+                            yoke_estimate *out) {
+  const yoke_tolerances *t       = &e->tolerances;
+  const double           atol[2] = {absolute(t, 0, e->scales.position, least_position),
+                                    absolute(t, 1, e->scales.velocity, least_velocity)};
+  yoke_wrms              norm[2] = {0};
+  search                 worst   = {0};
+  for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
+    yoke_port_trial port;
+    double          error[YOKE_PORT_MAX_Y];
+    yoke_graph_port_trial(graph, i, &port);
+    (void)yoke_estimator_port_errors(e, graph, i, error);
+    for (int k = 0; k < port.n_p + port.n_v; ++k) {
+      const int level = k < port.n_p ? 0 : 1;
+      add(&norm[level], &worst, i / 2, error[k], port.y[k], t->rtol, atol[level]);
+    }
+  }
+  out->norms.position = yoke_wrms_value(&norm[0]);
+  out->norms.velocity = yoke_wrms_value(&norm[1]);
+  out->worst          = worst.wire;
+  yoke_graph_local_order(graph, trial->degree, out->norms.order);
+  if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
+}
+
+void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, yoke_estimate *out) {
+  yoke_trial trial;
+  *out = (yoke_estimate){.norms = {.order = {1, 1, 1}}};
+  yoke_graph_trial(graph, &trial);
+  if (has_motion(e, &trial))
+    estimate_motion(e, graph, &trial, out);
+  else
+    estimate_coupling(e, graph, &trial, out);
+}

@@ -1,0 +1,71 @@
+/* Estimators of the local error of a macro step (Kraft 3.1). docs/step-control.md derives them.
+ *
+ *   name  scheme      error of positions and velocities of all ports, or of the coupling values u
+ *   le    explicit    |y - y^|, y^ integrated with degree k + 1                           (exLE)
+ *   md    explicit    C^(k+1)/C^k |y - y^|, y^ integrated with a better end value         (exMD)
+ *   md    corrected   (1 - C^(k+1)/C^k) |y_pre - y|, y_pre from the predictor's pass      (imMD)
+ *   md    corrected   |y - y^|, y^ integrated with consistent values, for couplings without these constants
+ *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
+ * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
+ * C^k are C_pos^k for positions and C_vel^k for velocities (error_constants.h). */
+#ifndef YOKE_CONTROL_ESTIMATOR_H
+#define YOKE_CONTROL_ESTIMATOR_H
+
+#include "control/error_test.h"
+#include "coupling/trial.h"
+
+typedef enum yoke_estimator_kind { YOKE_ESTIMATOR_MD, YOKE_ESTIMATOR_CV, YOKE_ESTIMATOR_LE } yoke_estimator_kind;
+
+/* How an estimator is carried out for one graph. */
+typedef enum yoke_estimate_way {
+  YOKE_ESTIMATE_HIGHER,    /* exLE */
+  YOKE_ESTIMATE_END,       /* exMD */
+  YOKE_ESTIMATE_PREDICTED, /* imMD */
+  YOKE_ESTIMATE_CONSISTENT,
+  YOKE_ESTIMATE_COUPLING /* CV */
+} yoke_estimate_way;
+
+typedef struct yoke_tolerances {
+  double rtol;
+  double atol[3]; /* position, velocity, coupling; 0: rtol times a tenth of the largest value so far of the same kind */
+} yoke_tolerances;
+
+/* Largest values so far, for absolute tolerances that are not given. */
+typedef struct yoke_scales {
+  double position, velocity;
+  double coupling[2]; /* motions, forces */
+} yoke_scales;
+
+typedef struct yoke_estimator {
+  yoke_estimate_way way;
+  yoke_tolerances   tolerances;
+  yoke_scales       scales;
+} yoke_estimator;
+
+typedef struct yoke_estimate {
+  yoke_error_norms norms;
+  int              worst; /* wire with the largest share */
+} yoke_estimate;
+
+/* The way for this graph, or why there is none: le belongs to explicit schemes; md and le need subsystems that can go back, all at
+ * once (no sequence), and the plain predictor. */
+yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
+                                  yoke_estimate_way *out);
+
+/* Comparison that the next trial needs. */
+yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator);
+
+/* Errors of the last trial. */
+void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *graph, yoke_estimate *out);
+
+/* Signed errors of one port's positions and velocities in the last trial (trial.h); false: this trial has none, coupling values
+ * stand in. */
+bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_graph *graph, int port, double *error);
+
+/* Tolerance of coupling values: rtol |u| + this. */
+double yoke_estimator_atol_coupling(const yoke_estimator *estimator, bool is_force);
+
+/* The values of the accepted step count for the scales from now on. */
+void yoke_estimator_accept(yoke_estimator *estimator, const yoke_graph *graph);
+
+#endif

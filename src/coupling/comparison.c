@@ -1,0 +1,217 @@
+#include "coupling/comparison.h"
+#include "coupling/correction.h"
+
+#include "base/text.h"
+#include <string.h>
+
+enum { MAX_POINTS = GRAPH_SIGNAL_DEGREE + 1 };
+
+/* Powers of s of the polynomial through n points: divided differences, then nested multiplication by (s - s_i). */
+static void interpolate(int n, const double *s, const double *u, double c[MAX_POINTS]) {
+  double d[MAX_POINTS];
+  memcpy(d, u, (size_t)n * sizeof *d);
+  for (int j = 1; j < n; ++j) {
+    for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) / (s[i] - s[i - j]);
+  }
+  memset(c, 0, MAX_POINTS * sizeof *c);
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = MAX_POINTS - 1; j > 0; --j) c[j] = c[j - 1] - c[j] * s[i];
+    c[0] = d[i] - c[0] * s[i];
+  }
+}
+
+/* Polynomial through (1, end) and the n newest values of the past. */
+static void through_end(const yoke_graph *g, double end, int n, const double *past, double c[MAX_POINTS]) {
+  double s[MAX_POINTS], u[MAX_POINTS];
+  s[0] = 1.0;
+  u[0] = end;
+  for (int i = 0; i < n; ++i) {
+    s[i + 1] = g->past_s[i];
+    u[i + 1] = past[i];
+  }
+  interpolate(n + 1, s, u, c);
+}
+
+bool graph_compare_ahead(yoke_graph *g) {
+  const int n = g->degree + 2; /* values of the past */
+  if (g->n_past < n || n > MAX_POINTS) return false;
+  for (int k = 0; k < g->n_channels; ++k) {
+    graph_channel *channel = &g->channels[k];
+    if (g->comparison == YOKE_COMPARISON_HIGHER) {
+      interpolate(n, g->past_s, channel->past, channel->comparison);
+      continue;
+    }
+    double weight[MAX_POINTS], end = 0.0;
+    yoke_lagrange_weights(n, g->past_s, 1.0, weight);
+    for (int i = 0; i < n; ++i) end += weight[i] * channel->past[i];
+    through_end(g, end, g->degree, channel->past, channel->comparison);
+  }
+  return true;
+}
+
+static yoke_error_rule rule_of(const graph_wire *wire, int degree) {
+  yoke_error_rule rule = {.end_value = true, .comparison_degree = degree + 1, .order = {degree + 3, degree + 2}};
+  if (wire->wire.formulation->error_rule != NULL) wire->wire.formulation->error_rule(wire->wire.self, degree, &rule);
+  return rule;
+}
+
+int graph_comparison_degree(const yoke_graph *g) {
+  int degree = 1;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const int asked = rule_of(&g->wires[i], g->degree).comparison_degree;
+    if (asked > degree) degree = asked;
+  }
+  if (degree > g->n_past) degree = g->n_past;
+  return degree < GRAPH_SIGNAL_DEGREE ? degree : GRAPH_SIGNAL_DEGREE;
+}
+
+static bool has_matrix(const yoke_graph *g) {
+  return g->broyden != NULL ? g->made.is_made : g->factor[0] != NULL;
+}
+
+/* The exact motion meets the conditions, the comparison misses them by as much as its polynomials miss the exact inputs. To first
+ * order it meets them with other nodes:  y^ += (dy/dw) delta,  (dc/dw) delta = -c(y^).  What is left of its error is what the
+ * conditions do not see, as in the step itself. */
+static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
+  if (!has_matrix(g)) return YOKE_OK; /* waveform: the end values settle by themselves */
+  g->is_viewing_comparison = true;
+  (void)graph_residual(g, 0);
+  const yoke_status status = graph_correct(g, ctx);
+  g->is_viewing_comparison = false;
+  if (status != YOKE_OK) return status;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s  = &g->subsystems[i];
+    const int        ny = s->subsystem->ny;
+    for (int c = 0; c < s->n_columns; ++c) {
+      const double *column = s->dy + (size_t)c * (size_t)ny;
+      for (int k = 0; k < ny; ++k) s->y_compared[k] += column[k] * g->delta[s->column[c]];
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(graph_consistent_find(g, ctx));
+  const int degree = graph_comparison_degree(g);
+  for (int k = 0; k < g->n_channels; ++k) {
+    graph_channel *channel = &g->channels[k];
+    through_end(g, channel->consistent_new, degree, channel->consistent, channel->comparison);
+  }
+  g->is_compared = true;
+  YOKE_TRY(graph_pass_comparison(g, statistics));
+  return meet_conditions(g, ctx);
+}
+
+/* ---- what step control asks (trial.h) ---- */
+
+yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
+  g->is_controlled = true;
+  for (int i = 0; i < g->n_subsystems && compares; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    s->y_compared      = yoke_allocate((size_t)s->subsystem->ny, sizeof(double));
+    if (s->y_compared == NULL || yoke_subsystem_state_create(s->subsystem, &s->compared) != YOKE_OK)
+      return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory for a second state", s->subsystem->name);
+  }
+  return compares ? graph_consistent_create(g, ctx) : YOKE_OK;
+}
+
+void yoke_graph_set_degree(yoke_graph *g, int degree) {
+  g->wanted = degree < g->settings.order ? degree : g->settings.order;
+}
+
+void yoke_graph_set_comparison(yoke_graph *g, yoke_comparison_kind comparison) {
+  g->comparison = comparison;
+}
+
+bool yoke_graph_can_repeat(const yoke_graph *g, const char **name) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (g->subsystems[i].subsystem->ops->copy != NULL) continue;
+    *name = g->subsystems[i].subsystem->name;
+    return false;
+  }
+  return true;
+}
+
+bool yoke_graph_has_end_values(const yoke_graph *g, const char **name) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (rule_of(&g->wires[i], 1).end_value) continue;
+    *name = g->wires[i].wire.name;
+    return false;
+  }
+  return true;
+}
+
+bool yoke_graph_can_compare(const yoke_graph *g, const char **name) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    const graph_wire *wire = &g->wires[i];
+    if (wire->wire.formulation->consistent == NULL && wire->wire.formulation->update == NULL) {
+      *name = wire->wire.name;
+      return false;
+    }
+    for (int side = 0; wire->wire.formulation->consistent != NULL && side < 2; ++side) {
+      const yoke_subsystem *subsystem = g->subsystems[wire->wire.subsystem[side]].subsystem;
+      if (subsystem->ops->compliance != NULL) continue;
+      *name = subsystem->name;
+      return false;
+    }
+  }
+  return true;
+}
+
+void yoke_graph_local_order(const yoke_graph *g, int degree, int order[2]) {
+  order[0] = degree + 3;
+  order[1] = degree + 2;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const yoke_error_rule rule = rule_of(&g->wires[i], degree);
+    for (int k = 0; k < 2; ++k) {
+      if (i == 0 || rule.order[k] < order[k]) order[k] = rule.order[k];
+    }
+  }
+}
+
+void yoke_graph_trial(const yoke_graph *g, yoke_trial *out) {
+  *out = (yoke_trial){.degree            = g->degree,
+                      .t                 = g->past_t[0],
+                      .H                 = g->H,
+                      .n_past            = g->n_past,
+                      .past_s            = g->past_s,
+                      .is_compared       = g->is_compared,
+                      .comparison_degree = graph_comparison_degree(g)};
+}
+
+int yoke_graph_n_ports(const yoke_graph *g) {
+  return 2 * g->n_wires;
+}
+
+void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) {
+  const graph_wire      *wire = &g->wires[port / 2];
+  const int              side = port % 2;
+  const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
+  *out                        = (yoke_port_trial){.n_p         = yoke_port_n_p(wire->wire.kind[side]),
+                                                  .n_v         = yoke_port_n_v(wire->wire.kind[side]),
+                                                  .y           = graph_port(wire, side, s->y_new),
+                                                  .y_predicted = graph_port(wire, side, s->y_predicted)};
+  if (s->y_compared != NULL) out->y_compared = graph_port(wire, side, s->y_compared);
+}
+
+int yoke_graph_n_all_channels(const yoke_graph *g) {
+  return g->n_channels;
+}
+
+void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *out) {
+  const graph_channel *channel       = &g->channels[k];
+  const bool           is_consistent = g->comparison == YOKE_COMPARISON_CONSISTENT && g->is_compared;
+
+  *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
+                              .value       = channel->value,
+                              .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],
+                              .past        = channel->past,
+                              .smooth      = is_consistent ? channel->consistent_new : channel->value,
+                              .smooth_past = is_consistent ? channel->consistent : channel->past,
+                              .wire        = channel->wire};
+  for (int j = GRAPH_SIGNAL_DEGREE; g->is_compared && j >= 0; --j) out->compared += channel->comparison[j];
+}
+
+const char *yoke_graph_wire_name(const yoke_graph *g, int wire) {
+  return g->wires[wire].wire.name;
+}

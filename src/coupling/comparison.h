@@ -1,0 +1,26 @@
+/* Signals of the comparison integrations (trial.h). */
+#ifndef YOKE_COUPLING_COMPARISON_H
+#define YOKE_COUPLING_COMPARISON_H
+
+#include "coupling/graph_internal.h"
+
+/* channel->comparison of all channels for `higher` and `end`; false: the past is too short, nothing is compared. */
+bool graph_compare_ahead(yoke_graph *graph);
+
+/* After the last pass: consistent values of the trial, their polynomials, and the comparison integrations. */
+yoke_status graph_compare_behind(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
+
+/* Degree of the polynomials through consistent values: the highest that a coupling asks for, as the past permits. */
+int graph_comparison_degree(const yoke_graph *graph);
+
+/* ---- consistent values ---- */
+
+yoke_status graph_consistent_create(yoke_graph *graph, yoke_context *ctx);
+void        graph_consistent_destroy(yoke_graph *graph);
+/* The values at the start are consistent; after acceptance those of the trial join the past. */
+void        graph_consistent_start(yoke_graph *graph);
+void        graph_consistent_accept(yoke_graph *graph);
+/* channel->consistent_new from the outputs of the last pass. */
+yoke_status graph_consistent_find(yoke_graph *graph, yoke_context *ctx);
+
+#endif

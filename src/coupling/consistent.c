@@ -1,0 +1,224 @@
+/* Consistent values: coupling values that belong to the outputs at a macro point.
+ *
+ * Where a formulation has u = phi(y) that is all. Multipliers hold the conditions of their formulation over the whole step, so
+ * their end node is off by as much as the signal inside the step; the one that belongs to the outputs makes s'' = 0. The
+ * accelerations are linear in the multipliers, with the responses da/du that the subsystems give:
+ *   (ds''/da da/du) (u* - u) = -s''(y). */
+#include "coupling/comparison.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Row `row` of a wire feels input `input` of the subsystem on one side. */
+typedef struct entry {
+  int wire, row, side, input;
+  int slot; /* in the matrix */
+} entry;
+
+typedef struct graph_consistent {
+  int           n;       /* multipliers */
+  int          *unknown; /* [n_channels] index of a channel's multiplier; -1: its value follows from y */
+  int           n_entries;
+  entry        *entries;
+  yoke_pattern *pattern;
+  yoke_linear  *linear;
+  yoke_factor  *factor;
+  double       *J;      /* [nnz] */
+  double       *c;      /* [n] conditions, then corrections */
+  double       *work;   /* of the solver */
+  double      **dc[2];  /* [n_wires] ds''/dy of both sides, [rows, n_y]; NULL: no multipliers */
+  yoke_status  *status; /* [n_subsystems] of the responses */
+} graph_consistent;
+
+static bool is_multiplier(const yoke_graph *g, const graph_channel *channel) {
+  if (g->wires[channel->wire].wire.formulation->consistent == NULL) return false;
+  return channel->info.enters[0] == YOKE_ENTRY_LAMBDA || channel->info.enters[1] == YOKE_ENTRY_LAMBDA;
+}
+
+/* All entries in index order; counts only when `list` is NULL. */
+static int list_entries(const yoke_graph *g, entry *list) {
+  const graph_consistent *x = g->consistent;
+  int                     n = 0;
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    for (int row = 0; row < wire->n_channels; ++row) {
+      if (x->unknown[wire->first + row] < 0) continue;
+      for (int side = 0; side < 2; ++side) {
+        const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
+        for (int input = 0; input < s->subsystem->nu; ++input) {
+          if (s->input_channel[input] < 0 || x->unknown[s->input_channel[input]] < 0) continue;
+          if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = side, .input = input};
+          ++n;
+        }
+      }
+    }
+  }
+  return n;
+}
+
+static int column_of(const yoke_graph *g, const entry *e) {
+  const graph_subsystem *s = &g->subsystems[g->wires[e->wire].wire.subsystem[e->side]];
+  return g->consistent->unknown[s->input_channel[e->input]];
+}
+
+static yoke_status create_matrix(yoke_graph *g, yoke_context *ctx) {
+  graph_consistent *x = g->consistent;
+  x->n_entries        = list_entries(g, NULL);
+  x->entries          = yoke_allocate((size_t)x->n_entries, sizeof *x->entries);
+  int *place          = yoke_allocate(3 * (size_t)x->n_entries, sizeof *place);
+  if (x->entries == NULL || place == NULL) {
+    free(place);
+    return YOKE_E_MEMORY;
+  }
+  int *row = place, *column = place + x->n_entries, *slot = column + x->n_entries;
+  (void)list_entries(g, x->entries);
+  for (int i = 0; i < x->n_entries; ++i) {
+    row[i]    = x->unknown[g->wires[x->entries[i].wire].first + x->entries[i].row];
+    column[i] = column_of(g, &x->entries[i]);
+  }
+  yoke_status status = yoke_pattern_create(ctx, x->n, x->n, x->n_entries, row, column, slot, &x->pattern);
+  for (int i = 0; status == YOKE_OK && i < x->n_entries; ++i) x->entries[i].slot = slot[i];
+  free(place);
+  if (status == YOKE_OK) status = yoke_linear_create(ctx, x->pattern, YOKE_LINEAR_KLU, &x->linear);
+  if (status != YOKE_OK) return status;
+  x->J    = yoke_allocate((size_t)x->pattern->nnz, sizeof *x->J);
+  x->work = yoke_allocate(yoke_linear_work_size(x->linear), sizeof *x->work);
+  return x->J != NULL && x->work != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+static yoke_status create_rows(yoke_graph *g) {
+  graph_consistent *x = g->consistent;
+  x->c                = yoke_allocate((size_t)x->n, sizeof *x->c);
+  x->status           = yoke_allocate((size_t)g->n_subsystems, sizeof *x->status);
+  bool ok             = x->c != NULL && x->status != NULL;
+  for (int side = 0; side < 2; ++side) {
+    x->dc[side] = yoke_allocate((size_t)g->n_wires, sizeof *x->dc[side]);
+    ok          = ok && x->dc[side] != NULL;
+    for (int w = 0; ok && w < g->n_wires; ++w) {
+      const graph_wire *wire = &g->wires[w];
+      if (wire->wire.formulation->consistent == NULL) continue;
+      x->dc[side][w] = yoke_allocate((size_t)wire->n_channels * (size_t)wire->n_y[side], sizeof(double));
+      ok             = x->dc[side][w] != NULL;
+    }
+  }
+  return ok ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+yoke_status graph_consistent_create(yoke_graph *g, yoke_context *ctx) {
+  graph_consistent *x = yoke_allocate(1, sizeof *x);
+  g->consistent       = x;
+  if (x == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the error estimate");
+  x->unknown = yoke_allocate((size_t)g->n_channels, sizeof *x->unknown);
+  if (x->unknown == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the error estimate");
+  for (int k = 0; k < g->n_channels; ++k) x->unknown[k] = is_multiplier(g, &g->channels[k]) ? x->n++ : -1;
+  yoke_status status = create_rows(g);
+  if (status == YOKE_OK && x->n > 0) status = create_matrix(g, ctx);
+  return status == YOKE_OK ? YOKE_OK : yoke_fail(ctx, status, "no memory for the error estimate");
+}
+
+void graph_consistent_destroy(yoke_graph *g) {
+  graph_consistent *x = g->consistent;
+  if (x == NULL) return;
+  for (int side = 0; side < 2; ++side) {
+    for (int w = 0; x->dc[side] != NULL && w < g->n_wires; ++w) free(x->dc[side][w]);
+    free(x->dc[side]);
+  }
+  yoke_factor_release(&x->factor);
+  yoke_linear_destroy(&x->linear);
+  yoke_pattern_destroy(&x->pattern);
+  free(x->unknown);
+  free(x->entries);
+  free(x->J);
+  free(x->c);
+  free(x->work);
+  free(x->status);
+  free(x);
+  g->consistent = NULL;
+}
+
+void graph_consistent_start(yoke_graph *g) {
+  for (int k = 0; k < g->n_channels; ++k) {
+    graph_channel *channel = &g->channels[k];
+    memcpy(channel->consistent, channel->past, sizeof channel->consistent);
+  }
+}
+
+void graph_consistent_accept(yoke_graph *g) {
+  for (int k = 0; k < g->n_channels; ++k) {
+    graph_channel *channel = &g->channels[k];
+    memmove(channel->consistent + 1, channel->consistent, (GRAPH_PAST - 1) * sizeof *channel->consistent);
+    channel->consistent[0] = channel->consistent_new;
+  }
+}
+
+/* ---- values ---- */
+
+static void respond(void *user, int i, int worker) {
+  yoke_graph      *g = user;
+  graph_subsystem *s = &g->subsystems[i];
+  double           times[GRAPH_MAX_BREAKS + 2];
+  yoke_signal      signal;
+  graph_signal(g, i, -1, 0.0, times, g->signal_c[worker], &signal);
+  g->consistent->status[i] =
+      s->subsystem->ops->compliance(s->subsystem, g->scratch[worker], s->trial, &signal, s->da_du);
+}
+
+/* Values that follow from y, and the conditions of the others. */
+static void set_wire(yoke_graph *g, int w) {
+  graph_consistent *x    = g->consistent;
+  const graph_wire *wire = &g->wires[w];
+  double            u[YOKE_COUPLING_MAX_CHANNELS], c[YOKE_COUPLING_MAX_CHANNELS];
+  const double     *y[2];
+  for (int side = 0; side < 2; ++side)
+    y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    u[k]                         = g->w[channel->w_at + channel->n_nodes - 1];
+  }
+  if (wire->wire.formulation->consistent != NULL) {
+    const int n = wire->wire.formulation->consistent(wire->wire.self, y, u, c, x->dc[0][w], x->dc[1][w]);
+    for (int row = 0; row < n; ++row) x->c[x->unknown[wire->first + row]] = -c[row];
+  } else {
+    graph_settle(wire, g->t_next, y[0], y[1], GRAPH_CONSISTENT, u);
+  }
+  for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].consistent_new = u[k];
+}
+
+static void set_matrix(yoke_graph *g) {
+  graph_consistent *x = g->consistent;
+  memset(x->J, 0, (size_t)x->pattern->nnz * sizeof *x->J);
+  for (int i = 0; i < x->n_entries; ++i) {
+    const entry           *e    = &x->entries[i];
+    const graph_wire      *wire = &g->wires[e->wire];
+    const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[e->side]];
+    const yoke_body_kind   kind = wire->wire.kind[e->side];
+    const int              from = yoke_port_n_p(kind) + yoke_port_n_v(kind), n_v = yoke_port_n_v(kind);
+    const double          *row = x->dc[e->side][e->wire] + (size_t)e->row * (size_t)wire->n_y[e->side];
+    const double *a = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
+    for (int k = from; k < from + n_v; ++k) x->J[e->slot] += row[k] * a[k];
+  }
+}
+
+yoke_status graph_consistent_find(yoke_graph *g, yoke_context *ctx) {
+  graph_consistent *x = g->consistent;
+  for (int w = 0; w < g->n_wires; ++w) set_wire(g, w);
+  if (x->n > 0) {
+    yoke_exec_run(g->exec, g->n_subsystems, respond, g);
+    for (int i = 0; i < g->n_subsystems; ++i) {
+      if (x->status[i] != YOKE_OK)
+        return yoke_fail(ctx, x->status[i], "subsystem '%s': no response of the accelerations",
+                         g->subsystems[i].subsystem->name);
+    }
+    set_matrix(g);
+    YOKE_TRY(yoke_factor_make(x->linear, x->J, NULL, &x->factor));
+    yoke_factor_solve(x->factor, x->c, NULL, x->work);
+  }
+  for (int k = 0; k < g->n_channels; ++k) {
+    graph_channel *channel = &g->channels[k];
+    if (x->unknown[k] >= 0) channel->consistent_new += x->c[x->unknown[k]];
+    if (!isfinite(channel->consistent_new)) return YOKE_NON_FINITE;
+  }
+  return YOKE_OK;
+}

@@ -1,0 +1,85 @@
+/* Events and restarts of a graph: what subsystems found inside a trial step, states that change from outside, and a history that
+ * begins anew. */
+#include "coupling/comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The state that the last trial ended with. */
+static void *stepped(const graph_subsystem *s) {
+  return s->trial != NULL ? s->trial : s->accepted;
+}
+
+int yoke_graph_events(const yoke_graph *g, int i, yoke_found_event *found) {
+  const graph_subsystem *s = &g->subsystems[i];
+  return s->subsystem->ops->events != NULL ? s->subsystem->ops->events(s->subsystem, stepped(s), found) : 0;
+}
+
+double yoke_graph_event_ahead(const yoke_graph *g, int i, int event) {
+  const graph_subsystem *s = &g->subsystems[i];
+  return s->subsystem->ops->event_ahead(s->subsystem, g->scratch[0], stepped(s), event);
+}
+
+void yoke_graph_event_done(yoke_graph *g, int i, int event) {
+  const graph_subsystem *s = &g->subsystems[i];
+  s->subsystem->ops->event_done(s->subsystem, g->scratch[0], s->accepted, event);
+}
+
+yoke_status yoke_graph_assign(yoke_graph *g, int i, const double *q, const double *v, yoke_context *ctx) {
+  graph_subsystem *s = &g->subsystems[i];
+  double           times[2];
+  yoke_signal      signal;
+  if (s->subsystem->ops->assign == NULL) {
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot take new positions and velocities at t = %.9g s",
+                     s->subsystem->name, g->past_t[0]);
+  }
+  graph_held_signal(g, i, g->past_t[0], times, g->signal_c[0], &signal);
+  return s->subsystem->ops->assign(s->subsystem, g->scratch[0], s->accepted, q, v, &signal, ctx);
+}
+
+yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    double           times[2];
+    yoke_signal      signal;
+    graph_held_signal(g, i, g->past_t[0], times, g->signal_c[0], &signal);
+    const yoke_status status = yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y);
+    if (status == YOKE_OK) continue;
+    return yoke_fail(ctx, YOKE_E_UNSTABLE, "subsystem '%s': outputs at t = %.9g s are not finite", s->subsystem->name,
+                     g->past_t[0]);
+  }
+  return YOKE_OK;
+}
+
+/* Values before the restart say nothing about those behind it; neither do jumps towards divergence. */
+static void forget(yoke_graph *g, const double *const *given) {
+  g->n_past = 1;
+  g->H      = 0.0;
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    const double  *values  = given[channel->wire];
+    channel->n_inner       = 0;
+    channel->n_growing = channel->n_flips = channel->n_quiet = 0;
+    channel->jump                                            = 0.0;
+    if (values != NULL) channel->past[0] = values[c - g->wires[channel->wire].first];
+    channel->largest = fmax(channel->largest, fabs(channel->past[0]));
+  }
+  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = given[w] != NULL;
+}
+
+yoke_status yoke_graph_restart(yoke_graph *g, const double *const *given, yoke_context *ctx) {
+  const double t = g->past_t[0];
+  forget(g, given);
+  YOKE_TRY(graph_balance(g, t, ctx));
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    double           times[2];
+    yoke_signal      signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    if (s->subsystem->ops->disturb != NULL)
+      YOKE_TRY(s->subsystem->ops->disturb(s->subsystem, g->scratch[0], s->accepted, &signal, ctx));
+    memcpy(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double));
+  }
+  graph_consistent_start(g);
+  return YOKE_OK;
+}

@@ -1,0 +1,72 @@
+/* Trial: what step control sets before a macro step and sees of it before it is accepted.
+ *
+ * Comparison integrations: every subsystem is integrated once more from T_N, on a state of its own, with other inputs. They
+ * are polynomials in s = (t - T_N)/H, one per channel:
+ *   higher      degree k + 1 through the k + 2 newest values                          (exLE, Kraft 3.2, 3.3)
+ *   end         degree k through the k newest and the end value that `higher` predicts (exMD, Kraft 3.7, 3.8)
+ *   consistent  through the values that belong to the outputs at T_{N+1} and the macro points before it, degree as the
+ *               formulations ask (formulation.h, error_rule)
+ * The first two run beside the first pass of an explicit step, the last after the last pass of any step. */
+#ifndef YOKE_COUPLING_TRIAL_H
+#define YOKE_COUPLING_TRIAL_H
+
+#include "coupling/graph.h"
+
+typedef enum yoke_comparison_kind {
+  YOKE_COMPARISON_NONE,
+  YOKE_COMPARISON_HIGHER,
+  YOKE_COMPARISON_END,
+  YOKE_COMPARISON_CONSISTENT
+} yoke_comparison_kind;
+
+/* After creation, before start: this graph is driven by step control. The degree is at most (points of the past) - 1, jumps do
+ * not count as divergence, and states for comparison integrations are allocated when `compares`. */
+yoke_status yoke_graph_control(yoke_graph *graph, bool compares, yoke_context *ctx);
+
+/* For the next trial: degree (at most the order of the settings), comparison. */
+void yoke_graph_set_degree(yoke_graph *graph, int degree);
+void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind comparison);
+
+/* Can every subsystem go back? Otherwise *name is the first that cannot. */
+bool yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
+/* Do Kraft's constants hold for all couplings? Otherwise *name is the first for which they do not. */
+bool yoke_graph_has_end_values(const yoke_graph *graph, const char **name);
+/* Can consistent values be found? Multipliers need subsystems with analytic responses; *name is the first without. */
+bool yoke_graph_can_compare(const yoke_graph *graph, const char **name);
+/* Lowest local orders of positions and velocities of all couplings at this degree. */
+void yoke_graph_local_order(const yoke_graph *graph, int degree, int order[2]);
+
+/* The last trial, also a rejected one. */
+typedef struct yoke_trial {
+  int           degree;      /* in force */
+  double        t, H;        /* T_N, step */
+  int           n_past;      /* accepted points, T_N included */
+  const double *past_s;      /* [n_past] (T_{N-i} - T_N)/H */
+  bool          is_compared; /* y_compared is there */
+  int           comparison_degree;
+} yoke_trial;
+void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
+
+/* One port (2 n_wires of them: wire i, side s is port 2 i + s): positions first, then velocities. */
+typedef struct yoke_port_trial {
+  int           n_p, n_v;
+  const double *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
+} yoke_port_trial;
+int  yoke_graph_n_ports(const yoke_graph *graph);
+void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
+
+/* One channel of all couplings. */
+typedef struct yoke_channel_trial {
+  bool          is_force;
+  double        value, predicted; /* at T_{N+1} */
+  double        compared;         /* end value of the comparison, when there was one */
+  const double *past;             /* accepted, newest first */
+  double        smooth; /* value and past as they belong to the outputs: consistent ones, where they were found */
+  const double *smooth_past;
+  int           wire;
+} yoke_channel_trial;
+int         yoke_graph_n_all_channels(const yoke_graph *graph);
+void        yoke_graph_channel_trial(const yoke_graph *graph, int channel, yoke_channel_trial *out);
+const char *yoke_graph_wire_name(const yoke_graph *graph, int wire);
+
+#endif

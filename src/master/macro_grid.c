@@ -1,0 +1,55 @@
+#include "master/macro_grid.h"
+
+#include <math.h>
+
+yoke_macro_grid yoke_macro_grid_make(double t_start, double H, double share, const yoke_switches *switches) {
+  return (yoke_macro_grid){.t_start = t_start, .H = H, .share = share, .merge = 1e-6, .switches = switches};
+}
+
+static double regular(const yoke_macro_grid *grid, int64_t n) {
+  return grid->t_start + (double)n * grid->H;
+}
+
+static double graded(const yoke_macro_grid *grid, double t) {
+  return t + ldexp(grid->share * grid->H, (int)grid->n_graded);
+}
+
+static bool is_graded(const yoke_macro_grid *grid) {
+  return grid->share > 0.0 && grid->n < 2;
+}
+
+/* `next` is where the step would end; a switch or the end may come before, or so shortly behind that it takes its place. */
+static double limited(const yoke_switches *switches, double t, double rest, double next, double t_end,
+                      yoke_point_kind *kind) {
+  *kind = YOKE_POINT_GRID;
+  if (switches != NULL) {
+    const double at = yoke_switches_next(switches, t + rest);
+    if (at <= next + rest) {
+      next  = at;
+      *kind = YOKE_POINT_SWITCH;
+    }
+  }
+  if (next <= t_end - rest) return next;
+  *kind = YOKE_POINT_END; /* a rest this short is rounding: the step takes it along */
+  return t_end;
+}
+
+double yoke_macro_grid_next(const yoke_macro_grid *grid, double t, double t_end, yoke_point_kind *kind) {
+  double next = regular(grid, grid->n + 1);
+  if (is_graded(grid)) next = fmin(graded(grid, t), regular(grid, 2));
+  return limited(grid->switches, t, grid->merge * grid->H, next, t_end, kind);
+}
+
+void yoke_macro_grid_accept(yoke_macro_grid *grid, double t) {
+  const double rest = grid->merge * grid->H;
+  if (is_graded(grid)) {
+    ++grid->n_graded;
+    if (t >= regular(grid, 2) - rest) grid->n = 2;
+    return;
+  }
+  while (regular(grid, grid->n + 1) <= t + rest) ++grid->n;
+}
+
+double yoke_macro_grid_limit(const yoke_switches *switches, double t, double H, double t_end, yoke_point_kind *kind) {
+  return limited(switches, t, 1e-6 * H, t + H, t_end, kind);
+}

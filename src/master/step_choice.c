@@ -1,0 +1,114 @@
+#include "master/step_choice.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool has_joint(const yoke_split *split) {
+  for (int k = 0; k < split->n_couplings; ++k) {
+    if (split->couplings[k].is_joint) return true;
+  }
+  return false;
+}
+
+/* Does the formulation of a coupling take this degree without a complaint? */
+static bool bears(const yoke_split *split, int k, const char *scheme, int order) {
+  yoke_context           *quiet = NULL;
+  const yoke_coupling_def def   = yoke_split_coupling_def(split, k);
+  if (yoke_context_create(&quiet) != YOKE_OK) return false;
+  const yoke_status status = split->wires[k].formulation->check(quiet, &def, scheme, order);
+  const bool        bears  = status == YOKE_OK && yoke_context_n_messages(quiet) == 0;
+  yoke_context_destroy(&quiet);
+  return bears;
+}
+
+void yoke_step_choose_orders(const yoke_split *split, const char *scheme, yoke_control_settings *settings) {
+  const yoke_cosimulation_def *c = &split->model->cosimulation;
+  settings->order_min            = c->order >= 0 ? c->order : c->order_min;
+  settings->order_max            = c->order >= 0 ? c->order : c->order_max;
+  for (int k = 0; c->order < 0 && k < split->n_couplings; ++k) {
+    while (settings->order_max > settings->order_min && !bears(split, k, scheme, settings->order_max))
+      --settings->order_max;
+  }
+}
+
+/* ---- the rest ---- */
+
+static void say(yoke_step_choice *choice, const char *format, ...) {
+  const size_t used = strlen(choice->reasons);
+  va_list      args;
+  va_start(args, format);
+  vsnprintf(choice->reasons + used, sizeof choice->reasons - used, format, args);
+  va_end(args);
+}
+
+static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, const char *word,
+                                    yoke_step_choice *choice) {
+  static const struct {
+    const char         *word;
+    yoke_estimator_kind kind;
+  } list[]                        = {{"md", YOKE_ESTIMATOR_MD}, {"cv", YOKE_ESTIMATOR_CV}, {"le", YOKE_ESTIMATOR_LE}};
+  static const char *const ways[] = {
+      [YOKE_ESTIMATE_HIGHER]     = "motion against a second integration of a higher degree",
+      [YOKE_ESTIMATE_END]        = "motion against a second integration with better end values",
+      [YOKE_ESTIMATE_PREDICTED]  = "motion of the corrector against that of the predictor",
+      [YOKE_ESTIMATE_CONSISTENT] = "motion against a second integration with consistent coupling values",
+      [YOKE_ESTIMATE_COUPLING]   = "coupling values against predicted ones"};
+  yoke_estimate_way way;
+  const bool        is_given = word[0] != '\0';
+  choice->settings.estimator = YOKE_ESTIMATOR_MD;
+  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+    if (strcmp(word, list[i].word) == 0) choice->settings.estimator = list[i].kind;
+  }
+  yoke_status status = yoke_estimator_choose(choice->settings.estimator, graph, is_given ? ctx : NULL, &way);
+  if (status != YOKE_OK && !is_given) {
+    choice->settings.estimator = YOKE_ESTIMATOR_CV;
+    status                     = yoke_estimator_choose(YOKE_ESTIMATOR_CV, graph, ctx, &way);
+  }
+  if (status == YOKE_OK) say(choice, "estimator %s (%s)", list[choice->settings.estimator].word, ways[way]);
+  return status;
+}
+
+/* A multiplier that holds a gap over a step H carries the noise of positions divided by H^2: joints bear no tiny first step. */
+static void choose_steps(const yoke_split *split, yoke_step_choice *choice) {
+  const yoke_cosimulation_def *c   = &split->model->cosimulation;
+  const double                 run = split->model->t_end - split->model->t_start, span = run > 0.0 ? run : 1.0;
+  yoke_control_settings       *s = &choice->settings;
+  s->max                         = c->step_max > 0.0 ? c->step_max : span / 10.0;
+  s->min                         = c->step_min;
+  s->initial                     = c->step_initial > 0.0 ? c->step_initial : span * (has_joint(split) ? 1e-4 : 1e-6);
+  s->initial                     = fmin(s->initial, s->max);
+  if (c->step_initial > 0.0)
+    say(choice, "; first step %.3g s", s->initial);
+  else
+    say(choice, "; first step %.3g s (%s)", s->initial, has_joint(split) ? "rigid joints" : "no rigid joint");
+}
+
+yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const yoke_graph *graph,
+                             yoke_step_choice *choice) {
+  const yoke_cosimulation_def *c   = &split->model->cosimulation;
+  yoke_control_settings       *s   = &choice->settings;
+  const int                    low = s->order_min, high = s->order_max;
+  *choice      = (yoke_step_choice){.settings = yoke_control_settings_default()};
+  s->order_min = low;
+  s->order_max = high;
+  if (c->step_rtol > 0.0) s->tolerances.rtol = c->step_rtol;
+  for (int k = 0; k < 3; ++k) s->tolerances.atol[k] = c->step_atol[k];
+  if (c->step_safety > 0.0) s->rule.safety = c->step_safety;
+  if (c->step_ratio[0] > 0.0) s->rule.ratio_min = c->step_ratio[0];
+  if (c->step_ratio[1] > 0.0) s->rule.ratio_max = c->step_ratio[1];
+  s->rule.no_dead_zone = c->step_free;
+  s->order_rule = strcmp(c->order_rule, "conservative") == 0 ? YOKE_ORDER_RULE_CONSERVATIVE : YOKE_ORDER_RULE_IDA;
+  YOKE_TRY(choose_estimator(ctx, graph, c->estimator, choice));
+  choose_steps(split, choice);
+  const char *fixed = NULL;
+  if (!yoke_graph_can_repeat(graph, &fixed))
+    say(choice, "; uncontrolled acceptance (subsystem '%s' cannot go back)", fixed);
+  if (low == high)
+    say(choice, "; order %d", low);
+  else
+    say(choice, "; order %d to %d%s", low, high,
+        c->order < 0 && high < c->order_max ? " (as the formulations bear)" : "");
+  return YOKE_OK;
+}

@@ -1,0 +1,151 @@
+#include "model/switches.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* (1 + tanh x) / 2 differs from 0 and 1 by less than 1.6e-8 beyond this. */
+static const double edge_of_tanh = 9.0;
+
+/* ---- building ---- */
+
+bool yoke_switches_add(yoke_switches *s, double first, double period, bool is_smooth) {
+  const bool    repeats  = period > 0.0;
+  yoke_switch **list     = repeats ? &s->periodic : &s->once;
+  int          *n        = repeats ? &s->n_periodic : &s->n_once;
+  int          *capacity = &s->capacity[repeats];
+  if (!isfinite(first) || !isfinite(period)) return true; /* never */
+  if (*n == *capacity) {
+    const int    larger = 2 * *capacity + 16;
+    yoke_switch *grown  = realloc(*list, (size_t)larger * sizeof **list);
+    if (grown == NULL) return false;
+    *list     = grown;
+    *capacity = larger;
+  }
+  (*list)[(*n)++] = (yoke_switch){.first = first, .period = repeats ? period : 0.0, .is_smooth = is_smooth};
+  return true;
+}
+
+/* F/2 (tanh((t - time)/rise) - tanh((t - time - width)/rise)): both edges, or where they overlap the whole. */
+static bool add_impulse(yoke_switches *s, const yoke_chain_load *load) {
+  const double half = edge_of_tanh * load->rise, end = load->time + load->width;
+  bool         ok = yoke_switches_add(s, load->time - half, 0.0, true) && yoke_switches_add(s, end + half, 0.0, true);
+  if (load->width > 2.0 * half)
+    ok = ok && yoke_switches_add(s, load->time + half, 0.0, true) && yoke_switches_add(s, end - half, 0.0, true);
+  return ok;
+}
+
+static bool add_chain(yoke_switches *s, const yoke_chain *chain) {
+  const yoke_chain_load *before = NULL; /* the same impulse usually acts on many masses */
+  for (int k = 0; k < chain->n_loads; ++k) {
+    const yoke_chain_load *load = &chain->loads[k];
+    if (load->kind != YOKE_CHAIN_IMPULSE) continue;
+    const bool is_same =
+        before != NULL && before->time == load->time && before->width == load->width && before->rise == load->rise;
+    if (!is_same && !add_impulse(s, load)) return false;
+    before = load;
+  }
+  return true;
+}
+
+static int compare(const void *a, const void *b) {
+  const yoke_switch *p = a, *q = b;
+  if (p->first != q->first) return p->first < q->first ? -1 : 1;
+  return (int)p->is_smooth - (int)q->is_smooth; /* jumps first: of equal times the first one stays */
+}
+
+/* Increasing, no time twice (up to rounding), smooth ones only when they are few. */
+static void arrange(yoke_switches *s) {
+  int n = 0, n_smooth = 0;
+  if (s->n_once > 0) qsort(s->once, (size_t)s->n_once, sizeof *s->once, compare);
+  for (int i = 0; i < s->n_once; ++i) {
+    const yoke_switch *one = &s->once[i];
+    if (n > 0 && one->first - s->once[n - 1].first <= 1e-14 * fabs(one->first)) continue;
+    n_smooth += one->is_smooth ? 1 : 0;
+    s->once[n++] = *one;
+  }
+  s->n_once = n;
+  if (n_smooth <= YOKE_SMOOTH_SWITCHES) return;
+  n = 0;
+  for (int i = 0; i < s->n_once; ++i) {
+    if (!s->once[i].is_smooth) s->once[n++] = s->once[i];
+  }
+  s->n_once = n;
+}
+
+static bool is_of_time(const yoke_expression *expression) {
+  return yoke_expression_n_variables(expression) == 1 && yoke_expression_variables(expression)[0] == 0;
+}
+
+static bool collect(yoke_switches *s, const yoke_model *model, bool with_events) {
+  bool ok = true;
+  for (int b = 0; ok && b < model->n_bodies; ++b) {
+    if (model->bodies[b].chain != NULL) ok = add_chain(s, model->bodies[b].chain);
+  }
+  for (int k = 0; ok && k < model->n_loads; ++k) {
+    for (int i = 0; ok && i < 3; ++i) {
+      if (model->loads[k].value[i] != NULL) ok = yoke_switches_add_expression(s, model->loads[k].value[i], 0);
+    }
+  }
+  for (int k = 0; ok && k < model->n_connections; ++k) {
+    const yoke_connection *c = &model->connections[k];
+    if (c->motion != NULL) ok = yoke_switches_add_expression(s, c->motion, 0);
+    if (ok && c->law.expression != NULL) ok = yoke_switches_add_expression(s, c->law.expression, 2);
+  }
+  for (int k = 0; ok && with_events && k < model->n_events; ++k) {
+    if (is_of_time(model->events[k].when)) ok = yoke_switches_add_zeros(s, model->events[k].when, 0);
+  }
+  return ok;
+}
+
+yoke_status yoke_switches_create(yoke_context *ctx, const yoke_model *model, bool with_events, yoke_switches *out) {
+  *out = (yoke_switches){0};
+  if (!collect(out, model, with_events))
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the switching times of model '%s'", model->name);
+  arrange(out);
+  return YOKE_OK;
+}
+
+void yoke_switches_clear(yoke_switches *switches) {
+  free(switches->once);
+  free(switches->periodic);
+  *switches = (yoke_switches){0};
+}
+
+/* ---- asking ---- */
+
+static double next_once(const yoke_switches *s, double t) {
+  int low = 0, high = s->n_once; /* the first after t is in [low, high] */
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (s->once[middle].first > t)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low < s->n_once ? s->once[low].first : (double)INFINITY;
+}
+
+static double next_periodic(const yoke_switch *one, double t) {
+  const double k    = floor((t - one->first) / one->period);
+  double       next = one->first + k * one->period;
+  for (int i = 1; next <= t && i <= 3; ++i) next = one->first + (k + i) * one->period;
+  return next > t ? next : (double)INFINITY; /* a period below the resolution of t */
+}
+
+double yoke_switches_next(const yoke_switches *s, double t) {
+  double next = next_once(s, t);
+  for (int i = 0; i < s->n_periodic; ++i) next = fmin(next, next_periodic(&s->periodic[i], t));
+  return next;
+}
+
+bool yoke_switches_jump_at(const yoke_switches *s, double t) {
+  const double rest = 1e-14 * fabs(t);
+  for (int i = 0; i < s->n_once; ++i) {
+    if (!s->once[i].is_smooth && fabs(s->once[i].first - t) <= rest) return true;
+  }
+  for (int i = 0; i < s->n_periodic; ++i) {
+    const double away = remainder(t - s->periodic[i].first, s->periodic[i].period);
+    if (fabs(away) <= rest + 1e-14 * fabs(s->periodic[i].first)) return true;
+  }
+  return false;
+}
