@@ -17,7 +17,7 @@ static const char free_masses[] =
     "t_end: 1.2\n"
     "bodies: {m1: {kind: mass1d, mass: 1}, m2: {kind: mass1d, mass: 2}}\n"
     "connections: {joint: {kind: fixed, between: [m1, m2]}}\n"
-    "loads: {push: {kind: expression, on: m1, force: \"3e4*exp(-((t - 1.3e-3)/3e-4)^2)\"}}\n"
+    "loads: {push: {kind: expression, on: m1, force: \"3e4*exp(-(t/6e-4)^2)\"}}\n"
     "split: {a: [m1], b: [m2]}\n"
     "cosimulation: {scheme: semi-implicit, step: 4e-3}\n"
     "solvers: {default: {kind: dopri5, rtol: 1e-12, atol: 1e-14}}\n";
