@@ -238,6 +238,31 @@ static void a_loop_that_closes_inside_the_prescribed_side_stays_closed(void **st
   cosim_close(&c);
 }
 
+/* ---- kinds of bodies ---- */
+
+static const char mixed[] =
+    "yoke: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "t_end: 0.2\n"
+    "bodies:\n"
+    "  p: {kind: particle, mass: 0.3, position: [1, 0, 0], velocity: [0, 1, 0]}\n"
+    "  b: {kind: rigid, mass: 2, inertia: [0.1, 0.2, 0.25], position: [0.5, 0, 0], omega: [0, 0, 2],\n"
+    "      frames: {tip: [0.5, 0, 0], root: [-0.5, 0, 0]}}\n"
+    "connections:\n"
+    "  w: {kind: spherical, between: [ground, b.root]}\n"
+    "  j: {kind: spherical, between: [b.tip, p]}\n"
+    "split: {R: [b], F: [p]}\n"
+    "cosimulation: {scheme: explicit, start: exact, couplings: {formulation: kinematic, prescribed: F}}\n"
+    "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-13}}\n";
+
+static void a_particle_follows_a_rigid_body(void **state) {
+  (void)state;
+  static const char *const names[] = {"b.x", "b.y", "b.q2", "p.x", "p.y", "p.z", "p.vy", NULL};
+  double                   err[2];
+  halved_errors(mixed, "cosimulation.order=2", 2e-3, names, err);
+  CHECK_ORDER(err, 2, 3.0, 0.3);
+}
+
 /* ---- the force ---- */
 
 /* With exact accelerations the three ways to the force agree: the explicit form at the consistent start gives lambda_0. */
@@ -327,6 +352,7 @@ static void a_motion_that_the_prescribed_side_cannot_follow_is_refused(void **st
   char text[TEXT];
   snprintf(text, sizeof text, four_bar, ", prescribed: R");
   check_refused(text, "cosimulation.step=1e-3", "'elbow'", "cannot follow");
+  check_refused(text, "cosimulation.step=1e-3", "'elbow'", "let the other side be prescribed");
 }
 
 int main(void) {
@@ -339,6 +365,7 @@ int main(void) {
       cmocka_unit_test(both_sides_may_have_joints_of_their_own),
       cmocka_unit_test(a_subsystem_can_be_prescribed_and_feel_forces),
       cmocka_unit_test(a_loop_that_closes_inside_the_prescribed_side_stays_closed),
+      cmocka_unit_test(a_particle_follows_a_rigid_body),
       cmocka_unit_test(all_forces_agree_for_exact_accelerations),
       cmocka_unit_test(threads_do_not_change_a_bit),
       cmocka_unit_test(the_lighter_side_is_prescribed_unless_said_otherwise),
