@@ -202,6 +202,16 @@ static void a_subsystem_can_be_prescribed_and_feel_forces(void **state) {
   CHECK_ORDER(err, 2, 2.0, 0.4);
 }
 
+static void several_couplings_find_their_lighter_sides(void **state) {
+  (void)state;
+  double err[2];
+  halved_errors(links,
+                "cosimulation.order=1;split={a: ['l[1]'], R: ['l[2]'], F: ['l[3]'], d: ['l[4]']};"
+                "cosimulation.couplings={formulation: kinematic}",
+                1e-3, link_names, err);
+  CHECK_ORDER(err, 2, 2.0, 0.4);
+}
+
 /* A four-bar: the coupler and the rocker close the loop inside F. */
 static const char four_bar[] =
     "yoke: 1\n"
@@ -364,6 +374,7 @@ int main(void) {
       cmocka_unit_test(the_other_side_can_be_prescribed_as_well),
       cmocka_unit_test(both_sides_may_have_joints_of_their_own),
       cmocka_unit_test(a_subsystem_can_be_prescribed_and_feel_forces),
+      cmocka_unit_test(several_couplings_find_their_lighter_sides),
       cmocka_unit_test(a_loop_that_closes_inside_the_prescribed_side_stays_closed),
       cmocka_unit_test(a_particle_follows_a_rigid_body),
       cmocka_unit_test(all_forces_agree_for_exact_accelerations),
