@@ -148,6 +148,14 @@ static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
   put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
       c->feedthrough ? "true" : "false");
   if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
+  if (strcmp(c->formulation, "kinematic") != 0) return;
+  put(buffer, ", force: %s, motion: %s, outputs: %s", c->force, c->motion, c->outputs);
+  if (c->prescribed[0]) {
+    put(buffer, ", prescribed: ");
+    put_quoted(buffer, c->prescribed);
+  }
+  if (c->order_force >= 0) put(buffer, ", order_force: %d", c->order_force);
+  if (c->order_motion >= 0) put(buffer, ", order_motion: %d", c->order_motion);
 }
 
 /* A fixed step with its order, or step control: what was given; the rest is chosen as before. */
