@@ -5,13 +5,19 @@
 #include <string.h>
 
 typedef struct info_arguments {
-  text_list set;
-  bool      all, model, monolithic, repair, json;
+  text_list   set;
+  const char *linearize, *at;
+  bool        all, model, modes, monolithic, repair, json;
 } info_arguments;
 
 static const option_def info_options[] = {
     {"all", 'a', OPTION_FLAG, offsetof(info_arguments, all), NULL, "list every name, not only the first ones"},
     {"model", 0, OPTION_FLAG, offsetof(info_arguments, model), NULL, "result: print the text of its model"},
+    {"modes", 0, OPTION_FLAG, offsetof(info_arguments, modes), NULL,
+     "model: eigenfrequencies, damping and shapes instead of its contents"},
+    {"linearize", 0, OPTION_TEXT, offsetof(info_arguments, linearize), "FILE",
+     "model: write A, B, C, D (HDF5, CSV or text by the name's end)"},
+    {"at", 0, OPTION_TEXT, offsetof(info_arguments, at), "STATE", "linearise at the equilibrium (default) or start"},
     {"monolithic", 0, OPTION_FLAG, offsetof(info_arguments, monolithic), NULL, "model: ignore its split"},
     {"repair", 0, OPTION_FLAG, offsetof(info_arguments, repair), NULL,
      "result of a killed run: clear the mark that locks other readers out"},
@@ -140,12 +146,72 @@ static void json_model(json *j, const yoke_model_facts *f) {
   json_split(j, f);
 }
 
+/* ---- modes ---- */
+
+static void print_modes(const char *path, const yoke_modes *modes) {
+  printf("%d %s of %s about its %s\n", modes->n, plural(modes->n, "mode", "modes"), path,
+         modes->at == YOKE_AT_EQUILIBRIUM ? "equilibrium" : "start");
+  if (modes->n > 0) printf("%4s  %14s  %10s  %-12s %s\n", "", "frequency [Hz]", "damping", "kind", "largest motions");
+  for (int i = 0; i < modes->n; ++i) {
+    const yoke_mode *m = &modes->modes[i];
+    printf("%4d  %14.8g  %10.4g  %-12s", i + 1, m->frequency, m->damping + 0.0, yoke_mode_kind_name(m->kind));
+    for (int k = 0; k < m->n_shape; ++k) { /* motions in phase or against it have a sign, others their phase */
+      const yoke_mode_motion *s        = &m->shape[k];
+      const bool              opposite = fabs(s->phase) > 3.13;
+      printf("%s %s %.3g", k > 0 ? "," : "", s->name, opposite ? -s->amplitude : s->amplitude);
+      if (!opposite && fabs(s->phase) > 0.01) printf(" at %.0f deg", s->phase * 57.295779513082323);
+    }
+    putchar('\n');
+  }
+}
+
+static void json_modes(json *j, const yoke_modes *modes) {
+  json_text(j, "at", modes->at == YOKE_AT_EQUILIBRIUM ? "equilibrium" : "start");
+  json_whole(j, "freedoms", modes->n_freedoms);
+  json_begin(j, "modes", '[');
+  for (int i = 0; i < modes->n; ++i) {
+    const yoke_mode *m = &modes->modes[i];
+    json_begin(j, NULL, '{');
+    json_text(j, "kind", yoke_mode_kind_name(m->kind));
+    json_number(j, "frequency", m->frequency);
+    json_number(j, "damping", m->damping);
+    json_number(j, "re", m->re);
+    json_number(j, "im", m->im);
+    json_begin(j, "shape", '[');
+    for (int k = 0; k < m->n_shape; ++k) {
+      json_begin(j, NULL, '{');
+      json_text(j, "name", m->shape[k].name);
+      json_number(j, "amplitude", m->shape[k].amplitude);
+      json_number(j, "phase", m->shape[k].phase);
+      json_end(j, '}');
+    }
+    json_end(j, ']');
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+}
+
+static yoke_status info_linear(yoke_context *ctx, const info_arguments *a, const char *path,
+                               const yoke_run_options *options, json *j) {
+  const yoke_linearize_at at = a->at != NULL && strcmp(a->at, "start") == 0 ? YOKE_AT_START : YOKE_AT_EQUILIBRIUM;
+  if (a->linearize != NULL) YOKE_TRY(yoke_linearize_write(ctx, options, at, a->linearize));
+  if (a->linearize != NULL && a->json) json_text(j, "linearize", a->linearize);
+  if (!a->modes) return YOKE_OK;
+  yoke_modes        modes;
+  const yoke_status status = yoke_modes_compute(ctx, options, at, &modes);
+  if (status == YOKE_OK && a->json) json_modes(j, &modes);
+  if (status == YOKE_OK && !a->json) print_modes(path, &modes);
+  yoke_modes_release(&modes);
+  return status;
+}
+
 static yoke_status info_model(yoke_context *ctx, const info_arguments *a, const char *path, json *j) {
   yoke_run_options options = yoke_run_options_default();
   options.model            = path;
   options.n_sets           = a->set.n;
   options.sets             = a->set.texts;
   options.monolithic       = a->monolithic;
+  if (a->modes || a->linearize != NULL) return info_linear(ctx, a, path, &options, j);
   yoke_model_facts  facts;
   const yoke_status status = yoke_model_inspect(ctx, &options, &facts);
   if (status == YOKE_OK && a->json) json_model(j, &facts);
@@ -279,8 +345,13 @@ static int info_main(const command_def *command, int argc, char **argv) {
   text_list      operands = {0};
   int            code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
-  code = operands.n == 1 ? info_file(&a, operands.texts[0])
-                         : usage_error(command, "one model or result file expected, %d given", operands.n);
+  if (operands.n != 1) {
+    code = usage_error(command, "one model or result file expected, %d given", operands.n);
+  } else if (a.at != NULL && strcmp(a.at, "start") != 0 && strcmp(a.at, "equilibrium") != 0) {
+    code = usage_error(command, "--at %s: expected start or equilibrium", a.at);
+  } else {
+    code = info_file(&a, operands.texts[0]);
+  }
   options_release(command, &a, &operands);
   return code;
 }
@@ -290,6 +361,9 @@ const command_def info_command = {
     .usage     = "MODEL|RESULT [options]",
     .summary   = "show what a model or a result consists of",
     .details   = "Model: bodies, connections, freedoms, constraints, redundant rows, subsystems, couplings, outputs.\n"
+                 "--modes linearises a model about the rest state that it comes to from its start (--at start: about the "
+                 "start);\n"
+                 "shapes name the motions with most kinetic energy, relative to the first, in m and rad.\n"
                  "Result (HDF5, or CSV if the name ends in .csv): status, settings, times, quantities.\n"
                  "--repair changes the file; use it only when no run is writing it any more.",
     .options   = info_options,

@@ -27,6 +27,7 @@ typedef struct yoke_run_options {
   const char *scheme, *sequence, *order, *step, *macro_rtol, *estimator, *start, *jacobian, *predictor, *formulation,
       *decomposition, *extension;
   bool        monolithic; /* ignore the split of the model */
+  bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
   bool        check;      /* subsystems watch their contract (slower) */
   const char *exec;       /* "serial", "openmp", "shuffled"; NULL: openmp where built, serial for one thread */
   /* One line per call of a subsystem, on the thread that makes it. NULL: none. */

@@ -1,26 +1,47 @@
 #include "coupling/constraint.h"
 
 #include "linalg/space.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- is the combination possible? ---- */
 
+static int n_displaced(yoke_decomposition decomposition) {
+  return decomposition == YOKE_FORCE_FORCE ? 0 : decomposition == YOKE_DISPLACEMENT_DISPLACEMENT ? 2 : 1;
+}
+
+static yoke_status check_decomposition(yoke_context *ctx, const yoke_coupling_def *def, int most) {
+  const char *name = def->settings->formulation;
+  if (n_displaced(def->settings->decomposition) <= most) return YOKE_OK;
+  if (most == 0) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': formulation %s drives both sides by the multipliers of the joint, whose inner "
+                     "nodes a prescribed motion does not have; use decomposition force/force, or formulation "
+                     "baumgarte, weighted or projection",
+                     def->name, name);
+  }
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': formulation %s states conditions on the motion of both sides, which "
+                   "displacement/displacement prescribes alike; use decomposition force/force, force/displacement or "
+                   "displacement/force, or formulation projection",
+                   def->name, name);
+}
+
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme) {
+  return yoke_constraint_check_sides(ctx, def, scheme, 0);
+}
+
+yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
+                                        int most_displaced) {
   const yoke_coupling_settings *settings = def->settings;
-  const char                   *name     = settings->formulation;
   if (def->joint == NULL) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': formulation %s needs a rigid joint, this is a force element; use formulation "
                      "constitutive",
-                     def->name, name);
+                     def->name, settings->formulation);
   }
-  if (settings->decomposition != YOKE_FORCE_FORCE) {
-    return yoke_fail(ctx, YOKE_E_USAGE,
-                     "coupling '%s': formulation %s drives both sides by the multipliers of the joint; use "
-                     "decomposition force/force",
-                     def->name, name);
-  }
+  YOKE_TRY(check_decomposition(ctx, def, most_displaced));
   if (settings->extension != YOKE_EXTENSION_NONE) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': extensions belong to force elements; leave out extension, or use formulation "
@@ -38,6 +59,15 @@ yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *de
                      def->name, scheme);
   }
   return YOKE_OK;
+}
+
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index) {
+  const yoke_coupling_settings *settings = def->settings;
+  if (settings->index == 0 || settings->index == index) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
+                   "baumgarte or weighted, which have index 1, 2 and 3",
+                   def->name, settings->index, settings->formulation, index);
 }
 
 /* ---- channels ---- */
@@ -73,12 +103,65 @@ static pose_need row_needs(const yoke_row *row, int side, yoke_body_kind kind) {
   return (pose_need){true, true};
 }
 
-static pose_need joint_needs(const yoke_constraint *self, int side) {
-  pose_need sum = {false, false};
+/* What of the other motion gamma of a row depends on, where `side` carries it. The frames are the ports' own, so an origin has no
+ * acceleration by rotation. */
+typedef struct motion_need {
+  pose_need p, v; /* v: velocity of the origin, angular velocity */
+} motion_need;
+
+static motion_need gamma_needs(const yoke_row *row, int side, yoke_body_kind kind) {
+  const pose_need none = {false, false}, place = {true, false}, turn = {false, true}, all = {true, true};
+  const bool      has_axis = side == (row->kind == YOKE_ROW_INPLANE ? 1 : 0); /* of inplane and along rows */
+  switch (row->kind) {
+  case YOKE_ROW_POINT:
+  case YOKE_ROW_STRETCH:
+  case YOKE_ROW_TURN: return (motion_need){none, none};
+  case YOKE_ROW_INPLANE: /* e . D'' + 2 e' . D' + e'' . D with the axis e of one side */
+  case YOKE_ROW_ALONG:
+    if (!has_axis) return (motion_need){all, all};
+    return can_turn(kind) ? (motion_need){place, place} : (motion_need){none, none};
+  case YOKE_ROW_DISTANCE: return (motion_need){place, place};
+  case YOKE_ROW_PERPENDICULAR:
+  case YOKE_ROW_ANGLE:
+  case YOKE_ROW_ROTATION: return (motion_need){turn, turn};
+  }
+  return (motion_need){all, all};
+}
+
+static void add_need(pose_need *sum, pose_need more) {
+  sum->position    = sum->position || more.position;
+  sum->orientation = sum->orientation || more.orientation;
+}
+
+bool yoke_constraint_is_displaced(const yoke_constraint *self, int side) {
+  switch (self->decomposition) {
+  case YOKE_FORCE_FORCE: return false;
+  case YOKE_FORCE_DISPLACEMENT: return side == 1;
+  case YOKE_DISPLACEMENT_FORCE: return side == 0;
+  case YOKE_DISPLACEMENT_DISPLACEMENT: return true;
+  }
+  return false;
+}
+
+int yoke_constraint_extras(const yoke_constraint *self, int side) {
+  return yoke_constraint_is_displaced(self, side) ? YOKE_EXTRA_REACTION : 0;
+}
+
+/* Side 2 when both follow. */
+static bool carries_gamma(const yoke_constraint *self, int side) {
+  return yoke_constraint_is_displaced(self, side) && (side == 1 || !yoke_constraint_is_displaced(self, 1));
+}
+
+/* What side `side` must know of the other. */
+static motion_need joint_needs(const yoke_constraint *self, int side) {
+  motion_need sum = {{false, false}, {false, false}};
   for (int i = 0; i < self->n_rows; ++i) {
-    const pose_need need = row_needs(&self->joint->row[i], side, self->kind[side]);
-    sum.position         = sum.position || need.position;
-    sum.orientation      = sum.orientation || need.orientation;
+    const yoke_row *row = &self->joint->row[i];
+    add_need(&sum.p, row_needs(row, side, self->kind[side]));
+    if (!carries_gamma(self, side)) continue;
+    const motion_need gamma = gamma_needs(row, side, self->kind[side]);
+    add_need(&sum.p, gamma.p);
+    add_need(&sum.v, gamma.v);
   }
   return sum;
 }
@@ -88,42 +171,71 @@ static bool is_position(yoke_body_kind kind, int k) {
   return k < 3 && yoke_port_freedom(kind, k) < 3;
 }
 
+/* Multipliers of a joint whose sides are not both displaced: they enter the force sides. */
 static void add_multiplier(yoke_constraint *self, int i, bool extended) {
   yoke_channel *channel = &self->channel[self->n_channels];
   char          label[32];
   yoke_row_label(&self->joint->row[i], label, sizeof label);
-  *channel = (yoke_channel){.enters    = {YOKE_ENTRY_LAMBDA, YOKE_ENTRY_LAMBDA},
-                            .component = self->joint->own[i],
-                            .sign      = {1.0, 1.0},
-                            .extended  = extended,
-                            .is_force  = true};
+  *channel =
+      (yoke_channel){.component = self->joint->own[i], .sign = {1.0, 1.0}, .extended = extended, .is_force = true};
+  for (int side = 0; side < 2; ++side) {
+    if (!yoke_constraint_is_displaced(self, side)) channel->enters[side] = YOKE_ENTRY_LAMBDA;
+  }
   snprintf(channel->name, sizeof channel->name, "lambda %s", label);
   self->copy_of[self->n_channels++] = -1;
 }
 
+/* An acceleration answers to forces at once: its channel counts as a force where perturbations and tolerances are chosen. */
+static void add_beta(yoke_constraint *self, int i) {
+  yoke_channel *channel = &self->channel[self->n_channels];
+  char          label[32];
+  yoke_row_label(&self->joint->row[i], label, sizeof label);
+  *channel = (yoke_channel){.component = self->joint->own[i], .sign = {1.0, -1.0}, .is_force = true};
+  for (int side = 0; side < 2; ++side) {
+    if (!yoke_constraint_is_displaced(self, side)) continue;
+    channel->enters[side] = carries_gamma(self, side) ? YOKE_ENTRY_ROW_ACCELERATION : YOKE_ENTRY_ROW_ACCELERATION_BARE;
+  }
+  snprintf(channel->name, sizeof channel->name, "beta %s", label);
+  self->copy_of[self->n_channels++] = -1;
+}
+
+static void add_copy(yoke_constraint *self, int side, yoke_entry entry, int k) {
+  const yoke_body_kind kind    = self->kind[side];
+  yoke_channel        *channel = &self->channel[self->n_channels];
+  *channel                     = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
+  channel->enters[1 - side]    = entry;
+  channel->extended            = self->copy_rule == YOKE_COPY_PARABOLA;
+  snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1,
+           entry == YOKE_ENTRY_COPY_P ? yoke_port_p_name(kind, k) : yoke_port_v_name(kind, k));
+  self->copy_of[self->n_channels++] = side;
+}
+
 /* Copies of the motion of `side`: they enter the other side. */
 static void add_copies(yoke_constraint *self, int side) {
-  const pose_need      need = joint_needs(self, 1 - side);
+  const motion_need    need = joint_needs(self, 1 - side);
   const yoke_body_kind kind = self->kind[side];
   for (int k = 0; k < yoke_port_n_p(kind); ++k) {
-    if (!(is_position(kind, k) ? need.position : need.orientation)) continue;
-    yoke_channel *channel     = &self->channel[self->n_channels];
-    *channel                  = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
-    channel->enters[1 - side] = YOKE_ENTRY_COPY_P;
-    channel->extended         = self->copy_rule == YOKE_COPY_PARABOLA;
-    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, yoke_port_p_name(kind, k));
-    self->copy_of[self->n_channels++] = side;
+    if (is_position(kind, k) ? need.p.position : need.p.orientation) add_copy(self, side, YOKE_ENTRY_COPY_P, k);
+  }
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
+    if (yoke_port_freedom(kind, k) < 3 ? need.v.position : need.v.orientation)
+      add_copy(self, side, YOKE_ENTRY_COPY_V, k);
   }
 }
 
 void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule) {
   memset(self, 0, sizeof *self);
-  self->joint     = def->joint;
-  self->kind[0]   = def->kind[0];
-  self->kind[1]   = def->kind[1];
-  self->copy_rule = rule;
-  self->n_rows    = def->joint->n;
-  for (int i = 0; i < self->n_rows; ++i) add_multiplier(self, i, extended);
+  self->joint         = def->joint;
+  self->kind[0]       = def->kind[0];
+  self->kind[1]       = def->kind[1];
+  self->copy_rule     = rule;
+  self->decomposition = def->settings->decomposition;
+  self->n_rows        = def->joint->n;
+  const bool by_force = n_displaced(self->decomposition)<2, by_motion = n_displaced(self->decomposition)> 0;
+  for (int i = 0; by_force && i < self->n_rows; ++i) add_multiplier(self, i, extended);
+  self->i_beta = self->n_channels;
+  for (int i = 0; by_motion && i < self->n_rows; ++i) add_beta(self, i);
+  self->i_copies = self->n_channels;
   for (int s = 0; s < 2; ++s) add_copies(self, s);
 }
 
@@ -150,21 +262,40 @@ typedef struct frames {
   double          V[12], A[12];
 } frames;
 
-static void frames_set(const yoke_constraint *self, const double *const y[2], frames *out) {
+/* The two frames between which a row of a joint lies; accelerations of the sides are in A. */
+static void joint_frames_set(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                             frames *out) {
   yoke_pose poses[2];
   memset(out->V, 0, sizeof out->V);
   memset(out->A, 0, sizeof out->A);
   for (int s = 0; s < 2; ++s) {
-    const yoke_body_kind kind = self->kind[s];
-    const int            nv   = yoke_port_n_v(kind);
-    const double        *v = y[s] + yoke_port_n_p(kind), *a = v + nv;
-    yoke_port_pose(kind, y[s], v, &poses[s]);
+    const int     nv = yoke_port_n_v(kind[s]);
+    const double *v = y[s] + yoke_port_n_p(kind[s]), *a = v + nv;
+    yoke_port_pose(kind[s], y[s], v, &poses[s]);
     for (int k = 0; k < nv; ++k) {
-      out->V[6 * s + yoke_port_freedom(kind, k)] = v[k];
-      out->A[6 * s + yoke_port_freedom(kind, k)] = a[k];
+      out->V[6 * s + yoke_port_freedom(kind[s], k)] = v[k];
+      out->A[6 * s + yoke_port_freedom(kind[s], k)] = a[k];
     }
   }
-  yoke_link_state_set(&self->joint->link, poses, &out->link);
+  yoke_link_state_set(&joint->link, poses, &out->link);
+}
+
+static void frames_set(const yoke_constraint *self, const double *const y[2], frames *out) {
+  joint_frames_set(self->joint, self->kind, y, out);
+}
+
+double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                            int own, int side, bool with_gamma) {
+  frames x;
+  double grad[12], sum = 0.0;
+  joint_frames_set(joint, kind, y, &x);
+  for (int i = 0; i < joint->n; ++i) {
+    if (joint->own[i] != own) continue;
+    (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
+    for (int k = 6 * side; k < 6 * side + 6; ++k) sum += grad[k] * x.A[k];
+    if (with_gamma) sum += yoke_row_gamma(&joint->row[i], &x.link);
+  }
+  return sum;
 }
 
 static double dot12(const double *a, const double *b) {
@@ -186,11 +317,66 @@ void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2
   }
 }
 
+/* |s| counts in units of the two positions, |s'| in units of the two velocities. */
+int yoke_constraint_reset_rows(const yoke_constraint *self, const double *const y[2], yoke_reset_rows *out) {
+  frames x;
+  frames_set(self, y, &x);
+  out->size = out->speed = 1e-300;
+  for (int s = 0; s < 2; ++s) {
+    const yoke_body_kind kind = self->kind[s];
+    const int            n_p  = yoke_port_n_p(kind);
+    for (int k = 0; k < n_p; ++k) out->size = fmax(out->size, fabs(y[s][k]));
+    for (int k = 0; k < yoke_port_n_v(kind); ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
+  }
+  for (int i = 0; i < self->n_rows; ++i) {
+    double grad[12];
+    out->s[i]    = yoke_row_gradient(&self->joint->row[i], &x.link, grad) - self->joint->offset[i];
+    out->rate[i] = yoke_row_rate(grad, &x.link);
+    for (int s = 0; s < 2; ++s) {
+      for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) {
+        out->L[s][i][k] = grad[6 * s + yoke_port_freedom(self->kind[s], k)];
+      }
+    }
+  }
+  return self->n_rows;
+}
+
 /* ---- conditions ---- */
 
+/* Rows of the two kinds of conditions that rows have: both-sided motion and reactions. */
+static int n_sum_rows(const yoke_constraint *self) {
+  return n_displaced(self->decomposition) < 2 ? self->n_rows : 0;
+}
+
+static int n_reaction_rows(const yoke_constraint *self) {
+  return n_displaced(self->decomposition) > 0 ? self->n_rows : 0;
+}
+
 int yoke_constraint_n_conditions(const yoke_constraint *self, int n_sums) {
-  const int n_copies = self->n_channels - self->n_rows;
-  return n_sums * self->n_rows + (self->copy_rule == YOKE_COPY_PARABOLA ? 2 : 1) * n_copies;
+  const int n_copies = self->n_channels - self->i_copies;
+  return n_sums * n_sum_rows(self) + n_reaction_rows(self) + (self->copy_rule == YOKE_COPY_PARABOLA ? 2 : 1) * n_copies;
+}
+
+/* What row i's reaction is made of: mu2 - lambda, mu1 - lambda, or mu2 - mu1. Weight of mu of a side, and of lambda. */
+static double reaction_weight(const yoke_constraint *self, int side) {
+  if (!yoke_constraint_is_displaced(self, side)) return 0.0;
+  return side == 0 && yoke_constraint_is_displaced(self, 1) ? -1.0 : 1.0;
+}
+
+static double lambda_weight(const yoke_constraint *self) {
+  return n_displaced(self->decomposition) == 1 ? -1.0 : 0.0;
+}
+
+/* Where mu of row i is in y: the first extra. */
+static int reaction_at(const yoke_constraint *self, int side, int i) {
+  return yoke_port_n_y(self->kind[side]) + i;
+}
+
+/* Where in y the original of copy channel i is. */
+static int original_at(const yoke_constraint *self, int i) {
+  const int  side = self->copy_of[i];
+  const bool is_v = self->channel[i].enters[1 - side] == YOKE_ENTRY_COPY_V;
+  return self->channel[i].component + (is_v ? yoke_port_n_p(self->kind[side]) : 0);
 }
 
 /* Component k of p' = T v of one side. */
@@ -206,14 +392,22 @@ void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_v
                               double *c) {
   double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
   yoke_constraint_levels(self, view->y, level);
-  for (int i = 0; i < self->n_rows; ++i) {
+  for (int i = 0; i < n_sum_rows(self); ++i) {
     for (int j = 0; j < sums->n; ++j) {
       const double *w = sums->weight[j];
       *c++            = w[0] * level[0][i] + w[1] * level[1][i] + w[2] * level[2][i];
     }
   }
-  for (int i = self->n_rows; i < self->n_channels; ++i) {
-    const int            side = self->copy_of[i], k = self->channel[i].component;
+  for (int i = 0; i < n_reaction_rows(self); ++i) {
+    *c = lambda_weight(self) != 0.0 ? lambda_weight(self) * view->u[i] : 0.0;
+    for (int side = 0; side < 2; ++side) {
+      const double weight = reaction_weight(self, side);
+      if (weight != 0.0) *c += weight * view->y[side][reaction_at(self, side, i)];
+    }
+    ++c;
+  }
+  for (int i = self->i_copies; i < self->n_channels; ++i) {
+    const int            side = self->copy_of[i], k = original_at(self, i);
     const yoke_body_kind kind = self->kind[side];
     const double        *y = view->y[side], *y_old = view->y_old[side];
     *c++ = view->u[i] - y[k];
@@ -278,13 +472,18 @@ static void add_slopes(yoke_body_kind kind, int s, double L[YOKE_PORT_MAX_V][YOK
   }
 }
 
+/* Outputs of a side. */
+static int n_y_of(const yoke_constraint *self, const yoke_coupling_view *view, int side) {
+  return view->n_y[side] > 0 ? view->n_y[side] : yoke_port_n_y(self->kind[side]);
+}
+
 static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
                          double *const dc_dy[2]) {
   frames f;
   double L[2][YOKE_PORT_MAX_V][YOKE_PORT_MAX_P];
   frames_set(self, view->y, &f);
   for (int s = 0; s < 2; ++s) left_inverse(self->kind[s], view->y[s], L[s]);
-  for (int i = 0; i < self->n_rows; ++i) {
+  for (int i = 0; i < n_sum_rows(self); ++i) {
     level_slopes level[YOKE_CONSTRAINT_LEVELS];
     row_slopes(&self->joint->row[i], &f, level);
     for (int j = 0; j < sums->n; ++j) {
@@ -292,8 +491,7 @@ static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *
       for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
         if (sums->weight[j][l] == 0.0) continue;
         for (int s = 0; s < 2; ++s) {
-          add_slopes(self->kind[s], s, L[s], sums->weight[j][l], &level[l],
-                     dc_dy[s] + c * yoke_port_n_y(self->kind[s]));
+          add_slopes(self->kind[s], s, L[s], sums->weight[j][l], &level[l], dc_dy[s] + c * n_y_of(self, view, s));
         }
       }
     }
@@ -323,13 +521,20 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
   memset(dc_du, 0, block);
   memset(dc_du_dot, 0, block);
   memset(dc_du_integral, 0, block);
-  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)(n_c * yoke_port_n_y(self->kind[s])) * sizeof(double));
+  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)(n_c * n_y_of(self, view, s)) * sizeof(double));
   row_jacobian(self, view, sums, dc_dy);
-  ptrdiff_t c = (ptrdiff_t)sums->n * self->n_rows;
-  for (int i = self->n_rows; i < n; ++i) {
-    const int            side = self->copy_of[i], k = self->channel[i].component;
+  ptrdiff_t c = (ptrdiff_t)sums->n * n_sum_rows(self);
+  for (int i = 0; i < n_reaction_rows(self); ++i, ++c) {
+    if (lambda_weight(self) != 0.0) dc_du[c * n + i] = lambda_weight(self);
+    for (int side = 0; side < 2; ++side) {
+      if (reaction_weight(self, side) == 0.0) continue;
+      dc_dy[side][c * n_y_of(self, view, side) + reaction_at(self, side, i)] = reaction_weight(self, side);
+    }
+  }
+  for (int i = self->i_copies; i < n; ++i) {
+    const int            side = self->copy_of[i], k = original_at(self, i);
     const yoke_body_kind kind = self->kind[side];
-    const int            ny   = yoke_port_n_y(kind);
+    const int            ny   = n_y_of(self, view, side);
     dc_du[c * n + i]          = 1.0;
     dc_dy[side][c * ny + k]   = -1.0;
     ++c;

@@ -1,12 +1,22 @@
-/* Constraint: a rigid joint across a split, force/force; the part that its formulations share.
+/* Constraint: a rigid joint across a split; the part that its formulations share.
  *
- * Both subsystems are driven by the multipliers lambda of the joint's rows; each side applies its own share, lambda times
- * the row's gradient on its side. Where that gradient depends on the pose of the other side, the side gets copies of
- * those components of p. Channels: the multipliers in the order of the rows, then the copies.
+ * A force side is driven by the multipliers lambda of the joint's rows: it applies its own share, lambda times the row's gradient
+ * on its side. A displacement side follows the rows by its accelerations, as the channels beta say, and reports the multipliers mu
+ * that this takes:
+ *   side 1: grad1 . A1 [+ gamma] + beta = 0,      side 2: grad2 . A2 [+ gamma] - beta = 0.
+ * gamma, what s'' has beside the accelerations, belongs to the displacement side, to side 2 when both are.
+ * Where a gradient or gamma depends on the motion of the other side, the side gets copies of those components of p and v.
+ *   decomposition               channels by rows     conditions by rows
+ *   force/force                 lambda               sums of levels
+ *   force/displacement          lambda, beta         sums of levels; mu2 - lambda = 0
+ *   displacement/force          lambda, beta         sums of levels; mu1 - lambda = 0
+ *   displacement/displacement   beta                 mu2 - mu1 = 0
+ * Copies come behind them: copy = original.
  *
  * Levels of row i, all with the TRUE outputs of both ports at T_{N+1} (V, A: velocities and accelerations of the frames):
  *   s = value - offset,   s' = grad . V,   s'' = grad . A + gamma.
- * A formulation states, per row, n_sums sums  w0 s + w1 s' + w2 s''  = 0, one for each node of its multiplier. */
+ * A formulation states, per row, n_sums sums  w0 s + w1 s' + w2 s''  = 0, one for each node of its multiplier (n_sums = 1
+ * but for force/force). */
 #ifndef YOKE_COUPLING_CONSTRAINT_H
 #define YOKE_COUPLING_CONSTRAINT_H
 
@@ -30,10 +40,17 @@ typedef struct yoke_constraint {
   const yoke_joint_element *joint;
   yoke_body_kind            kind[2];
   yoke_copy_rule            copy_rule;
+  yoke_decomposition        decomposition;
   int                       n_rows, n_channels;
+  int                       i_beta, i_copies; /* first channels of these kinds; i_beta = i_copies: none */
   yoke_channel              channel[YOKE_COUPLING_MAX_CHANNELS];
-  int                       copy_of[YOKE_COUPLING_MAX_CHANNELS]; /* side whose p a copy follows; -1: a multiplier */
+  int                       copy_of[YOKE_COUPLING_MAX_CHANNELS]; /* side whose motion a copy follows; -1: no copy */
 } yoke_constraint;
+
+/* Share of one side in s'' of the row with number `own` in the joint's own order: grad . A of that side, with gamma on wish.
+ * y: p, v and accelerations of both ports. */
+double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                            int own, int side, bool with_gamma);
 
 /* The conditions of every row: sum j is sum over levels l of weight[j][l] s^(l). */
 typedef struct yoke_row_sums {
@@ -43,9 +60,18 @@ typedef struct yoke_row_sums {
 
 /* Refusals that all formulations have in common. */
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
+/* For formulations of one index: `index`, when given, must be it. */
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index);
+/* The same for formulations that know displacement sides: up to `most_displaced` of them. yoke_constraint_check: none. */
+yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
+                                        int most_displaced);
 
 /* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes. */
 void yoke_constraint_set(yoke_constraint *constraint, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule);
+
+/* Is this side a displacement side? Which extras its port needs. */
+bool yoke_constraint_is_displaced(const yoke_constraint *constraint, int side);
+int  yoke_constraint_extras(const yoke_constraint *constraint, int side);
 
 int  yoke_constraint_channels(const yoke_constraint *constraint, yoke_channel *out);
 bool yoke_constraint_is_copy(const yoke_constraint *constraint, int channel);
@@ -55,7 +81,10 @@ void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, 
 void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
                             double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
 
-/* Conditions, row by row and sum by sum, then copy by copy; and their derivatives (analytic). */
+/* Rows of a state reset (formulation.h); returns their number. */
+int yoke_constraint_reset_rows(const yoke_constraint *constraint, const double *const y[2], yoke_reset_rows *out);
+
+/* Conditions: row by row and sum by sum, then reactions row by row, then copy by copy; and their derivatives (analytic). */
 int  yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);
 void yoke_constraint_residual(const yoke_constraint *constraint, const yoke_coupling_view *view,
                               const yoke_row_sums *sums, double *c);

@@ -13,7 +13,10 @@
 #include "model/port.h"
 #include <yoke/context.h>
 
-enum { YOKE_COUPLING_MAX_CHANNELS = 32, YOKE_COUPLING_MAX_SETS = 3 };
+enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3, YOKE_COUPLING_MAX_ROWS = 6 };
+
+/* Bits of yoke_formulation_ops.holds. */
+enum { YOKE_HOLDS_POSITION = 1, YOKE_HOLDS_VELOCITY = 2, YOKE_HOLDS_ACCELERATION = 4 };
 
 typedef enum yoke_decomposition {
   YOKE_FORCE_FORCE,
@@ -24,18 +27,35 @@ typedef enum yoke_decomposition {
 
 typedef enum yoke_extension { YOKE_EXTENSION_NONE, YOKE_EXTENSION_D, YOKE_EXTENSION_I } yoke_extension;
 
+/* Kinematic coupling: how the constraint force is found, how velocities continue, what outputs are evaluated with. */
+typedef enum yoke_kinematic_force { YOKE_FORCE_EXACT, YOKE_FORCE_REDUCED, YOKE_FORCE_APPROXIMATE } yoke_kinematic_force;
+typedef enum yoke_kinematic_motion { YOKE_MOTION_SAME, YOKE_MOTION_DERIVATIVE } yoke_kinematic_motion;
+typedef enum yoke_kinematic_outputs {
+  YOKE_OUTPUTS_PARALLEL,
+  YOKE_OUTPUTS_CURRENT,
+  YOKE_OUTPUTS_SEQUENTIAL,
+  YOKE_OUTPUTS_HELD
+} yoke_kinematic_outputs;
+
 /* Settings of one coupling; words of the model file (`cosimulation.couplings`). */
 typedef struct yoke_coupling_settings {
-  char               formulation[32]; /* "constitutive" */
-  yoke_decomposition decomposition;
-  yoke_extension     extension;
-  int                index;       /* constraints: 1, 2, 3 */
-  double             beta, gamma; /* Baumgarte [s], [s^2]; 0: not given, then 2 mu H and (mu H)^2 */
-  double             mu;          /* dimensionless; 1 */
-  double             a, b;        /* weights */
-  bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
-  double             relaxation;  /* share of the new value; 1 (waveform 0.7) */
-  double             nodes[2];    /* positions of inner nodes of the third-step layout */
+  char                 formulation[32]; /* "constitutive" */
+  yoke_decomposition   decomposition;
+  yoke_extension       extension;
+  int                  index;       /* constraints: 1, 2, 3 */
+  double               beta, gamma; /* Baumgarte [s], [s^2]; 0: not given, then 2 mu H and (mu H)^2 */
+  double               mu;          /* dimensionless; 1 */
+  double               a, b;        /* weights */
+  bool                 feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
+  double               relaxation;  /* share of the new value; 1 (waveform 0.7) */
+  double               nodes[2];    /* positions of inner nodes of the third-step layout */
+  double               step;        /* macro step [s], for judgements before the run; 0: not known */
+  /* kinematic: */
+  int                  prescribed; /* side whose motion is prescribed: 0, 1 */
+  yoke_kinematic_force force;
+  yoke_kinematic_motion  motion;
+  yoke_kinematic_outputs outputs;
+  int                    order_force, order_motion; /* degrees of extrapolation */
 } yoke_coupling_settings;
 
 /* Rows of a rigid joint that crosses a split, between poses 0 and 1 (frames of the ports: zero origins, axes of the connection's ends in the
@@ -65,7 +85,14 @@ typedef enum yoke_entry {
   YOKE_ENTRY_LAMBDA, /* multiplier of row `component` (the joint's own order): the side's share lambda grad acts on the body */
   YOKE_ENTRY_MU,     /* second multiplier of row `component`: moves the side's body, q' = T (v + mu grad) */
   YOKE_ENTRY_COPY_P, /* component of p of the other port's copy */
-  YOKE_ENTRY_COPY_V
+  YOKE_ENTRY_COPY_V,
+  YOKE_ENTRY_ROW_ACCELERATION,      /* beta of row `component`, which the side then meets by its own accelerations:
+                                    *   grad . A (its share) + gamma + sign[s] beta = 0;  its reaction is an extra output */
+  YOKE_ENTRY_ROW_ACCELERATION_BARE, /* the same without gamma */
+  YOKE_ENTRY_PRESCRIBED, /* acceleration of the other side in row `component`: grad . A (own side) + gamma + u = 0, and
+                          * s = s' = 0 with the copies of the other side's p and v */
+  YOKE_ENTRY_IMAGE_P,    /* component of p of the port's own image (port.h) */
+  YOKE_ENTRY_IMAGE_V
 } yoke_entry;
 
 typedef struct yoke_channel {
@@ -85,8 +112,16 @@ typedef struct yoke_coupling_view {
   const double *u_integral; /* integrals over [T_N, T_{N+1}] */
   const double *y[2];       /* at T_{N+1} */
   const double *y_old[2];   /* at T_N */
+  int           n_y[2];     /* lengths of y and of rows of dc/dy, extras included; 0: those of the kind of port */
   int           set;        /* of conditions; 0 when there is one only */
 } yoke_coupling_view;
+
+/* Rows of a state reset. */
+typedef struct yoke_reset_rows {
+  double s[YOKE_COUPLING_MAX_ROWS], rate[YOKE_COUPLING_MAX_ROWS];
+  double L[2][YOKE_COUPLING_MAX_ROWS][YOKE_PORT_MAX_V];
+  double size, speed; /* what |s| and |s'| are measured by */
+} yoke_reset_rows;
 
 /* How step control estimates the error of a step with this coupling (trial.h). */
 typedef struct yoke_error_rule {
@@ -105,6 +140,8 @@ typedef struct yoke_formulation_ops {
   yoke_status (*create)(yoke_context *ctx, const yoke_coupling_def *def, void **self);
   void (*destroy)(void *self);
 
+  /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
+  int (*extras)(const void *self, int side);
   /* n channels, [YOKE_COUPLING_MAX_CHANNELS]. */
   int (*channels)(const void *self, yoke_channel *out);
   /* Layout of a channel at polynomial degree `degree` (the degree in force, which is lower during start-up). */
@@ -126,6 +163,30 @@ typedef struct yoke_formulation_ops {
    * >= 0, of set 0 > 0. The sets have no common solution, so one correction is all there is. NULL, both: one set. */
   int (*n_sets)(const void *self);
   double (*set_weight)(const void *self, int set);
+
+  /* Rigid joints: levels s, s', s'' that vanish at every macro point once the conditions hold, bits YOKE_HOLDS_*; what it
+   * does not name is small at best. NULL: none. */
+  unsigned (*holds)(const void *self);
+  /* State reset at the end of every step: rows whose s and s' shall vanish. From the outputs of both ports: s and s',
+   * gradients L of each side in the components of its velocities. Returns n <= YOKE_COUPLING_MAX_ROWS. NULL: no reset. */
+  int (*reset_rows)(const void *self, const double *const y[2], yoke_reset_rows *out);
+
+  /* Degree of a channel where it is not that of the run: explicit scheme, extrapolation only, min(order, N) in step N.
+   * NULL: the run's. */
+  int (*order)(const void *self, int channel);
+  /* Explicit scheme: the signal of a channel where it is not its own polynomial, of degree `degree` in this step. c[k] are
+   * those of all channels of the coupling, powers of local time s in [0, 1], [n_powers] each; H [s] the step.
+   * false: it is its own. NULL: all are. */
+  bool (*curve)(const void *self, int channel, int degree, double H, int n_powers, const double *const *c, double *out);
+  /* Explicit scheme: before the update, outputs at T_{N+1} are evaluated anew n_exchanges times with other channel values
+   * u. y1, y2: the outputs so far, which belong to the channel values `now`. The update then sees the last ones, once.
+   * NULL, both: the outputs of the integration are the last word. */
+  int (*n_exchanges)(const void *self);
+  void (*exchange)(const void *self, int number, double t, const double *y1, const double *y2, const double *now,
+                   double *u);
+  /* Warnings before the run, from the outputs at the start. NULL: none. */
+  void (*advise)(const void *self, const char *coupling, const char *const subsystem[2], const double *y1,
+                 const double *y2, yoke_context *ctx);
 
   /* Step control. NULL: end_value, degree + 1, degree + 3 and degree + 2, right for every end layout whose end value is that
    * of u = phi(y). */

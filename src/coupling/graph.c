@@ -1,6 +1,7 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
 #include "coupling/comparison.h"
 #include "coupling/correction.h"
+#include "coupling/state_reset.h"
 
 #include "base/text.h"
 #include <math.h>
@@ -74,13 +75,16 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       graph_channel *channel = &g->channels[g->n_channels++];
       channel->info          = list[k];
       channel->wire          = i;
+      channel->order         = wires[i].formulation->order != NULL ? wires[i].formulation->order(wires[i].self, k) : -1;
       wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
       channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
       channel->w_at    = g->n_w;
       g->n_w += channel->n_nodes;
     }
     g->n_c += wire->n_c;
-    for (int side = 0; side < 2; ++side) wire->n_y[side] = yoke_port_n_y(wires[i].kind[side]);
+    for (int side = 0; side < 2; ++side) {
+      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_port_n_y(wires[i].kind[side]);
+    }
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
     wire->dc_du              = yoke_allocate(per_channel, sizeof(double));
     wire->dc_du_dot          = yoke_allocate(per_channel, sizeof(double));
@@ -312,8 +316,31 @@ static yoke_status check_motions(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Couplings whose channels have degrees of their own extrapolate all subsystems' inputs beforehand. */
+static yoke_status check_own_orders(const yoke_graph *g, yoke_context *ctx) {
+  const yoke_scheme_settings *s = &g->settings;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const yoke_wire *wire = &g->wires[i].wire;
+    if (wire->formulation->order == NULL) continue;
+    if (s->gauss_seidel) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' gives all subsystems their inputs beforehand, so they cannot "
+                       "run one after another; use sequence jacobi",
+                       wire->name, wire->formulation->name);
+    }
+    if (s->predictor != YOKE_PREDICTOR_EXTRAPOLATION) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' extrapolates force and motion with degrees of its own; use "
+                       "predictor extrapolation",
+                       wire->name, wire->formulation->name);
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
   const yoke_scheme_settings *s = &g->settings;
+  YOKE_TRY(check_own_orders(g, ctx));
   warn_of_rough_matrix(g, ctx);
   YOKE_TRY(check_motions(g, ctx));
   if (s->gauss_seidel && !g->scheme->can_sequence) {
@@ -396,6 +423,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK) status = check_settings(g, ctx);
   if (status == YOKE_OK && g->scheme->needs_repeat) status = build_matrix(g, ctx);
   if (status == YOKE_OK) status = allocate_unknowns(g, ctx);
+  if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
   if (status != YOKE_OK) {
     yoke_graph_destroy(&g);
     return status;
@@ -470,6 +498,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->J);
   free(g->linear_work);
   free(g->broyden);
+  yoke_state_reset_destroy(&g->reset);
   free(g);
   *graph = NULL;
 }
@@ -504,8 +533,7 @@ void graph_held_signal(const yoke_graph *g, int i, double t, double *times, doub
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
 }
 
-/* Outputs of all accepted states with the channel values of the history. */
-static yoke_status outputs_with_history(yoke_graph *g, double t) {
+yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
@@ -532,7 +560,7 @@ static void set_initial(yoke_graph *g) {
 yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
-    yoke_status status = outputs_with_history(g, t);
+    yoke_status status = graph_outputs_with_history(g, t);
     if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
@@ -549,7 +577,7 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  return outputs_with_history(g, t);
+  return graph_outputs_with_history(g, t);
 }
 
 yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
@@ -572,6 +600,15 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     YOKE_TRY(
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
     memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
+  }
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    if (wire->wire.formulation->advise == NULL) continue;
+    const char *const names[2] = {g->subsystems[wire->wire.subsystem[0]].subsystem->name,
+                                  g->subsystems[wire->wire.subsystem[1]].subsystem->name};
+    wire->wire.formulation->advise(wire->wire.self, wire->wire.name, names,
+                                   graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
+                                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), ctx);
   }
   graph_consistent_start(g);
   return YOKE_OK;
@@ -606,6 +643,73 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
 
 /* ---- steps ---- */
 
+/* Channel values at t_next that the present outputs belong to, into `value`. */
+static void set_end_values(yoke_graph *g) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    channel->value         = g->w[channel->w_at + channel->n_nodes - 1];
+  }
+}
+
+/* Does exchange `number` of a coupling change an input of this subsystem? */
+static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    if (s->input_channel[k] < 0) continue;
+    const yoke_wire *wire = &g->wires[g->channels[s->input_channel[k]].wire].wire;
+    if (wire->formulation->n_exchanges != NULL && number < wire->formulation->n_exchanges(wire->self)) return true;
+  }
+  return false;
+}
+
+/* Outputs of the trial states with the values of the channels. */
+static yoke_status outputs_with_values(yoke_graph *g, int number) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    if (!is_exchanged(g, s, number)) continue;
+    double      *c        = g->signal_c[0];
+    const double times[2] = {g->past_t[0], g->t_next};
+    for (int k = 0; k < s->subsystem->nu; ++k)
+      c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
+    const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
+                                   s->y_new));
+  }
+  return YOKE_OK;
+}
+
+yoke_status graph_exchange(yoke_graph *g) {
+  int most = 0;
+  set_end_values(g);
+  for (int w = 0; w < g->n_wires; ++w) {
+    const yoke_wire *wire = &g->wires[w].wire;
+    const int        n    = wire->formulation->n_exchanges != NULL ? wire->formulation->n_exchanges(wire->self) : 0;
+    if (n > most) most = n;
+  }
+  for (int number = 0; number < most; ++number) {
+    for (int w = 0; w < g->n_wires; ++w) {
+      const graph_wire           *wire = &g->wires[w];
+      const yoke_formulation_ops *ops  = wire->wire.formulation;
+      double                      now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
+      if (ops->n_exchanges == NULL || number >= ops->n_exchanges(wire->wire.self)) continue;
+      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].value;
+      ops->exchange(wire->wire.self, number, g->t_next,
+                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
+      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+    }
+    YOKE_TRY(outputs_with_values(g, number));
+  }
+  return YOKE_OK;
+}
+
+/* What may help a coupling that diverges. */
+static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
+  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  return "a smaller macro step, a lower order, or scheme implicit";
+}
+
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
 static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
   const graph_channel *worst = NULL;
@@ -617,9 +721,9 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or scheme %s",
+                   "from t = %.9g s failed; use %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, worst));
 }
 
 /* A subsystem that cannot go back can be stepped once only. */
@@ -637,14 +741,11 @@ static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
 static void final_values(yoke_graph *g, const graph_wire *wire) {
   double     u[YOKE_COUPLING_MAX_CHANNELS];
   const bool is_explicit = !g->scheme->needs_repeat;
-  for (int k = 0; k < wire->n_channels; ++k) {
-    const graph_channel *channel = &g->channels[wire->first + k];
-    u[k]                         = g->w[channel->w_at + channel->n_nodes - 1];
-  }
+  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new),
-                 g->settings.final_update ? GRAPH_CONSISTENT : 1, u);
+                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
@@ -672,8 +773,10 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   statistics->degree = g->degree;
   graph_predict(g);
   yoke_status status = g->scheme->step(g, statistics, ctx);
+  if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
   if (status == YOKE_OK) status = finish_trial(g, statistics, ctx);
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;
@@ -704,16 +807,20 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   const double growth   = fabs(jump) / channel->first_jump; /* since the first of them */
   const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
   const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
-  const bool   diverges = exceeds && (explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
-  channel->largest      = fmax(channel->largest, fabs(value));
-  g->largest[is_force]  = fmax(g->largest[is_force], fabs(value));
+  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
+  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+                        channel->info.enters[1] != YOKE_ENTRY_COPY_P;
+  const bool diverges =
+      exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  channel->largest     = fmax(channel->largest, fabs(value));
+  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
   if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or scheme %s",
+                   "%dth time; use %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
-                   g->scheme->needs_explicit_form ? "semi-implicit" : "implicit");
+                   remedy(g, channel));
 }
 
 static void shift(double *list, int n) {
@@ -726,6 +833,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+    if (channel->info.enters[0] == YOKE_ENTRY_NONE && channel->info.enters[1] == YOKE_ENTRY_NONE) continue;
     YOKE_TRY(watch(g, channel, jump, channel->value, ctx));
     channel->correction = fabs(jump);
   }
@@ -762,7 +870,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   g->H = 0.0;
   if (g->settings.update && (g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
                              g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)) {
-    YOKE_TRY(outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
+    YOKE_TRY(graph_outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
   }
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s  = &g->subsystems[i];
@@ -775,6 +883,14 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
 }
 
 /* ---- questions ---- */
+
+int yoke_graph_depth(const yoke_graph *graph) {
+  int order = graph->settings.order;
+  for (int c = 0; c < graph->n_channels; ++c) {
+    if (graph->channels[c].order > order) order = graph->channels[c].order;
+  }
+  return order + 1;
+}
 
 double yoke_graph_t(const yoke_graph *graph) {
   return graph->past_t[0];

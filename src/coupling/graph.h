@@ -82,8 +82,10 @@ typedef struct yoke_wire {
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
-  int                         y_at[2];                   /* where the port's outputs start in the subsystem's y */
-  yoke_body_kind              kind[2];                   /* of the ports */
+  int                         port[2]; /* number of the port in its subsystem; for state resets */
+  int                         y_at[2]; /* where the port's outputs start in the subsystem's y */
+  yoke_body_kind              kind[2]; /* of the ports */
+  int                         n_y[2];  /* outputs of the ports, extras included; 0: those of the kind */
   int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
   const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
@@ -111,6 +113,9 @@ yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistic
 /* Make the last trial the accepted state at its time. YOKE_E_UNSTABLE when the run diverges; the message names the coupling. */
 yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 
+/* Points of the past that the highest degree of the run can use. */
+int yoke_graph_depth(const yoke_graph *graph);
+
 /* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
 int    yoke_graph_events(const yoke_graph *graph, int subsystem, yoke_found_event *found); /* [YOKE_MAX_FOUND] */
 double yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
@@ -131,5 +136,23 @@ const double               *yoke_graph_y(const yoke_graph *graph, int subsystem)
 int                         yoke_graph_n_channels(const yoke_graph *graph, int wire);
 const char                 *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
 double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
+
+/* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
+ * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner
+ * nodes of the last step; for the acceleration predictors and gauss-seidel also the outputs at T_N, T_{N-1}, ..., subsystem by subsystem. */
+int yoke_graph_memory_size(const yoke_graph *graph);
+
+typedef struct yoke_memory_place {
+  int wire, channel;     /* number k is a value of this channel of this coupling; -1: it is an output */
+  int subsystem, output; /* then: of this subsystem */
+} yoke_memory_place;
+yoke_memory_place yoke_graph_memory_place(const yoke_graph *graph, int k);
+
+void        yoke_graph_memory_get(const yoke_graph *graph, double *memory);
+/* Put the graph at T_N = t with macro points t - H, t - 2 H, ... behind it. The accepted states must be at t already (edit them
+ * first): outputs at T_N are computed from them. What the divergence watch and Broyden's method have learned is forgotten. */
+yoke_status yoke_graph_memory_set(yoke_graph *graph, double t, double H, const double *memory);
+/* The accepted state of a subsystem, to be written between steps. */
+void       *yoke_graph_state_edit(yoke_graph *graph, int subsystem);
 
 #endif

@@ -32,7 +32,9 @@ typedef struct graph_channel {
   int          n_flips;    /* changes of sign among them */
   int          n_quiet;    /* steps since the last one */
   double       first_jump; /* the first of them */
-  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* acceleration predictor: u(s) itself, powers of s */
+  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
+  bool         has_curve;                      /* the formulation gave one for the present step */
+  int          order;                          /* degree of its own, -1: that of the run */
   /* error estimate (comparison.h): */
   double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
   double       consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
@@ -88,6 +90,8 @@ typedef struct broyden_tag {
   double H;
 } broyden_tag;
 
+typedef struct yoke_state_reset yoke_state_reset; /* state_reset.h */
+
 struct yoke_graph {
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
@@ -140,14 +144,19 @@ struct yoke_graph {
   /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
   double       *broyden;
   broyden_tag   made, made_accepted;
+
+  yoke_state_reset *reset; /* NULL: no coupling resets states */
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */
-void graph_prepare(yoke_graph *graph, double t_next);
+void        graph_prepare(yoke_graph *graph, double t_next);
 /* Predicted nodes into w_predicted and w. */
-void graph_predict(yoke_graph *graph);
+void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
-void graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+/* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values they belong to are then
+ * `value` of the channels of those formulations. */
+yoke_status graph_exchange(yoke_graph *graph);
 /* Outputs of side s of a wire at local time `at` if its accelerations continue as the polynomial of this degree. */
 void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side, int degree, double at, double *y);
 
@@ -188,6 +197,8 @@ void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, con
 /* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
 
+/* Outputs y of all accepted states at t with the newest channel values of the history. */
+yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
 /* Constant inputs of one subsystem from the newest values of the history; `times` [2], `c` [nu]. */
 void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double *times, double *c, yoke_signal *out);
 

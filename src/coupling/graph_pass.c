@@ -34,10 +34,15 @@ void graph_prepare(yoke_graph *g, double t_next) {
   for (int i = 0; i < g->n_past; ++i) g->past_s[i] = (g->past_t[i] - g->past_t[0]) / g->H;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire   = &g->wires[w];
-    const int         degree = degree_now(g, wire);
-    if (degree < g->degree) g->degree = degree;
+    const bool        is_own = wire->wire.formulation->order != NULL;
+    const int         degree = is_own ? 0 : degree_now(g, wire);
+    if (!is_own && degree < g->degree) g->degree = degree;
     for (int k = 0; k < wire->n_channels; ++k) {
-      wire->wire.formulation->layout(wire->wire.self, k, degree, &g->channels[wire->first + k].layout);
+      graph_channel *channel = &g->channels[wire->first + k];
+      const int      own     = channel->order < g->n_past - 1 ? channel->order : g->n_past - 1;
+      channel->has_curve     = false;
+      if (is_own && own < g->degree) g->degree = own;
+      wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
     }
   }
 }
@@ -74,7 +79,7 @@ static void shift_origin(double *c, int n, double from, double to) {
 /* Coefficients of one channel on [start, end] in powers of (s - start). */
 static void channel_piece(const yoke_graph *g, const graph_channel *channel, const double *w, double start, double *c) {
   memset(c, 0, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
-  if (g->use_curves) {
+  if (g->use_curves || channel->has_curve) {
     memcpy(c, channel->curve, sizeof channel->curve);
     shift_origin(c, GRAPH_SIGNAL_DEGREE + 1, 0.0, start);
     return;
@@ -308,6 +313,9 @@ yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
                       n_v = yoke_port_n_v(wire->wire.kind[side]);
             port_column(wire->wire.kind[side], s->y_new + at, response + at + n_p + n_v,
                         s->column_node[c] == channel->n_nodes - 1, g->H, moment, column + at);
+            if (s->column_node[c] != channel->n_nodes - 1) continue;
+            for (int k = yoke_port_n_y(wire->wire.kind[side]); k < wire->n_y[side]; ++k) /* extras: direct response */
+              column[at + k] += response[at + k];
           }
         }
       }
@@ -347,6 +355,7 @@ void graph_view_set(const yoke_graph *g, const graph_wire *wire, graph_view *out
     const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
     out->view.y[side]        = graph_port(wire, side, g->is_viewing_comparison ? s->y_compared : s->y_new);
     out->view.y_old[side]    = graph_port(wire, side, s->y);
+    out->view.n_y[side]      = wire->n_y[side];
   }
 }
 

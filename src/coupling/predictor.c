@@ -22,7 +22,7 @@ static int known_nodes(const yoke_graph *g, const graph_channel *channel, int mo
 
 void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
   double    s[YOKE_LAYOUT_MAX_DEGREE + 1], u[YOKE_LAYOUT_MAX_DEGREE + 1], weight[YOKE_LAYOUT_MAX_DEGREE + 1];
-  const int n = known_nodes(g, channel, g->wanted + 1, s, u);
+  const int n = known_nodes(g, channel, (channel->order >= 0 ? channel->order : g->wanted) + 1, s, u);
   for (int j = 0; j < channel->n_nodes; ++j) {
     yoke_lagrange_weights(n, s, yoke_layout_node(&channel->layout, j), weight);
     w[j] = 0.0;
@@ -161,6 +161,28 @@ static void acceleration_relaxed(yoke_graph *g, const graph_wire *wire) {
   }
 }
 
+/* Signals that a formulation shapes itself, from the extrapolated ones of its channels. */
+static void shape_signals(yoke_graph *g, const graph_wire *wire) {
+  double        own[YOKE_COUPLING_MAX_CHANNELS][GRAPH_SIGNAL_DEGREE + 1];
+  const double *list[YOKE_COUPLING_MAX_CHANNELS];
+  memset(own, 0, sizeof own);
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    const yoke_past      past    = graph_past(g, channel);
+    yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, own[k]);
+    list[k] = own[k];
+  }
+  for (int k = 0; k < wire->n_channels; ++k) {
+    graph_channel *channel = &g->channels[wire->first + k];
+    channel->has_curve     = wire->wire.formulation->curve(wire->wire.self, k, channel->layout.degree, g->H,
+                                                           GRAPH_SIGNAL_DEGREE + 1, list, channel->curve);
+    if (!channel->has_curve) continue;
+    double end = 0.0;
+    for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) end += channel->curve[j];
+    g->w_predicted[channel->w_at + channel->n_nodes - 1] = end;
+  }
+}
+
 void graph_predict(yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
@@ -179,6 +201,7 @@ void graph_predict(yoke_graph *g) {
       }
       break;
     }
+    if (wire->wire.formulation->curve != NULL) shape_signals(g, wire);
   }
   memcpy(g->w, g->w_predicted, (size_t)g->n_w * sizeof *g->w);
 }

@@ -23,7 +23,8 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
         y[side] = graph_port(wire, side, mine->y_new);
       } else {
         const bool relaxed = g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
-        graph_port_ahead(g, wire, side, relaxed ? g->settings.order_acceleration : g->wanted, 1.0, own);
+        const int  lower   = g->wanted > 0 ? g->wanted - 1 : 0;
+        graph_port_ahead(g, wire, side, relaxed ? g->settings.order_acceleration : lower, 1.0, own);
         y[side] = own;
       }
       y[1 - side] = graph_port(wire, 1 - side, other->y_new);

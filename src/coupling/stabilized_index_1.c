@@ -20,6 +20,7 @@ static bool nodes_are_given(const yoke_coupling_settings *settings) {
 static yoke_status stabilized_1_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
   const double *nodes = def->settings->nodes;
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, 1));
   if (order != 0 && order != 1 && order != 3) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': order is %d, expected 0, 1 or 3 with formulation stabilized-index-1: its three "
@@ -80,6 +81,11 @@ static void stabilized_1_jacobian(const void *object, const yoke_coupling_view *
   yoke_constraint_jacobian(&self->constraint, view, &levels, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
 }
 
+static unsigned stabilized_1_holds(const void *self) {
+  (void)self;
+  return YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY | YOKE_HOLDS_ACCELERATION;
+}
+
 /* As for stabilized-index-2: the first two moments of the error of lambda(s) vanish. */
 static void stabilized_1_error_rule(const void *object, int degree, yoke_error_rule *out) {
   (void)object;
@@ -106,6 +112,7 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .n_conditions = stabilized_1_n_conditions,
     .residual     = stabilized_1_residual,
     .jacobian     = stabilized_1_jacobian,
+    .holds        = stabilized_1_holds,
     .error_rule   = stabilized_1_error_rule,
     .consistent   = stabilized_1_consistent,
 };

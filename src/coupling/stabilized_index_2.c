@@ -12,6 +12,7 @@ static const yoke_row_sums levels = {.n = 2, .weight = {{1.0, 0.0, 0.0}, {0.0, 1
 
 static yoke_status stabilized_2_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, 2));
   if (order < 0 || order > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': order is %d, expected 0 to %d with formulation stabilized-index-2", def->name,
@@ -58,6 +59,11 @@ static void stabilized_2_jacobian(const void *self, const yoke_coupling_view *vi
   yoke_constraint_jacobian(self, view, &levels, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
 }
 
+static unsigned stabilized_2_holds(const void *self) {
+  (void)self;
+  return YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY;
+}
+
 /* With e the error of lambda(s), s = 0 and s' = 0 at the end make int e = int (1 - s) e = 0 to leading order: positions and
  * velocities feel e through the stiffness, damping and turning of the bodies only, two powers of H later. */
 static void stabilized_2_error_rule(const void *object, int degree, yoke_error_rule *out) {
@@ -84,6 +90,7 @@ const yoke_formulation_ops stabilized_index_2_ops = {
     .n_conditions = stabilized_2_n_conditions,
     .residual     = stabilized_2_residual,
     .jacobian     = stabilized_2_jacobian,
+    .holds        = stabilized_2_holds,
     .error_rule   = stabilized_2_error_rule,
     .consistent   = stabilized_2_consistent,
 };

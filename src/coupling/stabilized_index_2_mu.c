@@ -61,6 +61,7 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 
 static yoke_status mu_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, 2));
   YOKE_TRY(check_values(ctx, def, scheme, order));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
@@ -132,6 +133,11 @@ static double mu_relaxation(const void *object) {
   return self->relaxation;
 }
 
+static unsigned mu_holds(const void *object) {
+  const stabilized_mu *self = object;
+  return self->relaxation == 1.0 ? YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY : 0;
+}
+
 /* s' = 0 makes int e = 0 for the error e of lambda(s): velocities are one order better than with a free multiplier. */
 static void mu_error_rule(const void *object, int degree, yoke_error_rule *out) {
   (void)object;
@@ -161,6 +167,7 @@ const yoke_formulation_ops stabilized_index_2_mu_ops = {
     .residual     = mu_residual,
     .jacobian     = mu_jacobian,
     .relaxation   = mu_relaxation,
+    .holds        = mu_holds,
     .error_rule   = mu_error_rule,
     .consistent   = mu_consistent,
 };

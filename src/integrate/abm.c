@@ -79,7 +79,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   self->q_diff             = explicit_reserve_array(&size, e->nq);
   self->v_diff             = explicit_reserve_array(&size, e->nv);
   self->temp               = explicit_reserve_array(&size, 2 * (e->nq + e->nv));
-  self->lambda             = explicit_reserve_array(&size, e->ng);
+  self->lambda             = explicit_reserve_array(&size, yoke_n_multipliers(e));
   integrator->scratch_size = size;
 
   size = 0;
@@ -219,7 +219,9 @@ static void commit(const abm_view *x, const abm_coefficients *c, double t_new) {
   memcpy(x->q, x->q_new, q_size);
   memcpy(x->v, x->v_new, v_size);
   memcpy(x->a, x->fv, v_size);
-  if (e->ng > 0) memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)e->ng * sizeof(double));
+  const int n_lambda = yoke_n_multipliers(e);
+  if (n_lambda > 0)
+    memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)n_lambda * sizeof(double));
   for (int i = 1; i <= m; ++i) own->psi[i] = c->Psi[i];
   own->n_phi       = m + 1;
   own->k_last      = own->k;

@@ -133,7 +133,7 @@ static void cvode_destroy(yoke_integrator *integrator) {
 /* Take the analytic Jacobian if E is diagonal and regular. */
 static yoke_status cvode_take_view(yoke_context *ctx, const yoke_integrator *integrator, cvode_data *self) {
   const yoke_equations *eq = integrator->equations;
-  if (eq->ops->dae_create == NULL || eq->ng + eq->n_norms > 0) return YOKE_OK;
+  if (eq->ops->dae_create == NULL || eq->ng + eq->n_norms + eq->n_guided > 0) return YOKE_OK;
   yoke_integrator_options options = integrator->options;
   options.form                    = YOKE_DAE_GGL;
   YOKE_TRY(yoke_implicit_create(ctx, eq, &options, &self->implicit));

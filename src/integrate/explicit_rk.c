@@ -123,7 +123,7 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
   self->q_stage            = explicit_reserve_array(&size, e->nq);
   self->v_stage            = explicit_reserve_array(&size, e->nv);
   self->temp               = explicit_reserve_array(&size, 2 * (e->nq + e->nv));
-  self->lambda             = explicit_reserve_array(&size, e->ng);
+  self->lambda             = explicit_reserve_array(&size, yoke_n_multipliers(e));
   integrator->scratch_size = size;
 
   size = 0;
@@ -441,7 +441,9 @@ static void commit(const rk_view *x, double h, double t_new) {
       combine(x, row, h, false, dq, dv);
     }
   }
-  if (e->ng > 0) memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)e->ng * sizeof(double));
+  const int n_lambda = yoke_n_multipliers(e);
+  if (n_lambda > 0)
+    memcpy(yoke_integrator_lambda(x->integrator, x->state), x->lambda, (size_t)n_lambda * sizeof(double));
   x->state->t_prev = x->state->t;
   x->state->t      = t_new;
   ++x->state->counters.steps;

@@ -177,7 +177,8 @@ static yoke_status genalpha_disturb(const yoke_integrator *integrator, void *scr
   const yoke_dae *dae    = self->newton->dae;
   double         *x      = vector(integrator, state, X);
   const double   *lambda = yoke_integrator_lambda(integrator, state), *a = yoke_integrator_a(integrator, state);
-  for (int i = 0; dae->i_lambda >= 0 && i < integrator->equations->ng; ++i) x[dae->i_lambda + i] = lambda[i];
+  for (int i = 0; dae->i_lambda >= 0 && i < yoke_n_multipliers(integrator->equations); ++i)
+    x[dae->i_lambda + i] = lambda[i];
   for (int i = 0; dae->i_a >= 0 && i < integrator->equations->nv; ++i) x[dae->i_a + i] = a[i];
   yoke_newton_weigh(self->newton, x, work.weight);
   return take_derivatives(integrator, &work, state, u);

@@ -57,7 +57,7 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
   implicit->equations = equations;
   implicit->nq        = equations->nq;
   implicit->nv        = equations->nv;
-  implicit->ng        = equations->ng;
+  implicit->n_lambda  = yoke_n_multipliers(equations);
   yoke_status status  = equations->ops->dae_create(equations->self, ctx, options->form, &implicit->dae);
   if (status == YOKE_OK) {
     if (implicit->dae->i_v != equations->nq) {
@@ -111,7 +111,7 @@ void yoke_implicit_pack(const yoke_implicit *implicit, const double *q, const do
   pack_part(x, 0, implicit->nq, q);
   pack_part(x, dae->i_v, implicit->nv, v);
   pack_part(x, dae->i_a, implicit->nv, a);
-  pack_part(x, dae->i_lambda, implicit->ng, lambda);
+  pack_part(x, dae->i_lambda, implicit->n_lambda, lambda);
 }
 
 static void unpack_part(const double *x, int at, int n, double *to) {
@@ -124,7 +124,7 @@ void yoke_implicit_unpack(const yoke_implicit *implicit, const double *x, double
   unpack_part(x, 0, implicit->nq, q);
   unpack_part(x, dae->i_v, implicit->nv, v);
   unpack_part(x, dae->i_a, implicit->nv, a);
-  unpack_part(x, dae->i_lambda, implicit->ng, lambda);
+  unpack_part(x, dae->i_lambda, implicit->n_lambda, lambda);
 }
 
 void yoke_implicit_mass(const yoke_implicit *implicit, const double *x, double *y) {

@@ -19,8 +19,8 @@ typedef struct yoke_implicit {
   yoke_dae             *dae;
   yoke_linear          *linear;
   int                   nx, nnz;
-  int                   nq, nv, ng;
-  int                   n_normed; /* components of kind Q and V */
+  int                   nq, nv, n_lambda; /* n_lambda: those of guided rows too */
+  int                   n_normed;         /* components of kind Q and V */
   bool                  has_quadratures;
 
   /* nonzeros of E by rows: row i has columns E_col[E_start[i] ...] */

@@ -46,7 +46,7 @@ static size_t offset_q(void) {
 }
 
 size_t yoke_integrator_head_size(const yoke_equations *e) {
-  return offset_q() + array_size(e->nq) + 2 * array_size(e->nv) + array_size(e->ng);
+  return offset_q() + array_size(e->nq) + 2 * array_size(e->nv) + array_size(yoke_n_multipliers(e));
 }
 
 double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state) {

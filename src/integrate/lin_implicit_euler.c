@@ -53,7 +53,7 @@ static size_t work_layout(const yoke_implicit *implicit, char *base, euler_work 
   work->scale     = yoke_carve(base, &at, nx);
   work->rates     = yoke_carve(base, &at, nx);
   work->rates_new = yoke_carve(base, &at, nx);
-  work->lambda    = yoke_carve(base, &at, (size_t)implicit->ng + 1);
+  work->lambda    = yoke_carve(base, &at, (size_t)implicit->n_lambda + 1);
   work->J         = yoke_carve(base, &at, (size_t)implicit->nnz);
   work->linear    = yoke_carve(base, &at, yoke_linear_work_size(implicit->linear));
   return at;
@@ -178,7 +178,7 @@ static void accept(const yoke_integrator *integrator, yoke_integrator_state *sta
   memcpy(v, work->x_new + e->nq, nv);
   memcpy(parts.qdot, work->rates_new, nq);
   memcpy(yoke_integrator_a(integrator, state), work->rates_new + e->nq, nv);
-  memcpy(yoke_integrator_lambda(integrator, state), work->lambda, (size_t)e->ng * sizeof(double));
+  memcpy(yoke_integrator_lambda(integrator, state), work->lambda, (size_t)yoke_n_multipliers(e) * sizeof(double));
   state->t_prev = state->t;
   state->t      = t_new;
   ++state->counters.steps;

@@ -169,7 +169,7 @@ static bool multipliers_moved(const yoke_newton *newton, const yoke_newton_work 
   const yoke_dae *dae = newton->dae;
   if (dae->i_lambda < 0) return false;
   double change = 0, size = 0;
-  for (int i = dae->i_lambda; i < dae->i_lambda + newton->equations->ng; ++i) {
+  for (int i = dae->i_lambda; i < dae->i_lambda + yoke_n_multipliers(newton->equations); ++i) {
     change = fmax(change, fabs(work->delta[i]));
     size   = fmax(size, fabs(work->x[i]));
   }

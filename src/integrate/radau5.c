@@ -539,7 +539,7 @@ static void accept(const yoke_integrator *integrator, yoke_integrator_state *sta
   memcpy(yoke_integrator_v(integrator, state), work->X + nq, (size_t)nv * sizeof(double));
   memcpy(parts->qdot, work->rates_new, (size_t)nq * sizeof(double));
   memcpy(yoke_integrator_a(integrator, state), work->rates_new + nq, (size_t)nv * sizeof(double));
-  memcpy(yoke_integrator_lambda(integrator, state), work->error, (size_t)implicit->ng * sizeof(double));
+  memcpy(yoke_integrator_lambda(integrator, state), work->error, (size_t)implicit->n_lambda * sizeof(double));
   parts->memory->has_polynomial = 1;
   parts->memory->is_calm        = 1;
   parts->memory->h_accepted     = h;
@@ -661,11 +661,12 @@ static bool is_near_singular(const yoke_integrator *integrator, const yoke_integ
   const yoke_implicit *implicit = ((const radau5 *)integrator->self)->implicit;
   const double        *lambda   = yoke_integrator_lambda(integrator, state);
   double               size = 0.0, increment = 0.0;
-  for (int k = 0; k < implicit->ng; ++k) {
+  if (implicit->dae->i_lambda < 0) return false;
+  for (int k = 0; k < implicit->n_lambda; ++k) {
     size = fmax(size, fabs(lambda[k]));
     for (int i = 0; i < N_STAGES; ++i) increment = fmax(increment, fabs(work->r[i][implicit->dae->i_lambda + k]));
   }
-  return implicit->ng > 0 && increment > size;
+  return implicit->n_lambda > 0 && increment > size;
 }
 
 /* Newton failed again and again near a singular position: across it by an explicit step. Small steps make the approach

@@ -27,7 +27,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   self->v_new              = explicit_reserve_array(&size, e->nv);
   self->qdot               = explicit_reserve_array(&size, e->nq);
   self->a_new              = explicit_reserve_array(&size, e->nv);
-  self->lambda             = explicit_reserve_array(&size, e->ng);
+  self->lambda             = explicit_reserve_array(&size, yoke_n_multipliers(e));
   self->before             = explicit_reserve_array(&size, e->nq + e->nv);
   integrator->scratch_size = size;
   size                     = 0;
@@ -97,7 +97,8 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
   memcpy(q, explicit_at(scratch, self->q_new), q_size);
   memcpy(v, explicit_at(scratch, self->v_new), v_size);
   memcpy(yoke_integrator_a(integrator, state), explicit_at(scratch, self->a_new), v_size);
-  memcpy(yoke_integrator_lambda(integrator, state), explicit_at(scratch, self->lambda), (size_t)e->ng * sizeof *q);
+  memcpy(yoke_integrator_lambda(integrator, state), explicit_at(scratch, self->lambda),
+         (size_t)yoke_n_multipliers(e) * sizeof *q);
   state->t_prev = state->t;
   state->t      = t_new;
   ++state->counters.steps;

@@ -1,3 +1,4 @@
+#include "analysis/prediction.h"
 #include "io/run.h"
 #include "base/text.h"
 #include "coupling/scheme.h"
@@ -147,6 +148,14 @@ static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
   put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
       c->feedthrough ? "true" : "false");
   if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
+  if (strcmp(c->formulation, "kinematic") != 0) return;
+  put(buffer, ", force: %s, motion: %s, outputs: %s", c->force, c->motion, c->outputs);
+  if (c->prescribed[0]) {
+    put(buffer, ", prescribed: ");
+    put_quoted(buffer, c->prescribed);
+  }
+  if (c->order_force >= 0) put(buffer, ", order_force: %d", c->order_force);
+  if (c->order_motion >= 0) put(buffer, ", order_motion: %d", c->order_motion);
 }
 
 /* A fixed step with its order, or step control: what was given; the rest is chosen as before. */
@@ -747,6 +756,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
+    if (!options->monolithic && !options->no_predict) yoke_predict_stability(ctx, model);
     status = yoke_run_simulation(ctx, options, model, &r.simulation);
   }
   if (status == YOKE_OK) {

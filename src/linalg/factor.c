@@ -1,7 +1,8 @@
 /* LU factors: sparse (KLU), dense and banded (LAPACK).
  *
  * Invariants:
- *   1. A yoke_linear does not change after creation. A factor does not change while more than one reference exists.
+ *   1. A yoke_linear does not change after creation, but for its spare factors. A factor does not change while more than
+ *      one reference exists.
  *   2. The bits of a new factor follow from the values and from the pivot order of the factor given to
  *      yoke_factor_make, never from who else holds that factor. So a shared factor is copied before its pivot order is
  *      used again, and after a failure the caller's reference is dropped in either case.
@@ -22,6 +23,14 @@ static const double SOUND_GROWTH = 100.0;
 /* Banded storage (2 lower + upper + 1 rows) must not need more room than a dense matrix, except for tiny matrices. */
 static const int BAND_ALWAYS_FINE = 16;
 
+/* Factors that nobody holds any more, kept for the next one of their kind: a matrix made anew while an accepted state still
+ * holds the old factor takes its memory from here, so that macro steps need none (invariant 7 of the design). Slots are
+ * taken and filled by single exchanges, without locks. What a spare holds has no influence on the bits of its next use. */
+enum { N_SPARE = 16 };
+typedef struct spare_factors {
+  _Atomic(yoke_factor *) slot[2][N_SPARE]; /* real, complex */
+} spare_factors;
+
 struct yoke_linear {
   const yoke_pattern *pattern;
   yoke_linear_kind    kind;
@@ -30,6 +39,7 @@ struct yoke_linear {
   klu_common          common;       /* KLU: settings, copied for each call */
   int                *place;        /* banded: [n] row and column i of the matrix are place[i] of the band */
   int                 lower, upper; /* banded: widths */
+  spare_factors      *spare;
 };
 
 struct yoke_factor {
@@ -333,9 +343,10 @@ yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pat
   linear->pattern    = pattern;
   linear->kind       = kind;
   linear->n          = pattern->n_rows;
-  yoke_status status = YOKE_OK;
-  if (kind == YOKE_LINEAR_KLU) status = analyse_sparse(ctx, linear, is_weak);
-  if (kind == YOKE_LINEAR_BANDED) status = analyse_band(ctx, linear);
+  linear->spare      = yoke_allocate(1, sizeof *linear->spare);
+  yoke_status status = linear->spare != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "linear solver: out of memory");
+  if (status == YOKE_OK && kind == YOKE_LINEAR_KLU) status = analyse_sparse(ctx, linear, is_weak);
+  if (status == YOKE_OK && kind == YOKE_LINEAR_BANDED) status = analyse_band(ctx, linear);
   if (status != YOKE_OK) {
     yoke_linear_destroy(&linear);
     return status;
@@ -347,17 +358,6 @@ yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pat
 yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern, yoke_linear_kind kind,
                                yoke_linear **out) {
   return yoke_linear_create_saddle(ctx, pattern, NULL, kind, out);
-}
-
-void yoke_linear_destroy(yoke_linear **linear) {
-  if (linear == NULL || *linear == NULL) return;
-  if ((*linear)->symbolic != NULL) {
-    klu_common common = (*linear)->common;
-    klu_free_symbolic(&(*linear)->symbolic, &common);
-  }
-  free((*linear)->place);
-  free(*linear);
-  *linear = NULL;
 }
 
 size_t yoke_linear_work_size(const yoke_linear *linear) {
@@ -380,18 +380,34 @@ static size_t value_count(const yoke_linear *linear, bool is_complex) {
   return is_complex ? 2 * (size_t)linear->pattern->nnz : 0;
 }
 
+/* No pivot order. */
+static void factor_forget(yoke_factor *factor) {
+  klu_common common = factor->linear->common;
+  if (factor->numeric != NULL && factor->is_complex) klu_z_free_numeric(&factor->numeric, &common);
+  if (factor->numeric != NULL) klu_free_numeric(&factor->numeric, &common);
+}
+
 static void factor_destroy(yoke_factor *factor) {
-  if (factor->numeric != NULL) {
-    klu_common common = factor->linear->common;
-    if (factor->is_complex) {
-      klu_z_free_numeric(&factor->numeric, &common);
-    } else {
-      klu_free_numeric(&factor->numeric, &common);
-    }
-  }
+  factor_forget(factor);
   free(factor->values);
   free(factor->pivot);
   free(factor);
+}
+
+void yoke_linear_destroy(yoke_linear **linear) {
+  if (linear == NULL || *linear == NULL) return;
+  for (int i = 0; (*linear)->spare != NULL && i < 2 * N_SPARE; ++i) {
+    yoke_factor *spare = atomic_load(&(*linear)->spare->slot[i / N_SPARE][i % N_SPARE]);
+    if (spare != NULL) factor_destroy(spare);
+  }
+  if ((*linear)->symbolic != NULL) {
+    klu_common common = (*linear)->common;
+    klu_free_symbolic(&(*linear)->symbolic, &common);
+  }
+  free((*linear)->place);
+  free((*linear)->spare);
+  free(*linear);
+  *linear = NULL;
 }
 
 static yoke_factor *factor_create(const yoke_linear *linear, bool is_complex) {
@@ -416,8 +432,25 @@ yoke_factor *yoke_factor_retain(yoke_factor *factor) {
 
 void yoke_factor_release(yoke_factor **factor) {
   if (factor == NULL || *factor == NULL) return;
-  if (atomic_fetch_sub_explicit(&(*factor)->references, 1, memory_order_acq_rel) == 1) factor_destroy(*factor);
-  *factor = NULL;
+  yoke_factor *last = *factor;
+  *factor           = NULL;
+  if (atomic_fetch_sub_explicit(&last->references, 1, memory_order_acq_rel) != 1) return;
+  for (int i = 0; i < N_SPARE; ++i) {
+    yoke_factor *empty = NULL;
+    if (atomic_compare_exchange_strong(&last->linear->spare->slot[last->is_complex][i], &empty, last)) return;
+  }
+  factor_destroy(last);
+}
+
+/* A spare or new factor that only the caller holds. */
+static yoke_factor *factor_take(const yoke_linear *linear, bool is_complex) {
+  for (int i = 0; i < N_SPARE; ++i) {
+    yoke_factor *factor = atomic_exchange(&linear->spare->slot[is_complex][i], NULL);
+    if (factor == NULL) continue;
+    atomic_store_explicit(&factor->references, 1, memory_order_relaxed);
+    return factor;
+  }
+  return factor_create(linear, is_complex);
 }
 
 /* ---- KLU ---- */
@@ -469,6 +502,35 @@ static klu_numeric *numeric_clone(const klu_numeric *old, size_t entry, klu_comm
     return NULL;
   }
   return numeric;
+}
+
+/* Pivots and patterns of `from` into `to`, which has the same arrays. False: their sizes differ. */
+static bool numeric_assign(klu_numeric *to, const klu_numeric *from, size_t entry) {
+  const size_t n = (size_t)from->n;
+  if (to->n != from->n || to->nblocks != from->nblocks || to->nzoff != from->nzoff || to->worksize != from->worksize ||
+      (to->Rs == NULL) != (from->Rs == NULL)) {
+    return false;
+  }
+  for (int b = 0; b < from->nblocks; ++b) {
+    if ((to->LUbx[b] == NULL) != (from->LUbx[b] == NULL)) return false;
+    if (from->LUbx[b] != NULL && to->LUsize[b] != from->LUsize[b]) return false;
+  }
+  memcpy(to->Pnum, from->Pnum, n * sizeof(int));
+  memcpy(to->Pinv, from->Pinv, n * sizeof(int));
+  memcpy(to->Lip, from->Lip, n * sizeof(int));
+  memcpy(to->Uip, from->Uip, n * sizeof(int));
+  memcpy(to->Llen, from->Llen, n * sizeof(int));
+  memcpy(to->Ulen, from->Ulen, n * sizeof(int));
+  memcpy(to->Offp, from->Offp, (n + 1) * sizeof(int));
+  memcpy(to->Offi, from->Offi, (size_t)from->nzoff * sizeof(int));
+  for (int b = 0; b < from->nblocks; ++b) {
+    if (from->LUbx[b] != NULL) memcpy(to->LUbx[b], from->LUbx[b], from->LUsize[b] * entry);
+  }
+  to->lnz           = from->lnz;
+  to->unz           = from->unz;
+  to->max_lnz_block = from->max_lnz_block;
+  to->max_unz_block = from->max_unz_block;
+  return true;
 }
 
 /* The values as KLU wants them: as they are, or as pairs. KLU does not write to them. */
@@ -600,21 +662,36 @@ static bool all_finite(int n, const double *x) {
   return true;
 }
 
+/* The pivot order of another factor of the same kind. False: out of memory. */
+static bool factor_assign(yoke_factor *factor, const yoke_factor *from) {
+  const size_t entry = (from->is_complex ? 2 : 1) * sizeof(double);
+  factor->growth     = from->growth;
+  if (from->numeric == NULL) {
+    factor_forget(factor);
+    return true;
+  }
+  if (factor->numeric != NULL && numeric_assign(factor->numeric, from->numeric, entry)) return true;
+  factor_forget(factor);
+  klu_common common = factor->linear->common;
+  factor->numeric   = numeric_clone(from->numeric, entry, &common);
+  return factor->numeric != NULL;
+}
+
 /* A factor object that only the caller holds, with the pivot order of `old` where there is one. Takes the reference. */
 static yoke_factor *own_factor(const yoke_linear *linear, bool is_complex, yoke_factor **old) {
   yoke_factor *previous = *old;
   *old                  = NULL;
   if (previous == NULL || previous->linear != linear || previous->is_complex != is_complex) {
     yoke_factor_release(&previous);
-    return factor_create(linear, is_complex);
+    yoke_factor *factor = factor_take(linear, is_complex);
+    if (factor != NULL) factor_forget(factor);
+    return factor;
   }
   if (atomic_load_explicit(&previous->references, memory_order_acquire) == 1) return previous;
-  yoke_factor *factor = factor_create(linear, is_complex);
-  if (factor != NULL && previous->numeric != NULL) {
-    klu_common common = linear->common;
-    factor->growth    = previous->growth;
-    factor->numeric   = numeric_clone(previous->numeric, (is_complex ? 2 : 1) * sizeof(double), &common);
-    if (factor->numeric == NULL) yoke_factor_release(&factor);
+  yoke_factor *factor = factor_take(linear, is_complex);
+  if (factor != NULL && !factor_assign(factor, previous)) {
+    factor_destroy(factor);
+    factor = NULL;
   }
   yoke_factor_release(&previous);
   return factor;

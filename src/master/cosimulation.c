@@ -1,6 +1,7 @@
 #include "master/cosimulation.h"
 
 #include "base/text.h"
+#include "master/coupling_redundancy.h"
 #include "master/macro_grid.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ struct yoke_cosimulation {
   yoke_macro_totals     totals;
   /* the whole model at a restart: [nq], [nv], [nv], [ng], [n_couplings, YOKE_COUPLING_MAX_CHANNELS], ... */
   double               *q, *v, *a, *lambda, *u, *part_q, *part_v;
-  const double        **given, **y; /* [n_couplings], [n_parts] */
+  double               *ports;      /* outputs of all subsystems */
+  const double        **given, **y; /* [n_couplings], [n_parts] into ports */
   void                 *work;
   /* component i of the whole q (v) is component index[i] of part[i] */
   int                  *q_part, *q_index, *v_part, *v_index;
@@ -150,28 +152,6 @@ static yoke_status ports_of(const yoke_cosimulation *c, const double *q, const d
   return YOKE_OK;
 }
 
-/* Channel values of one joint: multipliers of the whole model (`force`, in the joint's own order), copies from the ports
- * (y[part] are the outputs of a subsystem). */
-static void joint_values(const yoke_wire *wire, const double force[7], const double *const *y, double *u) {
-  yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int    n                                    = wire->formulation->channels(wire->self, channels);
-  for (int i = 0; i < n; ++i) {
-    u[i] = 0.0;
-    for (int side = 0; side < 2; ++side) {
-      const int     other = 1 - side, at = channels[i].component;
-      const double *port = y[wire->subsystem[other]] + wire->y_at[other];
-      switch (channels[i].enters[side]) {
-      case YOKE_ENTRY_LAMBDA: u[i] = force[at]; break;
-      case YOKE_ENTRY_COPY_P: u[i] = port[at]; break;
-      case YOKE_ENTRY_COPY_V: u[i] = port[yoke_port_n_p(wire->kind[other]) + at]; break;
-      case YOKE_ENTRY_MU:
-      case YOKE_ENTRY_FORCE:
-      case YOKE_ENTRY_NONE: break;
-      }
-    }
-  }
-}
-
 /* One point of the past from a state of the whole model. */
 static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, void *work, double t, const double *q,
                             const double *v, const double *lambda, const double *y) {
@@ -186,7 +166,9 @@ static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, void
     double                     force[7] = {0.0}, g[7];
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(mb, work, coupling->connection, t, q, v, lambda, force, g);
-    joint_values(&c->split->wires[k], force, part, u + k * YOKE_COUPLING_MAX_CHANNELS);
+    const yoke_wire    *wire    = &c->split->wires[k];
+    const double *const port[2] = {part[wire->subsystem[0]] + wire->y_at[0], part[wire->subsystem[1]] + wire->y_at[1]};
+    yoke_split_joint_values(c->split, (int)k, force, port, u + k * YOKE_COUPLING_MAX_CHANNELS);
     list[k] = u + k * YOKE_COUPLING_MAX_CHANNELS;
   }
   if (ok) yoke_graph_add_past(c->graph, t, y, list);
@@ -217,12 +199,13 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
     double *a = at, *y = a + nv, *lambda = y + ny;
     yoke_cosimulation_gather(c, b.q, b.v);
     const double h = -c->H / EXACT_SUBSTEPS;
-    for (int k = 1; k <= c->settings.order + 1 && status == YOKE_OK; ++k) {
+    for (int k = 1; k <= yoke_graph_depth(c->graph) && status == YOKE_OK; ++k) {
       for (int j = 0; j < EXACT_SUBSTEPS && status == YOKE_OK; ++j) {
         status = backward_step(e, work, &b, c->t_start - (double)(k - 1) * c->H + (double)j * h, h);
       }
       const double t = c->t_start - (double)k * c->H;
       if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
+      if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
       if (status == YOKE_OK) status = ports_of(c, b.q, b.v, a, y);
       if (status == YOKE_OK) status = add_past(c, mb, work, t, b.q, b.v, lambda, y);
     }
@@ -254,18 +237,24 @@ static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
     nq                         = (size_t)part->nq > nq ? (size_t)part->nq : nq;
     nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
   }
-  c->q          = yoke_allocate((size_t)e->nq, sizeof(double));
-  c->v          = yoke_allocate((size_t)e->nv, sizeof(double));
-  c->a          = yoke_allocate((size_t)e->nv, sizeof(double));
-  c->lambda     = yoke_allocate((size_t)e->ng, sizeof(double));
-  c->u          = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
-  c->part_q     = yoke_allocate(nq, sizeof(double));
-  c->part_v     = yoke_allocate(nv, sizeof(double));
-  c->given      = yoke_allocate(n, sizeof *c->given);
-  c->y          = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
-  c->work       = yoke_allocate(e->work_size, 1);
+  c->q      = yoke_allocate((size_t)e->nq, sizeof(double));
+  c->v      = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->a      = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->lambda = yoke_allocate((size_t)e->ng, sizeof(double));
+  c->u      = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
+  c->part_q = yoke_allocate(nq, sizeof(double));
+  c->part_v = yoke_allocate(nv, sizeof(double));
+  c->given  = yoke_allocate(n, sizeof *c->given);
+  c->y      = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
+  c->work   = yoke_allocate(e->work_size, 1);
+  size_t ny = 0;
+  for (int p = 0; p < c->split->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
+  c->ports      = yoke_allocate(ny, sizeof(double));
   const bool ok = c->q != NULL && c->v != NULL && c->a != NULL && c->lambda != NULL && c->u != NULL &&
-                  c->part_q != NULL && c->part_v != NULL && c->given != NULL && c->y != NULL && c->work != NULL;
+                  c->part_q != NULL && c->part_v != NULL && c->given != NULL && c->y != NULL && c->work != NULL &&
+                  c->ports != NULL;
+  const double *at = c->ports;
+  for (int p = 0; ok && p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
 }
 
@@ -349,6 +338,7 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   free(c->part_v);
   free(c->given);
   free(c->y);
+  free(c->ports);
   free(c->work);
   free(c->q_part);
   free(c->q_index);
@@ -366,15 +356,21 @@ static yoke_status restart(yoke_cosimulation *c, const double *q, const double *
   const double          t      = yoke_graph_t(c->graph);
   const double          ahead  = t + fmax(1e-12 * c->H, 4.0 * DBL_EPSILON * fabs(t));
   yoke_status           status = YOKE_OK;
-  if (c->mb != NULL) status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
-  for (int p = 0; p < c->split->n_parts; ++p) c->y[p] = yoke_graph_y(c->graph, p);
+  if (c->mb != NULL) {
+    status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
+    if (status == YOKE_OK)
+      status = yoke_coupling_redundancy_move(&c->split->start, c->mb, c->work, ahead, q, c->lambda);
+    if (status == YOKE_OK) status = ports_of(c, q, v, c->a, c->ports);
+  }
   for (int k = 0; status == YOKE_OK && k < c->split->n_couplings; ++k) {
     const yoke_split_coupling *coupling = &c->split->couplings[k];
     double                    *u = c->u + (ptrdiff_t)k * YOKE_COUPLING_MAX_CHANNELS, force[7] = {0.0}, g[7];
     c->given[k] = NULL;
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(c->mb, c->work, coupling->connection, ahead, q, v, c->lambda, force, g);
-    joint_values(&c->split->wires[k], force, c->y, u);
+    const yoke_wire    *wire    = &c->split->wires[k];
+    const double *const port[2] = {c->y[wire->subsystem[0]] + wire->y_at[0], c->y[wire->subsystem[1]] + wire->y_at[1]};
+    yoke_split_joint_values(c->split, k, force, port, u);
     c->given[k] = u;
   }
   if (status == YOKE_OK) status = yoke_graph_restart(c->graph, c->given, ctx);

@@ -1,7 +1,10 @@
 #include "master/split.h"
 
 #include "base/text.h"
+#include "coupling/constraint.h"
+#include "master/lighter_side.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +92,25 @@ static const yoke_coupling_choice *find_choice(const yoke_split *split, const yo
   return found;
 }
 
+/* Words and degrees of the kinematic coupling; its prescribed side is found later. */
+static yoke_status set_kinematic(yoke_context *ctx, const yoke_cosimulation_def *c, const yoke_coupling_choice *choice,
+                                 yoke_coupling_settings *s) {
+  static const char *const forces[]  = {"exact", "reduced", "approximate"};
+  static const char *const motions[] = {"same", "derivative"};
+  static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
+  const int force = word_index(choice->force, forces, 3), motion = word_index(choice->motion, motions, 2),
+            output = word_index(choice->outputs, outputs, 4), order = c->order < 0 ? c->order_min : c->order;
+  if (force < 0) return unknown_word(ctx, "couplings.force", choice->force);
+  if (motion < 0) return unknown_word(ctx, "couplings.motion", choice->motion);
+  if (output < 0) return unknown_word(ctx, "couplings.outputs", choice->outputs);
+  s->force        = (yoke_kinematic_force)force;
+  s->motion       = (yoke_kinematic_motion)motion;
+  s->outputs      = (yoke_kinematic_outputs)output;
+  s->order_force  = choice->order_force >= 0 ? choice->order_force : order;
+  s->order_motion = choice->order_motion >= 0 ? choice->order_motion : order;
+  return YOKE_OK;
+}
+
 static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke_split_coupling *coupling) {
   static const char *const     decompositions[] = {"force/force", "force/displacement", "displacement/force",
                                                    "displacement/displacement"};
@@ -113,13 +135,14 @@ static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke
   s->decomposition = (yoke_decomposition)decomposition;
   s->extension     = (yoke_extension)extension;
   s->feedthrough   = choice->feedthrough;
+  s->step          = c->step;
   s->relaxation    = share(choice->relaxation > 0.0 ? choice->relaxation : c->relaxation, c->scheme);
   memcpy(s->nodes, choice->nodes, sizeof s->nodes);
   if (!(s->nodes[0] > 0.0)) {
     s->nodes[0] = 1.0 / 3.0;
     s->nodes[1] = 2.0 / 3.0;
   }
-  return YOKE_OK;
+  return set_kinematic(ctx, c, choice, s);
 }
 
 /* ---- building ---- */
@@ -129,6 +152,7 @@ typedef struct builder {
   yoke_context *ctx;
   yoke_split   *split;
   int          *frame_map; /* [n_frames] frame of the part's submodel; -1: ground */
+  const double *q, *v;     /* start of the whole model; NULL: assembled */
 } builder;
 
 static yoke_status no_memory(const builder *b) {
@@ -211,13 +235,14 @@ static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
   return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
 }
 
-/* Rows of a rigid joint that have an effect on its two bodies, between the frames of its ports. */
-static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2],
+/* Rows of a rigid joint that have an effect on its two bodies and do not follow from other joints (`retired`), between the
+ * frames of its ports. */
+static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2], const bool *retired,
                           yoke_joint_element *joint) {
   const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
   *joint                              = (yoke_joint_element){.link = el->link, .connection = c};
   for (int i = 0; i < el->n; ++i) {
-    if (yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
+    if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
     joint->row[joint->n]      = el->row[i];
     joint->own[joint->n]      = i;
     joint->offset[joint->n++] = el->offset[i];
@@ -244,8 +269,8 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
   if (k.is_joint) {
-    compile_joint(c, &k.element_law, k.kind, &k.joint);
-    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel */
+    compile_joint(c, &k.element_law, k.kind, b->split->start.retired + (ptrdiff_t)7 * c, &k.joint);
+    if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel, or that others do not hold already */
   }
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
@@ -344,9 +369,12 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
     frame.mass             = place.mass;
     const int f            = yoke_submodel_add_frame(part, &frame);
     if (f < 0) return no_memory(b);
-    k->port[side] = yoke_submodel_add_port(part, f, &wire->y_at[side]);
+    const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
+    wire->n_y[side]  = yoke_port_n_y(k->kind[side]) + yoke_port_n_extras(extras, k->joint.n);
+    k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
     if (k->port[side] < 0) return no_memory(b);
     wire->subsystem[side] = k->part[side];
+    wire->port[side]      = k->port[side];
     wire->kind[side]      = k->kind[side];
   }
   return YOKE_OK;
@@ -385,14 +413,22 @@ static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side,
 
 static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k, const yoke_channel *channel, int side,
                            const ghost_end *end) {
+  const double sign = channel->sign[side];
   switch (channel->enters[side]) {
   case YOKE_ENTRY_COPY_P: return (yoke_input){YOKE_INPUT_GHOST_P, end->ghost, channel->component, 1.0};
   case YOKE_ENTRY_COPY_V: return (yoke_input){YOKE_INPUT_GHOST_V, end->ghost, channel->component, 1.0};
   case YOKE_ENTRY_LAMBDA: return (yoke_input){YOKE_INPUT_LAMBDA, end->connection, channel->component, 1.0};
   case YOKE_ENTRY_MU: return (yoke_input){YOKE_INPUT_MU, end->connection, channel->component, 1.0};
+  case YOKE_ENTRY_ROW_ACCELERATION:
+    return (yoke_input){YOKE_INPUT_ROW_ACCELERATION, end->connection, channel->component, sign};
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE:
+    return (yoke_input){YOKE_INPUT_ROW_ACCELERATION_BARE, end->connection, channel->component, sign};
+  case YOKE_ENTRY_PRESCRIBED: return (yoke_input){YOKE_INPUT_PRESCRIBED, end->connection, channel->component, sign};
+  case YOKE_ENTRY_IMAGE_P: return (yoke_input){YOKE_INPUT_IMAGE_P, k->port[side], channel->component, 1.0};
+  case YOKE_ENTRY_IMAGE_V: return (yoke_input){YOKE_INPUT_IMAGE_V, k->port[side], channel->component, 1.0};
   default:
     return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
-                        yoke_port_freedom(k->kind[side], channel->component), channel->sign[side]};
+                        yoke_port_freedom(k->kind[side], channel->component), sign};
   }
 }
 
@@ -401,8 +437,14 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
   const int    n                                    = wire->formulation->channels(wire->self, channels);
   for (int side = 0; side < 2; ++side) {
-    ghost_end end = {-1, -1};
+    ghost_end          end     = {-1, -1};
+    yoke_port_request *request = &b->split->parts[k->part[side]].port_request[k->port[side]];
     for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) wire->input_at[side][i] = -1;
+    if (request->extras != 0) { /* they belong to the rows of the joint as this side has it */
+      YOKE_TRY(add_ghost(b, k, side, &end));
+      request->connection = end.connection;
+      for (int r = 0; r < k->joint.n; ++r) request->rows |= 1u << k->joint.own[r];
+    }
     for (int i = 0; i < n; ++i) {
       const yoke_entry entry = channels[i].enters[side];
       if (entry == YOKE_ENTRY_NONE) continue;
@@ -415,33 +457,96 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   return YOKE_OK;
 }
 
-/* Values of the channels of a joint at the start: multipliers of the whole model and copies of its motion. */
+/* Value of one channel as side `side` gets it, or `unknown`. */
+static double channel_value(const yoke_split_coupling *k, const yoke_channel *channel, int side, const double *lambda,
+                            const double *const y[2], double unknown) {
+  const int    at = channel->component, other = 1 - side;
+  const double sign = channel->sign[side];
+  switch (channel->enters[side]) {
+  case YOKE_ENTRY_LAMBDA: return lambda[at];
+  case YOKE_ENTRY_COPY_P: return y[other][at];
+  case YOKE_ENTRY_COPY_V: return y[other][yoke_port_n_p(k->kind[other]) + at];
+  case YOKE_ENTRY_PRESCRIBED:
+  case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, true) / sign;
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, false) / sign;
+  case YOKE_ENTRY_MU:      /* 0 */
+  case YOKE_ENTRY_IMAGE_P: /* known through the copies */
+  case YOKE_ENTRY_IMAGE_V:
+  case YOKE_ENTRY_FORCE:
+  case YOKE_ENTRY_NONE: break;
+  }
+  return unknown;
+}
+
+void yoke_split_joint_values(const yoke_split *split, int i_coupling, const double *lambda, const double *const y[2],
+                             double *u) {
+  const yoke_wire *wire                                 = &split->wires[i_coupling];
+  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
+  const int        n                                    = wire->formulation->channels(wire->self, channels);
+  for (int i = 0; i < n; ++i) {
+    u[i] = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      u[i] = channel_value(&split->couplings[i_coupling], &channels[i], side, lambda, y, u[i]);
+    }
+  }
+}
+
+/* Values of the channels of a joint at the start: multipliers of the whole model, its motion and accelerations. */
 static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_split *split                                = b->split;
   yoke_channel      channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
   const int         n                                    = wire->formulation->channels(wire->self, channels);
-  double            p[2][7], v[2][6];
+  double            out[2][YOKE_PORT_MAX_Y];
   if (!k->is_joint) return YOKE_OK;
   k->initial = yoke_allocate((size_t)n + 1, sizeof *k->initial);
   if (k->initial == NULL) return no_memory(b);
   for (int side = 0; side < 2; ++side) {
     const yoke_frame end = coupling_end(b, k, side);
-    yoke_start_motion(&split->start, split->model, &end, p[side], v[side]);
+    const int        n_p = yoke_port_n_p(k->kind[side]), n_v = yoke_port_n_v(k->kind[side]);
+    double           p[7], v[6], a[6];
+    yoke_start_motion(&split->start, split->model, &end, p, v);
+    yoke_start_acceleration(&split->start, split->model, &end, a);
+    memcpy(out[side], p, (size_t)n_p * sizeof *p);
+    memcpy(out[side] + n_p, v, (size_t)n_v * sizeof *v);
+    memcpy(out[side] + n_p + n_v, a, (size_t)n_v * sizeof *a);
   }
-  for (int i = 0; i < n; ++i) {
-    for (int side = 0; side < 2; ++side) {
-      const int at = channels[i].component;
-      switch (channels[i].enters[side]) {
-      case YOKE_ENTRY_LAMBDA: k->initial[i] = split->start.lambda[7 * k->connection + at]; break;
-      case YOKE_ENTRY_COPY_P: k->initial[i] = p[1 - side][at]; break;
-      case YOKE_ENTRY_COPY_V: k->initial[i] = v[1 - side][at]; break;
-      case YOKE_ENTRY_MU: /* starts at 0 */
-      case YOKE_ENTRY_FORCE:
-      case YOKE_ENTRY_NONE: break;
-      }
-    }
-  }
+  const double *const y[2] = {out[0], out[1]};
+  yoke_split_joint_values(split, (int)(k - split->couplings), split->start.lambda + 7 * k->connection, y, k->initial);
   wire->initial = k->initial;
+  return YOKE_OK;
+}
+
+/* The side of a kinematic coupling whose motion is prescribed: as given, else the lighter one. */
+static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
+  const yoke_split *split = b->split;
+  const char       *given = find_choice(split, k)->prescribed;
+  double            ratio;
+  if (!k->is_joint || strcmp(k->settings.formulation, "kinematic") != 0) return YOKE_OK;
+  for (int side = 0; side < 2; ++side) {
+    k->settings.prescribed = side;
+    if (strcmp(given, part_name(b, k->part[side])) == 0) return YOKE_OK;
+  }
+  if (given[0] != '\0') {
+    return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': prescribed is '%s', expected '%s' or '%s', which it joins",
+                     k->name, given, part_name(b, k->part[0]), part_name(b, k->part[1]));
+  }
+  yoke_joint_end end[2];
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame frame = coupling_end(b, k, side);
+    end[side]              = (yoke_joint_end){
+                     .submodel = split->parts[k->part[side]].model, .frame = b->frame_map[k->frame[side]], .kind = k->kind[side]};
+    yoke_start_motion(&split->start, split->model, &frame, end[side].p, end[side].v);
+  }
+  const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.prescribed, &ratio);
+  if (status != YOKE_OK) {
+    return yoke_fail(b->ctx, status, "coupling '%s': name the side whose motion follows (prescribed: '%s' or '%s')",
+                     k->name, part_name(b, k->part[0]), part_name(b, k->part[1]));
+  }
+  yoke_warn(b->ctx,
+            "coupling '%s': the motion of subsystem '%s' is prescribed, since '%s' weighs at least %.4g times as much "
+            "at the joint; name it to choose (prescribed: %s)",
+            k->name, part_name(b, k->part[k->settings.prescribed]), part_name(b, k->part[1 - k->settings.prescribed]),
+            ratio, part_name(b, k->part[k->settings.prescribed]));
   return YOKE_OK;
 }
 
@@ -459,9 +564,8 @@ yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling)
 
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_cosimulation_def *c = &b->split->model->cosimulation;
-  YOKE_TRY(set_coupling(b->ctx, b->split, k));
-  wire->name        = k->name;
-  wire->formulation = yoke_formulation_find(k->settings.formulation);
+  wire->name                     = k->name;
+  wire->formulation              = yoke_formulation_find(k->settings.formulation);
   if (wire->formulation == NULL || wire->formulation->for_joints != k->is_joint) {
     return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': formulation '%s' is not for %s, expected '%s'", k->name,
                      k->settings.formulation, k->is_joint ? "rigid joints" : "force elements and flexible joints",
@@ -564,7 +668,7 @@ void yoke_split_destroy(yoke_split **split) {
 static yoke_status build(builder *b) {
   yoke_split *s = b->split;
   YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
-  YOKE_TRY(yoke_start_create(b->ctx, s->model, &s->start));
+  YOKE_TRY(yoke_start_create(b->ctx, &s->partition, b->q, b->v, &s->start));
   s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
   b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
   if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);
@@ -573,6 +677,8 @@ static yoke_status build(builder *b) {
     YOKE_TRY(yoke_submodel_create(b->ctx, &s->partition, &s->start, p, &s->parts[p]));
   YOKE_TRY(map_frames(b));
   YOKE_TRY(sort_connections(b));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_coupling(b->ctx, s, &s->couplings[k]));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_prescribed(b, &s->couplings[k])); /* while no part has ghosts */
   for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(connect(b, &s->couplings[k], &s->wires[k]));
   YOKE_TRY(sort_loads(b));
   YOKE_TRY(sort_events(b));
@@ -581,7 +687,12 @@ static yoke_status build(builder *b) {
 }
 
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out) {
-  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split)};
+  return yoke_split_create_at(ctx, model, NULL, NULL, out);
+}
+
+yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                                 yoke_split **out) {
+  builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split), .q = q, .v = v};
   *out      = NULL;
   if (b.split == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", model->name);
   b.split->model           = model;
@@ -609,6 +720,7 @@ yoke_native_def yoke_split_native(const yoke_split *split, int part) {
                            .model        = s->model,
                            .n_ports      = s->n_ports,
                            .port_frame   = s->port_frame,
+                           .port_request = s->port_request,
                            .n_inputs     = s->n_inputs,
                            .inputs       = s->inputs,
                            .no_integrals = !needs_integrals(split, part)};

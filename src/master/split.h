@@ -2,7 +2,8 @@
  *
  *   1. The whole model is assembled; every submodel starts from its share of the assembled positions and velocities.
  *   2. A connection inside a part goes into its submodel. One between two parts becomes a coupling: constitutive for a
- *      force element or flexible joint, a constraint for a rigid joint with the rows that its two bodies can feel. So does
+ *      force element or flexible joint, a constraint for a rigid joint with the rows that its two bodies can feel and that do
+ *      not follow from other joints (coupling_redundancy.h). So does
  *      the element of a chain at a cut ("c.cut[1]", ..., side 1 is the piece of lower masses).
  *   3. A coupling has one port per side: a frame at the connection's end with the axes of its body. Its law is a force element
  *      between these two frames (origins zero; the axes of the connection's ends are in the link).
@@ -57,11 +58,17 @@ yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke
 
 /* Keeps `model`. Uses model->cosimulation for formulations, scheme and order (combinations are checked). Gives. */
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out);
+/* The same with q [nq] and v [nv] of the whole model (no quadratures) as its start, where they fit the joints. */
+yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, const double *q, const double *v,
+                                 yoke_split **out);
 void        yoke_split_destroy(yoke_split **split);
 
 /* What a native subsystem of this part is made of; borrows the split. */
 yoke_native_def yoke_split_native(const yoke_split *split, int part);
 
+/* Values of the channels of coupling k, a joint, for its multipliers `lambda` (the joint's own order) and the outputs y (p, v,
+ * accelerations) of its two ports in the whole model. */
+void yoke_split_joint_values(const yoke_split *split, int k, const double *lambda, const double *const y[2], double *u);
 /* What a coupling's formulation was made of; borrows the split. */
 yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling);
 

@@ -1,4 +1,5 @@
 #include "master/submodel.h"
+#include "master/coupling_redundancy.h"
 
 #include "base/text.h"
 #include "linalg/space.h"
@@ -137,23 +138,30 @@ void yoke_start_clear(yoke_start *start) {
   free(start->v);
   free(start->q_at);
   free(start->v_at);
+  free(start->a);
   free(start->lambda);
+  free(start->retired);
   *start = (yoke_start){0};
 }
 
-/* Multipliers of all joints at the assembled start: those that keep g'' = 0, of least norm where joints are redundant. */
+/* Accelerations, and multipliers of all joints at the assembled start: those that keep g'' = 0; of least norm where joints
+ * are redundant, but 0 in rows that are not coupled. */
 static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
                                      const yoke_equations *e, void *work, yoke_start *out) {
-  double *lambda     = yoke_allocate((size_t)e->ng + (size_t)e->nv + 1, sizeof *lambda), unused[7];
+  double *lambda     = yoke_allocate((size_t)e->ng + 1, sizeof *lambda), unused[7];
+  out->a             = yoke_allocate((size_t)e->nv + 1, sizeof *out->a);
   out->lambda        = yoke_allocate(7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
-  yoke_status status = lambda != NULL && out->lambda != NULL
+  yoke_status status = lambda != NULL && out->a != NULL && out->lambda != NULL
                            ? YOKE_OK
                            : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d multipliers", e->ng);
   if (status == YOKE_OK && e->ng > 0) {
-    status = e->ops->derivative(e->self, work, model->t_start, out->q, out->v, NULL, NULL, lambda + e->ng, lambda);
+    status = e->ops->derivative(e->self, work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
     if (status != YOKE_OK) {
       status = yoke_fail(ctx, YOKE_E_MODEL, "model '%s': the forces in its joints at the start cannot be found (%s)",
                          model->name, yoke_status_text(status));
+    } else {
+      status = yoke_coupling_redundancy_move(out, mb, work, model->t_start, out->q, lambda);
+      if (status != YOKE_OK) status = yoke_fail(ctx, status, "no memory for %d multipliers", e->ng);
     }
     for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
       if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
@@ -165,11 +173,13 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
   return status;
 }
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out) {
-  const size_t    n         = (size_t)model->n_bodies + 1;
-  yoke_equations  equations = {0};
-  yoke_multibody *mb        = NULL;
-  yoke_assembly   assembly  = {0};
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, const double *q, const double *v,
+                              yoke_start *out) {
+  const yoke_model *model     = partition->model;
+  const size_t      n         = (size_t)model->n_bodies + 1;
+  yoke_equations    equations = {0};
+  yoke_multibody   *mb        = NULL;
+  yoke_assembly     assembly  = {0};
   *out               = (yoke_start){.q_at = yoke_allocate(n, sizeof(int)), .v_at = yoke_allocate(n, sizeof(int))};
   yoke_status status = yoke_multibody_create(ctx, model, NULL, &equations, &mb);
   if (status != YOKE_OK) {
@@ -187,6 +197,11 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_s
       out->v_at[b] = yoke_multibody_v_offset(mb, b);
     }
     status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+    if (status == YOKE_OK && q != NULL) { /* the assembly still tells which rows are redundant */
+      memcpy(out->q, q, (size_t)equations.nq * sizeof *q);
+      memcpy(out->v, v, (size_t)equations.nv * sizeof *v);
+    }
+    if (status == YOKE_OK) status = yoke_coupling_redundancy_find(ctx, mb, work, partition, &assembly, out);
     if (status == YOKE_OK) status = start_multipliers(ctx, model, mb, &equations, work, out);
   }
   yoke_assembly_clear(&assembly);
@@ -236,6 +251,27 @@ void yoke_start_motion(const yoke_start *start, const yoke_model *model, const y
     memcpy(p + 3, q + 3, 4 * sizeof *p);
     quaternion_normalise(p + 3);
   }
+}
+
+/* C'' = r'' + alpha x c + w x (w x c), c = R origin, alpha = R omega'. */
+void yoke_start_acceleration(const yoke_start *start, const yoke_model *model, const yoke_frame *frame, double a[6]) {
+  const yoke_body     *body = &model->bodies[frame->body];
+  const yoke_body_kind kind = port_kind(body->kind);
+  const int            v_at = start->v_at[frame->body] + frame->mass;
+  const double        *own  = start->a + v_at;
+  double               c[3], wc[3], full[6] = {0.0}, alpha[3];
+  yoke_pose            pose;
+  body_pose(body->kind, start->q + start->q_at[frame->body] + frame->mass, start->v + v_at, &pose);
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) full[yoke_port_freedom(kind, k)] = own[k];
+  if (kind == YOKE_BODY_RIGID) { /* omega' is in body axes */
+    mat3_apply(alpha, pose.R, full + 3);
+    vec3_copy(full + 3, alpha);
+  }
+  mat3_apply(c, pose.R, frame->origin);
+  vec3_cross(wc, pose.w, c);
+  vec3_add_cross(full, 1.0, full + 3, c);
+  vec3_add_cross(full, 1.0, pose.w, wc);
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) a[k] = full[yoke_port_freedom(kind, k)];
 }
 
 void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose) {
@@ -382,6 +418,7 @@ void yoke_submodel_clear(yoke_submodel *s) {
     free(m);
   }
   free(s->port_frame);
+  free(s->port_request);
   free(s->inputs);
   *s = (yoke_submodel){0};
 }
@@ -474,13 +511,18 @@ int yoke_submodel_add_input(yoke_submodel *s, const yoke_input *input) {
   return s->n_inputs++;
 }
 
-int yoke_submodel_add_port(yoke_submodel *s, int frame, int *y_at) {
-  void *wider = room(s->port_frame, s->n_ports, &s->capacity_ports, sizeof *s->port_frame);
+int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras, int n_rows, int *y_at) {
+  int   capacity = s->capacity_ports;
+  void *wider    = room(s->port_request, s->n_ports, &capacity, sizeof *s->port_request);
   if (wider == NULL) return -1;
-  s->port_frame             = wider;
-  s->port_frame[s->n_ports] = frame;
-  *y_at                     = s->ny;
-  s->ny += yoke_port_n_y(s->model->bodies[s->model->frames[frame].body].kind);
+  s->port_request = wider;
+  wider           = room(s->port_frame, s->n_ports, &s->capacity_ports, sizeof *s->port_frame);
+  if (wider == NULL) return -1;
+  s->port_frame               = wider;
+  s->port_frame[s->n_ports]   = frame;
+  s->port_request[s->n_ports] = (yoke_port_request){.extras = extras, .connection = -1};
+  *y_at                       = s->ny;
+  s->ny += yoke_port_n_y(s->model->bodies[s->model->frames[frame].body].kind) + yoke_port_n_extras(extras, n_rows);
   return s->n_ports++;
 }
 

@@ -37,25 +37,34 @@ yoke_place  yoke_partition_find(const yoke_partition *partition, int body, int m
 typedef struct yoke_start {
   double *q, *v;       /* [nq], [nv] */
   int    *q_at, *v_at; /* [n_bodies] where a body's share starts */
+  double *a;           /* [nv] accelerations */
   double *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
+  bool   *retired;     /* [n_connections, 7] rows of couplings that follow from other joints and are left out */
+  bool    any_retired;
 } yoke_start;
 
-yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, yoke_start *out);
+/* Keeps partition->model. q and v NULL: assembled from what the user wrote; else they are the start, positions and
+ * velocities that fit the joints. */
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition, const double *q, const double *v,
+                              yoke_start *out);
 void        yoke_start_clear(yoke_start *start);
 
 /* Motion p, v (port.h) of a frame with the axes of its body, at the start. */
 void yoke_start_motion(const yoke_start *start, const yoke_model *model, const yoke_frame *frame, double p[7],
                        double v[6]);
+/* Its accelerations. */
+void yoke_start_acceleration(const yoke_start *start, const yoke_model *model, const yoke_frame *frame, double a[6]);
 /* Pose of the body of a frame as the user drew it; lengths that are not given are taken there, as the whole model does. */
 void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose);
 
 typedef struct yoke_submodel {
-  yoke_model *model;
-  int         n_ports, n_inputs;
-  int        *port_frame; /* [n_ports] */
-  yoke_input *inputs;     /* [n_inputs] */
-  int         ny;         /* outputs of all ports */
-  int         capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_inputs, capacity_loads,
+  yoke_model        *model;
+  int                n_ports, n_inputs;
+  int               *port_frame;   /* [n_ports] */
+  yoke_port_request *port_request; /* [n_ports]; their connections are set when they exist */
+  yoke_input        *inputs;       /* [n_inputs] */
+  int                ny;           /* outputs of all ports */
+  int capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_inputs, capacity_loads,
       capacity_events;
 } yoke_submodel;
 
@@ -71,8 +80,8 @@ int yoke_submodel_add_ghost(yoke_submodel *submodel, const yoke_ghost *ghost);
 int yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
 int yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
 int yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
-/* A port at a frame of the submodel; *y_at is where its outputs start. */
-int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int *y_at);
+/* A port at a frame of the submodel, with extras for a joint of n_rows rows; *y_at is where its outputs start. */
+int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras, int n_rows, int *y_at);
 
 /* The numbers of variables stay those of the whole model; variables of other parts, which nothing here reads, point to body 0. */
 yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *submodel, const yoke_partition *partition,

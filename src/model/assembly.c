@@ -4,20 +4,19 @@
  * The regularisation eps makes redundant conditions harmless: consistent ones do not change the solution. */
 #include "model/assembly.h"
 #include "base/text.h"
+#include "model/redundancy.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/SuiteSparseQR_C.h>
 
 enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, MAX_JOINT_FREEDOMS = 12 };
 static const double regularisation = 1e-12; /* eps */
 static const double kept_weight    = 1e-6;  /* kept bodies that have to move: share of their mobility */
 static const double probe_step     = 1e-2;  /* distance of a second position [rad, or share of the extent] */
 static const double tolerance      = 1e-12; /* |r| relative to the size of the mechanism */
-static const double rank_tolerance = 1e-9;  /* pivots of the QR below this share of the largest are zero */
 
 typedef struct problem {
   const yoke_model     *model;
@@ -442,70 +441,20 @@ static yoke_status probe_position(problem *p, const double *q, const double *v, 
   return status;
 }
 
-static int compare_ints(const void *a, const void *b) {
-  return *(const int *)a - *(const int *)b;
-}
-
-/* Rows of G that depend on others: sparse QR of G^T, its columns (the rows of G) scaled to length one. Columns whose
- * part outside the span of the earlier ones is shorter than rank_tolerance come last in the permutation. */
-static yoke_status redundant_rows(problem *p, yoke_assembly *out) {
-  const int      ng = p->equations->ng, nv = p->equations->nv;
-  cholmod_common common;
-  cholmod_l_start(&common);
-  common.print = 0;
-  cholmod_sparse *columns =
-      cholmod_l_allocate_sparse((size_t)nv, (size_t)ng, (size_t)p->row_start[ng], 0, 1, 0, CHOLMOD_REAL, &common);
-  cholmod_sparse   *R      = NULL;
-  SuiteSparse_long *order  = NULL;
-  yoke_status       status = YOKE_E_MEMORY;
-  if (columns == NULL) goto done;
-  for (int r = 0; r < ng; ++r) {
-    double length = 0.0;
-    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) length = hypot(length, p->value[k]);
-    ((SuiteSparse_long *)columns->p)[r] = p->row_start[r];
-    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) {
-      ((SuiteSparse_long *)columns->i)[k] = p->column[k];
-      ((double *)columns->x)[k]           = length > 0.0 ? p->value[k] / length : 0.0;
-    }
-  }
-  ((SuiteSparse_long *)columns->p)[ng] = p->row_start[ng];
-  const SuiteSparse_long rank = SuiteSparseQR_C(SPQR_ORDERING_DEFAULT, rank_tolerance, 0, 0, columns, NULL, NULL, NULL,
-                                                NULL, &R, &order, NULL, NULL, NULL, &common);
-  if (rank < 0) goto done;
-  out->n_redundant = ng - (int)rank;
-  out->redundant   = malloc(((size_t)out->n_redundant + 1) * sizeof *out->redundant);
-  if (out->redundant == NULL) goto done;
-  for (int i = 0; i < out->n_redundant; ++i) out->redundant[i] = order != NULL ? (int)order[rank + i] : (int)rank + i;
-  qsort(out->redundant, (size_t)out->n_redundant, sizeof *out->redundant, compare_ints);
-  status = YOKE_OK;
-done:
-  cholmod_l_free((size_t)ng, sizeof *order, order, &common);
-  cholmod_l_free_sparse(&R, &common);
-  cholmod_l_free_sparse(&columns, &common);
-  cholmod_l_finish(&common);
-  return status;
-}
-
 /* Rows that follow from the others at q and also at another position: at a singular position some do so for an
  * instant only. When no second position is found, no row counts as redundant. */
 static yoke_status find_redundancy(problem *p, const double *q, const double *v, yoke_assembly *out) {
-  fill_rows(p, q, v, false);
-  YOKE_TRY(redundant_rows(p, out));
+  YOKE_TRY(yoke_redundancy_rows(p->mb, p->work, p->t, q, NULL, &out->n_redundant, &out->redundant));
   if (out->n_redundant == 0) return YOKE_OK;
-  double *q2 = malloc(((size_t)p->equations->nq + 1) * sizeof *q2);
-  if (q2 == NULL) return YOKE_E_MEMORY;
-  yoke_status status = probe_position(p, q, v, q2);
+  out->probe = malloc(((size_t)p->equations->nq + 1) * sizeof *out->probe);
+  if (out->probe == NULL) return YOKE_E_MEMORY;
+  const yoke_status status = probe_position(p, q, v, out->probe);
   free(out->redundant);
   out->redundant   = NULL;
   out->n_redundant = 0;
-  if (status == YOKE_OK) {
-    fill_rows(p, q2, v, false);
-    status = redundant_rows(p, out);
-  } else if (status != YOKE_E_MEMORY) {
-    status = YOKE_OK;
-  }
-  free(q2);
-  return status;
+  if (status == YOKE_OK)
+    return yoke_redundancy_rows(p->mb, p->work, p->t, out->probe, NULL, &out->n_redundant, &out->redundant);
+  return status != YOKE_E_MEMORY ? YOKE_OK : status;
 }
 
 yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
@@ -548,5 +497,6 @@ yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, cons
 
 void yoke_assembly_clear(yoke_assembly *assembly) {
   free(assembly->redundant);
+  free(assembly->probe);
   *assembly = (yoke_assembly){0};
 }

@@ -10,9 +10,10 @@
 #include "model/multibody.h"
 
 typedef struct yoke_assembly {
-  int    n_redundant; /* constraint rows that follow from the others, wherever the mechanism goes */
-  int   *redundant;   /* [n_redundant] rows, increasing; owned */
-  double moved;       /* largest change of a position component of the guess [m or rad] */
+  int     n_redundant; /* constraint rows that follow from the others, wherever the mechanism goes */
+  int    *redundant;   /* [n_redundant] rows, increasing; owned */
+  double *probe;       /* [nq] the second position, where they were found; owned, NULL: not needed */
+  double  moved;       /* largest change of a position component of the guess [m or rad] */
 } yoke_assembly;
 
 /* q [nq] and v [nv] receive the consistent start at time t. An impossible assembly names the joint that

@@ -4,6 +4,9 @@
  *   M v' = f(t, q, v, u) + G(q)^T lambda       M constant and block diagonal
  *   0 = g(t, q),  0 = g' = G v + g_t,  0 = g'' = G v' + gamma(t, q, v)
  *   0 = n(q)                          norms of Euler parameters
+ * Guided rows, if there are any, are met by the accelerations alone: 0 = L(t, q, u) v' + c(t, q, v, u), and their
+ * multipliers act like those of constraints, M v' = f + G^T lambda + L^T mu. They have no place in g, g' or projections.
+ * Arrays `lambda` hold both kinds: lambda [ng], then mu [n_guided].
  *
  * Two views:
  *   ordinary: (q', v') as a function of (t, q, v, u), lambda eliminated on the acceleration level.
@@ -14,7 +17,8 @@
  *              q' = T (v + G^T mu) + N^T nu,  M v' = f + G^T lambda,  0 = G v + g_t,  0 = g,  0 = n
  *              (rows of lambda: velocity constraint; rows of mu: position constraint; rows of nu: norms)
  *     INDEX1   x = (q, v, a, lambda), v' = a, 0 = f + G^T lambda - M a,
- *              0 = G a + gamma + 2 alpha g' + beta^2 g     (Baumgarte; alpha = beta = 0 with projection).
+ *              0 = G a + gamma + 2 alpha g' + beta^2 g     (Baumgarte; alpha = beta = 0 with projection);
+ *              guided rows 0 = L a + c behind those of lambda. Equations that have some give this form whatever is asked.
  *
  * Everything here is constant and shared between threads; `work` is scratch of `work_size` bytes (64-byte
  * aligned) owned by the caller's task. Non-finite results are returned as YOKE_NON_FINITE. */
@@ -75,7 +79,7 @@ typedef struct yoke_equations_ops {
   const char *kind; /* "multibody", "chain", or a test's own */
   void (*destroy)(void *self);
 
-  /* Ordinary view, required. qdot [nq] and lambda [ng] may be NULL. a [nv].
+  /* Ordinary view, required. qdot [nq] and lambda [ng + n_guided] may be NULL. a [nv].
    * Near singular positions lambda is the minimum-norm solution. */
   yoke_status (*derivative)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                             double *qdot, double *a, double *lambda);
@@ -128,12 +132,18 @@ struct yoke_equations {
   void                     *self; /* constant */
   int                       nq, nv, ng, n_norms, nu, n_events;
   int                       n_quadratures;   /* the last ones of q */
+  int                       n_guided;        /* rows met by accelerations alone, see above */
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
   size_t                    work_size;       /* bytes */
   void                     *owner;           /* what else lives as long as these equations; NULL: nothing */
   void (*release)(void *owner);              /* called after ops->destroy */
   const yoke_switches *switches;             /* of the loads; borrowed from the owner or self. NULL: none */
 };
+
+/* Length of arrays of multipliers. */
+static inline int yoke_n_multipliers(const yoke_equations *equations) {
+  return equations->ng + equations->n_guided;
+}
 
 /* The first time strictly after t at which the right-hand side is not smooth (`next_break`, `switches`), or +infinity. */
 double yoke_equations_next_break(const yoke_equations *equations, double t);

@@ -19,6 +19,7 @@ static void mb_destroy(void *self) {
   free(mb->integral);
   free(mb->nodes);
   free(mb->joints);
+  free(mb->guided);
   free(mb->forces);
   free(mb->driven);
   free(mb->loads);
@@ -222,11 +223,29 @@ static yoke_status check_distance(yoke_context *ctx, const yoke_connection *conn
                    connection->name, length);
 }
 
-static bool is_driven(const yoke_multibody_options *options, int c) {
+static bool has_lambda(const yoke_multibody_options *options, int c) {
   for (int i = 0; i < options->n_inputs; ++i) {
     if (options->inputs[i].kind == YOKE_INPUT_LAMBDA && options->inputs[i].frame == c) return true;
   }
   return false;
+}
+
+/* Rows of a joint that only extras of a port look at; 0: all that act. */
+static unsigned requested_rows(const yoke_multibody_options *options, int c) {
+  unsigned rows = 0;
+  for (int k = 0; options->port_request != NULL && k < options->n_ports; ++k) {
+    if (options->port_request[k].extras != 0 && options->port_request[k].connection == c)
+      rows |= options->port_request[k].rows;
+  }
+  return rows;
+}
+
+/* Does a joint at a ghost act by its multipliers, or is it there for the extras of a port only (its multipliers are then 0)? */
+static bool is_driven(const yoke_multibody_options *options, int c) {
+  for (int k = 0; options->port_request != NULL && k < options->n_ports; ++k) {
+    if (options->port_request[k].extras != 0 && options->port_request[k].connection == c) return true;
+  }
+  return has_lambda(options, c);
 }
 
 /* Input that is the multiplier of row r of connection c, -1: none. */
@@ -239,7 +258,7 @@ static int find_multiplier(const yoke_multibody_options *options, yoke_input_kin
   return found;
 }
 
-/* A rigid joint at a ghost whose multipliers are inputs, for every row that has an effect. */
+/* A rigid joint at a ghost whose multipliers are inputs; rows without one carry no force. */
 static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_driven             *driven     = &mb->driven[mb->n_driven];
@@ -249,23 +268,18 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   *driven                  = (mb_driven){.connection = c};
   mb_set_link(mb, connection->frame, &driven->link);
   link_kinds(mb, &driven->link, kind);
-  const bool is_ghost[2] = {driven->link.node[0] >= mb->n_nodes, driven->link.node[1] >= mb->n_nodes};
-  if (n == 0 || connection->flexible || connection->motion != NULL || is_ghost[0] == is_ghost[1]) {
+  driven->side = mb_real_side(mb, &driven->link);
+  if (n == 0 || connection->flexible || connection->motion != NULL || driven->side < 0) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "connection '%s': multipliers can be given only for a rigid joint without prescribed motion that "
                      "ends at one ghost",
                      connection->name);
   }
-  driven->side = is_ghost[0] ? 1 : 0;
+  const unsigned requested = requested_rows(options, c);
   for (int r = 0; r < n; ++r) {
-    const int input = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
-    if (input < 0 && yoke_row_is_idle(&rows[r], &driven->link, kind)) continue;
-    if (input < 0) {
-      char label[32];
-      yoke_row_label(&rows[r], label, sizeof label);
-      return yoke_fail(ctx, YOKE_E_USAGE, "connection '%s': row '%s' has no multiplier among the inputs",
-                       connection->name, label);
-    }
+    const int  input   = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
+    const bool skipped = requested != 0 && (requested >> r & 1u) == 0;
+    if (input < 0 && (has_lambda(options, c) || skipped || yoke_row_is_idle(&rows[r], &driven->link, kind))) continue;
     driven->row[driven->n]     = rows[r];
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
@@ -349,16 +363,18 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   mb->joints              = yoke_allocate(n, sizeof *mb->joints);
   mb->forces              = yoke_allocate(n, sizeof *mb->forces);
   mb->driven              = yoke_allocate(n, sizeof *mb->driven);
+  mb->guided              = yoke_allocate(n, sizeof *mb->guided);
   mb->connection_joint    = yoke_allocate(n, sizeof *mb->connection_joint);
   mb->connection_force    = yoke_allocate(n, sizeof *mb->connection_force);
-  if (mb->joints == NULL || mb->forces == NULL || mb->driven == NULL || mb->connection_joint == NULL ||
-      mb->connection_force == NULL) {
+  if (mb->joints == NULL || mb->forces == NULL || mb->driven == NULL || mb->guided == NULL ||
+      mb->connection_joint == NULL || mb->connection_force == NULL) {
     return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d connections", model->n_connections);
   }
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
     mb->connection_joint[c] = mb->connection_force[c] = -1;
     const bool is_joint                               = yoke_connection_is_joint(connection->kind);
+    if (mb_is_guided(options, c)) continue;
     if (is_driven(options, c)) {
       YOKE_TRY(build_driven(mb, ctx, c, options));
       continue;
@@ -368,11 +384,15 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
     }
     if (!is_joint || connection->flexible) build_force(mb, c, guess);
   }
-  mb->row_joint = yoke_allocate((size_t)mb->ng + 1, sizeof *mb->row_joint);
-  mb->retired   = yoke_allocate((size_t)mb->ng + 1, sizeof *mb->retired);
+  mb->n_rows = mb->ng;
+  for (int c = 0; c < model->n_connections; ++c) { /* behind all others */
+    if (mb_is_guided(options, c)) YOKE_TRY(mb_build_guided(mb, ctx, c, options));
+  }
+  mb->row_joint = yoke_allocate((size_t)mb->n_rows + 1, sizeof *mb->row_joint);
+  mb->retired   = yoke_allocate((size_t)mb->n_rows + 1, sizeof *mb->retired);
   if (mb->row_joint == NULL || mb->retired == NULL)
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d constraint rows", mb->ng);
-  for (int j = 0; j < mb->n_joints; ++j) {
+    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d constraint rows", mb->n_rows);
+  for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
     for (int i = 0; i < mb->joints[j].n; ++i) mb->row_joint[mb->joints[j].g0 + i] = j;
   }
   return YOKE_OK;
@@ -391,7 +411,12 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
   case YOKE_INPUT_GHOST_P: mb->ghosts[input->frame].from_p[input->component] = i; break;
   case YOKE_INPUT_GHOST_V: mb->ghosts[input->frame].from_v[input->component] = i; break;
   case YOKE_INPUT_LAMBDA:
-  case YOKE_INPUT_MU: break; /* read through mb_driven */
+  case YOKE_INPUT_MU:
+  case YOKE_INPUT_ROW_ACCELERATION:
+  case YOKE_INPUT_ROW_ACCELERATION_BARE:
+  case YOKE_INPUT_PRESCRIBED: /* read through mb_driven and mb_guided */
+  case YOKE_INPUT_IMAGE_P:
+  case YOKE_INPUT_IMAGE_V: break; /* through mb_port */
   }
 }
 
@@ -600,10 +625,51 @@ static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_p
   if (mb_is_line_kind(port->kind)) {
     port->iq = mb->body_q[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
     port->iv = mb->body_v[frame->body] + (port->kind == YOKE_BODY_CHAIN ? frame->mass : 0);
-  } else {
-    port->node = mb->frame_node[f];
   }
+  if (mb->frame_node != NULL) port->node = mb->frame_node[f]; /* a chain alone has no nodes */
   return YOKE_OK;
+}
+
+/* Extras belong to the rows of a joint between the body of the port and a ghost. */
+static yoke_status set_request(const yoke_multibody *mb, yoke_context *ctx, int f, const yoke_port_request *request,
+                               mb_port *port) {
+  port->driven = port->guided = -1;
+  if (request == NULL || request->extras == 0) return YOKE_OK;
+  const int node = mb->frame_node != NULL ? mb->frame_node[f] : -1; /* a chain alone has no nodes */
+  port->extras   = request->extras;
+  for (int i = 0; i < mb->n_driven; ++i) {
+    const mb_driven *driven = &mb->driven[i];
+    if (driven->connection == request->connection && driven->link.node[driven->side] == node) port->driven = i;
+  }
+  for (int i = 0; i < mb->n_guided; ++i) {
+    const mb_joint *joint = &mb->joints[mb->n_joints + i];
+    if (joint->connection == request->connection && joint->link.node[mb->guided[i].side] == node) port->guided = i;
+  }
+  if (port->driven >= 0 || port->guided >= 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "port '%s': connection %d is no rigid joint between its body and a ghost",
+                   mb->model->frames[f].name, request->connection);
+}
+
+/* Inputs that are the image of port k, all of them where it is asked for. */
+static yoke_status set_image(const yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options, int k,
+                             mb_port *port) {
+  const int n_p = yoke_port_n_p(port->kind), n_v = yoke_port_n_v(port->kind);
+  int       missing = n_p + n_v;
+  for (int i = 0; i < YOKE_PORT_MAX_P; ++i) port->image_p[i] = -1;
+  for (int i = 0; i < YOKE_PORT_MAX_V; ++i) port->image_v[i] = -1;
+  for (int i = 0; i < options->n_inputs; ++i) {
+    const yoke_input *input = &options->inputs[i];
+    if ((input->kind != YOKE_INPUT_IMAGE_P && input->kind != YOKE_INPUT_IMAGE_V) || input->frame != k) continue;
+    const bool is_p = input->kind == YOKE_INPUT_IMAGE_P;
+    int       *at   = input->component < (is_p ? n_p : n_v)
+                          ? (is_p ? &port->image_p[input->component] : &port->image_v[input->component])
+                          : NULL;
+    if (at != NULL && *at < 0) --missing;
+    if (at != NULL) *at = i;
+  }
+  if ((port->extras & YOKE_EXTRA_IMAGE) == 0 || missing == 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "port '%s': %d components of its image are not among the inputs",
+                   mb->model->frames[options->port_frame[k]].name, missing);
 }
 
 static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
@@ -612,6 +678,9 @@ static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke
   for (int k = 0; k < options->n_ports; ++k) {
     mb_port *port = &mb->ports[k];
     YOKE_TRY(build_port(mb, ctx, options->port_frame[k], port));
+    YOKE_TRY(set_request(mb, ctx, options->port_frame[k],
+                         options->port_request != NULL ? &options->port_request[k] : NULL, port));
+    YOKE_TRY(set_image(mb, ctx, options, k, port));
     port->i_integral = options->port_integrals ? mb->nq_states + mb->n_port_integrals : -1;
     if (options->port_integrals) mb->n_port_integrals += yoke_port_n_integrals(port->kind);
   }
@@ -648,7 +717,12 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
   case YOKE_INPUT_GHOST_P: return yoke_port_n_p(model->ghosts[input->frame].kind);
   case YOKE_INPUT_GHOST_V: return yoke_port_n_v(model->ghosts[input->frame].kind);
   case YOKE_INPUT_LAMBDA:
-  case YOKE_INPUT_MU: return yoke_joint_rows(model->connections[input->frame].kind, rows);
+  case YOKE_INPUT_MU:
+  case YOKE_INPUT_ROW_ACCELERATION:
+  case YOKE_INPUT_ROW_ACCELERATION_BARE:
+  case YOKE_INPUT_PRESCRIBED: return yoke_joint_rows(model->connections[input->frame].kind, rows);
+  case YOKE_INPUT_IMAGE_P: return YOKE_PORT_MAX_P;
+  case YOKE_INPUT_IMAGE_V: return YOKE_PORT_MAX_V;
   }
   return 0;
 }
@@ -658,12 +732,19 @@ static yoke_status check_options(yoke_context *ctx, const yoke_model *model, con
   for (int i = 0; i < options->n_inputs; ++i) {
     const yoke_input *input = &options->inputs[i];
     const bool        is_mu = input->kind == YOKE_INPUT_MU, is_force = input->kind == YOKE_INPUT_FORCE;
-    const bool        is_lambda = is_mu || input->kind == YOKE_INPUT_LAMBDA;
-    const int         n_frames  = is_force ? model->n_frames : is_lambda ? model->n_connections : model->n_ghosts;
+    const bool is_row = input->kind == YOKE_INPUT_ROW_ACCELERATION || input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE ||
+                        input->kind == YOKE_INPUT_PRESCRIBED;
+    const bool is_lambda = is_mu || is_row || input->kind == YOKE_INPUT_LAMBDA;
+    const bool is_image  = input->kind == YOKE_INPUT_IMAGE_P || input->kind == YOKE_INPUT_IMAGE_V;
+    const int  n_frames  = is_force    ? model->n_frames
+                           : is_lambda ? model->n_connections
+                           : is_image  ? options->n_ports
+                                       : model->n_ghosts;
     if (input->frame < 0 || input->frame >= n_frames) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: %s %d does not exist", i,
                        is_force    ? "frame"
                        : is_lambda ? "connection"
+                       : is_image  ? "port"
                                    : "ghost",
                        input->frame);
     }
@@ -680,7 +761,7 @@ static yoke_status check_options(yoke_context *ctx, const yoke_model *model, con
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: a force cannot act on the ghost frame '%s'", i,
                        model->frames[input->frame].name);
     }
-    if (is_force && !isfinite(input->factor)) {
+    if ((is_force || is_row) && !isfinite(input->factor)) {
       return yoke_fail(ctx, YOKE_E_USAGE, "input %d: factor is %g, expected a finite number", i, input->factor);
     }
   }
@@ -763,6 +844,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .nu              = mb->n_inputs,
       .n_events        = model->n_events,
       .n_quadratures   = mb->nq - mb->nq_states,
+      .n_guided        = mb->n_rows - mb->ng,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
       .switches        = &mb->switches,

@@ -5,6 +5,7 @@
 
 #include "model/equations.h"
 #include "model/model.h"
+#include "model/port.h"
 
 /* An input: */
 typedef enum yoke_input_kind {
@@ -12,28 +13,47 @@ typedef enum yoke_input_kind {
   YOKE_INPUT_GHOST_P, /* component of p of a ghost (port.h) */
   YOKE_INPUT_GHOST_V, /* component of v of a ghost */
   YOKE_INPUT_LAMBDA, /* multiplier of row `component` (the joint's own order) of joint `frame` (index of a connection) that ends at a ghost: its
-                       * force lambda grad acts on the real side; the joint is then no constraint of this model */
-  YOKE_INPUT_MU /* second multiplier of a row that also has LAMBDA: q' = T (v + mu grad) of the real side, in directions that
+                       * force lambda grad acts on the real side; the joint is then no constraint of this model, and its rows
+                       * without such an input carry no force */
+  YOKE_INPUT_MU, /* second multiplier of a row that also has LAMBDA: q' = T (v + mu grad) of the real side, in directions that
                        * the model's own constraints leave free */
+  YOKE_INPUT_ROW_ACCELERATION, /* beta of row `component` of joint `frame` (connection) that ends at a ghost. The row is
+                       * guided: met by accelerations alone,  grad . A (real side) + gamma + factor beta = 0,  and its
+                       * multiplier mu (force mu grad on the real side) follows from the equations. gamma is the whole
+                       * part of s'' without accelerations, so p and v of the ghost enter */
+  YOKE_INPUT_ROW_ACCELERATION_BARE, /* the same without gamma, which the other side carries; A is then the acceleration of the joint's frame
+                       * on the real side: its origin's, not that of the centre of mass */
+  YOKE_INPUT_PRESCRIBED, /* as ROW_ACCELERATION; and equations made by prescribed.h keep the row on position and velocity
+                       * level, s = s' = 0 with p and v of the ghost */
+  YOKE_INPUT_IMAGE_P,    /* component of p of the image of port `frame` (port.h) */
+  YOKE_INPUT_IMAGE_V
 } yoke_input_kind;
 
 typedef struct yoke_input {
   yoke_input_kind kind;
-  int             frame;     /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA, MU: connection */
-  int             component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU: row */
-  double          factor;    /* FORCE: the input is multiplied by it (+1 or -1) */
+  int frame; /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA, MU, ROW, PRESCRIBED: connection; IMAGE: port */
+  int    component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU, ROW, PRESCRIBED: row */
+  double factor;    /* FORCE, ROW, PRESCRIBED: the input is multiplied by it (+1 or -1) */
 } yoke_input;
+
+/* Extras that a port shows (port.h), and the joint at a ghost whose rows they belong to. */
+typedef struct yoke_port_request {
+  int      extras;     /* 0: none */
+  int      connection; /* rigid joint between the body of the port and a ghost */
+  unsigned rows; /* bit r: row r (the joint's own order) counts; 0: all that act. Rows with inputs decide before this */
+} yoke_port_request;
 
 typedef struct yoke_multibody_options {
   bool energy;      /* quadratures of dissipated and external work (in this order, last but one and last of q) */
   int  n_integrals; /* quadratures of components of q, before those of energy */
-  const yoke_variable *integrals;
-  int                  n_ports; /* frames whose motion yoke_multibody_port shows */
-  const int           *port_frame;
-  bool                 port_integrals; /* quadratures of the ports' positions, before all other quadratures */
-  int                  n_inputs;
-  const yoke_input    *inputs;
-  double               alpha, beta; /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
+  const yoke_variable     *integrals;
+  int                      n_ports; /* frames whose motion yoke_multibody_port shows */
+  const int               *port_frame;
+  const yoke_port_request *port_request;   /* [n_ports]; NULL: no extras */
+  bool                     port_integrals; /* quadratures of the ports' positions, before all other quadratures */
+  int                      n_inputs;
+  const yoke_input        *inputs;
+  double                   alpha, beta; /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
 } yoke_multibody_options;
 
 typedef struct yoke_multibody yoke_multibody;
@@ -46,6 +66,39 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,
                          const double *a, double *y);
 
+/* Extras of port k under the inputs u: how many, and their values. `lambda` [ng + n_guided] as derivative gave it. */
+int         yoke_multibody_n_extras(const yoke_multibody *mb, int port);
+yoke_status yoke_multibody_extras(const yoke_multibody *mb, void *work, int port, double t, const double *q,
+                                  const double *u, const double *lambda, double *y);
+
+/* The same for reactions alone, as a difference quotient: (now - old) / change of those of port k; other extras stay. */
+void yoke_multibody_reaction(const yoke_multibody *mb, int port, const double *old, const double *now, double change,
+                             double *y);
+
+/* Do the model's own freedoms leave all guided rows free at (t, q)? Else the connection of the first one that they decide together with the rows
+ * before it, its label and the real side of its joint; -1: all are free. */
+int yoke_multibody_stuck_guide(const yoke_multibody *mb, void *work, double t, const double *q, char *label,
+                               size_t size, int *side);
+
+/* Impulses along n rows at ports, own joints honoured, at (t, q); n up to the rows of all joints at ghosts. W [n, n]: velocity along row i after a
+ * unit impulse along row j. dv [nv]: velocities after impulses kappa [n]. */
+yoke_status yoke_multibody_row_response(const yoke_multibody *mb, void *work, double t, const double *q, int n,
+                                        const yoke_port_row *rows, double *W);
+yoke_status yoke_multibody_row_push(const yoke_multibody *mb, void *work, double t, const double *q, int n,
+                                    const yoke_port_row *rows, const double *kappa, double *dv);
+
+/* Is there an input PRESCRIBED? Then q and v can be moved onto its rows and the model's own joints, with the least change in
+ * the norm of the masses. YOKE_NOT_CONVERGED: no such position nearby. */
+bool        yoke_multibody_is_prescribed(const yoke_multibody *mb);
+yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, double t, const double *u, double *q,
+                                     double *v);
+
+/* Does port k have an image (inputs IMAGE for all its components)? The body of port k is moved so that the port is at its
+ * image, then all bodies onto the model's own joints. */
+bool        yoke_multibody_has_image(const yoke_multibody *mb, int port);
+yoke_status yoke_multibody_move_port(const yoke_multibody *mb, void *work, int port, double t, const double *u,
+                                     double *q, double *v);
+
 /* Where body b's share of q and v starts. */
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
 int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
@@ -55,6 +108,7 @@ void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v
 
 /* Constraint row r belongs to this connection; `label` is "knee: atpoint x". */
 int  yoke_multibody_row_connection(const yoke_multibody *mb, int row);
+int  yoke_multibody_row_own(const yoke_multibody *mb, int row); /* its place in the joint's own order */
 void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size);
 
 /* G = dg/d(tangent), [ng, nv]: pattern and values at (t, q). g' = G v + g_t. `work` of equations->work_size. */

@@ -218,6 +218,33 @@ typedef struct joint_parts {
   double grad_t[12 * MB_JOINT_ROWS];  /* [12, n] transposed gradients */
 } joint_parts;
 
+/* Joints of a form: guided ones have rows in INDEX1, the only form they have. */
+static int n_joints_of(const traversal *x) {
+  return x->mb->n_joints + x->mb->n_guided;
+}
+
+/* Which guided joint is it? NULL: an ordinary one. */
+static const mb_guided *guided_of(const yoke_multibody *mb, const mb_joint *joint) {
+  const ptrdiff_t k = joint - mb->joints - mb->n_joints;
+  return k >= 0 ? &mb->guided[k] : NULL;
+}
+
+/* Derivative of n . w x (w x c), n the force direction of a row on one side; c and w turn with the body:
+ *   d = (H a) + a x n . dphi + (wc x n + c x (n x w)) . R domega,  a = w x (w x c), wc = w x c. */
+static void centripetal_gradient(const traversal *x, const mb_joint *joint, int side, const double grad[12],
+                                 const double H[144], double d[24]) {
+  const double *n = grad + 6 * side, *w = x->w->pose[joint->link.node[side]].w;
+  double        c[3], wc[3], a[3], nw[3];
+  mb_centripetal(joint, side, x->w->pose, c, wc, a);
+  for (int k = 0; k < 12; ++k) {
+    for (int r = 0; r < 3; ++r) d[k] += a[r] * H[12 * (6 * side + r) + k];
+  }
+  vec3_add_cross(d + 6 * side + 3, 1.0, a, n);
+  vec3_cross(nw, n, w);
+  vec3_add_cross(d + 12 + 6 * side + 3, 1.0, wc, n);
+  vec3_add_cross(d + 12 + 6 * side + 3, 1.0, c, nw);
+}
+
 static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
                                   const double A[12], const double H[144], joint_parts *p) {
   const double *grad = x->w->grad + 12 * (joint->g0 + i);
@@ -233,10 +260,16 @@ static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int
     memcpy(p->by_v[i], grad, 12 * sizeof *grad);
     return;
   }
-  const double damping = 2.0 * x->mb->alpha, stiffness = x->mb->beta * x->mb->beta;
-  double       g[12], d[24];
+  const mb_guided *guided    = guided_of(x->mb, joint);
+  const double     damping   = guided != NULL ? 0.0 : 2.0 * x->mb->alpha;
+  const double     stiffness = guided != NULL ? 0.0 : x->mb->beta * x->mb->beta;
+  double           g[12], d[24] = {0.0};
   contract(H, grad, A, g);
-  yoke_row_gamma_gradient(&joint->row[i], state, d);
+  if (guided == NULL || guided->has_gamma) {
+    yoke_row_gamma_gradient(&joint->row[i], state, d);
+  } else {
+    centripetal_gradient(x, joint, guided->side, grad, H, d);
+  }
   for (int k = 0; k < 12; ++k) {
     p->by_q[i][k] = g[k] + d[k] + damping * h[k] + stiffness * grad[k];
     p->by_v[i][k] = d[12 + k] + damping * grad[k];
@@ -465,9 +498,10 @@ static void emit_chain(const traversal *x, const mb_chain *chain) {
   }
 }
 
-/* G^T lambda into `out` [n_nodes, 6] (added). */
-static void add_multipliers(const yoke_multibody *mb, const mb_work *w, const double *lambda, double *out) {
-  for (int j = 0; j < mb->n_joints; ++j) {
+/* G^T lambda of the first joints into `out` [n_nodes, 6] (added). */
+static void add_multipliers(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *lambda,
+                            double *out) {
+  for (int j = 0; j < n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int i = joint->g0; i < joint->g0 + joint->n; ++i) {
       double *a = out + 6 * joint->link.node[0], *b = out + 6 * joint->link.node[1];
@@ -497,8 +531,9 @@ static void traverse(traversal *x) {
   mb_ghost_poses(mb, x->w, x->u);
   if (mb->needs_variables) mb_variables(mb, x->w, x->t, x->q, x->v);
   if (mb->ng > 0) mb_constraints(mb, x->w, x->t, false);
+  if (mb->n_guided > 0) mb_guided_rows(mb, x->w, x->u);
   memset(x->w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *x->w->acceleration);
-  if (x->mu != NULL) add_multipliers(mb, x->w, x->mu, x->w->acceleration);
+  if (x->mu != NULL) add_multipliers(mb, x->w, mb->n_joints, x->mu, x->w->acceleration);
   for (int i = 0; mb->has_mu && i < mb->n_driven; ++i) {
     const mb_driven *driven = &mb->driven[i];
     double           z[6];
@@ -510,7 +545,8 @@ static void traverse(traversal *x) {
   for (int c = 0; c < mb->n_chains; ++c) emit_chain(x, &mb->chains[c]);
   x->out->full = false;
   for (int j = 0; j < mb->n_joints; ++j) emit_joint(x, &mb->joints[j]);
-  x->out->full = true;
+  x->out->full = true; /* the ghosts of guided joints have no pseudo-random states */
+  for (int j = mb->n_joints; j < n_joints_of(x); ++j) emit_joint(x, &mb->joints[j]);
   emit_retired(x);
   for (int i = 0; i < mb->n_forces; ++i) {
     double f[12], K[144], D[144];
@@ -534,7 +570,7 @@ static void emit_constant_places(const yoke_multibody *mb, const yoke_dae *dae, 
     const double zero[9] = {0.0};
     emit(out, dae->i_v + node->iv + 3, 3, dae->i_v + node->iv + 3, 3, zero, 3);
   }
-  for (int g = 0; g < mb->ng; ++g) {
+  for (int g = 0; g < mb->n_rows; ++g) {
     emit_one(out, dae->i_lambda + g, dae->i_lambda + g, 0.0);
     if (dae->i_mu >= 0) emit_one(out, dae->i_mu + g, dae->i_mu + g, 0.0);
   }
@@ -579,16 +615,19 @@ static void set_E(const yoke_multibody *mb, yoke_dae *dae) {
 
 /* R = -diag(G M^-1 G^T) for velocity (or acceleration) constraints, -diag(G G^T) for position constraints, at the guess. */
 static void set_R(const yoke_multibody *mb, const mb_work *w, const double *q, yoke_dae *dae) {
-  if (mb->ng == 0) return;
+  if (mb->n_rows == 0) return;
   mb_poses(mb, w, q, NULL, true);
+  mb_ghost_poses(mb, w, NULL);
   mb_constraints(mb, w, mb->model->t_start, false);
-  for (int g = 0; g < mb->ng; ++g) {
+  mb_guided_rows(mb, w, NULL);
+  for (int g = 0; g < mb->n_rows; ++g) {
     double by_mass = 0.0, plain = 0.0;
     for (int side = 0; side < 2; ++side) {
       const int      index = mb->joints[mb->row_joint[g]].link.node[side];
       const mb_node *node  = &mb->nodes[index];
-      const double  *n = w->grad + 12 * g + 6 * side, *t = n + 3;
-      double         row[6], Wt[3];
+      if (index >= mb->n_nodes) continue; /* a ghost */
+      const double *n = w->grad + 12 * g + 6 * side, *t = n + 3;
+      double        row[6], Wt[3];
       mat3_apply(Wt, w->W + 9 * index, t);
       by_mass += vec3_dot(t, Wt);
       for (int k = 0; k < 3; ++k) by_mass += node->inverse_mass[k] * n[k] * n[k];
@@ -612,9 +651,9 @@ static void set_parts(const yoke_multibody *mb, yoke_dae_form form, yoke_dae *da
     dae->i_a = n;
     n += mb->nv;
   }
-  if (mb->ng > 0) {
+  if (mb->n_rows > 0) {
     dae->i_lambda = n;
-    n += mb->ng;
+    n += mb->n_rows;
   }
   if (ggl && mb->ng > 0) {
     dae->i_mu = n;
@@ -710,7 +749,7 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
   mb_work               w;
   sink                  s = {0};
   *out                    = NULL;
-  set_parts(mb, form, &parts);
+  set_parts(mb, mb->n_guided > 0 ? YOKE_DAE_INDEX1 : form, &parts);
   void       *block  = yoke_allocate(1, mb_work_size(mb));
   double     *state  = yoke_allocate((size_t)parts.nx + 1, sizeof *state);
   yoke_status status = YOKE_E_MEMORY;
@@ -786,12 +825,14 @@ static void write_constraints(const traversal *x, double *F) {
     }
     return;
   }
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
+  for (int j = 0; j < n_joints_of(x); ++j) {
+    const mb_joint *joint     = &mb->joints[j];
+    const bool      is_guided = j >= mb->n_joints;
     double          A[12];
     for (int side = 0; side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
     for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
-      double sum = w->gamma[g] + 2.0 * mb->alpha * w->rate[g] + mb->beta * mb->beta * w->s[g];
+      double sum = w->gamma[g];
+      if (!is_guided) sum += 2.0 * mb->alpha * w->rate[g] + mb->beta * mb->beta * w->s[g];
       for (int k = 0; k < 12; ++k) sum += w->grad[12 * g + k] * A[k];
       F[x->dae->i_lambda + g] = mb->retired[g] ? x->lambda[g] : sum;
     }
@@ -814,12 +855,13 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   mb_poses(mb, &w, x.q, x.v, false);
   mb_ghost_poses(mb, &w, u);
   YOKE_TRY(mb_forces(mb, &w, t, x.q, x.v, u));
-  if (mb->ng > 0) {
+  if (mb->n_rows > 0) {
     mb_constraints(mb, &w, t, true);
-    add_multipliers(mb, &w, x.lambda, w.wrench);
+    mb_guided_rows(mb, &w, u);
+    add_multipliers(mb, &w, mb->n_joints + mb->n_guided, x.lambda, w.wrench);
     if (x.mu != NULL) {
       memset(w.acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w.acceleration);
-      add_multipliers(mb, &w, x.mu, w.acceleration);
+      add_multipliers(mb, &w, mb->n_joints, x.mu, w.acceleration);
     }
     write_constraints(&x, F);
   }

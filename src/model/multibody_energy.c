@@ -99,6 +99,15 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
     mb_driven_force(&mb->driven[i], w->pose, u, f, NULL);
     *external += vec3_dot(f, pose->v) + vec3_dot(f + 3, pose->w);
   }
+  for (int k = 0; lambda != NULL && k < mb->n_guided; ++k) {
+    const mb_joint  *joint = &mb->joints[mb->n_joints + k];
+    const int        side  = mb->guided[k].side;
+    const yoke_pose *pose  = &w->pose[joint->link.node[side]];
+    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
+      const double *grad = w->grad + 12 * g + 6 * side;
+      *external += lambda[g] * (vec3_dot(grad, pose->v) + vec3_dot(grad + 3, pose->w));
+    }
+  }
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
 }
@@ -113,7 +122,7 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
   }
   for (int k = 0; k < mb->n_integrals; ++k) rate[k] = q[mb->integral[k]];
   if (!mb->has_energy) return;
-  mb_powers(mb, w, t, q, v, u, mb->ng > 0 ? lambda : NULL, &rate[mb->n_integrals], &rate[mb->n_integrals + 1]);
+  mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &rate[mb->n_integrals], &rate[mb->n_integrals + 1]);
 }
 
 void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
@@ -180,17 +189,20 @@ static bool ghost_is_linear(const yoke_multibody *mb, int node) {
 }
 
 /* The gradient on a mass of a line is constant: ends without orientation, and no direction that turns. */
-static bool driven_is_linear(const yoke_multibody *mb, const mb_driven *driven) {
-  for (int i = 0; i < driven->n; ++i) {
-    if (driven->row[i].kind != YOKE_ROW_POINT && driven->row[i].kind != YOKE_ROW_INPLANE) return false;
+static bool rows_are_linear(const yoke_multibody *mb, int n, const yoke_row *rows, const yoke_link *link) {
+  for (int i = 0; i < n; ++i) {
+    if (rows[i].kind != YOKE_ROW_POINT && rows[i].kind != YOKE_ROW_INPLANE) return false;
   }
-  return ghost_is_linear(mb, driven->link.node[0]) && ghost_is_linear(mb, driven->link.node[1]);
+  return ghost_is_linear(mb, link->node[0]) && ghost_is_linear(mb, link->node[1]);
 }
 
 static bool is_linear(const yoke_multibody *mb) {
   if (mb->ng > 0 || mb->has_energy) return false;
   for (int i = 0; i < mb->n_driven; ++i) {
-    if (!driven_is_linear(mb, &mb->driven[i])) return false;
+    if (!rows_are_linear(mb, mb->driven[i].n, mb->driven[i].row, &mb->driven[i].link)) return false;
+  }
+  for (int i = mb->n_joints; i < mb->n_joints + mb->n_guided; ++i) {
+    if (!rows_are_linear(mb, mb->joints[i].n, mb->joints[i].row, &mb->joints[i].link)) return false;
   }
   for (int b = 0; b < mb->model->n_bodies; ++b) {
     const yoke_body *body = &mb->model->bodies[b];

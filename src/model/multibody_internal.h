@@ -77,6 +77,16 @@ typedef struct mb_driven {
   int       mu[6];    /* which input moves the body along the row, -1: none */
 } mb_driven;
 
+/* What joints[n_joints + k] has beside its rows when it is guided (equations.h): it ends at a ghost, its rows are behind
+ * those of g and its multipliers behind lambda. */
+typedef struct mb_guided {
+  int    side;      /* of the real body */
+  bool   has_gamma; /* its rows carry gamma */
+  bool   is_prescribed;
+  int    input[6]; /* which input is beta of the row */
+  double factor[6];
+} mb_guided;
+
 /* Motion of a ghost (port.h): component k is input number from_p[k], or p[k] where that is -1; likewise v. */
 typedef struct mb_ghost {
   yoke_body_kind kind;
@@ -93,6 +103,9 @@ typedef struct mb_port {
   double         origin[3];      /* body axes */
   double         orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
   double         angle;          /* planar: of the frame's x axis in body axes */
+  int            extras;         /* port.h */
+  int            image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
+  int driven, guided; /* the joint whose rows its extras belong to is driven[.] or joints[n_joints + .]; -1 */
 } mb_port;
 
 /* Where variable k > 0 of expressions is found. */
@@ -108,6 +121,8 @@ struct yoke_multibody {
   int               nq, nv, ng, n_norms;
   int               nq_states; /* without quadratures */
   int               n_integrals;
+  int               n_guided;         /* guided joints, behind all others */
+  int               n_rows;           /* of all joints: ng and guided ones */
   int              *integral;         /* [n_integrals] index in q */
   int               n_port_integrals; /* the first quadratures */
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
@@ -115,7 +130,8 @@ struct yoke_multibody {
   bool              is_chain_alone;
   yoke_switches     switches; /* of loads, motions and laws */
   mb_node          *nodes;
-  mb_joint         *joints;
+  mb_joint         *joints; /* [n_joints + n_guided] */
+  mb_guided        *guided; /* [n_guided] */
   yoke_force_element *forces;
   mb_driven          *driven;
   yoke_load_element  *loads;
@@ -126,10 +142,10 @@ struct yoke_multibody {
   mb_coupling        *couplings;
   mb_variable        *variables; /* [model->n_variables] */
   bool                needs_variables;
-  int                *body_q, *body_v, *body_node;         /* [n_bodies]; node of a chain: -1 */
-  int                *frame_node;                          /* [n_frames] */
-  int                *row_joint;                           /* [ng] */
-  uint8_t            *retired;                             /* [ng] implicit view: lambda = mu = 0 instead of the row */
+  int                *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
+  int                *frame_node;                  /* [n_frames] */
+  int                *row_joint;                   /* [n_rows] */
+  uint8_t            *retired;                     /* [n_rows] implicit view: lambda = mu = 0 instead of the row */
   int                *connection_joint, *connection_force; /* [n_connections], -1: none */
   yoke_pattern       *G_pattern;
   int                *G_slot; /* in the order joint, row, side, freedom */
@@ -143,9 +159,9 @@ typedef struct mb_work {
   double    *wrench;                    /* [n_nodes + n_ghosts, 6] */
   double    *acceleration;              /* [n_nodes, 6] */
   double    *W;                         /* [n_nodes, 9] R J^-1 R^T */
-  double    *grad;                      /* [ng, 12] gradients */
+  double    *grad;                      /* [n_rows, 12] gradients */
   double    *Y;                         /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
-  double    *s, *rate, *gamma, *lambda; /* [ng]; rate includes g_t */
+  double    *s, *rate, *gamma, *lambda; /* [n_rows]; rate includes g_t */
   double    *motion_rate;               /* [ng] -g_t */
   double    *S;                         /* block_ldl values */
   double    *dense;                     /* [n_dense^2], minimum-norm solve */
@@ -155,6 +171,13 @@ typedef struct mb_work {
   double    *gradient;  /* [n_variables + 1] */
   double    *chain;     /* [7, longest chain] */
   double    *a;         /* [nv] */
+  /* rows at ghosts, n = mb_n_probes (multibody_guided.c) */
+  double    *probe;      /* [n, 12] gradient on the real side, then what it does to the body alone, M^-1 grad */
+  double    *probe_b;    /* [n, ng] G M^-1 grad */
+  double    *probe_x;    /* [n + 1, ng] S^-1 of that; the last is free for the multipliers themselves */
+  double    *probe_W;    /* [n, n] compliance */
+  double    *probe_work; /* [n, n + 72] solves with it */
+  int       *probe_pivot, *probe_node; /* [n] */
 } mb_work;
 
 enum { MB_DENSE_LIMIT = 600 }; /* rows up to which the minimum-norm solve is dense */
@@ -211,6 +234,36 @@ double mb_row_value(const mb_joint *joint, int i, double s, double motion);
 
 /* S = G M^-1 G^T factored, then S x = x; minimum-norm when singular. Needs grad, W. */
 yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x);
+
+/* The same for n right-hand sides x [n, ng]. */
+yoke_status mb_solve_many(const yoke_multibody *mb, const mb_work *w, int n, double *x);
+
+/* Guided rows (multibody_guided.c). */
+int         mb_n_probes(const yoke_multibody *mb);
+yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options);
+bool        mb_is_guided(const yoke_multibody_options *options, int c);
+/* w->grad (0 on the ghost) and w->gamma (with factor beta; u NULL: beta = 0) of guided rows. Needs poses, those of ghosts too. */
+void        mb_guided_rows(const yoke_multibody *mb, const mb_work *w, const double *u);
+/* c = R origin of the joint's frame on a side, w x c and w x (w x c): what gamma is on a side that does not carry it. */
+void mb_centripetal(const mb_joint *joint, int side, const yoke_pose *poses, double c[3], double wc[3], double a[3]);
+/* lambda and mu [n_rows] for free accelerations in w->acceleration, to which M^-1 L^T mu is added. lambda [ng] comes with the right-hand side
+ * of S lambda = ... of the joints alone. Needs W, gradients of joints and rows. */
+yoke_status mb_guide(const yoke_multibody *mb, const mb_work *w, double *lambda);
+/* Poses with inertia, ghosts under u too, and gradients of own joints. */
+void        mb_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u);
+/* Row number i takes its place in w->probe: its gradient on a node, [6] in inertial axes, then M^-1 grad of the body alone. Needs W. */
+void        mb_set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]);
+/* W [n, n] of the rows in w->probe at their nodes, and x = S^-1 b; further right-hand sides (n_more) behind them in probe_x. */
+yoke_status mb_compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more, double *W);
+/* w->acceleration += M^-1 G^T lambda, after a solve; kept freedoms of w->acceleration into a, rotations in body axes. */
+void        mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
+void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
+/* Ends of a joint at a ghost: its real side. -1: not exactly one end is a ghost. */
+int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
+
+/* w->acceleration += M^-1 G^T lambda of the own joints (needs Y); its kept freedoms into a [nv], rotations in body axes. */
+void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
+void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 
 /* Powers [W] for the quadratures at (t, q, v) with poses, wrench inputs and lambda (NULL: none) known. */
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,

@@ -314,6 +314,11 @@ int yoke_multibody_row_connection(const yoke_multibody *mb, int row) {
   return mb->joints[mb->row_joint[row]].connection;
 }
 
+int yoke_multibody_row_own(const yoke_multibody *mb, int row) {
+  const mb_joint *joint = &mb->joints[mb->row_joint[row]];
+  return joint->own[row - joint->g0];
+}
+
 void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size) {
   const mb_joint *joint = &mb->joints[mb->row_joint[row]];
   char            text[32];

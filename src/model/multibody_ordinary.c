@@ -48,7 +48,7 @@ static size_t dense_work_size(const yoke_multibody *mb) {
 
 static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   const size_t nodes = (size_t)mb->n_nodes, all = nodes + (size_t)mb->n_ghosts;
-  const size_t ng = (size_t)mb->ng, nd = dense_rows(mb);
+  const size_t ng = (size_t)mb->ng, nd = dense_rows(mb), rows = (size_t)mb->n_rows, np = (size_t)mb_n_probes(mb);
   size_t       longest = 0;
   for (int i = 0; i < mb->n_chains; ++i)
     longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
@@ -56,12 +56,12 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->wrench       = take_doubles(c, 6 * all);
   w->acceleration = take_doubles(c, 6 * nodes);
   w->W            = take_doubles(c, 9 * nodes);
-  w->grad         = take_doubles(c, 12 * ng);
+  w->grad         = take_doubles(c, 12 * rows);
   w->Y            = take_doubles(c, 12 * ng);
-  w->s            = take_doubles(c, ng);
-  w->rate         = take_doubles(c, ng);
-  w->gamma        = take_doubles(c, ng);
-  w->lambda       = take_doubles(c, ng);
+  w->s            = take_doubles(c, rows);
+  w->rate         = take_doubles(c, rows);
+  w->gamma        = take_doubles(c, rows);
+  w->lambda       = take_doubles(c, rows);
   w->motion_rate  = take_doubles(c, ng);
   w->S            = take_doubles(c, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
   w->dense        = take_doubles(c, nd * nd);
@@ -73,6 +73,13 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->gradient     = take_doubles(c, (size_t)mb->model->n_variables + 1);
   w->chain        = take_doubles(c, 7 * longest);
   w->a            = take_doubles(c, (size_t)mb->nv);
+  w->probe        = take_doubles(c, 12 * np);
+  w->probe_b      = take_doubles(c, np * ng);
+  w->probe_x      = take_doubles(c, np > 0 ? (np + 1) * ng : 0);
+  w->probe_W      = take_doubles(c, np * np);
+  w->probe_work   = take_doubles(c, np * (np + 72));
+  w->probe_pivot  = take(c, np, sizeof *w->probe_pivot);
+  w->probe_node   = take(c, np, sizeof *w->probe_node);
 }
 
 size_t mb_work_size(const yoke_multibody *mb) {
@@ -406,22 +413,30 @@ static yoke_status solve_regularised(const yoke_multibody *mb, const mb_work *w,
   return YOKE_OK;
 }
 
-/* S x = x for the present Y. */
-static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, double *x) {
+/* S x = x for the present Y and n right-hand sides x [n, ng]. */
+static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
   assemble_S(mb, w, 0.0);
   if (yoke_block_ldl_factor(mb->ldl, w->S, pivot_limit) == YOKE_OK) {
-    yoke_block_ldl_solve(mb->ldl, w->S, x);
+    for (int k = 0; k < n; ++k) yoke_block_ldl_solve(mb->ldl, w->S, x + (ptrdiff_t)k * mb->ng);
     return YOKE_OK;
   }
-  if (!all_finite(12 * mb->ng, w->grad) || !all_finite(mb->ng, x)) return YOKE_NON_FINITE;
+  if (!all_finite(12 * mb->ng, w->grad) || !all_finite(n * mb->ng, x)) return YOKE_NON_FINITE;
   assemble_S(mb, w, 0.0);
   set_scale(mb, w);
-  return mb->ng <= MB_DENSE_LIMIT ? solve_dense(mb, w, x) : solve_regularised(mb, w, x);
+  for (int k = 0; k < n; ++k) {
+    double *one = x + (ptrdiff_t)k * mb->ng;
+    YOKE_TRY(mb->ng <= MB_DENSE_LIMIT ? solve_dense(mb, w, one) : solve_regularised(mb, w, one));
+  }
+  return YOKE_OK;
+}
+
+yoke_status mb_solve_many(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
+  all_inverse_mass(mb, w);
+  return solve_S(mb, w, n, x);
 }
 
 yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
-  all_inverse_mass(mb, w);
-  return solve_S(mb, w, x);
+  return mb_solve_many(mb, w, 1, x);
 }
 
 /* ---- accelerations ---- */
@@ -451,8 +466,7 @@ static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const
   return YOKE_OK;
 }
 
-/* acceleration += M^-1 G^T lambda */
-static void add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
+void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int side = 0; side < 2; ++side) {
@@ -467,8 +481,7 @@ static void add_reactions(const yoke_multibody *mb, const mb_work *w, const doub
   }
 }
 
-/* Kept freedoms of the six-vectors into `a`, rotations in body axes. */
-static void write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
+void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
     const double  *y    = w->acceleration + 6 * i;
@@ -506,8 +519,8 @@ static yoke_status keep_within(const yoke_multibody *mb, const mb_work *w) {
     }
   }
   all_unit_mass(mb, w);
-  YOKE_TRY(solve_S(mb, w, nu));
-  add_reactions(mb, w, nu);
+  YOKE_TRY(solve_S(mb, w, 1, nu));
+  mb_add_reactions(mb, w, nu);
   return YOKE_OK;
 }
 
@@ -534,7 +547,8 @@ yoke_status mb_add_drift(const yoke_multibody *mb, const mb_work *w, const doubl
   return YOKE_OK;
 }
 
-static yoke_status solve_multipliers(const yoke_multibody *mb, const mb_work *w, double *lambda) {
+/* S lambda = lambda of the joints for free accelerations in w->acceleration. */
+static void set_right_hand_side(const yoke_multibody *mb, const mb_work *w, double *lambda) {
   const double damping = 2.0 * mb->alpha, stiffness = mb->beta * mb->beta;
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
@@ -544,7 +558,6 @@ static yoke_status solve_multipliers(const yoke_multibody *mb, const mb_work *w,
       lambda[g]         = -(w->gamma[g] + damping * w->rate[g] + stiffness * w->s[g] + free);
     }
   }
-  return mb_solve(mb, w, lambda);
 }
 
 yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
@@ -560,10 +573,16 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
   free_accelerations(mb, &w, a);
   if (mb->ng > 0) {
     mb_constraints(mb, &w, t, true);
-    YOKE_TRY(solve_multipliers(mb, &w, lambda));
-    add_reactions(mb, &w, lambda);
+    set_right_hand_side(mb, &w, lambda);
   }
-  write_nodes(mb, &w, a);
+  if (mb->n_guided > 0) {
+    mb_guided_rows(mb, &w, u);
+    YOKE_TRY(mb_guide(mb, &w, lambda));
+  } else if (mb->ng > 0) {
+    YOKE_TRY(mb_solve(mb, &w, lambda));
+  }
+  mb_add_reactions(mb, &w, lambda);
+  mb_write_nodes(mb, &w, a);
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
@@ -606,8 +625,8 @@ static double position_residual(const yoke_multibody *mb, const mb_work *w) {
 static void reaction_move(const yoke_multibody *mb, const mb_work *w, const double *lambda, double *dv) {
   memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
-  add_reactions(mb, w, lambda);
-  write_nodes(mb, w, dv);
+  mb_add_reactions(mb, w, lambda);
+  mb_write_nodes(mb, w, dv);
 }
 
 /* Newton in the mass norm: S dlambda = -g, q := q (+) M^-1 G^T dlambda. */

@@ -9,6 +9,12 @@
  * q: Euler parameters of the frame's axes, w: angular velocity in INERTIAL axes.
  * The outputs y of a port are p, v, the accelerations v' and the integrals of the positions since the start of the
  * subsystem's present macro step, in this order.
+ * Behind them come extras, for the ports of rigid joints that ask for them (n rows that both bodies can feel):
+ *   reaction           mu of the rows [n], of a side whose rows are guided (multibody.h); else 0
+ *   compliance         W [n, n] = grad . (accelerations under unit multipliers), own joints honoured, no row guided
+ *   local compliance   the same for the body of the port alone, without joints
+ *   image              acceleration [6, by freedom] that the port would have if it were at its image: p and v that inputs
+ *                      give it (an extrapolation of its own motion)
  * A wrench on a port has nv components: force and moment about C in inertial axes, those that the kind can feel. */
 #ifndef YOKE_MODEL_PORT_H
 #define YOKE_MODEL_PORT_H
@@ -17,10 +23,22 @@
 
 enum { YOKE_PORT_MAX_P = 7, YOKE_PORT_MAX_V = 6, YOKE_PORT_MAX_Y = 22 };
 
+/* Extras of a port, a set of bits; behind the outputs of its kind in this order. */
+enum { YOKE_EXTRA_REACTION = 1, YOKE_EXTRA_COMPLIANCE = 2, YOKE_EXTRA_LOCAL_COMPLIANCE = 4, YOKE_EXTRA_IMAGE = 8 };
+
+/* How many outputs extras are for a joint with n rows. */
+int yoke_port_n_extras(int extras, int n_rows);
+
 int yoke_port_n_p(yoke_body_kind kind);         /* 1, 3, 3, 7 */
 int yoke_port_n_v(yoke_body_kind kind);         /* 1, 3, 3, 6 */
 int yoke_port_n_integrals(yoke_body_kind kind); /* 1, 3, 3, 3 */
-int yoke_port_n_y(yoke_body_kind kind);         /* n_p + 2 n_v + n_integrals */
+int yoke_port_n_y(yoke_body_kind kind);         /* n_p + 2 n_v + n_integrals, without extras */
+
+/* One direction at a port: a wrench [n_v] in the components of its kind. An impulse kappa along it is kappa times this wrench. */
+typedef struct yoke_port_row {
+  int    port;
+  double wrench[YOKE_PORT_MAX_V];
+} yoke_port_row;
 
 /* Which of the six freedoms (force x y z, moment x y z) component k of v or of a wrench is. */
 int yoke_port_freedom(yoke_body_kind kind, int k);

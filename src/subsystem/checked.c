@@ -195,6 +195,33 @@ static yoke_status checked_compliance(const yoke_subsystem *s, void *scratch, co
   return self->inner->ops->compliance(self->inner, scratch, state, u, da_du);
 }
 
+static yoke_status checked_row_response(const yoke_subsystem *s, void *scratch, const void *state, int n,
+                                        const yoke_port_row *rows, double *W) {
+  const checked *self = s->self;
+  YOKE_TRY(self->inner->ops->row_response(self->inner, scratch, state, n, rows, W));
+  return first_not_finite(n * n, W) < 0 ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* Only a step that is not accepted yet can be followed by a reset. */
+static yoke_status checked_push(const yoke_subsystem *s, void *scratch, void *state, int n, const yoke_port_row *rows,
+                                const double *move, const double *kick) {
+  const checked *self = s->self;
+  if (tail_of(self, state)->phase != PHASE_STEPPED) return YOKE_E_INTERNAL;
+  return self->inner->ops->push(self->inner, scratch, state, n, rows, move, kick);
+}
+
+static yoke_status checked_reset(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                 yoke_context *ctx) {
+  const checked    *self = s->self;
+  const check_tail *tail = tail_of(self, state);
+  YOKE_TRY(check_inputs(s, u, tail->t, ctx));
+  if (tail->phase != PHASE_STEPPED) {
+    return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s': a reset at t = %.17g s does not follow a step", s->name,
+                     tail->t);
+  }
+  return self->inner->ops->reset(self->inner, scratch, state, u, ctx);
+}
+
 static void checked_release(const yoke_subsystem *s, void *state) {
   const checked *self = s->self;
   self->inner->ops->release(self->inner, state);
@@ -228,21 +255,24 @@ static yoke_status checked_assign(const yoke_subsystem *s, void *scratch, void *
 
 static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
   return (yoke_subsystem_ops){
-      .kind        = "checked",
-      .destroy     = checked_destroy,
-      .start       = checked_start,
-      .step        = checked_step,
-      .output      = checked_output,
-      .copy        = inner->copy != NULL ? checked_copy : NULL,
-      .accept      = checked_accept,
-      .disturb     = inner->disturb != NULL ? checked_disturb : NULL,
-      .counters    = inner->counters != NULL ? checked_counters : NULL,
-      .compliance  = inner->compliance != NULL ? checked_compliance : NULL,
-      .release     = inner->release != NULL ? checked_release : NULL,
-      .events      = inner->events != NULL ? checked_events : NULL,
-      .event_ahead = inner->event_ahead != NULL ? checked_event_ahead : NULL,
-      .event_done  = inner->event_done != NULL ? checked_event_done : NULL,
-      .assign      = inner->assign != NULL ? checked_assign : NULL,
+      .kind         = "checked",
+      .destroy      = checked_destroy,
+      .start        = checked_start,
+      .step         = checked_step,
+      .output       = checked_output,
+      .copy         = inner->copy != NULL ? checked_copy : NULL,
+      .accept       = checked_accept,
+      .disturb      = inner->disturb != NULL ? checked_disturb : NULL,
+      .counters     = inner->counters != NULL ? checked_counters : NULL,
+      .compliance   = inner->compliance != NULL ? checked_compliance : NULL,
+      .row_response = inner->row_response != NULL ? checked_row_response : NULL,
+      .push         = inner->push != NULL ? checked_push : NULL,
+      .reset        = inner->reset != NULL ? checked_reset : NULL,
+      .release      = inner->release != NULL ? checked_release : NULL,
+      .events       = inner->events != NULL ? checked_events : NULL,
+      .event_ahead  = inner->event_ahead != NULL ? checked_event_ahead : NULL,
+      .event_done   = inner->event_done != NULL ? checked_event_done : NULL,
+      .assign       = inner->assign != NULL ? checked_assign : NULL,
   };
 }
 

@@ -12,6 +12,7 @@
 #include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "model/assembly.h"
+#include "model/prescribed.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +31,17 @@ typedef struct native {
   yoke_integrator  *integrator;
   double           *q_start, *v_start; /* [nq], [nv] consistent start */
   int               n_ports, n_integrals;
-  yoke_body_kind   *port_kind;                                 /* [n_ports] */
-  yoke_input_kind  *input_kind;                                /* [nu] */
-  int               i_integral;                                /* first quadrature of the ports in q */
-  size_t            at_u, at_rate, at_base;                    /* bytes into the state */
-  size_t            at_left, at_a, at_a2, at_terms, at_lambda; /* bytes into the scratch */
-  int              *direction;                                 /* [n_events] */
-  size_t            at_old, at_dead, at_found;                 /* bytes into the state */
-  size_t            at_now, at_q, at_v;                        /* bytes into the scratch; only with events */
+  yoke_body_kind   *port_kind;                                              /* [n_ports] */
+  bool              has_extras;                                             /* of some port */
+  yoke_input_kind  *input_kind;                                             /* [nu] */
+  int               i_integral;                                             /* first quadrature of the ports in q */
+  size_t            at_u, at_rate, at_base;                                 /* bytes into the state */
+  size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
+  bool              is_prescribed, has_image;                               /* motion given; ports with an image */
+  size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
+  int              *direction;                                              /* [n_events] */
+  size_t            at_old, at_dead, at_found;                              /* bytes into the state */
+  size_t            at_now, at_event_q, at_event_v; /* bytes into the scratch; only with events */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -84,8 +88,8 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
                              .old       = doubles(state, n->at_old),
                              .dead      = doubles(state, n->at_dead),
                              .now       = doubles(scratch, n->at_now),
-                             .q         = doubles(scratch, n->at_q),
-                             .v         = doubles(scratch, n->at_v)};
+                             .q         = doubles(scratch, n->at_event_q),
+                             .v         = doubles(scratch, n->at_event_v)};
 }
 
 static native_found *found_of(const native *n, const void *state) {
@@ -190,25 +194,86 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed", subsystem->name, H, t);
   }
   remember_inputs(n, state, u, yoke_step_end(u, t, H), YOKE_SIDE_LEFT);
+  if (!n->is_prescribed) return YOKE_OK;
+  /* Shown is what the equations have seen; to them it makes no difference. */
+  status = yoke_multibody_prescribe(n->mb, scratch, head->t, doubles(state, n->at_u),
+                                    yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head));
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status, "subsystem '%s': its bodies cannot follow the motion prescribed at t = %.9g s",
+                   subsystem->name, head->t);
+}
+
+/* Where outputs are taken: the state's own q and v, or where prescribed motions u put them. */
+typedef struct place {
+  const double *q, *v;
+} place;
+
+static yoke_status find_place(const native *n, void *scratch, const void *state, const double *u, place *out) {
+  const yoke_integrator_state *head = state;
+  *out = (place){yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+  if (!n->is_prescribed) return YOKE_OK;
+  double *q = doubles(scratch, n->at_q), *v = doubles(scratch, n->at_v);
+  memcpy(q, out->q, (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, out->v, (size_t)n->equations.nv * sizeof *v);
+  *out = (place){q, v};
+  return yoke_multibody_prescribe(n->mb, scratch, head->t, u, q, v);
+}
+
+/* Accelerations a [nv] at the place under the left limit of the inputs, which stay in the scratch at at_left. */
+static yoke_status accelerations(const native *n, void *scratch, const void *state, const place *at, const double *u,
+                                 double *a) {
+  const yoke_equations *e = &n->equations;
+  return e->ops->derivative(e->self, scratch, ((const yoke_integrator_state *)state)->t, at->q, at->v, u, NULL, a,
+                            doubles(scratch, n->at_lambda));
+}
+
+/* Acceleration [6, by freedom] of port k at its image. */
+static yoke_status show_image(const native *n, void *scratch, const void *state, int k, const double *u, double *out) {
+  const double t = ((const yoke_integrator_state *)state)->t;
+  double      *q = doubles(scratch, n->at_q), *v = doubles(scratch, n->at_v), *a = doubles(scratch, n->at_a2);
+  const int    n_v = yoke_port_n_v(n->port_kind[k]), from = yoke_port_n_p(n->port_kind[k]) + n_v;
+  double       y[YOKE_PORT_MAX_Y];
+  const place  image = {q, v};
+  memcpy(q, yoke_integrator_q(n->integrator, state), (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *v);
+  YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, t, u, q, v));
+  YOKE_TRY(accelerations(n, scratch, state, &image, u, a));
+  yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
+  memset(out, 0, 6 * sizeof *out);
+  for (int i = 0; i < n_v; ++i) out[yoke_port_freedom(n->port_kind[k], i)] = y[from + i];
   return YOKE_OK;
 }
 
-/* Accelerations a [nv] at the state under the left limit of the inputs, which stay in the scratch at at_left. */
-static yoke_status accelerations(const native *n, void *scratch, const void *state, const double *u, double *a) {
-  const yoke_integrator_state *head = state;
-  const yoke_equations        *e    = &n->equations;
-  return e->ops->derivative(e->self, scratch, head->t, yoke_integrator_q(n->integrator, head),
-                            yoke_integrator_v(n->integrator, head), u, NULL, a, doubles(scratch, n->at_lambda));
+/* Images of all ports that have one: the last of their extras. The multipliers of `accelerations` are lost. */
+static yoke_status show_images(const native *n, void *scratch, const void *state, const double *u, double *y) {
+  for (int k = 0; n->has_image && k < n->n_ports; ++k) {
+    y += yoke_port_n_y(n->port_kind[k]) + yoke_multibody_n_extras(n->mb, k);
+    if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, state, k, u, y - 6));
+  }
+  return YOKE_OK;
 }
 
-static void show_ports(const native *n, void *scratch, const void *state, const double *a, double *y) {
-  const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
+/* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `accelerations` left. */
+static yoke_status show_extras(const native *n, void *scratch, const void *state, const place *at, const double *u,
+                               double *y) {
+  const double *lambda = doubles(scratch, n->at_lambda);
+  const double  t      = ((const yoke_integrator_state *)state)->t;
+  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
+    y += yoke_port_n_y(n->port_kind[k]);
+    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, at->q, u, lambda, y));
+    y += yoke_multibody_n_extras(n->mb, k);
+  }
+  return YOKE_OK;
+}
+
+static void show_ports(const native *n, void *scratch, const void *state, const place *at, const double *a, double *y) {
   const double *base = doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
     const int count = yoke_port_n_integrals(n->port_kind[k]);
-    yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
+    yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, y);
     y += yoke_port_n_y(n->port_kind[k]);
     for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
+    y += yoke_multibody_n_extras(n->mb, k);
   }
 }
 
@@ -218,9 +283,12 @@ static yoke_status native_output(const yoke_subsystem *subsystem, void *scratch,
   const yoke_integrator_state *head = state;
   double                      *left = doubles(scratch, n->at_left), *a = doubles(scratch, n->at_a);
   if (n->equations.nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
-  YOKE_TRY(accelerations(n, scratch, state, left, a));
-  show_ports(n, scratch, state, a, y);
-  return YOKE_OK;
+  place at;
+  YOKE_TRY(find_place(n, scratch, state, left, &at));
+  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
+  show_ports(n, scratch, state, &at, a, y);
+  YOKE_TRY(show_extras(n, scratch, state, &at, left, y));
+  return show_images(n, scratch, state, left, y);
 }
 
 static void native_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
@@ -262,12 +330,27 @@ static void show_accelerations(const native *n, void *scratch, const void *state
   const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   for (int k = 0; k < n->n_ports; ++k) {
     const int n_p = yoke_port_n_p(n->port_kind[k]), n_v = yoke_port_n_v(n->port_kind[k]);
-    const int n_y = yoke_port_n_y(n->port_kind[k]);
+    const int n_y = yoke_port_n_y(n->port_kind[k]) + yoke_multibody_n_extras(n->mb, k);
     yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
     for (int i = 0; i < n_y; ++i) {
       if (i < n_p + n_v || i >= n_p + 2 * n_v) out[i] = 0.0;
     }
     out += n_y;
+  }
+}
+
+/* Do the accelerations depend on an input of this kind as on a force? */
+static bool is_affine(yoke_input_kind kind) {
+  return kind == YOKE_INPUT_FORCE || kind == YOKE_INPUT_LAMBDA || kind == YOKE_INPUT_ROW_ACCELERATION ||
+         kind == YOKE_INPUT_ROW_ACCELERATION_BARE || kind == YOKE_INPUT_PRESCRIBED;
+}
+
+/* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
+static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
+  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
+    out += yoke_port_n_y(n->port_kind[k]);
+    yoke_multibody_reaction(n->mb, k, old, now, change, out);
+    out += yoke_multibody_n_extras(n->mb, k);
   }
 }
 
@@ -283,18 +366,21 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
   memset(a2, 0, (size_t)nv * sizeof *a2);
   show_accelerations(n, scratch, state, a2, terms);
   if (subsystem->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
-  YOKE_TRY(accelerations(n, scratch, state, left, a));
+  const place at = {yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
+  double *lambda = doubles(scratch, n->at_lambda), *lambda_0 = doubles(scratch, n->at_lambda_0);
+  memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
   for (int j = 0; j < subsystem->nu; ++j) {
-    const double u_j = left[j];
-    const bool   is_force =
-        n->input_kind[j] == YOKE_INPUT_FORCE ||
-        n->input_kind[j] == YOKE_INPUT_LAMBDA; /* else a ghost, whose law may be nonlinear: a small change */
-    double *row = da_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
+    const double u_j      = left[j];
+    const bool   is_force = is_affine(n->input_kind[j]); /* else a ghost, whose law may be nonlinear: a small change */
+    double      *row = da_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
+    double       last = 1.0;
     for (int k = 0; k < ny; ++k) row[k] = 0.0;
     for (int pass = 0; pass < 2; ++pass) {
       left[j]             = u_j + delta;
       const double change = left[j] - u_j; /* what was really added */
-      YOKE_TRY(accelerations(n, scratch, state, left, a2));
+      last                = change;
+      YOKE_TRY(accelerations(n, scratch, state, &at, left, a2));
       for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
       const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
       if (!is_force || size * delta >= 0.1 * wanted || size == 0.0) break;
@@ -303,8 +389,77 @@ static yoke_status native_compliance(const yoke_subsystem *subsystem, void *scra
     left[j] = u_j;
     show_accelerations(n, scratch, state, a2, row);
     for (int k = 0; k < ny; ++k) row[k] -= terms[k];
+    show_reactions(n, lambda_0, lambda, last, row);
   }
   return YOKE_OK;
+}
+
+/* ---- the state as a vector: q without quadratures, then v ---- */
+
+static int native_n_x(const yoke_subsystem *subsystem) {
+  const native         *n = subsystem->self;
+  const yoke_equations *e = &n->equations;
+  return e->ng + e->n_norms > 0 ? -1 : e->nq - e->n_quadratures + e->nv;
+}
+
+static void native_get_x(const yoke_subsystem *subsystem, const void *state, double *x) {
+  const native *n  = subsystem->self;
+  const int     nq = n->equations.nq - n->equations.n_quadratures;
+  memcpy(x, yoke_integrator_q(n->integrator, state), (size_t)nq * sizeof *x);
+  memcpy(x + nq, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *x);
+}
+
+/* The inputs stay those that the state has seen. */
+static yoke_status native_set_x(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x) {
+  const native          *n    = subsystem->self;
+  const yoke_equations  *e    = &n->equations;
+  yoke_integrator_state *head = state;
+  const int              nq   = e->nq - e->n_quadratures;
+  const double           t[2] = {head->t, head->t + 1.0};
+  const yoke_signal      held = {.n = e->nu, .n_pieces = 1, .degree = 0, .t = t, .c = doubles(state, n->at_u)};
+  double                *q    = yoke_integrator_q(n->integrator, head);
+  memcpy(q, x, (size_t)nq * sizeof *q);
+  memset(q + nq, 0, (size_t)e->n_quadratures * sizeof *q);
+  memset(doubles(state, n->at_base), 0, (size_t)n->n_integrals * sizeof *q);
+  memcpy(yoke_integrator_v(n->integrator, head), x + nq, (size_t)e->nv * sizeof *q);
+  return yoke_integrator_reset(n->integrator, scratch, head, q, yoke_integrator_v(n->integrator, head), &held, NULL);
+}
+
+/* ---- resets ---- */
+
+static yoke_status native_row_response(const yoke_subsystem *subsystem, void *scratch, const void *state, int count,
+                                       const yoke_port_row *rows, double *W) {
+  const native *n = subsystem->self;
+  const double *q = yoke_integrator_q(n->integrator, state);
+  return yoke_multibody_row_response(n->mb, scratch, ((const yoke_integrator_state *)state)->t, q, count, rows, W);
+}
+
+/* q := q (+) response to `move`, then v += response to `kick`; both back onto the own joints. */
+static yoke_status native_push(const yoke_subsystem *subsystem, void *scratch, void *state, int count,
+                               const yoke_port_row *rows, const double *move, const double *kick) {
+  const native         *n = subsystem->self;
+  const yoke_equations *e = &n->equations;
+  const double          t = ((const yoke_integrator_state *)state)->t;
+  double               *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
+  double               *dv = doubles(scratch, n->at_a);
+  if (move != NULL) {
+    YOKE_TRY(yoke_multibody_row_push(n->mb, scratch, t, q, count, rows, move, dv));
+    yoke_multibody_move(n->mb, q, dv);
+    if (e->ng + e->n_norms > 0) YOKE_TRY(e->ops->project_position(e->self, scratch, t, q));
+  }
+  if (e->ng + e->n_norms > 0) YOKE_TRY(e->ops->project_velocity(e->self, scratch, t, q, v));
+  if (kick == NULL) return YOKE_OK;
+  YOKE_TRY(yoke_multibody_row_push(n->mb, scratch, t, q, count, rows, kick, dv));
+  for (int i = 0; i < e->nv; ++i) v[i] += dv[i];
+  return YOKE_OK;
+}
+
+static yoke_status native_reset(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  return yoke_integrator_reset(n->integrator, scratch, head, yoke_integrator_q(n->integrator, head),
+                               yoke_integrator_v(n->integrator, head), u, ctx);
 }
 
 /* ---- creation ---- */
@@ -326,21 +481,27 @@ static void native_destroy(yoke_subsystem *subsystem) {
 }
 
 static const yoke_subsystem_ops native_ops = {
-    .kind        = "native",
-    .destroy     = native_destroy,
-    .start       = native_start,
-    .step        = native_step,
-    .output      = native_output,
-    .copy        = native_copy,
-    .accept      = native_accept,
-    .disturb     = native_disturb,
-    .counters    = native_counters,
-    .compliance  = native_compliance,
-    .release     = native_release,
-    .events      = native_events,
-    .event_ahead = native_event_ahead,
-    .event_done  = native_event_done,
-    .assign      = native_assign,
+    .kind         = "native",
+    .destroy      = native_destroy,
+    .start        = native_start,
+    .step         = native_step,
+    .output       = native_output,
+    .copy         = native_copy,
+    .accept       = native_accept,
+    .disturb      = native_disturb,
+    .counters     = native_counters,
+    .compliance   = native_compliance,
+    .row_response = native_row_response,
+    .push         = native_push,
+    .reset        = native_reset,
+    .release      = native_release,
+    .n_x          = native_n_x,
+    .get_x        = native_get_x,
+    .set_x        = native_set_x,
+    .events       = native_events,
+    .event_ahead  = native_event_ahead,
+    .event_done   = native_event_done,
+    .assign       = native_assign,
 };
 
 /* Integrators whose state cannot be copied: no way back. */
@@ -374,11 +535,14 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_left      = reserve(&s->scratch_size, e->nu);
   n->at_a         = reserve(&s->scratch_size, e->nv);
   n->at_a2        = reserve(&s->scratch_size, e->nv);
-  n->at_lambda    = reserve(&s->scratch_size, e->ng);
+  n->at_lambda    = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_lambda_0  = reserve(&s->scratch_size, yoke_n_multipliers(e));
   n->at_terms     = reserve(&s->scratch_size, s->ny);
+  n->at_q         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
+  n->at_v         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
   n->at_now       = reserve(&s->scratch_size, e->n_events);
-  n->at_q         = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
-  n->at_v         = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
+  n->at_event_q   = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
+  n->at_event_v   = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
 }
 
 static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -388,9 +552,27 @@ static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def
     const yoke_body_kind kind = body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID;
     n->port_kind[k]           = kind;
     if (!def->no_integrals) n->n_integrals += yoke_port_n_integrals(kind);
-    s->ny += yoke_port_n_y(kind);
+    s->ny += yoke_port_n_y(kind) + yoke_multibody_n_extras(n->mb, k);
+    n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
+    n->has_image  = n->has_image || yoke_multibody_has_image(n->mb, k);
   }
   n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+}
+
+/* Guided rows must be free: a body that its own joints hold cannot follow them. */
+static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) {
+  char      label[32];
+  int       side;
+  const int c = yoke_multibody_stuck_guide(n->mb, work, n->model->t_start, n->q_start, label, sizeof label, &side);
+  if (c < 0) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "joint '%s': side %d cannot follow its row '%s', because other joints or couplings of its subsystem decide "
+      "that motion; %s",
+      n->model->connections[c].name, side + 1, label,
+      yoke_multibody_is_prescribed(n->mb)
+          ? "let the other side be prescribed, or use formulation stabilized-index-2"
+          : "let the other side be the displacement side, or use decomposition force/force");
 }
 
 /* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
@@ -409,15 +591,25 @@ static yoke_status find_start(yoke_context *ctx, native *n) {
       if (status == YOKE_OK) yoke_multibody_retire(n->mb, assembly.n_redundant, assembly.redundant);
     }
   }
+  if (status == YOKE_OK) status = check_guided(ctx, n, work);
   yoke_assembly_clear(&assembly);
   free(work);
   return status;
+}
+
+/* Motion that is prescribed is built into the equations. */
+static yoke_status prescribe(yoke_context *ctx, native *n) {
+  yoke_equations base = n->equations;
+  n->is_prescribed    = true;
+  n->equations        = (yoke_equations){0};
+  return yoke_prescribed_create(ctx, &base, n->mb, &n->equations);
 }
 
 static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
   yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
   const yoke_multibody_options options = {.n_ports        = def->n_ports,
                                           .port_frame     = def->port_frame,
+                                          .port_request   = def->port_request,
                                           .port_integrals = !def->no_integrals,
                                           .n_inputs       = def->n_inputs,
                                           .inputs         = def->inputs,
@@ -426,8 +618,13 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   solver.dense                         = def->model->n_events > 0; /* else nobody looks between macro points */
   n->model                             = def->model;
   YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
+  const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
+  if (is_prescribed) {
+    YOKE_TRY(find_start(ctx, n));
+    YOKE_TRY(prescribe(ctx, n));
+  }
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
-  YOKE_TRY(find_start(ctx, n));
+  if (!is_prescribed) YOKE_TRY(find_start(ctx, n));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
   count_ports(n, s, def);

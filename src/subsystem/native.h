@@ -1,5 +1,5 @@
 /* Native subsystem: a (sub)model compiled by multibody, its integrator, its ports.
- * Inputs u: in the order of `inputs`. Outputs y: those of port 0, port 1, ... (port.h). */
+ * Inputs u: in the order of `inputs`. Outputs y: those of port 0, port 1, ... (port.h), each with its extras behind. */
 #ifndef YOKE_SUBSYSTEM_NATIVE_H
 #define YOKE_SUBSYSTEM_NATIVE_H
 
@@ -8,12 +8,13 @@
 #include "subsystem/subsystem.h"
 
 typedef struct yoke_native_def {
-  const char       *name;
-  const yoke_model *model; /* kept; solver settings inside */
-  int               n_ports;
-  const int        *port_frame; /* [n_ports] frames of the model */
-  int               n_inputs;
-  const yoke_input *inputs; /* [n_inputs] multibody.h */
+  const char              *name;
+  const yoke_model        *model; /* kept; solver settings inside */
+  int                      n_ports;
+  const int               *port_frame;   /* [n_ports] frames of the model */
+  const yoke_port_request *port_request; /* [n_ports] extras of the ports; NULL: none */
+  int                      n_inputs;
+  const yoke_input        *inputs; /* [n_inputs] multibody.h */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 

@@ -12,6 +12,7 @@
 #define YOKE_SUBSYSTEM_SUBSYSTEM_H
 
 #include "integrate/integrator.h"
+#include "model/port.h"
 #include <yoke/signal.h>
 #include <float.h>
 #include <math.h>
@@ -49,6 +50,21 @@ typedef struct yoke_subsystem_ops {
    * forces and moments are filled; the rest is 0. NULL: only finite differences give the interface Jacobian. */
   yoke_status (*compliance)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                             double *da_du);
+  /* The state as a vector x [n_x] of independent coordinates and velocities, for analyses: read, and write (the time stays, integrals
+   * of outputs start from zero). NULL, all three, or n_x < 0: its coordinates depend on each other. */
+  int (*n_x)(const yoke_subsystem *subsystem);
+  void (*get_x)(const yoke_subsystem *subsystem, const void *state, double *x);
+  yoke_status (*set_x)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x);
+  /* Reset of a state by impulses along n rows at its ports (port.h), its own constraints honoured. row_response: W [n, n], velocity along row i
+   * after a unit impulse along row j. push: positions move as far as velocities `move` [n impulses] would carry them in unit time, velocities
+   * change by `kick`; NULL: nothing. reset: the pushes are over, the solver takes the state as a new one; u as at the end of the step that led
+   * here. All or none of the three. */
+  yoke_status (*row_response)(const yoke_subsystem *subsystem, void *scratch, const void *state, int n,
+                              const yoke_port_row *rows, double *W);
+  yoke_status (*push)(const yoke_subsystem *subsystem, void *scratch, void *state, int n, const yoke_port_row *rows,
+                      const double *move, const double *kick);
+  yoke_status (*reset)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                       yoke_context *ctx);
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. NULL: nothing. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
 

@@ -93,6 +93,24 @@ static yoke_status traced_compliance(const yoke_subsystem *subsystem, void *scra
   return report_status(self, "compliance", self->inner->ops->compliance(self->inner, scratch, state, u, da_du));
 }
 
+static yoke_status traced_row_response(const yoke_subsystem *subsystem, void *scratch, const void *state, int n,
+                                       const yoke_port_row *rows, double *W) {
+  const traced *self = subsystem->self;
+  return report_status(self, "row_response", self->inner->ops->row_response(self->inner, scratch, state, n, rows, W));
+}
+
+static yoke_status traced_push(const yoke_subsystem *subsystem, void *scratch, void *state, int n,
+                               const yoke_port_row *rows, const double *move, const double *kick) {
+  const traced *self = subsystem->self;
+  return report_status(self, "push", self->inner->ops->push(self->inner, scratch, state, n, rows, move, kick));
+}
+
+static yoke_status traced_reset(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                yoke_context *ctx) {
+  const traced *self = subsystem->self;
+  return report_status(self, "reset", self->inner->ops->reset(self->inner, scratch, state, u, ctx));
+}
+
 static void traced_release(const yoke_subsystem *subsystem, void *state) {
   const traced *self = subsystem->self;
   self->inner->ops->release(self->inner, state);
@@ -124,21 +142,24 @@ static yoke_status traced_assign(const yoke_subsystem *subsystem, void *scratch,
 
 static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
   return (yoke_subsystem_ops){
-      .kind        = "traced",
-      .destroy     = traced_destroy,
-      .start       = traced_start,
-      .step        = traced_step,
-      .output      = traced_output,
-      .copy        = inner->copy != NULL ? traced_copy : NULL,
-      .accept      = inner->accept != NULL ? traced_accept : NULL,
-      .disturb     = inner->disturb != NULL ? traced_disturb : NULL,
-      .counters    = inner->counters != NULL ? traced_counters : NULL,
-      .compliance  = inner->compliance != NULL ? traced_compliance : NULL,
-      .release     = inner->release != NULL ? traced_release : NULL,
-      .events      = inner->events != NULL ? traced_events : NULL,
-      .event_ahead = inner->event_ahead != NULL ? traced_event_ahead : NULL,
-      .event_done  = inner->event_done != NULL ? traced_event_done : NULL,
-      .assign      = inner->assign != NULL ? traced_assign : NULL,
+      .kind         = "traced",
+      .destroy      = traced_destroy,
+      .start        = traced_start,
+      .step         = traced_step,
+      .output       = traced_output,
+      .copy         = inner->copy != NULL ? traced_copy : NULL,
+      .accept       = inner->accept != NULL ? traced_accept : NULL,
+      .disturb      = inner->disturb != NULL ? traced_disturb : NULL,
+      .counters     = inner->counters != NULL ? traced_counters : NULL,
+      .compliance   = inner->compliance != NULL ? traced_compliance : NULL,
+      .row_response = inner->row_response != NULL ? traced_row_response : NULL,
+      .push         = inner->push != NULL ? traced_push : NULL,
+      .reset        = inner->reset != NULL ? traced_reset : NULL,
+      .release      = inner->release != NULL ? traced_release : NULL,
+      .events       = inner->events != NULL ? traced_events : NULL,
+      .event_ahead  = inner->event_ahead != NULL ? traced_event_ahead : NULL,
+      .event_done   = inner->event_done != NULL ? traced_event_done : NULL,
+      .assign       = inner->assign != NULL ? traced_assign : NULL,
   };
 }
 

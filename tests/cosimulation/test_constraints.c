@@ -1,5 +1,5 @@
-/* Rigid joints across a split, the whole engine: every joint kind, formulation, index and degree; residuals at macro points;
- * orders against the monolithic run; nonlinear models of Li 8.7; closed loops cut into many subsystems. */
+/* Rigid joints across a split, the whole engine: starts, Jacobians, nonlinear models of Li 8.7, closed loops cut into many
+ * subsystems. test_constraint_matrix.c has every joint kind, formulation, index and degree. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,102 +7,8 @@
 #include <cmocka.h>
 
 #include "../check.h"
-#include "coupling/constraint.h"
-#include "cosimulate.h"
-#include "master/cosimulation.h"
-
-/* ---- residuals at macro points ---- */
-
-/* Largest |s|, |s'|, |s''| of all joints, over macro points from the second on: the start belongs to the assembly. */
-typedef struct levels {
-  const cosim *c;
-  double       largest[YOKE_CONSTRAINT_LEVELS];
-  int          steps;
-} levels;
-
-static void look_at_levels(void *user, double t, const double *q, const double *v) {
-  (void)t, (void)q, (void)v;
-  levels                  *l     = user;
-  const yoke_cosimulation *co    = yoke_simulation_cosimulation(l->c->simulation);
-  const yoke_split        *split = yoke_cosimulation_split(co);
-  const yoke_graph        *graph = yoke_cosimulation_graph(co);
-  ++l->steps;
-  for (int k = 0; k < split->n_couplings; ++k) {
-    const yoke_split_coupling *coupling = &split->couplings[k];
-    if (!coupling->is_joint) continue;
-    const yoke_coupling_def def = {.name     = coupling->name,
-                                   .joint    = &coupling->joint,
-                                   .kind     = {coupling->kind[0], coupling->kind[1]},
-                                   .settings = &coupling->settings};
-    const double           *y[2];
-    yoke_constraint         constraint;
-    double                  level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
-    for (int side = 0; side < 2; ++side)
-      y[side] = yoke_graph_y(graph, coupling->part[side]) + split->wires[k].y_at[side];
-    yoke_constraint_set(&constraint, &def, false, YOKE_COPY_END);
-    yoke_constraint_levels(&constraint, y, level);
-    for (int i = 0; i < YOKE_CONSTRAINT_LEVELS; ++i) {
-      for (int r = 0; r < constraint.n_rows; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));
-    }
-  }
-}
-
-/* ---- two bodies on springs, joined in the way under test ---- */
-
-/* Both bodies hang in bushings of their own, so that every joint leaves the mechanism movable and its multipliers unique. */
-static const char spatial[] =
-    "yoke: 1\n"
-    "gravity: [1, -9.81, 2]\n"
-    "t_end: 0.08\n"
-    "bodies:\n"
-    "  a: {kind: rigid, mass: 2, inertia: [0.3, 0.5, 0.4], position: [-0.3, 0, 0],\n"
-    "      frames: {tip: [0.3, 0.1, 0.05]}}\n"
-    "  b: {kind: rigid, mass: 1, inertia: [0.2, 0.1, 0.15], position: [0.4, 0.2, -0.1],\n"
-    "      frames: {tip: [-0.4, -0.1, 0.15], cross: {at: [-0.4, -0.1, 0.15], axis: [1, 0, 0]}, off: [0.1, 0.2, 0.1]}}\n"
-    "connections:\n"
-    "  hold1: {kind: bushing, between: [ground, a], stiffness: [60, 40, 50, 9, 8, 7], damping: 0.5}\n"
-    "  hold2: {kind: bushing, between: [ground, b], stiffness: [30, 50, 40, 4, 6, 5], damping: 0.3}\n"
-    "  j: {kind: %s, between: [a.tip, b.%s]}\n"
-    "loads: {twist: {kind: constant, on: a, force: [0, 0, 0], torque: [2, -1.5, 3]}}\n"
-    "split: {one: [a], two: [b]}\n"
-    "solvers: {default: {kind: dop853, rtol: 1e-13, atol: 1e-14}}\n";
-
-static const char planar[] =
-    "yoke: 1\n"
-    "gravity: [1, -9.81]\n"
-    "t_end: 0.08\n"
-    "bodies:\n"
-    "  a: {kind: planar, mass: 2, inertia: 0.4, position: [-0.3, 0], frames: {tip: {at: [0.3, 0.1]%s}}}\n"
-    "  b: {kind: planar, mass: 1, inertia: 0.15, position: [0.4, 0.2],\n"
-    "      frames: {tip: {at: [-0.4, -0.1]%s}, cross: {at: [-0.4, -0.1], axis: [0, 1, 0]}, off: [0.1, 0.2]}}\n"
-    "connections:\n"
-    "  hold1: {kind: bushing, between: [ground, a], stiffness: [60, 40, 0, 0, 0, 7], damping: 0.5}\n"
-    "  hold2: {kind: bushing, between: [ground, b], stiffness: [30, 50, 0, 0, 0, 5], damping: 0.3}\n"
-    "  j: {kind: %s, between: [a.tip, b.%s]}\n"
-    "loads: {twist: {kind: constant, on: a, force: [0, 0], torque: 3}}\n"
-    "split: {one: [a], two: [b]}\n"
-    "solvers: {default: {kind: dop853, rtol: 1e-13, atol: 1e-14}}\n";
-
-typedef struct joint_case {
-  const char *kind, *end; /* frame of b */
-  bool        in_plane;   /* between planar bodies too */
-  bool        lying;      /* there with z axes of the frames along x */
-} joint_case;
-
-static const joint_case joints[] = {
-    {"spherical", "tip", true, false},  {"revolute", "tip", true, false},     {"universal", "cross", false, false},
-    {"cylindrical", "tip", true, true}, {"translational", "tip", true, true}, {"planar", "tip", false, false},
-    {"inline", "tip", true, true},      {"orientation", "tip", true, false},  {"fixed", "tip", true, false},
-    {"distance", "off", true, false},   {"inplane", "tip", true, true},       {"perpendicular", "cross", true, true},
-};
-enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]), MODEL_TEXT = 2048, MAX_STATES = 32 };
-
-static void joint_model(const joint_case *joint, bool plane, char text[MODEL_TEXT]) {
-  const char *axis = joint->lying ? ", axis: [1, 0, 0]" : "";
-  const int   n    = plane ? snprintf(text, MODEL_TEXT, planar, axis, axis, joint->kind, joint->end)
-                           : snprintf(text, MODEL_TEXT, spatial, joint->kind, joint->end);
-  assert_true(n > 0 && n < MODEL_TEXT);
-}
+#include "joint_models.h"
+#include "levels.h"
 
 typedef struct method_case {
   const char *formulation;
@@ -119,97 +25,6 @@ static const method_case methods[] = {
     {"baumgarte", 1, 2, 3, 0}, {"baumgarte", 2, 0, 1, 0}, {"baumgarte", 3, 0, 1, 1},
 };
 enum { N_METHODS = (int)(sizeof methods / sizeof methods[0]) };
-
-/* States of both bodies at the end. */
-static int states(const cosim *c, bool plane, double z[MAX_STATES]) {
-  static const char *const names[2][14] = {
-      {"x", "y", "z", "q0", "q1", "q2", "q3", "vx", "vy", "vz", "wx", "wy", "wz", NULL},
-      {"x", "y", "angle", "vx", "vy", "omega", NULL}};
-  int n = 0;
-  for (int body = 0; body < 2; ++body) {
-    for (int i = 0; names[plane][i] != NULL; ++i) {
-      char name[16];
-      snprintf(name, sizeof name, "%s.%s", body == 0 ? "a" : "b", names[plane][i]);
-      z[n++] = cosim_value(c, name);
-    }
-  }
-  return n;
-}
-
-/* End state and residuals of one run. */
-static int run_method(const char *model, bool plane, const method_case *m, const char *scheme, double H,
-                      double z[MAX_STATES], levels *l) {
-  char sets[COSIM_TEXT];
-  snprintf(sets, sizeof sets,
-           "cosimulation.step=%.17g;cosimulation.order=%d;cosimulation.scheme=%s;"
-           "cosimulation.couplings.formulation=%s;cosimulation.couplings.index=%d",
-           H, m->degree, scheme, m->formulation, m->index);
-  cosim c;
-  *l = (levels){.c = &c};
-  cosim_open(&c, model, sets);
-  cosim_run(&c, 0.0, look_at_levels, l);
-  cosim_expect(&c, YOKE_OK);
-  const int n = states(&c, plane, z);
-  cosim_close(&c);
-  return n;
-}
-
-static double distance(int n, const double *a, const double *b) {
-  double largest = 0.0;
-  for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(a[i] - b[i]));
-  return largest;
-}
-
-/* What the method promises, of one joint kind. Implicit: the conditions hold to tolerance and the states converge at the
- * method's order; where two powers of H cancel, that shows after further halvings only. Semi-implicit: one Newton step
- * leaves little of the promised levels. */
-static void keep_promises(const joint_case *joint, bool plane, const method_case *m, int n, const double *exact,
-                          const char *model) {
-  static const double rounding[YOKE_CONSTRAINT_LEVELS] = {1e-11, 1e-9, 1e-7}, error_floor = 1e-10;
-  static const double one_newton[YOKE_CONSTRAINT_LEVELS] = {1e-5, 1e-3, 0.1};
-  const double        H   = m->n_exact < 2 ? 0.01 : 0.02; /* low orders show at smaller steps */
-  double              err = INFINITY, last = INFINITY, z[MAX_STATES];
-  levels              l;
-  bool                shows = false;
-  for (int i = 0; i < 4 && !shows; ++i) {
-    run_method(model, plane, m, "implicit", ldexp(H, -i), z, &l);
-    last  = err;
-    err   = distance(n, z, exact);
-    shows = err < error_floor || (i > 0 && log2(last / err) > m->order - 0.35);
-    for (int level = 0; level < m->n_exact; ++level) {
-      if (l.largest[level] > rounding[level])
-        fail_msg("%s, %s, index %d, degree %d: level %d is %g", joint->kind, m->formulation, m->index, m->degree, level,
-                 l.largest[level]);
-    }
-  }
-  if (!shows)
-    fail_msg("%s%s, %s, index %d, degree %d: errors %g, %g", joint->kind, plane ? " in the plane" : "", m->formulation,
-             m->index, m->degree, last, err);
-  run_method(model, plane, m, "semi-implicit", 0.5 * H, z, &l);
-  for (int level = 0; level < m->n_exact; ++level) CHECK_BELOW(l.largest[level], one_newton[level]);
-}
-
-static void all_methods(const joint_case *joint, bool plane) {
-  char   model[MODEL_TEXT];
-  double exact[MAX_STATES];
-  joint_model(joint, plane, model);
-  cosim     reference = cosim_done_monolithic(model, NULL, 0.0);
-  const int n         = states(&reference, plane, exact);
-  cosim_close(&reference);
-  for (int m = 0; m < N_METHODS; ++m) keep_promises(joint, plane, &methods[m], n, exact, model);
-}
-
-static void every_joint_in_space_keeps_what_every_formulation_index_and_degree_promises(void **state) {
-  (void)state;
-  for (int j = 0; j < N_JOINTS; ++j) all_methods(&joints[j], false);
-}
-
-static void every_joint_in_the_plane_keeps_what_every_formulation_index_and_degree_promises(void **state) {
-  (void)state;
-  for (int j = 0; j < N_JOINTS; ++j) {
-    if (joints[j].in_plane) all_methods(&joints[j], true);
-  }
-}
 
 /* ---- starts and Jacobians ---- */
 
@@ -502,8 +317,6 @@ beyond_a_singular_position_closed_loops_stay_on_the_branch_or_end_with_the_name_
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_joint_in_space_keeps_what_every_formulation_index_and_degree_promises),
-      cmocka_unit_test(every_joint_in_the_plane_keeps_what_every_formulation_index_and_degree_promises),
       cmocka_unit_test(a_start_with_exact_past_gives_high_degrees_of_baumgarte_their_order),
       cmocka_unit_test(a_graded_start_works_with_joints),
       cmocka_unit_test(broyden_updates_find_the_same_solution_with_fewer_integrations),

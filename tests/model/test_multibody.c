@@ -1037,6 +1037,220 @@ static void joint_under_its_multipliers_acts_as_the_joint_itself(void **state) {
   assert_true(n > 300);
 }
 
+/* ---- guided rows ---- */
+
+enum { MOST_GUIDED = 6 };
+
+/* grad . A of the share of one side in row r of joint 0, from the outputs y of the frames at its two ends. */
+static double side_share(const workshop *part, int r, int side, const yoke_body_kind kind[2],
+                         const double *const y[2]) {
+  const yoke_connection *c    = &part->connections[0];
+  yoke_link              link = {.node = {0, 1}};
+  yoke_pose              poses[2];
+  yoke_link_state        state;
+  yoke_row               rows[6];
+  double                 grad[12], sum = 0.0;
+  for (int s = 0; s < 2; ++s) {
+    memcpy(link.axes[s], part->frames[c->frame[s]].axes, sizeof link.axes[s]);
+    yoke_port_pose(kind[s], y[s], NULL, &poses[s]);
+  }
+  yoke_link_state_set(&link, poses, &state);
+  yoke_joint_rows(c->kind, rows);
+  yoke_row_gradient(&rows[r], &state, grad);
+  for (int k = 0; k < yoke_port_n_v(kind[side]); ++k) {
+    sum += grad[6 * side + yoke_port_freedom(kind[side], k)] *
+           y[side][yoke_port_n_p(kind[side]) + yoke_port_n_v(kind[side]) + k];
+  }
+  return sum;
+}
+
+/* Two bodies and, on the first, a third one in a joint of its own. */
+static void add_guided_model(workshop *s, yoke_connection_kind kind, yoke_body_kind kind1, yoke_body_kind kind2,
+                             int ghost_side, bool is_part, bool has_own) {
+  const bool skew = kind1 == YOKE_BODY_RIGID && kind2 == YOKE_BODY_RIGID;
+  open_workshop(s);
+  vec3_set(s->model.gravity, 1.0, 2.0, 3.0);
+  add_body(s, kind1)->position[0] = 1.0;
+  if (has_own) add_body(s, kind1)->position[0] = 0.5;
+  if (!is_part) add_body(s, kind2)->position[0] = 3.0;
+  const int f1 = add_frame(s, 0, 0.3, 0, 0);
+  const int f2 = is_part ? add_ghost(s, kind2) : add_frame(s, has_own ? 2 : 1, -0.7, 0, 0);
+  joint_axes(s, kind, skew, f1, f2);
+  connect(s, kind, ghost_side == 1 ? f1 : f2, ghost_side == 1 ? f2 : f1);
+  if (has_own) connect(s, YOKE_CONNECTION_REVOLUTE, add_frame(s, 0, -0.2, 0, 0), add_frame(s, 1, 0.3, 0, 0));
+}
+
+typedef enum guided_outcome { GUIDED_IDLE, GUIDED_STUCK, GUIDED_EQUAL } guided_outcome;
+
+/* The part whose rows are guided by the accelerations of the other side moves and is loaded as in the whole. */
+static guided_outcome check_guided(yoke_connection_kind kind, yoke_body_kind kind1, yoke_body_kind kind2,
+                                   int ghost_side, bool has_own, bool bare) {
+  const yoke_body_kind kinds[2] = {ghost_side == 1 ? kind1 : kind2, ghost_side == 1 ? kind2 : kind1};
+  workshop             whole, part;
+  double         q[21], v[18], a[18], lambda[12], a_part[12], mu[12], y[2][YOKE_PORT_MAX_Y], u[32], force[7], g[7];
+  yoke_input     inputs[20];
+  char           label[32];
+  int            side;
+  guided_outcome outcome = GUIDED_IDLE;
+  add_guided_model(&whole, kind, kind1, kind2, ghost_side, false, has_own);
+  const int ports[2] = {add_frame(&whole, ghost_side == 1 ? 0 : has_own + 1, ghost_side == 1 ? 0.3 : -0.7, 0, 0),
+                        add_frame(&whole, ghost_side == 0 ? 0 : has_own + 1, ghost_side == 0 ? 0.3 : -0.7, 0, 0)};
+  const yoke_multibody_options port = {.n_ports = 2, .port_frame = ports};
+  compile(&whole, &port);
+  add_guided_model(&part, kind, kind1, kind2, ghost_side, true, has_own);
+  int       n      = ghost_inputs(0, kind2, inputs);
+  const int n_rows = lambda_inputs(&part, kinds, inputs + n);
+  for (int i = 0; i < n_rows; ++i) {
+    inputs[n + i].kind   = bare ? YOKE_INPUT_ROW_ACCELERATION_BARE : YOKE_INPUT_ROW_ACCELERATION;
+    inputs[n + i].factor = ghost_side == 1 ? 1.0 : -1.0;
+  }
+  if (n_rows > 0) {
+    const yoke_multibody_options options = {.n_inputs = n + n_rows, .inputs = inputs};
+    compile(&part, &options);
+    assert_int_equal(part.equations.n_guided, n_rows);
+    assert_int_equal(part.equations.ng + n_rows, whole.equations.ng);
+    set_random(&whole, 77u, q, v);
+    outcome = GUIDED_STUCK;
+    if (yoke_multibody_stuck_guide(part.mb, part.work, 0.2, q, label, sizeof label, &side) < 0) {
+      outcome = GUIDED_EQUAL;
+      assert_int_equal(derive(&whole, 0.2, q, v, NULL, a, lambda), YOKE_OK);
+      for (int k = 0; k < 2; ++k) yoke_multibody_port(whole.mb, whole.work, k, q, v, a, y[k]);
+      yoke_multibody_connection_output(whole.mb, whole.work, 0, 0.2, q, v, lambda, force, g);
+      memcpy(u, y[ghost_side], (size_t)n * sizeof *u);
+      const double *const ends[2] = {y[0], y[1]};
+      for (int i = 0; i < n_rows; ++i) { /* what the other side has of s'', or what this side has to be given */
+        const int row = inputs[n + i].component;
+        u[n + i]      = inputs[n + i].factor * (bare ? -side_share(&part, row, 1 - ghost_side, kinds, ends)
+                                                     : side_share(&part, row, ghost_side, kinds, ends));
+      }
+      assert_int_equal(part.equations.ops->derivative(part.equations.self, part.work, 0.2, q, v, u, NULL, a_part, mu),
+                       YOKE_OK);
+      for (int i = 0; i < part.equations.nv; ++i) {
+        if (fabs(a[i] - a_part[i]) < 1e-9 * (1.0 + fabs(a[i]))) continue;
+        fail_msg("%s between kinds %d and %d, freedom %d: %.15g, guided %.15g", yoke_connection_kind_name(kind),
+                 (int)kind1, (int)kind2, i, a[i], a_part[i]);
+      }
+      for (int i = 0; i < n_rows; ++i) {
+        const double expected = force[inputs[n + i].component];
+        if (fabs(mu[part.equations.ng + i] - expected) < 1e-8 * (1.0 + fabs(expected))) continue;
+        fail_msg("%s between kinds %d and %d, row %d: lambda %.15g, guided %.15g", yoke_connection_kind_name(kind),
+                 (int)kind1, (int)kind2, i, expected, mu[part.equations.ng + i]);
+      }
+      check_jacobian(&part, YOKE_DAE_INDEX1, u);
+    }
+    close_workshop(&part);
+  } else {
+    yoke_context_destroy(&part.ctx);
+  }
+  close_workshop(&whole);
+  return outcome;
+}
+
+static void guided_rows_move_and_load_a_part_as_the_whole_model_does(void **state) {
+  int n[3] = {0};
+  (void)state;
+  for (size_t k = 0; all_connections[k] != YOKE_CONNECTION_SPRING_DAMPER; ++k) {
+    for (int kind1 = 0; kind1 <= YOKE_BODY_MASS1D; ++kind1) {
+      for (int kind2 = 0; kind2 <= YOKE_BODY_MASS1D; ++kind2) {
+        for (int side = 0; side < 2; ++side) {
+          for (int bare = 0; bare < 2; ++bare) {
+            const yoke_body_kind kinds[2] = {(yoke_body_kind)kind1, (yoke_body_kind)kind2};
+            const bool           turns    = kind1 == YOKE_BODY_RIGID || kind1 == YOKE_BODY_PLANAR;
+            ++n[check_guided(all_connections[k], kinds[0], kinds[1], side, false, bare)];
+            if (turns) ++n[check_guided(all_connections[k], kinds[0], kinds[1], side, true, bare)];
+          }
+        }
+      }
+    }
+  }
+  assert_true(n[GUIDED_EQUAL] > 400);
+  assert_true(n[GUIDED_STUCK] > 100); /* e.g. a mass on a line that should follow a point in space */
+}
+
+static void guided_mass_on_a_line_is_linear(void **state) {
+  (void)state;
+  for (int side = 0; side < 2; ++side) {
+    workshop s;
+    double   A[4], B[2], b[2];
+    open_workshop(&s);
+    add_body(&s, YOKE_BODY_MASS1D)->mass = 2.0;
+    const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_MASS1D);
+    connect(&s, YOKE_CONNECTION_FIXED, side == 0 ? body : ghost, side == 0 ? ghost : body);
+    const yoke_input             input   = {YOKE_INPUT_ROW_ACCELERATION, 0, 0, side == 0 ? 1.0 : -1.0};
+    const yoke_multibody_options options = {.n_inputs = 1, .inputs = &input};
+    compile(&s, &options);
+    assert_true(s.equations.ops->linear(s.equations.self, s.work, A, B, b));
+    assert_true(A[1] == 1.0 && A[2] == 0.0 && A[3] == 0.0); /* v' = -beta on either side: s = x1 - x2 */
+    assert_true(B[0] == 0.0 && fabs(B[1] + 1.0) < 1e-15 && b[0] == 0.0 && b[1] == 0.0);
+    close_workshop(&s);
+  }
+}
+
+/* A link that is pinned at one end cannot follow both components of a point at the other. */
+static void rows_that_own_joints_hold_are_named(void **state) {
+  workshop s;
+  double   q[3], v[3];
+  char     label[32];
+  int      side = -1;
+  (void)state;
+  open_workshop(&s);
+  add_body(&s, YOKE_BODY_PLANAR);
+  const int tip = add_frame(&s, 0, 0.5, 0, 0), root = add_frame(&s, 0, -0.5, 0, 0);
+  const int ghost = add_ghost(&s, YOKE_BODY_PLANAR);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, add_frame(&s, YOKE_GROUND, 0, 0, 0), root);
+  connect(&s, YOKE_CONNECTION_REVOLUTE, ghost, tip);
+  const yoke_input inputs[2] = {{YOKE_INPUT_ROW_ACCELERATION, 1, 0, -1.0}, {YOKE_INPUT_ROW_ACCELERATION, 1, 1, -1.0}};
+  const yoke_multibody_options options = {.n_inputs = 2, .inputs = inputs};
+  compile(&s, &options);
+  yoke_multibody_initial_guess(s.mb, q, v);
+  assert_int_equal(yoke_multibody_stuck_guide(s.mb, s.work, 0.0, q, label, sizeof label, &side), 1);
+  assert_int_equal(side, 1);
+  assert_string_equal(label, "atpoint x"); /* along the link */
+  close_workshop(&s);
+}
+
+/* Accelerations under unit multipliers are the columns of the compliance; alone, own joints do not count. */
+static void extras_show_reaction_and_compliance(void **state) {
+  workshop part, lone;
+  double   q[14], v[12], a[2][12], u[16] = {0.0}, y[2][YOKE_PORT_MAX_Y], lambda[12] = {0.0}, yl[21];
+  (void)state;
+  for (int alone = 0; alone < 2; ++alone) {
+    workshop  *s = alone ? &lone : &part;
+    yoke_input inputs[20];
+    add_guided_model(s, YOKE_CONNECTION_SPHERICAL, YOKE_BODY_RIGID, YOKE_BODY_RIGID, 1, true, !alone);
+    const yoke_body_kind kinds[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
+    const int            n_rows = lambda_inputs(s, kinds, inputs), frame = add_frame(s, 0, 0.3, 0, 0);
+    assert_int_equal(n_rows, 3);
+    const yoke_port_request request = {
+        .extras = YOKE_EXTRA_REACTION | YOKE_EXTRA_COMPLIANCE | YOKE_EXTRA_LOCAL_COMPLIANCE, .connection = 0};
+    const yoke_multibody_options options = {
+        .n_inputs = n_rows, .inputs = inputs, .n_ports = 1, .port_frame = &frame, .port_request = &request};
+    compile(s, &options);
+    assert_int_equal(yoke_multibody_n_extras(s->mb, 0), 3 + 9 + 9);
+  }
+  set_random(&part, 5u, q, v);
+  const yoke_equations *e = &part.equations;
+  assert_int_equal(yoke_multibody_extras(part.mb, part.work, 0, 0.0, q, u, lambda, yl), YOKE_OK);
+  assert_int_equal(e->ops->derivative(e->self, part.work, 0.0, q, v, u, NULL, a[0], lambda), YOKE_OK);
+  yoke_multibody_port(part.mb, part.work, 0, q, v, a[0], y[0]);
+  for (int j = 0; j < 3; ++j) {
+    assert_true(yl[j] == 0.0); /* no row is guided */
+    u[j] = 1.0;
+    assert_int_equal(e->ops->derivative(e->self, part.work, 0.0, q, v, u, NULL, a[1], lambda), YOKE_OK);
+    yoke_multibody_port(part.mb, part.work, 0, q, v, a[1], y[1]);
+    u[j] = 0.0;
+    for (int i = 0; i < 3; ++i) assert_true(fabs(y[1][13 + i] - y[0][13 + i] - yl[3 + 3 * i + j]) < 1e-11);
+  }
+  double alone[21];
+  assert_int_equal(yoke_multibody_extras(lone.mb, lone.work, 0, 0.0, q, u, lambda, alone), YOKE_OK);
+  for (int i = 0; i < 9; ++i) {
+    assert_true(fabs(alone[3 + i] - alone[12 + i]) < 1e-13);
+    assert_true(fabs(yl[12 + i] - alone[12 + i]) < 1e-13);
+  }
+  close_workshop(&part);
+  close_workshop(&lone);
+}
+
 static void multiplier_of_a_mass_on_a_line_is_linear(void **state) {
   (void)state;
   for (int side = 0; side < 2; ++side) {
@@ -1143,12 +1357,10 @@ static void multipliers_that_fit_no_joint_are_refused(void **state) {
   const int body = add_frame(&s, 0, 0, 0, 0), ghost = add_ghost(&s, YOKE_BODY_PLANAR);
   connect(&s, YOKE_CONNECTION_REVOLUTE, add_frame(&s, YOKE_GROUND, 0, 0, 0), body);
   connect(&s, YOKE_CONNECTION_REVOLUTE, body, ghost);
-  const yoke_input some[]   = {{YOKE_INPUT_LAMBDA, 1, 0, 1.0}}, /* the row of y is missing */
-      at_ground[]           = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_LAMBDA, 0, 1, 1.0}},
+  const yoke_input at_ground[] = {{YOKE_INPUT_LAMBDA, 0, 0, 1.0}, {YOKE_INPUT_LAMBDA, 0, 1, 1.0}},
                    no_row[] = {{YOKE_INPUT_LAMBDA, 1, 5, 1.0}}, no_joint[] = {{YOKE_INPUT_LAMBDA, 2, 0, 1.0}},
                    mu_alone[]          = {{YOKE_INPUT_MU, 1, 0, 1.0}};
-  const yoke_multibody_options wrong[] = {{.n_inputs = 1, .inputs = some},
-                                          {.n_inputs = 2, .inputs = at_ground},
+  const yoke_multibody_options wrong[] = {{.n_inputs = 2, .inputs = at_ground},
                                           {.n_inputs = 1, .inputs = no_row},
                                           {.n_inputs = 1, .inputs = no_joint},
                                           {.n_inputs = 1, .inputs = mu_alone}};
@@ -1421,6 +1633,10 @@ int main(void) {
       cmocka_unit_test(ghost_without_inputs_stays_where_the_model_put_it),
       cmocka_unit_test(rigid_joint_at_a_ghost_is_refused),
       cmocka_unit_test(joint_under_its_multipliers_acts_as_the_joint_itself),
+      cmocka_unit_test(guided_rows_move_and_load_a_part_as_the_whole_model_does),
+      cmocka_unit_test(guided_mass_on_a_line_is_linear),
+      cmocka_unit_test(rows_that_own_joints_hold_are_named),
+      cmocka_unit_test(extras_show_reaction_and_compliance),
       cmocka_unit_test(multiplier_of_a_mass_on_a_line_is_linear),
       cmocka_unit_test(second_multiplier_of_a_mass_on_a_line_enters_the_rate_of_its_position),
       cmocka_unit_test(second_multiplier_moves_a_body_only_as_its_own_joints_allow),

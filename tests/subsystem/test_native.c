@@ -221,6 +221,100 @@ static void half_with_a_ghost_equals_its_hand_written_equations(void **state) {
   for (int k = 0; k < N_SOLVERS; ++k) check_half(&ghost_half, solvers[k], k == 0 ? 1e-11 : 1e-7);
 }
 
+/* ---- guided rows ---- */
+
+/* Two links in a revolute joint of their own; the tip of the first is guided: its acceleration is -beta. */
+static void make_guided(bench *b, const char *solver) {
+  open_bench(b, solver);
+  b->model.gravity[1] = -9.81;
+  yoke_body *first    = add_body(b, YOKE_BODY_PLANAR);
+  first->angle        = 0.4;
+  first->omega[2]     = 3.0;
+  first->velocity[0]  = 0.2;
+  yoke_body *second   = add_body(b, YOKE_BODY_PLANAR);
+  second->omega[2]    = -2.0;
+  second->position[0] = -1.0;
+  b->ghosts[0]        = (yoke_ghost){.name = ghost_name, .kind = YOKE_BODY_PLANAR};
+  b->model.n_ghosts   = 1;
+  const int tip = add_frame(b, 0, 0.5, 0.0, 0), ghost = add_frame(b, YOKE_FIRST_GHOST, 0, 0, 0);
+  const int port = add_frame(b, 0, 0.5, 0.0, 0);
+  connect(b, YOKE_CONNECTION_ATPOINT, tip, ghost);
+  connect(b, YOKE_CONNECTION_REVOLUTE, add_frame(b, 0, -0.5, 0, 0), add_frame(b, 1, 0.5, 0, 0));
+  const yoke_input        inputs[3] = {{YOKE_INPUT_ROW_ACCELERATION, 0, 0, 1.0},
+                                       {YOKE_INPUT_ROW_ACCELERATION, 0, 1, 1.0},
+                                       {YOKE_INPUT_FORCE, port, 5, 1.0}};
+  const yoke_port_request request   = {.extras = YOKE_EXTRA_REACTION, .connection = 0};
+  const yoke_native_def   def       = {.name         = "left",
+                                       .model        = &b->model,
+                                       .n_ports      = 1,
+                                       .port_frame   = &port,
+                                       .port_request = &request,
+                                       .n_inputs     = 3,
+                                       .inputs       = inputs};
+  if (yoke_native_create(b->ctx, &def, &b->subsystem) != YOKE_OK) fail_msg("%s", yoke_context_message(b->ctx, 0));
+}
+
+/* The tip moves as beta says, whatever the rest does; x and y of tip, rate, and reactions after 0.1 s. */
+static void run_guided(const char *solver, double y_out[14]) {
+  static const double c[9] = {3.0, -20.0, 150.0, 1.0, 7.0, 40.0, 0.2, 0.0, 0.0};
+  const double        t[2] = {0.3, 0.4}, H = 0.1;
+  const yoke_signal   u = {.n = 3, .n_pieces = 1, .degree = 2, .t = t, .c = c};
+  bench               b;
+  double              start[14];
+  make_guided(&b, solver);
+  make_task(&b);
+  const yoke_subsystem *s = b.subsystem;
+  assert_int_equal(s->ny, 14);
+  if (yoke_subsystem_start(s, b.scratch, b.state, t[0], &u, b.ctx) != YOKE_OK)
+    fail_msg("%s: %s", solver, yoke_context_message(b.ctx, 0));
+  assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &u, start), YOKE_OK);
+  if (yoke_subsystem_step(s, b.scratch, b.state, &u, t[0], H, b.ctx) != YOKE_OK)
+    fail_msg("%s: %s", solver, yoke_context_message(b.ctx, 0));
+  assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &u, y_out), YOKE_OK);
+  for (int k = 0; k < 2; ++k) {
+    const double *beta = c + 3 * k;
+    const double  v    = start[3 + k] - (beta[0] + (beta[1] / 2 + beta[2] / 3 * H) * H) * H;
+    const double  x    = start[k] + start[3 + k] * H - (beta[0] / 2 + (beta[1] / 6 + beta[2] / 12 * H) * H) * H * H;
+    const double  a    = -(beta[0] + (beta[1] + beta[2] * H) * H);
+    if (fabs(y_out[k] - x) < 1e-8 && fabs(y_out[3 + k] - v) < 1e-7 && fabs(y_out[6 + k] - a) < 1e-11 * fabs(a))
+      continue;
+    fail_msg("%s, component %d: x off by %.3g, v by %.3g, a by %.3g", solver, k, y_out[k] - x, y_out[3 + k] - v,
+             y_out[6 + k] - a);
+  }
+  close_bench(&b);
+}
+
+static void guided_point_moves_as_it_is_told_with_every_solver(void **state) {
+  double expected[14], y[14];
+  (void)state;
+  run_guided("dop853", expected);
+  for (int k = 1; k < N_SOLVERS; ++k) { /* the first is for linear models */
+    run_guided(solvers[k], y);
+    for (int i = 0; i < 14; ++i) {
+      if (fabs(y[i] - expected[i]) <= 1e-6 * (1.0 + fabs(expected[i]))) continue;
+      fail_msg("%s, output %d: %.15g, dop853 %.15g", solvers[k], i, y[i], expected[i]);
+    }
+  }
+}
+
+static void guided_joint_that_cannot_follow_is_refused_with_names(void **state) {
+  bench b;
+  (void)state;
+  open_bench(&b, "dopri5");
+  add_body(&b, YOKE_BODY_PLANAR);
+  b.ghosts[0]      = (yoke_ghost){.name = ghost_name, .kind = YOKE_BODY_PLANAR};
+  b.model.n_ghosts = 1;
+  connect(&b, YOKE_CONNECTION_REVOLUTE, add_frame(&b, YOKE_GROUND, -0.5, 0, 0), add_frame(&b, 0, -0.5, 0, 0));
+  connect(&b, YOKE_CONNECTION_REVOLUTE, add_frame(&b, 0, 0.5, 0, 0), add_frame(&b, YOKE_FIRST_GHOST, 0, 0, 0));
+  const yoke_input inputs[2] = {{YOKE_INPUT_ROW_ACCELERATION, 1, 0, 1.0}, {YOKE_INPUT_ROW_ACCELERATION, 1, 1, 1.0}};
+  const yoke_native_def def  = {.name = "left", .model = &b.model, .n_inputs = 2, .inputs = inputs};
+  assert_int_equal(yoke_native_create(b.ctx, &def, &b.subsystem), YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "side 1"));
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "atpoint x"));
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "force/force"));
+  close_bench(&b);
+}
+
 /* ---- states ---- */
 
 static void step_after_restore_has_the_same_bits(void **state) {
@@ -752,6 +846,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_with_a_force_equals_its_hand_written_equations),
       cmocka_unit_test(half_with_a_ghost_equals_its_hand_written_equations),
+      cmocka_unit_test(guided_point_moves_as_it_is_told_with_every_solver),
+      cmocka_unit_test(guided_joint_that_cannot_follow_is_refused_with_names),
       cmocka_unit_test(step_after_restore_has_the_same_bits),
       cmocka_unit_test(step_from_another_time_is_refused),
       cmocka_unit_test(counters_show_the_work_of_the_integrator),

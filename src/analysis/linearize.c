@@ -1,0 +1,552 @@
+#include "analysis/linearize.h"
+
+#include "analysis/whole_model.h"
+#include "base/text.h"
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STENCIL = 4 };
+static const double stencil_at[STENCIL]     = {-2.0, -1.0, 1.0, 2.0};
+static const double stencil_weight[STENCIL] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
+
+static const double rank_tolerance = 1e-9; /* of the pivots of G, relative to the largest */
+static const double rotation_share =
+    1e-2; /* a rotation is given up for a constraint only when translations are worse by this */
+static const double step_turn =
+    1e-3; /* of outputs along a motion: they are trigonometric in angles, linear in the rest */
+static const double step_input =
+    1e-5; /* of inputs, relative to max(1, |u|): positions of ghosts enter by their geometry */
+
+/* Everything about the point. Matrices are row major but for those handed to LAPACK. */
+typedef struct linear_point {
+  const yoke_linearize_def *def;
+  yoke_linearization       *out;
+  yoke_context             *ctx;
+  int     nq, nqs, nv, ng, nm, nu, nx; /* nqs: q without quadratures; nm: multipliers, guided rows too */
+  int     i_v, i_a, i_lambda;
+  void   *work;
+  double *q, *v, *u, *a, *lambda, *qdot; /* at the point; u [nu] */
+  double *J;                             /* [nx, nx] index-1 form */
+  double *J_rate;                        /* [ng, nq] d(G v)/dq; NULL: at rest */
+  double *T_norm;                        /* [nv] squared norms of the columns of T */
+  int     rank;
+  int    *pivot;            /* [nv] columns of G: first `rank` dependent, the others independent, increasing */
+  double *QR, *tau, *scale; /* of G with scaled columns, column major [ng, nv] */
+  double *dtheta, *dv, *da; /* [n_x, nv] motion, velocity and acceleration along each component of x */
+  double *dlambda;          /* [n_x, nm] multipliers */
+} linear_point;
+
+static double J_at(const linear_point *p, int row, int col) {
+  return p->J[(size_t)row * (size_t)p->nx + (size_t)col];
+}
+
+static double T_at(const linear_point *p, int row, int k) {
+  return J_at(p, row, p->i_v + k);
+}
+
+static yoke_status no_memory(const linear_point *p) {
+  return yoke_fail(p->ctx, YOKE_E_MEMORY, "no memory to linearise a system of %d velocities", p->nv);
+}
+
+/* ---- Jacobians ---- */
+
+static void densify(const yoke_pattern *pattern, const double *values, int n, double *out) {
+  memset(out, 0, (size_t)n * (size_t)n * sizeof *out);
+  for (int c = 0; c < pattern->n_cols; ++c) {
+    for (int k = pattern->col_start[c]; k < pattern->col_start[c + 1]; ++k)
+      out[(size_t)pattern->row[k] * (size_t)n + (size_t)c] = values[k];
+  }
+}
+
+/* J of one form at the point, dense [nx, nx]. *dae is given, also on failure. */
+static yoke_status jacobian(const linear_point *p, yoke_dae_form form, yoke_dae **dae, double **J) {
+  const yoke_equations *e = p->def->equations;
+  YOKE_TRY(e->ops->dae_create(e->self, p->ctx, form, dae));
+  const int nx       = (*dae)->nx;
+  double   *x        = yoke_allocate((size_t)nx + 1, sizeof *x);
+  double   *values   = yoke_allocate((size_t)(*dae)->pattern->nnz + 1, sizeof *values);
+  *J                 = yoke_allocate((size_t)nx * (size_t)nx + 1, sizeof **J);
+  yoke_status status = x != NULL && values != NULL && *J != NULL ? YOKE_OK : no_memory(p);
+  if (status == YOKE_OK) {
+    memcpy(x, p->q, (size_t)p->nq * sizeof *x);
+    memcpy(x + (*dae)->i_v, p->v, (size_t)p->nv * sizeof *x);
+    if ((*dae)->i_a >= 0) memcpy(x + (*dae)->i_a, p->a, (size_t)p->nv * sizeof *x);
+    if ((*dae)->i_lambda >= 0) memcpy(x + (*dae)->i_lambda, p->lambda, (size_t)p->nm * sizeof *x);
+    status = e->ops->dae_jacobian(e->self, *dae, p->work, p->def->t, x, p->u, values);
+    if (status != YOKE_OK)
+      status = yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': a derivative of a force is not finite there",
+                         p->def->model->name);
+  }
+  if (status == YOKE_OK) densify((*dae)->pattern, values, nx, *J);
+  free(x);
+  free(values);
+  return status;
+}
+
+static bool is_at_rest(const linear_point *p) {
+  for (int i = 0; i < p->nv; ++i) {
+    if (p->v[i] != 0.0) return false;
+  }
+  return true;
+}
+
+/* d(G v + g_t)/dq from the velocity rows of the GGL form; g_t does not depend on q. */
+static yoke_status rate_jacobian(linear_point *p) {
+  yoke_dae *dae = NULL;
+  double   *J   = NULL;
+  if (p->ng == 0 || is_at_rest(p)) return YOKE_OK;
+  if (p->nm > p->ng) {
+    return yoke_fail(p->ctx, YOKE_E_UNSUPPORTED,
+                     "model '%s' moves and has joints of its own beside rows that are guided from outside: it can be "
+                     "linearised at rest only",
+                     p->def->model->name);
+  }
+  yoke_status status = jacobian(p, YOKE_DAE_GGL, &dae, &J);
+  if (status == YOKE_OK) {
+    p->J_rate = yoke_allocate((size_t)p->ng * (size_t)p->nq + 1, sizeof *p->J_rate);
+    if (p->J_rate == NULL) status = no_memory(p);
+  }
+  for (int g = 0; status == YOKE_OK && g < p->ng; ++g)
+    memcpy(p->J_rate + (size_t)g * (size_t)p->nq, J + ((size_t)dae->i_lambda + (size_t)g) * (size_t)dae->nx,
+           (size_t)p->nq * sizeof *J);
+  yoke_dae_destroy(&dae);
+  free(J);
+  return status;
+}
+
+static yoke_status set_jacobians(linear_point *p) {
+  yoke_dae         *dae    = NULL;
+  const yoke_status status = jacobian(p, YOKE_DAE_INDEX1, &dae, &p->J);
+  if (dae != NULL) {
+    p->nx       = dae->nx;
+    p->i_v      = dae->i_v;
+    p->i_a      = dae->i_a;
+    p->i_lambda = dae->i_lambda;
+  }
+  yoke_dae_destroy(&dae);
+  if (status != YOKE_OK) return status;
+  if (p->i_a < 0) {
+    return yoke_fail(
+        p->ctx, YOKE_E_UNSUPPORTED,
+        "model '%s': motion of it is prescribed from outside by a kinematic coupling, and it is not linear; "
+        "such a model cannot be linearised",
+        p->def->model->name);
+  }
+  for (int k = 0; k < p->nv; ++k) {
+    p->T_norm[k] = 0.0;
+    for (int i = 0; i < p->nqs; ++i) p->T_norm[k] += T_at(p, i, k) * T_at(p, i, k);
+  }
+  return rate_jacobian(p);
+}
+
+/* Component k of T^+ z: the tangent motion of a change z of q; columns of T are orthogonal. */
+static double tangent(const linear_point *p, int k, const double *z) {
+  double sum = 0.0;
+  for (int i = 0; i < p->nqs; ++i) sum += T_at(p, i, k) * z[i];
+  return sum / p->T_norm[k];
+}
+
+/* ---- independent coordinates ---- */
+
+static int by_size(const void *a, const void *b) {
+  return *(const int *)a - *(const int *)b;
+}
+
+static yoke_status choose_coordinates(linear_point *p) {
+  int         component;
+  bool        is_rotation;
+  lapack_int *jpvt = yoke_allocate((size_t)p->nv + 1, sizeof *jpvt);
+  p->pivot         = yoke_allocate((size_t)p->nv + 1, sizeof *p->pivot);
+  p->QR            = yoke_allocate((size_t)p->ng * (size_t)p->nv + 1, sizeof *p->QR);
+  p->tau           = yoke_allocate((size_t)p->nv + (size_t)p->ng + 1, sizeof *p->tau);
+  p->scale         = yoke_allocate((size_t)p->nv + 1, sizeof *p->scale);
+  if (jpvt == NULL || p->pivot == NULL || p->QR == NULL || p->tau == NULL || p->scale == NULL) {
+    free(jpvt);
+    return no_memory(p);
+  }
+  for (int k = 0; k < p->nv; ++k) {
+    (void)yoke_multibody_freedom_body(p->def->model, p->def->mb, k, &component, &is_rotation);
+    p->scale[k] = is_rotation ? rotation_share : 1.0;
+    p->pivot[k] = k;
+    for (int g = 0; g < p->ng; ++g)
+      p->QR[(size_t)k * (size_t)p->ng + (size_t)g] = J_at(p, p->i_lambda + g, p->i_a + k) * p->scale[k];
+  }
+  yoke_status status = YOKE_OK;
+  if (p->ng > 0) {
+    if (LAPACKE_dgeqp3(LAPACK_COL_MAJOR, p->ng, p->nv, p->QR, p->ng, jpvt, p->tau) != 0)
+      status = yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the constraints are not finite", p->def->model->name);
+    for (int k = 0; k < p->nv; ++k) p->pivot[k] = (int)jpvt[k] - 1;
+    const int most = p->ng < p->nv ? p->ng : p->nv;
+    while (p->rank < most &&
+           fabs(p->QR[(size_t)p->rank * (size_t)p->ng + (size_t)p->rank]) > rank_tolerance * fabs(p->QR[0]))
+      ++p->rank;
+  }
+  free(jpvt);
+  return status;
+}
+
+/* R11 x = b in place, b [rank]. */
+static void solve_dependent(const linear_point *p, double *b) {
+  for (int i = p->rank - 1; i >= 0; --i) {
+    for (int j = i + 1; j < p->rank; ++j) b[i] -= p->QR[(size_t)j * (size_t)p->ng + (size_t)i] * b[j];
+    b[i] /= p->QR[(size_t)i * (size_t)p->ng + (size_t)i];
+  }
+}
+
+/* Column of N for the independent component pivot[k], k >= rank: out [nv]. */
+static void tangent_column(const linear_point *p, int k, double *b, double *out) {
+  memset(out, 0, (size_t)p->nv * sizeof *out);
+  out[p->pivot[k]] = 1.0;
+  for (int i = 0; i < p->rank; ++i) b[i] = -p->QR[(size_t)k * (size_t)p->ng + (size_t)i] / p->scale[p->pivot[k]];
+  solve_dependent(p, b);
+  for (int i = 0; i < p->rank; ++i) out[p->pivot[i]] = b[i] * p->scale[p->pivot[i]];
+}
+
+/* Velocities that a displacement dtheta at constant eta brings about: G dv = -d(G v)/dq T dtheta. b [ng]. */
+static yoke_status turning_velocity(const linear_point *p, const double *dtheta, double *dq, double *b, double *out) {
+  memset(out, 0, (size_t)p->nv * sizeof *out);
+  if (p->J_rate == NULL) return YOKE_OK;
+  for (int i = 0; i < p->nqs; ++i) {
+    dq[i] = 0.0;
+    for (int k = 0; k < p->nv; ++k) dq[i] += T_at(p, i, k) * dtheta[k];
+  }
+  for (int g = 0; g < p->ng; ++g) {
+    b[g] = 0.0;
+    for (int i = 0; i < p->nqs; ++i) b[g] -= p->J_rate[(size_t)g * (size_t)p->nq + (size_t)i] * dq[i];
+  }
+  const int most = p->ng < p->nv ? p->ng : p->nv;
+  if (LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', p->ng, 1, most, p->QR, p->ng, p->tau, b, p->ng) != 0)
+    return no_memory(p);
+  solve_dependent(p, b);
+  for (int i = 0; i < p->rank; ++i) out[p->pivot[i]] = b[i] * p->scale[p->pivot[i]];
+  return YOKE_OK;
+}
+
+/* N and the directions (dtheta, dv) of all components of x. */
+static yoke_status set_directions(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const size_t        nv = (size_t)p->nv, nf = (size_t)(p->nv - p->rank);
+  double             *b = yoke_allocate((size_t)p->ng + nv + (size_t)p->nq + 1, sizeof *b);
+  out->nv               = p->nv;
+  out->n_freedoms       = (int)nf;
+  out->n_x              = 2 * (int)nf;
+  out->coordinate       = yoke_allocate(nf + 1, sizeof *out->coordinate);
+  out->N                = yoke_allocate(nv * nf + 1, sizeof *out->N);
+  p->dtheta             = yoke_allocate(2 * nf * nv + 1, sizeof *p->dtheta);
+  p->dv                 = yoke_allocate(2 * nf * nv + 1, sizeof *p->dv);
+  p->da                 = yoke_allocate(2 * nf * nv + 1, sizeof *p->da);
+  p->dlambda            = yoke_allocate(2 * nf * (size_t)p->nm + 1, sizeof *p->dlambda);
+  yoke_status status = b != NULL && out->coordinate != NULL && out->N != NULL && p->dtheta != NULL && p->dv != NULL &&
+                               p->da != NULL && p->dlambda != NULL
+                           ? YOKE_OK
+                           : no_memory(p);
+  for (size_t j = 0; status == YOKE_OK && j < nf; ++j) out->coordinate[j] = p->pivot[(size_t)p->rank + j];
+  if (status == YOKE_OK) qsort(out->coordinate, nf, sizeof *out->coordinate, by_size);
+  for (size_t j = 0; status == YOKE_OK && j < nf; ++j) {
+    double *dtheta = p->dtheta + j * nv, *eta = p->dv + (nf + j) * nv;
+    int     k = p->rank;
+    while (p->pivot[k] != out->coordinate[j]) ++k;
+    tangent_column(p, k, b, dtheta);
+    memcpy(eta, dtheta, nv * sizeof *eta);
+    for (size_t i = 0; i < nv; ++i) out->N[i * nf + j] = dtheta[i];
+    status = turning_velocity(p, dtheta, b + p->ng + p->nv, b, p->dv + j * nv);
+  }
+  free(b);
+  return status;
+}
+
+/* M_r = N^T M N [n_freedoms, n_freedoms]. */
+static yoke_status set_mass(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const size_t        nv = (size_t)p->nv, nf = (size_t)out->n_freedoms;
+  double             *Mn = yoke_allocate(2 * nv + 1, sizeof *Mn), *column = Mn + nv;
+  out->mass = yoke_allocate(nf * nf + 1, sizeof *out->mass);
+  for (size_t j = 0; Mn != NULL && out->mass != NULL && j < nf; ++j) {
+    for (size_t i = 0; i < nv; ++i) column[i] = out->N[i * nf + j];
+    yoke_multibody_mass_apply(p->def->mb, column, Mn);
+    for (size_t k = 0; k < nf; ++k) {
+      for (size_t i = 0; i < nv; ++i) out->mass[k * nf + j] += out->N[i * nf + k] * Mn[i];
+    }
+  }
+  const bool ok = Mn != NULL && out->mass != NULL;
+  free(Mn);
+  return ok ? YOKE_OK : no_memory(p);
+}
+
+/* ---- accelerations ---- */
+
+/* sum of J(row, q) dq + J(row, v) dv along component j; dq [nqs] = T dtheta. */
+static double response(const linear_point *p, int row, const double *dq, const double *dv) {
+  double sum = 0.0;
+  for (int i = 0; i < p->nqs; ++i) sum += J_at(p, row, i) * dq[i];
+  for (int k = 0; k < p->nv; ++k) sum += J_at(p, row, p->i_v + k) * dv[k];
+  return sum;
+}
+
+/* S X = B, B [n, m] column major in place; S is destroyed. Singular S: least squares of least norm. */
+static yoke_status solve(const linear_point *p, int n, int m, double *S, double *B) {
+  const size_t n2     = (size_t)n * (size_t)n;
+  double      *copy   = yoke_allocate(n2 + (size_t)n * (size_t)m + 1, sizeof *copy);
+  lapack_int  *pivots = yoke_allocate((size_t)n + 1, sizeof *pivots);
+  yoke_status  status = copy != NULL && pivots != NULL ? YOKE_OK : no_memory(p);
+  if (status == YOKE_OK) {
+    double *right = copy + n2;
+    memcpy(copy, S, n2 * sizeof *S);
+    memcpy(right, B, (size_t)n * (size_t)m * sizeof *B);
+    lapack_int rank;
+    if (LAPACKE_dgesv(LAPACK_COL_MAJOR, n, m, copy, n, pivots, right, n) == 0) {
+      memcpy(B, right, (size_t)n * (size_t)m * sizeof *B);
+    } else {
+      memset(pivots, 0, (size_t)n * sizeof *pivots);
+      if (LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, m, S, n, B, n, pivots, 1e-13, &rank) != 0)
+        status =
+            yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the accelerations are not determined", p->def->model->name);
+    }
+  }
+  free(copy);
+  free(pivots);
+  return status;
+}
+
+/* The matrix of accelerations and multipliers, column major; gives. NULL: out of memory. */
+static double *saddle_matrix(const linear_point *p) {
+  const int n = p->nv + p->nm;
+  double   *S = yoke_allocate((size_t)n * (size_t)n + 1, sizeof *S);
+  for (int r = 0; S != NULL && r < n; ++r) {
+    for (int c = 0; c < n; ++c) S[(size_t)c * (size_t)n + (size_t)r] = J_at(p, p->i_a + r, p->i_a + c);
+  }
+  return S;
+}
+
+/* da along all components of x, and with them A. */
+static yoke_status set_A(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const int           n = p->nv + p->nm, m = out->n_x, nf = out->n_freedoms;
+  double             *S  = saddle_matrix(p);
+  double             *B  = yoke_allocate((size_t)n * (size_t)m + 1, sizeof *B);
+  double             *dq = yoke_allocate(2 * (size_t)p->nq + 1, sizeof *dq), *rate = dq + p->nq;
+  out->A             = yoke_allocate((size_t)m * (size_t)m + 1, sizeof *out->A);
+  yoke_status status = S != NULL && B != NULL && dq != NULL && out->A != NULL ? YOKE_OK : no_memory(p);
+  for (int j = 0; status == YOKE_OK && j < m; ++j) {
+    const double *dtheta = p->dtheta + (size_t)j * (size_t)p->nv, *dv = p->dv + (size_t)j * (size_t)p->nv;
+    for (int i = 0; i < p->nqs; ++i) {
+      dq[i] = 0.0;
+      for (int k = 0; k < p->nv; ++k) dq[i] += T_at(p, i, k) * dtheta[k];
+    }
+    for (int i = 0; i < p->nqs; ++i) rate[i] = response(p, i, dq, dv);
+    for (int r = 0; r < n; ++r) B[(size_t)j * (size_t)n + (size_t)r] = 0.0 - response(p, p->i_a + r, dq, dv);
+    for (int i = 0; i < nf; ++i) out->A[(size_t)i * (size_t)m + (size_t)j] = tangent(p, out->coordinate[i], rate);
+  }
+  if (status == YOKE_OK) status = solve(p, n, m, S, B);
+  for (int j = 0; status == YOKE_OK && j < m; ++j) {
+    const double *da = B + (size_t)j * (size_t)n;
+    memcpy(p->da + (size_t)j * (size_t)p->nv, da, (size_t)p->nv * sizeof *da);
+    memcpy(p->dlambda + (size_t)j * (size_t)p->nm, da + p->nv, (size_t)p->nm * sizeof *da);
+    for (int i = 0; i < nf; ++i) out->A[(size_t)(nf + i) * (size_t)m + (size_t)j] = da[out->coordinate[i]];
+  }
+  free(S);
+  free(B);
+  free(dq);
+  return status;
+}
+
+/* ---- inputs and outputs ---- */
+
+static yoke_status evaluate(const linear_point *p, double *qdot, double *a, double *lambda) {
+  const yoke_equations *e      = p->def->equations;
+  const yoke_status     status = e->ops->derivative(e->self, p->work, p->def->t, p->q, p->v, p->u, qdot, a, lambda);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': its accelerations cannot be computed there (%s)",
+                   p->def->model->name, yoke_status_text(status));
+}
+
+static yoke_status show(const linear_point *p, const double *q, const double *v, const double *a, const double *lambda,
+                        double *y) {
+  const yoke_linear_point point = {.q = q, .v = v, .u = p->u, .a = a, .lambda = lambda};
+  if (p->def->ny == 0) return YOKE_OK;
+  const yoke_status status = p->def->output(p->def->user, &point, y);
+  return status == YOKE_OK ? YOKE_OK
+                           : yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': its outputs cannot be computed there (%s)",
+                                       p->def->model->name, yoke_status_text(status));
+}
+
+/* B, and D from the accelerations that inputs bring about. */
+static yoke_status set_B(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const int           nf = out->n_freedoms, ny = p->def->ny;
+  double             *buffer =
+      yoke_allocate(2 * (size_t)p->nq + 2 * (size_t)p->nv + 2 * (size_t)ny + (size_t)p->nm + 1, sizeof *buffer);
+  double *qdot = buffer, *dq = qdot + p->nq, *a = dq + p->nq, *da = a + p->nv, *y = da + p->nv, *dy = y + ny,
+         *lambda     = dy + ny;
+  const size_t nu    = (size_t)out->nu;
+  out->B             = yoke_allocate((size_t)out->n_x * nu + 1, sizeof *out->B);
+  out->D             = yoke_allocate((size_t)ny * nu + 1, sizeof *out->D);
+  yoke_status status = buffer != NULL && out->B != NULL && out->D != NULL ? YOKE_OK : no_memory(p);
+  for (int j = 0; status == YOKE_OK && j < p->nu; ++j) {
+    const double u = p->u[j], h = step_input * fmax(1.0, fabs(u));
+    memset(dq, 0, (size_t)p->nq * sizeof *dq);
+    memset(da, 0, (size_t)p->nv * sizeof *da);
+    memset(dy, 0, (size_t)ny * sizeof *dy);
+    for (int s = 0; s < STENCIL && status == YOKE_OK; ++s) {
+      p->u[j] = u + stencil_at[s] * h;
+      status  = evaluate(p, qdot, a, lambda);
+      if (status == YOKE_OK) status = show(p, p->q, p->v, a, lambda, y);
+      if (status != YOKE_OK) break;
+      for (int i = 0; i < p->nq; ++i) dq[i] += stencil_weight[s] / h * (qdot[i] - p->qdot[i]);
+      for (int i = 0; i < p->nv; ++i) da[i] += stencil_weight[s] / h * (a[i] - p->a[i]);
+      for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * (y[i] - out->y0[i]);
+    }
+    p->u[j] = u;
+    for (int i = 0; i < nf; ++i) {
+      out->B[(size_t)i * nu + (size_t)j]        = tangent(p, out->coordinate[i], dq);
+      out->B[(size_t)(nf + i) * nu + (size_t)j] = da[out->coordinate[i]];
+    }
+    for (int i = 0; i < ny; ++i) out->D[(size_t)i * nu + (size_t)j] = dy[i];
+  }
+  free(buffer);
+  return status;
+}
+
+/* Columns of B and D for forces on the velocities: S (da, dlambda) = (-1, 0) for a unit force, outputs are linear in a. */
+static yoke_status set_forces(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const int           n = p->nv + p->nm, nf = out->n_freedoms, ny = p->def->ny;
+  const size_t        nu = (size_t)out->nu;
+  if (!p->def->with_forces) return YOKE_OK;
+  double *S = saddle_matrix(p), *X = yoke_allocate((size_t)n * (size_t)p->nv + 1, sizeof *X);
+  double *y = yoke_allocate((size_t)ny + (size_t)p->nv + (size_t)p->nm + 1, sizeof *y), *a = y + ny,
+         *lambda     = a + p->nv;
+  yoke_status status = S != NULL && X != NULL && y != NULL ? YOKE_OK : no_memory(p);
+  for (int k = 0; status == YOKE_OK && k < p->nv; ++k) X[(size_t)k * (size_t)n + (size_t)k] = -1.0;
+  if (status == YOKE_OK) status = solve(p, n, p->nv, S, X);
+  for (int k = 0; status == YOKE_OK && k < p->nv; ++k) {
+    const double *da = X + (size_t)k * (size_t)n;
+    const size_t  j  = (size_t)p->nu + (size_t)k;
+    for (int i = 0; i < nf; ++i) out->B[(size_t)(nf + i) * nu + j] = da[out->coordinate[i]];
+    for (int i = 0; i < p->nv; ++i) a[i] = p->a[i] + da[i];
+    for (int i = 0; i < p->nm; ++i) lambda[i] = p->lambda[i] + da[p->nv + i];
+    status = show(p, p->q, p->v, a, lambda, y);
+    for (int i = 0; i < ny && status == YOKE_OK; ++i) out->D[(size_t)i * nu + j] = y[i] - out->y0[i];
+  }
+  free(S);
+  free(X);
+  free(y);
+  return status;
+}
+
+static yoke_status set_C(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const int           ny  = p->def->ny;
+  const size_t        nv = (size_t)p->nv, nq = (size_t)p->nq, nm = (size_t)p->nm;
+  double             *buffer = yoke_allocate(nq + 3 * nv + 2 * (size_t)ny + nm + 1, sizeof *buffer);
+  double *q = buffer, *v = q + nq, *a = v + nv, *move = a + nv, *y = move + nv, *dy = y + ny, *lambda = dy + ny;
+  out->ny            = ny;
+  out->C             = yoke_allocate((size_t)ny * (size_t)out->n_x + 1, sizeof *out->C);
+  out->y0            = yoke_allocate((size_t)ny + 1, sizeof *out->y0);
+  yoke_status status = buffer != NULL && out->C != NULL && out->y0 != NULL ? YOKE_OK : no_memory(p);
+  if (status == YOKE_OK) status = show(p, p->q, p->v, p->a, p->lambda, out->y0);
+  for (int j = 0; status == YOKE_OK && ny > 0 && j < out->n_x; ++j) {
+    const double *dtheta = p->dtheta + (size_t)j * nv, *dv = p->dv + (size_t)j * nv, *da = p->da + (size_t)j * nv,
+                 *dlambda = p->dlambda + (size_t)j * nm;
+    double most           = 1.0;
+    for (size_t i = 0; i < nv; ++i) most = fmax(most, fabs(dtheta[i]));
+    const double h = step_turn / most;
+    memset(dy, 0, (size_t)ny * sizeof *dy);
+    for (int s = 0; s < STENCIL && status == YOKE_OK; ++s) {
+      const double by = stencil_at[s] * h;
+      memcpy(q, p->q, nq * sizeof *q);
+      for (size_t i = 0; i < nv; ++i) {
+        move[i] = by * dtheta[i];
+        v[i]    = p->v[i] + by * dv[i];
+        a[i]    = p->a[i] + by * da[i];
+      }
+      for (size_t i = 0; i < nm; ++i) lambda[i] = p->lambda[i] + by * dlambda[i];
+      yoke_multibody_move(p->def->mb, q, move);
+      status = show(p, q, v, a, lambda, y);
+      for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * (y[i] - out->y0[i]);
+    }
+    for (int i = 0; i < ny; ++i) out->C[(size_t)i * (size_t)out->n_x + (size_t)j] = dy[i];
+  }
+  free(buffer);
+  return status;
+}
+
+/* ---- all ---- */
+
+static yoke_status set_point(linear_point *p) {
+  const yoke_linearize_def *def = p->def;
+  p->work                       = yoke_allocate(def->equations->work_size + 1, 1);
+  p->q                          = yoke_allocate((size_t)p->nq + 1, sizeof *p->q);
+  p->v                          = yoke_allocate((size_t)p->nv + 1, sizeof *p->v);
+  p->u                          = yoke_allocate((size_t)p->nu + 1, sizeof *p->u);
+  p->a                          = yoke_allocate((size_t)p->nv + 1, sizeof *p->a);
+  p->lambda                     = yoke_allocate((size_t)p->nm + 1, sizeof *p->lambda);
+  p->qdot                       = yoke_allocate((size_t)p->nq + 1, sizeof *p->qdot);
+  p->T_norm                     = yoke_allocate((size_t)p->nv + 1, sizeof *p->T_norm);
+  if (p->work == NULL || p->q == NULL || p->v == NULL || p->u == NULL || p->a == NULL || p->lambda == NULL ||
+      p->qdot == NULL || p->T_norm == NULL)
+    return no_memory(p);
+  memcpy(p->q, def->q, (size_t)p->nq * sizeof *p->q);
+  memcpy(p->v, def->v, (size_t)p->nv * sizeof *p->v);
+  if (def->u != NULL) memcpy(p->u, def->u, (size_t)p->nu * sizeof *p->u);
+  return evaluate(p, p->qdot, p->a, p->lambda);
+}
+
+static yoke_status set_constants(const linear_point *p) {
+  yoke_linearization *out = p->out;
+  out->f0                 = yoke_allocate((size_t)out->n_x + 1, sizeof *out->f0);
+  out->u0                 = yoke_allocate((size_t)out->nu + 1, sizeof *out->u0);
+  if (out->f0 == NULL || out->u0 == NULL) return no_memory(p);
+  memcpy(out->u0, p->u, (size_t)p->nu * sizeof *p->u);
+  for (int i = 0; i < out->n_freedoms; ++i) {
+    out->f0[i]                   = tangent(p, out->coordinate[i], p->qdot);
+    out->f0[out->n_freedoms + i] = p->a[out->coordinate[i]];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status linearize(linear_point *p) {
+  YOKE_TRY(set_point(p));
+  YOKE_TRY(set_jacobians(p));
+  YOKE_TRY(choose_coordinates(p));
+  YOKE_TRY(set_directions(p));
+  YOKE_TRY(set_mass(p));
+  YOKE_TRY(set_A(p));
+  YOKE_TRY(set_C(p));
+  p->out->nu = p->nu + (p->def->with_forces ? p->nv : 0);
+  YOKE_TRY(set_constants(p));
+  YOKE_TRY(set_B(p));
+  return set_forces(p);
+}
+
+yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yoke_linearization *out) {
+  const yoke_equations *e = def->equations;
+  linear_point          p = {.def = def,
+                             .out = out,
+                             .ctx = ctx,
+                             .nq  = e->nq,
+                             .nqs = e->nq - e->n_quadratures,
+                             .nv  = e->nv,
+                             .ng  = e->ng,
+                             .nm  = yoke_n_multipliers(e),
+                             .nu  = e->nu};
+  *out                    = (yoke_linearization){0};
+  if (e->ops->dae_create == NULL) {
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "model '%s' has no analytic Jacobian to linearise it with",
+                     def->model->name);
+  }
+  const yoke_status status = linearize(&p);
+  void *const       list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J,  p.J_rate,
+                              p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da, p.dlambda};
+  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
+  if (status != YOKE_OK) yoke_linearization_clear(out);
+  return status;
+}
+
+void yoke_linearization_clear(yoke_linearization *l) {
+  void *const list[] = {l->A, l->B, l->C, l->D, l->f0, l->y0, l->u0, l->coordinate, l->N, l->mass};
+  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
+  *l = (yoke_linearization){0};
+}

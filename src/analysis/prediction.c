@@ -1,0 +1,80 @@
+#include "analysis/prediction.h"
+
+#include "analysis/stability.h"
+#include <math.h>
+#include <stdio.h>
+
+enum {
+  MAX_STATES = 200, /* of the bodies */
+  MAX_ROWS   = 400, /* of the amplification matrix */
+  DESCENTS   = 20,  /* halvings of the step while a stable one is searched */
+  BISECTIONS = 6
+};
+
+static const double tolerance = 1e-6; /* of rho: an undamped model is at 1 up to rounding */
+
+static int n_states(const yoke_model *model) {
+  int n = 0;
+  for (int b = 0; b < model->n_bodies && n <= MAX_STATES; ++b) n += 2 * yoke_body_nv(&model->bodies[b]);
+  return n;
+}
+
+/* ln of the growth over the run beyond that of the model itself. */
+static double growth(const yoke_model *model, const yoke_stability_point *point) {
+  const double n_steps = ceil((model->t_end - model->t_start) / point->H);
+  return n_steps * log(point->rho / fmax(1.0, point->model));
+}
+
+/* Largest stable step below `unstable`, to one percent; 0: none down to a millionth of it. */
+static double limit_below(yoke_stability *s, double unstable, yoke_context *ctx) {
+  yoke_stability_point point;
+  double               stable = 0.0;
+  for (int i = 0; i < DESCENTS && stable == 0.0; ++i) {
+    if (yoke_stability_at(s, 0.5 * unstable, &point, ctx) != YOKE_OK) return 0.0;
+    if (yoke_stability_is_stable(&point, tolerance)) {
+      stable = point.H;
+    } else {
+      unstable = point.H;
+    }
+  }
+  for (int i = 0; i < BISECTIONS && stable > 0.0; ++i) {
+    if (yoke_stability_at(s, 0.5 * (stable + unstable), &point, ctx) != YOKE_OK) return stable;
+    *(yoke_stability_is_stable(&point, tolerance) ? &stable : &unstable) = point.H;
+  }
+  return stable;
+}
+
+static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stability_point *point, double limit) {
+  char about[80] = "";
+  if (yoke_stability_is_linearized(s)) snprintf(about, sizeof about, " about the rest state near its start");
+  const char *coupling = point->coupling[0] != '\0' ? point->coupling : "?";
+  if (limit > 0.0) {
+    yoke_warn(
+        ctx,
+        "macro step %.6g s is predicted unstable%s: coupling '%s' grows by a factor of %.6g per step; the largest "
+        "stable step is about %.3g s (yoke stability tells more, --no-predict skips this)",
+        point->H, about, coupling, point->rho, limit);
+  } else {
+    yoke_warn(
+        ctx,
+        "macro step %.6g s is predicted unstable%s: coupling '%s' grows by a factor of %.6g per step, and no smaller "
+        "step was found to be stable; use a lower order, another formulation, or scheme semi-implicit (yoke "
+        "stability tells more, --no-predict skips this)",
+        point->H, about, coupling, point->rho);
+  }
+}
+
+void yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
+  yoke_context        *quiet = NULL;
+  yoke_stability      *s     = NULL;
+  yoke_stability_point point;
+  if (model->n_parts == 0 || !(model->cosimulation.step > 0.0) || n_states(model) > MAX_STATES) return;
+  if (yoke_context_create(&quiet) != YOKE_OK) return;
+  if (yoke_stability_create(quiet, model, MAX_ROWS, &s) == YOKE_OK &&
+      yoke_stability_at(s, 0.0, &point, quiet) == YOKE_OK && !yoke_stability_is_stable(&point, tolerance) &&
+      growth(model, &point) > log(10.0)) {
+    warn(ctx, s, &point, limit_below(s, point.H, quiet));
+  }
+  yoke_stability_destroy(&s);
+  yoke_context_destroy(&quiet);
+}

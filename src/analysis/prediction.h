@@ -1,0 +1,13 @@
+/* Prediction: is the macro step of a run stable for the model linearised about its rest state? */
+#ifndef YOKE_ANALYSIS_PREDICTION_H
+#define YOKE_ANALYSIS_PREDICTION_H
+
+#include "model/model.h"
+#include <yoke/context.h>
+
+/* Leaves a warning in ctx when the couplings are predicted to grow tenfold or more over the run, with the largest step below that is
+ * stable. Silent when they are not, and when nothing can be said cheaply: models without a rest state, or larger than a few hundred
+ * states. Never fails. */
+void yoke_predict_stability(yoke_context *ctx, const yoke_model *model);
+
+#endif

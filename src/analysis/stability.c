@@ -1,0 +1,443 @@
+#include "analysis/stability.h"
+
+#include "analysis/amplification.h"
+#include "analysis/equilibrium.h"
+#include "analysis/linearize.h"
+#include "analysis/spectrum.h"
+#include "analysis/stand_in.h"
+#include "base/text.h"
+#include "master/split.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STATES = 2000, SCAN_POINTS = 61, MAX_BISECTIONS = 60 };
+
+struct yoke_stability {
+  const yoke_model    *model;
+  yoke_scheme_settings settings;
+  double               H;
+  bool                 is_linearized;
+  yoke_split          *split;
+  yoke_subsystem     **native; /* [n_parts] of the split, at the rest state; solver `exact` when the model is linear */
+  yoke_subsystem     **linear; /* [n_parts] stand-ins; all NULL when the model is linear */
+  yoke_linearization  *parts;  /* [n_parts] what they are made of */
+  yoke_exec           *exec;
+  yoke_graph          *graph;
+  yoke_amplification  *amplification;
+  double              *matrix, *size; /* [n, n], [n] */
+  double               growth, fastest;
+};
+
+/* ---- eigenvalues that do not depend on H ---- */
+
+/* Largest magnitude and real part of the eigenvalues of A [n, n]. */
+static yoke_status take_spectrum(yoke_stability *s, int n, const double *A, bool with_growth, yoke_context *ctx) {
+  double     *re     = yoke_allocate(2 * (size_t)n + 1, sizeof *re);
+  yoke_status status = re != NULL ? yoke_eigenvalues(n, A, re, re + n) : YOKE_E_MEMORY;
+  for (int i = 0; status == YOKE_OK && i < n; ++i) {
+    s->fastest = fmax(s->fastest, hypot(re[i], re[n + i]));
+    if (with_growth) s->growth = fmax(s->growth, re[i]);
+  }
+  free(re);
+  return status == YOKE_OK ? YOKE_OK
+                           : yoke_fail(ctx, status < 0 ? status : YOKE_E_UNSTABLE,
+                                       "model '%s': its eigenvalues cannot be computed (%s)", s->model->name,
+                                       yoke_status_text(status));
+}
+
+static yoke_status whole_spectrum(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+  const yoke_linearize_def def = {.model     = s->model,
+                                  .equations = &whole->equations,
+                                  .mb        = whole->mb,
+                                  .t         = s->model->t_start,
+                                  .q         = whole->q,
+                                  .v         = whole->v};
+  yoke_linearization       l;
+  YOKE_TRY(yoke_linearize(ctx, &def, &l));
+  const yoke_status status = take_spectrum(s, l.n_x, l.A, true, ctx);
+  yoke_linearization_clear(&l);
+  return status;
+}
+
+/* ---- linear models ---- */
+
+static void drop_natives(yoke_stability *s) {
+  for (int i = 0; s->native != NULL && s->split != NULL && i < s->split->n_parts; ++i)
+    yoke_subsystem_destroy(&s->native[i]);
+}
+
+static bool laws_are_linear(const yoke_split *split) {
+  for (int k = 0; k < split->n_couplings; ++k) {
+    const yoke_split_coupling *c = &split->couplings[k];
+    for (int side = 0; side < 2; ++side) {
+      if (c->kind[side] != YOKE_BODY_MASS1D) return false; /* all others have orientations or directions */
+    }
+    if (!c->is_joint && !yoke_force_element_is_linear(&c->element_law)) return false;
+  }
+  return true;
+}
+
+/* Natives with exact solvers; *is_linear is false when one of them or a law is not linear. */
+static yoke_status try_linear(yoke_stability *s, bool *is_linear, yoke_context *ctx) {
+  yoke_context *quiet = NULL;
+  *is_linear          = laws_are_linear(s->split);
+  YOKE_TRY(yoke_context_create(&quiet));
+  yoke_status status = YOKE_OK;
+  for (int i = 0; *is_linear && status == YOKE_OK && i < s->split->n_parts; ++i) {
+    snprintf(s->split->parts[i].model->solver.kind, sizeof s->split->parts[i].model->solver.kind, "exact");
+    s->split->parts[i].model->solver.step = s->split->parts[i].model->solver.max_step = 0.0;
+    const yoke_native_def def                                                         = yoke_split_native(s->split, i);
+    status = yoke_native_create(quiet, &def, &s->native[i]);
+    if (status == YOKE_E_UNSUPPORTED || status == YOKE_E_MODEL) {
+      *is_linear = false;
+      status     = YOKE_OK;
+    }
+  }
+  yoke_context_destroy(&quiet);
+  if (!*is_linear || status != YOKE_OK) drop_natives(s);
+  return status == YOKE_OK ? YOKE_OK : yoke_fail(ctx, status, "the subsystems cannot be built");
+}
+
+static yoke_status allocate_parts(yoke_stability *s, yoke_context *ctx) {
+  const size_t n = (size_t)s->split->n_parts + 1;
+  if (s->native == NULL) s->native = yoke_allocate(n, sizeof *s->native);
+  if (s->linear == NULL) s->linear = yoke_allocate(n, sizeof *s->linear);
+  if (s->parts == NULL) s->parts = yoke_allocate(n, sizeof *s->parts);
+  return s->native != NULL && s->linear != NULL && s->parts != NULL ? YOKE_OK
+                                                                    : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+}
+
+/* ---- models that are linearised ---- */
+
+/* Inputs of part i at the start of the graph. */
+static void inputs_of(const yoke_split *split, const yoke_graph *graph, int part, double *u) {
+  for (int w = 0; w < split->n_couplings; ++w) {
+    const yoke_wire *wire = &split->wires[w];
+    for (int side = 0; side < 2; ++side) {
+      if (wire->subsystem[side] != part) continue;
+      for (int k = 0; k < yoke_graph_n_channels(graph, w); ++k) {
+        if (wire->input_at[side][k] >= 0) u[wire->input_at[side][k]] = yoke_graph_channel(graph, w, k);
+      }
+    }
+  }
+}
+
+static yoke_status linear_part(yoke_stability *s, const yoke_graph *graph, int i, yoke_context *ctx) {
+  double *u = yoke_allocate((size_t)s->native[i]->nu + 1, sizeof *u);
+  if (u == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", s->native[i]->name);
+  inputs_of(s->split, graph, i, u);
+  yoke_status status = yoke_stand_in_create(ctx, s->native[i], &s->split->parts[i], yoke_graph_state(graph, i), u,
+                                            &s->parts[i], &s->linear[i]);
+  free(u);
+  if (status == YOKE_OK) status = take_spectrum(s, s->parts[i].n_x, s->parts[i].A, false, ctx);
+  return status;
+}
+
+/* Natives at the rest state, started in a graph of their own so that inputs and multipliers fit; then their stand-ins. */
+static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
+  yoke_graph *graph = NULL;
+  for (int i = 0; i < s->split->n_parts; ++i) {
+    const yoke_native_def def = yoke_split_native(s->split, i);
+    YOKE_TRY(yoke_native_create(ctx, &def, &s->native[i]));
+  }
+  yoke_status status = yoke_graph_create(ctx, s->split->n_parts, s->native, s->split->n_couplings, s->split->wires,
+                                         &s->settings, s->exec, &graph);
+  if (status == YOKE_OK) status = yoke_graph_start(graph, s->model->t_start, ctx);
+  for (int i = 0; status == YOKE_OK && i < s->split->n_parts; ++i) status = linear_part(s, graph, i, ctx);
+  yoke_graph_destroy(&graph);
+  return status;
+}
+
+/* ---- creation ---- */
+
+/* The split again, now at the rest state; its warnings are known already. */
+static yoke_status split_at_rest(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+  yoke_context *quiet = NULL;
+  YOKE_TRY(yoke_context_create(&quiet));
+  yoke_split_destroy(&s->split);
+  const yoke_status status = yoke_split_create_at(quiet, s->model, whole->q, whole->v, &s->split);
+  if (status != YOKE_OK) {
+    (void)yoke_fail(ctx, status, "model '%s' cannot be split at its rest state: %s", s->model->name,
+                    yoke_context_n_messages(quiet) > 0 ? yoke_context_message(quiet, 0) : yoke_status_text(status));
+  }
+  yoke_context_destroy(&quiet);
+  return status;
+}
+
+/* The split of the model with subsystems that are linear and solved exactly. */
+static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
+  bool is_linear;
+  YOKE_TRY(yoke_split_create(ctx, s->model, &s->split));
+  YOKE_TRY(allocate_parts(s, ctx));
+  YOKE_TRY(try_linear(s, &is_linear, ctx));
+  s->is_linearized = !is_linear;
+  if (is_linear) return whole_spectrum(s, whole, ctx);
+  YOKE_TRY(yoke_equilibrium_find(ctx, whole));
+  YOKE_TRY(split_at_rest(s, whole, ctx));
+  YOKE_TRY(linearize_parts(s, ctx));
+  return whole_spectrum(s, whole, ctx);
+}
+
+static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
+  yoke_whole_model whole;
+  YOKE_TRY(yoke_split_settings(ctx, s->model, &s->settings, &s->H));
+  YOKE_TRY(yoke_exec_create(ctx, "serial", 1, &s->exec));
+  YOKE_TRY(yoke_whole_model_create(ctx, s->model, 0, NULL, &whole));
+  yoke_status status = YOKE_OK;
+  if (2 * whole.equations.nv > max_states) {
+    status = yoke_fail(ctx, YOKE_E_USAGE, "model '%s' has %d velocities; its stability is computed for at most %d",
+                       s->model->name, whole.equations.nv, max_states / 2);
+  }
+  if (status == YOKE_OK) status = build_parts(s, &whole, ctx);
+  yoke_whole_model_clear(&whole);
+  YOKE_TRY(status);
+  yoke_subsystem *const *subsystems = s->is_linearized ? s->linear : s->native;
+  YOKE_TRY(yoke_graph_create(ctx, s->split->n_parts, subsystems, s->split->n_couplings, s->split->wires, &s->settings,
+                             s->exec, &s->graph));
+  YOKE_TRY(yoke_graph_start(s->graph, s->model->t_start, ctx));
+  YOKE_TRY(
+      yoke_amplification_create(ctx, s->graph, s->split->n_parts, subsystems, !s->is_linearized, &s->amplification));
+  const size_t n = (size_t)yoke_amplification_n(s->amplification);
+  if (n > (size_t)max_states) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "model '%s': the amplification matrix has %zu rows, at most %d are computed",
+                     s->model->name, n, max_states);
+  }
+  s->matrix = yoke_allocate(n * n + 1, sizeof *s->matrix);
+  s->size   = yoke_allocate(n + 1, sizeof *s->size);
+  return s->matrix != NULL && s->size != NULL ? YOKE_OK
+                                              : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for a matrix of %zu rows", n);
+}
+
+yoke_status yoke_stability_create(yoke_context *ctx, const yoke_model *model, int max_states, yoke_stability **out) {
+  *out = NULL;
+  if (model->n_parts == 0) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "model '%s' has no split, so there is no coupling whose stability could be asked for",
+                     model->name);
+  }
+  yoke_stability *s = yoke_allocate(1, sizeof *s);
+  if (s == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  s->model                 = model;
+  s->growth                = -DBL_MAX;
+  const yoke_status status = build(s, max_states > 0 ? max_states : MAX_STATES, ctx);
+  if (status != YOKE_OK) yoke_stability_destroy(&s);
+  *out = s;
+  return status;
+}
+
+void yoke_stability_destroy(yoke_stability **stability) {
+  yoke_stability *s = *stability;
+  if (s == NULL) return;
+  yoke_amplification_destroy(&s->amplification);
+  yoke_graph_destroy(&s->graph);
+  drop_natives(s);
+  for (int i = 0; s->linear != NULL && s->split != NULL && i < s->split->n_parts; ++i) {
+    yoke_subsystem_destroy(&s->linear[i]);
+    yoke_linearization_clear(&s->parts[i]);
+  }
+  yoke_exec_destroy(&s->exec);
+  yoke_split_destroy(&s->split);
+  free(s->native);
+  free(s->linear);
+  free(s->parts);
+  free(s->matrix);
+  free(s->size);
+  free(s);
+  *stability = NULL;
+}
+
+/* ---- facts ---- */
+
+bool yoke_stability_is_linearized(const yoke_stability *stability) {
+  return stability->is_linearized;
+}
+
+int yoke_stability_n_states(const yoke_stability *stability) {
+  return yoke_amplification_memory_at(stability->amplification);
+}
+
+double yoke_stability_fastest(const yoke_stability *stability) {
+  return stability->fastest;
+}
+
+double yoke_stability_growth(const yoke_stability *stability) {
+  return stability->growth;
+}
+
+/* ---- what goes unstable ---- */
+
+/* 0: force, 1: position, 2: velocity and all others. */
+static int class_of(const yoke_channel *channel) {
+  if (channel->is_force) return 0;
+  return channel->enters[0] == YOKE_ENTRY_COPY_P || channel->enters[1] == YOKE_ENTRY_COPY_P ? 1 : 2;
+}
+
+static int channels_of(const yoke_stability *s, int wire, yoke_channel *list) {
+  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, list);
+}
+
+/* Units of channels differ: each is compared with the largest of its class, and a coupling counts by the sum over the classes. */
+static void name_coupling(const yoke_stability *s, yoke_stability_point *out) {
+  const int    memory_at = yoke_amplification_memory_at(s->amplification), n = yoke_amplification_n(s->amplification);
+  double       largest[3] = {0.0}, best = 0.0;
+  yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int w = 0, k = memory_at; w < s->split->n_couplings; ++w) {
+      double share[3] = {0.0}, most = 0.0;
+      int    strongest = 0;
+      (void)channels_of(s, w, list);
+      for (; k < n; ++k) {
+        const yoke_memory_place place = yoke_graph_memory_place(s->graph, k - memory_at);
+        if (place.wire != w) break;
+        const int class = class_of(&list[place.channel]);
+        if (pass == 0) {
+          largest[class] = fmax(largest[class], s->size[k]);
+          continue;
+        }
+        const double value = largest[class] > 0.0 ? s->size[k] / largest[class] : 0.0;
+        share[class]       = fmax(share[class], value);
+        if (value > most) {
+          most      = value;
+          strongest = place.channel;
+        }
+      }
+      const double sum = share[0] + share[1] + share[2];
+      if (pass == 0 || !(sum > best * (1.0 + 1e-9))) continue;
+      best = sum;
+      snprintf(out->coupling, sizeof out->coupling, "%s", s->split->couplings[w].name);
+      snprintf(out->channel, sizeof out->channel, "%.39s", list[strongest].name);
+    }
+  }
+}
+
+/* Component of v that entry j of a part's x belongs to. */
+static int freedom_of(const yoke_stability *s, int part, int j) {
+  if (s->is_linearized) return s->parts[part].coordinate[j % s->parts[part].n_freedoms];
+  return j % yoke_native_equations(s->native[part])->nv;
+}
+
+/* Number in its chain of the first mass of a piece, which is body `body` of part `part`. */
+static int first_mass(const yoke_partition *partition, int part, int body) {
+  for (int k = 0; k < partition->piece_at[partition->model->n_bodies]; ++k) {
+    const yoke_piece *piece = &partition->pieces[k];
+    if (piece->place.part == part && piece->place.body == body) return piece->first;
+  }
+  return 0;
+}
+
+/* The body whose independent velocity carries most kinetic energy in the dominant mode. */
+static void name_body(const yoke_stability *s, yoke_stability_point *out) {
+  double best = 0.0;
+  for (int p = 0; p < s->split->n_parts; ++p) {
+    const yoke_multibody *mb    = yoke_native_multibody(s->native[p]);
+    const yoke_model     *model = s->split->parts[p].model;
+    const int             nv    = yoke_native_equations(s->native[p])->nv;
+    const int             from  = yoke_amplification_x_at(s->amplification, p),
+              to                = yoke_amplification_x_at(s->amplification, p + 1);
+    double *unit                = yoke_allocate(2 * (size_t)nv + 1, sizeof *unit);
+    if (unit == NULL || mb == NULL) {
+      free(unit);
+      continue;
+    }
+    for (int j = from + (to - from) / 2; j < to; ++j) {
+      const int k = freedom_of(s, p, j - from);
+      unit[k]     = 1.0;
+      yoke_multibody_mass_apply(mb, unit, unit + nv);
+      const double energy = unit[nv + k] * s->size[j] * s->size[j];
+      unit[k]             = 0.0;
+      if (!(energy > best * (1.0 + 1e-9))) continue;
+      int       component;
+      bool      is_rotation;
+      const int body = yoke_multibody_freedom_body(model, mb, k, &component, &is_rotation);
+      best           = energy;
+      if (body >= 0 && model->bodies[body].kind == YOKE_BODY_CHAIN) {
+        snprintf(out->body, sizeof out->body, "%s[%d]", model->bodies[body].name,
+                 first_mass(&s->split->partition, p, body) + component + 1);
+      } else if (body >= 0) {
+        snprintf(out->body, sizeof out->body, "%s", model->bodies[body].name);
+      }
+    }
+    free(unit);
+  }
+}
+
+/* ---- points ---- */
+
+yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point *out, yoke_context *ctx) {
+  if (H <= 0.0) H = s->H;
+  *out = (yoke_stability_point){.H = H, .n = yoke_amplification_n(s->amplification)};
+  if (!isfinite(H)) return yoke_fail(ctx, YOKE_E_USAGE, "macro step %g s: expected a finite number", H);
+  out->model          = exp(H * s->growth);
+  yoke_context *quiet = NULL; /* why a step fails is no error of the analysis */
+  YOKE_TRY(yoke_context_create(&quiet));
+  yoke_status status = yoke_amplification_matrix(s->amplification, H, s->matrix, quiet);
+  yoke_context_destroy(&quiet);
+  if (status == YOKE_OK) status = yoke_dominant_mode(out->n, s->matrix, &out->rho, &out->re, &out->im, s->size);
+  if (status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL)
+    return yoke_fail(ctx, status, "the amplification matrix at H = %.6g s cannot be computed", H);
+  if (status != YOKE_OK) {
+    out->rho = out->re = (double)INFINITY;
+    return YOKE_OK;
+  }
+  if (out->rho > 0.0) {
+    name_coupling(s, out);
+    name_body(s, out);
+  }
+  return YOKE_OK;
+}
+
+bool yoke_stability_is_stable(const yoke_stability_point *point, double tolerance) {
+  return point->rho <= fmax(1.0, point->model) * (1.0 + (tolerance > 0.0 ? tolerance : 1e-9));
+}
+
+/* ---- limit ---- */
+
+yoke_status yoke_stability_limit(yoke_stability *s, const yoke_stability_search *given,
+                                 yoke_stability_limit_result *out, yoke_context *ctx) {
+  yoke_stability_search search = given != NULL ? *given : (yoke_stability_search){0};
+  const double          unit   = s->fastest > 0.0 ? 1.0 / s->fastest : s->H;
+  if (!(search.from > 0.0)) search.from = 1e-3 * unit;
+  if (!(search.to > search.from)) search.to = fmax(1e2 * unit, 10.0 * search.from);
+  if (search.n < 2) search.n = SCAN_POINTS;
+  if (!(search.accuracy > 0.0)) search.accuracy = 1e-6;
+  *out                = (yoke_stability_limit_result){.is_none = true, .H = search.to};
+  const double factor = log(search.to / search.from) / (double)(search.n - 1);
+  double       stable = 0.0, unstable = 0.0;
+  for (int i = 0; i < search.n; ++i) {
+    yoke_stability_point point;
+    const double         H = i + 1 < search.n ? search.from * exp(factor * (double)i) : search.to;
+    YOKE_TRY(yoke_stability_at(s, H, &point, ctx));
+    ++out->n_matrices;
+    const bool is_stable = yoke_stability_is_stable(&point, search.tolerance);
+    if (search.progress != NULL && !search.progress(search.user, i + 1, search.n))
+      return yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted while the stable step was searched");
+    if (out->is_none && is_stable) {
+      stable = H;
+    } else if (out->is_none) {
+      out->is_none = false;
+      unstable     = H;
+      out->above   = point;
+    } else if (is_stable) {
+      out->next = H;
+      break;
+    }
+  }
+  if (out->is_none) return YOKE_OK;
+  out->is_zero = stable == 0.0;
+  for (int i = 0; stable > 0.0 && i < MAX_BISECTIONS && unstable - stable > search.accuracy * stable; ++i) {
+    yoke_stability_point point;
+    YOKE_TRY(yoke_stability_at(s, 0.5 * (stable + unstable), &point, ctx));
+    ++out->n_matrices;
+    if (yoke_stability_is_stable(&point, search.tolerance)) {
+      stable = point.H;
+    } else {
+      unstable   = point.H;
+      out->above = point;
+    }
+  }
+  out->H = stable;
+  return YOKE_OK;
+}

@@ -1,0 +1,113 @@
+/* The memory of a graph between macro steps as one vector (graph.h): what analyses of the step map read and write. */
+#include "coupling/graph_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool uses_accelerations(const yoke_graph *g) {
+  return g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
+         g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+}
+
+/* Macro points whose channel values a step at full degree reads: predictors k + 1, k the highest degree of the run and of channels with one
+ * of their own; least squares all its samples. */
+static int channel_depth(const yoke_graph *g) {
+  const int depth = yoke_graph_depth(g);
+  return g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES && g->settings.samples > depth ? g->settings.samples
+                                                                                              : depth;
+}
+
+/* Macro points whose outputs are continued by their accelerations: by the acceleration predictors, and one after another for
+ * subsystems that are still to come. */
+static int output_depth(const yoke_graph *g) {
+  const int predictor = uses_accelerations(g) ? g->settings.order_acceleration + 1 : 0;
+  const int sequence  = g->settings.gauss_seidel ? g->settings.order + 1 : 0;
+  return predictor > sequence ? predictor : sequence;
+}
+
+static int depth(const yoke_graph *g) {
+  const int channels = channel_depth(g), outputs = output_depth(g);
+  return channels > outputs ? channels : outputs;
+}
+
+int yoke_graph_memory_size(const yoke_graph *g) {
+  int n = 0;
+  for (int c = 0; c < g->n_channels; ++c) n += channel_depth(g) + g->channels[c].n_nodes - 1;
+  for (int i = 0; i < g->n_subsystems; ++i) n += output_depth(g) * g->subsystems[i].subsystem->ny;
+  return n;
+}
+
+yoke_memory_place yoke_graph_memory_place(const yoke_graph *g, int k) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    const int n = channel_depth(g) + g->channels[c].n_nodes - 1, wire = g->channels[c].wire;
+    if (k < n) return (yoke_memory_place){.wire = wire, .channel = c - g->wires[wire].first, .subsystem = -1};
+    k -= n;
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const int ny = g->subsystems[i].subsystem->ny, n = output_depth(g) * ny;
+    if (k < n) return (yoke_memory_place){.wire = -1, .channel = -1, .subsystem = i, .output = k % ny};
+    k -= n;
+  }
+  return (yoke_memory_place){.wire = -1, .channel = -1, .subsystem = -1};
+}
+
+void yoke_graph_memory_get(const yoke_graph *g, double *memory) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    for (int i = 0; i < channel_depth(g); ++i) *memory++ = i < g->n_past ? channel->past[i] : channel->past[0];
+    for (int j = 0; j < channel->n_nodes - 1; ++j)
+      *memory++ = j < channel->n_inner ? channel->inner[j] : channel->past[0];
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const graph_subsystem *s = &g->subsystems[i];
+    for (int k = 0; k < output_depth(g); ++k) {
+      const size_t ny = (size_t)s->subsystem->ny;
+      memcpy(memory, s->past_y + (k < g->n_past ? (size_t)k * ny : 0), ny * sizeof *memory);
+      memory += ny;
+    }
+  }
+}
+
+/* A channel as if it had always been at its newest value: nothing grows, nothing was corrected. */
+static void forget(graph_channel *channel) {
+  channel->correction = channel->jump = channel->first_jump = 0.0;
+  channel->n_growing = channel->n_flips = channel->n_quiet = 0;
+  channel->largest                                         = fabs(channel->past[0]);
+}
+
+yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const double *memory) {
+  g->n_past      = depth(g);
+  g->trial_ready = false;
+  g->H           = 0.0;
+  g->largest[0] = g->largest[1] = 0.0;
+  for (int i = 0; i < g->n_past; ++i) g->past_t[i] = t - (double)i * H;
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    yoke_layout    layout;
+    const int      wire = channel->wire;
+    g->wires[wire].wire.formulation->layout(g->wires[wire].wire.self, c - g->wires[wire].first, g->settings.order,
+                                            &layout);
+    for (int i = 0; i < g->n_past; ++i) channel->past[i] = i < channel_depth(g) ? *memory++ : 0.0;
+    channel->n_inner = channel->n_nodes - 1;
+    for (int j = 0; j < channel->n_inner; ++j) {
+      channel->inner[j]   = *memory++;
+      channel->inner_t[j] = t - H + H * yoke_layout_node(&layout, j);
+    }
+    forget(channel);
+  }
+  YOKE_TRY(graph_outputs_with_history(g, t));
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s  = &g->subsystems[i];
+    const size_t     ny = (size_t)s->subsystem->ny;
+    s->is_ahead         = false;
+    memcpy(s->past_y, s->y, ny * sizeof(double));
+    memcpy(s->past_y, memory, (size_t)output_depth(g) * ny * sizeof(double));
+    memory += (size_t)output_depth(g) * ny;
+  }
+  g->made.is_made = g->made_accepted.is_made = false;
+  return YOKE_OK;
+}
+
+void *yoke_graph_state_edit(yoke_graph *g, int subsystem) {
+  return g->subsystems[subsystem].accepted;
+}

@@ -1,0 +1,430 @@
+/* Kinematic: a rigid joint across a split without stiffness, without iteration (Schneider, Burger, Arnold, Simeon 2017).
+ *
+ * One side, R, feels the multipliers lambda of the joint. On the other, F, the motion is prescribed: position, velocity and
+ * acceleration follow R through the joint, so F keeps s = s' = s'' = 0 with R's extrapolated motion and has no multiplier
+ * as a state. After each step the force comes back:
+ *   exact        lambda = (W_R + W_F)^-1 (W_R lambda~ + W_F mu - s'')      W: compliance of a side in the rows
+ *   reduced      the same with the compliances w of the two coupled bodies alone
+ *   approximate  lambda = mu                                               the reaction in F
+ * s'' belongs to the accelerations of both sides under lambda~ and mu, so s'' - W_R lambda~ - W_F mu is that of the sides
+ * without the joint, as in the full system (11): with exact accelerations all three agree.
+ *
+ * Channels, in this order: lambda [n], copies of p and v of R's port, beta [n] = grad_R . A_R, copies of what R must know of
+ * F's pose to apply lambda (constraint.h), and for outputs `held` the differences (first evaluation - last one) of lambda
+ * and beta, [2 n], which enter nobody.
+ * For `exact` and `reduced` R shows the acceleration of its *image*: its port moved to the extrapolated copies that F has
+ * seen, so that all parts of the formula belong to one motion. */
+#include "coupling/constraint.h"
+#include "coupling/kinematic_stability.h"
+
+#include "linalg/space.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const yoke_formulation_ops kinematic_ops;
+
+enum { MAX_ROWS = 6, MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_POWERS = 16 };
+
+typedef struct kinematic {
+  const yoke_joint_element *joint;
+  yoke_coupling_settings    settings;
+  yoke_body_kind            kind[2];
+  int                       R, F; /* sides */
+  int                       n;    /* rows */
+  int                       at_p, at_v, at_beta, at_pose, at_twin, n_channels;
+  int                       pose[YOKE_PORT_MAX_P]; /* components of F's p that R gets */
+} kinematic;
+
+/* ---- is the combination possible? ---- */
+
+static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  const yoke_coupling_settings *s = def->settings;
+  (void)order;
+  if (def->joint == NULL) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': formulation kinematic needs a rigid joint, this is a force element; use formulation "
+        "constitutive",
+        def->name);
+  }
+  if (scheme != NULL && strcmp(scheme, "explicit") != 0) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': formulation kinematic extrapolates force and motion and has nothing to correct, "
+                     "scheme %s cannot drive it; use scheme explicit, or formulation stabilized-index-2",
+                     def->name, scheme);
+  }
+  if (s->decomposition != YOKE_FORCE_FORCE || s->extension != YOKE_EXTENSION_NONE || s->feedthrough) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': formulation kinematic has one decomposition of its own: `prescribed` names the "
+                     "subsystem whose motion follows; leave out decomposition, extension and feedthrough",
+                     def->name);
+  }
+  if (s->prescribed != 0 && s->prescribed != 1) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': the prescribed side is %d, expected 0 or 1", def->name,
+                     s->prescribed);
+  }
+  if (s->order_force < 0 || s->order_force > MAX_DEGREE || s->order_motion < 0 || s->order_motion > MAX_DEGREE) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order_force is %d and order_motion %d, expected 0 to %d",
+                     def->name, s->order_force, s->order_motion, MAX_DEGREE);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  yoke_constraint both; /* the joint with multipliers on both sides knows who needs which copies */
+  kinematic      *self = calloc(1, sizeof *self);
+  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': no memory", def->name);
+  self->joint    = def->joint;
+  self->settings = *def->settings;
+  self->kind[0]  = def->kind[0];
+  self->kind[1]  = def->kind[1];
+  self->F        = def->settings->prescribed;
+  self->R        = 1 - self->F;
+  self->n        = def->joint->n;
+  self->at_p     = self->n;
+  self->at_v     = self->at_p + yoke_port_n_p(def->kind[self->R]);
+  self->at_beta  = self->at_v + yoke_port_n_v(def->kind[self->R]);
+  self->at_pose  = self->at_beta + self->n;
+  self->at_twin  = self->at_pose;
+  yoke_constraint_set(&both, def, false, YOKE_COPY_END);
+  for (int i = 0; i < both.n_channels; ++i) {
+    if (both.copy_of[i] == self->F) self->pose[self->at_twin++ - self->at_pose] = both.channel[i].component;
+  }
+  self->n_channels = self->at_twin + (def->settings->outputs == YOKE_OUTPUTS_HELD ? 2 * self->n : 0);
+  *out             = self;
+  return YOKE_OK;
+}
+
+static void kinematic_destroy(void *self) {
+  free(self);
+}
+
+/* ---- channels ---- */
+
+static bool needs_image(const kinematic *self) {
+  return self->settings.force != YOKE_FORCE_APPROXIMATE;
+}
+
+static void add_row_channel(const kinematic *self, int i, const char *what, bool force, yoke_channel *out) {
+  *out           = (yoke_channel){.component = self->joint->own[i], .sign = {1.0, 1.0}, .is_force = force};
+  const int used = snprintf(out->name, sizeof out->name, "%s ", what);
+  yoke_row_label(&self->joint->row[i], out->name + used, sizeof out->name - (size_t)used);
+}
+
+static void add_copy(const kinematic *self, int k, bool is_velocity, yoke_channel *out) {
+  const yoke_body_kind kind = self->kind[self->R];
+  *out                      = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
+  out->enters[self->F]      = is_velocity ? YOKE_ENTRY_COPY_V : YOKE_ENTRY_COPY_P;
+  if (needs_image(self)) out->enters[self->R] = is_velocity ? YOKE_ENTRY_IMAGE_V : YOKE_ENTRY_IMAGE_P;
+  snprintf(out->name, sizeof out->name, "copy %d %s", self->R + 1,
+           is_velocity ? yoke_port_v_name(kind, k) : yoke_port_p_name(kind, k));
+}
+
+static void add_pose(const kinematic *self, int i, yoke_channel *out) {
+  *out                 = (yoke_channel){.component = self->pose[i], .sign = {1.0, 1.0}};
+  out->enters[self->R] = YOKE_ENTRY_COPY_P;
+  snprintf(out->name, sizeof out->name, "copy %d %s", self->F + 1,
+           yoke_port_p_name(self->kind[self->F], self->pose[i]));
+}
+
+static int kinematic_channels(const void *data, yoke_channel *out) {
+  const kinematic *self = data;
+  for (int i = 0; i < self->n; ++i) {
+    add_row_channel(self, i, "lambda", true, &out[i]);
+    add_row_channel(self, i, "acceleration", false, &out[self->at_beta + i]);
+    out[i].enters[self->R]                 = YOKE_ENTRY_LAMBDA;
+    out[self->at_beta + i].enters[self->F] = YOKE_ENTRY_PRESCRIBED;
+    if (self->n_channels == self->at_twin) continue;
+    add_row_channel(self, i, "held lambda", true, &out[self->at_twin + i]);
+    add_row_channel(self, i, "held acceleration", false, &out[self->at_twin + self->n + i]);
+  }
+  for (int k = 0; k < self->at_v - self->at_p; ++k) add_copy(self, k, false, &out[self->at_p + k]);
+  for (int k = 0; k < self->at_beta - self->at_v; ++k) add_copy(self, k, true, &out[self->at_v + k]);
+  for (int i = 0; i < self->at_twin - self->at_pose; ++i) add_pose(self, i, &out[self->at_pose + i]);
+  return self->n_channels;
+}
+
+static bool is_force(const kinematic *self, int channel) {
+  return channel < self->n || (channel >= self->at_twin && channel < self->at_twin + self->n);
+}
+
+static int kinematic_order(const void *data, int channel) {
+  const kinematic *self = data;
+  return is_force(self, channel) ? self->settings.order_force : self->settings.order_motion;
+}
+
+static void kinematic_layout(const void *data, int channel, int degree, yoke_layout *out) {
+  (void)data, (void)channel;
+  *out = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
+}
+
+static int kinematic_extras(const void *data, int side) {
+  const kinematic *self = data;
+  return YOKE_EXTRA_COMPLIANCE | (self->settings.force == YOKE_FORCE_REDUCED ? YOKE_EXTRA_LOCAL_COMPLIANCE : 0) |
+         (side == self->F     ? YOKE_EXTRA_REACTION
+          : needs_image(self) ? YOKE_EXTRA_IMAGE
+                              : 0);
+}
+
+/* ---- motion `derivative` ---- */
+
+static double horner(int n, const double *c, double s) {
+  double sum = 0.0;
+  for (int j = n - 1; j >= 0; --j) sum = sum * s + c[j];
+  return sum;
+}
+
+static void differentiate(int n, const double *c, double H, double *out) {
+  for (int j = 0; j < n; ++j) out[j] = j + 1 < n ? (double)(j + 1) * c[j + 1] / H : 0.0;
+}
+
+/* Component k of w = 2 Ebar(p)^T p' / |p|^2 for Euler parameters that are polynomials c[0 .. 3], as the polynomial through
+ * n points of the step; it is smooth, so what is left out is far below the error of the extrapolation. */
+static void angular_velocity(int k, double H, int n, const double *const *c, double *out) {
+  double rate[4][MAX_POWERS], d[MAX_POWERS];
+  for (int j = 0; j < 4; ++j) differentiate(n, c[j], H, rate[j]);
+  for (int i = 0; i < n; ++i) {
+    const double s = (double)i / (double)(n - 1);
+    double       p[4], E[12];
+    for (int j = 0; j < 4; ++j) p[j] = horner(n, c[j], s);
+    quaternion_Ebar(E, p);
+    d[i] = 0.0;
+    for (int j = 0; j < 4; ++j) d[i] += 2.0 * E[3 * j + k] * horner(n, rate[j], s) / quaternion_norm2(p);
+  }
+  for (int j = 1; j < n; ++j) { /* divided differences, then nested multiplication */
+    for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) * (double)(n - 1) / (double)j;
+  }
+  memset(out, 0, (size_t)n * sizeof *out);
+  for (int i = n - 1; i >= 0; --i) {
+    const double s = (double)i / (double)(n - 1);
+    for (int j = n - 1; j > 0; --j) out[j] = out[j - 1] - out[j] * s;
+    out[0] = d[i] - out[0] * s;
+  }
+}
+
+static bool kinematic_curve(const void *data, int channel, int degree, double H, int n, const double *const *c,
+                            double *out) {
+  const kinematic *self = data;
+  const int        k    = channel - self->at_v;
+  if (self->settings.motion != YOKE_MOTION_DERIVATIVE || degree == 0 || k < 0 || channel >= self->at_beta) return false;
+  if (yoke_port_n_p(self->kind[self->R]) == yoke_port_n_v(self->kind[self->R]) || k < 3)
+    differentiate(n, c[self->at_p + k], H, out);
+  else
+    angular_velocity(k - 3, H, n < MAX_POWERS ? n : MAX_POWERS, c + self->at_p + 3, out);
+  return true;
+}
+
+/* ---- rows ---- */
+
+/* The two frames at one instant: V and A = (side 1, side 2), six freedoms each. */
+typedef struct frames {
+  yoke_link_state link;
+  double          A[12];
+} frames;
+
+/* p, v, and accelerations a (in six freedoms) of both sides. */
+static void frames_set(const kinematic *self, const double *const p[2], const double *const v[2], double a[2][6],
+                       frames *out) {
+  yoke_pose poses[2];
+  for (int s = 0; s < 2; ++s) {
+    yoke_port_pose(self->kind[s], p[s], v[s], &poses[s]);
+    memcpy(out->A + 6 * s, a[s], 6 * sizeof *out->A);
+  }
+  yoke_link_state_set(&self->joint->link, poses, &out->link);
+}
+
+/* Accelerations that a port shows, by freedom. */
+static void port_acceleration(yoke_body_kind kind, const double *y, double a[6]) {
+  const double *from = y + yoke_port_n_p(kind) + yoke_port_n_v(kind);
+  memset(a, 0, 6 * sizeof *a);
+  for (int k = 0; k < yoke_port_n_v(kind); ++k) a[yoke_port_freedom(kind, k)] = from[k];
+}
+
+static const double *extra(const kinematic *self, const double *const y[2], int side, int which) {
+  return y[side] + yoke_port_n_y(self->kind[side]) +
+         yoke_port_n_extras(kinematic_extras(self, side) & (which - 1), self->n);
+}
+
+/* beta = grad_R . A_R */
+static void row_accelerations(const kinematic *self, const double *const y[2], double *beta) {
+  const double *const v[2]    = {y[0] + yoke_port_n_p(self->kind[0]), y[1] + yoke_port_n_p(self->kind[1])};
+  double              a[2][6] = {{0.0}}, grad[12];
+  frames              f;
+  port_acceleration(self->kind[self->R], y[self->R], a[self->R]);
+  frames_set(self, y, v, a, &f);
+  for (int i = 0; i < self->n; ++i) {
+    (void)yoke_row_gradient(&self->joint->row[i], &f.link, grad);
+    beta[i] = 0.0;
+    for (int k = 0; k < 12; ++k) beta[i] += grad[k] * f.A[k];
+  }
+}
+
+/* s'' of all rows with R at its image, which has moved as `now` says. */
+static void free_of_joint(const kinematic *self, const double *const y[2], const double *now, double *second) {
+  const double *p[2] = {y[0], y[1]}, *v[2] = {y[0] + yoke_port_n_p(self->kind[0]), y[1] + yoke_port_n_p(self->kind[1])};
+  double        a[2][6], grad[12];
+  frames        f;
+  p[self->R] = now + self->at_p;
+  v[self->R] = now + self->at_v;
+  port_acceleration(self->kind[self->F], y[self->F], a[self->F]);
+  memcpy(a[self->R], extra(self, y, self->R, YOKE_EXTRA_IMAGE), sizeof a[self->R]);
+  frames_set(self, p, v, a, &f);
+  for (int i = 0; i < self->n; ++i) {
+    (void)yoke_row_gradient(&self->joint->row[i], &f.link, grad);
+    second[i] = yoke_row_gamma(&self->joint->row[i], &f.link);
+    for (int k = 0; k < 12; ++k) second[i] += grad[k] * f.A[k];
+  }
+}
+
+static void find_force(const kinematic *self, const double *const y[2], const double *now, double *lambda) {
+  const int n      = self->n,
+            which  = self->settings.force == YOKE_FORCE_EXACT ? YOKE_EXTRA_COMPLIANCE : YOKE_EXTRA_LOCAL_COMPLIANCE;
+  const double *mu = extra(self, y, self->F, YOKE_EXTRA_REACTION);
+  if (self->settings.force == YOKE_FORCE_APPROXIMATE) {
+    memcpy(lambda, mu, (size_t)n * sizeof *lambda);
+    return;
+  }
+  const double *W_R = extra(self, y, self->R, which), *W_F = extra(self, y, self->F, which);
+  double        S[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], second[MAX_ROWS];
+  free_of_joint(self, y, now, second);
+  for (int i = 0; i < n; ++i) {
+    b[i] = -second[i];
+    for (int j = 0; j < n; ++j) {
+      b[i] += W_R[n * i + j] * now[j] + W_F[n * i + j] * mu[j];
+      S[n * i + j] = W_R[n * i + j] + W_F[n * i + j];
+    }
+  }
+  yoke_symmetric_solve(n, S, b, lambda);
+}
+
+/* ---- explicit form ---- */
+
+static void copy_motion(const kinematic *self, const double *const y[2], double *u) {
+  const int n_p = self->at_v - self->at_p, n_v = self->at_beta - self->at_v;
+  memcpy(u + self->at_p, y[self->R], (size_t)n_p * sizeof *u);
+  memcpy(u + self->at_v, y[self->R] + n_p, (size_t)n_v * sizeof *u);
+  for (int i = 0; i < self->at_twin - self->at_pose; ++i) u[self->at_pose + i] = y[self->F][self->pose[i]];
+}
+
+static void kinematic_update(const void *data, double t, const double *y1, const double *y2, const double *now,
+                             double *u) {
+  const kinematic    *self = data;
+  const double *const y[2] = {y1, y2};
+  (void)t;
+  find_force(self, y, now, u);
+  copy_motion(self, y, u);
+  row_accelerations(self, y, u + self->at_beta);
+  for (int i = 0; self->at_twin < self->n_channels && i < self->n; ++i) {
+    u[self->at_twin + i]           = now[self->at_twin + i] - u[i];
+    u[self->at_twin + self->n + i] = now[self->at_twin + self->n + i] - u[self->at_beta + i];
+  }
+}
+
+static int kinematic_n_exchanges(const void *data) {
+  const kinematic *self = data;
+  return self->settings.outputs == YOKE_OUTPUTS_PARALLEL ? 0 : self->settings.outputs == YOKE_OUTPUTS_HELD ? 2 : 1;
+}
+
+/* current: F with R's true position and velocity; sequential: with its acceleration, too.
+ * held, first: y = C x + D L y~ with the extrapolation y~ of earlier y; second: u = L (C x + D L y). What the second
+ * starts from is kept (as a value here, as a difference in the history). */
+static void kinematic_exchange(const void *data, int number, double t, const double *y1, const double *y2,
+                               const double *now, double *u) {
+  const kinematic    *self = data;
+  const double *const y[2] = {y1, y2};
+  const int           n = self->n, twin = self->at_twin;
+  (void)t;
+  switch (self->settings.outputs) {
+  case YOKE_OUTPUTS_PARALLEL: break;
+  case YOKE_OUTPUTS_CURRENT: copy_motion(self, y, u); break;
+  case YOKE_OUTPUTS_SEQUENTIAL:
+    copy_motion(self, y, u);
+    row_accelerations(self, y, u + self->at_beta);
+    break;
+  case YOKE_OUTPUTS_HELD:
+    if (number == 1) {
+      find_force(self, y, now, u);
+      copy_motion(self, y, u);
+      row_accelerations(self, y, u + self->at_beta);
+    }
+    for (int i = 0; i < n; ++i) {
+      if (number == 0) {
+        u[i] += now[twin + i];
+        u[self->at_beta + i] += now[twin + n + i];
+      } else {
+        u[twin + i]     = u[i];
+        u[twin + n + i] = u[self->at_beta + i];
+      }
+    }
+    break;
+  }
+}
+
+/* ---- conditions: what the explicit form would change ---- */
+
+static int kinematic_n_conditions(const void *data) {
+  return ((const kinematic *)data)->n_channels;
+}
+
+static void kinematic_residual(const void *data, const yoke_coupling_view *view, double *c) {
+  const kinematic *self = data;
+  double           u[YOKE_COUPLING_MAX_CHANNELS];
+  kinematic_update(self, view->t, view->y[0], view->y[1], view->u, u);
+  for (int k = 0; k < self->n_channels; ++k) c[k] = k < self->at_twin ? view->u[k] - u[k] : 0.0;
+}
+
+/* ---- guidance ---- */
+
+/* Not zero-stable: errors grow in every step, however small. */
+static void kinematic_advise(const void *data, const char *coupling, const char *const subsystem[2], const double *y1,
+                             const double *y2, yoke_context *ctx) {
+  static const char *const     words[] = {"exact", "reduced", "approximate"};
+  const kinematic             *self    = data;
+  const double *const          y[2]    = {y1, y2};
+  yoke_interface               in      = {.n   = self->n,
+                                          .W_R = extra(self, y, self->R, YOKE_EXTRA_COMPLIANCE),
+                                          .W_F = extra(self, y, self->F, YOKE_EXTRA_COMPLIANCE)};
+  const yoke_kinematic_outputs outputs = self->settings.outputs;
+  const int                    r = self->settings.order_force, s = self->settings.order_motion;
+  double                       low, high;
+  if (self->settings.force == YOKE_FORCE_REDUCED) {
+    in.w_R = extra(self, y, self->R, YOKE_EXTRA_LOCAL_COMPLIANCE);
+    in.w_F = extra(self, y, self->F, YOKE_EXTRA_LOCAL_COMPLIANCE);
+  }
+  const double radius = yoke_kinematic_radius(&in, self->settings.force, outputs, r, s);
+  if (!(radius >= 1.0) || !yoke_interface_mass_ratio(&in, &low, &high)) return;
+  const double needed    = yoke_kinematic_threshold(outputs, r, s);
+  const bool   is_simple = self->settings.force == YOKE_FORCE_APPROXIMATE;
+  char         limit[48] = "", other[200] = "";
+  if (is_simple) snprintf(limit, sizeof limit, ", and a ratio above %.4g is needed", needed);
+  if (is_simple && 1.0 / high > needed) snprintf(other, sizeof other, ", or prescribed: %.150s", subsystem[self->R]);
+  yoke_warn(
+      ctx,
+      "coupling '%s': force %s with order_force %d and order_motion %d is not zero-stable: errors grow by a factor "
+      "of up to %.4g in every step, however small, because subsystem '%s' weighs only %.4g times as much as the "
+      "prescribed '%s' at the joint%s; use force exact%s%s",
+      coupling, words[self->settings.force], r, s, radius, subsystem[self->R], low, subsystem[self->F], limit,
+      r + s > 0 ? ", a lower order" : "", other);
+}
+
+const yoke_formulation_ops kinematic_ops = {
+    .name         = "kinematic",
+    .summary      = "rigid joints: motion prescribed on one side, constraint force back, no iteration (Schneider)",
+    .for_joints   = true,
+    .check        = kinematic_check,
+    .create       = kinematic_create,
+    .destroy      = kinematic_destroy,
+    .channels     = kinematic_channels,
+    .layout       = kinematic_layout,
+    .extras       = kinematic_extras,
+    .n_conditions = kinematic_n_conditions,
+    .residual     = kinematic_residual,
+    .update       = kinematic_update,
+    .order        = kinematic_order,
+    .curve        = kinematic_curve,
+    .n_exchanges  = kinematic_n_exchanges,
+    .exchange     = kinematic_exchange,
+    .advise       = kinematic_advise,
+};

@@ -1,0 +1,434 @@
+#include "coupling/state_reset.h"
+
+#include "base/text.h"
+#include "linalg/block_ldl.h"
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MAX_ROWS            = YOKE_COUPLING_MAX_ROWS,
+  POSITION_ITERATIONS = 12,
+  VELOCITY_ITERATIONS = 3,
+  DENSE_LIMIT         = 600, /* rows up to which the minimum-norm solve is dense */
+  SWEEPS              = 6
+};
+
+static const double pivot_limit = 1e-11; /* relative to the diagonal of S */
+static const double rank_limit  = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double tolerance   = 2e-15; /* |s| / size, |s'| / speed that count as 0 */
+static const double rounding =
+    1e-11; /* |s| / (size + H speed), |s'| / (speed + size / H) below which an iteration that no longer helps has met its rounding */
+
+/* One coupling that is reset. */
+typedef struct reset_wire {
+  const graph_wire *wire;
+  int               n, row; /* rows and the first of them */
+  yoke_reset_rows   rows;   /* at the present trial */
+  size_t            diagonal;
+} reset_wire;
+
+/* One side of such a coupling in a subsystem. */
+typedef struct reset_end {
+  int wire, side, first; /* reset_wire; its rows start here among those of the subsystem */
+} reset_end;
+
+typedef struct reset_subsystem {
+  int            index; /* in the graph */
+  int            n_ends, n;
+  reset_end     *ends;
+  yoke_port_row *rows;  /* [n] */
+  double        *W;     /* [n, n] */
+  double        *kappa; /* [n] */
+  int           *edge;  /* [n_ends, n_ends] block of S between ends p > q */
+} reset_subsystem;
+
+struct yoke_state_reset {
+  int              n_wires, n_subsystems, n; /* n: rows */
+  reset_wire      *wires;
+  reset_subsystem *subsystems;
+  yoke_block_ldl  *ldl;
+  int              n_edges;
+  size_t          *edge_at;  /* [n_edges] place of a block in values */
+  int             *edge_row; /* [n_edges] which coupling has its rows */
+  double          *values, *x, *b, *scale;
+  double          *dense, *dense_work;
+  int             *pivot;
+};
+
+/* ---- creation ---- */
+
+static yoke_status no_memory(yoke_context *ctx) {
+  return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the state reset");
+}
+
+void yoke_state_reset_destroy(yoke_state_reset **reset) {
+  yoke_state_reset *r = *reset;
+  if (r == NULL) return;
+  for (int i = 0; r->subsystems != NULL && i < r->n_subsystems; ++i) {
+    free(r->subsystems[i].ends);
+    free(r->subsystems[i].rows);
+    free(r->subsystems[i].W);
+    free(r->subsystems[i].kappa);
+    free(r->subsystems[i].edge);
+  }
+  yoke_block_ldl_destroy(&r->ldl);
+  free(r->wires);
+  free(r->subsystems);
+  free(r->edge_at);
+  free(r->edge_row);
+  free(r->values);
+  free(r->x);
+  free(r->b);
+  free(r->scale);
+  free(r->dense);
+  free(r->dense_work);
+  free(r->pivot);
+  free(r);
+  *reset = NULL;
+}
+
+/* Couplings that ask for it; how many rows they have does not depend on the outputs. */
+static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
+  const double        zeros[YOKE_PORT_MAX_Y] = {0.0};
+  const double *const y[2]                   = {zeros, zeros};
+  for (int i = 0; i < g->n_wires; ++i) {
+    const yoke_wire *wire = &g->wires[i].wire;
+    if (wire->formulation->reset_rows == NULL) continue;
+    reset_wire *out = &r->wires[r->n_wires++];
+    out->wire       = &g->wires[i];
+    out->n          = wire->formulation->reset_rows(wire->self, y, &out->rows);
+    out->row        = r->n;
+    r->n += out->n;
+  }
+}
+
+static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *g, const reset_subsystem *s,
+                                   yoke_context *ctx) {
+  const yoke_subsystem *subsystem = g->subsystems[s->index].subsystem;
+  if (subsystem->ops->row_response != NULL && subsystem->ops->push != NULL && subsystem->ops->reset != NULL) {
+    return YOKE_OK;
+  }
+  const yoke_wire *wire = &r->wires[s->ends[0].wire].wire->wire;
+  return yoke_fail(ctx, YOKE_E_MODEL,
+                   "coupling '%s': subsystem '%s' cannot be reset, which formulation %s needs; use another solver "
+                   "there, or formulation stabilized-index-2",
+                   wire->name, subsystem->name, wire->formulation->name);
+}
+
+static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int index, yoke_context *ctx) {
+  reset_subsystem *s = &r->subsystems[r->n_subsystems++];
+  *s = (reset_subsystem){.index = index, .ends = yoke_allocate(2 * (size_t)r->n_wires, sizeof *s->ends)};
+  if (s->ends == NULL) return no_memory(ctx);
+  for (int w = 0; w < r->n_wires; ++w) {
+    for (int side = 0; side < 2; ++side) {
+      if (r->wires[w].wire->wire.subsystem[side] != index) continue;
+      s->ends[s->n_ends++] = (reset_end){w, side, s->n};
+      s->n += r->wires[w].n;
+    }
+  }
+  if (s->n_ends == 0) {
+    free(s->ends);
+    --r->n_subsystems;
+    return YOKE_OK;
+  }
+  YOKE_TRY(check_abilities(r, g, s, ctx));
+  const size_t n = (size_t)s->n, n_ends = (size_t)s->n_ends;
+  s->rows  = yoke_allocate(n, sizeof *s->rows);
+  s->W     = yoke_allocate(n * n, sizeof *s->W);
+  s->kappa = yoke_allocate(n, sizeof *s->kappa);
+  s->edge  = yoke_allocate(n_ends * n_ends, sizeof *s->edge);
+  return s->rows != NULL && s->W != NULL && s->kappa != NULL && s->edge != NULL ? YOKE_OK : no_memory(ctx);
+}
+
+/* Blocks of S beside the diagonal: pairs of couplings in one subsystem (a coupling has one side there). */
+static yoke_status take_edges(yoke_state_reset *r, yoke_context *ctx) {
+  size_t n = 1;
+  for (int i = 0; i < r->n_subsystems; ++i) n += (size_t)r->subsystems[i].n_ends * (size_t)r->subsystems[i].n_ends;
+  int *a = yoke_allocate(n, sizeof *a), *b = yoke_allocate(n, sizeof *b);
+  int *size          = yoke_allocate((size_t)r->n_wires + 1, sizeof *size);
+  r->edge_at         = yoke_allocate(n, sizeof *r->edge_at);
+  r->edge_row        = yoke_allocate(n, sizeof *r->edge_row);
+  yoke_status status = YOKE_OK;
+  if (a == NULL || b == NULL || size == NULL || r->edge_at == NULL || r->edge_row == NULL) status = no_memory(ctx);
+  for (int i = 0; status == YOKE_OK && i < r->n_subsystems; ++i) {
+    const reset_subsystem *s = &r->subsystems[i];
+    for (int p = 0; p < s->n_ends; ++p) {
+      for (int q = 0; q < p; ++q) {
+        s->edge[p * s->n_ends + q] = r->n_edges;
+        a[r->n_edges]              = s->ends[p].wire;
+        b[r->n_edges++]            = s->ends[q].wire;
+      }
+    }
+  }
+  for (int w = 0; status == YOKE_OK && w < r->n_wires; ++w) size[w] = r->wires[w].n;
+  if (status == YOKE_OK) status = yoke_block_ldl_create(ctx, r->n_wires, size, r->n_edges, a, b, &r->ldl);
+  for (int e = 0; status == YOKE_OK && e < r->n_edges; ++e) {
+    r->edge_at[e] = yoke_block_ldl_edge(r->ldl, e, &r->edge_row[e]);
+  }
+  for (int w = 0; status == YOKE_OK && w < r->n_wires; ++w) r->wires[w].diagonal = yoke_block_ldl_diagonal(r->ldl, w);
+  free(a);
+  free(b);
+  free(size);
+  return status;
+}
+
+static yoke_status take_memory(yoke_state_reset *r, yoke_context *ctx) {
+  const size_t n = (size_t)r->n, nd = r->n <= DENSE_LIMIT ? n : 0;
+  r->values     = yoke_allocate(yoke_block_ldl_n_values(r->ldl), sizeof *r->values);
+  r->x          = yoke_allocate(n, sizeof *r->x);
+  r->b          = yoke_allocate(n, sizeof *r->b);
+  r->scale      = yoke_allocate(n, sizeof *r->scale);
+  r->dense      = yoke_allocate(nd * nd, sizeof *r->dense);
+  r->dense_work = yoke_allocate(70 * (nd + 1), sizeof *r->dense_work);
+  r->pivot      = yoke_allocate(nd, sizeof *r->pivot);
+  const bool ok = r->values != NULL && r->x != NULL && r->b != NULL && r->scale != NULL && r->dense != NULL &&
+                  r->dense_work != NULL && r->pivot != NULL;
+  return ok ? YOKE_OK : no_memory(ctx);
+}
+
+yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke_state_reset **out) {
+  *out        = NULL;
+  bool wanted = false;
+  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || g->wires[i].wire.formulation->reset_rows != NULL;
+  if (!wanted) return YOKE_OK;
+  yoke_state_reset *r = yoke_allocate(1, sizeof *r);
+  if (r == NULL) return no_memory(ctx);
+  r->wires           = yoke_allocate((size_t)g->n_wires, sizeof *r->wires);
+  r->subsystems      = yoke_allocate((size_t)g->n_subsystems, sizeof *r->subsystems);
+  yoke_status status = r->wires != NULL && r->subsystems != NULL ? YOKE_OK : no_memory(ctx);
+  if (status == YOKE_OK) take_wires(r, g);
+  for (int i = 0; status == YOKE_OK && i < g->n_subsystems; ++i) status = take_subsystem(r, g, i, ctx);
+  if (status == YOKE_OK) status = take_edges(r, ctx);
+  if (status == YOKE_OK) status = take_memory(r, ctx);
+  if (status != YOKE_OK) {
+    yoke_state_reset_destroy(&r);
+    return status;
+  }
+  *out = r;
+  return YOKE_OK;
+}
+
+/* ---- the system of all rows ---- */
+
+/* Rows of all couplings from the trial outputs. */
+static void look_at_rows(yoke_state_reset *r, const yoke_graph *g) {
+  for (int w = 0; w < r->n_wires; ++w) {
+    reset_wire      *wire = &r->wires[w];
+    const yoke_wire *own  = &wire->wire->wire;
+    const double    *y[2];
+    for (int side = 0; side < 2; ++side) {
+      y[side] = graph_port(wire->wire, side, g->subsystems[own->subsystem[side]].y_new);
+    }
+    (void)own->formulation->reset_rows(own->self, y, &wire->rows);
+  }
+  for (int i = 0; i < r->n_subsystems; ++i) {
+    const reset_subsystem *s = &r->subsystems[i];
+    for (int e = 0; e < s->n_ends; ++e) {
+      const reset_end  *end  = &s->ends[e];
+      const reset_wire *wire = &r->wires[end->wire];
+      for (int k = 0; k < wire->n; ++k) {
+        yoke_port_row *row = &s->rows[end->first + k];
+        row->port          = wire->wire->wire.port[end->side];
+        memcpy(row->wrench, wire->rows.L[end->side][k], sizeof row->wrench);
+      }
+    }
+  }
+}
+
+/* S += the block of W between ends p >= q. */
+static void add_block(yoke_state_reset *r, const reset_subsystem *s, int p, int q) {
+  const reset_end *a = &s->ends[p], *b = &s->ends[q];
+  const int        na = r->wires[a->wire].n, nb = r->wires[b->wire].n;
+  const int        edge   = p == q ? -1 : s->edge[p * s->n_ends + q];
+  const bool       turned = edge >= 0 && r->edge_row[edge] != a->wire; /* the block has the rows of b */
+  double          *S      = r->values + (edge >= 0 ? r->edge_at[edge] : r->wires[a->wire].diagonal);
+  for (int i = 0; i < na; ++i) {
+    for (int j = 0; j < nb; ++j) S[turned ? j * na + i : i * nb + j] += s->W[(a->first + i) * s->n + b->first + j];
+  }
+}
+
+/* S with its diagonal raised by `shift` of itself; scale = 1 / sqrt(S_ii). */
+static void assemble(yoke_state_reset *r, double shift) {
+  memset(r->values, 0, yoke_block_ldl_n_blocks(r->ldl) * sizeof *r->values);
+  for (int i = 0; i < r->n_subsystems; ++i) {
+    for (int p = 0; p < r->subsystems[i].n_ends; ++p) {
+      for (int q = 0; q <= p; ++q) add_block(r, &r->subsystems[i], p, q);
+    }
+  }
+  for (int w = 0; w < r->n_wires; ++w) {
+    const int n = r->wires[w].n;
+    for (int i = 0; i < n; ++i) {
+      double *d                     = &r->values[r->wires[w].diagonal + (size_t)(i * (n + 1))];
+      r->scale[r->wires[w].row + i] = *d > 0.0 ? 1.0 / sqrt(*d) : 0.0;
+      *d *= 1.0 + shift;
+    }
+  }
+}
+
+/* Block S of couplings a and b, scaled to a unit diagonal, into the dense matrix and its transpose. */
+static void put_dense(const yoke_state_reset *r, const reset_wire *a, const reset_wire *b, const double *S) {
+  const size_t n = (size_t)r->n;
+  for (int i = 0; i < a->n; ++i) {
+    for (int j = 0; j < b->n; ++j) {
+      const size_t row = (size_t)(a->row + i), col = (size_t)(b->row + j);
+      r->dense[row * n + col] = r->dense[col * n + row] = S[i * b->n + j] * r->scale[row] * r->scale[col];
+    }
+  }
+}
+
+static void fill_dense(const yoke_state_reset *r) {
+  memset(r->dense, 0, (size_t)r->n * (size_t)r->n * sizeof *r->dense);
+  for (int w = 0; w < r->n_wires; ++w) put_dense(r, &r->wires[w], &r->wires[w], r->values + r->wires[w].diagonal);
+  for (int i = 0; i < r->n_subsystems; ++i) {
+    const reset_subsystem *s = &r->subsystems[i];
+    for (int p = 0; p < s->n_ends; ++p) {
+      for (int q = 0; q < p; ++q) {
+        const int  edge   = s->edge[p * s->n_ends + q];
+        const bool turned = r->edge_row[edge] != s->ends[p].wire;
+        put_dense(r, &r->wires[s->ends[turned ? q : p].wire], &r->wires[s->ends[turned ? p : q].wire],
+                  r->values + r->edge_at[edge]);
+      }
+    }
+  }
+}
+
+static yoke_status solve_dense(const yoke_state_reset *r, double *x) {
+  const int  n    = r->n;
+  lapack_int rank = 0;
+  fill_dense(r);
+  for (int i = 0; i < n; ++i) {
+    x[i] *= r->scale[i];
+    r->pivot[i] = 0;
+  }
+  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, r->dense, n, x, n, r->pivot, rank_limit, &rank,
+                                              r->dense_work, 70 * (n + 1));
+  for (int i = 0; i < n; ++i) x[i] *= r->scale[i];
+  return info == 0 ? YOKE_OK : YOKE_SINGULAR;
+}
+
+/* Many rows: (S + e D) x_{k+1} = b + e D x_k from x_0 = 0, D = diag(S), tends to the solution of least scaled norm. */
+static yoke_status solve_regularised(yoke_state_reset *r, double *x) {
+  const double e = 1e-8;
+  memcpy(r->b, x, (size_t)r->n * sizeof *x);
+  assemble(r, e);
+  if (yoke_block_ldl_factor(r->ldl, r->values, 0.01 * e) != YOKE_OK) return YOKE_SINGULAR;
+  yoke_block_ldl_solve(r->ldl, r->values, x);
+  for (int sweep = 1; sweep < SWEEPS; ++sweep) {
+    for (int i = 0; i < r->n; ++i) {
+      const double d = r->scale[i] > 0.0 ? 1.0 / (r->scale[i] * r->scale[i]) : 0.0;
+      x[i]           = r->b[i] + e * d * x[i];
+    }
+    yoke_block_ldl_solve(r->ldl, r->values, x);
+  }
+  return YOKE_OK;
+}
+
+static bool all_finite(int n, const double *x) {
+  for (int i = 0; i < n; ++i) {
+    if (!isfinite(x[i])) return false;
+  }
+  return true;
+}
+
+/* S x = x for the present answers W. */
+static yoke_status solve(yoke_state_reset *r, double *x) {
+  for (int i = 0; i < r->n_subsystems; ++i) {
+    if (!all_finite(r->subsystems[i].n * r->subsystems[i].n, r->subsystems[i].W)) return YOKE_NON_FINITE;
+  }
+  assemble(r, 0.0);
+  if (yoke_block_ldl_factor(r->ldl, r->values, pivot_limit) == YOKE_OK) {
+    yoke_block_ldl_solve(r->ldl, r->values, x);
+  } else {
+    assemble(r, 0.0);
+    YOKE_TRY(r->n <= DENSE_LIMIT ? solve_dense(r, x) : solve_regularised(r, x));
+  }
+  return all_finite(r->n, x) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+/* ---- pushes ---- */
+
+/* Largest |s| (|s'| when `velocities`), NaN when something is not finite: in units of its own size, and of what rounding of positions and
+ * velocities makes of them over a step. Near the origin and at rest the first vanishes, the second does not. */
+typedef struct remainder_size {
+  double own, step;
+} remainder_size;
+
+/* Minus all of them into x. */
+static remainder_size residual(const yoke_state_reset *r, double H, bool velocities) {
+  remainder_size largest = {0.0, 0.0};
+  for (int w = 0; w < r->n_wires; ++w) {
+    const reset_wire *wire = &r->wires[w];
+    for (int i = 0; i < wire->n; ++i) {
+      const double value  = velocities ? wire->rows.rate[i] : wire->rows.s[i];
+      const double size   = velocities ? wire->rows.speed : wire->rows.size;
+      const double step   = velocities ? wire->rows.size / H : wire->rows.speed * H;
+      r->x[wire->row + i] = -value;
+      if (!(fabs(value) / size <= largest.own)) largest.own = fabs(value) / size;
+      if (!(fabs(value) / (size + step) <= largest.step)) largest.step = fabs(value) / (size + step);
+    }
+  }
+  return largest;
+}
+
+/* New outputs of the trial state of a subsystem, the inputs of the last pass given. */
+static yoke_status show(yoke_graph *g, int index, bool is_new, yoke_context *ctx) {
+  graph_subsystem *s = &g->subsystems[index];
+  double           times[GRAPH_MAX_BREAKS + 2];
+  yoke_signal      signal;
+  graph_signal(g, index, -1, 0.0, times, g->signal_c[0], &signal);
+  if (is_new) YOKE_TRY(s->subsystem->ops->reset(s->subsystem, g->scratch[0], s->trial, &signal, ctx));
+  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial, &signal, s->y_new);
+}
+
+/* Impulses x along all rows. */
+static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities, yoke_context *ctx) {
+  for (int i = 0; i < r->n_subsystems; ++i) {
+    const reset_subsystem *s     = &r->subsystems[i];
+    graph_subsystem       *owner = &g->subsystems[s->index];
+    for (int e = 0; e < s->n_ends; ++e) {
+      const reset_wire *wire = &r->wires[s->ends[e].wire];
+      memcpy(s->kappa + s->ends[e].first, r->x + wire->row, (size_t)wire->n * sizeof *s->kappa);
+    }
+    YOKE_TRY(owner->subsystem->ops->push(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows,
+                                         velocities ? NULL : s->kappa, velocities ? s->kappa : NULL));
+    YOKE_TRY(show(g, s->index, false, ctx));
+  }
+  return YOKE_OK;
+}
+
+/* Newton on one level until nothing is left or rounding stops it. */
+static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocities, bool *moved, yoke_context *ctx) {
+  const int most = velocities ? VELOCITY_ITERATIONS : POSITION_ITERATIONS;
+  double    last = INFINITY;
+  for (int k = 0;; ++k) {
+    look_at_rows(r, g);
+    const remainder_size now = residual(r, g->H, velocities);
+    if (!isfinite(now.step)) return YOKE_NON_FINITE;
+    if (now.own <= tolerance || (now.step <= rounding && now.step > 0.1 * last)) return YOKE_OK;
+    if (k == most) return now.step <= rounding ? YOKE_OK : YOKE_NOT_CONVERGED;
+    last = now.step;
+    for (int i = 0; i < r->n_subsystems; ++i) {
+      const reset_subsystem *s     = &r->subsystems[i];
+      const graph_subsystem *owner = &g->subsystems[s->index];
+      YOKE_TRY(owner->subsystem->ops->row_response(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows, s->W));
+    }
+    YOKE_TRY(solve(r, r->x));
+    YOKE_TRY(push(r, g, velocities, ctx));
+    *moved = true;
+  }
+}
+
+yoke_status yoke_state_reset_run(yoke_state_reset *r, yoke_graph *g, yoke_context *ctx) {
+  bool        moved  = false;
+  yoke_status status = bring_down(r, g, false, &moved, ctx);
+  if (status == YOKE_OK) status = bring_down(r, g, true, &moved, ctx);
+  for (int i = 0; moved && status == YOKE_OK && i < r->n_subsystems; ++i) {
+    status = show(g, r->subsystems[i].index, true, ctx); /* the solvers learn of the new states */
+  }
+  if (status == YOKE_OK || status == YOKE_NON_FINITE) return status;
+  return yoke_fail(ctx, status,
+                   "the states at t = %.9g s cannot be projected onto the joints between the subsystems (%s)",
+                   g->t_next, yoke_status_text(status));
+}

@@ -1,0 +1,136 @@
+/* Modes and matrices of a model file. Public part: yoke/linearize.h. */
+#include <yoke/linearize.h>
+
+#include "analysis/equilibrium.h"
+#include "analysis/modes.h"
+#include "base/text.h"
+#include "io/matrix_file.h"
+#include "io/run.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VELOCITIES = 1000, NAME = 72 };
+
+typedef struct linear_model {
+  yoke_model        *model;
+  yoke_whole_model   whole;
+  yoke_linearization l;
+} linear_model;
+
+static void clear(linear_model *m) {
+  yoke_linearization_clear(&m->l);
+  yoke_whole_model_clear(&m->whole);
+  yoke_model_destroy(&m->model);
+}
+
+/* y = (q, v) of all bodies. */
+static yoke_status show_state(void *user, const yoke_linear_point *point, double *y) {
+  const yoke_equations *e = user;
+  memcpy(y, point->q, (size_t)e->nq * sizeof *y);
+  memcpy(y + e->nq, point->v, (size_t)e->nv * sizeof *y);
+  return YOKE_OK;
+}
+
+static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
+                              bool with_matrices, linear_model *m) {
+  *m = (linear_model){0};
+  YOKE_TRY(yoke_run_load(ctx, options, &m->model));
+  YOKE_TRY(yoke_whole_model_create(ctx, m->model, 0, NULL, &m->whole));
+  yoke_equations *e = &m->whole.equations;
+  if (e->nv > MAX_VELOCITIES) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "model '%s' has %d velocities; modes and matrices are computed for at most %d",
+                     m->model->name, e->nv, MAX_VELOCITIES);
+  }
+  if (at == YOKE_AT_EQUILIBRIUM) YOKE_TRY(yoke_equilibrium_find(ctx, &m->whole));
+  const yoke_linearize_def def = {.model       = m->model,
+                                  .equations   = e,
+                                  .mb          = m->whole.mb,
+                                  .t           = m->model->t_start,
+                                  .q           = m->whole.q,
+                                  .v           = m->whole.v,
+                                  .with_forces = with_matrices,
+                                  .ny          = with_matrices ? e->nq + e->nv : 0,
+                                  .output      = show_state,
+                                  .user        = e};
+  return yoke_linearize(ctx, &def, &m->l);
+}
+
+yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
+                               yoke_modes *modes) {
+  linear_model m;
+  *modes             = (yoke_modes){0};
+  yoke_status status = open_model(ctx, options, at, false, &m);
+  if (status == YOKE_OK) status = yoke_modes_of(ctx, m.model, m.whole.mb, &m.l, modes);
+  modes->at = at;
+  clear(&m);
+  return status;
+}
+
+/* ---- matrices ---- */
+
+static char *name_at(char *names, int i) {
+  return names + (size_t)i * NAME;
+}
+
+/* "upper.force x", "upper.moment z": freedoms of inertial axes, moments of rigid bodies about body axes. */
+static void force_name(const linear_model *m, int i, char *name) {
+  int              component;
+  bool             is_rotation;
+  const int        b    = yoke_multibody_freedom_body(m->model, m->whole.mb, i, &component, &is_rotation);
+  const yoke_body *body = &m->model->bodies[b];
+  if (body->kind == YOKE_BODY_CHAIN) {
+    snprintf(name, NAME, "%s.force[%d]", body->name, component + 1);
+  } else {
+    const char axis = is_rotation && body->kind == YOKE_BODY_PLANAR ? 'z' : "xyz"[component % 3];
+    snprintf(name, NAME, "%s.%s %c", body->name, is_rotation ? "moment" : "force", axis);
+  }
+}
+
+static void position_names(const linear_model *m, char *names) {
+  for (int b = 0; b < m->model->n_bodies; ++b) {
+    const yoke_body *body = &m->model->bodies[b];
+    for (int i = 0; i < yoke_body_nq(body); ++i) {
+      char part[40] = "";
+      (void)yoke_body_component_name(body, false, i, part, sizeof part);
+      snprintf(name_at(names, yoke_multibody_q_offset(m->whole.mb, b) + i), NAME, "%s.%s", body->name, part);
+    }
+  }
+}
+
+static yoke_status write_matrices(yoke_context *ctx, const linear_model *m, yoke_linearize_at at, const char *path) {
+  const yoke_linearization *l   = &m->l;
+  const int                 n_x = l->n_x, nu = l->nu, ny = l->ny, nq = m->whole.equations.nq;
+  char                     *names = yoke_allocate((size_t)n_x + (size_t)nu + (size_t)ny + 1, NAME);
+  if (names == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the names of %d states", n_x);
+  char *const inputs = name_at(names, n_x), *const outputs = name_at(inputs, nu);
+  for (int i = 0; i < n_x; ++i)
+    yoke_multibody_freedom_name(m->model, m->whole.mb, l->coordinate[i % l->n_freedoms], i >= l->n_freedoms,
+                                name_at(names, i), NAME);
+  for (int i = 0; i < nu; ++i) force_name(m, i, name_at(inputs, i));
+  position_names(m, outputs);
+  for (int i = nq; i < ny; ++i)
+    yoke_multibody_freedom_name(m->model, m->whole.mb, i - nq, true, name_at(outputs, i), NAME);
+  const yoke_matrix_item items[] = {
+      {"A", n_x, n_x, l->A, names, names, "x' by x"},        {"B", n_x, nu, l->B, names, inputs, "x' by u"},
+      {"C", ny, n_x, l->C, outputs, names, "y by x"},        {"D", ny, nu, l->D, outputs, inputs, "y by u"},
+      {"f0", n_x, 1, l->f0, names, NULL, "x' at the point"}, {"y0", ny, 1, l->y0, outputs, NULL, "y at the point"}};
+  const yoke_matrix_file file   = {.path       = path,
+                                   .model      = m->model->name,
+                                   .about      = at == YOKE_AT_EQUILIBRIUM ? "equilibrium" : "start",
+                                   .name_width = NAME,
+                                   .n_items    = (int)(sizeof items / sizeof *items),
+                                   .items      = items};
+  const yoke_status      status = yoke_matrix_file_write(ctx, &file);
+  free(names);
+  return status;
+}
+
+yoke_status yoke_linearize_write(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
+                                 const char *path) {
+  linear_model m;
+  yoke_status  status = open_model(ctx, options, at, true, &m);
+  if (status == YOKE_OK) status = write_matrices(ctx, &m, at, path);
+  clear(&m);
+  return status;
+}

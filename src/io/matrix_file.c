@@ -1,0 +1,137 @@
+#include "io/matrix_file.h"
+
+#include <yoke/result.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#ifdef YOKE_WITH_HDF5
+#include "io/hdf5_file.h"
+#include "io/hdf5_quiet.h"
+#endif
+
+static bool ends_in(const char *path, const char *end) {
+  const size_t n = strlen(path), k = strlen(end);
+  return n >= k && strcmp(path + n - k, end) == 0;
+}
+
+static double value_at(const yoke_matrix_item *item, int i, int j) {
+  return item->values[(size_t)i * (size_t)item->n_cols + (size_t)j];
+}
+
+/* ---- text ---- */
+
+static void write_csv(FILE *out, const yoke_matrix_file *file) {
+  fputs("matrix,row,column,value\n", out);
+  for (int k = 0; k < file->n_items; ++k) {
+    const yoke_matrix_item *item = &file->items[k];
+    for (int i = 0; i < item->n_rows; ++i) {
+      for (int j = 0; j < item->n_cols; ++j) {
+        char text[YOKE_NUMBER_SIZE];
+        if (value_at(item, i, j) == 0.0) continue;
+        yoke_number_text(value_at(item, i, j), text);
+        fprintf(out, "%s,%s,%s,%s\n", item->name, item->row_names + (size_t)i * file->name_width,
+                item->col_names != NULL ? item->col_names + (size_t)j * file->name_width : "1", text);
+      }
+    }
+  }
+}
+
+static void write_text(FILE *out, const yoke_matrix_file *file) {
+  fprintf(out, "# %s, linearised about its %s: x' = f0 + A x + B u, y = y0 + C x + D u\n", file->model, file->about);
+  for (int k = 0; k < file->n_items; ++k) {
+    const yoke_matrix_item *item = &file->items[k];
+    fprintf(out, "\n# %s [%d, %d], %s\n", item->name, item->n_rows, item->n_cols, item->meaning);
+    if (item->col_names != NULL) fputs("# columns:", out);
+    for (int j = 0; item->col_names != NULL && j < item->n_cols; ++j)
+      fprintf(out, "%s %s", j > 0 ? "," : "", item->col_names + (size_t)j * file->name_width);
+    if (item->col_names != NULL) fputc('\n', out);
+    for (int i = 0; i < item->n_rows; ++i) {
+      for (int j = 0; j < item->n_cols; ++j) {
+        char text[YOKE_NUMBER_SIZE];
+        yoke_number_text(value_at(item, i, j), text);
+        fprintf(out, "%24s ", text);
+      }
+      fprintf(out, " # %s\n", item->row_names + (size_t)i * file->name_width);
+    }
+  }
+}
+
+static yoke_status write_stream(yoke_context *ctx, const yoke_matrix_file *file,
+                                void (*write)(FILE *out, const yoke_matrix_file *file)) {
+  FILE *out = fopen(file->path, "w");
+  if (out == NULL) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", file->path, strerror(errno));
+  write(out, file);
+  const bool failed = ferror(out) != 0;
+  if (fclose(out) != 0 || failed)
+    return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", file->path, strerror(errno));
+  return YOKE_OK;
+}
+
+/* ---- HDF5 ---- */
+
+#ifdef YOKE_WITH_HDF5
+static bool put_texts(hid_t object, const char *name, int n, size_t width, const char *texts) {
+  const hsize_t count = (hsize_t)n;
+  hid_t         type  = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, width);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  hid_t      space     = H5Screate_simple(1, &count, NULL);
+  hid_t      attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  const bool done      = attribute >= 0 && H5Awrite(attribute, type, texts) >= 0;
+  if (attribute >= 0) H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+  return done;
+}
+
+static bool put_item(hid_t parent, const yoke_matrix_file *file, const yoke_matrix_item *item) {
+  const hsize_t extent[2] = {(hsize_t)item->n_rows, (hsize_t)item->n_cols};
+  hid_t         space     = H5Screate_simple(item->col_names != NULL ? 2 : 1, extent, NULL);
+  hid_t         create    = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_attr_phase_change(create, 0, 0); /* many names exceed an object header */
+  hid_t dataset = H5Dcreate2(parent, item->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+  bool  done    = dataset >= 0;
+  if (done && item->n_rows > 0 && item->n_cols > 0)
+    done = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, item->values) >= 0;
+  done = done && put_texts(dataset, "meaning", 1, strlen(item->meaning) + 1, item->meaning);
+  if (item->n_rows > 0) done = done && put_texts(dataset, "rows", item->n_rows, file->name_width, item->row_names);
+  if (item->col_names != NULL && item->n_cols > 0)
+    done = done && put_texts(dataset, "columns", item->n_cols, file->name_width, item->col_names);
+  if (dataset >= 0) H5Dclose(dataset);
+  H5Pclose(create);
+  H5Sclose(space);
+  return done;
+}
+
+static yoke_status write_hdf5(yoke_context *ctx, const yoke_matrix_file *file) {
+  yoke_hdf5_quiet quiet;
+  char            reason[200] = "";
+  int             error       = 0;
+  hid_t           driver      = -1;
+  yoke_hdf5_quiet_begin(&quiet);
+  hid_t access = yoke_hdf5_file_access(&error, &driver);
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  hid_t out  = H5Fcreate(file->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  bool  done = out >= 0;
+  if (done) done = put_texts(out, "model", 1, strlen(file->model) + 1, file->model);
+  if (done) done = put_texts(out, "about", 1, strlen(file->about) + 1, file->about);
+  for (int k = 0; done && k < file->n_items; ++k) done = put_item(out, file, &file->items[k]);
+  if (!done) yoke_hdf5_reason(reason, sizeof reason);
+  if (out >= 0 && H5Fclose(out) < 0) done = false;
+  H5Pclose(access);
+  if (driver >= 0) H5FDunregister(driver);
+  yoke_hdf5_quiet_end(&quiet);
+  if (done && error == 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", file->path, error != 0 ? strerror(error) : reason);
+}
+#else
+static yoke_status write_hdf5(yoke_context *ctx, const yoke_matrix_file *file) {
+  return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "'%s': this build cannot write HDF5; use a name that ends in .csv or .txt",
+                   file->path);
+}
+#endif
+
+yoke_status yoke_matrix_file_write(yoke_context *ctx, const yoke_matrix_file *file) {
+  if (ends_in(file->path, ".h5") || ends_in(file->path, ".hdf5")) return write_hdf5(ctx, file);
+  return write_stream(ctx, file, ends_in(file->path, ".csv") ? write_csv : write_text);
+}

@@ -1,0 +1,248 @@
+#include "model/prescribed.h"
+
+#include "base/text.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct prescribed {
+  yoke_equations        base;
+  const yoke_multibody *mb;
+  size_t                at_q, at_v, at_x, at_F; /* bytes into the work: behind that of base */
+  int                   n_states;               /* of q, without quadratures */
+} prescribed;
+
+static double *doubles(void *work, size_t at) {
+  return (double *)(void *)((char *)work + at);
+}
+
+static size_t reserve(size_t *size, int n) {
+  const size_t at = *size;
+  *size += ((size_t)n * sizeof(double) + 63) / 64 * 64;
+  return at;
+}
+
+static void prescribed_destroy(void *self) {
+  prescribed *p = self;
+  if (p == NULL) return;
+  if (p->base.ops != NULL) yoke_equations_destroy(&p->base);
+  free(p);
+}
+
+/* ---- ordinary view ---- */
+
+static yoke_status prescribed_derivative(const void *self, void *work, double t, const double *q, const double *v,
+                                         const double *u, double *qdot, double *a, double *lambda) {
+  const prescribed *p  = self;
+  double           *q1 = doubles(work, p->at_q), *v1 = doubles(work, p->at_v);
+  memcpy(q1, q, (size_t)p->base.nq * sizeof *q1);
+  memcpy(v1, v, (size_t)p->base.nv * sizeof *v1);
+  if (p->base.ops->normalise != NULL) p->base.ops->normalise(p->base.self, q1);
+  YOKE_TRY(yoke_multibody_prescribe(p->mb, work, t, u, q1, v1));
+  return p->base.ops->derivative(p->base.self, work, t, q1, v1, u, qdot, a, lambda);
+}
+
+static void prescribed_normalise(const void *self, double *q) {
+  const prescribed *p = self;
+  if (p->base.ops->normalise != NULL) p->base.ops->normalise(p->base.self, q);
+}
+
+static yoke_status prescribed_project_position(const void *self, void *work, double t, double *q) {
+  (void)work, (void)t;
+  prescribed_normalise(self, q);
+  return YOKE_OK;
+}
+
+static yoke_status prescribed_project_velocity(const void *self, void *work, double t, const double *q, double *v) {
+  (void)self, (void)work, (void)t, (void)q, (void)v;
+  return YOKE_OK;
+}
+
+static void prescribed_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g,
+                                  double *gd) {
+  (void)self, (void)work, (void)t, (void)q, (void)v, (void)g, (void)gd; /* none */
+}
+
+/* ---- implicit view ---- */
+
+static int n_of_x(const prescribed *p) {
+  return p->base.nq + p->base.nv;
+}
+
+/* Is component i of x a state, else a quadrature, on which nothing depends? */
+static bool is_state(const prescribed *p, int i) {
+  return i < p->n_states || i >= p->base.nq;
+}
+
+static yoke_status prescribed_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
+  const prescribed *p    = self;
+  const int         nx   = n_of_x(p);
+  yoke_dae         *dae  = yoke_allocate(1, sizeof *dae);
+  const size_t      most = (size_t)nx * (size_t)nx;
+  int              *row = yoke_allocate(most + 1, sizeof *row), *col = yoke_allocate(most + 1, sizeof *col),
+      *slot          = yoke_allocate(most + 1, sizeof *slot);
+  int         n      = 0;
+  yoke_status status = YOKE_E_MEMORY;
+  if (dae != NULL && row != NULL && col != NULL && slot != NULL) {
+    for (int j = 0; j < nx; ++j) {
+      for (int i = 0; i < nx; ++i) {
+        if (i != j && !(is_state(p, i) && is_state(p, j))) continue;
+        row[n]   = i;
+        col[n++] = j;
+      }
+    }
+    *dae   = (yoke_dae){.form = form, .nx = nx, .i_v = p->base.nq, .i_a = -1, .i_lambda = -1, .i_mu = -1, .i_nu = -1};
+    status = yoke_pattern_create(ctx, nx, nx, n, row, col, slot, &dae->pattern);
+  }
+  if (status == YOKE_OK) {
+    dae->component = yoke_allocate((size_t)nx + 1, sizeof *dae->component);
+    dae->E         = yoke_allocate((size_t)dae->pattern->nnz + 1, sizeof *dae->E);
+    dae->R         = yoke_allocate((size_t)dae->pattern->nnz + 1, sizeof *dae->R);
+    if (dae->component == NULL || dae->E == NULL || dae->R == NULL) status = YOKE_E_MEMORY;
+  }
+  for (int k = 0; status == YOKE_OK && k < n; ++k) {
+    if (row[k] == col[k]) dae->E[slot[k]] = 1.0;
+  }
+  for (int i = 0; status == YOKE_OK && i < nx; ++i) {
+    dae->component[i] = i >= p->base.nq  ? YOKE_COMPONENT_V
+                        : is_state(p, i) ? YOKE_COMPONENT_Q
+                                         : YOKE_COMPONENT_INTEGRAL;
+  }
+  free(row);
+  free(col);
+  free(slot);
+  if (status != YOKE_OK) {
+    yoke_dae_destroy(&dae);
+    return yoke_fail(ctx, status, "no memory for a full Jacobian of %d states", nx);
+  }
+  *out = dae;
+  return YOKE_OK;
+}
+
+static yoke_status prescribed_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
+                                      const double *u, double *F) {
+  const prescribed *p = self;
+  (void)dae;
+  return prescribed_derivative(self, work, t, x, x + p->base.nq, u, F, F + p->base.nq, NULL);
+}
+
+static yoke_status prescribed_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
+                                           const double *u, double *J) {
+  const prescribed   *p       = self;
+  const int           nx      = dae->nx;
+  const yoke_pattern *pattern = dae->pattern;
+  double             *x1 = doubles(work, p->at_x), *F0 = doubles(work, p->at_F), *F1 = F0 + nx;
+  double              size[2] = {0.0, 0.0}; /* of q and of v */
+  for (int i = 0; i < nx; ++i) size[i >= p->base.nq] = fmax(size[i >= p->base.nq], fabs(x[i]));
+  memcpy(x1, x, (size_t)nx * sizeof *x);
+  YOKE_TRY(prescribed_dae_rhs(self, dae, work, t, x, u, F0));
+  memset(J, 0, (size_t)pattern->nnz * sizeof *J);
+  for (int j = 0; j < nx; ++j) {
+    if (!is_state(p, j)) continue;
+    x1[j]              = x[j] + sqrt(DBL_EPSILON) * fmax(fabs(x[j]), fmax(1e-2 * size[j >= p->base.nq], 1e-6));
+    const double delta = x1[j] - x[j];
+    YOKE_TRY(prescribed_dae_rhs(self, dae, work, t, x1, u, F1));
+    for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k) {
+      const int i = pattern->row[k];
+      if (is_state(p, i)) J[k] = (F1[i] - F0[i]) / delta;
+    }
+    x1[j] = x[j];
+  }
+  return YOKE_OK;
+}
+
+/* ---- linear systems ---- */
+
+/* Column of x' = A x + B u + b for one unit, the rest 0. */
+static bool response(const prescribed *p, void *work, double *x, double *u, double *F) {
+  return prescribed_dae_rhs(p, NULL, work, 0.0, x, u, F) == YOKE_OK;
+}
+
+static bool prescribed_linear(const void *self, void *work, double *A, double *B, double *b) {
+  const prescribed *p = self;
+  const int         n = n_of_x(p), nu = p->base.nu;
+  if (p->base.ops->linear == NULL || !p->base.ops->linear(p->base.self, work, NULL, NULL, NULL)) return false;
+  if (A == NULL && B == NULL && b == NULL) return true;
+  double *x = doubles(work, p->at_x), *F0 = doubles(work, p->at_F), *F1 = F0 + n, *u = F1 + n;
+  memset(x, 0, (size_t)n * sizeof *x);
+  memset(u, 0, (size_t)nu * sizeof *u);
+  if (!response(p, work, x, u, F0)) return false;
+  if (b != NULL) memcpy(b, F0, (size_t)n * sizeof *b);
+  for (int j = 0; A != NULL && j < n; ++j) {
+    x[j] = 1.0;
+    if (!response(p, work, x, u, F1)) return false;
+    for (int i = 0; i < n; ++i) A[(size_t)i * (size_t)n + (size_t)j] = F1[i] - F0[i];
+    x[j] = 0.0;
+  }
+  for (int j = 0; B != NULL && j < nu; ++j) {
+    u[j] = 1.0;
+    if (!response(p, work, x, u, F1)) return false;
+    for (int i = 0; i < n; ++i) B[(size_t)i * (size_t)nu + (size_t)j] = F1[i] - F0[i];
+    u[j] = 0.0;
+  }
+  return true;
+}
+
+/* ---- what base knows ---- */
+
+static void prescribed_energy(const void *self, void *work, double t, const double *q, const double *v,
+                              yoke_energy *out) {
+  const prescribed *p = self;
+  p->base.ops->energy(p->base.self, work, t, q, v, out);
+}
+
+static void prescribed_events(const void *self, double t, const double *q, const double *v, double *value) {
+  const prescribed *p = self;
+  p->base.ops->events(p->base.self, t, q, v, value);
+}
+
+static double prescribed_next_break(const void *self, double t) {
+  const prescribed *p = self;
+  return p->base.ops->next_break != NULL ? p->base.ops->next_break(p->base.self, t) : (double)INFINITY;
+}
+
+static const yoke_equations_ops prescribed_ops = {
+    .kind             = "prescribed",
+    .destroy          = prescribed_destroy,
+    .derivative       = prescribed_derivative,
+    .project_position = prescribed_project_position,
+    .project_velocity = prescribed_project_velocity,
+    .normalise        = prescribed_normalise,
+    .constraint       = prescribed_constraint,
+    .dae_create       = prescribed_dae_create,
+    .dae_rhs          = prescribed_dae_rhs,
+    .dae_jacobian     = prescribed_dae_jacobian,
+    .energy           = prescribed_energy,
+    .linear           = prescribed_linear,
+    .events           = prescribed_events,
+    .next_break       = prescribed_next_break,
+};
+
+yoke_status yoke_prescribed_create(yoke_context *ctx, yoke_equations *base, const yoke_multibody *mb,
+                                   yoke_equations *out) {
+  prescribed *p = yoke_allocate(1, sizeof *p);
+  if (p == NULL) {
+    yoke_equations_destroy(base);
+    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  }
+  p->base     = *base;
+  p->mb       = mb;
+  p->n_states = base->nq - base->n_quadratures;
+  size_t size = (base->work_size + 63) / 64 * 64;
+  p->at_q     = reserve(&size, base->nq);
+  p->at_v     = reserve(&size, base->nv);
+  p->at_x     = reserve(&size, n_of_x(p));
+  p->at_F     = reserve(&size, 2 * n_of_x(p) + base->nu);
+  *out        = (yoke_equations){.ops           = &prescribed_ops,
+                                 .self          = p,
+                                 .nq            = base->nq,
+                                 .nv            = base->nv,
+                                 .n_norms       = base->n_norms,
+                                 .nu            = base->nu,
+                                 .n_events      = base->n_events,
+                                 .n_quadratures = base->n_quadratures,
+                                 .n_guided      = base->ng + base->n_guided,
+                                 .work_size     = size};
+  return YOKE_OK;
+}

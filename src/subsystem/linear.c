@@ -1,0 +1,395 @@
+/* Linear subsystem: the integrator `exact` on (x, z), z the integrals of the ports' positions since the last accepted step. */
+#include "subsystem/linear.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct port {
+  int velocity_at, n_v; /* where its velocities are in y */
+} port;
+
+typedef struct linear {
+  int              n_x, n_z, nu, ny;
+  double          *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
+  double          *C, *D, *y0, *u0; /* [ny, n_x], [ny, nu], [ny], [nu] */
+  int             *integral;        /* [ny] output k is z[integral[k]]; -1: of C and D */
+  bool            *responds;        /* [ny] follows the inputs at once: accelerations and extras */
+  double          *zeros;           /* [n] start */
+  yoke_equations   equations;       /* all of (x, z) as q; no v */
+  yoke_integrator *integrator;
+  port            *ports;       /* [n_ports] */
+  double          *mass_factor; /* [n_x / 2, n_x / 2] lower triangle L, L L^T = mass; NULL: no resets */
+  size_t           at_impulse;  /* [n_x / 2], bytes into the scratch */
+  size_t           at_left;     /* inputs, bytes into the scratch */
+} linear;
+
+/* ---- equations ---- */
+
+static yoke_status linear_derivative(const void *self, void *work, double t, const double *q, const double *v,
+                                     const double *u, double *qdot, double *a, double *lambda) {
+  const linear *l = self;
+  const int     n = l->n_x + l->n_z;
+  (void)work, (void)t, (void)v, (void)a, (void)lambda;
+  for (int i = 0; qdot != NULL && i < n; ++i) {
+    qdot[i] = l->b[i];
+    for (int j = 0; j < n; ++j) qdot[i] += l->A[(size_t)i * (size_t)n + (size_t)j] * q[j];
+    for (int j = 0; j < l->nu; ++j) qdot[i] += l->B[(size_t)i * (size_t)l->nu + (size_t)j] * u[j];
+  }
+  return YOKE_OK;
+}
+
+static bool linear_matrices(const void *self, void *work, double *A, double *B, double *b) {
+  const linear *l = self;
+  const size_t  n = (size_t)(l->n_x + l->n_z);
+  (void)work;
+  if (A != NULL) memcpy(A, l->A, n * n * sizeof *A);
+  if (B != NULL) memcpy(B, l->B, n * (size_t)l->nu * sizeof *B);
+  if (b != NULL) memcpy(b, l->b, n * sizeof *b);
+  return true;
+}
+
+static void nothing(void *self) { /* the subsystem owns it all */
+  (void)self;
+}
+
+static const yoke_equations_ops linear_equations = {
+    .kind       = "linear",
+    .destroy    = nothing,
+    .derivative = linear_derivative,
+    .linear     = linear_matrices,
+};
+
+/* ---- calls ---- */
+
+static yoke_status linear_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
+                                const yoke_signal *u, yoke_context *ctx) {
+  const linear *l = subsystem->self;
+  return yoke_integrator_start(l->integrator, scratch, state, t, l->zeros, l->zeros, u, ctx);
+}
+
+static yoke_status linear_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                               double t, double H, yoke_context *ctx) {
+  const linear *l = subsystem->self;
+  return yoke_integrator_advance(l->integrator, scratch, state, u, yoke_step_end(u, t, H), ctx);
+}
+
+static yoke_status linear_output(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                 const yoke_signal *u, double *y) {
+  const linear                *l    = subsystem->self;
+  const yoke_integrator_state *head = state;
+  const double                *x    = yoke_integrator_q(l->integrator, head);
+  double                      *left = (double *)(void *)((char *)scratch + l->at_left);
+  if (l->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
+  for (int j = 0; j < l->nu; ++j) left[j] -= l->u0[j];
+  for (int k = 0; k < l->ny; ++k) {
+    if (l->integral[k] >= 0) {
+      y[k] = x[l->n_x + l->integral[k]];
+      continue;
+    }
+    y[k] = l->y0[k];
+    for (int i = 0; i < l->n_x; ++i) y[k] += l->C[(size_t)k * (size_t)l->n_x + (size_t)i] * x[i];
+    for (int j = 0; j < l->nu; ++j) y[k] += l->D[(size_t)k * (size_t)l->nu + (size_t)j] * left[j];
+  }
+  return YOKE_OK;
+}
+
+static void linear_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
+  const linear *l = subsystem->self;
+  if (dst != src) yoke_integrator_copy(l->integrator, dst, src);
+}
+
+static void linear_accept(const yoke_subsystem *subsystem, void *state) {
+  const linear *l = subsystem->self;
+  memset(yoke_integrator_q(l->integrator, state) + l->n_x, 0, (size_t)l->n_z * sizeof(double));
+}
+
+static void linear_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
+  (void)subsystem;
+  *out = ((const yoke_integrator_state *)state)->counters;
+}
+
+static yoke_status linear_compliance(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                     const yoke_signal *u, double *da_du) {
+  const linear *l = subsystem->self;
+  (void)scratch, (void)state, (void)u;
+  for (int j = 0; j < l->nu; ++j) {
+    for (int k = 0; k < l->ny; ++k)
+      da_du[(size_t)j * (size_t)l->ny + (size_t)k] = l->responds[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
+  }
+  return YOKE_OK;
+}
+
+static int linear_n_x(const yoke_subsystem *subsystem) {
+  return ((const linear *)subsystem->self)->n_x;
+}
+
+static void linear_get_x(const yoke_subsystem *subsystem, const void *state, double *x) {
+  const linear *l = subsystem->self;
+  memcpy(x, yoke_integrator_q(l->integrator, state), (size_t)l->n_x * sizeof *x);
+}
+
+static yoke_status linear_set_x(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x) {
+  const linear *l = subsystem->self;
+  double       *q = yoke_integrator_q(l->integrator, state);
+  (void)scratch;
+  memcpy(q, x, (size_t)l->n_x * sizeof *q);
+  memset(q + l->n_x, 0, (size_t)l->n_z * sizeof *q);
+  return YOKE_OK;
+}
+
+/* ---- resets ---- */
+
+/* out [n_f] += size J^T wrench, J = d(velocity of the port) / d(second half of x). */
+static void add_impulse(const linear *l, const yoke_port_row *row, double size, double *out) {
+  const int   n_f = l->n_x / 2;
+  const port *p   = &l->ports[row->port];
+  for (int k = 0; k < p->n_v; ++k) {
+    const double *J = l->C + (size_t)(p->velocity_at + k) * (size_t)l->n_x + n_f;
+    for (int i = 0; i < n_f; ++i) out[i] += size * row->wrench[k] * J[i];
+  }
+}
+
+/* Velocity along a row for a change d [n_f] of the second half of x. */
+static double along(const linear *l, const yoke_port_row *row, const double *d) {
+  const int   n_f = l->n_x / 2;
+  const port *p   = &l->ports[row->port];
+  double      sum = 0.0;
+  for (int k = 0; k < p->n_v; ++k) {
+    const double *J = l->C + (size_t)(p->velocity_at + k) * (size_t)l->n_x + n_f;
+    for (int i = 0; i < n_f; ++i) sum += row->wrench[k] * J[i] * d[i];
+  }
+  return sum;
+}
+
+/* d := M^-1 d by the factor L L^T. */
+static void solve_mass(const linear *l, double *d) {
+  const int     n = l->n_x / 2;
+  const double *L = l->mass_factor;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) d[i] -= L[(size_t)i * (size_t)n + (size_t)j] * d[j];
+    d[i] /= L[(size_t)i * (size_t)n + (size_t)i];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = i + 1; j < n; ++j) d[i] -= L[(size_t)j * (size_t)n + (size_t)i] * d[j];
+    d[i] /= L[(size_t)i * (size_t)n + (size_t)i];
+  }
+}
+
+static double *impulse_room(const linear *l, void *scratch) {
+  return (double *)(void *)((char *)scratch + l->at_impulse);
+}
+
+static yoke_status linear_row_response(const yoke_subsystem *subsystem, void *scratch, const void *state, int n,
+                                       const yoke_port_row *rows, double *W) {
+  const linear *l = subsystem->self;
+  double       *d = impulse_room(l, scratch);
+  (void)state;
+  for (int j = 0; j < n; ++j) {
+    memset(d, 0, (size_t)(l->n_x / 2) * sizeof *d);
+    add_impulse(l, &rows[j], 1.0, d);
+    solve_mass(l, d);
+    for (int i = 0; i < n; ++i) W[(size_t)i * (size_t)n + (size_t)j] = along(l, &rows[i], d);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status linear_push(const yoke_subsystem *subsystem, void *scratch, void *state, int n,
+                               const yoke_port_row *rows, const double *move, const double *kick) {
+  const linear       *l = subsystem->self;
+  double             *x = yoke_integrator_q(l->integrator, state), *d = impulse_room(l, scratch);
+  const double *const list[2] = {move, kick};
+  for (int half = 0; half < 2; ++half) { /* positions are the first half of x, velocities the second */
+    if (list[half] == NULL) continue;
+    memset(d, 0, (size_t)(l->n_x / 2) * sizeof *d);
+    for (int i = 0; i < n; ++i) add_impulse(l, &rows[i], list[half][i], d);
+    solve_mass(l, d);
+    for (int i = 0; i < l->n_x / 2; ++i) x[half * (l->n_x / 2) + i] += d[i];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status linear_reset(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                yoke_context *ctx) {
+  (void)subsystem, (void)scratch, (void)state, (void)u, (void)ctx; /* nothing depends on the past */
+  return YOKE_OK;
+}
+
+static void linear_destroy(yoke_subsystem *subsystem) {
+  linear *l = subsystem->self;
+  if (l != NULL) {
+    void *const list[] = {l->ports, l->mass_factor, l->A,  l->B,        l->b,        l->C,
+                          l->D,     l->y0,          l->u0, l->integral, l->responds, l->zeros};
+    yoke_integrator_destroy(&l->integrator);
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
+    free(l);
+  }
+  free(subsystem->name);
+  free(subsystem);
+}
+
+static const yoke_subsystem_ops linear_ops = {
+    .kind         = "linear",
+    .destroy      = linear_destroy,
+    .start        = linear_start,
+    .step         = linear_step,
+    .output       = linear_output,
+    .copy         = linear_copy,
+    .accept       = linear_accept,
+    .counters     = linear_counters,
+    .compliance   = linear_compliance,
+    .n_x          = linear_n_x,
+    .get_x        = linear_get_x,
+    .set_x        = linear_set_x,
+    .row_response = linear_row_response,
+    .push         = linear_push,
+    .reset        = linear_reset,
+};
+
+/* Without a mass: no impulses. */
+static const yoke_subsystem_ops massless_ops = {
+    .kind       = "linear",
+    .destroy    = linear_destroy,
+    .start      = linear_start,
+    .step       = linear_step,
+    .output     = linear_output,
+    .copy       = linear_copy,
+    .accept     = linear_accept,
+    .counters   = linear_counters,
+    .compliance = linear_compliance,
+    .n_x        = linear_n_x,
+    .get_x      = linear_get_x,
+    .set_x      = linear_set_x,
+};
+
+/* ---- creation ---- */
+
+static int extras_of(const yoke_linear_def *def, int k) {
+  return def->n_extras != NULL ? def->n_extras[k] : 0;
+}
+
+/* Which outputs are integrals, which follow the inputs at once (accelerations, extras); n_z. */
+static void sort_outputs(const yoke_linear_def *def, linear *l) {
+  int at = 0;
+  for (int p = 0; p < def->n_ports; ++p) {
+    const yoke_body_kind kind = def->kind[p];
+    const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+    l->ports[p] = (port){.velocity_at = at + n_p, .n_v = n_v};
+    for (int k = 0; k < yoke_port_n_y(kind); ++k, ++at) {
+      l->integral[at] = k >= n_p + 2 * n_v ? l->n_z++ : -1;
+      l->responds[at] = k >= n_p + n_v && k < n_p + 2 * n_v;
+    }
+    for (int k = 0; k < extras_of(def, p); ++k, ++at) {
+      l->integral[at] = -1;
+      l->responds[at] = true;
+    }
+  }
+}
+
+/* z' = the positions of the ports; they do not depend on the inputs. */
+static void set_integrals(const yoke_linear_def *def, linear *l) {
+  const size_t n  = (size_t)(l->n_x + l->n_z);
+  int          at = 0, z = 0;
+  for (int p = 0; p < def->n_ports; ++p) {
+    for (int k = 0; k < yoke_port_n_integrals(def->kind[p]); ++k, ++z) {
+      const size_t row = (size_t)(l->n_x + z), from = (size_t)(at + k);
+      memcpy(l->A + row * n, def->C + from * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
+      l->b[row] = def->y0[from];
+    }
+    at += yoke_port_n_y(def->kind[p]) + extras_of(def, p);
+  }
+}
+
+static void set_matrices(const yoke_linear_def *def, linear *l) {
+  const size_t n = (size_t)(l->n_x + l->n_z), nu = (size_t)l->nu;
+  for (size_t i = 0; i < (size_t)l->n_x; ++i) {
+    memcpy(l->A + i * n, def->A + i * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
+    memcpy(l->B + i * nu, def->B + i * nu, nu * sizeof *l->B);
+    l->b[i] = def->f0[i];
+    for (size_t j = 0; j < nu; ++j) l->b[i] -= def->B[i * nu + j] * def->u0[j];
+  }
+  set_integrals(def, l);
+  memcpy(l->C, def->C, (size_t)l->ny * (size_t)l->n_x * sizeof *l->C);
+  memcpy(l->D, def->D, (size_t)l->ny * nu * sizeof *l->D);
+  memcpy(l->y0, def->y0, (size_t)l->ny * sizeof *l->y0);
+  memcpy(l->u0, def->u0, nu * sizeof *l->u0);
+}
+
+/* Cholesky's factor of the mass. */
+static yoke_status factor_mass(yoke_context *ctx, const yoke_linear_def *def, linear *l) {
+  const int n    = def->n_x / 2;
+  l->mass_factor = yoke_allocate((size_t)n * (size_t)n + 1, sizeof(double));
+  if (l->mass_factor == NULL) return YOKE_E_MEMORY;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double *const row = l->mass_factor + (size_t)i * (size_t)n, *const other = l->mass_factor + (size_t)j * (size_t)n;
+      double sum = def->mass[(size_t)i * (size_t)n + (size_t)j];
+      for (int k = 0; k < j; ++k) sum -= row[k] * other[k];
+      if (i == j && !(sum > 0.0))
+        return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s': its mass matrix is not positive definite", def->name);
+      row[j] = i == j ? sqrt(sum) : sum / other[j];
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *l, yoke_subsystem *s) {
+  const size_t ny = (size_t)def->ny, nu = (size_t)def->nu;
+  l->n_x = def->n_x;
+  l->nu = s->nu = def->nu;
+  l->ny = s->ny = def->ny;
+  l->integral   = yoke_allocate(ny + 1, sizeof *l->integral);
+  l->responds   = yoke_allocate(ny + 1, sizeof *l->responds);
+  if (l->integral == NULL || l->responds == NULL) return YOKE_E_MEMORY;
+  l->ports = yoke_allocate((size_t)def->n_ports + 1, sizeof *l->ports);
+  if (l->ports == NULL) return YOKE_E_MEMORY;
+  sort_outputs(def, l);
+  if (def->mass != NULL) YOKE_TRY(factor_mass(ctx, def, l));
+  s->ops         = def->mass != NULL ? &linear_ops : &massless_ops;
+  const size_t n = (size_t)(l->n_x + l->n_z);
+  l->A           = yoke_allocate(n * n + 1, sizeof(double));
+  l->B           = yoke_allocate(n * nu + 1, sizeof(double));
+  l->b           = yoke_allocate(n + 1, sizeof(double));
+  l->C           = yoke_allocate(ny * (size_t)l->n_x + 1, sizeof(double));
+  l->D           = yoke_allocate(ny * nu + 1, sizeof(double));
+  l->y0          = yoke_allocate(ny + 1, sizeof(double));
+  l->u0          = yoke_allocate(nu + 1, sizeof(double));
+  l->zeros       = yoke_allocate(n + 1, sizeof(double));
+  if (l->A == NULL || l->B == NULL || l->b == NULL || l->C == NULL || l->D == NULL || l->y0 == NULL || l->u0 == NULL ||
+      l->zeros == NULL)
+    return YOKE_E_MEMORY;
+  set_matrices(def, l);
+  l->equations = (yoke_equations){
+      .ops = &linear_equations, .self = l, .nq = (int)n, .nu = l->nu, .n_quadratures = l->n_z, .work_size = 64};
+  const yoke_integrator_options options = yoke_integrator_options_default();
+  YOKE_TRY(yoke_integrator_create(ctx, "exact", &l->equations, &options, &l->integrator));
+  s->state_size   = l->integrator->state_size;
+  s->scratch_size = (l->integrator->scratch_size + 63) / 64 * 64;
+  l->at_left      = s->scratch_size;
+  s->scratch_size += (nu * sizeof(double) + 63) / 64 * 64;
+  l->at_impulse = s->scratch_size;
+  s->scratch_size += ((size_t)(l->n_x / 2) * sizeof(double) + 63) / 64 * 64;
+  return YOKE_OK;
+}
+
+yoke_status yoke_linear_create_subsystem(yoke_context *ctx, const yoke_linear_def *def, yoke_subsystem **out) {
+  *out              = NULL;
+  yoke_subsystem *s = yoke_allocate(1, sizeof *s);
+  linear         *l = yoke_allocate(1, sizeof *l);
+  if (s == NULL || l == NULL) {
+    free(s);
+    free(l);
+    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", def->name);
+  }
+  s->ops             = &linear_ops;
+  s->self            = l;
+  s->name            = yoke_text_copy(def->name);
+  yoke_status status = s->name != NULL ? build(ctx, def, l, s) : YOKE_E_MEMORY;
+  if (status != YOKE_OK) {
+    yoke_subsystem_destroy(&s);
+    return yoke_fail(ctx, status, "linear subsystem '%s' cannot be built", def->name);
+  }
+  *out = s;
+  return YOKE_OK;
+}

@@ -1,0 +1,27 @@
+/* Linear subsystem: x' = f0 + A x + B (u - u0), y = y0 + C x + D (u - u0), stepped exactly for piecewise polynomial inputs (matrix exponential
+ * with the moments of the inputs; solver `exact`). It stands in for a native subsystem near the state it was linearised about: same
+ * inputs, same outputs, so that graphs with all their formulations and schemes run on it unchanged. x is the deviation, 0 at the start. */
+#ifndef YOKE_SUBSYSTEM_LINEAR_H
+#define YOKE_SUBSYSTEM_LINEAR_H
+
+#include "model/port.h"
+#include "subsystem/subsystem.h"
+
+typedef struct yoke_linear_def {
+  const char           *name;
+  int                   n_x, nu, ny;
+  const double         *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
+  const double         *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
+  /* [n_x / 2, n_x / 2] of the velocities, the second half of x; its first half are the positions. NULL: no state resets */
+  const double         *mass;
+  /* Outputs are those of ports of these kinds, one after another, each with its extras behind (port.h). Rows of C, D and y0 for
+   * integrals are not read: positions are integrated. */
+  int                   n_ports;
+  const yoke_body_kind *kind;     /* [n_ports] */
+  const int            *n_extras; /* [n_ports]; NULL: none */
+} yoke_linear_def;
+
+/* Gives. */
+yoke_status yoke_linear_create_subsystem(yoke_context *ctx, const yoke_linear_def *def, yoke_subsystem **out);
+
+#endif

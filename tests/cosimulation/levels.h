@@ -1,0 +1,43 @@
+/* Residuals of rigid joints at macro points. Include after <cmocka.h>. */
+#ifndef YOKE_TESTS_LEVELS_H
+#define YOKE_TESTS_LEVELS_H
+
+#include "coupling/constraint.h"
+#include "cosimulate.h"
+#include "master/cosimulation.h"
+
+/* Largest |s|, |s'|, |s''| of all joints, over macro points from the second on: the start belongs to the assembly. */
+typedef struct levels {
+  const cosim *c;
+  double       largest[YOKE_CONSTRAINT_LEVELS];
+  int          steps;
+} levels;
+
+static inline void look_at_levels(void *user, double t, const double *q, const double *v) {
+  (void)t, (void)q, (void)v;
+  levels                  *l     = user;
+  const yoke_cosimulation *co    = yoke_simulation_cosimulation(l->c->simulation);
+  const yoke_split        *split = yoke_cosimulation_split(co);
+  const yoke_graph        *graph = yoke_cosimulation_graph(co);
+  ++l->steps;
+  for (int k = 0; k < split->n_couplings; ++k) {
+    const yoke_split_coupling *coupling = &split->couplings[k];
+    if (!coupling->is_joint) continue;
+    const yoke_coupling_def def = {.name     = coupling->name,
+                                   .joint    = &coupling->joint,
+                                   .kind     = {coupling->kind[0], coupling->kind[1]},
+                                   .settings = &coupling->settings};
+    const double           *y[2];
+    yoke_constraint         constraint;
+    double                  level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
+    for (int side = 0; side < 2; ++side)
+      y[side] = yoke_graph_y(graph, coupling->part[side]) + split->wires[k].y_at[side];
+    yoke_constraint_set(&constraint, &def, false, YOKE_COPY_END);
+    yoke_constraint_levels(&constraint, y, level);
+    for (int i = 0; i < YOKE_CONSTRAINT_LEVELS; ++i) {
+      for (int r = 0; r < constraint.n_rows; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));
+    }
+  }
+}
+
+#endif
