@@ -11,9 +11,11 @@
 enum {
   START_ITERATIONS = 20,
   GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
-  QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
+  QUIET_STEPS      = 10, /* ... unless so many steps lie between two of them */
+  START_STEPS      = 20  /* which show what is usual in this run */
 };
-static const double impact_growth = 1e5; /* from one jump to the next: no divergence grows like this */
+static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
+static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
 
 yoke_scheme_settings yoke_scheme_settings_default(void) {
   return (yoke_scheme_settings){.scheme              = "semi-implicit",
@@ -812,8 +814,16 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
                         channel->info.enters[1] != YOKE_ENTRY_COPY_P;
   const bool diverges =
       exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
+  const bool is_beyond = fabs(value) > beyond_mechanics * fmax(1.0, g->start_size[is_force]);
   channel->largest     = fmax(channel->largest, fabs(value));
   g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
+  if (g->n_accepted < START_STEPS) g->start_size[is_force] = fmax(g->start_size[is_force], fabs(value));
+  if (is_beyond && isfinite(value)) {
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "the co-simulation diverges: coupling '%s' (%s) has grown to %.3g at t = %.9g s; use %s",
+                     g->wires[channel->wire].wire.name, channel->info.name, fabs(value), g->t_next, remedy(g, channel));
+  }
   if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "

@@ -115,7 +115,8 @@ struct yoke_graph {
   double *c, *delta, *delta_previous; /* [n_c] */
   bool    use_curves;                 /* signals are the curves of the acceleration predictor */
   bool    trial_ready;
-  double  largest[2]; /* |u| of all motions and of all forces so far */
+  double  largest[2];    /* |u| of all motions and of all forces so far */
+  double  start_size[2]; /* the same in the first steps */
 
   /* step control (trial.h) */
   bool                     is_controlled;
