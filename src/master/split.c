@@ -443,6 +443,7 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
     if (request->extras != 0) { /* they belong to the rows of the joint as this side has it */
       YOKE_TRY(add_ghost(b, k, side, &end));
       request->connection = end.connection;
+      for (int r = 0; r < k->joint.n; ++r) request->rows |= 1u << k->joint.own[r];
     }
     for (int i = 0; i < n; ++i) {
       const yoke_entry entry = channels[i].enters[side];
@@ -704,6 +705,15 @@ yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, con
   return status;
 }
 
+/* Integrals of positions are outputs for conditions on integrals only; without them chains keep their fast equations. */
+static bool needs_integrals(const yoke_split *split, int part) {
+  for (int k = 0; k < split->n_couplings; ++k) {
+    const yoke_split_coupling *c = &split->couplings[k];
+    if (c->settings.extension == YOKE_EXTENSION_I && (c->part[0] == part || c->part[1] == part)) return true;
+  }
+  return false;
+}
+
 yoke_native_def yoke_split_native(const yoke_split *split, int part) {
   const yoke_submodel *s = &split->parts[part];
   return (yoke_native_def){.name         = split->model->parts[part].name,
@@ -712,7 +722,8 @@ yoke_native_def yoke_split_native(const yoke_split *split, int part) {
                            .port_frame   = s->port_frame,
                            .port_request = s->port_request,
                            .n_inputs     = s->n_inputs,
-                           .inputs       = s->inputs};
+                           .inputs       = s->inputs,
+                           .no_integrals = !needs_integrals(split, part)};
 }
 
 yoke_place yoke_split_place(const yoke_split *split, int body, int mass) {
