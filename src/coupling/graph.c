@@ -651,12 +651,23 @@ static void set_end_values(yoke_graph *g) {
   }
 }
 
+/* Does exchange `number` of a coupling change an input of this subsystem? */
+static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    if (s->input_channel[k] < 0) continue;
+    const yoke_wire *wire = &g->wires[g->channels[s->input_channel[k]].wire].wire;
+    if (wire->formulation->n_exchanges != NULL && number < wire->formulation->n_exchanges(wire->self)) return true;
+  }
+  return false;
+}
+
 /* Outputs of the trial states with the values of the channels. */
-static yoke_status outputs_with_values(yoke_graph *g) {
+static yoke_status outputs_with_values(yoke_graph *g, int number) {
   for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s        = &g->subsystems[i];
-    double          *c        = g->signal_c[0];
-    const double     times[2] = {g->past_t[0], g->t_next};
+    graph_subsystem *s = &g->subsystems[i];
+    if (!is_exchanged(g, s, number)) continue;
+    double      *c        = g->signal_c[0];
+    const double times[2] = {g->past_t[0], g->t_next};
     for (int k = 0; k < s->subsystem->nu; ++k)
       c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
     const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
@@ -686,7 +697,7 @@ yoke_status graph_exchange(yoke_graph *g) {
                     graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
       for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
     }
-    YOKE_TRY(outputs_with_values(g));
+    YOKE_TRY(outputs_with_values(g, number));
   }
   return YOKE_OK;
 }
