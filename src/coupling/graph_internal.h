@@ -90,7 +90,8 @@ typedef struct broyden_tag {
   double H;
 } broyden_tag;
 
-typedef struct yoke_state_reset yoke_state_reset; /* state_reset.h */
+typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
+typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 
 struct yoke_graph {
   yoke_scheme_settings   settings;
@@ -146,7 +147,8 @@ struct yoke_graph {
   double       *broyden;
   broyden_tag   made, made_accepted;
 
-  yoke_state_reset *reset; /* NULL: no coupling resets states */
+  yoke_state_reset  *reset;  /* NULL: no coupling resets states */
+  yoke_joint_forces *forces; /* NULL: every coupling finds its own */
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */
