@@ -18,7 +18,8 @@ enum {
 static const double pivot_limit = 1e-11; /* relative to the diagonal of S */
 static const double rank_limit  = 1e-11; /* condition of S kept by the minimum-norm solve */
 static const double tolerance   = 2e-15; /* |s| / size, |s'| / speed that count as 0 */
-static const double rounding    = 1e-11; /* the same where iterations no longer help */
+static const double rounding =
+    1e-11; /* |s| / (size + H speed), |s'| / (speed + size / H) below which an iteration that no longer helps has met its rounding */
 
 /* One coupling that is reset. */
 typedef struct reset_wire {
@@ -348,16 +349,24 @@ static yoke_status solve(yoke_state_reset *r, double *x) {
 
 /* ---- pushes ---- */
 
-/* Largest |s| (|s'| when `velocities`) in units of its size; NaN when something is not finite. Minus all of them into x. */
-static double residual(const yoke_state_reset *r, bool velocities) {
-  double largest = 0.0;
+/* Largest |s| (|s'| when `velocities`), NaN when something is not finite: in units of its own size, and of what rounding of positions and
+ * velocities makes of them over a step. Near the origin and at rest the first vanishes, the second does not. */
+typedef struct remainder_size {
+  double own, step;
+} remainder_size;
+
+/* Minus all of them into x. */
+static remainder_size residual(const yoke_state_reset *r, double H, bool velocities) {
+  remainder_size largest = {0.0, 0.0};
   for (int w = 0; w < r->n_wires; ++w) {
     const reset_wire *wire = &r->wires[w];
     for (int i = 0; i < wire->n; ++i) {
       const double value  = velocities ? wire->rows.rate[i] : wire->rows.s[i];
-      const double size   = fabs(value) / (velocities ? wire->rows.speed : wire->rows.size);
+      const double size   = velocities ? wire->rows.speed : wire->rows.size;
+      const double step   = velocities ? wire->rows.size / H : wire->rows.speed * H;
       r->x[wire->row + i] = -value;
-      if (!(size <= largest)) largest = size;
+      if (!(fabs(value) / size <= largest.own)) largest.own = fabs(value) / size;
+      if (!(fabs(value) / (size + step) <= largest.step)) largest.step = fabs(value) / (size + step);
     }
   }
   return largest;
@@ -395,11 +404,11 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
   double    last = INFINITY;
   for (int k = 0;; ++k) {
     look_at_rows(r, g);
-    const double now = residual(r, velocities);
-    if (!isfinite(now)) return YOKE_NON_FINITE;
-    if (now <= tolerance || (now <= rounding && now > 0.1 * last)) return YOKE_OK;
-    if (k == most) return now <= rounding ? YOKE_OK : YOKE_NOT_CONVERGED;
-    last = now;
+    const remainder_size now = residual(r, g->H, velocities);
+    if (!isfinite(now.step)) return YOKE_NON_FINITE;
+    if (now.own <= tolerance || (now.step <= rounding && now.step > 0.1 * last)) return YOKE_OK;
+    if (k == most) return now.step <= rounding ? YOKE_OK : YOKE_NOT_CONVERGED;
+    last = now.step;
     for (int i = 0; i < r->n_subsystems; ++i) {
       const reset_subsystem *s     = &r->subsystems[i];
       const graph_subsystem *owner = &g->subsystems[s->index];

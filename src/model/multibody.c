@@ -211,7 +211,8 @@ void mb_set_link(const yoke_multibody *mb, const int frame[2], yoke_link *link) 
   }
 }
 
-void mb_link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]) {
+/* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
+static void link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]) {
   for (int side = 0; side < 2; ++side) kind[side] = link->node[side] == 0 ? NULL : &mb->nodes[link->node[side]].kind;
 }
 
@@ -227,6 +228,16 @@ static bool has_lambda(const yoke_multibody_options *options, int c) {
     if (options->inputs[i].kind == YOKE_INPUT_LAMBDA && options->inputs[i].frame == c) return true;
   }
   return false;
+}
+
+/* Rows of a joint that only extras of a port look at; 0: all that act. */
+static unsigned requested_rows(const yoke_multibody_options *options, int c) {
+  unsigned rows = 0;
+  for (int k = 0; options->port_request != NULL && k < options->n_ports; ++k) {
+    if (options->port_request[k].extras != 0 && options->port_request[k].connection == c)
+      rows |= options->port_request[k].rows;
+  }
+  return rows;
 }
 
 /* Does a joint at a ghost act by its multipliers, or is it there for the extras of a port only (its multipliers are then 0)? */
@@ -256,7 +267,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   const int              n = yoke_joint_rows(connection->kind, rows);
   *driven                  = (mb_driven){.connection = c};
   mb_set_link(mb, connection->frame, &driven->link);
-  mb_link_kinds(mb, &driven->link, kind);
+  link_kinds(mb, &driven->link, kind);
   driven->side = mb_real_side(mb, &driven->link);
   if (n == 0 || connection->flexible || connection->motion != NULL || driven->side < 0) {
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -264,9 +275,11 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
                      "ends at one ghost",
                      connection->name);
   }
+  const unsigned requested = requested_rows(options, c);
   for (int r = 0; r < n; ++r) {
-    const int input = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
-    if (input < 0 && (has_lambda(options, c) || yoke_row_is_idle(&rows[r], &driven->link, kind))) continue;
+    const int  input   = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
+    const bool skipped = requested != 0 && (requested >> r & 1u) == 0;
+    if (input < 0 && (has_lambda(options, c) || skipped || yoke_row_is_idle(&rows[r], &driven->link, kind))) continue;
     driven->row[driven->n]     = rows[r];
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
@@ -305,7 +318,7 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
   }
   const yoke_body_kind *kind[2];
   yoke_link_state       state;
-  mb_link_kinds(mb, &joint->link, kind);
+  link_kinds(mb, &joint->link, kind);
   yoke_link_state_set(&joint->link, guess, &state);
   for (int i = first; i < n; ++i) {
     const bool is_motion = joint->motion != NULL && i == n - 1;

@@ -38,8 +38,9 @@ typedef struct yoke_input {
 
 /* Extras that a port shows (port.h), and the joint at a ghost whose rows they belong to. */
 typedef struct yoke_port_request {
-  int extras;     /* 0: none */
-  int connection; /* rigid joint between the body of the port and a ghost */
+  int      extras;     /* 0: none */
+  int      connection; /* rigid joint between the body of the port and a ghost */
+  unsigned rows; /* bit r: row r (the joint's own order) counts; 0: all that act. Rows with inputs decide before this */
 } yoke_port_request;
 
 typedef struct yoke_multibody_options {

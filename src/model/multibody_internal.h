@@ -260,8 +260,6 @@ void        mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const d
 void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 /* Ends of a joint at a ghost: its real side. -1: not exactly one end is a ghost. */
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
-/* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
-void        mb_link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]);
 
 /* w->acceleration += M^-1 G^T lambda of the own joints (needs Y); its kept freedoms into a [nv], rotations in body axes. */
 void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);

@@ -1221,7 +1221,8 @@ static void extras_show_reaction_and_compliance(void **state) {
     const yoke_body_kind kinds[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
     const int            n_rows = lambda_inputs(s, kinds, inputs), frame = add_frame(s, 0, 0.3, 0, 0);
     assert_int_equal(n_rows, 3);
-    const yoke_port_request request = {YOKE_EXTRA_REACTION | YOKE_EXTRA_COMPLIANCE | YOKE_EXTRA_LOCAL_COMPLIANCE, 0};
+    const yoke_port_request request = {
+        .extras = YOKE_EXTRA_REACTION | YOKE_EXTRA_COMPLIANCE | YOKE_EXTRA_LOCAL_COMPLIANCE, .connection = 0};
     const yoke_multibody_options options = {
         .n_inputs = n_rows, .inputs = inputs, .n_ports = 1, .port_frame = &frame, .port_request = &request};
     compile(s, &options);
