@@ -8,7 +8,7 @@ PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 60
 SOAK_MINUTES ?= 10
 
-.PHONY: demo test verify bench fuzz soak install format check-format tidy clean setup setup-all build
+.PHONY: demo test verify bench figures fuzz soak install format check-format tidy clean setup setup-all build
 
 setup:
 	@scripts/setup
@@ -38,6 +38,10 @@ verify: setup-all tidy
 
 bench: build
 	@bench/run
+
+# The pictures of docs/stability.md.
+figures: build
+	@scripts/figures build/figures
 
 fuzz: setup-all
 	@scripts/fuzz $(FUZZ_SECONDS)

@@ -28,18 +28,31 @@ void progress_start(progress *p, bool is_quiet) {
   p->begin = p->drawn = clock_now();
 }
 
+static void draw(progress *p, double now, double share, const char *what) {
+  char left[40];
+  duration_text(share > 0.0 ? (now - p->begin) * (1.0 - share) / share : (double)INFINITY, left, (int)sizeof left);
+  fprintf(stderr, "\r\033[K%3d %%  %s%s left", (int)(100.0 * share), what, left);
+  fflush(stderr);
+  p->drawn    = now;
+  p->is_shown = true;
+}
+
 bool progress_update(void *user, double t, double t_start, double t_end) {
   progress *p = user;
   if (!p->is_on) return true;
   const double now = clock_now();
   if (now - p->drawn < 0.2) return true;
   const double share = t_end > t_start ? (t - t_start) / (t_end - t_start) : 1.0;
-  char         left[40];
-  duration_text(share > 0.0 ? (now - p->begin) * (1.0 - share) / share : (double)INFINITY, left, (int)sizeof left);
-  fprintf(stderr, "\r\033[K%3d %%  t = %.6g of %.6g s, %s left", (int)(100.0 * share), t, t_end, left);
-  fflush(stderr);
-  p->drawn    = now;
-  p->is_shown = true;
+  char         what[80];
+  snprintf(what, sizeof what, "t = %.6g of %.6g s, ", t, t_end);
+  draw(p, now, share, what);
+  return true;
+}
+
+bool progress_share(void *user, double share) {
+  progress    *p   = user;
+  const double now = p->is_on ? clock_now() : 0.0;
+  if (p->is_on && now - p->drawn >= 0.2) draw(p, now, share, "");
   return true;
 }
 

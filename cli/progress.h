@@ -13,6 +13,8 @@ typedef struct progress {
 void progress_start(progress *p, bool is_quiet);
 /* For yoke_run_options.progress; `user` is the progress. Always true. */
 bool progress_update(void *user, double t, double t_start, double t_end);
+/* The same where no time runs: `share` done, 0 to 1. */
+bool progress_share(void *user, double share);
 void progress_clear(progress *p);
 
 /* "3 s", "4 min 10 s", "2 h 5 min" */

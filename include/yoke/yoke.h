@@ -3,11 +3,13 @@
 #define YOKE_YOKE_H
 
 #include <yoke/context.h>
+#include <yoke/converge.h>
 #include <yoke/linearize.h>
 #include <yoke/model.h>
 #include <yoke/result.h>
 #include <yoke/run.h>
 #include <yoke/signal.h>
+#include <yoke/stability.h>
 #include <yoke/status.h>
 
 #ifndef YOKE_VERSION /* the build defines it too */

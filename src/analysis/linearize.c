@@ -24,17 +24,18 @@ typedef struct linear_point {
   const yoke_linearize_def *def;
   yoke_linearization       *out;
   yoke_context             *ctx;
-  int                       nq, nqs, nv, ng, nu, nx; /* nqs: q without quadratures */
-  int                       i_v, i_a, i_lambda;
-  void                     *work;
-  double                   *q, *v, *u, *a, *lambda, *qdot; /* at the point; u [nu] */
-  double                   *J;                             /* [nx, nx] index-1 form */
-  double                   *J_rate;                        /* [ng, nq] d(G v)/dq; NULL: at rest */
-  double                   *T_norm;                        /* [nv] squared norms of the columns of T */
-  int                       rank;
-  int                      *pivot; /* [nv] columns of G: first `rank` dependent, the others independent, increasing */
-  double                   *QR, *tau, *scale; /* of G with scaled columns, column major [ng, nv] */
+  int     nq, nqs, nv, ng, nm, nu, nx; /* nqs: q without quadratures; nm: multipliers, guided rows too */
+  int     i_v, i_a, i_lambda;
+  void   *work;
+  double *q, *v, *u, *a, *lambda, *qdot; /* at the point; u [nu] */
+  double *J;                             /* [nx, nx] index-1 form */
+  double *J_rate;                        /* [ng, nq] d(G v)/dq; NULL: at rest */
+  double *T_norm;                        /* [nv] squared norms of the columns of T */
+  int     rank;
+  int    *pivot;            /* [nv] columns of G: first `rank` dependent, the others independent, increasing */
+  double *QR, *tau, *scale; /* of G with scaled columns, column major [ng, nv] */
   double *dtheta, *dv, *da; /* [n_x, nv] motion, velocity and acceleration along each component of x */
+  double *dlambda;          /* [n_x, nm] multipliers */
 } linear_point;
 
 static double J_at(const linear_point *p, int row, int col) {
@@ -72,7 +73,7 @@ static yoke_status jacobian(const linear_point *p, yoke_dae_form form, yoke_dae 
     memcpy(x, p->q, (size_t)p->nq * sizeof *x);
     memcpy(x + (*dae)->i_v, p->v, (size_t)p->nv * sizeof *x);
     if ((*dae)->i_a >= 0) memcpy(x + (*dae)->i_a, p->a, (size_t)p->nv * sizeof *x);
-    if ((*dae)->i_lambda >= 0) memcpy(x + (*dae)->i_lambda, p->lambda, (size_t)p->ng * sizeof *x);
+    if ((*dae)->i_lambda >= 0) memcpy(x + (*dae)->i_lambda, p->lambda, (size_t)p->nm * sizeof *x);
     status = e->ops->dae_jacobian(e->self, *dae, p->work, p->def->t, x, p->u, values);
     if (status != YOKE_OK)
       status = yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': a derivative of a force is not finite there",
@@ -96,6 +97,12 @@ static yoke_status rate_jacobian(linear_point *p) {
   yoke_dae *dae = NULL;
   double   *J   = NULL;
   if (p->ng == 0 || is_at_rest(p)) return YOKE_OK;
+  if (p->nm > p->ng) {
+    return yoke_fail(p->ctx, YOKE_E_UNSUPPORTED,
+                     "model '%s' moves and has joints of its own beside rows that are guided from outside: it can be "
+                     "linearised at rest only",
+                     p->def->model->name);
+  }
   yoke_status status = jacobian(p, YOKE_DAE_GGL, &dae, &J);
   if (status == YOKE_OK) {
     p->J_rate = yoke_allocate((size_t)p->ng * (size_t)p->nq + 1, sizeof *p->J_rate);
@@ -120,6 +127,13 @@ static yoke_status set_jacobians(linear_point *p) {
   }
   yoke_dae_destroy(&dae);
   if (status != YOKE_OK) return status;
+  if (p->i_a < 0) {
+    return yoke_fail(
+        p->ctx, YOKE_E_UNSUPPORTED,
+        "model '%s': motion of it is prescribed from outside by a kinematic coupling, and it is not linear; "
+        "such a model cannot be linearised",
+        p->def->model->name);
+  }
   for (int k = 0; k < p->nv; ++k) {
     p->T_norm[k] = 0.0;
     for (int i = 0; i < p->nqs; ++i) p->T_norm[k] += T_at(p, i, k) * T_at(p, i, k);
@@ -223,10 +237,11 @@ static yoke_status set_directions(linear_point *p) {
   p->dtheta             = yoke_allocate(2 * nf * nv + 1, sizeof *p->dtheta);
   p->dv                 = yoke_allocate(2 * nf * nv + 1, sizeof *p->dv);
   p->da                 = yoke_allocate(2 * nf * nv + 1, sizeof *p->da);
-  yoke_status status =
-      b != NULL && out->coordinate != NULL && out->N != NULL && p->dtheta != NULL && p->dv != NULL && p->da != NULL
-          ? YOKE_OK
-          : no_memory(p);
+  p->dlambda            = yoke_allocate(2 * nf * (size_t)p->nm + 1, sizeof *p->dlambda);
+  yoke_status status = b != NULL && out->coordinate != NULL && out->N != NULL && p->dtheta != NULL && p->dv != NULL &&
+                               p->da != NULL && p->dlambda != NULL
+                           ? YOKE_OK
+                           : no_memory(p);
   for (size_t j = 0; status == YOKE_OK && j < nf; ++j) out->coordinate[j] = p->pivot[(size_t)p->rank + j];
   if (status == YOKE_OK) qsort(out->coordinate, nf, sizeof *out->coordinate, by_size);
   for (size_t j = 0; status == YOKE_OK && j < nf; ++j) {
@@ -240,6 +255,24 @@ static yoke_status set_directions(linear_point *p) {
   }
   free(b);
   return status;
+}
+
+/* M_r = N^T M N [n_freedoms, n_freedoms]. */
+static yoke_status set_mass(linear_point *p) {
+  yoke_linearization *out = p->out;
+  const size_t        nv = (size_t)p->nv, nf = (size_t)out->n_freedoms;
+  double             *Mn = yoke_allocate(2 * nv + 1, sizeof *Mn), *column = Mn + nv;
+  out->mass = yoke_allocate(nf * nf + 1, sizeof *out->mass);
+  for (size_t j = 0; Mn != NULL && out->mass != NULL && j < nf; ++j) {
+    for (size_t i = 0; i < nv; ++i) column[i] = out->N[i * nf + j];
+    yoke_multibody_mass_apply(p->def->mb, column, Mn);
+    for (size_t k = 0; k < nf; ++k) {
+      for (size_t i = 0; i < nv; ++i) out->mass[k * nf + j] += out->N[i * nf + k] * Mn[i];
+    }
+  }
+  const bool ok = Mn != NULL && out->mass != NULL;
+  free(Mn);
+  return ok ? YOKE_OK : no_memory(p);
 }
 
 /* ---- accelerations ---- */
@@ -279,7 +312,7 @@ static yoke_status solve(const linear_point *p, int n, int m, double *S, double 
 
 /* The matrix of accelerations and multipliers, column major; gives. NULL: out of memory. */
 static double *saddle_matrix(const linear_point *p) {
-  const int n = p->nv + p->ng;
+  const int n = p->nv + p->nm;
   double   *S = yoke_allocate((size_t)n * (size_t)n + 1, sizeof *S);
   for (int r = 0; S != NULL && r < n; ++r) {
     for (int c = 0; c < n; ++c) S[(size_t)c * (size_t)n + (size_t)r] = J_at(p, p->i_a + r, p->i_a + c);
@@ -290,7 +323,7 @@ static double *saddle_matrix(const linear_point *p) {
 /* da along all components of x, and with them A. */
 static yoke_status set_A(linear_point *p) {
   yoke_linearization *out = p->out;
-  const int           n = p->nv + p->ng, m = out->n_x, nf = out->n_freedoms;
+  const int           n = p->nv + p->nm, m = out->n_x, nf = out->n_freedoms;
   double             *S  = saddle_matrix(p);
   double             *B  = yoke_allocate((size_t)n * (size_t)m + 1, sizeof *B);
   double             *dq = yoke_allocate(2 * (size_t)p->nq + 1, sizeof *dq), *rate = dq + p->nq;
@@ -310,6 +343,7 @@ static yoke_status set_A(linear_point *p) {
   for (int j = 0; status == YOKE_OK && j < m; ++j) {
     const double *da = B + (size_t)j * (size_t)n;
     memcpy(p->da + (size_t)j * (size_t)p->nv, da, (size_t)p->nv * sizeof *da);
+    memcpy(p->dlambda + (size_t)j * (size_t)p->nm, da + p->nv, (size_t)p->nm * sizeof *da);
     for (int i = 0; i < nf; ++i) out->A[(size_t)(nf + i) * (size_t)m + (size_t)j] = da[out->coordinate[i]];
   }
   free(S);
@@ -320,20 +354,32 @@ static yoke_status set_A(linear_point *p) {
 
 /* ---- inputs and outputs ---- */
 
-static yoke_status evaluate(const linear_point *p, double *qdot, double *a) {
+static yoke_status evaluate(const linear_point *p, double *qdot, double *a, double *lambda) {
   const yoke_equations *e      = p->def->equations;
-  const yoke_status     status = e->ops->derivative(e->self, p->work, p->def->t, p->q, p->v, p->u, qdot, a, p->lambda);
+  const yoke_status     status = e->ops->derivative(e->self, p->work, p->def->t, p->q, p->v, p->u, qdot, a, lambda);
   if (status == YOKE_OK) return YOKE_OK;
   return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': its accelerations cannot be computed there (%s)",
                    p->def->model->name, yoke_status_text(status));
+}
+
+static yoke_status show(const linear_point *p, const double *q, const double *v, const double *a, const double *lambda,
+                        double *y) {
+  const yoke_linear_point point = {.q = q, .v = v, .u = p->u, .a = a, .lambda = lambda};
+  if (p->def->ny == 0) return YOKE_OK;
+  const yoke_status status = p->def->output(p->def->user, &point, y);
+  return status == YOKE_OK ? YOKE_OK
+                           : yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': its outputs cannot be computed there (%s)",
+                                       p->def->model->name, yoke_status_text(status));
 }
 
 /* B, and D from the accelerations that inputs bring about. */
 static yoke_status set_B(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           nf = out->n_freedoms, ny = p->def->ny;
-  double      *buffer = yoke_allocate(2 * (size_t)p->nq + 2 * (size_t)p->nv + 2 * (size_t)ny + 1, sizeof *buffer);
-  double      *qdot = buffer, *dq = qdot + p->nq, *a = dq + p->nq, *da = a + p->nv, *y = da + p->nv, *dy = y + ny;
+  double             *buffer =
+      yoke_allocate(2 * (size_t)p->nq + 2 * (size_t)p->nv + 2 * (size_t)ny + (size_t)p->nm + 1, sizeof *buffer);
+  double *qdot = buffer, *dq = qdot + p->nq, *a = dq + p->nq, *da = a + p->nv, *y = da + p->nv, *dy = y + ny,
+         *lambda     = dy + ny;
   const size_t nu    = (size_t)out->nu;
   out->B             = yoke_allocate((size_t)out->n_x * nu + 1, sizeof *out->B);
   out->D             = yoke_allocate((size_t)ny * nu + 1, sizeof *out->D);
@@ -345,9 +391,9 @@ static yoke_status set_B(linear_point *p) {
     memset(dy, 0, (size_t)ny * sizeof *dy);
     for (int s = 0; s < STENCIL && status == YOKE_OK; ++s) {
       p->u[j] = u + stencil_at[s] * h;
-      status  = evaluate(p, qdot, a);
+      status  = evaluate(p, qdot, a, lambda);
+      if (status == YOKE_OK) status = show(p, p->q, p->v, a, lambda, y);
       if (status != YOKE_OK) break;
-      if (ny > 0) p->def->output(p->def->user, p->q, p->v, a, y);
       for (int i = 0; i < p->nq; ++i) dq[i] += stencil_weight[s] / h * (qdot[i] - p->qdot[i]);
       for (int i = 0; i < p->nv; ++i) da[i] += stencil_weight[s] / h * (a[i] - p->a[i]);
       for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * (y[i] - out->y0[i]);
@@ -366,11 +412,12 @@ static yoke_status set_B(linear_point *p) {
 /* Columns of B and D for forces on the velocities: S (da, dlambda) = (-1, 0) for a unit force, outputs are linear in a. */
 static yoke_status set_forces(linear_point *p) {
   yoke_linearization *out = p->out;
-  const int           n = p->nv + p->ng, nf = out->n_freedoms, ny = p->def->ny;
+  const int           n = p->nv + p->nm, nf = out->n_freedoms, ny = p->def->ny;
   const size_t        nu = (size_t)out->nu;
   if (!p->def->with_forces) return YOKE_OK;
-  double     *S = saddle_matrix(p), *X = yoke_allocate((size_t)n * (size_t)p->nv + 1, sizeof *X);
-  double     *y = yoke_allocate((size_t)ny + (size_t)p->nv + 1, sizeof *y), *a = y + ny;
+  double *S = saddle_matrix(p), *X = yoke_allocate((size_t)n * (size_t)p->nv + 1, sizeof *X);
+  double *y = yoke_allocate((size_t)ny + (size_t)p->nv + (size_t)p->nm + 1, sizeof *y), *a = y + ny,
+         *lambda     = a + p->nv;
   yoke_status status = S != NULL && X != NULL && y != NULL ? YOKE_OK : no_memory(p);
   for (int k = 0; status == YOKE_OK && k < p->nv; ++k) X[(size_t)k * (size_t)n + (size_t)k] = -1.0;
   if (status == YOKE_OK) status = solve(p, n, p->nv, S, X);
@@ -379,8 +426,9 @@ static yoke_status set_forces(linear_point *p) {
     const size_t  j  = (size_t)p->nu + (size_t)k;
     for (int i = 0; i < nf; ++i) out->B[(size_t)(nf + i) * nu + j] = da[out->coordinate[i]];
     for (int i = 0; i < p->nv; ++i) a[i] = p->a[i] + da[i];
-    if (ny > 0) p->def->output(p->def->user, p->q, p->v, a, y);
-    for (int i = 0; i < ny; ++i) out->D[(size_t)i * nu + j] = y[i] - out->y0[i];
+    for (int i = 0; i < p->nm; ++i) lambda[i] = p->lambda[i] + da[p->nv + i];
+    status = show(p, p->q, p->v, a, lambda, y);
+    for (int i = 0; i < ny && status == YOKE_OK; ++i) out->D[(size_t)i * nu + j] = y[i] - out->y0[i];
   }
   free(S);
   free(X);
@@ -391,21 +439,22 @@ static yoke_status set_forces(linear_point *p) {
 static yoke_status set_C(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           ny  = p->def->ny;
-  const size_t        nv = (size_t)p->nv, nq = (size_t)p->nq;
-  double             *buffer = yoke_allocate(nq + 3 * nv + 2 * (size_t)ny + 1, sizeof *buffer);
-  double             *q = buffer, *v = q + nq, *a = v + nv, *move = a + nv, *y = move + nv, *dy = y + ny;
-  out->ny       = ny;
-  out->C        = yoke_allocate((size_t)ny * (size_t)out->n_x + 1, sizeof *out->C);
-  out->y0       = yoke_allocate((size_t)ny + 1, sizeof *out->y0);
-  const bool ok = buffer != NULL && out->C != NULL && out->y0 != NULL;
-  if (ok && ny > 0) p->def->output(p->def->user, p->q, p->v, p->a, out->y0);
-  for (int j = 0; ok && ny > 0 && j < out->n_x; ++j) {
-    const double *dtheta = p->dtheta + (size_t)j * nv, *dv = p->dv + (size_t)j * nv, *da = p->da + (size_t)j * nv;
-    double        most = 1.0;
+  const size_t        nv = (size_t)p->nv, nq = (size_t)p->nq, nm = (size_t)p->nm;
+  double             *buffer = yoke_allocate(nq + 3 * nv + 2 * (size_t)ny + nm + 1, sizeof *buffer);
+  double *q = buffer, *v = q + nq, *a = v + nv, *move = a + nv, *y = move + nv, *dy = y + ny, *lambda = dy + ny;
+  out->ny            = ny;
+  out->C             = yoke_allocate((size_t)ny * (size_t)out->n_x + 1, sizeof *out->C);
+  out->y0            = yoke_allocate((size_t)ny + 1, sizeof *out->y0);
+  yoke_status status = buffer != NULL && out->C != NULL && out->y0 != NULL ? YOKE_OK : no_memory(p);
+  if (status == YOKE_OK) status = show(p, p->q, p->v, p->a, p->lambda, out->y0);
+  for (int j = 0; status == YOKE_OK && ny > 0 && j < out->n_x; ++j) {
+    const double *dtheta = p->dtheta + (size_t)j * nv, *dv = p->dv + (size_t)j * nv, *da = p->da + (size_t)j * nv,
+                 *dlambda = p->dlambda + (size_t)j * nm;
+    double most           = 1.0;
     for (size_t i = 0; i < nv; ++i) most = fmax(most, fabs(dtheta[i]));
     const double h = step_turn / most;
     memset(dy, 0, (size_t)ny * sizeof *dy);
-    for (int s = 0; s < STENCIL; ++s) {
+    for (int s = 0; s < STENCIL && status == YOKE_OK; ++s) {
       const double by = stencil_at[s] * h;
       memcpy(q, p->q, nq * sizeof *q);
       for (size_t i = 0; i < nv; ++i) {
@@ -413,14 +462,15 @@ static yoke_status set_C(linear_point *p) {
         v[i]    = p->v[i] + by * dv[i];
         a[i]    = p->a[i] + by * da[i];
       }
+      for (size_t i = 0; i < nm; ++i) lambda[i] = p->lambda[i] + by * dlambda[i];
       yoke_multibody_move(p->def->mb, q, move);
-      p->def->output(p->def->user, q, v, a, y);
+      status = show(p, q, v, a, lambda, y);
       for (int i = 0; i < ny; ++i) dy[i] += stencil_weight[s] / h * (y[i] - out->y0[i]);
     }
     for (int i = 0; i < ny; ++i) out->C[(size_t)i * (size_t)out->n_x + (size_t)j] = dy[i];
   }
   free(buffer);
-  return ok ? YOKE_OK : no_memory(p);
+  return status;
 }
 
 /* ---- all ---- */
@@ -432,7 +482,7 @@ static yoke_status set_point(linear_point *p) {
   p->v                          = yoke_allocate((size_t)p->nv + 1, sizeof *p->v);
   p->u                          = yoke_allocate((size_t)p->nu + 1, sizeof *p->u);
   p->a                          = yoke_allocate((size_t)p->nv + 1, sizeof *p->a);
-  p->lambda                     = yoke_allocate((size_t)p->ng + 1, sizeof *p->lambda);
+  p->lambda                     = yoke_allocate((size_t)p->nm + 1, sizeof *p->lambda);
   p->qdot                       = yoke_allocate((size_t)p->nq + 1, sizeof *p->qdot);
   p->T_norm                     = yoke_allocate((size_t)p->nv + 1, sizeof *p->T_norm);
   if (p->work == NULL || p->q == NULL || p->v == NULL || p->u == NULL || p->a == NULL || p->lambda == NULL ||
@@ -441,7 +491,7 @@ static yoke_status set_point(linear_point *p) {
   memcpy(p->q, def->q, (size_t)p->nq * sizeof *p->q);
   memcpy(p->v, def->v, (size_t)p->nv * sizeof *p->v);
   if (def->u != NULL) memcpy(p->u, def->u, (size_t)p->nu * sizeof *p->u);
-  return evaluate(p, p->qdot, p->a);
+  return evaluate(p, p->qdot, p->a, p->lambda);
 }
 
 static yoke_status set_constants(const linear_point *p) {
@@ -462,6 +512,7 @@ static yoke_status linearize(linear_point *p) {
   YOKE_TRY(set_jacobians(p));
   YOKE_TRY(choose_coordinates(p));
   YOKE_TRY(set_directions(p));
+  YOKE_TRY(set_mass(p));
   YOKE_TRY(set_A(p));
   YOKE_TRY(set_C(p));
   p->out->nu = p->nu + (p->def->with_forces ? p->nv : 0);
@@ -479,6 +530,7 @@ yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yok
                              .nqs = e->nq - e->n_quadratures,
                              .nv  = e->nv,
                              .ng  = e->ng,
+                             .nm  = yoke_n_multipliers(e),
                              .nu  = e->nu};
   *out                    = (yoke_linearization){0};
   if (e->ops->dae_create == NULL) {
@@ -486,15 +538,15 @@ yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yok
                      def->model->name);
   }
   const yoke_status status = linearize(&p);
-  void *const       list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J, p.J_rate,
-                              p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da};
+  void *const       list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J,  p.J_rate,
+                              p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da, p.dlambda};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
   if (status != YOKE_OK) yoke_linearization_clear(out);
   return status;
 }
 
 void yoke_linearization_clear(yoke_linearization *l) {
-  void *const list[] = {l->A, l->B, l->C, l->D, l->f0, l->y0, l->u0, l->coordinate, l->N};
+  void *const list[] = {l->A, l->B, l->C, l->D, l->f0, l->y0, l->u0, l->coordinate, l->N, l->mass};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
   *l = (yoke_linearization){0};
 }

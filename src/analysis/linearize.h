@@ -9,7 +9,7 @@
  * G S = -d(G v + g_t)/dq T N) and accelerations the analytic Jacobian of the index-1 form,
  *   [ M  -G^T ] [ da      ]   [ d(f + G^T lambda)/dq dq + df/dv dv   ]
  *   [ G    0  ] [ dlambda ] = [ -d(G a + gamma)/dq dq - dgamma/dv dv ],
- * geometric stiffness lambda d2g included. Time is frozen at t. B, C and D are differences of order four of the equations and of the
+ * geometric stiffness lambda d2g included; guided rows (equations.h) stand beside G on this level only. Time is frozen at t. B, C and D are differences of order four of the equations and of the
  * outputs along exact directions. */
 #ifndef YOKE_ANALYSIS_LINEARIZE_H
 #define YOKE_ANALYSIS_LINEARIZE_H
@@ -22,10 +22,16 @@ typedef struct yoke_linearization {
   double *f0, *y0, *u0;                /* [n_x], [ny], [nu] */
   int    *coordinate;                  /* [n_freedoms] which component of v is independent, increasing */
   double *N;                           /* [nv, n_freedoms] */
+  double *mass;                        /* [n_freedoms, n_freedoms] N^T M N: what impulses meet */
 } yoke_linearization;
 
-/* y [ny] at (q, v, a). */
-typedef void (*yoke_linear_output)(void *user, const double *q, const double *v, const double *a, double *y);
+/* What outputs are made of: accelerations and multipliers [ng + n_guided] as the equations give them at (q, v) under u. */
+typedef struct yoke_linear_point {
+  const double *q, *v, *u, *a, *lambda;
+} yoke_linear_point;
+
+/* y [ny] there. */
+typedef yoke_status (*yoke_linear_output)(void *user, const yoke_linear_point *point, double *y);
 
 typedef struct yoke_linearize_def {
   const yoke_model     *model;

@@ -4,9 +4,9 @@
 #include "analysis/equilibrium.h"
 #include "analysis/linearize.h"
 #include "analysis/spectrum.h"
+#include "analysis/stand_in.h"
 #include "base/text.h"
 #include "master/split.h"
-#include "subsystem/linear.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -112,21 +112,6 @@ static yoke_status allocate_parts(yoke_stability *s, yoke_context *ctx) {
 
 /* ---- models that are linearised ---- */
 
-typedef struct port_outputs { /* outputs of a native subsystem as a function of q, v, a */
-  const yoke_multibody *mb;
-  void                 *work;
-  int                   n_ports;
-  const yoke_body_kind *kind;
-} port_outputs;
-
-static void show_ports(void *user, const double *q, const double *v, const double *a, double *y) {
-  const port_outputs *p = user;
-  for (int k = 0; k < p->n_ports; ++k) {
-    yoke_multibody_port(p->mb, p->work, k, q, v, a, y);
-    y += yoke_port_n_y(p->kind[k]);
-  }
-}
-
 /* Inputs of part i at the start of the graph. */
 static void inputs_of(const yoke_split *split, const yoke_graph *graph, int part, double *u) {
   for (int w = 0; w < split->n_couplings; ++w) {
@@ -141,58 +126,13 @@ static void inputs_of(const yoke_split *split, const yoke_graph *graph, int part
 }
 
 static yoke_status linear_part(yoke_stability *s, const yoke_graph *graph, int i, yoke_context *ctx) {
-  const yoke_subsystem        *native = s->native[i];
-  const yoke_submodel         *part   = &s->split->parts[i];
-  const yoke_equations        *e      = yoke_native_equations(native);
-  const yoke_integrator_state *state  = yoke_native_state(native, yoke_graph_state(graph, i));
-  double                      *u      = yoke_allocate((size_t)native->nu + 1, sizeof *u);
-  yoke_body_kind              *kind   = yoke_allocate((size_t)part->n_ports + 1, sizeof *kind);
-  port_outputs                 ports  = {.mb      = yoke_native_multibody(native),
-                                         .work    = yoke_allocate(e->work_size + 1, 1),
-                                         .n_ports = part->n_ports,
-                                         .kind    = kind};
-  yoke_status                  status = u != NULL && kind != NULL && ports.work != NULL
-                                            ? YOKE_OK
-                                            : yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", native->name);
-  if (status == YOKE_OK) {
-    for (int k = 0; k < part->n_ports; ++k) {
-      const int body = part->model->frames[part->port_frame[k]].body;
-      kind[k]        = body >= 0 ? part->model->bodies[body].kind : YOKE_BODY_RIGID;
-    }
-    inputs_of(s->split, graph, i, u);
-    const yoke_linearize_def def = {.model     = part->model,
-                                    .equations = e,
-                                    .mb        = ports.mb,
-                                    .t         = s->model->t_start,
-                                    .q         = yoke_integrator_q(yoke_native_integrator(native), state),
-                                    .v         = yoke_integrator_v(yoke_native_integrator(native), state),
-                                    .u         = u,
-                                    .ny        = native->ny,
-                                    .output    = show_ports,
-                                    .user      = &ports};
-    status                       = yoke_linearize(ctx, &def, &s->parts[i]);
-  }
-  if (status == YOKE_OK) {
-    const yoke_linearization *l   = &s->parts[i];
-    const yoke_linear_def     def = {.name    = native->name,
-                                     .n_x     = l->n_x,
-                                     .nu      = l->nu,
-                                     .ny      = l->ny,
-                                     .A       = l->A,
-                                     .B       = l->B,
-                                     .C       = l->C,
-                                     .D       = l->D,
-                                     .f0      = l->f0,
-                                     .y0      = l->y0,
-                                     .u0      = l->u0,
-                                     .n_ports = part->n_ports,
-                                     .kind    = kind};
-    status                        = yoke_linear_create_subsystem(ctx, &def, &s->linear[i]);
-  }
-  if (status == YOKE_OK) status = take_spectrum(s, s->parts[i].n_x, s->parts[i].A, false, ctx);
-  free(ports.work);
-  free(kind);
+  double *u = yoke_allocate((size_t)s->native[i]->nu + 1, sizeof *u);
+  if (u == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", s->native[i]->name);
+  inputs_of(s->split, graph, i, u);
+  yoke_status status = yoke_stand_in_create(ctx, s->native[i], &s->split->parts[i], yoke_graph_state(graph, i), u,
+                                            &s->parts[i], &s->linear[i]);
   free(u);
+  if (status == YOKE_OK) status = take_spectrum(s, s->parts[i].n_x, s->parts[i].A, false, ctx);
   return status;
 }
 
@@ -213,6 +153,20 @@ static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
 
 /* ---- creation ---- */
 
+/* The split again, now at the rest state; its warnings are known already. */
+static yoke_status split_at_rest(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+  yoke_context *quiet = NULL;
+  YOKE_TRY(yoke_context_create(&quiet));
+  yoke_split_destroy(&s->split);
+  const yoke_status status = yoke_split_create_at(quiet, s->model, whole->q, whole->v, &s->split);
+  if (status != YOKE_OK) {
+    (void)yoke_fail(ctx, status, "model '%s' cannot be split at its rest state: %s", s->model->name,
+                    yoke_context_n_messages(quiet) > 0 ? yoke_context_message(quiet, 0) : yoke_status_text(status));
+  }
+  yoke_context_destroy(&quiet);
+  return status;
+}
+
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
@@ -222,8 +176,7 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
   s->is_linearized = !is_linear;
   if (is_linear) return whole_spectrum(s, whole, ctx);
   YOKE_TRY(yoke_equilibrium_find(ctx, whole));
-  yoke_split_destroy(&s->split);
-  YOKE_TRY(yoke_split_create_at(ctx, s->model, whole->q, whole->v, &s->split));
+  YOKE_TRY(split_at_rest(s, whole, ctx));
   YOKE_TRY(linearize_parts(s, ctx));
   return whole_spectrum(s, whole, ctx);
 }
@@ -366,6 +319,15 @@ static int freedom_of(const yoke_stability *s, int part, int j) {
   return j % yoke_native_equations(s->native[part])->nv;
 }
 
+/* Number in its chain of the first mass of a piece, which is body `body` of part `part`. */
+static int first_mass(const yoke_partition *partition, int part, int body) {
+  for (int k = 0; k < partition->piece_at[partition->model->n_bodies]; ++k) {
+    const yoke_piece *piece = &partition->pieces[k];
+    if (piece->place.part == part && piece->place.body == body) return piece->first;
+  }
+  return 0;
+}
+
 /* The body whose independent velocity carries most kinetic energy in the dominant mode. */
 static void name_body(const yoke_stability *s, yoke_stability_point *out) {
   double best = 0.0;
@@ -392,7 +354,8 @@ static void name_body(const yoke_stability *s, yoke_stability_point *out) {
       const int body = yoke_multibody_freedom_body(model, mb, k, &component, &is_rotation);
       best           = energy;
       if (body >= 0 && model->bodies[body].kind == YOKE_BODY_CHAIN) {
-        snprintf(out->body, sizeof out->body, "%s[%d]", model->bodies[body].name, component + 1);
+        snprintf(out->body, sizeof out->body, "%s[%d]", model->bodies[body].name,
+                 first_mass(&s->split->partition, p, body) + component + 1);
       } else if (body >= 0) {
         snprintf(out->body, sizeof out->body, "%s", model->bodies[body].name);
       }

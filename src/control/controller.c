@@ -16,6 +16,7 @@ struct yoke_controller {
   bool                  is_forward; /* a subsystem cannot go back: what was tried is accepted */
   yoke_trial_end        end;
   void                 *end_user;
+  bool                  has_scales; /* the estimator has seen the start */
 };
 
 yoke_control_settings yoke_control_settings_default(void) {
@@ -233,7 +234,21 @@ static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped
 
 static yoke_reduction reason_of(yoke_status status) {
   if (status == YOKE_OK) return YOKE_REDUCED_BY_ERROR;
-  return status == YOKE_NON_FINITE ? YOKE_REDUCED_BY_NON_FINITE : YOKE_REDUCED_BY_CORRECTOR;
+  return status == YOKE_NON_FINITE || status == YOKE_E_UNSTABLE ? YOKE_REDUCED_BY_NON_FINITE
+                                                                : YOKE_REDUCED_BY_CORRECTOR;
+}
+
+/* Does a trial that failed like this deserve a shorter one? A solver that could not finish may have been led astray by the inputs
+ * of the trial, or needs the macro point to be nearer (fixed micro steps at an impact). */
+static bool is_worth_another(const yoke_controller *c, yoke_status status) {
+  if (status == YOKE_OK) return true;
+  if (c->is_forward) return false;
+  return status > 0 || status == YOKE_E_STEP_TOO_SMALL || status == YOKE_E_NOT_CONVERGED || status == YOKE_E_UNSTABLE;
+}
+
+/* Below this, times and their differences lose their digits. */
+static double least_step(const yoke_controller *c) {
+  return fmax(c->settings.min, 64.0 * 2.2204460492503131e-16 * fabs(yoke_graph_t(c->graph)));
 }
 
 static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_status status, double H,
@@ -243,14 +258,14 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
     return yoke_fail(
         ctx, YOKE_E_STEP_TOO_SMALL,
         "step control: the macro step from t = %.9g s fell below %.3g s, the last trial of %.3g s failed: %s; "
-        "look at the model there, or use scheme implicit",
-        t, fmax(c->settings.min, 0.0), H, yoke_status_text(status));
+        "use scheme implicit, a larger cosimulation.step.rtol, or with rigid joints estimator md",
+        t, least_step(c), H, yoke_status_text(status));
   return yoke_fail(
       ctx, YOKE_E_STEP_TOO_SMALL,
-      "step control: the macro step from t = %.9g s fell below its minimum; with %.3g s the error is still "
+      "step control: the macro step from t = %.9g s fell below %.3g s; with %.3g s the error is still "
       "%.3g times its tolerance, most of it at coupling '%s'; use a larger cosimulation.step.rtol or atol, "
       "tighter solvers, or another scheme",
-      t, H, v->error, yoke_graph_wire_name(c->graph, v->worst));
+      t, least_step(c), H, v->error, yoke_graph_wire_name(c->graph, v->worst));
 }
 
 /* The messages of the last trial belong to the run now. */
@@ -261,11 +276,6 @@ static void tell(const yoke_controller *c, yoke_context *ctx) {
     else
       yoke_warn(ctx, "%s", yoke_context_message(c->trial_ctx, i));
   }
-}
-
-/* Below this, times and their differences lose their digits. */
-static double least_step(const yoke_controller *c) {
-  return fmax(c->settings.min, 64.0 * 2.2204460492503131e-16 * fabs(yoke_graph_t(c->graph)));
 }
 
 /* T_{N+1}: the planned step, or the stop when that is nearer; a rest of rounding is taken along. */
@@ -280,6 +290,8 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
                                  yoke_context *ctx) {
   yoke_step_statistics total = {.converged = true, .reduced_by = YOKE_NOT_REDUCED};
   const double         t     = yoke_graph_t(c->graph);
+  if (!c->has_scales) yoke_estimator_start(&c->estimator, c->graph);
+  c->has_scales = true;
   for (;;) {
     bool                 is_clipped;
     const double         t_next = target(c, t_stop, &is_clipped), H = t_next - t;
@@ -292,7 +304,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     total.integrations += one.integrations;
     total.iterations += one.iterations;
     *statistics = total;
-    if (status < 0) {
+    if (!is_worth_another(c, status)) {
       tell(c, ctx);
       return status;
     }

@@ -29,7 +29,7 @@ yoke_control_settings yoke_control_settings_default(void);
 
 typedef struct yoke_controller yoke_controller;
 
-/* Keeps the graph, which must not be started yet. */
+/* Keeps the graph, which has made no step yet. */
 yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const yoke_control_settings *settings,
                                    yoke_controller **out);
 void        yoke_controller_destroy(yoke_controller **controller);

@@ -21,12 +21,12 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
   const bool                  is_explicit = strcmp(s->scheme, "explicit") == 0;
   const char                 *name        = "";
   *out                                    = YOKE_ESTIMATE_COUPLING;
-  if (kind == YOKE_ESTIMATOR_CV) return YOKE_OK;
-  if (kind == YOKE_ESTIMATOR_LE && !is_explicit)
-    return yoke_fail(
-        ctx, YOKE_E_MODEL,
-        "cosimulation.step.estimator: le belongs to scheme explicit, found scheme %s; use estimator md or cv",
-        s->scheme);
+  if (kind == YOKE_ESTIMATOR_CV) {
+    const bool is_smooth =
+        is_explicit || yoke_graph_has_end_values(graph, &name) || !yoke_graph_can_compare(graph, &name);
+    if (!is_smooth) *out = YOKE_ESTIMATE_MULTIPLIER;
+    return YOKE_OK;
+  }
   if (!yoke_graph_can_repeat(graph, &name))
     return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
   if (s->gauss_seidel)
@@ -39,7 +39,8 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
     *out = kind == YOKE_ESTIMATOR_LE ? YOKE_ESTIMATE_HIGHER : YOKE_ESTIMATE_END;
     return YOKE_OK;
   }
-  if (s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name)) {
+  const bool has_constants = s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name);
+  if (kind == YOKE_ESTIMATOR_MD && has_constants) {
     *out = YOKE_ESTIMATE_PREDICTED;
     return YOKE_OK;
   }
@@ -53,6 +54,7 @@ yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator) 
   case YOKE_ESTIMATE_HIGHER: return YOKE_COMPARISON_HIGHER;
   case YOKE_ESTIMATE_END: return YOKE_COMPARISON_END;
   case YOKE_ESTIMATE_CONSISTENT: return YOKE_COMPARISON_CONSISTENT;
+  case YOKE_ESTIMATE_MULTIPLIER: return YOKE_COMPARISON_VALUES;
   case YOKE_ESTIMATE_PREDICTED:
   case YOKE_ESTIMATE_COUPLING: break;
   }
@@ -69,19 +71,31 @@ double yoke_estimator_atol_coupling(const yoke_estimator *e, bool is_force) {
   return absolute(&e->tolerances, 2, e->scales.coupling[is_force ? 1 : 0], is_force ? least_coupling : least_position);
 }
 
-void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
+static void enlarge(double *scale, int n, const double *x) {
+  for (int k = 0; k < n; ++k) *scale = fmax(*scale, fabs(x[k]));
+}
+
+static void enlarge_scales(yoke_estimator *e, const yoke_graph *graph, bool of_trial) {
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
-    for (int k = 0; k < port.n_p; ++k) e->scales.position = fmax(e->scales.position, fabs(port.y[k]));
-    for (int k = port.n_p; k < port.n_p + port.n_v; ++k) e->scales.velocity = fmax(e->scales.velocity, fabs(port.y[k]));
+    const double *y = of_trial ? port.y : port.y_accepted;
+    enlarge(&e->scales.position, port.n_p, y);
+    enlarge(&e->scales.velocity, port.n_v, y + port.n_p);
   }
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
-    double *scale = &e->scales.coupling[channel.is_force ? 1 : 0];
-    *scale        = fmax(*scale, fabs(channel.value));
+    enlarge(&e->scales.coupling[channel.is_force ? 1 : 0], 1, of_trial ? &channel.value : channel.past);
   }
+}
+
+void yoke_estimator_start(yoke_estimator *e, const yoke_graph *graph) {
+  enlarge_scales(e, graph, false);
+}
+
+void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
+  enlarge_scales(e, graph, true);
 }
 
 /* ---- errors ---- */
@@ -105,7 +119,10 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
-    add(&norm, &worst, channel.wire, channel.predicted - channel.value, channel.value, e->tolerances.rtol,
+    const bool   smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
+    const double value  = smooth ? channel.smooth : channel.value;
+    const double error  = (smooth ? channel.smooth_predicted : channel.predicted) - value;
+    add(&norm, &worst, channel.wire, error, value, e->tolerances.rtol,
         yoke_estimator_atol_coupling(e, channel.is_force));
   }
   out->norms.coupling = yoke_wrms_value(&norm);
@@ -126,7 +143,7 @@ static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *t
 
 /* Is the error of the motion known, or do coupling values stand in? */
 static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
-  if (e->way == YOKE_ESTIMATE_COUPLING) return false;
+  if (e->way == YOKE_ESTIMATE_COUPLING || e->way == YOKE_ESTIMATE_MULTIPLIER) return false;
   return e->way == YOKE_ESTIMATE_PREDICTED || trial->is_compared;
 }
 

@@ -4,8 +4,9 @@
  *   le    explicit    |y - y^|, y^ integrated with degree k + 1                           (exLE)
  *   md    explicit    C^(k+1)/C^k |y - y^|, y^ integrated with a better end value         (exMD)
  *   md    corrected   (1 - C^(k+1)/C^k) |y_pre - y|, y_pre from the predictor's pass      (imMD)
- *   md    corrected   |y - y^|, y^ integrated with consistent values, for couplings without these constants
+ *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
+ *                     where a coupling has no constants: of consistent values
  * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
  * C^k are C_pos^k for positions and C_vel^k for velocities (error_constants.h). */
 #ifndef YOKE_CONTROL_ESTIMATOR_H
@@ -22,7 +23,8 @@ typedef enum yoke_estimate_way {
   YOKE_ESTIMATE_END,       /* exMD */
   YOKE_ESTIMATE_PREDICTED, /* imMD */
   YOKE_ESTIMATE_CONSISTENT,
-  YOKE_ESTIMATE_COUPLING /* CV */
+  YOKE_ESTIMATE_COUPLING,  /* CV */
+  YOKE_ESTIMATE_MULTIPLIER /* CV with consistent values: nodes of multipliers keep modes that never decay */
 } yoke_estimate_way;
 
 typedef struct yoke_tolerances {
@@ -47,8 +49,8 @@ typedef struct yoke_estimate {
   int              worst; /* wire with the largest share */
 } yoke_estimate;
 
-/* The way for this graph, or why there is none: le belongs to explicit schemes; md and le need subsystems that can go back, all at
- * once (no sequence), and the plain predictor. */
+/* The way for this graph, or why there is none: md and le need subsystems that can go back, all at once (no sequence), and inputs
+ * that are polynomials through coupling values (no predictor by accelerations). */
 yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
                                   yoke_estimate_way *out);
 
@@ -64,6 +66,9 @@ bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_grap
 
 /* Tolerance of coupling values: rtol |u| + this. */
 double yoke_estimator_atol_coupling(const yoke_estimator *estimator, bool is_force);
+
+/* Before the first trial: the values at the start count for the scales. */
+void yoke_estimator_start(yoke_estimator *estimator, const yoke_graph *graph);
 
 /* The values of the accepted step count for the scales from now on. */
 void yoke_estimator_accept(yoke_estimator *estimator, const yoke_graph *graph);

@@ -3,8 +3,10 @@
  * Index 1: beta, gamma > 0, when not given 2 mu H and (mu H)^2; index 2: gamma = 0; index 3: s = 0 alone.
  * Multipliers and copies have the plain end layout, degree 0 to 5. */
 #include "coupling/constraint.h"
+#include "coupling/zero_stability.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
@@ -48,7 +50,48 @@ static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def,
   return YOKE_OK;
 }
 
-/* Errors of the relative motion grow by a factor per step, whatever the step: warn before the run. */
+/* beta and gamma of a step, index 1 and 2; not given: from mu. */
+static double beta_of(const yoke_coupling_settings *settings, double H) {
+  return settings->beta > 0.0 ? settings->beta : 2.0 * mu_of(settings) * H;
+}
+
+static double gamma_of(const yoke_coupling_settings *settings, double H) {
+  const double time = mu_of(settings) * H;
+  return settings->gamma > 0.0 ? settings->gamma : time * time;
+}
+
+/* Growth of errors per step with macro step H; index 1. */
+static double growth(const yoke_coupling_settings *settings, int order, double H) {
+  return yoke_parasitic_factor(order, beta_of(settings, H) / H, gamma_of(settings, H) / (H * H));
+}
+
+/* A step, H halved again and again, at which given beta and gamma are zero-stable; 0: none. */
+static double stable_step(const yoke_coupling_settings *settings, int order, double H) {
+  for (int i = 0; i < 40; ++i) {
+    H *= 0.5;
+    if (growth(settings, order, H) <= 1.0) return H;
+  }
+  return 0.0;
+}
+
+/* beta and gamma are times: the step decides. */
+static void warn_of_times(yoke_context *ctx, const yoke_coupling_def *def, int order) {
+  const yoke_coupling_settings *settings = def->settings;
+  const double                  H        = settings->step;
+  if (!(H > 0.0)) return; /* not known yet */
+  const double factor = growth(settings, order, H), good = stable_step(settings, order, H);
+  if (!(factor > 1.0 + 1e-6)) return;
+  char remedy[64] = "mu = 1 instead of beta and gamma";
+  if (good > 0.0) snprintf(remedy, sizeof remedy, "a step of %.3g s", good);
+  yoke_warn(
+      ctx,
+      "coupling '%s': baumgarte index 1 with beta = %g s, gamma = %g s^2 is not zero-stable with order %d at a step "
+      "of %g s: errors grow by %.3g in every step; use %s, larger times, a lower order, or formulation "
+      "stabilized-index-2 or stabilized-index-1",
+      def->name, beta_of(settings, H), gamma_of(settings, H), order, H, factor, remedy);
+}
+
+/* Errors of the relative motion grow by a factor per step: warn before the run. */
 static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
   const yoke_coupling_settings *settings = def->settings;
   if (order == 0) return;
@@ -59,8 +102,12 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
               def->name, index_of(settings), order);
     return;
   }
+  if (settings->beta > 0.0 || settings->gamma > 0.0) {
+    warn_of_times(ctx, def, order);
+    return;
+  }
   const double mu = mu_of(settings);
-  if (settings->beta == 0.0 && settings->gamma == 0.0 && mu < smallest_mu[order]) {
+  if (mu < smallest_mu[order]) {
     yoke_warn(ctx,
               "coupling '%s': baumgarte index 1 with mu = %g is not zero-stable with order %d: errors grow in every "
               "step, however small; use mu >= %g, a lower order, or formulation stabilized-index-2 or "

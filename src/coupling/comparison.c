@@ -92,6 +92,8 @@ static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
 
 yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(graph_consistent_find(g, ctx));
+  g->has_consistent = true;
+  if (g->comparison == YOKE_COMPARISON_VALUES) return YOKE_OK;
   const int degree = graph_comparison_degree(g);
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
@@ -190,7 +192,8 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   *out                        = (yoke_port_trial){.n_p         = yoke_port_n_p(wire->wire.kind[side]),
                                                   .n_v         = yoke_port_n_v(wire->wire.kind[side]),
                                                   .y           = graph_port(wire, side, s->y_new),
-                                                  .y_predicted = graph_port(wire, side, s->y_predicted)};
+                                                  .y_predicted = graph_port(wire, side, s->y_predicted),
+                                                  .y_accepted  = graph_port(wire, side, s->y)};
   if (s->y_compared != NULL) out->y_compared = graph_port(wire, side, s->y_compared);
 }
 
@@ -200,7 +203,7 @@ int yoke_graph_n_all_channels(const yoke_graph *g) {
 
 void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *out) {
   const graph_channel *channel       = &g->channels[k];
-  const bool           is_consistent = g->comparison == YOKE_COMPARISON_CONSISTENT && g->is_compared;
+  const bool           is_consistent = g->has_consistent;
 
   *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
                               .value       = channel->value,
@@ -210,6 +213,10 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
                               .smooth_past = is_consistent ? channel->consistent : channel->past,
                               .wire        = channel->wire};
   for (int j = GRAPH_SIGNAL_DEGREE; g->is_compared && j >= 0; --j) out->compared += channel->comparison[j];
+  double    weight[GRAPH_PAST];
+  const int n = g->degree + 1 < g->n_past ? g->degree + 1 : g->n_past;
+  yoke_lagrange_weights(n, g->past_s, 1.0, weight);
+  for (int i = 0; i < n; ++i) out->smooth_predicted += weight[i] * out->smooth_past[i];
 }
 
 const char *yoke_graph_wire_name(const yoke_graph *g, int wire) {

@@ -49,6 +49,7 @@ typedef struct yoke_coupling_settings {
   bool                 feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
   double               relaxation;  /* share of the new value; 1 (waveform 0.7) */
   double               nodes[2];    /* positions of inner nodes of the third-step layout */
+  double               step;        /* macro step [s], for judgements before the run; 0: not known */
   /* kinematic: */
   int                  prescribed; /* side whose motion is prescribed: 0, 1 */
   yoke_kinematic_force force;

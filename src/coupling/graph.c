@@ -691,10 +691,12 @@ yoke_status graph_exchange(yoke_graph *g) {
   return YOKE_OK;
 }
 
-/* What a coupling that diverges could use instead. */
+/* What may help a coupling that diverges. */
 static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
-  if (channel->order >= 0) return "force exact"; /* no other scheme drives it */
-  return g->scheme->needs_explicit_form ? "scheme semi-implicit" : "scheme implicit";
+  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  return "a smaller macro step, a lower order, or scheme implicit";
 }
 
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
@@ -708,7 +710,7 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
-                   "from t = %.9g s failed; use a smaller macro step, a lower order, or %s",
+                   "from t = %.9g s failed; use %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
                    remedy(g, worst));
 }
@@ -740,15 +742,16 @@ static void final_values(yoke_graph *g, const graph_wire *wire) {
 /* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
 static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
-  if (g->comparison != YOKE_COMPARISON_CONSISTENT) return YOKE_OK;
+  if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;
   return graph_compare_behind(g, statistics, ctx);
 }
 
 yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
-  *statistics    = (yoke_step_statistics){.converged = true};
-  g->trial_ready = false;
-  g->is_compared = false;
-  g->n_passes    = 0;
+  *statistics       = (yoke_step_statistics){.converged = true};
+  g->trial_ready    = false;
+  g->is_compared    = false;
+  g->n_passes       = 0;
+  g->has_consistent = false;
   YOKE_TRY(can_try(g, ctx));
   if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
     const size_t n = (size_t)g->n_c;
@@ -804,7 +807,7 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, for the "
-                   "%dth time; use a smaller macro step, a lower order, or %s",
+                   "%dth time; use %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
                    remedy(g, channel));
 }
@@ -833,7 +836,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     shift(channel->past, GRAPH_PAST);
     channel->past[0] = channel->value;
   }
-  if (g->consistent != NULL) graph_consistent_accept(g);
+  if (g->has_consistent) graph_consistent_accept(g);
   if (g->broyden != NULL) {
     const size_t n = (size_t)g->n_c;
     memcpy(g->broyden + n * n, g->broyden, n * n * sizeof *g->broyden);

@@ -121,6 +121,7 @@ struct yoke_graph {
   bool                     is_controlled;
   yoke_comparison_kind     comparison;
   bool                     is_compared;           /* the comparison integration of this trial is done */
+  bool                     has_consistent;        /* channel->consistent_new belongs to this trial */
   bool                     is_viewing_comparison; /* conditions see the comparison instead of the last pass */
   int                      n_passes;              /* of this trial */
   struct graph_consistent *consistent;            /* NULL: not needed */

@@ -9,9 +9,10 @@ static bool uses_accelerations(const yoke_graph *g) {
          g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
 }
 
-/* Macro points whose channel values a step at full degree reads: predictors k + 1, least squares all its samples. */
+/* Macro points whose channel values a step at full degree reads: predictors k + 1, k the highest degree of the run and of channels with one
+ * of their own; least squares all its samples. */
 static int channel_depth(const yoke_graph *g) {
-  const int depth = g->settings.order + 1;
+  const int depth = yoke_graph_depth(g);
   return g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES && g->settings.samples > depth ? g->settings.samples
                                                                                               : depth;
 }

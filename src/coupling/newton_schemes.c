@@ -21,7 +21,15 @@ static yoke_status correct_nodes(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-/* w := share w + (1 - share) u_N at the end nodes of couplings that ask for it (Lu 186); delta follows. */
+static bool is_copy(const yoke_channel *channel) {
+  for (int side = 0; side < 2; ++side) {
+    if (channel->enters[side] == YOKE_ENTRY_COPY_P || channel->enters[side] == YOKE_ENTRY_COPY_V) return true;
+  }
+  return false;
+}
+
+/* w := share w + (1 - share) u_N at the end nodes of couplings that ask for it (Lu 186); delta follows. Copies of motions are
+ * not blended: there is no mode of theirs to damp, and the share of old poses would be an error of order H. */
 static void relax_nodes(yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
@@ -29,8 +37,9 @@ static void relax_nodes(yoke_graph *g) {
         wire->wire.formulation->relaxation != NULL ? wire->wire.formulation->relaxation(wire->wire.self) : 1.0;
     for (int k = wire->first; share != 1.0 && k < wire->first + wire->n_channels; ++k) {
       const graph_channel *channel = &g->channels[k];
-      const int            end     = channel->w_at + channel->n_nodes - 1;
-      const double         change  = (1.0 - share) * (channel->past[0] - g->w[end]);
+      if (is_copy(&channel->info)) continue;
+      const int    end    = channel->w_at + channel->n_nodes - 1;
+      const double change = (1.0 - share) * (channel->past[0] - g->w[end]);
       g->w[end] += change;
       g->delta[end] += change;
     }

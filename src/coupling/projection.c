@@ -69,6 +69,11 @@ static int projection_reset_rows(const void *self, const double *const y[2], yok
   return yoke_constraint_reset_rows(self, y, out);
 }
 
+static unsigned projection_holds(const void *self) {
+  (void)self;
+  return YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY;
+}
+
 extern const yoke_formulation_ops projection_ops;
 
 const yoke_formulation_ops projection_ops = {
@@ -85,4 +90,5 @@ const yoke_formulation_ops projection_ops = {
     .residual     = projection_residual,
     .jacobian     = projection_jacobian,
     .reset_rows   = projection_reset_rows,
+    .holds        = projection_holds,
 };

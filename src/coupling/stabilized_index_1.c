@@ -89,7 +89,7 @@ static unsigned stabilized_1_holds(const void *self) {
 /* As for stabilized-index-2: the first two moments of the error of lambda(s) vanish. */
 static void stabilized_1_error_rule(const void *object, int degree, yoke_error_rule *out) {
   (void)object;
-  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 4, degree + 4}};
+  *out = (yoke_error_rule){.comparison_degree = degree + 3, .order = {degree + 4, degree + 4}};
 }
 
 static int stabilized_1_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,

@@ -6,6 +6,7 @@
  *   end         degree k through the k newest and the end value that `higher` predicts (exMD, Kraft 3.7, 3.8)
  *   consistent  through the values that belong to the outputs at T_{N+1} and the macro points before it, degree as the
  *               formulations ask (formulation.h, error_rule)
+ *   values      the consistent values alone, nothing is integrated
  * The first two run beside the first pass of an explicit step, the last after the last pass of any step. */
 #ifndef YOKE_COUPLING_TRIAL_H
 #define YOKE_COUPLING_TRIAL_H
@@ -16,10 +17,11 @@ typedef enum yoke_comparison_kind {
   YOKE_COMPARISON_NONE,
   YOKE_COMPARISON_HIGHER,
   YOKE_COMPARISON_END,
-  YOKE_COMPARISON_CONSISTENT
+  YOKE_COMPARISON_CONSISTENT,
+  YOKE_COMPARISON_VALUES
 } yoke_comparison_kind;
 
-/* After creation, before start: this graph is driven by step control. The degree is at most (points of the past) - 1, jumps do
+/* Before the first step: this graph is driven by step control. The degree is at most (points of the past) - 1, jumps do
  * not count as divergence, and states for comparison integrations are allocated when `compares`. */
 yoke_status yoke_graph_control(yoke_graph *graph, bool compares, yoke_context *ctx);
 
@@ -51,6 +53,7 @@ void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
 typedef struct yoke_port_trial {
   int           n_p, n_v;
   const double *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
+  const double *y_accepted;                   /* at T_N */
 } yoke_port_trial;
 int  yoke_graph_n_ports(const yoke_graph *graph);
 void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
@@ -63,6 +66,7 @@ typedef struct yoke_channel_trial {
   const double *past;             /* accepted, newest first */
   double        smooth; /* value and past as they belong to the outputs: consistent ones, where they were found */
   const double *smooth_past;
+  double        smooth_predicted; /* by extrapolation of degree k through smooth_past */
   int           wire;
 } yoke_channel_trial;
 int         yoke_graph_n_all_channels(const yoke_graph *graph);

@@ -3,13 +3,13 @@
  *   u = (u_pos + a u_vel + b u_acc) / (1 + a + b),   copies (~p = p in every set) included.
  * Index 1: a, b > 0; index 2: b = 0; index 3: s = 0 alone. Multipliers and copies have the plain end layout, degree 0 to 5. */
 #include "coupling/constraint.h"
+#include "coupling/zero_stability.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_STATES = 2 + MAX_DEGREE };
+enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
 
 typedef struct weighted {
   yoke_constraint constraint;
@@ -64,52 +64,14 @@ static yoke_status check_scheme(yoke_context *ctx, const yoke_coupling_def *def,
       def->name);
 }
 
-/* P = int (1 - s) l, Q = int l over the step, of the basis function l of node `node` of the multiplier's polynomial:
- * 0 is the end of the step, j the j-th point of the past. */
-static void basis_moments(int degree, int node, double *P, double *Q) {
-  const yoke_layout layout = {.kind = YOKE_LAYOUT_END, .degree = degree};
-  double            s[MAX_DEGREE + 1], u[MAX_DEGREE + 1] = {0.0}, c[MAX_DEGREE + 1];
-  const double      w = node == 0 ? 1.0 : 0.0;
-  for (int j = 0; j <= MAX_DEGREE; ++j) s[j] = -j;
-  if (node > 0) u[node - 1] = 1.0;
-  const yoke_past past = {.n = MAX_DEGREE + 1, .s = s, .u = u};
-  yoke_layout_piece(&layout, &past, &w, 0, c);
-  *P = *Q = 0.0;
-  for (int i = 0; i <= degree; ++i) {
-    *P += c[i] / ((i + 1.0) * (i + 2.0));
-    *Q += c[i] / (i + 1.0);
-  }
-}
-
-/* Factor per step by which errors grow for H -> 0 (Lu appendix A, Li 4.4). The relative motion e is then a double
- * integrator driven by the multiplier, whatever the masses. In steps, with z = (e, e', l_N, ..., l_{N-k+1}):
- *   e+ = e + e' + P0 l+ + sum P_j l_j,   e'+ = e' + Q0 l+ + sum Q_j l_j,
- *   l+ = -((e + e' + sum P_j l_j) / P0 + a (e' + sum Q_j l_j) / Q0) / (1 + a + b). */
-static double parasitic_factor(int degree, double a, double b) {
-  double    A[MAX_STATES][MAX_STATES] = {{0.0}}, P[MAX_DEGREE + 1] = {0.0}, Q[MAX_DEGREE + 1] = {0.0};
-  double    re[MAX_STATES], im[MAX_STATES];
-  const int n = 2 + degree;
-  for (int j = 0; j <= degree; ++j) basis_moments(degree, j, &P[j], &Q[j]);
-  for (int c = 0; c < n; ++c) {
-    const double e = c < 2 ? 1.0 : P[c - 1], v = c == 0 ? 0.0 : c == 1 ? 1.0 : Q[c - 1];
-    const double next = -(e / P[0] + a * v / Q[0]) / (1.0 + a + b);
-    A[0][c]           = e + P[0] * next;
-    A[1][c]           = v + Q[0] * next;
-    if (degree > 0) A[2][c] = next;
-  }
-  for (int r = 3; r < n; ++r) A[r][r - 1] = 1.0;
-  if (LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', n, &A[0][0], MAX_STATES, re, im, NULL, 1, NULL, 1) != 0) return 0.0;
-  double largest = 0.0;
-  for (int i = 0; i < n; ++i) largest = fmax(largest, hypot(re[i], im[i]));
-  return largest;
-}
-
 static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
   const yoke_coupling_settings *settings = def->settings;
   const int                     index    = index_of(settings);
   const double                  a = index < 3 ? settings->a : 0.0, b = index < 2 ? settings->b : 0.0;
-  const double                  factor = parasitic_factor(order, a, b);
-  if (factor <= 1.0 + 1e-6) return; /* index 3, order 0 has 1 twice */
+  double                        beta, gamma;
+  yoke_weights_as_times(order, a, b, &beta, &gamma);
+  const double factor = yoke_parasitic_factor(order, beta, gamma);
+  if (!(factor > 1.0 + 1e-6)) return; /* index 3, order 0 has 1 twice */
   if (index > 1) {
     yoke_warn(ctx,
               "coupling '%s': weighted index %d is not zero-stable with order %d: errors grow by %.3g in every step, "

@@ -25,11 +25,11 @@ static void clear(linear_model *m) {
 }
 
 /* y = (q, v) of all bodies. */
-static void show_state(void *user, const double *q, const double *v, const double *a, double *y) {
+static yoke_status show_state(void *user, const yoke_linear_point *point, double *y) {
   const yoke_equations *e = user;
-  (void)a;
-  memcpy(y, q, (size_t)e->nq * sizeof *y);
-  memcpy(y + e->nq, v, (size_t)e->nv * sizeof *y);
+  memcpy(y, point->q, (size_t)e->nq * sizeof *y);
+  memcpy(y + e->nq, point->v, (size_t)e->nv * sizeof *y);
+  return YOKE_OK;
 }
 
 static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,

@@ -491,8 +491,9 @@ void model_read_cosimulation(reader *r) {
     const yoke_yaml_node *node = map->items[k];
     const setting        *s    = find_setting(master_settings, MODEL_COUNT(master_settings), key);
     if (yoke_yaml_is_nothing(node)) continue;
-    if (s != NULL && read_setting(r, s, node, c) && strcmp(key, "energy") == 0)
-      r->model->energy = strcmp(c->energy, "off") == 0 ? 0 : 1;
+    const bool is_read = s != NULL && read_setting(r, s, node, c);
+    if (is_read && strcmp(key, "energy") == 0) r->model->energy = strcmp(c->energy, "off") == 0 ? 0 : 1;
+    if (is_read && strcmp(key, "scheme") == 0) c->has_scheme = true;
     for (int i = 0; i < MODEL_COUNT(others); ++i) {
       if (strcmp(key, others[i].key) == 0) others[i].read(r, node);
       model_enter(r, "cosimulation", NULL);

@@ -192,7 +192,8 @@ static void put_step(text_buffer *buffer, const yoke_cosimulation_def *c) {
 
 static void put_cosimulation(text_buffer *buffer, const yoke_model *model) {
   const yoke_cosimulation_def *c = &model->cosimulation;
-  put(buffer, "cosimulation:\n  scheme: %s\n  sequence: %s\n", c->scheme, c->sequence);
+  put(buffer, "cosimulation:\n  sequence: %s\n", c->sequence);
+  if (c->has_scheme || c->step > 0.0) put(buffer, "  scheme: %s\n", c->scheme);
   put_step(buffer, c);
   put(buffer, "  start: %s\n  predictor: %s\n  jacobian: %s\n  final_update: %s\n", c->start, c->predictor, c->jacobian,
       c->final_update ? "true" : "false");
@@ -440,7 +441,7 @@ static yoke_status create_split_hdf5(recorder *r, const char *settings) {
         .subsystems   = subsystems,
         .n_channels   = r->summary->n_channels,
         .channels     = (const char *const *)channels,
-        .scheme       = c->scheme,
+        .scheme       = r->summary->scheme,
         .sequence     = c->sequence,
         .start        = c->start,
         .predictor    = c->predictor,

@@ -291,6 +291,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
   if (status == YOKE_OK && c->H == 0.0) {
+    yoke_step_choose_scheme(c->split, &c->settings);
     yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
     c->settings.order = c->choice.settings.order_max;
   }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWN_ROWS = 7 };
+enum { OWN_ROWS = 7, MOST_NAMED = 50 }; /* rows whose origin is looked for, a least-squares problem each */
 
 /* Does a connection lie between two parts? */
 static bool crosses(const yoke_model *model, const yoke_partition *partition, int connection) {
@@ -59,7 +59,7 @@ static yoke_status find_sources(const yoke_multibody *mb, void *work, double t, 
 
 /* One warning per coupling: its rows, and the joints they follow from. */
 static yoke_status warn_of(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb, void *work,
-                           const double *q, const bool *retired, int connection) {
+                           const double *q, const bool *retired, int connection, int *n_named) {
   const int ng        = yoke_multibody_G_pattern(mb)->n_rows;
   bool     *is_source = yoke_allocate((size_t)model->n_connections + 1, sizeof *is_source);
   char      rows[200] = "", sources[400] = "", label[200];
@@ -70,7 +70,7 @@ static yoke_status warn_of(yoke_context *ctx, const yoke_model *model, const yok
     if (!retired[r] || yoke_multibody_row_connection(mb, r) != connection) continue;
     yoke_multibody_row_label(mb, r, label, sizeof label);
     append(rows, sizeof rows, n++ > 0 ? ", " : "", label + strlen(model->connections[connection].name) + 2);
-    status = find_sources(mb, work, model->t_start, q, retired, r, is_source);
+    if ((*n_named)++ < MOST_NAMED) status = find_sources(mb, work, model->t_start, q, retired, r, is_source);
   }
   for (int c = 0; c < model->n_connections && status == YOKE_OK; ++c) {
     if (!is_source[c] || strlen(sources) > 300) continue;
@@ -117,6 +117,7 @@ yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_multibod
   const yoke_model *model = partition->model;
   start->retired          = yoke_allocate(OWN_ROWS * (size_t)model->n_connections + 1, sizeof *start->retired);
   bool       *retired     = NULL;
+  int         n_named     = 0;
   yoke_status status      = start->retired != NULL ? YOKE_OK : YOKE_E_MEMORY;
   if (status == YOKE_OK && assembly->n_redundant > 0) {
     status = choose(mb, work, model, partition, assembly->probe, start);
@@ -125,7 +126,7 @@ yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_multibod
       status  = retired != NULL ? YOKE_OK : YOKE_E_MEMORY;
     }
     for (int c = 0; c < model->n_connections && status == YOKE_OK; ++c) {
-      if (crosses(model, partition, c)) status = warn_of(ctx, model, mb, work, assembly->probe, retired, c);
+      if (crosses(model, partition, c)) status = warn_of(ctx, model, mb, work, assembly->probe, retired, c, &n_named);
     }
   }
   free(retired);

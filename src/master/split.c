@@ -135,6 +135,7 @@ static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke
   s->decomposition = (yoke_decomposition)decomposition;
   s->extension     = (yoke_extension)extension;
   s->feedthrough   = choice->feedthrough;
+  s->step          = c->step;
   s->relaxation    = share(choice->relaxation > 0.0 ? choice->relaxation : c->relaxation, c->scheme);
   memcpy(s->nodes, choice->nodes, sizeof s->nodes);
   if (!(s->nodes[0] > 0.0)) {

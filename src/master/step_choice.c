@@ -33,6 +33,17 @@ void yoke_step_choose_orders(const yoke_split *split, const char *scheme, yoke_c
   }
 }
 
+void yoke_step_choose_scheme(const yoke_split *split, yoke_scheme_settings *settings) {
+  const yoke_cosimulation_def *c = &split->model->cosimulation;
+  if (c->has_scheme || !has_joint(split)) return;
+  for (int k = 0; k < split->n_couplings; ++k) {
+    const yoke_formulation_ops *ops = split->wires[k].formulation;
+    const bool has_sets = ops->n_sets != NULL && ops->n_sets(split->wires[k].self) > 1; /* no common solution */
+    if (has_sets || !bears(split, k, "implicit", c->order >= 0 ? c->order : c->order_min)) return;
+  }
+  snprintf(settings->scheme, sizeof settings->scheme, "implicit");
+}
+
 /* ---- the rest ---- */
 
 static void say(yoke_step_choice *choice, const char *format, ...) {
@@ -54,7 +65,8 @@ static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, 
       [YOKE_ESTIMATE_END]        = "motion against a second integration with better end values",
       [YOKE_ESTIMATE_PREDICTED]  = "motion of the corrector against that of the predictor",
       [YOKE_ESTIMATE_CONSISTENT] = "motion against a second integration with consistent coupling values",
-      [YOKE_ESTIMATE_COUPLING]   = "coupling values against predicted ones"};
+      [YOKE_ESTIMATE_COUPLING]   = "coupling values against predicted ones",
+      [YOKE_ESTIMATE_MULTIPLIER] = "consistent coupling values against predicted ones"};
   yoke_estimate_way way;
   const bool        is_given = word[0] != '\0';
   choice->settings.estimator = YOKE_ESTIMATOR_MD;
@@ -76,7 +88,7 @@ static void choose_steps(const yoke_split *split, yoke_step_choice *choice) {
   const double                 run = split->model->t_end - split->model->t_start, span = run > 0.0 ? run : 1.0;
   yoke_control_settings       *s = &choice->settings;
   s->max                         = c->step_max > 0.0 ? c->step_max : span / 10.0;
-  s->min                         = c->step_min;
+  s->min                         = c->step_min > 0.0 ? c->step_min : 1e-12 * span;
   s->initial                     = c->step_initial > 0.0 ? c->step_initial : span * (has_joint(split) ? 1e-4 : 1e-6);
   s->initial                     = fmin(s->initial, s->max);
   if (c->step_initial > 0.0)
@@ -100,6 +112,9 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const y
   if (c->step_ratio[1] > 0.0) s->rule.ratio_max = c->step_ratio[1];
   s->rule.no_dead_zone = c->step_free;
   s->order_rule = strcmp(c->order_rule, "conservative") == 0 ? YOKE_ORDER_RULE_CONSERVATIVE : YOKE_ORDER_RULE_IDA;
+  if (!c->has_scheme)
+    say(choice, "scheme %s (%s); ", yoke_graph_settings(graph)->scheme,
+        has_joint(split) ? "rigid joints" : "one correction is enough for force elements");
   YOKE_TRY(choose_estimator(ctx, graph, c->estimator, choice));
   choose_steps(split, choice);
   const char *fixed = NULL;

@@ -196,11 +196,11 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition
       out->q_at[b] = yoke_multibody_q_offset(mb, b);
       out->v_at[b] = yoke_multibody_v_offset(mb, b);
     }
-    if (q != NULL) {
+    status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
+    if (status == YOKE_OK && q != NULL) { /* the assembly still tells which rows are redundant */
       memcpy(out->q, q, (size_t)equations.nq * sizeof *q);
       memcpy(out->v, v, (size_t)equations.nv * sizeof *v);
     }
-    status = yoke_assembly_solve(ctx, model, mb, &equations, work, model->t_start, out->q, out->v, &assembly);
     if (status == YOKE_OK) status = yoke_coupling_redundancy_find(ctx, mb, work, partition, &assembly, out);
     if (status == YOKE_OK) status = start_multipliers(ctx, model, mb, &equations, work, out);
   }

@@ -250,6 +250,7 @@ typedef struct yoke_coupling_choice {
 /* `cosimulation:`. Words and defaults: docs/model-file.md. */
 typedef struct yoke_cosimulation_def {
   char   scheme[16];   /* "semi-implicit" */
+  bool   has_scheme;   /* given; else step control may choose another one */
   char   sequence[16]; /* "jacobi" */
   char   start[12];    /* "ramp" */
   int    order;        /* -1: chosen within order_min .. order_max by the control; not given: 1, with control -1 */

@@ -2,19 +2,27 @@
 #include "subsystem/linear.h"
 
 #include "base/text.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct port {
+  int velocity_at, n_v; /* where its velocities are in y */
+} port;
 
 typedef struct linear {
   int              n_x, n_z, nu, ny;
   double          *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
   double          *C, *D, *y0, *u0; /* [ny, n_x], [ny, nu], [ny], [nu] */
   int             *integral;        /* [ny] output k is z[integral[k]]; -1: of C and D */
-  bool            *is_acceleration; /* [ny] */
+  bool            *responds;        /* [ny] follows the inputs at once: accelerations and extras */
   double          *zeros;           /* [n] start */
   yoke_equations   equations;       /* all of (x, z) as q; no v */
   yoke_integrator *integrator;
-  size_t           at_left; /* inputs, bytes into the scratch */
+  port            *ports;       /* [n_ports] */
+  double          *mass_factor; /* [n_x / 2, n_x / 2] lower triangle L, L L^T = mass; NULL: no resets */
+  size_t           at_impulse;  /* [n_x / 2], bytes into the scratch */
+  size_t           at_left;     /* inputs, bytes into the scratch */
 } linear;
 
 /* ---- equations ---- */
@@ -108,8 +116,7 @@ static yoke_status linear_compliance(const yoke_subsystem *subsystem, void *scra
   (void)scratch, (void)state, (void)u;
   for (int j = 0; j < l->nu; ++j) {
     for (int k = 0; k < l->ny; ++k)
-      da_du[(size_t)j * (size_t)l->ny + (size_t)k] =
-          l->is_acceleration[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
+      da_du[(size_t)j * (size_t)l->ny + (size_t)k] = l->responds[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
   }
   return YOKE_OK;
 }
@@ -132,10 +139,88 @@ static yoke_status linear_set_x(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
+/* ---- resets ---- */
+
+/* out [n_f] += size J^T wrench, J = d(velocity of the port) / d(second half of x). */
+static void add_impulse(const linear *l, const yoke_port_row *row, double size, double *out) {
+  const int   n_f = l->n_x / 2;
+  const port *p   = &l->ports[row->port];
+  for (int k = 0; k < p->n_v; ++k) {
+    const double *J = l->C + (size_t)(p->velocity_at + k) * (size_t)l->n_x + n_f;
+    for (int i = 0; i < n_f; ++i) out[i] += size * row->wrench[k] * J[i];
+  }
+}
+
+/* Velocity along a row for a change d [n_f] of the second half of x. */
+static double along(const linear *l, const yoke_port_row *row, const double *d) {
+  const int   n_f = l->n_x / 2;
+  const port *p   = &l->ports[row->port];
+  double      sum = 0.0;
+  for (int k = 0; k < p->n_v; ++k) {
+    const double *J = l->C + (size_t)(p->velocity_at + k) * (size_t)l->n_x + n_f;
+    for (int i = 0; i < n_f; ++i) sum += row->wrench[k] * J[i] * d[i];
+  }
+  return sum;
+}
+
+/* d := M^-1 d by the factor L L^T. */
+static void solve_mass(const linear *l, double *d) {
+  const int     n = l->n_x / 2;
+  const double *L = l->mass_factor;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) d[i] -= L[(size_t)i * (size_t)n + (size_t)j] * d[j];
+    d[i] /= L[(size_t)i * (size_t)n + (size_t)i];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = i + 1; j < n; ++j) d[i] -= L[(size_t)j * (size_t)n + (size_t)i] * d[j];
+    d[i] /= L[(size_t)i * (size_t)n + (size_t)i];
+  }
+}
+
+static double *impulse_room(const linear *l, void *scratch) {
+  return (double *)(void *)((char *)scratch + l->at_impulse);
+}
+
+static yoke_status linear_row_response(const yoke_subsystem *subsystem, void *scratch, const void *state, int n,
+                                       const yoke_port_row *rows, double *W) {
+  const linear *l = subsystem->self;
+  double       *d = impulse_room(l, scratch);
+  (void)state;
+  for (int j = 0; j < n; ++j) {
+    memset(d, 0, (size_t)(l->n_x / 2) * sizeof *d);
+    add_impulse(l, &rows[j], 1.0, d);
+    solve_mass(l, d);
+    for (int i = 0; i < n; ++i) W[(size_t)i * (size_t)n + (size_t)j] = along(l, &rows[i], d);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status linear_push(const yoke_subsystem *subsystem, void *scratch, void *state, int n,
+                               const yoke_port_row *rows, const double *move, const double *kick) {
+  const linear       *l = subsystem->self;
+  double             *x = yoke_integrator_q(l->integrator, state), *d = impulse_room(l, scratch);
+  const double *const list[2] = {move, kick};
+  for (int half = 0; half < 2; ++half) { /* positions are the first half of x, velocities the second */
+    if (list[half] == NULL) continue;
+    memset(d, 0, (size_t)(l->n_x / 2) * sizeof *d);
+    for (int i = 0; i < n; ++i) add_impulse(l, &rows[i], list[half][i], d);
+    solve_mass(l, d);
+    for (int i = 0; i < l->n_x / 2; ++i) x[half * (l->n_x / 2) + i] += d[i];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status linear_reset(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                yoke_context *ctx) {
+  (void)subsystem, (void)scratch, (void)state, (void)u, (void)ctx; /* nothing depends on the past */
+  return YOKE_OK;
+}
+
 static void linear_destroy(yoke_subsystem *subsystem) {
   linear *l = subsystem->self;
   if (l != NULL) {
-    void *const list[] = {l->A, l->B, l->b, l->C, l->D, l->y0, l->u0, l->integral, l->is_acceleration, l->zeros};
+    void *const list[] = {l->ports, l->mass_factor, l->A,  l->B,        l->b,        l->C,
+                          l->D,     l->y0,          l->u0, l->integral, l->responds, l->zeros};
     yoke_integrator_destroy(&l->integrator);
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
     free(l);
@@ -145,6 +230,25 @@ static void linear_destroy(yoke_subsystem *subsystem) {
 }
 
 static const yoke_subsystem_ops linear_ops = {
+    .kind         = "linear",
+    .destroy      = linear_destroy,
+    .start        = linear_start,
+    .step         = linear_step,
+    .output       = linear_output,
+    .copy         = linear_copy,
+    .accept       = linear_accept,
+    .counters     = linear_counters,
+    .compliance   = linear_compliance,
+    .n_x          = linear_n_x,
+    .get_x        = linear_get_x,
+    .set_x        = linear_set_x,
+    .row_response = linear_row_response,
+    .push         = linear_push,
+    .reset        = linear_reset,
+};
+
+/* Without a mass: no impulses. */
+static const yoke_subsystem_ops massless_ops = {
     .kind       = "linear",
     .destroy    = linear_destroy,
     .start      = linear_start,
@@ -161,15 +265,24 @@ static const yoke_subsystem_ops linear_ops = {
 
 /* ---- creation ---- */
 
-/* Which outputs are integrals and accelerations; n_z. */
+static int extras_of(const yoke_linear_def *def, int k) {
+  return def->n_extras != NULL ? def->n_extras[k] : 0;
+}
+
+/* Which outputs are integrals, which follow the inputs at once (accelerations, extras); n_z. */
 static void sort_outputs(const yoke_linear_def *def, linear *l) {
   int at = 0;
   for (int p = 0; p < def->n_ports; ++p) {
     const yoke_body_kind kind = def->kind[p];
     const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+    l->ports[p] = (port){.velocity_at = at + n_p, .n_v = n_v};
     for (int k = 0; k < yoke_port_n_y(kind); ++k, ++at) {
-      l->integral[at]        = k >= n_p + 2 * n_v ? l->n_z++ : -1;
-      l->is_acceleration[at] = k >= n_p + n_v && k < n_p + 2 * n_v;
+      l->integral[at] = k >= n_p + 2 * n_v ? l->n_z++ : -1;
+      l->responds[at] = k >= n_p + n_v && k < n_p + 2 * n_v;
+    }
+    for (int k = 0; k < extras_of(def, p); ++k, ++at) {
+      l->integral[at] = -1;
+      l->responds[at] = true;
     }
   }
 }
@@ -184,7 +297,7 @@ static void set_integrals(const yoke_linear_def *def, linear *l) {
       memcpy(l->A + row * n, def->C + from * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
       l->b[row] = def->y0[from];
     }
-    at += yoke_port_n_y(def->kind[p]);
+    at += yoke_port_n_y(def->kind[p]) + extras_of(def, p);
   }
 }
 
@@ -203,15 +316,37 @@ static void set_matrices(const yoke_linear_def *def, linear *l) {
   memcpy(l->u0, def->u0, nu * sizeof *l->u0);
 }
 
+/* Cholesky's factor of the mass. */
+static yoke_status factor_mass(yoke_context *ctx, const yoke_linear_def *def, linear *l) {
+  const int n    = def->n_x / 2;
+  l->mass_factor = yoke_allocate((size_t)n * (size_t)n + 1, sizeof(double));
+  if (l->mass_factor == NULL) return YOKE_E_MEMORY;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double *const row = l->mass_factor + (size_t)i * (size_t)n, *const other = l->mass_factor + (size_t)j * (size_t)n;
+      double sum = def->mass[(size_t)i * (size_t)n + (size_t)j];
+      for (int k = 0; k < j; ++k) sum -= row[k] * other[k];
+      if (i == j && !(sum > 0.0))
+        return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s': its mass matrix is not positive definite", def->name);
+      row[j] = i == j ? sqrt(sum) : sum / other[j];
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *l, yoke_subsystem *s) {
   const size_t ny = (size_t)def->ny, nu = (size_t)def->nu;
   l->n_x = def->n_x;
   l->nu = s->nu = def->nu;
-  l->ny = s->ny      = def->ny;
-  l->integral        = yoke_allocate(ny + 1, sizeof *l->integral);
-  l->is_acceleration = yoke_allocate(ny + 1, sizeof *l->is_acceleration);
-  if (l->integral == NULL || l->is_acceleration == NULL) return YOKE_E_MEMORY;
+  l->ny = s->ny = def->ny;
+  l->integral   = yoke_allocate(ny + 1, sizeof *l->integral);
+  l->responds   = yoke_allocate(ny + 1, sizeof *l->responds);
+  if (l->integral == NULL || l->responds == NULL) return YOKE_E_MEMORY;
+  l->ports = yoke_allocate((size_t)def->n_ports + 1, sizeof *l->ports);
+  if (l->ports == NULL) return YOKE_E_MEMORY;
   sort_outputs(def, l);
+  if (def->mass != NULL) YOKE_TRY(factor_mass(ctx, def, l));
+  s->ops         = def->mass != NULL ? &linear_ops : &massless_ops;
   const size_t n = (size_t)(l->n_x + l->n_z);
   l->A           = yoke_allocate(n * n + 1, sizeof(double));
   l->B           = yoke_allocate(n * nu + 1, sizeof(double));
@@ -233,6 +368,8 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
   s->scratch_size = (l->integrator->scratch_size + 63) / 64 * 64;
   l->at_left      = s->scratch_size;
   s->scratch_size += (nu * sizeof(double) + 63) / 64 * 64;
+  l->at_impulse = s->scratch_size;
+  s->scratch_size += ((size_t)(l->n_x / 2) * sizeof(double) + 63) / 64 * 64;
   return YOKE_OK;
 }
 

@@ -12,8 +12,13 @@ typedef struct yoke_linear_def {
   int                   n_x, nu, ny;
   const double         *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
   const double         *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
-  int                   n_ports;       /* outputs are those of ports of these kinds, one after another (port.h); */
-  const yoke_body_kind *kind;          /* rows of C, D and y0 for integrals are not read: positions are integrated */
+  /* [n_x / 2, n_x / 2] of the velocities, the second half of x; its first half are the positions. NULL: no state resets */
+  const double         *mass;
+  /* Outputs are those of ports of these kinds, one after another, each with its extras behind (port.h). Rows of C, D and y0 for
+   * integrals are not read: positions are integrated. */
+  int                   n_ports;
+  const yoke_body_kind *kind;     /* [n_ports] */
+  const int            *n_extras; /* [n_ports]; NULL: none */
 } yoke_linear_def;
 
 /* Gives. */

@@ -112,6 +112,34 @@ static void summary_and_json_tell_the_macro_steps(void **state) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_says(f->out, parts[i]);
 }
 
+static void step_control_tells_what_it_chose_and_why_steps_are_short(void **state) {
+  static const char *const lines[]   = {"chosen       estimator cv", "step sizes   ", "degrees      ",
+                                        "rejected     error ", "shortened    error "};
+  static const char *const members[] = {"\"control\": \"estimator cv",
+                                        "\"smallest_step\": ",
+                                        "\"mean_step\": ",
+                                        "\"largest_step\": ",
+                                        "\"largest_error\": ",
+                                        "\"rejected_by\": {",
+                                        "\"non-finite\": ",
+                                        "\"reduced_by\": {",
+                                        "\"switch\": 0",
+                                        "\"degrees\": [",
+                                        "\"forced_steps\": 0"};
+  fixture                 *f         = *state;
+  assert_int_equal(
+      yoke(f, "run examples/bouncing-contact.yaml --t-end 0.3 --step auto --estimator cv --order auto -o @/a.h5"), 0);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) assert_says(f->out, lines[i]);
+  assert_int_equal(yoke(f, "info @/a.h5"), 0);
+  assert_says(f->out, "chosen         estimator cv");
+  assert_says(f->out, "rejected       error ");
+  assert_int_equal(yoke(f, "info @/a.h5 --json"), 0);
+  for (size_t i = 0; i < sizeof members / sizeof *members; ++i) assert_says(f->out, members[i]);
+  assert_int_equal(
+      yoke(f, "run examples/bouncing-contact.yaml --t-end 0.3 --step auto --estimator cv --order auto --json"), 0);
+  for (size_t i = 0; i < sizeof members / sizeof *members; ++i) assert_says(f->out, members[i]);
+}
+
 static void diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " --scheme explicit --set parameters.cc=1e5 --step 5e-3 --csv @/a.csv"), 5);
@@ -361,6 +389,7 @@ int main(void) {
       TEST(options_of_the_cosimulation_override_keys_like_set_does),
       TEST(threads_and_exec_do_not_change_a_bit),
       TEST(summary_and_json_tell_the_macro_steps),
+      TEST(step_control_tells_what_it_chose_and_why_steps_are_short),
       TEST(diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy),
       TEST(step_that_does_not_converge_exits_with_4),
       TEST(combination_that_makes_no_sense_is_refused_before_the_run),

@@ -10,11 +10,15 @@
 
 static const char *const two_mass = "examples/two-mass.yaml";
 
-static yoke_status open_forward(cosim *c, const char *sets, const char *part) {
+static yoke_status open_model(cosim *c, const char *path, const char *sets, const char *part) {
   const yoke_cosimulation_options options = {.exec = "serial", .threads = 1, .forward = part, .check = true};
-  if (cosim_load(c, two_mass, sets) == YOKE_OK)
+  if (cosim_load(c, path, sets) == YOKE_OK)
     c->status = yoke_simulation_create_split(c->ctx, c->model, &options, &c->simulation);
   return c->status;
+}
+
+static yoke_status open_forward(cosim *c, const char *sets, const char *part) {
+  return open_model(c, two_mass, sets, part);
 }
 
 static bool says(const yoke_context *ctx, const char *words) {
@@ -63,10 +67,96 @@ static void schemes_that_repeat_steps_are_refused_by_name(void **state) {
   }
 }
 
+/* ---- step control ---- */
+
+#define CONTROLLED "cosimulation.scheme=explicit;cosimulation.order=auto;cosimulation.step={estimator: cv, rtol: 1e-4}"
+
+static void the_coupling_values_of_a_step_set_the_next_one(void **state) {
+  (void)state;
+  static const char *const rtol[] = {";cosimulation.step.rtol=1e-3", ";cosimulation.step.rtol=1e-5"};
+  double                   exact, err[2];
+  cosim                    c;
+  assert_int_equal(cosim_open_monolithic(&c, two_mass, NULL), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  exact = cosim_value(&c, "m1.x");
+  cosim_close(&c);
+  for (int k = 0; k < 2; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "%s%s", CONTROLLED, rtol[k]);
+    assert_int_equal(open_forward(&c, sets, second_part()), YOKE_OK);
+    assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+    err[k] = fabs(cosim_value(&c, "m1.x") - exact);
+    assert_int_equal(c.summary.macro.rejected, 0); /* nothing can be repeated */
+    cosim_close(&c);
+  }
+  assert_true(err[1] < 0.2 * err[0]);
+}
+
+static void acceptance_is_called_uncontrolled_and_names_the_subsystem(void **state) {
+  (void)state;
+  char  words[120];
+  cosim c;
+  snprintf(words, sizeof words, "uncontrolled acceptance (subsystem '%s' cannot go back)", second_part());
+  assert_int_equal(open_forward(&c, CONTROLLED, second_part()), YOKE_OK);
+  assert_non_null(strstr(yoke_cosimulation_choice(yoke_simulation_cosimulation(c.simulation))->reasons, words));
+  cosim_close(&c);
+}
+
+static void with_a_way_back_acceptance_is_controlled(void **state) {
+  (void)state;
+  cosim c;
+  assert_int_equal(open_forward(&c, CONTROLLED, NULL), YOKE_OK);
+  assert_null(strstr(yoke_cosimulation_choice(yoke_simulation_cosimulation(c.simulation))->reasons, "uncontrolled"));
+  cosim_close(&c);
+}
+
+/* The wall is met with a step that is too long: it is kept, counted, and the next steps are shorter. */
+static void steps_with_too_large_an_error_are_kept_and_counted(void **state) {
+  (void)state;
+  cosim c;
+  assert_int_equal(open_model(&c, "examples/bouncing-contact.yaml", CONTROLLED, "load"), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.4, NULL, NULL), YOKE_OK);
+  assert_true(c.summary.macro.forced > 0);
+  assert_int_equal(c.summary.macro.rejected, 0);
+  assert_true(isfinite(cosim_value(&c, "box.x")));
+  cosim_close(&c);
+}
+
+static void estimators_that_repeat_steps_are_refused_by_name(void **state) {
+  (void)state;
+  static const char *const estimators[] = {"md", "le"};
+  for (int k = 0; k < 2; ++k) {
+    char  sets[COSIM_TEXT];
+    cosim c;
+    snprintf(sets, sizeof sets, "%s;cosimulation.step.estimator=%s", CONTROLLED, estimators[k]);
+    assert_int_equal(open_forward(&c, sets, second_part()), YOKE_E_MODEL);
+    assert_true(says(c.ctx, second_part()));
+    assert_true(says(c.ctx, "use estimator cv"));
+    cosim_close(&c);
+  }
+}
+
+static void without_a_word_the_estimator_is_one_that_needs_no_way_back(void **state) {
+  (void)state;
+  cosim c;
+  assert_int_equal(
+      open_forward(&c, "cosimulation.scheme=explicit;cosimulation.step=auto;cosimulation.order=auto", second_part()),
+      YOKE_OK);
+  assert_non_null(
+      strstr(yoke_cosimulation_choice(yoke_simulation_cosimulation(c.simulation))->reasons, "estimator cv"));
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fixed_explicit_steps_are_the_same_bits_without_a_way_back),
       cmocka_unit_test(schemes_that_repeat_steps_are_refused_by_name),
+      cmocka_unit_test(the_coupling_values_of_a_step_set_the_next_one),
+      cmocka_unit_test(acceptance_is_called_uncontrolled_and_names_the_subsystem),
+      cmocka_unit_test(with_a_way_back_acceptance_is_controlled),
+      cmocka_unit_test(steps_with_too_large_an_error_are_kept_and_counted),
+      cmocka_unit_test(estimators_that_repeat_steps_are_refused_by_name),
+      cmocka_unit_test(without_a_word_the_estimator_is_one_that_needs_no_way_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

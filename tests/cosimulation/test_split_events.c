@@ -202,6 +202,35 @@ static void bounces_that_pile_up_are_an_error(void **state) {
   cosim_close(&c);
 }
 
+#define CONTROL "cosimulation.order=auto;cosimulation.step={rtol: 1e-6, estimator: cv}"
+
+static void with_step_control_an_event_ends_its_step(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit"};
+  int                      n_whole;
+  const double             exact = end_value(BALL BOUNCE, NULL, true, "bob.x", &n_whole);
+  for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; ++k) {
+    char  sets[COSIM_TEXT];
+    cosim c;
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s;%s", schemes[k], CONTROL);
+    assert_int_equal(cosim_open(&c, BALL BOUNCE, sets), YOKE_OK);
+    must_run(&c);
+    CHECK_NEAR(value_of(&c, "bob.x"), exact, 1e-6);
+    assert_int_equal(c.summary.n_events, n_whole);
+    assert_int_equal(c.summary.macro.reduced_by[YOKE_REDUCED_BY_EVENT], n_whole);
+    assert_true(c.summary.macro.rejected_by[YOKE_REDUCED_BY_EVENT] >= n_whole);
+    cosim_close(&c);
+  }
+}
+
+static void with_step_control_a_hit_changes_velocities_across_a_joint(void **state) {
+  (void)state;
+  const double exact = end_value(PENDULUM HIT PUSH, NULL, true, "lower.angle", NULL);
+  CHECK_NEAR(end_value(PENDULUM HIT PUSH, "cosimulation.order=auto;cosimulation.step={rtol: 1e-6}", false,
+                       "lower.angle", NULL),
+             exact, 1e-5);
+}
+
 /* ---- switching loads ---- */
 
 typedef struct points {
@@ -233,6 +262,29 @@ static void a_jump_of_a_load_does_not_disturb_multipliers(void **state) {
   CHECK_NEAR(end_value(PENDULUM PUSH, NULL, false, "lower.angle", NULL), exact, 1e-8);
 }
 
+typedef struct first_step { /* behind the switch */
+  double t, H;
+} first_step;
+
+static void look_behind(void *user, double t, const double *q, const double *v) {
+  (void)q, (void)v;
+  first_step *s = user;
+  if (s->t == 0.3021) s->H = t - s->t;
+  s->t = t;
+}
+
+static void step_control_hits_a_switch_and_begins_anew_behind_it(void **state) {
+  (void)state;
+  first_step s = {0};
+  cosim      c;
+  assert_int_equal(cosim_open(&c, PENDULUM PUSH, "cosimulation.order=auto;cosimulation.step={rtol: 1e-5}"), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, look_behind, &s), YOKE_OK);
+  assert_true(s.H > 0.0);
+  CHECK_BELOW(s.H, 0.8e-4 * (1.0 + 1e-9)); /* the first step of the run */
+  assert_int_equal(c.summary.macro.reduced_by[YOKE_REDUCED_BY_SWITCH], 1);
+  cosim_close(&c);
+}
+
 /* A push that a solver with large steps would not see. */
 static void a_short_impulse_on_a_system_at_rest_is_not_missed(void **state) {
   (void)state;
@@ -257,6 +309,9 @@ int main(void) {
       cmocka_unit_test(events_are_the_same_bits_for_any_number_of_threads),
       cmocka_unit_test(without_a_way_back_an_event_is_reported_and_acts_late),
       cmocka_unit_test(bounces_that_pile_up_are_an_error),
+      cmocka_unit_test(with_step_control_an_event_ends_its_step),
+      cmocka_unit_test(with_step_control_a_hit_changes_velocities_across_a_joint),
+      cmocka_unit_test(step_control_hits_a_switch_and_begins_anew_behind_it),
       cmocka_unit_test(the_macro_grid_hits_the_switch_of_a_load),
       cmocka_unit_test(a_jump_of_a_load_does_not_disturb_multipliers),
       cmocka_unit_test(a_short_impulse_on_a_system_at_rest_is_not_missed),

@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "check.h"
+
 #include "io/compare.h"
 #include "io/csv.h"
 #include "io/result_writer.h"
@@ -290,8 +292,19 @@ static void write_split(fixture *f, const char *path) {
   assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
   for (int k = 0; k < 7; ++k) {
     const double         values[2] = {k, -0.5 * k};
-    const yoke_macro_row row       = {
-              .t = 0.01 * (k + 1), .H = 0.01, .order = 2, .iterations = k, .integrations = 6, .channels = values};
+    const yoke_macro_row row       = {.t            = 0.01 * (k + 1),
+                                      .H            = k == 3 ? 0.002 : 0.01,
+                                      .order        = k < 2 ? k : 2,
+                                      .iterations   = k,
+                                      .integrations = 6,
+                                      .error        = 0.1 * k,
+                                      .rejected     = {k == 3 ? 2 : 0, 0, 0, k == 5 ? 1 : 0},
+                                      .reduced_by   = k == 3   ? 0
+                                                      : k == 5 ? 3
+                                                      : k == 6 ? 5
+                                                               : YOKE_N_REASONS,
+                                      .is_forced    = k == 4,
+                                      .channels     = values};
     assert_int_equal(yoke_result_writer_macro(writer, f->ctx, &row), YOKE_OK);
     for (int i = 0; i < 3; ++i)
       yoke_result_writer_part(writer, i, &(yoke_counters){.steps = 10 * k + i, .evaluations = k});
@@ -321,6 +334,26 @@ static void hdf5_of_a_split_run_has_the_quantities_of_the_whole_model(void **sta
   assert_int_equal(facts.n_macro_steps, 7);
   assert_int_equal(facts.order, 2);
   assert_true(facts.macro_step == 0.01);
+  yoke_result_close(&result);
+}
+
+static void the_report_of_macro_steps_follows_from_the_file(void **state) {
+  fixture          *f = *state;
+  char              path[128];
+  yoke_result      *result;
+  yoke_result_facts facts;
+  write_split(f, in_folder(f, "a.h5", path));
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  yoke_result_facts_get(result, &facts);
+  assert_int_equal(facts.report.steps, 7);
+  assert_true(facts.report.smallest == 0.002 && facts.report.largest == 0.01);
+  CHECK_NEAR(facts.report.mean, (6 * 0.01 + 0.002) / 7, 1e-17);
+  CHECK_NEAR(facts.report.largest_error, 0.6, 1e-15);
+  const int64_t rejected[] = {2, 0, 0, 1}, reduced[] = {1, 0, 0, 1, 0, 1}, degrees[] = {1, 1, 5, 0, 0, 0};
+  assert_memory_equal(facts.report.rejected, rejected, sizeof rejected);
+  assert_memory_equal(facts.report.reduced, reduced, sizeof reduced);
+  assert_memory_equal(facts.report.degrees, degrees, sizeof degrees);
+  assert_int_equal(facts.report.forced, 1);
   yoke_result_close(&result);
 }
 
@@ -637,6 +670,7 @@ int main(void) {
       TEST(hdf5_tells_about_its_run),
       TEST(hdf5_of_a_split_run_has_the_quantities_of_the_whole_model),
       TEST(hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems),
+      TEST(the_report_of_macro_steps_follows_from_the_file),
       TEST(hdf5_holds_many_quantities),
       TEST(killed_run_leaves_a_readable_file),
       TEST(repair_clears_the_mark_of_a_killed_run),

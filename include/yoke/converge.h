@@ -1,0 +1,76 @@
+/* Convergence: errors and orders of coupling methods over macro steps. One call does what `yoke converge` does; nothing is printed. */
+#ifndef YOKE_CONVERGE_H
+#define YOKE_CONVERGE_H
+
+#include <yoke/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One coupling method: what it says replaces the model's settings; NULL: as the model (or the run's options) say. */
+typedef struct yoke_method_choice {
+  const char *scheme, *formulation, *decomposition, *extension, *index, *order;
+} yoke_method_choice;
+
+/* The words of a method that are given, as in "semi-implicit, force/force, order 2"; "as the model says" when there are none.
+ * `size` of at least 160 holds every one. */
+void yoke_method_label(const yoke_method_choice *method, char *text, size_t size);
+
+typedef struct yoke_converge_options {
+  yoke_run_options   run; /* model, overrides, threads, interrupt; out, csv, every, step and print are not used */
+  int                n_steps;
+  const char *const *steps; /* macro steps as in the model file: "1/200", "5 ms" */
+  int                n_methods;
+  const yoke_method_choice *methods;        /* n_methods 0: as the model says */
+  bool                      no_local;       /* without local errors */
+  const char               *reference;      /* solver of the whole model; NULL: exact where it can, else dop853 */
+  double                    reference_rtol; /* 0: 1e-13 */
+  const char               *csv, *svg;      /* files; NULL: none */
+  /* Share done, 0 to 1; false stops as an interrupt does. NULL: none. */
+  bool (*progress)(void *user, double share);
+  void *user;
+} yoke_converge_options;
+
+yoke_converge_options yoke_converge_options_default(void);
+
+enum {
+  YOKE_ERROR_GLOBAL_POSITION,
+  YOKE_ERROR_GLOBAL_VELOCITY,
+  YOKE_ERROR_LOCAL_POSITION,
+  YOKE_ERROR_LOCAL_VELOCITY,
+  YOKE_N_ERRORS
+};
+const char *yoke_error_name(int kind); /* "global position" */
+
+/* One run. */
+typedef struct yoke_converge_row {
+  double      H;                    /* [s] */
+  yoke_status status;               /* of the run; not YOKE_OK: errors are NaN */
+  char       *reason;               /* why not; NULL when YOKE_OK */
+  int64_t     macro_steps;          /* done */
+  double      error[YOKE_N_ERRORS]; /* NRMSE at the macro points; NaN: not known */
+  double order[YOKE_N_ERRORS]; /* log(e / e') / log(H / H') against the row before of the same method; NaN: not known */
+} yoke_converge_row;
+
+typedef struct yoke_convergence {
+  char              *name; /* of the model */
+  double             t_start, t_end;
+  char               reference[24]; /* solver of the reference */
+  int                n_methods, n_steps;
+  char             **labels; /* [n_methods] */
+  yoke_converge_row *rows;   /* [n_methods, n_steps] */
+} yoke_convergence;
+
+/* Runs every method with every step against the whole model. A run that fails is a row that says so. Gives (release in any case).
+ *   YOKE_OK             at least one row is good
+ *   YOKE_E_INTERRUPTED  stopped; rows that are missing say so, files are written with the others
+ *   YOKE_E_IO           a file could not be written
+ * and, when no row is good, the status of the first one; what loading the model gives. */
+yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence *out);
+void        yoke_convergence_release(yoke_convergence *convergence);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,298 @@
+/* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
+#include "analysis/convergence.h"
+#include "base/text.h"
+#include "io/method_choice.h"
+#include "io/run.h"
+#include "plot/plot.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LABEL = 200, MAX_SLOPES = 4 };
+
+yoke_converge_options yoke_converge_options_default(void) {
+  return (yoke_converge_options){.run = yoke_run_options_default()};
+}
+
+const char *yoke_error_name(int kind) {
+  static const char *const names[YOKE_N_ERRORS] = {"global position", "global velocity", "local position",
+                                                   "local velocity"};
+  return kind >= 0 && kind < YOKE_N_ERRORS ? names[kind] : "";
+}
+
+/* ---- runs ---- */
+
+typedef struct study {
+  yoke_context                *ctx;
+  const yoke_converge_options *options;
+  yoke_convergence            *out;
+  int                          n_done;         /* runs */
+  double                       t_start, t_end; /* of the present one */
+} study;
+
+static bool report(void *user, double t) {
+  const study                 *s = user;
+  const yoke_converge_options *o = s->options;
+  if (o->run.interrupted != NULL && *o->run.interrupted != 0) return false;
+  const double part = s->t_end > s->t_start ? (t - s->t_start) / (s->t_end - s->t_start) : 1.0;
+  const double all  = (double)s->out->n_methods * (double)s->out->n_steps;
+  return o->progress == NULL || o->progress(o->user, ((double)s->n_done + part) / all);
+}
+
+static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const yoke_run_options *run,
+                           yoke_converge_row *row) {
+  const yoke_converge_options *o          = s->options;
+  yoke_simulation             *simulation = NULL;
+  yoke_error_request           request    = {.model = model, .progress = report, .user = s};
+  model->output.every                     = model->t_end - model->t_start; /* no samples between */
+  s->t_start                              = model->t_start;
+  s->t_end                                = model->t_end;
+  if (!(model->cosimulation.step > 0.0))
+    return yoke_fail(ctx, YOKE_E_USAGE, "a macro step that is chosen during the run has no order; give numbers");
+  row->H             = model->cosimulation.step;
+  yoke_status status = yoke_run_simulation(ctx, run, model, &simulation);
+  if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
+  if (status == YOKE_OK && !o->no_local)
+    status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);
+  if (status == YOKE_OK) {
+    snprintf(s->out->reference, sizeof s->out->reference, "%s", yoke_reference_solver(request.global));
+    status = yoke_convergence_measure(ctx, simulation, &request, row->error, &row->macro_steps);
+  }
+  yoke_reference_destroy(&request.global);
+  yoke_reference_destroy(&request.local);
+  yoke_simulation_destroy(&simulation);
+  return status;
+}
+
+/* First error of the context, or what the status means. */
+static char *reason_of(const yoke_context *ctx, yoke_status status) {
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+    if (yoke_context_message_severity(ctx, i) == YOKE_SEVERITY_ERROR)
+      return yoke_text_copy(yoke_context_message(ctx, i));
+  }
+  return yoke_text_copy(yoke_status_text(status));
+}
+
+/* One run; its messages stay in the row. YOKE_E_MEMORY, YOKE_E_INTERRUPTED: the study ends. */
+static yoke_status run_one(study *s, const yoke_method_choice *method, const char *step, const char **sets,
+                           yoke_converge_row *row) {
+  yoke_context          *ctx   = NULL;
+  yoke_model            *model = NULL;
+  char                   text[64];
+  const yoke_run_options run = yoke_method_options(&s->options->run, method, step, sets, text);
+  if (yoke_context_create(&ctx) != YOKE_OK) return yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  row->status = yoke_run_load(ctx, &run, &model);
+  if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
+  if (row->status != YOKE_OK) row->reason = reason_of(ctx, row->status);
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  ++s->n_done;
+  if (row->status == YOKE_E_INTERRUPTED) return yoke_fail(s->ctx, YOKE_E_INTERRUPTED, "interrupted");
+  if (row->status == YOKE_E_MEMORY) return yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  return YOKE_OK;
+}
+
+static void find_orders(yoke_convergence *c) {
+  for (int m = 0; m < c->n_methods; ++m) {
+    for (int k = 1; k < c->n_steps; ++k) {
+      yoke_converge_row *row = &c->rows[m * c->n_steps + k], *before = row - 1;
+      for (int e = 0; e < YOKE_N_ERRORS; ++e) {
+        const double order = log(row->error[e] / before->error[e]) / log(row->H / before->H);
+        if (isfinite(order)) row->order[e] = order;
+      }
+    }
+  }
+}
+
+/* ---- files ---- */
+
+static void put_number(FILE *file, double value) {
+  char text[YOKE_NUMBER_SIZE];
+  yoke_number_text(value, text);
+  fputs(text, file);
+}
+
+static void put_quoted(FILE *file, const char *text) {
+  fputc('"', file);
+  for (const char *c = text; *c != '\0'; ++c) {
+    if (*c == '"') fputc('"', file);
+    fputc(*c == '\n' ? ' ' : *c, file);
+  }
+  fputc('"', file);
+}
+
+static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_convergence *c) {
+  errno      = 0;
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno));
+  fputs("method,H,global position,global velocity,local position,local velocity,order global position,order global "
+        "velocity,order local position,order local velocity,status\n",
+        file);
+  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+    const yoke_converge_row *row = &c->rows[i];
+    put_quoted(file, c->labels[i / c->n_steps]);
+    fputc(',', file);
+    put_number(file, row->H);
+    for (int e = 0; e < 2 * YOKE_N_ERRORS; ++e) {
+      fputc(',', file);
+      put_number(file, e < YOKE_N_ERRORS ? row->error[e] : row->order[e - YOKE_N_ERRORS]);
+    }
+    fputc(',', file);
+    put_quoted(file, row->status == YOKE_OK ? "done"
+                     : row->reason != NULL  ? row->reason
+                                            : yoke_status_text(row->status));
+    fputc('\n', file);
+  }
+  const bool failed = ferror(file) != 0, closed = fclose(file) == 0;
+  return !failed && closed ? YOKE_OK
+                           : yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
+}
+
+/* Triangles below the lowest line of each order that occurs, at most MAX_SLOPES: between two steps. */
+static int find_slopes(const yoke_convergence *c, int e, yoke_plot_slope *slopes) {
+  int n = 0;
+  for (int p = 1; p <= 12 && n < MAX_SLOPES; ++p) {
+    double lowest = INFINITY, H = 0.0, factor = 1.0;
+    for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+      const yoke_converge_row *row = &c->rows[i];
+      if (i % c->n_steps == 0 || !(fabs(row->order[e] - p) < 0.3)) continue;
+      const double ratio = row[-1].H / row->H, end = fmin(row->error[e], row[-1].error[e]);
+      if (!(end < lowest) || ratio == 1.0) continue;
+      lowest = end;
+      H      = fmin(row->H, row[-1].H);
+      factor = ratio > 1.0 ? ratio : 1.0 / ratio;
+    }
+    if (!isfinite(lowest) || !(lowest > 0.0)) continue;
+    slopes[n++] = (yoke_plot_slope){.x = H, .y = lowest / 2.5, .factor = fmin(factor, 4.0), .slope = p};
+  }
+  return n;
+}
+
+static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_convergence *c, bool has_local) {
+  const int         n_errors = has_local ? YOKE_N_ERRORS : 2;
+  const size_t      n_rows   = (size_t)c->n_methods * (size_t)c->n_steps;
+  yoke_plot_panel   panels[YOKE_N_ERRORS];
+  yoke_plot_slope   slopes[YOKE_N_ERRORS][MAX_SLOPES];
+  yoke_plot_series *series = yoke_allocate((size_t)c->n_methods * YOKE_N_ERRORS, sizeof *series);
+  double           *x      = yoke_allocate(n_rows * (1 + YOKE_N_ERRORS), sizeof *x);
+  yoke_status       status = series != NULL && x != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  for (size_t i = 0; status == YOKE_OK && i < n_rows; ++i) {
+    x[i] = c->rows[i].H;
+    for (int e = 0; e < YOKE_N_ERRORS; ++e) x[(size_t)(1 + e) * n_rows + i] = c->rows[i].error[e];
+  }
+  for (int e = 0; status == YOKE_OK && e < n_errors; ++e) {
+    for (int m = 0; m < c->n_methods; ++m) {
+      series[e * c->n_methods + m] = (yoke_plot_series){.label     = c->labels[m],
+                                                        .n         = c->n_steps,
+                                                        .x         = x + m * c->n_steps,
+                                                        .y         = x + (size_t)(1 + e) * n_rows + m * c->n_steps,
+                                                        .has_marks = true,
+                                                        .style     = m};
+    }
+    panels[e] = (yoke_plot_panel){.title    = yoke_error_name(e),
+                                  .x        = {.caption = "macro step H [s]", .is_log = true},
+                                  .y        = {.caption = "NRMSE [1]", .is_log = true},
+                                  .n_series = c->n_methods,
+                                  .series   = series + e * c->n_methods,
+                                  .n_slopes = find_slopes(c, e, slopes[e]),
+                                  .slopes   = slopes[e]};
+  }
+  char title[MAX_LABEL];
+  snprintf(title, sizeof title, "%s: coupling error", c->name != NULL && c->name[0] != '\0' ? c->name : "model");
+  const yoke_plot_figure figure = {.title = title,
+                                   .description =
+                                       "Error of the co-simulation against the whole model over the macro step",
+                                   .n_columns = 2,
+                                   .n_rows    = n_errors / 2,
+                                   .panels    = panels};
+  if (status == YOKE_OK) status = yoke_plot_write(ctx, path, &figure);
+  free(series);
+  free(x);
+  return status;
+}
+
+/* ---- the study ---- */
+
+static yoke_status prepare(study *s, const yoke_method_choice *methods) {
+  yoke_convergence *c     = s->out;
+  yoke_model       *model = NULL;
+  YOKE_TRY(yoke_run_load(s->ctx, &s->options->run, &model));
+  yoke_status status = YOKE_OK;
+  if (model->n_parts == 0)
+    status = yoke_fail(s->ctx, YOKE_E_USAGE, "'%s' has no split: there is no coupling whose error could be measured",
+                       s->options->run.model);
+  c->name    = yoke_text_copy(model->name != NULL ? model->name : "");
+  c->t_start = model->t_start;
+  c->t_end   = model->t_end;
+  c->labels  = yoke_allocate((size_t)c->n_methods, sizeof *c->labels);
+  c->rows    = yoke_allocate((size_t)c->n_methods * (size_t)c->n_steps, sizeof *c->rows);
+  bool ok    = c->name != NULL && c->labels != NULL && c->rows != NULL;
+  for (int m = 0; ok && m < c->n_methods; ++m) {
+    char label[MAX_LABEL];
+    yoke_method_label(&methods[m], label, sizeof label);
+    c->labels[m] = yoke_text_copy(label);
+    ok           = c->labels[m] != NULL;
+  }
+  for (int i = 0; ok && i < c->n_methods * c->n_steps; ++i) {
+    c->rows[i].H      = NAN;
+    c->rows[i].status = YOKE_E_INTERRUPTED; /* until it is run */
+    for (int e = 0; e < YOKE_N_ERRORS; ++e) c->rows[i].error[e] = c->rows[i].order[e] = NAN;
+  }
+  if (status == YOKE_OK && !ok) status = yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_model_destroy(&model);
+  return status;
+}
+
+/* When no run is good, the reason of the first one is the reason of the study. */
+static yoke_status verdict(study *s) {
+  const yoke_convergence *c = s->out;
+  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+    if (c->rows[i].status == YOKE_OK) return YOKE_OK;
+  }
+  return yoke_fail(s->ctx, c->rows[0].status, "no run came to its end; the first one (%s): %s", c->labels[0],
+                   c->rows[0].reason != NULL ? c->rows[0].reason : "");
+}
+
+static yoke_status write_files(study *s, yoke_status status) {
+  const yoke_converge_options *o = s->options;
+  if (o->csv != NULL) {
+    const yoke_status written = write_csv(s->ctx, o->csv, s->out);
+    if (status == YOKE_OK) status = written;
+  }
+  if (o->svg != NULL) {
+    const yoke_status written = write_svg(s->ctx, o->svg, s->out, !o->no_local);
+    if (status == YOKE_OK) status = written;
+  }
+  return status;
+}
+
+yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence *out) {
+  static const yoke_method_choice plain   = {0};
+  const yoke_method_choice       *methods = options->n_methods > 0 ? options->methods : &plain;
+  *out = (yoke_convergence){.n_methods = options->n_methods > 0 ? options->n_methods : 1, .n_steps = options->n_steps};
+  study s = {.ctx = ctx, .options = options, .out = out};
+  if (options->n_steps < 1) return yoke_fail(ctx, YOKE_E_USAGE, "no macro steps are given");
+  const char **sets     = yoke_allocate((size_t)options->run.n_sets + 1, sizeof *sets);
+  yoke_status  status   = sets != NULL ? prepare(&s, methods) : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  const bool   is_ready = status == YOKE_OK;
+  for (int m = 0; m < out->n_methods && status == YOKE_OK; ++m) {
+    for (int k = 0; k < out->n_steps && status == YOKE_OK; ++k)
+      status = run_one(&s, &methods[m], options->steps[k], sets, &out->rows[m * out->n_steps + k]);
+  }
+  free(sets);
+  if (!is_ready) return status;
+  find_orders(out);
+  if (status == YOKE_OK) status = verdict(&s);
+  return status == YOKE_E_MEMORY ? status : write_files(&s, status);
+}
+
+void yoke_convergence_release(yoke_convergence *c) {
+  for (int m = 0; c->labels != NULL && m < c->n_methods; ++m) free(c->labels[m]);
+  for (int i = 0; c->rows != NULL && i < c->n_methods * c->n_steps; ++i) free(c->rows[i].reason);
+  free(c->name);
+  free(c->labels);
+  free(c->rows);
+  *c = (yoke_convergence){0};
+}

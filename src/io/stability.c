@@ -1,0 +1,231 @@
+/* Stability studies: all methods in all cases. Public part: yoke/stability.h. */
+#include "analysis/test_model.h"
+#include "base/text.h"
+#include "io/run.h"
+#include "io/stability_target.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LABEL = 400 };
+
+yoke_stability_options yoke_stability_options_default(void) {
+  return (yoke_stability_options){.run = yoke_run_options_default()};
+}
+
+double yoke_stability_axis_value(const yoke_stability_axis *axis, int i) {
+  if (axis->name == NULL || i <= 0 || axis->n <= 1) return axis->from;
+  if (i >= axis->n - 1) return axis->to;
+  const double share = (double)i / (double)(axis->n - 1);
+  if (axis->is_log) return pow(10.0, log10(axis->from) + share * (log10(axis->to) - log10(axis->from)));
+  return axis->from + share * (axis->to - axis->from);
+}
+
+/* ---- checks ---- */
+
+static yoke_status check_axis(yoke_context *ctx, const char *which, const yoke_stability_axis *axis) {
+  if (axis->name == NULL) return YOKE_OK;
+  if (axis->n < 2 || axis->n > 20000)
+    return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): %d points, expected 2 to 20000", which, axis->name, axis->n);
+  if (!isfinite(axis->from) || !isfinite(axis->to) || axis->from == axis->to)
+    return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected two different finite numbers", which,
+                     axis->name, axis->from, axis->to);
+  if (axis->is_log && !(axis->from > 0.0 && axis->to > 0.0))
+    return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected numbers > 0 on a logarithmic axis",
+                     which, axis->name, axis->from, axis->to);
+  return YOKE_OK;
+}
+
+static yoke_status check_options(yoke_context *ctx, const yoke_stability_options *o) {
+  YOKE_TRY(check_axis(ctx, "x", &o->x));
+  YOKE_TRY(check_axis(ctx, "y", &o->y));
+  if (o->y.name != NULL && o->x.name == NULL) return yoke_fail(ctx, YOKE_E_USAGE, "axis y is given without axis x");
+  if (o->x.name == NULL && (o->out != NULL || o->csv != NULL || o->svg != NULL))
+    return yoke_fail(ctx, YOKE_E_USAGE, "files are written of maps and lines; give an axis x");
+  if (o->find_limit && o->x.name != NULL)
+    return yoke_fail(ctx, YOKE_E_USAGE, "either the limit or a map, not both: leave the axes away");
+  if (o->y.name != NULL && (double)o->x.n * o->y.n > 1e8)
+    return yoke_fail(ctx, YOKE_E_USAGE, "a map of %d x %d points is too large, expected at most 1e8", o->x.n, o->y.n);
+  return YOKE_OK;
+}
+
+/* ---- cases ---- */
+
+/* Settings of the options followed by those of a case, which are separated at commas. Gives storage. */
+typedef struct case_sets {
+  int          n;
+  const char **sets;
+  char        *storage;
+} case_sets;
+
+static void case_release(case_sets *c) {
+  free(c->sets);
+  free(c->storage);
+  *c = (case_sets){0};
+}
+
+static yoke_status case_create(yoke_context *ctx, const yoke_stability_options *o, const char *text, case_sets *out) {
+  size_t n = (size_t)o->run.n_sets + 1;
+  for (const char *c = text; *c != '\0'; ++c) n += *c == ',';
+  *out = (case_sets){.sets = yoke_allocate(n + 1, sizeof *out->sets), .storage = yoke_text_copy(text)};
+  if (out->sets == NULL || out->storage == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  for (int i = 0; i < o->run.n_sets; ++i) out->sets[out->n++] = o->run.sets[i];
+  for (char *at = out->storage; *at != '\0';) {
+    char *next = at + strcspn(at, ",");
+    if (*next == ',') *next++ = '\0';
+    while (*at == ' ') ++at;
+    if (*at != '\0') out->sets[out->n++] = at;
+    at = next;
+  }
+  return YOKE_OK;
+}
+
+/* ---- rows ---- */
+
+typedef struct study {
+  const yoke_stability_options *options;
+  const yoke_stability_target  *target;
+  yoke_stability_table         *out;
+  int                           n_done; /* rows */
+} study;
+
+static bool report(void *user, double share) {
+  const study                  *s = user;
+  const yoke_stability_options *o = s->options;
+  if (o->run.interrupted != NULL && *o->run.interrupted != 0) return false;
+  return o->progress == NULL || o->progress(o->user, ((double)s->n_done + share) / (double)s->out->n_rows);
+}
+
+static char *make_label(const yoke_method_choice *method, const char *text) {
+  char label[MAX_LABEL];
+  yoke_method_label(method, label, sizeof label);
+  const bool   is_plain = strcmp(label, "as the model says") == 0;
+  const size_t n        = is_plain && text[0] != '\0' ? 0 : strlen(label);
+  if (text[0] != '\0') snprintf(label + n, sizeof label - n, "%s%s", n > 0 ? ", " : "", text);
+  return yoke_text_copy(label);
+}
+
+static yoke_status ask(yoke_context *ctx, study *s, const yoke_stability_variant *v, yoke_stability_row *row) {
+  const yoke_stability_table *t = s->out;
+  if (s->options->find_limit) return s->target->limit(ctx, v, row, report, s);
+  if (s->options->x.name == NULL)
+    return report(s, 0.0) ? s->target->point(ctx, v, row) : yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
+  const size_t n = (size_t)t->nx * (size_t)t->ny;
+  row->values    = yoke_allocate(n, sizeof *row->values);
+  if (row->values == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for a map of %d x %d", t->nx, t->ny);
+  const yoke_status status = s->target->map(ctx, v, row, report, s);
+  for (size_t i = 0; i < n; ++i) row->n_stable += row->values[i] <= 1.0 + yoke_stability_slack;
+  return status;
+}
+
+/* One row; its messages stay in it. Only memory and interrupts end the study. */
+static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_variant *v, const char *text,
+                            yoke_stability_row *row) {
+  yoke_context *own = NULL;
+  if (yoke_context_create(&own) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  row->label  = make_label(v->method, text);
+  row->status = row->label != NULL ? ask(own, s, v, row) : YOKE_E_MEMORY;
+  if (row->status != YOKE_OK) {
+    const char *reason = yoke_status_text(row->status);
+    for (size_t i = yoke_context_n_messages(own); i-- > 0;) {
+      if (yoke_context_message_severity(own, i) == YOKE_SEVERITY_ERROR) reason = yoke_context_message(own, i);
+    }
+    row->reason = yoke_text_copy(reason);
+  }
+  yoke_context_destroy(&own);
+  ++s->n_done;
+  if (row->status == YOKE_E_MEMORY) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (row->status == YOKE_E_INTERRUPTED) return yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
+  return YOKE_OK;
+}
+
+static yoke_status run_cases(yoke_context *ctx, study *s) {
+  static const yoke_method_choice plain   = {0};
+  static const char *const        no_case = "";
+  const yoke_stability_options   *o       = s->options;
+  const yoke_method_choice       *methods = o->n_methods > 0 ? o->methods : &plain;
+  const char *const              *cases   = o->n_cases > 0 ? o->cases : &no_case;
+  const int   n_methods = o->n_methods > 0 ? o->n_methods : 1, n_cases = o->n_cases > 0 ? o->n_cases : 1;
+  yoke_status status = YOKE_OK;
+  for (int c = 0; c < n_cases && status == YOKE_OK; ++c) {
+    case_sets sets;
+    status = case_create(ctx, o, cases[c], &sets);
+    for (int m = 0; m < n_methods && status == YOKE_OK; ++m) {
+      const yoke_stability_variant v = {.options = o, .method = &methods[m], .n_sets = sets.n, .sets = sets.sets};
+      status                         = fill_row(ctx, s, &v, cases[c], &s->out->rows[c * n_methods + m]);
+    }
+    case_release(&sets);
+  }
+  return status;
+}
+
+/* ---- the study ---- */
+
+static double *axis_values(const yoke_stability_axis *axis) {
+  double *values = yoke_allocate((size_t)axis->n, sizeof *values);
+  for (int i = 0; values != NULL && i < axis->n; ++i) values[i] = yoke_stability_axis_value(axis, i);
+  return values;
+}
+
+static yoke_status prepare(yoke_context *ctx, study *s) {
+  const yoke_stability_options *o = s->options;
+  yoke_stability_table         *t = s->out;
+  yoke_test_model_kind          kind;
+  YOKE_TRY(check_options(ctx, o));
+  t->is_test_model = yoke_test_model_find(o->run.model, &kind);
+  s->target        = t->is_test_model ? &yoke_closed_form_target : &yoke_engine_target;
+  t->model         = yoke_text_copy(o->run.model);
+  t->n_rows        = (o->n_methods > 0 ? o->n_methods : 1) * (o->n_cases > 0 ? o->n_cases : 1);
+  t->rows          = yoke_allocate((size_t)t->n_rows, sizeof *t->rows);
+  t->nx            = o->x.name != NULL ? o->x.n : 0;
+  t->ny            = o->y.name != NULL ? o->y.n : t->nx > 0 ? 1 : 0;
+  if (o->x.name != NULL) t->x = axis_values(&o->x);
+  if (o->y.name != NULL) t->y = axis_values(&o->y);
+  if (t->model == NULL || t->rows == NULL || (o->x.name != NULL && t->x == NULL) || (o->y.name != NULL && t->y == NULL))
+    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  for (int i = 0; i < t->n_rows; ++i) t->rows[i].status = YOKE_E_INTERRUPTED; /* until it is done */
+  if (t->is_test_model) return YOKE_OK;
+  yoke_model *model = NULL; /* a file that cannot be read is no matter of rows */
+  if (o->n_cases == 0 && o->n_methods == 0) return YOKE_OK;
+  const yoke_status status = yoke_run_load(ctx, &o->run, &model);
+  yoke_model_destroy(&model);
+  return status;
+}
+
+static yoke_status verdict(yoke_context *ctx, const yoke_stability_table *t) {
+  for (int i = 0; i < t->n_rows; ++i) {
+    if (t->rows[i].status == YOKE_OK) return YOKE_OK;
+  }
+  if (t->n_rows == 1)
+    return yoke_fail(ctx, t->rows[0].status, "%s", t->rows[0].reason != NULL ? t->rows[0].reason : "");
+  return yoke_fail(ctx, t->rows[0].status, "no method is possible; the first one (%s): %s", t->rows[0].label,
+                   t->rows[0].reason != NULL ? t->rows[0].reason : "");
+}
+
+yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options, yoke_stability_table *out) {
+  *out               = (yoke_stability_table){0};
+  study       s      = {.options = options, .out = out};
+  yoke_status status = prepare(ctx, &s);
+  if (status != YOKE_OK) return status;
+  status = run_cases(ctx, &s);
+  if (status == YOKE_OK) status = verdict(ctx, out);
+  if (options->x.name != NULL && (status == YOKE_OK || status == YOKE_E_INTERRUPTED)) {
+    const yoke_status written = yoke_stability_write(ctx, options, out);
+    if (status == YOKE_OK) status = written;
+  }
+  return status;
+}
+
+void yoke_stability_table_release(yoke_stability_table *t) {
+  for (int i = 0; t->rows != NULL && i < t->n_rows; ++i) {
+    free(t->rows[i].label);
+    free(t->rows[i].reason);
+    free(t->rows[i].values);
+  }
+  free(t->model);
+  free(t->rows);
+  free(t->x);
+  free(t->y);
+  *t = (yoke_stability_table){0};
+}

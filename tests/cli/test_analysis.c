@@ -1,0 +1,115 @@
+/* yoke converge and yoke stability from the shell. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../plot/xml.h"
+#include "program.h"
+
+static void converge_prints_errors_and_orders(void **state) {
+  fixture *f = *state;
+  assert_int_equal(
+      yoke(f, "converge examples/two-mass.yaml --steps 1/200,1/400 --order 0,1 --csv @/c.csv --svg @/c.svg"), 0);
+  assert_says(f->out, "reference  the whole model, solver exact");
+  assert_says(f->out, "order 1\n");
+  assert_says(f->out, "0.0025");
+  assert_says(f->out, " 2.0"); /* order of the second line */
+  char path[128], *svg = read_text(in_folder(f, "c.svg", path));
+  xml_expect_good(svg);
+  free(svg);
+  free(read_text(in_folder(f, "c.csv", path)));
+}
+
+static void converge_needs_steps_and_knows_its_words(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml"), 2);
+  assert_says(f->err, "--steps");
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1e-3,"), 2);
+  assert_says(f->err, "empty word");
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1e-3 --order 1,9"), 2);
+  assert_says(f->err, "unknown order '9'");
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1e-3 --index 4"), 2);
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1e-3 --reference-rtol x"), 2);
+  assert_int_equal(yoke(f, "converge @/none.yaml --steps 1e-3"), 7);
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps abc"), 3);
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1e-2 --csv @/no/such.csv"), 7);
+}
+
+static void converge_gives_json(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1/200,1/400 --no-local --json"), 0);
+  assert_says(f->out, "\"global_position\"");
+  assert_says(f->out, "\"local_position\": null");
+}
+
+static void stability_prints_a_radius_with_twelve_digits(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "stability two-mass --set re=-0.1 --set im=2.5 --order 1 --point"), 0);
+  assert_string_equal(f->out, "1.51017686464\n");
+  assert_says(f->err, "unstable");
+  assert_int_equal(yoke(f, "stability two-mass --set re=-0.1 --set im=2.5 --order 0,1 --point -q"), 0);
+  assert_string_equal(f->out, "0.904837418036\torder 0\n1.51017686464\torder 1\n");
+}
+
+static void stability_of_a_model_file_names_the_coupling(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "stability examples/two-mass.yaml --order 2 --limit"), 0);
+  assert_says(f->out, "above it: coupling 'coupling'");
+  assert_int_equal(yoke(f, "stability examples/two-mass.yaml --order 2 --step 0.09 --json"), 0);
+  assert_says(f->out, "\"stable\": false");
+  assert_says(f->out, "\"coupling\": \"coupling\"");
+}
+
+static void stability_draws_maps(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(
+      yoke(f, "stability two-mass-rigid --formulation baumgarte --order 0,1 --case mu=0.25 --case mu=1 --x re:-2:0:9 "
+              "--y im:0:2:9 --svg @/m.svg -o @/m.csv --threads 2"),
+      0);
+  assert_says(f->out, "of 81 points stable");
+  char *svg = read_text(in_folder(f, "m.svg", path));
+  xml_expect_good(svg);
+  assert_says(svg, "order 1, mu=0.25");
+  free(svg);
+  free(read_text(in_folder(f, "m.csv", path)));
+}
+
+static void stability_refuses_what_makes_no_sense(void **state) {
+  static const char *const bad[] = {"stability",
+                                    "stability two-mass --x re:-2:0",
+                                    "stability two-mass --x re:-2:0:ten",
+                                    "stability two-mass --x re:-2:0:5:ln",
+                                    "stability two-mass --point --limit",
+                                    "stability two-mass --limit --x re:-2:0:5",
+                                    "stability two-mass --y im:0:1:5",
+                                    "stability two-mass --svg a.svg",
+                                    "stability two-mass --set nothing=1",
+                                    "stability two-mass --order auto",
+                                    "stability examples/two-mass.yaml --step auto",
+                                    "converge examples/two-mass.yaml --steps auto",
+                                    "stability two-mass --scheme explicit --extension d"};
+  fixture                 *f     = *state;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    assert_int_equal(yoke(f, bad[i]), 2);
+    assert_says(f->err, "error: ");
+  }
+  assert_int_equal(yoke(f, "stability two-mas"), 2);
+  assert_says(f->err, "did you mean 'two-mass'?");
+  assert_int_equal(yoke(f, "stability @/none.yaml"), 7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(converge_prints_errors_and_orders),
+      TEST(converge_needs_steps_and_knows_its_words),
+      TEST(converge_gives_json),
+      TEST(stability_prints_a_radius_with_twelve_digits),
+      TEST(stability_of_a_model_file_names_the_coupling),
+      TEST(stability_draws_maps),
+      TEST(stability_refuses_what_makes_no_sense),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
