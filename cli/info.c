@@ -36,8 +36,11 @@ static void print_items(const char *label, int n, const yoke_model_item *items, 
 
 static void print_split(const yoke_model_facts *f, bool all) {
   if (f->n_parts == 0) return;
-  printf("%-14s %s, %s, order %d, macro step %.6g s\n", "cosimulation", f->scheme, f->sequence, f->order,
-         f->macro_step);
+  if (f->control[0])
+    printf("%-14s %s, %s, step control: %s\n", "cosimulation", f->scheme, f->sequence, f->control);
+  else
+    printf("%-14s %s, %s, order %d, macro step %.6g s\n", "cosimulation", f->scheme, f->sequence, f->order,
+           f->macro_step);
   const int parts = all || f->n_parts <= N_SHOWN ? f->n_parts : N_SHOWN;
   for (int i = 0; i < parts; ++i) {
     printf("%-14s %s  %s, solver %s\n", i == 0 ? "subsystems" : "", f->parts[i].name, f->parts[i].contents,
@@ -119,6 +122,7 @@ static void json_split(json *j, const yoke_model_facts *f) {
   json_text(j, "sequence", f->n_parts > 0 ? f->sequence : NULL);
   json_number(j, "order", f->n_parts > 0 ? (double)f->order : (double)NAN);
   json_number(j, "step", f->n_parts > 0 ? f->macro_step : (double)NAN);
+  json_text(j, "control", f->control[0] ? f->control : NULL);
 }
 
 static void json_model(json *j, const yoke_model_facts *f) {

@@ -147,7 +147,8 @@ typedef struct yoke_model_facts {
   yoke_coupling_item *couplings; /* [n_couplings] */
   char                scheme[16], sequence[16];
   int                 order;
-  double              macro_step; /* [s] */
+  double              macro_step;   /* [s] */
+  char                control[400]; /* what step control chooses and why; "": fixed step */
 } yoke_model_facts;
 
 /* Load, assemble and split, with the overrides of `options` (all that stand for keys, and `monolithic`). Gives. */

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 2000, POLISH = 4 };
+enum {
+  MAX_STEPS = 2000,
+  POLISH    = 4,
+  PATIENCE  = 150
+}; /* steps without a new smallest force after which there is no hope */
 
 static const double largest_turn = 0.2;   /* per step: angles [rad], and moves relative to the size of the model */
 static const double tolerance    = 1e-11; /* of accelerations, relative to those that the forces alone would give */
@@ -61,13 +65,17 @@ static yoke_status set_step(rest *r, double inverse) {
   if (r->ng > 0) memset(r->x + d->i_lambda, 0, (size_t)r->ng * sizeof *r->x); /* lambda itself is solved for */
   YOKE_TRY(e->ops->dae_rhs(e->self, d, r->whole->work, r->whole->model->t_start, r->x, NULL, r->F));
   memset(r->S, 0, n * n * sizeof *r->S);
+  for (int j = 0; j < r->nqs; ++j) { /* -K = -d(f + G^T lambda)/dq T; T is all but diagonal */
+    for (int k = 0; k < r->nv; ++k) {
+      const double T = r->dense[(size_t)j * nx + (size_t)(d->i_v + k)];
+      for (int i = 0; T != 0.0 && i < r->nv; ++i)
+        r->S[(size_t)k * n + (size_t)i] -= r->dense[(size_t)(d->i_a + i) * nx + (size_t)j] * T;
+    }
+  }
   for (int i = 0; i < r->nv; ++i) {
     const double *row = r->dense + (size_t)(d->i_a + i) * nx;
-    for (int k = 0; k < r->nv; ++k) {
-      double K = 0.0; /* d(f + G^T lambda)/dq T */
-      for (int j = 0; j < r->nqs; ++j) K += row[j] * r->dense[(size_t)j * nx + (size_t)(d->i_v + k)];
-      r->S[(size_t)k * n + (size_t)i] = inverse * r->M[(size_t)i * (size_t)r->nv + (size_t)k] - K;
-    }
+    for (int k = 0; k < r->nv; ++k)
+      r->S[(size_t)k * n + (size_t)i] += inverse * r->M[(size_t)i * (size_t)r->nv + (size_t)k];
     for (int g = 0; g < r->ng; ++g) r->S[(size_t)(r->nv + g) * n + (size_t)i] = -row[d->i_lambda + g];
     r->b[i] = r->F[d->i_a + i];
   }
@@ -132,7 +140,8 @@ static yoke_status relax(rest *r) {
   YOKE_TRY(acceleration(r, &largest, &where));
   r->scale       = fmax(r->scale, largest);
   double inverse = r->scale / (0.01 * r->size); /* 1/dtau: the first step moves by about a hundredth of the size */
-  int    n_still = 0;
+  int    n_still = 0, n_idle = 0;
+  double smallest = largest;
   for (int step = 0; step < MAX_STEPS; ++step) {
     if (largest <= tolerance * r->scale && (largest == 0.0 || ++n_still > POLISH)) return YOKE_OK;
     YOKE_TRY(set_step(r, inverse));
@@ -147,6 +156,9 @@ static yoke_status relax(rest *r) {
     YOKE_TRY(move(r));
     before = largest;
     YOKE_TRY(acceleration(r, &largest, &where));
+    n_idle   = largest < 0.99 * smallest ? 0 : n_idle + 1;
+    smallest = fmin(smallest, largest);
+    if (n_idle > PATIENCE) break;
     inverse *= largest < before ? fmax(largest / before, 0.1) : 0.5; /* forces may grow on the way down */
   }
   return largest <= 1e3 * tolerance * r->scale ? YOKE_OK : not_found(r, largest, where);

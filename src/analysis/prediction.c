@@ -8,7 +8,7 @@ enum {
   MAX_STATES = 200, /* of the bodies */
   MAX_ROWS   = 400, /* of the amplification matrix */
   DESCENTS   = 20,  /* halvings of the step while a stable one is searched */
-  BISECTIONS = 7
+  BISECTIONS = 6
 };
 
 static const double tolerance = 1e-6; /* of rho: an undamped model is at 1 up to rounding */

@@ -70,9 +70,14 @@ void yoke_controller_destroy(yoke_controller **controller) {
   *controller = NULL;
 }
 
+/* Multipliers with inner nodes keep a trace of a start with a low degree, and estimates by consistent values need no long past. */
+static bool starts_high(const yoke_controller *c) {
+  return c->estimator.way == YOKE_ESTIMATE_CONSISTENT || c->estimator.way == YOKE_ESTIMATE_MULTIPLIER;
+}
+
 void yoke_controller_restart(yoke_controller *c, double H) {
   c->H        = fmin(fmin(H, c->settings.initial), c->settings.max);
-  c->degree   = 0;
+  c->degree   = starts_high(c) ? c->settings.order_max : 0;
   c->n_failed = c->n_good = 0;
   c->starts               = true;
 }
@@ -209,7 +214,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
 
   const bool       is_fixed = c->settings.order_min == c->settings.order_max;
   yoke_error_norms norms    = estimate.norms;
-  if (v->degree != trial.degree && !is_fixed) error_ahead(c, &trial, v->accepted, v->degree, &norms);
+  if (v->degree != trial.degree && !is_fixed && !starts_high(c)) error_ahead(c, &trial, v->accepted, v->degree, &norms);
   const double ratio = isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
   v->ratio           = yoke_step_limited(&c->settings.rule, ratio, c->n_failed, v->is_lost || !isfinite(v->error));
 }

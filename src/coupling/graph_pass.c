@@ -10,8 +10,9 @@
  * ramp: the N + 1 known points count, so the corrector has degree min(k, N + 1) because k = 1 needs only u_N; ramp-low: one point less,
  * min(k, N). The explicit scheme extrapolates from what is known, so both give min(k, N). A history given at the start counts. */
 static int degree_now(const yoke_graph *g, const graph_wire *wire) {
-  const bool is_low = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
-                      g->is_controlled; /* estimates need k + 1 */
+  const bool by_nodes = g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES;
+  const bool is_low   = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
+                      (g->is_controlled && by_nodes); /* estimates from the predictor need k + 1 values */
   const int available = is_low ? g->n_past - 1 : g->n_past;
   for (int degree = g->wanted; degree > 0; --degree) {
     bool enough = true;
@@ -40,6 +41,7 @@ void graph_prepare(yoke_graph *g, double t_next) {
       graph_channel *channel = &g->channels[wire->first + k];
       const int      own     = channel->order < g->n_past - 1 ? channel->order : g->n_past - 1;
       channel->has_curve     = false;
+      if (is_own && own < g->degree) g->degree = own;
       wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
     }
   }

@@ -141,7 +141,7 @@ static unsigned mu_holds(const void *object) {
 /* s' = 0 makes int e = 0 for the error e of lambda(s): velocities are one order better than with a free multiplier. */
 static void mu_error_rule(const void *object, int degree, yoke_error_rule *out) {
   (void)object;
-  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 3}};
+  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {3, 3}};
 }
 
 /* The second multiplier of an exact motion is 0. */

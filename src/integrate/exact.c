@@ -20,7 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEGREE_MAX = 7, N_MATRICES = 7 };
+enum {
+  DEGREE_MAX  = 7,
+  N_MATRICES  = 7,
+  SMALL_LIMIT = 160 /* up to here a plain elimination is faster than LAPACK's, whose threads wait for each other */
+};
 
 typedef struct exact_self {
   int     n;            /* nq + nv */
@@ -65,6 +69,42 @@ static double row_norm(int rows, int cols, const double *X) {
     if (!(sum <= norm)) norm = sum;
   }
   return norm;
+}
+
+/* B := A^-1 B, both [N, N]; A is destroyed. Gaussian elimination with row pivoting. */
+static yoke_status solve_small(int N, double *restrict A, double *restrict B) {
+  for (int k = 0; k < N; ++k) {
+    int best = k;
+    for (int i = k + 1; i < N; ++i) {
+      if (fabs(A[(size_t)i * N + k]) > fabs(A[(size_t)best * N + k])) best = i;
+    }
+    double *a = A + (size_t)k * N, *b = B + (size_t)k * N;
+    if (!(fabs(A[(size_t)best * N + k]) > 0)) return YOKE_SINGULAR;
+    for (int j = 0; best != k && j < N; ++j) {
+      double *p = A + (size_t)best * N + j, *q = B + (size_t)best * N + j, old;
+      old = a[j], a[j] = *p, *p = old;
+      old = b[j], b[j] = *q, *q = old;
+    }
+    for (int i = k + 1; i < N; ++i) {
+      double      *c = A + (size_t)i * N, *d = B + (size_t)i * N;
+      const double factor = c[k] / a[k];
+      if (factor == 0) continue;
+      for (int j = k + 1; j < N; ++j) c[j] -= factor * a[j];
+      for (int j = 0; j < N; ++j) d[j] -= factor * b[j];
+    }
+  }
+  for (int k = N - 1; k >= 0; --k) {
+    double      *b     = B + (size_t)k * N;
+    const double pivot = A[(size_t)k * N + k];
+    for (int i = k + 1; i < N; ++i) {
+      const double  factor = A[(size_t)k * N + i];
+      const double *c      = B + (size_t)i * N;
+      if (factor == 0) continue;
+      for (int j = 0; j < N; ++j) b[j] -= factor * c[j];
+    }
+    for (int j = 0; j < N; ++j) b[j] /= pivot;
+  }
+  return YOKE_OK;
 }
 
 /* X := exp(X); work holds 6 matrices. Balanced first (D X D^-1 with D of powers of 2, exact), so that the units of q and
@@ -115,7 +155,11 @@ static yoke_status exponential(int N, double *X, double *work, double *scale, la
     X[i]    = V[i] + U[i];
     temp[i] = V[i] - U[i];
   }
-  if (LAPACKE_dgesv(LAPACK_COL_MAJOR, N, N, temp, N, pivots, X, N) != 0) return YOKE_SINGULAR;
+  if (N <= SMALL_LIMIT) {
+    YOKE_TRY(solve_small(N, temp, X));
+  } else if (LAPACKE_dgesv(LAPACK_COL_MAJOR, N, N, temp, N, pivots, X, N) != 0) {
+    return YOKE_SINGULAR;
+  }
   for (int i = 0; i < squarings; ++i) {
     multiply(N, X, X, temp);
     memcpy(X, temp, n2 * sizeof *X);

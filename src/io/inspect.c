@@ -145,6 +145,8 @@ static bool take_split(const yoke_model *model, const yoke_cosimulation *cosimul
   const yoke_scheme_settings *settings = yoke_cosimulation_settings(cosimulation);
   facts->order                         = settings->order;
   facts->macro_step                    = yoke_cosimulation_H(cosimulation);
+  const yoke_step_choice *choice       = yoke_cosimulation_choice(cosimulation);
+  if (choice) snprintf(facts->control, sizeof facts->control, "%s", choice->reasons);
   snprintf(facts->scheme, sizeof facts->scheme, "%s", settings->scheme);
   snprintf(facts->sequence, sizeof facts->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");
   facts->couplings = yoke_allocate((size_t)split->n_couplings + 1, sizeof *facts->couplings);

@@ -148,6 +148,14 @@ static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
   put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
       c->feedthrough ? "true" : "false");
   if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
+  if (strcmp(c->formulation, "kinematic") != 0) return;
+  put(buffer, ", force: %s, motion: %s, outputs: %s", c->force, c->motion, c->outputs);
+  if (c->prescribed[0]) {
+    put(buffer, ", prescribed: ");
+    put_quoted(buffer, c->prescribed);
+  }
+  if (c->order_force >= 0) put(buffer, ", order_force: %d", c->order_force);
+  if (c->order_motion >= 0) put(buffer, ", order_motion: %d", c->order_motion);
 }
 
 /* A fixed step with its order, or step control: what was given; the rest is chosen as before. */
@@ -776,15 +784,18 @@ yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_ru
   return run_and_keep(ctx, options, summary, NULL);
 }
 
-/* Where the model keeps every step, the macro step; its text goes to `text`. */
+enum { COMPARED_TIMES = 200 }; /* with step control */
+
+/* Where the model keeps every step, the macro step, or with step control equal parts of the run; the text goes to `text`. */
 static yoke_status common_times(yoke_context *ctx, yoke_run_options *options, char text[YOKE_NUMBER_SIZE]) {
   yoke_model *model = NULL;
   YOKE_TRY(yoke_run_load(ctx, options, &model));
   yoke_status status = YOKE_OK;
   if (model->n_parts == 0) {
     status = yoke_fail(ctx, YOKE_E_USAGE, "'%s' has no split: there is nothing to compare it with", options->model);
-  } else if (model->output.every <= 0.0 && model->cosimulation.step > 0.0) {
-    yoke_number_text(model->cosimulation.step, text);
+  } else if (model->output.every <= 0.0) {
+    const double step = model->cosimulation.step, span = model->t_end - model->t_start;
+    yoke_number_text(step > 0.0 ? step : span / COMPARED_TIMES, text);
     options->every = text;
   }
   yoke_model_destroy(&model);

@@ -264,12 +264,6 @@ static double end_at_event(void *user, double t_next, yoke_context *ctx) {
 }
 
 static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
-  if (c->settings.start != YOKE_START_RAMP)
-    return yoke_fail(
-        ctx, YOKE_E_MODEL,
-        "cosimulation.start: '%s' belongs to a fixed macro step; step control has its own start with short "
-        "steps of degree 0: leave out start",
-        c->model->cosimulation.start);
   YOKE_TRY(yoke_step_choose(ctx, c->split, c->graph, &c->choice));
   YOKE_TRY(yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller));
   if (c->model->n_events > 0) yoke_controller_watch(c->controller, end_at_event, c);
@@ -291,6 +285,12 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
   if (status == YOKE_OK && c->H == 0.0) {
+    if (c->settings.start != YOKE_START_RAMP)
+      yoke_note(
+          ctx,
+          "cosimulation.start: '%s' belongs to a fixed macro step and has no effect; step control starts by itself",
+          model->cosimulation.start);
+    c->settings.start = YOKE_START_RAMP;
     yoke_step_choose_scheme(c->split, &c->settings);
     yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
     c->settings.order = c->choice.settings.order_max;

@@ -564,10 +564,8 @@ yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling)
 
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_cosimulation_def *c = &b->split->model->cosimulation;
-  YOKE_TRY(set_coupling(b->ctx, b->split, k));
-  YOKE_TRY(set_prescribed(b, k));
-  wire->name        = k->name;
-  wire->formulation = yoke_formulation_find(k->settings.formulation);
+  wire->name                     = k->name;
+  wire->formulation              = yoke_formulation_find(k->settings.formulation);
   if (wire->formulation == NULL || wire->formulation->for_joints != k->is_joint) {
     return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': formulation '%s' is not for %s, expected '%s'", k->name,
                      k->settings.formulation, k->is_joint ? "rigid joints" : "force elements and flexible joints",
@@ -679,6 +677,8 @@ static yoke_status build(builder *b) {
     YOKE_TRY(yoke_submodel_create(b->ctx, &s->partition, &s->start, p, &s->parts[p]));
   YOKE_TRY(map_frames(b));
   YOKE_TRY(sort_connections(b));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_coupling(b->ctx, s, &s->couplings[k]));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_prescribed(b, &s->couplings[k])); /* while no part has ghosts */
   for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(connect(b, &s->couplings[k], &s->wires[k]));
   YOKE_TRY(sort_loads(b));
   YOKE_TRY(sort_events(b));
@@ -705,6 +705,15 @@ yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, con
   return status;
 }
 
+/* Integrals of positions are outputs for conditions on integrals only; without them chains keep their fast equations. */
+static bool needs_integrals(const yoke_split *split, int part) {
+  for (int k = 0; k < split->n_couplings; ++k) {
+    const yoke_split_coupling *c = &split->couplings[k];
+    if (c->settings.extension == YOKE_EXTENSION_I && (c->part[0] == part || c->part[1] == part)) return true;
+  }
+  return false;
+}
+
 yoke_native_def yoke_split_native(const yoke_split *split, int part) {
   const yoke_submodel *s = &split->parts[part];
   return (yoke_native_def){.name         = split->model->parts[part].name,
@@ -713,7 +722,8 @@ yoke_native_def yoke_split_native(const yoke_split *split, int part) {
                            .port_frame   = s->port_frame,
                            .port_request = s->port_request,
                            .n_inputs     = s->n_inputs,
-                           .inputs       = s->inputs};
+                           .inputs       = s->inputs,
+                           .no_integrals = !needs_integrals(split, part)};
 }
 
 yoke_place yoke_split_place(const yoke_split *split, int body, int mass) {

@@ -568,8 +568,11 @@ static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) 
   return yoke_fail(
       ctx, YOKE_E_MODEL,
       "joint '%s': side %d cannot follow its row '%s', because other joints or couplings of its subsystem decide "
-      "that motion; let the other side be the displacement side, or use decomposition force/force",
-      n->model->connections[c].name, side + 1, label);
+      "that motion; %s",
+      n->model->connections[c].name, side + 1, label,
+      yoke_multibody_is_prescribed(n->mb)
+          ? "let the other side be prescribed, or use formulation stabilized-index-2"
+          : "let the other side be the displacement side, or use decomposition force/force");
 }
 
 /* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */

@@ -218,6 +218,98 @@ static void estimated_errors_of_joints_are_true_within_ten_percent(void **state)
   expect_true_estimates(joint_rows, sizeof joint_rows / sizeof *joint_rows);
 }
 
+/* ---- orders ---- */
+
+typedef struct order_row {
+  const char *file, *formulation, *extra;
+  int         degree;
+  double      H; /* and H/2 */
+} order_row;
+
+typedef struct estimates {
+  const cosim *c;
+  double       H, t;
+  double       sum[2]; /* of squared estimates: positions, velocities */
+  int          n;
+} estimates;
+
+static void collect(void *user, double t, const double *q, const double *v) {
+  estimates               *e       = user;
+  const yoke_cosimulation *cs      = yoke_simulation_cosimulation(e->c->simulation);
+  const yoke_graph        *g       = yoke_cosimulation_graph(cs);
+  const bool               is_full = t - e->t > 0.999 * e->H && t > 20.0 * e->H;
+  (void)q, (void)v;
+  e->t = t;
+  if (!is_full) return;
+  for (int port = 0; port < yoke_graph_n_ports(g); ++port) {
+    double          error[64];
+    yoke_port_trial trial;
+    yoke_graph_port_trial(g, port, &trial);
+    assert_true(
+        yoke_estimator_port_errors(yoke_controller_estimator(yoke_cosimulation_controller(cs)), g, port, error));
+    for (int k = 0; k < trial.n_p + trial.n_v; ++k) e->sum[k >= trial.n_p] += error[k] * error[k];
+  }
+  ++e->n;
+}
+
+/* Mean estimates with a step that does not change once it is reached (from a short one: multipliers remember the start), and the orders that the formulation declares. */
+static void estimate_with(const order_row *row, double H, double mean[2], int declared[2]) {
+  char  file[COSIM_TEXT], sets[COSIM_TEXT];
+  cosim c;
+  snprintf(file, sizeof file, "examples/%s.yaml", row->file);
+  snprintf(sets, sizeof sets,
+           "cosimulation.couplings.formulation=%s;%scosimulation.scheme=implicit;cosimulation.order=%d;"
+           "cosimulation.corrector.rtol=1e-10;cosimulation.step={rtol: 10, initial: %.17g, max: %.17g, ratio: [0.5, "
+           "2]}" TIGHT,
+           row->formulation, row->extra, row->degree, H / 64.0, H);
+  cosim_open(&c, file, sets);
+  cosim_expect(&c, YOKE_OK);
+  estimates e = {.c = &c, .H = H};
+  cosim_run(&c, 0.4, collect, &e);
+  cosim_expect(&c, YOKE_OK);
+  for (int i = 0; i < 2; ++i) mean[i] = sqrt(e.sum[i] / e.n);
+  yoke_graph_local_order(yoke_cosimulation_graph(yoke_simulation_cosimulation(c.simulation)), row->degree, declared);
+  cosim_close(&c);
+}
+
+static void estimates_fall_with_the_local_order_that_a_formulation_declares(void **state) {
+  static const order_row rows[] = {
+      {"two-mass-rigid", "stabilized-index-2", "", 0, 2e-3},
+      {"two-mass-rigid", "stabilized-index-2", "", 1, 4e-3},
+      {"two-mass-rigid", "stabilized-index-2", "", 2, 4e-3},
+      {"two-mass-rigid", "stabilized-index-1", "", 0, 4e-3},
+      {"two-mass-rigid", "stabilized-index-1", "", 1, 4e-3},
+      {"two-mass-rigid", "stabilized-index-1", "", 3, 8e-3},
+      {"two-mass-rigid", "stabilized-index-2-mu", "", 0, 2e-3},
+      {"two-mass-rigid", "baumgarte", "", 0, 2e-3},
+      {"two-mass-rigid", "baumgarte", "", 1, 2e-3},
+      {"double-pendulum", "stabilized-index-2", "", 0, 1e-2},
+      {"double-pendulum", "stabilized-index-2", "", 1, 1e-2},
+      {"double-pendulum", "stabilized-index-2", "", 2, 1e-2},
+      {"double-pendulum", "stabilized-index-1", "", 0, 1e-2},
+      {"double-pendulum", "stabilized-index-1", "", 1, 1e-2},
+      {"two-mass", "constitutive", "", 0, 1e-3},
+      {"two-mass", "constitutive", "", 1, 2.5e-4},
+      {"two-mass", "constitutive", "", 2, 1e-3},
+      {"two-mass", "constitutive", "", 3, 1e-3},
+  };
+  int n_bad = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    double mean[2][2];
+    int    declared[2];
+    for (int k = 0; k < 2; ++k) estimate_with(&rows[i], k == 0 ? rows[i].H : 0.5 * rows[i].H, mean[k], declared);
+    for (int what = 0; what < 2; ++what) {
+      const double order = log2(mean[0][what] / mean[1][what]);
+      if (fabs(order - declared[what]) <= 0.3) continue;
+      print_message("%s %s %d: %s fall with order %.2f, declared %d\n", rows[i].file, rows[i].formulation,
+                    rows[i].degree, what == 0 ? "positions" : "velocities", order, declared[what]);
+      ++n_bad;
+    }
+  }
+  assert_int_equal(n_bad, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(estimates_of_one_step_are_those_of_kraft_5),
@@ -226,6 +318,7 @@ int main(void) {
       cmocka_unit_test(estimated_errors_of_force_couplings_are_true_within_ten_percent),
       cmocka_unit_test(estimated_errors_of_displacements_and_extensions_are_true_within_ten_percent),
       cmocka_unit_test(estimated_errors_of_joints_are_true_within_ten_percent),
+      cmocka_unit_test(estimates_fall_with_the_local_order_that_a_formulation_declares),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

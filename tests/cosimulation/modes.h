@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MODES_WINDOW = 7, MODES_MOST = 3 };
+enum { MODES_WINDOW = 7, MODES_LEAST = 5, MODES_MOST = 3 }; /* points, modes */
 
 /* Factor of the last points before `end` as a sum of m modes, m = 1, 2, 3: l_{n+m} = sum a_j l_{n+j} by least squares, every line
  * divided by its size; the largest root is an eigenvalue of the companion matrix. -1: they are not of this kind. */
@@ -15,7 +15,7 @@ static inline double modes_factor(const double *lambda, int end, int m) {
                                                                                         re[MODES_MOST], im[MODES_MOST];
   double sigma[MODES_MOST], off = 0.0, factor = 0.0;
   int    n = 0, rank;
-  for (int i = end - MODES_WINDOW; i + m < end; ++i, ++n) {
+  for (int i = end > MODES_WINDOW ? end - MODES_WINDOW : 0; i + m < end; ++i, ++n) {
     double size = 0.0;
     for (int j = 0; j <= m; ++j) size = fmax(size, fabs(lambda[i + j]));
     for (int j = 0; j < m; ++j) A[n * m + j] = lambda[i + j] / size;
@@ -41,11 +41,11 @@ static inline double modes_factor(const double *lambda, int end, int m) {
 static inline double modes_measured(int n, const double *lambda) {
   int end = 1;
   while (end < n && fabs(lambda[end]) > 1e-9 * fabs(lambda[0])) ++end;
-  for (int m = 1; m <= MODES_MOST && end >= MODES_WINDOW; ++m) {
+  for (int m = 1; m <= MODES_MOST && end >= MODES_LEAST; ++m) {
     const double factor = modes_factor(lambda, end, m);
     if (factor >= 0.0) return factor;
   }
-  return end >= MODES_WINDOW ? -1.0 : 0.0;
+  return end >= MODES_LEAST ? -1.0 : 0.0;
 }
 
 #endif

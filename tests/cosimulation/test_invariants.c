@@ -294,6 +294,41 @@ static void invariant_7_macro_steps_of_multibody_subsystems_allocate_nothing(voi
   for (int i = 0; i < N_VARIANTS; ++i) count_steps(four_bar, variants[i]);
 }
 
+/* The same with step control: trials, comparisons, estimates, order and step. */
+static void invariant_7_controlled_macro_steps_allocate_nothing(void **state) {
+  static const struct {
+    const char         *path, *scheme;
+    yoke_estimator_kind estimator;
+  } rows[] = {{two_mass, "explicit", YOKE_ESTIMATOR_MD},
+              {two_mass, "explicit", YOKE_ESTIMATOR_LE},
+              {two_mass, "semi-implicit", YOKE_ESTIMATOR_MD},
+              {two_mass, "implicit", YOKE_ESTIMATOR_LE},
+              {"examples/two-mass-rigid.yaml", "implicit", YOKE_ESTIMATOR_MD},
+              {"examples/two-mass-rigid.yaml", "implicit", YOKE_ESTIMATOR_CV}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    char                  sets[COSIM_TEXT];
+    rig                   r;
+    yoke_controller      *controller;
+    yoke_step_statistics  statistics;
+    yoke_control_settings settings = yoke_control_settings_default();
+    snprintf(sets, sizeof sets, "cosimulation.order=2;cosimulation.scheme=%s", rows[i].scheme);
+    open_rig(&r, rows[i].path, sets);
+    settings.estimator = rows[i].estimator;
+    settings.initial = settings.max = 1e-3;
+    settings.order_max              = 2;
+    settings.tolerances.rtol        = 1e-3;
+    assert_int_equal(yoke_controller_create(r.c.ctx, r.graph, &settings, &controller), YOKE_OK);
+    for (int k = 0; k < 10; ++k) assert_int_equal(yoke_controller_step(controller, 1.0, &statistics, r.c.ctx), YOKE_OK);
+    const long before = n_allocations;
+    for (int k = 0; k < 30; ++k) assert_int_equal(yoke_controller_step(controller, 1.0, &statistics, r.c.ctx), YOKE_OK);
+    const long counted = n_allocations - before;
+    if (counted != 0) fail_msg("%s %s: %ld allocations in 30 steps", rows[i].path, sets, counted);
+    yoke_controller_destroy(&controller);
+    rig_close(&r);
+  }
+}
+
 static void invariant_7_macro_steps_with_every_solver_allocate_nothing(void **state) {
   (void)state;
   static const char *const solvers[] = {"dopri5", "dop853", "abm",      "semi-euler",
@@ -372,6 +407,7 @@ int main(void) {
 #if CAN_COUNT
     cmocka_unit_test(invariant_7_macro_steps_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_of_multibody_subsystems_allocate_nothing),
+    cmocka_unit_test(invariant_7_controlled_macro_steps_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_with_every_solver_allocate_nothing),
 #endif
     cmocka_unit_test(subsystem_that_cannot_go_back_is_refused_by_schemes_that_repeat),

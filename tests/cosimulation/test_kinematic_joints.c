@@ -202,6 +202,40 @@ static void a_subsystem_can_be_prescribed_and_feel_forces(void **state) {
   CHECK_ORDER(err, 2, 2.0, 0.4);
 }
 
+/* Equal links: found one by one, the exact forces of neighbouring joints would feed each other and grow with order 1 and 2. */
+static void exact_forces_of_joints_that_share_subsystems_are_found_together(void **state) {
+  (void)state;
+  static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
+  for (int o = 0; o < 4; ++o) {
+    for (int k = 1; k < 3; ++k) {
+      char   sets[COSIM_TEXT], text[TEXT];
+      double err[2];
+      snprintf(text, sizeof text, "%s", links);
+      char *uneven = strstr(text, "3/i^2"), *inertia = strstr(text, "0.25/i^2");
+      assert_true(uneven != NULL && inertia != NULL);
+      memcpy(uneven, "3    ", 5);
+      memcpy(inertia, "0.25    ", 8);
+      snprintf(sets, sizeof sets,
+               "cosimulation.order=%d;split={a: ['l[1]'], R: ['l[2]'], F: ['l[3]'], d: ['l[4]']};"
+               "cosimulation.couplings={formulation: kinematic, outputs: %s, 'j[1]': {prescribed: R}, "
+               "'j[2]': {prescribed: F}, 'j[3]': {prescribed: d}}",
+               k, outputs[o]);
+      halved_errors(text, sets, 1e-3, link_names, err);
+      CHECK_ORDER(err, 2, k + 1.0, 0.4);
+    }
+  }
+}
+
+static void several_couplings_find_their_lighter_sides(void **state) {
+  (void)state;
+  double err[2];
+  halved_errors(links,
+                "cosimulation.order=1;split={a: ['l[1]'], R: ['l[2]'], F: ['l[3]'], d: ['l[4]']};"
+                "cosimulation.couplings={formulation: kinematic}",
+                1e-3, link_names, err);
+  CHECK_ORDER(err, 2, 2.0, 0.4);
+}
+
 /* A four-bar: the coupler and the rocker close the loop inside F. */
 static const char four_bar[] =
     "yoke: 1\n"
@@ -236,6 +270,31 @@ static void a_loop_that_closes_inside_the_prescribed_side_stays_closed(void **st
   CHECK_NEAR(cosim_value(&c, "wrist.g[1]"), 0.0, 1e-12);
   CHECK_NEAR(cosim_value(&c, "pin2.g[2]"), 0.0, 1e-12);
   cosim_close(&c);
+}
+
+/* ---- kinds of bodies ---- */
+
+static const char mixed[] =
+    "yoke: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "t_end: 0.2\n"
+    "bodies:\n"
+    "  p: {kind: particle, mass: 0.3, position: [1, 0, 0], velocity: [0, 1, 0]}\n"
+    "  b: {kind: rigid, mass: 2, inertia: [0.1, 0.2, 0.25], position: [0.5, 0, 0], omega: [0, 0, 2],\n"
+    "      frames: {tip: [0.5, 0, 0], root: [-0.5, 0, 0]}}\n"
+    "connections:\n"
+    "  w: {kind: spherical, between: [ground, b.root]}\n"
+    "  j: {kind: spherical, between: [b.tip, p]}\n"
+    "split: {R: [b], F: [p]}\n"
+    "cosimulation: {scheme: explicit, start: exact, couplings: {formulation: kinematic, prescribed: F}}\n"
+    "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-13}}\n";
+
+static void a_particle_follows_a_rigid_body(void **state) {
+  (void)state;
+  static const char *const names[] = {"b.x", "b.y", "b.q2", "p.x", "p.y", "p.z", "p.vy", NULL};
+  double                   err[2];
+  halved_errors(mixed, "cosimulation.order=2", 2e-3, names, err);
+  CHECK_ORDER(err, 2, 3.0, 0.3);
 }
 
 /* ---- the force ---- */
@@ -327,6 +386,7 @@ static void a_motion_that_the_prescribed_side_cannot_follow_is_refused(void **st
   char text[TEXT];
   snprintf(text, sizeof text, four_bar, ", prescribed: R");
   check_refused(text, "cosimulation.step=1e-3", "'elbow'", "cannot follow");
+  check_refused(text, "cosimulation.step=1e-3", "'elbow'", "let the other side be prescribed");
 }
 
 int main(void) {
@@ -338,7 +398,10 @@ int main(void) {
       cmocka_unit_test(the_other_side_can_be_prescribed_as_well),
       cmocka_unit_test(both_sides_may_have_joints_of_their_own),
       cmocka_unit_test(a_subsystem_can_be_prescribed_and_feel_forces),
+      cmocka_unit_test(exact_forces_of_joints_that_share_subsystems_are_found_together),
+      cmocka_unit_test(several_couplings_find_their_lighter_sides),
       cmocka_unit_test(a_loop_that_closes_inside_the_prescribed_side_stays_closed),
+      cmocka_unit_test(a_particle_follows_a_rigid_body),
       cmocka_unit_test(all_forces_agree_for_exact_accelerations),
       cmocka_unit_test(threads_do_not_change_a_bit),
       cmocka_unit_test(the_lighter_side_is_prescribed_unless_said_otherwise),

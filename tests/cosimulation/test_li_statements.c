@@ -39,7 +39,7 @@ static const char masses[] =
     "  wall1: {kind: spring-damper, between: [ground, a], stiffness: c1, damping: d1, free_length: 0}\n"
     "  joint: {kind: fixed, between: [a, b]}\n"
     "  wall2: {kind: spring-damper, between: [b, ground], stiffness: c2, damping: d2, free_length: 0}\n"
-    "loads: {push: {kind: impulse, on: a, force: 3e4, time: -1, width: 1.0063, rise: 1e-4}}\n"
+    "loads: {push: {kind: expression, on: a, force: 3e4*exp(-((t - 0.004)/8e-4)^2)}}\n"
     "split: {s1: [a], s2: [b]}\n"
     "cosimulation: {scheme: semi-implicit, step: 0.01}\n"
     "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n";

@@ -492,6 +492,50 @@ static void settings_of_the_cosimulation_are_kept(void **state) {
   release(&l);
 }
 
+static void settings_of_step_control_are_kept(void **state) {
+  (void)state;
+  loaded l = good(
+      HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n"
+           "cosimulation:\n  order: {min: 1, max: 4, rule: conservative}\n"
+           "  step: {rtol: 1e-6, atol: {position: 1 um, velocity: 1e-3, coupling: 2}, estimator: le, initial: 1 us,\n"
+           "         min: 1 ns, max: 1 ms, safety: 3, ratio: [0.6, 1.4], dead_zone: false}\n");
+  const yoke_cosimulation_def *c = &l.model->cosimulation;
+  assert_true(c->has_control);
+  assert_false(c->has_scheme);
+  assert_int_equal(c->order, -1);
+  assert_int_equal(c->order_min, 1);
+  assert_int_equal(c->order_max, 4);
+  assert_string_equal(c->order_rule, "conservative");
+  assert_string_equal(c->estimator, "le");
+  CHECK_NEAR(c->step, 0.0, 0.0);
+  CHECK_NEAR(c->step_rtol, 1e-6, 0.0);
+  CHECK_NEAR(c->step_atol[0], 1e-6, 1e-20);
+  CHECK_NEAR(c->step_atol[1], 1e-3, 0.0);
+  CHECK_NEAR(c->step_atol[2], 2.0, 0.0);
+  CHECK_NEAR(c->step_initial, 1e-6, 1e-20);
+  CHECK_NEAR(c->step_min, 1e-9, 1e-22);
+  CHECK_NEAR(c->step_max, 1e-3, 1e-18);
+  CHECK_NEAR(c->step_safety, 3.0, 0.0);
+  CHECK_NEAR(c->step_ratio[0], 0.6, 0.0);
+  CHECK_NEAR(c->step_ratio[1], 1.4, 0.0);
+  assert_true(c->step_free);
+  release(&l);
+}
+
+static void mistakes_in_step_control_are_found(void **state) {
+  (void)state;
+#define ONE HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n"
+  bad(ONE "cosimulation: {step: {rtl: 1}}\n", "did you mean 'rtol'?");
+  bad(ONE "cosimulation: {step: {rtol: -1}}\n", "key 'cosimulation.step.rtol'");
+  bad(ONE "cosimulation: {step: {ratio: [1.1, 2]}}\n", "a number in (0, 1) and one above 1");
+  bad(ONE "cosimulation: {step: {ratio: 2}}\n", "key 'cosimulation.step.ratio'");
+  bad(ONE "cosimulation: {step: {dead_zone: 3}}\n", "key 'cosimulation.step.dead_zone'");
+  bad(ONE "cosimulation: {step: {min: 2 s, max: 1 s}}\n", "min 2 s above max 1 s");
+  bad(ONE "cosimulation: {order: {rule: idaa}}\n", "did you mean 'ida'?");
+  bad(ONE "cosimulation: {order: {min: 3, max: 2}}\n", "min 3 above max 2");
+#undef ONE
+}
+
 static void settings_of_the_cosimulation_have_defaults(void **state) {
   (void)state;
   loaded                       l = good(HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n");
@@ -887,6 +931,8 @@ int main(void) {
       cmocka_unit_test(a_split_assigns_bodies_ranges_and_pieces_of_chains),
       cmocka_unit_test(settings_of_the_cosimulation_are_kept),
       cmocka_unit_test(settings_of_the_cosimulation_have_defaults),
+      cmocka_unit_test(settings_of_step_control_are_kept),
+      cmocka_unit_test(mistakes_in_step_control_are_found),
       cmocka_unit_test(mistakes_in_a_split_are_found),
       cmocka_unit_test(overrides_change_any_key),
       cmocka_unit_test(the_absolute_tolerance_follows_the_relative_one),
