@@ -131,7 +131,9 @@ static void print_map(const yoke_stability_row *row, const yoke_stability_table 
 static void print_rows(const stability_arguments *a, const yoke_stability_table *t) {
   for (int i = 0; i < t->n_rows; ++i) {
     const yoke_stability_row *row = &t->rows[i];
-    if (row->status != YOKE_OK) {
+    if (row->status == YOKE_E_INTERRUPTED) {
+      if (row->values && row->label) print_map(row, t);
+    } else if (row->status != YOKE_OK) {
       if (t->n_rows > 1 && row->label) printf("%s\nnot possible: %s\n", row->label, row->reason ? row->reason : "");
     } else if (a->limit) {
       print_limit(row, t);

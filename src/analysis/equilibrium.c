@@ -12,7 +12,7 @@ enum {
   PATIENCE  = 150
 }; /* steps without a new smallest force after which there is no hope */
 
-static const double largest_turn = 0.2;   /* per step: angles [rad], and moves relative to the size of the model */
+static const double largest_turn = 0.2; /* per step: angles [rad], and first moves relative to the size of the model */
 static const double tolerance    = 1e-11; /* of accelerations, relative to those that the forces alone would give */
 
 typedef struct rest {
@@ -21,11 +21,13 @@ typedef struct rest {
   yoke_dae         *dae;
   int               nq, nqs, nv, ng, n; /* n = nv + ng */
   double           *x, *F, *J, *dense;  /* index-1 form: [nx], [nx], [nnz], [nx, nx] */
+  double           *q_before;           /* [nq] */
   double           *q, *zero, *a;       /* [nq], [nv], [nv] */
   double           *S, *b, *M;          /* [n, n] column major, [n], [nv, nv] */
   lapack_int       *pivots;
   double            size;  /* of the model: largest distance from the origin [m], at least a small one */
   double            scale; /* accelerations that count as large [m/s^2] */
+  double            reach; /* largest move of a step [m] */
   bool             *turns; /* [nv] component is a rotation */
 } rest;
 
@@ -108,11 +110,18 @@ static yoke_status solve(rest *r) {
   return YOKE_OK;
 }
 
-/* Largest component of a move: rad, or metres over the size of the model. */
+/* Largest component of a move, relative to what one step may do. */
 static double size_of_move(const rest *r) {
   double size = 0.0;
-  for (int i = 0; i < r->nv; ++i) size = fmax(size, fabs(r->b[i]) / (r->turns[i] ? 1.0 : r->size));
+  for (int i = 0; i < r->nv; ++i) size = fmax(size, fabs(r->b[i]) / (r->turns[i] ? largest_turn : r->reach));
   return size;
+}
+
+/* Root of the sum of squared accelerations: unlike the largest one it falls from the beginning. */
+static double effort(const rest *r) {
+  double sum = 0.0;
+  for (int i = 0; i < r->nv; ++i) sum += r->a[i] * r->a[i] * (r->turns[i] ? r->size * r->size : 1.0);
+  return sqrt(sum);
 }
 
 /* Move q by r->b and back onto the constraints. */
@@ -135,31 +144,42 @@ static yoke_status not_found(const rest *r, double largest, int where) {
 
 /* Steps in pseudo-time until the accelerations vanish. */
 static yoke_status relax(rest *r) {
-  double largest = 0.0, before;
-  int    where   = 0;
+  double largest = 0.0;
+  int    where = 0, n_still = 0, n_idle = 0;
   YOKE_TRY(acceleration(r, &largest, &where));
+  double now = effort(r), smallest = now;
   r->scale       = fmax(r->scale, largest);
+  r->reach       = largest_turn * r->size;
   double inverse = r->scale / (0.01 * r->size); /* 1/dtau: the first step moves by about a hundredth of the size */
-  int    n_still = 0, n_idle = 0;
-  double smallest = largest;
-  for (int step = 0; step < MAX_STEPS; ++step) {
+  for (int step = 0; step < MAX_STEPS && n_idle < PATIENCE; ++step) {
     if (largest <= tolerance * r->scale && (largest == 0.0 || ++n_still > POLISH)) return YOKE_OK;
     YOKE_TRY(set_step(r, inverse));
     YOKE_TRY(solve(r));
     const double size = size_of_move(r);
-    if (size > largest_turn) {
+    if (size > 1.0) { /* too far: a shorter step from here */
       inverse = fmax(4.0 * inverse, 1e-6);
-      YOKE_TRY(acceleration(r, &largest, &where)); /* lambda again */
+      YOKE_TRY(acceleration(r, &largest, &where));
       continue;
     }
-    if (n_still > 0 && size < 1e-14) return YOKE_OK;
-    YOKE_TRY(move(r));
-    before = largest;
-    YOKE_TRY(acceleration(r, &largest, &where));
-    n_idle   = largest < 0.99 * smallest ? 0 : n_idle + 1;
-    smallest = fmin(smallest, largest);
-    if (n_idle > PATIENCE) break;
-    inverse *= largest < before ? fmax(largest / before, 0.1) : 0.5; /* forces may grow on the way down */
+    if (n_still > 0 && size < 1e-13) return YOKE_OK;
+    const double before = now;
+    memcpy(r->q_before, r->q, (size_t)r->nq * sizeof *r->q);
+    yoke_status status = move(r);
+    if (status == YOKE_OK) status = acceleration(r, &largest, &where);
+    now = status == YOKE_OK ? effort(r) : (double)INFINITY;
+    if (!(now <= 10.0 * before)) { /* into a wall: back, and not that far again */
+      memcpy(r->q, r->q_before, (size_t)r->nq * sizeof *r->q);
+      YOKE_TRY(acceleration(r, &largest, &where));
+      now = effort(r);
+      inverse *= 16.0;
+      r->reach *= 0.25;
+      ++n_idle;
+      continue;
+    }
+    inverse *= now < before ? fmin(fmax(now / before, 0.1), 0.5) : 0.7; /* forces may grow on the way down */
+    r->reach *= 1.5;                                                    /* lengths are not known beforehand */
+    n_idle   = now < 0.99 * smallest ? 0 : n_idle + 1;
+    smallest = fmin(smallest, now);
   }
   return largest <= 1e3 * tolerance * r->scale ? YOKE_OK : not_found(r, largest, where);
 }
@@ -169,20 +189,22 @@ static yoke_status prepare(rest *r) {
   const yoke_equations   *e = &w->equations;
   YOKE_TRY(e->ops->dae_create(e->self, r->ctx, YOKE_DAE_INDEX1, &r->dae));
   const size_t nx = (size_t)r->dae->nx, n = (size_t)r->n, nv = (size_t)r->nv;
-  r->x      = yoke_allocate(nx + 1, sizeof(double));
-  r->F      = yoke_allocate(nx + 1, sizeof(double));
-  r->J      = yoke_allocate((size_t)r->dae->pattern->nnz + 1, sizeof(double));
-  r->dense  = yoke_allocate(nx * nx + 1, sizeof(double));
-  r->q      = yoke_allocate((size_t)r->nq + 1, sizeof(double));
-  r->zero   = yoke_allocate(nv + 1, sizeof(double));
-  r->a      = yoke_allocate(nv + 1, sizeof(double));
-  r->S      = yoke_allocate(n * n + 1, sizeof(double));
-  r->b      = yoke_allocate(n + 1, sizeof(double));
-  r->M      = yoke_allocate(nv * nv + 1, sizeof(double));
-  r->pivots = yoke_allocate(n + 1, sizeof *r->pivots);
-  r->turns  = yoke_allocate(nv + 1, sizeof *r->turns);
-  if (r->x == NULL || r->F == NULL || r->J == NULL || r->dense == NULL || r->q == NULL || r->zero == NULL ||
-      r->a == NULL || r->S == NULL || r->b == NULL || r->M == NULL || r->pivots == NULL || r->turns == NULL)
+  r->x        = yoke_allocate(nx + 1, sizeof(double));
+  r->F        = yoke_allocate(nx + 1, sizeof(double));
+  r->J        = yoke_allocate((size_t)r->dae->pattern->nnz + 1, sizeof(double));
+  r->dense    = yoke_allocate(nx * nx + 1, sizeof(double));
+  r->q        = yoke_allocate((size_t)r->nq + 1, sizeof(double));
+  r->q_before = yoke_allocate((size_t)r->nq + 1, sizeof(double));
+  r->zero     = yoke_allocate(nv + 1, sizeof(double));
+  r->a        = yoke_allocate(nv + 1, sizeof(double));
+  r->S        = yoke_allocate(n * n + 1, sizeof(double));
+  r->b        = yoke_allocate(n + 1, sizeof(double));
+  r->M        = yoke_allocate(nv * nv + 1, sizeof(double));
+  r->pivots   = yoke_allocate(n + 1, sizeof *r->pivots);
+  r->turns    = yoke_allocate(nv + 1, sizeof *r->turns);
+  if (r->x == NULL || r->F == NULL || r->J == NULL || r->dense == NULL || r->q == NULL || r->q_before == NULL ||
+      r->zero == NULL || r->a == NULL || r->S == NULL || r->b == NULL || r->M == NULL || r->pivots == NULL ||
+      r->turns == NULL)
     return no_memory(r);
   memcpy(r->q, w->q, (size_t)r->nq * sizeof *r->q);
   for (int k = 0; k < r->nv; ++k) {
@@ -229,7 +251,7 @@ yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole) {
     memset(whole->v, 0, (size_t)r.nv * sizeof *whole->v);
   }
   yoke_dae_destroy(&r.dae);
-  void *const list[] = {r.x, r.F, r.J, r.dense, r.q, r.zero, r.a, r.S, r.b, r.M, r.pivots, r.turns};
+  void *const list[] = {r.x, r.F, r.J, r.dense, r.q, r.q_before, r.zero, r.a, r.S, r.b, r.M, r.pivots, r.turns};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
   return status;
 }

@@ -24,18 +24,20 @@ typedef struct linear_point {
   const yoke_linearize_def *def;
   yoke_linearization       *out;
   yoke_context             *ctx;
-  int     nq, nqs, nv, ng, nm, nu, nx; /* nqs: q without quadratures; nm: multipliers, guided rows too */
-  int     i_v, i_a, i_lambda;
-  void   *work;
-  double *q, *v, *u, *a, *lambda, *qdot; /* at the point; u [nu] */
-  double *J;                             /* [nx, nx] index-1 form */
-  double *J_rate;                        /* [ng, nq] d(G v)/dq; NULL: at rest */
-  double *T_norm;                        /* [nv] squared norms of the columns of T */
-  int     rank;
-  int    *pivot;            /* [nv] columns of G: first `rank` dependent, the others independent, increasing */
-  double *QR, *tau, *scale; /* of G with scaled columns, column major [ng, nv] */
-  double *dtheta, *dv, *da; /* [n_x, nv] motion, velocity and acceleration along each component of x */
-  double *dlambda;          /* [n_x, nm] multipliers */
+  int       nq, nqs, nv, ng, nm, nu, nx; /* nqs: q without quadratures; nm: multipliers, guided rows too */
+  int       i_v, i_a, i_lambda;
+  void     *work;
+  double   *q, *v, *u, *a, *lambda, *qdot; /* at the point; u [nu] */
+  yoke_dae *dae;                           /* index-1 form, and its J: */
+  double   *values;                        /* [nnz] */
+  double   *J;                             /* [nx, nx] index-1 form */
+  double   *J_rate;                        /* [ng, nq] d(G v)/dq; NULL: at rest */
+  double   *T_norm;                        /* [nv] squared norms of the columns of T */
+  int       rank;
+  int      *pivot;            /* [nv] columns of G: first `rank` dependent, the others independent, increasing */
+  double   *QR, *tau, *scale; /* of G with scaled columns, column major [ng, nv] */
+  double   *dtheta, *dv, *da; /* [n_x, nv] motion, velocity and acceleration along each component of x */
+  double   *dlambda;          /* [n_x, nm] multipliers */
 } linear_point;
 
 static double J_at(const linear_point *p, int row, int col) {
@@ -60,13 +62,14 @@ static void densify(const yoke_pattern *pattern, const double *values, int n, do
   }
 }
 
-/* J of one form at the point, dense [nx, nx]. *dae is given, also on failure. */
-static yoke_status jacobian(const linear_point *p, yoke_dae_form form, yoke_dae **dae, double **J) {
+/* J of one form at the point: values [nnz] and dense [nx, nx]. All three are given, also on failure. */
+static yoke_status jacobian(const linear_point *p, yoke_dae_form form, yoke_dae **dae, double **sparse, double **J) {
   const yoke_equations *e = p->def->equations;
   YOKE_TRY(e->ops->dae_create(e->self, p->ctx, form, dae));
   const int nx       = (*dae)->nx;
   double   *x        = yoke_allocate((size_t)nx + 1, sizeof *x);
   double   *values   = yoke_allocate((size_t)(*dae)->pattern->nnz + 1, sizeof *values);
+  *sparse            = values;
   *J                 = yoke_allocate((size_t)nx * (size_t)nx + 1, sizeof **J);
   yoke_status status = x != NULL && values != NULL && *J != NULL ? YOKE_OK : no_memory(p);
   if (status == YOKE_OK) {
@@ -81,7 +84,6 @@ static yoke_status jacobian(const linear_point *p, yoke_dae_form form, yoke_dae 
   }
   if (status == YOKE_OK) densify((*dae)->pattern, values, nx, *J);
   free(x);
-  free(values);
   return status;
 }
 
@@ -95,7 +97,7 @@ static bool is_at_rest(const linear_point *p) {
 /* d(G v + g_t)/dq from the velocity rows of the GGL form; g_t does not depend on q. */
 static yoke_status rate_jacobian(linear_point *p) {
   yoke_dae *dae = NULL;
-  double   *J   = NULL;
+  double   *J = NULL, *values = NULL;
   if (p->ng == 0 || is_at_rest(p)) return YOKE_OK;
   if (p->nm > p->ng) {
     return yoke_fail(p->ctx, YOKE_E_UNSUPPORTED,
@@ -103,7 +105,7 @@ static yoke_status rate_jacobian(linear_point *p) {
                      "linearised at rest only",
                      p->def->model->name);
   }
-  yoke_status status = jacobian(p, YOKE_DAE_GGL, &dae, &J);
+  yoke_status status = jacobian(p, YOKE_DAE_GGL, &dae, &values, &J);
   if (status == YOKE_OK) {
     p->J_rate = yoke_allocate((size_t)p->ng * (size_t)p->nq + 1, sizeof *p->J_rate);
     if (p->J_rate == NULL) status = no_memory(p);
@@ -113,20 +115,16 @@ static yoke_status rate_jacobian(linear_point *p) {
            (size_t)p->nq * sizeof *J);
   yoke_dae_destroy(&dae);
   free(J);
+  free(values);
   return status;
 }
 
 static yoke_status set_jacobians(linear_point *p) {
-  yoke_dae         *dae    = NULL;
-  const yoke_status status = jacobian(p, YOKE_DAE_INDEX1, &dae, &p->J);
-  if (dae != NULL) {
-    p->nx       = dae->nx;
-    p->i_v      = dae->i_v;
-    p->i_a      = dae->i_a;
-    p->i_lambda = dae->i_lambda;
-  }
-  yoke_dae_destroy(&dae);
-  if (status != YOKE_OK) return status;
+  YOKE_TRY(jacobian(p, YOKE_DAE_INDEX1, &p->dae, &p->values, &p->J));
+  p->nx       = p->dae->nx;
+  p->i_v      = p->dae->i_v;
+  p->i_a      = p->dae->i_a;
+  p->i_lambda = p->dae->i_lambda;
   if (p->i_a < 0) {
     return yoke_fail(
         p->ctx, YOKE_E_UNSUPPORTED,
@@ -141,10 +139,34 @@ static yoke_status set_jacobians(linear_point *p) {
   return rate_jacobian(p);
 }
 
+/* out [nx] += factor * column c of J. */
+static void add_column(const linear_point *p, int c, double factor, double *out) {
+  const yoke_pattern *pattern = p->dae->pattern;
+  for (int k = pattern->col_start[c]; factor != 0.0 && k < pattern->col_start[c + 1]; ++k)
+    out[pattern->row[k]] += factor * p->values[k];
+}
+
+/* dq [nq] = T dtheta. out [nx] is room for a product with J. */
+static void to_q(const linear_point *p, const double *dtheta, double *out, double *dq) {
+  memset(out, 0, (size_t)p->nx * sizeof *out);
+  for (int k = 0; k < p->nv; ++k) add_column(p, p->i_v + k, dtheta[k], out);
+  memcpy(dq, out, (size_t)p->nq * sizeof *dq);
+}
+
+/* out [nx] = J (dq, dv, 0, 0). */
+static void respond(const linear_point *p, const double *dq, const double *dv, double *out) {
+  memset(out, 0, (size_t)p->nx * sizeof *out);
+  for (int i = 0; i < p->nqs; ++i) add_column(p, i, dq[i], out);
+  for (int k = 0; k < p->nv; ++k) add_column(p, p->i_v + k, dv[k], out);
+}
+
 /* Component k of T^+ z: the tangent motion of a change z of q; columns of T are orthogonal. */
 static double tangent(const linear_point *p, int k, const double *z) {
-  double sum = 0.0;
-  for (int i = 0; i < p->nqs; ++i) sum += T_at(p, i, k) * z[i];
+  const yoke_pattern *pattern = p->dae->pattern;
+  double              sum     = 0.0;
+  for (int i = pattern->col_start[p->i_v + k]; i < pattern->col_start[p->i_v + k + 1]; ++i) {
+    if (pattern->row[i] < p->nqs) sum += p->values[i] * z[pattern->row[i]];
+  }
   return sum / p->T_norm[k];
 }
 
@@ -208,10 +230,7 @@ static void tangent_column(const linear_point *p, int k, double *b, double *out)
 static yoke_status turning_velocity(const linear_point *p, const double *dtheta, double *dq, double *b, double *out) {
   memset(out, 0, (size_t)p->nv * sizeof *out);
   if (p->J_rate == NULL) return YOKE_OK;
-  for (int i = 0; i < p->nqs; ++i) {
-    dq[i] = 0.0;
-    for (int k = 0; k < p->nv; ++k) dq[i] += T_at(p, i, k) * dtheta[k];
-  }
+  to_q(p, dtheta, dq + p->nq, dq);
   for (int g = 0; g < p->ng; ++g) {
     b[g] = 0.0;
     for (int i = 0; i < p->nqs; ++i) b[g] -= p->J_rate[(size_t)g * (size_t)p->nq + (size_t)i] * dq[i];
@@ -228,7 +247,7 @@ static yoke_status turning_velocity(const linear_point *p, const double *dtheta,
 static yoke_status set_directions(linear_point *p) {
   yoke_linearization *out = p->out;
   const size_t        nv = (size_t)p->nv, nf = (size_t)(p->nv - p->rank);
-  double             *b = yoke_allocate((size_t)p->ng + nv + (size_t)p->nq + 1, sizeof *b);
+  double             *b = yoke_allocate((size_t)p->ng + nv + (size_t)p->nq + (size_t)p->nx + 1, sizeof *b);
   out->nv               = p->nv;
   out->n_freedoms       = (int)nf;
   out->n_x              = 2 * (int)nf;
@@ -277,14 +296,6 @@ static yoke_status set_mass(linear_point *p) {
 
 /* ---- accelerations ---- */
 
-/* sum of J(row, q) dq + J(row, v) dv along component j; dq [nqs] = T dtheta. */
-static double response(const linear_point *p, int row, const double *dq, const double *dv) {
-  double sum = 0.0;
-  for (int i = 0; i < p->nqs; ++i) sum += J_at(p, row, i) * dq[i];
-  for (int k = 0; k < p->nv; ++k) sum += J_at(p, row, p->i_v + k) * dv[k];
-  return sum;
-}
-
 /* S X = B, B [n, m] column major in place; S is destroyed. Singular S: least squares of least norm. */
 static yoke_status solve(const linear_point *p, int n, int m, double *S, double *B) {
   const size_t n2     = (size_t)n * (size_t)n;
@@ -326,17 +337,14 @@ static yoke_status set_A(linear_point *p) {
   const int           n = p->nv + p->nm, m = out->n_x, nf = out->n_freedoms;
   double             *S  = saddle_matrix(p);
   double             *B  = yoke_allocate((size_t)n * (size_t)m + 1, sizeof *B);
-  double             *dq = yoke_allocate(2 * (size_t)p->nq + 1, sizeof *dq), *rate = dq + p->nq;
+  double             *dq = yoke_allocate((size_t)p->nq + (size_t)p->nx + 1, sizeof *dq), *rate = dq + p->nq;
   out->A             = yoke_allocate((size_t)m * (size_t)m + 1, sizeof *out->A);
   yoke_status status = S != NULL && B != NULL && dq != NULL && out->A != NULL ? YOKE_OK : no_memory(p);
   for (int j = 0; status == YOKE_OK && j < m; ++j) {
     const double *dtheta = p->dtheta + (size_t)j * (size_t)p->nv, *dv = p->dv + (size_t)j * (size_t)p->nv;
-    for (int i = 0; i < p->nqs; ++i) {
-      dq[i] = 0.0;
-      for (int k = 0; k < p->nv; ++k) dq[i] += T_at(p, i, k) * dtheta[k];
-    }
-    for (int i = 0; i < p->nqs; ++i) rate[i] = response(p, i, dq, dv);
-    for (int r = 0; r < n; ++r) B[(size_t)j * (size_t)n + (size_t)r] = 0.0 - response(p, p->i_a + r, dq, dv);
+    to_q(p, dtheta, rate, dq);
+    respond(p, dq, dv, rate);
+    for (int r = 0; r < n; ++r) B[(size_t)j * (size_t)n + (size_t)r] = 0.0 - rate[p->i_a + r];
     for (int i = 0; i < nf; ++i) out->A[(size_t)i * (size_t)m + (size_t)j] = tangent(p, out->coordinate[i], rate);
   }
   if (status == YOKE_OK) status = solve(p, n, m, S, B);
@@ -538,8 +546,9 @@ yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yok
                      def->model->name);
   }
   const yoke_status status = linearize(&p);
-  void *const       list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J,  p.J_rate,
-                              p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da, p.dlambda};
+  yoke_dae_destroy(&p.dae);
+  void *const list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J,  p.values, p.J_rate,
+                        p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da, p.dlambda};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
   if (status != YOKE_OK) yoke_linearization_clear(out);
   return status;

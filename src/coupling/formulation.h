@@ -123,6 +123,13 @@ typedef struct yoke_reset_rows {
   double size, speed; /* what |s| and |s'| are measured by */
 } yoke_reset_rows;
 
+/* Rows of a coupling that finds its multipliers from the accelerations without the joint (joint_forces.h). */
+typedef struct yoke_force_rows {
+  double second[YOKE_COUPLING_MAX_ROWS];                /* s'' of the outputs */
+  double felt[2][YOKE_COUPLING_MAX_ROWS];               /* multipliers that each side has felt for these outputs */
+  double L[2][YOKE_COUPLING_MAX_ROWS][YOKE_PORT_MAX_V]; /* gradients in the components of the ports' velocities */
+} yoke_force_rows;
+
 /* How step control estimates the error of a step with this coupling (trial.h). */
 typedef struct yoke_error_rule {
   bool end_value;         /* end layout whose end value is found by the conditions: Kraft's constants hold */
@@ -184,6 +191,11 @@ typedef struct yoke_formulation_ops {
   int (*n_exchanges)(const void *self);
   void (*exchange)(const void *self, int number, double t, const double *y1, const double *y2, const double *now,
                    double *u);
+  /* Multipliers (the first n channels) that couplings in one subsystem must find together: what they follow from, for
+   * exchange `number` (-1: the update), and how they are taken into u behind exchange or update. Returns n when multipliers
+   * are found at this stage, else 0; `out` (NULL: only asking) is filled in any case. NULL, both: every coupling finds its own. */
+  int (*force_rows)(const void *self, int number, const double *const y[2], const double *now, yoke_force_rows *out);
+  void (*take_force)(const void *self, int number, const double *now, const double *lambda, double *u);
   /* Warnings before the run, from the outputs at the start. NULL: none. */
   void (*advise)(const void *self, const char *coupling, const char *const subsystem[2], const double *y1,
                  const double *y2, yoke_context *ctx);

@@ -1,6 +1,7 @@
 /* Creation of a graph, its start, and the acceptance of steps. */
 #include "coupling/comparison.h"
 #include "coupling/correction.h"
+#include "coupling/joint_forces.h"
 #include "coupling/state_reset.h"
 
 #include "base/text.h"
@@ -11,9 +12,11 @@
 enum {
   START_ITERATIONS = 20,
   GROWING_STEPS    = 20, /* jumps beyond all values so far that make a divergence ... */
-  QUIET_STEPS      = 10  /* ... unless so many steps lie between two of them */
+  QUIET_STEPS      = 10, /* ... unless so many steps lie between two of them */
+  START_STEPS      = 20  /* which show what is usual in this run */
 };
-static const double impact_growth = 1e5; /* from one jump to the next: no divergence grows like this */
+static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
+static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
 
 yoke_scheme_settings yoke_scheme_settings_default(void) {
   return (yoke_scheme_settings){.scheme              = "semi-implicit",
@@ -424,6 +427,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK && g->scheme->needs_repeat) status = build_matrix(g, ctx);
   if (status == YOKE_OK) status = allocate_unknowns(g, ctx);
   if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
+  if (status == YOKE_OK) status = yoke_joint_forces_create(ctx, g, &g->forces);
   if (status != YOKE_OK) {
     yoke_graph_destroy(&g);
     return status;
@@ -499,6 +503,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->linear_work);
   free(g->broyden);
   yoke_state_reset_destroy(&g->reset);
+  yoke_joint_forces_destroy(&g->forces);
   free(g);
   *graph = NULL;
 }
@@ -677,6 +682,14 @@ static yoke_status outputs_with_values(yoke_graph *g, int number) {
   return YOKE_OK;
 }
 
+/* Multipliers that were found together go into the values u of a coupling. */
+static void take_force(const yoke_graph *g, const graph_wire *wire, int number, const double *now, double *u) {
+  const yoke_formulation_ops *ops    = wire->wire.formulation;
+  const double               *lambda = yoke_joint_forces_of(g->forces, (int)(wire - g->wires));
+  if (lambda == NULL || ops->force_rows(wire->wire.self, number, NULL, NULL, NULL) == 0) return;
+  ops->take_force(wire->wire.self, number, now, lambda, u);
+}
+
 yoke_status graph_exchange(yoke_graph *g) {
   int most = 0;
   set_end_values(g);
@@ -686,6 +699,7 @@ yoke_status graph_exchange(yoke_graph *g) {
     if (n > most) most = n;
   }
   for (int number = 0; number < most; ++number) {
+    if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire           *wire = &g->wires[w];
       const yoke_formulation_ops *ops  = wire->wire.formulation;
@@ -695,6 +709,7 @@ yoke_status graph_exchange(yoke_graph *g) {
       ops->exchange(wire->wire.self, number, g->t_next,
                     graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                     graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
+      take_force(g, wire, number, now, u);
       for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
     }
     YOKE_TRY(outputs_with_values(g, number));
@@ -746,12 +761,16 @@ static void final_values(yoke_graph *g, const graph_wire *wire) {
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
+    double now[YOKE_COUPLING_MAX_CHANNELS];
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
+    take_force(g, wire, -1, now, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
 
 /* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
 static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, -1));
   for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
   if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;
   return graph_compare_behind(g, statistics, ctx);
@@ -812,8 +831,16 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
                         channel->info.enters[1] != YOKE_ENTRY_COPY_P;
   const bool diverges =
       exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
+  const bool is_beyond = fabs(value) > beyond_mechanics * fmax(1.0, g->start_size[is_force]);
   channel->largest     = fmax(channel->largest, fabs(value));
   g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
+  if (g->n_accepted < START_STEPS) g->start_size[is_force] = fmax(g->start_size[is_force], fabs(value));
+  if (is_beyond && isfinite(value)) {
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "the co-simulation diverges: coupling '%s' (%s) has grown to %.3g at t = %.9g s; use %s",
+                     g->wires[channel->wire].wire.name, channel->info.name, fabs(value), g->t_next, remedy(g, channel));
+  }
   if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "

@@ -90,7 +90,8 @@ typedef struct broyden_tag {
   double H;
 } broyden_tag;
 
-typedef struct yoke_state_reset yoke_state_reset; /* state_reset.h */
+typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
+typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 
 struct yoke_graph {
   yoke_scheme_settings   settings;
@@ -115,7 +116,8 @@ struct yoke_graph {
   double *c, *delta, *delta_previous; /* [n_c] */
   bool    use_curves;                 /* signals are the curves of the acceleration predictor */
   bool    trial_ready;
-  double  largest[2]; /* |u| of all motions and of all forces so far */
+  double  largest[2];    /* |u| of all motions and of all forces so far */
+  double  start_size[2]; /* the same in the first steps */
 
   /* step control (trial.h) */
   bool                     is_controlled;
@@ -145,7 +147,8 @@ struct yoke_graph {
   double       *broyden;
   broyden_tag   made, made_accepted;
 
-  yoke_state_reset *reset; /* NULL: no coupling resets states */
+  yoke_state_reset  *reset;  /* NULL: no coupling resets states */
+  yoke_joint_forces *forces; /* NULL: every coupling finds its own */
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */

@@ -278,6 +278,39 @@ static void free_of_joint(const kinematic *self, const double *const y[2], const
   }
 }
 
+/* exact: multipliers of all couplings that meet in a subsystem are found together, when F's force is asked for: in the
+ * update, and between the two evaluations of `held`. */
+static int kinematic_force_rows(const void *data, int number, const double *const y[2], const double *now,
+                                yoke_force_rows *out) {
+  const kinematic *self = data;
+  if (self->settings.force != YOKE_FORCE_EXACT) return 0;
+  if (out != NULL) {
+    const double *v[2]    = {y[0] + yoke_port_n_p(self->kind[0]), y[1] + yoke_port_n_p(self->kind[1])};
+    double        a[2][6] = {{0.0}}, grad[12];
+    frames        f;
+    free_of_joint(self, y, now, out->second);
+    frames_set(self, y, v, a, &f);
+    for (int i = 0; i < self->n; ++i) {
+      (void)yoke_row_gradient(&self->joint->row[i], &f.link, grad);
+      out->felt[self->R][i] = now[i];
+      out->felt[self->F][i] = extra(self, y, self->F, YOKE_EXTRA_REACTION)[i];
+      for (int s = 0; s < 2; ++s) {
+        memset(out->L[s][i], 0, sizeof out->L[s][i]);
+        for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k)
+          out->L[s][i][k] = grad[6 * s + yoke_port_freedom(self->kind[s], k)];
+      }
+    }
+  }
+  return number == -1 || (number == 1 && self->settings.outputs == YOKE_OUTPUTS_HELD) ? self->n : 0;
+}
+
+static void kinematic_take_force(const void *data, int number, const double *now, const double *lambda, double *u) {
+  const kinematic *self = data;
+  memcpy(u, lambda, (size_t)self->n * sizeof *u);
+  for (int i = 0; self->at_twin < self->n_channels && i < self->n; ++i)
+    u[self->at_twin + i] = number == -1 ? now[self->at_twin + i] - lambda[i] : lambda[i];
+}
+
 static void find_force(const kinematic *self, const double *const y[2], const double *now, double *lambda) {
   const int n      = self->n,
             which  = self->settings.force == YOKE_FORCE_EXACT ? YOKE_EXTRA_COMPLIANCE : YOKE_EXTRA_LOCAL_COMPLIANCE;
@@ -426,5 +459,7 @@ const yoke_formulation_ops kinematic_ops = {
     .curve        = kinematic_curve,
     .n_exchanges  = kinematic_n_exchanges,
     .exchange     = kinematic_exchange,
+    .force_rows   = kinematic_force_rows,
+    .take_force   = kinematic_take_force,
     .advise       = kinematic_advise,
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_VELOCITIES = 1000, NAME = 72 };
+enum { MAX_VELOCITIES = 500, NAME = 72 };
 
 typedef struct linear_model {
   yoke_model        *model;

@@ -32,8 +32,8 @@ static yoke_status check_axis(yoke_context *ctx, const char *which, const yoke_s
     return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected two different finite numbers", which,
                      axis->name, axis->from, axis->to);
   if (axis->is_log && !(axis->from > 0.0 && axis->to > 0.0))
-    return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected numbers > 0 on a logarithmic axis", which,
-                     axis->name, axis->from, axis->to);
+    return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected numbers > 0 on a logarithmic axis",
+                     which, axis->name, axis->from, axis->to);
   return YOKE_OK;
 }
 
@@ -100,8 +100,8 @@ static bool report(void *user, double share) {
 static char *make_label(const yoke_method_choice *method, const char *text) {
   char label[MAX_LABEL];
   yoke_method_label(method, label, sizeof label);
-  const bool is_plain = strcmp(label, "as the model says") == 0;
-  const size_t n      = is_plain && text[0] != '\0' ? 0 : strlen(label);
+  const bool   is_plain = strcmp(label, "as the model says") == 0;
+  const size_t n        = is_plain && text[0] != '\0' ? 0 : strlen(label);
   if (text[0] != '\0') snprintf(label + n, sizeof label - n, "%s%s", n > 0 ? ", " : "", text);
   return yoke_text_copy(label);
 }
@@ -109,7 +109,8 @@ static char *make_label(const yoke_method_choice *method, const char *text) {
 static yoke_status ask(yoke_context *ctx, study *s, const yoke_stability_variant *v, yoke_stability_row *row) {
   const yoke_stability_table *t = s->out;
   if (s->options->find_limit) return s->target->limit(ctx, v, row, report, s);
-  if (s->options->x.name == NULL) return report(s, 0.0) ? s->target->point(ctx, v, row) : yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
+  if (s->options->x.name == NULL)
+    return report(s, 0.0) ? s->target->point(ctx, v, row) : yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
   const size_t n = (size_t)t->nx * (size_t)t->ny;
   row->values    = yoke_allocate(n, sizeof *row->values);
   if (row->values == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for a map of %d x %d", t->nx, t->ny);
@@ -152,7 +153,7 @@ static yoke_status run_cases(yoke_context *ctx, study *s) {
     status = case_create(ctx, o, cases[c], &sets);
     for (int m = 0; m < n_methods && status == YOKE_OK; ++m) {
       const yoke_stability_variant v = {.options = o, .method = &methods[m], .n_sets = sets.n, .sets = sets.sets};
-      status = fill_row(ctx, s, &v, cases[c], &s->out->rows[c * n_methods + m]);
+      status                         = fill_row(ctx, s, &v, cases[c], &s->out->rows[c * n_methods + m]);
     }
     case_release(&sets);
   }
@@ -196,7 +197,8 @@ static yoke_status verdict(yoke_context *ctx, const yoke_stability_table *t) {
   for (int i = 0; i < t->n_rows; ++i) {
     if (t->rows[i].status == YOKE_OK) return YOKE_OK;
   }
-  if (t->n_rows == 1) return yoke_fail(ctx, t->rows[0].status, "%s", t->rows[0].reason != NULL ? t->rows[0].reason : "");
+  if (t->n_rows == 1)
+    return yoke_fail(ctx, t->rows[0].status, "%s", t->rows[0].reason != NULL ? t->rows[0].reason : "");
   return yoke_fail(ctx, t->rows[0].status, "no method is possible; the first one (%s): %s", t->rows[0].label,
                    t->rows[0].reason != NULL ? t->rows[0].reason : "");
 }

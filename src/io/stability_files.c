@@ -12,6 +12,11 @@
 #include "io/hdf5_quiet.h"
 #endif
 
+/* Values of a row, also of one that was interrupted; NULL: none. */
+static const double *values_of(const yoke_stability_row *row) {
+  return row->status == YOKE_OK || row->status == YOKE_E_INTERRUPTED ? row->values : NULL;
+}
+
 /* ---- CSV ---- */
 
 static void put_number(FILE *file, double value) {
@@ -47,10 +52,9 @@ static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_sta
       put_number(file, t->x[i]);
       if (t->y != NULL) fputc(',', file), put_number(file, t->y[j]);
       for (int r = 0; r < t->n_rows; ++r) {
-        const double *values = t->rows[r].values;
+        const double *values = values_of(&t->rows[r]);
         fputc(',', file);
-        put_number(file, values != NULL && t->rows[r].status == YOKE_OK ? values[(size_t)j * (size_t)t->nx + (size_t)i]
-                                                                        : (double)NAN);
+        put_number(file, values != NULL ? values[(size_t)j * (size_t)t->nx + (size_t)i] : (double)NAN);
       }
       fputc('\n', file);
     }
@@ -95,9 +99,9 @@ static bool put_table(hid_t file, const yoke_stability_options *o, const yoke_st
   const hsize_t all[3]  = {(hsize_t)t->n_rows, (hsize_t)t->ny, (hsize_t)t->nx};
   const char   *texts[] = {YOKE_VERSION, t->model};
   for (int r = 0; r < t->n_rows; ++r) {
-    const bool is_known = t->rows[r].values != NULL && t->rows[r].status == YOKE_OK;
-    labels[r]           = t->rows[r].label != NULL ? t->rows[r].label : "";
-    for (size_t i = 0; i < n; ++i) block[(size_t)r * n + i] = is_known ? t->rows[r].values[i] : (double)NAN;
+    const double *values = values_of(&t->rows[r]);
+    labels[r]            = t->rows[r].label != NULL ? t->rows[r].label : "";
+    for (size_t i = 0; i < n; ++i) block[(size_t)r * n + i] = values != NULL ? values[i] : (double)NAN;
   }
   bool ok = put_texts(file, "yoke_version", 1, &texts[0]) && put_texts(file, "model", 1, &texts[1]);
   ok      = ok && (o->run.n_sets == 0 || put_texts(file, "settings", o->run.n_sets, o->run.sets));
@@ -242,7 +246,7 @@ static yoke_status draw_maps(yoke_context *ctx, const char *path, const yoke_sta
                                   .x     = {caption_of(&o->x), o->x.is_log, o->x.from, o->x.to},
                                   .y     = {caption_of(&o->y), o->y.is_log, o->y.from, o->y.to},
                                   .map   = &maps[r],
-                                  .empty = row->values != NULL && row->status != YOKE_E_USAGE ? NULL : "not possible"};
+                                  .empty = values_of(row) != NULL ? NULL : "not possible"};
   }
   const yoke_plot_figure figure = {.title       = title,
                                    .description = "Spectral radius of one macro step",
@@ -267,7 +271,7 @@ static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_st
   int          n = 0;
   for (int r = 0; r < t->n_rows; ++r) {
     const yoke_stability_row *row = &t->rows[r];
-    if (row->values == NULL || row->status == YOKE_E_USAGE) continue;
+    if (values_of(row) == NULL) continue;
     for (int i = 0; i < t->nx; ++i) {
       if (!isfinite(row->values[i])) continue;
       least = fmin(least, row->values[i]);

@@ -44,8 +44,8 @@ typedef struct yoke_plot_panel {
   const yoke_plot_series *series;
   int                     n_slopes;
   const yoke_plot_slope  *slopes;
-  const yoke_plot_map    *map;   /* NULL: none; needs x.from != x.to, y.from != y.to */
-  const char             *empty; /* not NULL: nothing is drawn but this text */
+  const yoke_plot_map    *map;       /* NULL: none; needs x.from != x.to, y.from != y.to */
+  const char             *empty;     /* not NULL: nothing is drawn but this text */
   bool                    is_absent; /* the place stays white */
 } yoke_plot_panel;
 

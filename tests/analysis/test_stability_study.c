@@ -313,6 +313,15 @@ static void the_number_of_threads_changes_no_bit(void **state) {
   assert_memory_equal(values, f->table.rows[0].values, sizeof values);
 }
 
+static char *whole_file(const char *path) {
+  char *text = calloc(1, 1 << 20);
+  FILE *file = fopen(path, "rb");
+  assert_true(text != NULL && file != NULL);
+  assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+  fclose(file);
+  return text;
+}
+
 static bool stop(void *user, double share) {
   ++*(int *)user;
   return share < 0.3;
@@ -335,13 +344,25 @@ static void an_interrupt_keeps_the_rows_that_are_done(void **state) {
   }
 }
 
-static char *whole_file(const char *path) {
-  char *text = calloc(1, 1 << 20);
-  FILE *file = fopen(path, "rb");
-  assert_true(text != NULL && file != NULL);
-  assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
-  fclose(file);
-  return text;
+static void an_interrupted_map_is_written_as_far_as_it_came(void **state) {
+  fixture               *f       = *state;
+  int                    n_calls = 0;
+  char                   csv[]   = P_tmpdir "/yoke-stability-XXXXXX";
+  yoke_stability_options o       = options_of("two-mass", 0, NULL, NULL);
+  close(mkstemp(csv));
+  o.x        = (yoke_stability_axis){"re", -2.0, 0.0, 2, false};
+  o.y        = (yoke_stability_axis){"im", 0.0, 9.0, 10, false};
+  o.progress = stop;
+  o.user     = &n_calls;
+  o.csv      = csv;
+  assert_int_equal(study(f, &o), YOKE_E_INTERRUPTED);
+  char       *table = whole_file(csv);
+  const char *first = strchr(table, '\n');
+  assert_non_null(first);
+  assert_int_equal(strncmp(first, "\n-2,0,nan", 9) == 0, 0);
+  assert_non_null(strstr(table, ",9,nan"));
+  free(table);
+  unlink(csv);
 }
 
 static void maps_and_lines_are_written(void **state) {
@@ -410,6 +431,7 @@ int main(void) {
       TEST(a_model_without_split_and_a_missing_file_are_errors),
       TEST(the_number_of_threads_changes_no_bit),
       TEST(an_interrupt_keeps_the_rows_that_are_done),
+      TEST(an_interrupted_map_is_written_as_far_as_it_came),
       TEST(maps_and_lines_are_written),
       TEST(files_that_cannot_be_written_are_errors),
   };

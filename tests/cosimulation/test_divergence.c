@@ -42,6 +42,14 @@ static void slow_divergence_is_found_too(void **state) {
                   2.0, "'coupling'");
 }
 
+static void an_oscillation_that_grows_without_jumps_is_found_too(void **state) {
+  (void)state;
+  expect_unstable("examples/two-mass-rigid.yaml",
+                  "cosimulation.couplings={formulation: baumgarte, index: 2, beta: 2e-2};cosimulation.order=0;"
+                  "cosimulation.step=5e-3;parameters.c1=1e6;parameters.c2=1e6",
+                  5.0, "'joint'");
+}
+
 static void explicit_chain_with_a_large_step_diverges_and_names_the_cut(void **state) {
   (void)state; /* Kraft R2, R3: k = 2 is stable at 1e-5, blows up at 2e-5 near t = 0.018 */
   expect_unstable("examples/chain-conv.yaml", "cosimulation.step=4e-5", 0.04, "c.cut[");
@@ -115,6 +123,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explicit_scheme_with_a_stiff_coupling_diverges_and_names_it),
       cmocka_unit_test(slow_divergence_is_found_too),
+      cmocka_unit_test(an_oscillation_that_grows_without_jumps_is_found_too),
       cmocka_unit_test(explicit_chain_with_a_large_step_diverges_and_names_the_cut),
       cmocka_unit_test(waveform_iteration_that_does_not_contract_ends_the_run),
       cmocka_unit_test(an_impact_is_no_divergence),

@@ -202,6 +202,30 @@ static void a_subsystem_can_be_prescribed_and_feel_forces(void **state) {
   CHECK_ORDER(err, 2, 2.0, 0.4);
 }
 
+/* Equal links: found one by one, the exact forces of neighbouring joints would feed each other and grow with order 1 and 2. */
+static void exact_forces_of_joints_that_share_subsystems_are_found_together(void **state) {
+  (void)state;
+  static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
+  for (int o = 0; o < 4; ++o) {
+    for (int k = 1; k < 3; ++k) {
+      char   sets[COSIM_TEXT], text[TEXT];
+      double err[2];
+      snprintf(text, sizeof text, "%s", links);
+      char *uneven = strstr(text, "3/i^2"), *inertia = strstr(text, "0.25/i^2");
+      assert_true(uneven != NULL && inertia != NULL);
+      memcpy(uneven, "3    ", 5);
+      memcpy(inertia, "0.25    ", 8);
+      snprintf(sets, sizeof sets,
+               "cosimulation.order=%d;split={a: ['l[1]'], R: ['l[2]'], F: ['l[3]'], d: ['l[4]']};"
+               "cosimulation.couplings={formulation: kinematic, outputs: %s, 'j[1]': {prescribed: R}, "
+               "'j[2]': {prescribed: F}, 'j[3]': {prescribed: d}}",
+               k, outputs[o]);
+      halved_errors(text, sets, 1e-3, link_names, err);
+      CHECK_ORDER(err, 2, k + 1.0, 0.4);
+    }
+  }
+}
+
 static void several_couplings_find_their_lighter_sides(void **state) {
   (void)state;
   double err[2];
@@ -374,6 +398,7 @@ int main(void) {
       cmocka_unit_test(the_other_side_can_be_prescribed_as_well),
       cmocka_unit_test(both_sides_may_have_joints_of_their_own),
       cmocka_unit_test(a_subsystem_can_be_prescribed_and_feel_forces),
+      cmocka_unit_test(exact_forces_of_joints_that_share_subsystems_are_found_together),
       cmocka_unit_test(several_couplings_find_their_lighter_sides),
       cmocka_unit_test(a_loop_that_closes_inside_the_prescribed_side_stays_closed),
       cmocka_unit_test(a_particle_follows_a_rigid_body),
