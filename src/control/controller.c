@@ -194,9 +194,10 @@ static int next_degree(const yoke_controller *c, const yoke_trial *trial, bool a
     const int up = accepted ? trial->degree + 1 : trial->degree;
     return up < s->order_max ? up : s->order_max;
   }
+  if (trial->degree < s->order_min) return accepted ? trial->degree + 1 : trial->degree; /* likewise to its limit */
   derivative_norms(c, trial, accepted, &facts);
   const int k = yoke_order_next(s->order_rule, &facts);
-  return k < s->order_min && trial->degree >= s->order_min ? s->order_min : k;
+  return k < s->order_min ? s->order_min : k;
 }
 
 /* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */

@@ -36,7 +36,8 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
   if (is_explicit) {
     if (s->predictor != YOKE_PREDICTOR_EXTRAPOLATION)
       return refuse(ctx, kind, "has no constants for predictor least-squares in scheme explicit", "");
-    *out = kind == YOKE_ESTIMATOR_LE ? YOKE_ESTIMATE_HIGHER : YOKE_ESTIMATE_END;
+    const bool scales = kind == YOKE_ESTIMATOR_MD && yoke_graph_has_end_values(graph, &name);
+    *out              = scales ? YOKE_ESTIMATE_END : YOKE_ESTIMATE_HIGHER;
     return YOKE_OK;
   }
   const bool has_constants = s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name);

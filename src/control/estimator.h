@@ -2,6 +2,7 @@
  *
  *   name  scheme      error of positions and velocities of all ports, or of the coupling values u
  *   le    explicit    |y - y^|, y^ integrated with degree k + 1                           (exLE)
+ *                     also md where a coupling has no constants
  *   md    explicit    C^(k+1)/C^k |y - y^|, y^ integrated with a better end value         (exMD)
  *   md    corrected   (1 - C^(k+1)/C^k) |y_pre - y|, y_pre from the predictor's pass      (imMD)
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants

@@ -34,7 +34,8 @@ typedef struct graph_consistent {
 
 static bool is_multiplier(const yoke_graph *g, const graph_channel *channel) {
   if (g->wires[channel->wire].wire.formulation->consistent == NULL) return false;
-  return channel->info.enters[0] == YOKE_ENTRY_LAMBDA || channel->info.enters[1] == YOKE_ENTRY_LAMBDA;
+  /* one that enters one side only has a displacement side opposite, and its value stands */
+  return channel->info.enters[0] == YOKE_ENTRY_LAMBDA && channel->info.enters[1] == YOKE_ENTRY_LAMBDA;
 }
 
 /* All entries in index order; counts only when `list` is NULL. */

@@ -549,17 +549,21 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
 
 /* ---- error estimate ---- */
 
+/* With a displacement side lambda and beta belong together, mu(beta) = lambda: the values of the step stand for both. */
 int yoke_constraint_consistent(const yoke_constraint *self, const double *const y[2], double *u, double *c,
                                double *dc_dy1, double *dc_dy2) {
   static const yoke_row_sums acceleration = {.n = 1, .weight = {{0.0, 0.0, 1.0}}};
   const yoke_coupling_view   view         = {.y = {y[0], y[1]}};
   double *const              dc_dy[2]     = {dc_dy1, dc_dy2};
+  const bool                 by_force     = n_displaced(self->decomposition) == 0;
   double                     level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
-  yoke_constraint_levels(self, y, level);
-  for (int i = 0; i < self->n_rows; ++i) c[i] = level[2][i];
-  for (int s = 0; s < 2; ++s)
-    memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_port_n_y(self->kind[s]) * sizeof(double));
-  row_jacobian(self, &view, &acceleration, dc_dy);
-  for (int i = self->n_rows; i < self->n_channels; ++i) u[i] = y[self->copy_of[i]][self->channel[i].component];
-  return self->n_rows;
+  if (by_force) {
+    yoke_constraint_levels(self, y, level);
+    for (int i = 0; i < self->n_rows; ++i) c[i] = level[2][i];
+    for (int s = 0; s < 2; ++s)
+      memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_port_n_y(self->kind[s]) * sizeof(double));
+    row_jacobian(self, &view, &acceleration, dc_dy);
+  }
+  for (int i = self->i_copies; i < self->n_channels; ++i) u[i] = y[self->copy_of[i]][original_at(self, i)];
+  return by_force ? self->n_rows : 0;
 }

@@ -23,11 +23,25 @@ static bool bears(const yoke_split *split, int k, const char *scheme, int order)
   return bears;
 }
 
+/* Copied motions that are held over a step lead or lag in time and feed energy (Kraft 8): degree 0 is for the start only. Joints
+ * whose copies have conditions of their own do not count. */
+static bool copies_motion(const yoke_split *split, int k) {
+  const yoke_wire *wire                                 = &split->wires[k];
+  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
+  const int        n                                    = wire->formulation->channels(wire->self, channels);
+  if (wire->formulation->consistent != NULL) return false;
+  for (int i = 0; i < n; ++i) {
+    if (!channels[i].is_force) return true;
+  }
+  return false;
+}
+
 void yoke_step_choose_orders(const yoke_split *split, const char *scheme, yoke_control_settings *settings) {
   const yoke_cosimulation_def *c = &split->model->cosimulation;
   settings->order_min            = c->order >= 0 ? c->order : c->order_min;
   settings->order_max            = c->order >= 0 ? c->order : c->order_max;
   for (int k = 0; c->order < 0 && k < split->n_couplings; ++k) {
+    if (copies_motion(split, k) && settings->order_min == 0 && settings->order_max > 0) settings->order_min = 1;
     while (settings->order_max > settings->order_min && !bears(split, k, scheme, settings->order_max))
       --settings->order_max;
   }

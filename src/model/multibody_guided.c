@@ -84,7 +84,7 @@ yoke_status mb_build_guided(yoke_multibody *mb, yoke_context *ctx, int c, const 
     for (int i = 0; i < options->n_inputs; ++i) {
       if (is_row_input(&options->inputs[i], c) && options->inputs[i].component == r) found = i;
     }
-    if (found < 0) continue; /* it does not act, or follows from other joints */
+    if (found < 0) continue; /* not met: without effect, or left to other joints */
     joint->row[joint->n]     = rows[r];
     joint->own[joint->n]     = r;
     guided->input[joint->n]  = found;

@@ -694,6 +694,23 @@ static void the_analytic_jacobian_and_broyden_serve_displacement_sides(void **st
   }
 }
 
+static void step_control_serves_displacement_sides(void **state) {
+  static const char *const formulations[] = {"baumgarte", "weighted", "projection"};
+  cosim                    reference      = cosim_done_monolithic(pendulum_file, NULL, 0.2);
+  (void)state;
+  for (int f = 0; f < 3; ++f) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets,
+             "cosimulation.step={rtol: 1e-5};cosimulation.couplings.formulation=%s;"
+             "cosimulation.couplings.decomposition=force/displacement",
+             formulations[f]);
+    cosim c = cosim_done(pendulum_file, sets, 0.2);
+    CHECK_NEAR(cosim_value(&c, "lower.angle"), cosim_value(&reference, "lower.angle"), 1e-4);
+    cosim_close(&c);
+  }
+  cosim_close(&reference);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(projection_has_the_errors_and_orders_of_li),
@@ -713,6 +730,7 @@ int main(void) {
       cmocka_unit_test(threads_do_not_change_a_bit),
       cmocka_unit_test(a_subsystem_that_cannot_be_reset_is_refused),
       cmocka_unit_test(the_analytic_jacobian_and_broyden_serve_displacement_sides),
+      cmocka_unit_test(step_control_serves_displacement_sides),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
