@@ -67,9 +67,8 @@ static double step_both(pair *p, const yoke_signal *u, double t, double H) {
   return off / fmax(size, 1e-300);
 }
 
-/* The extension asks for the integrals of positions. */
-#define MASSES                                                                                                         \
-  "solvers.default=exact;cosimulation.couplings.decomposition=force/displacement;cosimulation.couplings.extension=i"
+/* the I-extension reads integrals of positions */
+#define MASSES "solvers.default=exact;cosimulation.couplings={decomposition: force/displacement, extension: i}"
 
 static void steps_and_outputs_are_those_of_a_linear_native(void **state) {
   (void)state;
