@@ -11,7 +11,7 @@ enum { MAX_ROWS = YOKE_COUPLING_MAX_ROWS };
 static const double tolerance = 1e-15; /* |residual| against the right-hand side, both in the preconditioner's norm */
 
 typedef struct force_wire {
-  int             wire, n, row; /* of the graph; rows and the first of them; n = 0: takes no part in this stage */
+  int             wire, n, row; /* of the graph; rows and the first of them */
   yoke_force_rows rows;
   double          S[MAX_ROWS * MAX_ROWS]; /* own block of S */
 } force_wire;

@@ -61,6 +61,13 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
                      "subsystem whose motion follows; leave out decomposition, extension and feedthrough",
                      def->name);
   }
+  if (s->index != 0) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': index is %d, but formulation kinematic has none: no condition is solved; leave out "
+        "index, or use formulation baumgarte or weighted",
+        def->name, s->index);
+  }
   if (s->prescribed != 0 && s->prescribed != 1) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': the prescribed side is %d, expected 0 or 1", def->name,
                      s->prescribed);
