@@ -452,6 +452,7 @@ static void kinematic_advise(const void *data, const char *coupling, const char 
 const yoke_formulation_ops kinematic_ops = {
     .name         = "kinematic",
     .summary      = "rigid joints: motion prescribed on one side, constraint force back, no iteration (Schneider)",
+    .keys         = "index prescribed force order_force order_motion motion outputs",
     .for_joints   = true,
     .check        = kinematic_check,
     .create       = kinematic_create,

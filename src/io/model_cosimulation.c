@@ -500,5 +500,6 @@ void model_read_cosimulation(reader *r) {
     }
   }
   settle_defaults(c);
+  model_warn_unused(r, yoke_yaml_find(map, "couplings"));
   model_enter(r, "", NULL);
 }
