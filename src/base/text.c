@@ -36,7 +36,7 @@ const char *yoke_text_nearest(const char *name, const char *const *list, int n) 
     const size_t other = strlen(list[i]);
     if (other > MAX_NAME) continue;
     const int distance = edit_distance(name, length, list[i], other);
-    if (distance < smallest) {
+    if (distance < smallest && distance < (int)length) { /* a word without a common letter is no suggestion */
       smallest = distance;
       nearest  = list[i];
     }

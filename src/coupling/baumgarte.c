@@ -204,6 +204,7 @@ const yoke_formulation_ops baumgarte_ops = {
     .name         = "baumgarte",
     .for_joints   = true,
     .summary      = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
+    .keys         = "index beta gamma mu",
     .check        = baumgarte_check,
     .create       = baumgarte_create,
     .destroy      = baumgarte_destroy,

@@ -16,9 +16,8 @@ static yoke_status check_decomposition(yoke_context *ctx, const yoke_coupling_de
   if (n_displaced(def->settings->decomposition) <= most) return YOKE_OK;
   if (most == 0) {
     return yoke_fail(ctx, YOKE_E_USAGE,
-                     "coupling '%s': formulation %s drives both sides by the multipliers of the joint, whose inner "
-                     "nodes a prescribed motion does not have; use decomposition force/force, or formulation "
-                     "baumgarte, weighted or projection",
+                     "coupling '%s': formulation %s drives both sides by the multipliers of the joint, so no side can "
+                     "follow a motion; use decomposition force/force, or formulation baumgarte, weighted or projection",
                      def->name, name);
   }
   return yoke_fail(ctx, YOKE_E_USAGE,
@@ -55,8 +54,8 @@ yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_d
   if (scheme != NULL && (strcmp(scheme, "explicit") == 0 || strcmp(scheme, "waveform") == 0)) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': the multipliers of a rigid joint have no explicit form, so scheme %s cannot find "
-                     "them; use scheme semi-implicit or implicit, or a flexible joint",
-                     def->name, scheme);
+                     "them; use scheme semi-implicit or implicit, %sor a flexible joint",
+                     def->name, scheme, strcmp(scheme, "explicit") == 0 ? "formulation kinematic, " : "");
   }
   return YOKE_OK;
 }

@@ -29,3 +29,14 @@ const yoke_formulation_ops *yoke_formulation_find(const char *name) {
   }
   return NULL;
 }
+
+bool yoke_formulation_reads(const yoke_formulation_ops *ops, const char *key) {
+  if (ops == NULL || ops->keys == NULL) return true;
+  const size_t n = strlen(key);
+  for (const char *at = ops->keys; *at != '\0';) {
+    const size_t length = strcspn(at, " ");
+    if (length == n && strncmp(at, key, n) == 0) return true;
+    at += length + strspn(at + length, " ");
+  }
+  return false;
+}

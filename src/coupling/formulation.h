@@ -141,6 +141,9 @@ typedef struct yoke_formulation_ops {
   const char *name;       /* "constitutive" */
   const char *summary;    /* one line for `yoke help formulations` */
   bool        for_joints; /* couples rigid joints; else force elements and flexible joints */
+  /* Settings that not all formulations read: those of index, beta, gamma, mu, a, b, relaxation, nodes, prescribed, force,
+   * order_force, order_motion, motion and outputs that this one does, separated by blanks. NULL: any. */
+  const char *keys;
 
   /* Is this combination possible? Otherwise a message through ctx says why and what to use. Called before create. */
   yoke_status (*check)(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order);
@@ -213,5 +216,7 @@ typedef struct yoke_formulation_ops {
 int                         yoke_formulation_n(void);
 const yoke_formulation_ops *yoke_formulation_at(int i);
 const yoke_formulation_ops *yoke_formulation_find(const char *name); /* NULL: none */
+/* Is this setting one of `keys`? */
+bool                        yoke_formulation_reads(const yoke_formulation_ops *ops, const char *key);
 
 #endif

@@ -844,8 +844,7 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
-                   "value before, for the "
-                   "%dth time; use %s",
+                   "value before, as it did %d times until now; use %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
                    remedy(g, channel));
 }

@@ -2,6 +2,7 @@
 #include "coupling/comparison.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- degree and layouts ---- */
@@ -184,8 +185,11 @@ static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s = &g->subsystems[i];
     if (s->status == YOKE_OK) continue;
+    char name[200];
+    snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
     for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
-      yoke_fail(ctx, s->status, "subsystem '%s': %s", s->subsystem->name, yoke_context_message(s->ctx, k));
+      const char *said = yoke_context_message(s->ctx, k);
+      yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
     }
     return s->status;
   }

@@ -11,7 +11,7 @@ enum { MAX_ROWS = YOKE_COUPLING_MAX_ROWS };
 static const double tolerance = 1e-15; /* |residual| against the right-hand side, both in the preconditioner's norm */
 
 typedef struct force_wire {
-  int             wire, n, row; /* of the graph; rows and the first of them; n = 0: takes no part in this stage */
+  int             wire, n, row; /* of the graph; rows and the first of them */
   yoke_force_rows rows;
   double          S[MAX_ROWS * MAX_ROWS]; /* own block of S */
 } force_wire;
@@ -90,8 +90,10 @@ static bool is_needed(yoke_context *ctx, const yoke_graph *g) {
 }
 
 static yoke_status take_subsystem(yoke_joint_forces *f, const yoke_graph *g, int index) {
+  const int n_ends = count_ends(g, index);
+  if (n_ends == 0) return YOKE_OK;
   force_subsystem *s = &f->subsystems[f->n_subsystems];
-  *s = (force_subsystem){.index = index, .ends = yoke_allocate(2 * (size_t)f->n_wires, sizeof *s->ends)};
+  *s                 = (force_subsystem){.index = index, .ends = yoke_allocate((size_t)n_ends, sizeof *s->ends)};
   if (s->ends == NULL) return YOKE_E_MEMORY;
   ++f->n_subsystems;
   for (int w = 0; w < f->n_wires; ++w) {
@@ -101,9 +103,9 @@ static yoke_status take_subsystem(yoke_joint_forces *f, const yoke_graph *g, int
       s->n += f->wires[w].n;
     }
   }
-  s->rows = yoke_allocate((size_t)s->n + 1, sizeof *s->rows);
-  s->W    = yoke_allocate((size_t)s->n * (size_t)s->n + 1, sizeof *s->W);
-  s->in   = yoke_allocate((size_t)s->n + 1, sizeof *s->in);
+  s->rows = yoke_allocate((size_t)s->n, sizeof *s->rows);
+  s->W    = yoke_allocate((size_t)s->n * (size_t)s->n, sizeof *s->W);
+  s->in   = yoke_allocate((size_t)s->n, sizeof *s->in);
   return s->rows != NULL && s->W != NULL && s->in != NULL ? YOKE_OK : YOKE_E_MEMORY;
 }
 
@@ -238,7 +240,6 @@ static yoke_status find_responses(yoke_joint_forces *f, const yoke_graph *g) {
         memcpy(row->wrench, wire->rows.L[end->side][k], sizeof row->wrench);
       }
     }
-    if (s->n == 0) continue;
     YOKE_TRY(part->subsystem->ops->row_response(
         part->subsystem, g->scratch[0], part->trial != NULL ? part->trial : part->accepted, s->n, s->rows, s->W));
     for (int e = 0; e < s->n_ends; ++e) {

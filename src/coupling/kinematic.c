@@ -67,6 +67,13 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
                      "subsystem whose motion follows; leave out decomposition, extension and feedthrough",
                      def->name);
   }
+  if (s->index != 0) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': index is %d, but formulation kinematic has none: no condition is solved; leave out "
+        "index, or use formulation baumgarte or weighted",
+        def->name, s->index);
+  }
   if (s->prescribed != 0 && s->prescribed != 1) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': the prescribed side is %d, expected 0 or 1", def->name,
                      s->prescribed);
@@ -451,6 +458,7 @@ static void kinematic_advise(const void *data, const char *coupling, const char 
 const yoke_formulation_ops kinematic_ops = {
     .name         = "kinematic",
     .summary      = "rigid joints: motion prescribed on one side, constraint force back, no iteration (Schneider)",
+    .keys         = "index prescribed force order_force order_motion motion outputs",
     .for_joints   = true,
     .check        = kinematic_check,
     .create       = kinematic_create,

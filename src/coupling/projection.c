@@ -80,6 +80,7 @@ const yoke_formulation_ops projection_ops = {
     .name         = "projection",
     .for_joints   = true,
     .summary      = "rigid joints: g'' = 0, then positions and velocities projected onto g = 0 and g' = 0",
+    .keys         = "index",
     .check        = projection_check,
     .create       = projection_create,
     .destroy      = projection_destroy,

@@ -104,6 +104,7 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .name         = "stabilized-index-1",
     .for_joints   = true,
     .summary      = "rigid joints: g = 0, g' = 0 and g'' = 0 at every macro point, multipliers with two inner nodes",
+    .keys         = "index nodes",
     .check        = stabilized_1_check,
     .create       = stabilized_1_create,
     .destroy      = stabilized_1_destroy,

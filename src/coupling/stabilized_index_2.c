@@ -82,6 +82,7 @@ const yoke_formulation_ops stabilized_index_2_ops = {
     .name         = "stabilized-index-2",
     .for_joints   = true,
     .summary      = "rigid joints: g = 0 and g' = 0 at every macro point, multipliers with a half-step node",
+    .keys         = "index",
     .check        = stabilized_2_check,
     .create       = stabilized_2_create,
     .destroy      = stabilized_2_destroy,

@@ -158,6 +158,7 @@ const yoke_formulation_ops stabilized_index_2_mu_ops = {
     .name       = "stabilized-index-2-mu",
     .for_joints = true,
     .summary    = "rigid joints: g = 0 and g' = 0 at every macro point, a second multiplier in q' = v; with relaxation",
+    .keys       = "index relaxation",
     .check      = mu_check,
     .create     = mu_create,
     .destroy    = mu_destroy,

@@ -117,9 +117,20 @@ static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *
                    wire->name, subsystem->name, wire->formulation->name);
 }
 
+/* Sides of couplings in a subsystem. */
+static int count_ends(const yoke_state_reset *r, int subsystem) {
+  int n = 0;
+  for (int w = 0; w < r->n_wires; ++w) {
+    for (int side = 0; side < 2; ++side) n += r->wires[w].wire->wire.subsystem[side] == subsystem;
+  }
+  return n;
+}
+
 static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int index, yoke_context *ctx) {
+  const int room = count_ends(r, index);
+  if (room == 0) return YOKE_OK;
   reset_subsystem *s = &r->subsystems[r->n_subsystems++];
-  *s = (reset_subsystem){.index = index, .ends = yoke_allocate(2 * (size_t)r->n_wires, sizeof *s->ends)};
+  *s                 = (reset_subsystem){.index = index, .ends = yoke_allocate((size_t)room, sizeof *s->ends)};
   if (s->ends == NULL) return no_memory(ctx);
   for (int w = 0; w < r->n_wires; ++w) {
     for (int side = 0; side < 2; ++side) {
@@ -127,11 +138,6 @@ static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int 
       s->ends[s->n_ends++] = (reset_end){w, side, s->n};
       s->n += r->wires[w].n;
     }
-  }
-  if (s->n_ends == 0) {
-    free(s->ends);
-    --r->n_subsystems;
-    return YOKE_OK;
   }
   YOKE_TRY(check_abilities(r, g, s, ctx));
   const size_t n = (size_t)s->n, n_ends = (size_t)s->n_ends;

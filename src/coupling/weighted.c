@@ -177,6 +177,7 @@ const yoke_formulation_ops weighted_ops = {
     .name         = "weighted",
     .for_joints   = true,
     .summary      = "rigid joints: weighted mean of the multipliers for g = 0, g' = 0 and g'' = 0, index 1, 2 or 3",
+    .keys         = "index a b",
     .check        = weighted_check,
     .create       = weighted_create,
     .destroy      = weighted_destroy,

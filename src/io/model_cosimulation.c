@@ -322,7 +322,7 @@ static void read_couplings(reader *r, const yoke_yaml_node *node) {
   yoke_cosimulation_def *c = &r->model->cosimulation;
   const yoke_yaml_node  *map;
   model_enter(r, "cosimulation.couplings", NULL);
-  if (!model_map(r, node, "couplings", &map) || map == NULL) return;
+  if (!model_map(r, node, NULL, &map) || map == NULL) return;
   for (int k = 0; k < map->n; ++k) { /* those for all first, whatever the order in the file */
     const char    *key = map->keys[k]->text;
     const setting *s = find_coupling_setting(key), *predictor = find_predictor_setting(key);
@@ -500,5 +500,6 @@ void model_read_cosimulation(reader *r) {
     }
   }
   settle_defaults(c);
+  model_warn_unused(r, yoke_yaml_find(map, "couplings"));
   model_enter(r, "", NULL);
 }

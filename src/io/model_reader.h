@@ -195,6 +195,8 @@ void model_read_events(reader *r, scope *s);
 void model_read_settings(reader *r);
 void model_read_split(reader *r);
 void model_read_cosimulation(reader *r);
+/* Warns of settings below `couplings` (NULL: none) that no formulation in use reads. */
+void model_warn_unused(const reader *r, const yoke_yaml_node *couplings);
 
 /* Rotations, row major, columns are the axes: from the forms of `orientation:`. */
 bool model_orientation(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, double quaternion[4]);

@@ -1,6 +1,7 @@
 #include "analysis/prediction.h"
 #include "io/run.h"
 #include "base/text.h"
+#include "coupling/formulation.h"
 #include "coupling/scheme.h"
 #include "io/clock.h"
 #include "io/csv.h"
@@ -144,10 +145,30 @@ static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_
   put_number(buffer, ", rho_inf: ", solver->rho_inf, "}\n");
 }
 
+/* Numbers of the formulations of rigid joints: what was given and is read, 0 where it was not. */
+static void put_joint_numbers(text_buffer *buffer, const yoke_coupling_choice *c) {
+  const yoke_formulation_ops *ops = yoke_formulation_find(c->formulation);
+  const struct {
+    const char *key;
+    double      value;
+  } numbers[] = {{"beta", c->beta}, {"gamma", c->gamma}, {"mu", c->mu},
+                 {"a", c->a},       {"b", c->b},         {"relaxation", c->relaxation}};
+  if (c->index > 0) put(buffer, ", index: %d", c->index);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+    if (ops == NULL || numbers[i].value == 0.0 || !yoke_formulation_reads(ops, numbers[i].key)) continue;
+    put(buffer, ", %s", numbers[i].key);
+    put_number(buffer, ": ", numbers[i].value, "");
+  }
+  if (ops == NULL || !yoke_formulation_reads(ops, "nodes")) return;
+  put_number(buffer, ", nodes: [", c->nodes[0], "");
+  put_number(buffer, ", ", c->nodes[1], "]");
+}
+
 static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
   put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
       c->feedthrough ? "true" : "false");
   if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
+  put_joint_numbers(buffer, c);
   if (strcmp(c->formulation, "kinematic") != 0) return;
   put(buffer, ", force: %s, motion: %s, outputs: %s", c->force, c->motion, c->outputs);
   if (c->prescribed[0]) {

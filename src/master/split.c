@@ -117,6 +117,21 @@ static yoke_status set_kinematic(yoke_context *ctx, const yoke_cosimulation_def 
   return YOKE_OK;
 }
 
+/* A formulation for all couplings is meant for those of its kind, when there are any; the others keep their own. */
+static const char *formulation_of(const yoke_split *split, const yoke_split_coupling *coupling,
+                                  const yoke_coupling_choice *choice) {
+  const yoke_coupling_choice *for_all = &split->model->cosimulation.couplings;
+  const char                 *plain   = coupling->is_joint ? "stabilized-index-2" : "constitutive";
+  if (choice->formulation[0] == '\0') return plain;
+  const yoke_formulation_ops *ops = yoke_formulation_find(choice->formulation);
+  if (ops == NULL || ops->for_joints == coupling->is_joint || strcmp(choice->formulation, for_all->formulation) != 0)
+    return choice->formulation;
+  for (int k = 0; k < split->n_couplings; ++k) {
+    if (split->couplings[k].is_joint == ops->for_joints) return plain;
+  }
+  return choice->formulation;
+}
+
 static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke_split_coupling *coupling) {
   static const char *const     decompositions[] = {"force/force", "force/displacement", "displacement/force",
                                                    "displacement/displacement"};
@@ -128,10 +143,7 @@ static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke
             extension                           = word_index(choice->extension, extensions, 3);
   if (decomposition < 0) return unknown_word(ctx, "couplings.decomposition", choice->decomposition);
   if (extension < 0) return unknown_word(ctx, "couplings.extension", choice->extension);
-  snprintf(s->formulation, sizeof s->formulation, "%s",
-           choice->formulation[0] != '\0' ? choice->formulation
-           : coupling->is_joint           ? "stabilized-index-2"
-                                          : "constitutive");
+  snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(split, coupling, choice));
   s->index         = choice->index;
   s->beta          = choice->beta;
   s->gamma         = choice->gamma;
@@ -366,14 +378,19 @@ static yoke_frame coupling_end(const builder *b, const yoke_split_coupling *k, i
   return frame;
 }
 
+/* The same as a frame of its part; -1: no memory. */
+static int add_end_frame(const builder *b, const yoke_split_coupling *k, int side) {
+  yoke_frame       frame = coupling_end(b, k, side);
+  const yoke_place place = yoke_partition_find(&b->split->partition, frame.body, frame.mass);
+  frame.body             = place.body;
+  frame.mass             = place.mass;
+  return yoke_submodel_add_frame(&b->split->parts[k->part[side]], &frame);
+}
+
 static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   for (int side = 0; side < 2; ++side) {
-    yoke_submodel   *part  = &b->split->parts[k->part[side]];
-    yoke_frame       frame = coupling_end(b, k, side);
-    const yoke_place place = yoke_partition_find(&b->split->partition, frame.body, frame.mass);
-    frame.body             = place.body;
-    frame.mass             = place.mass;
-    const int f            = yoke_submodel_add_frame(part, &frame);
+    yoke_submodel *part = &b->split->parts[k->part[side]];
+    const int      f    = add_end_frame(b, k, side);
     if (f < 0) return no_memory(b);
     const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
     wire->n_y[side]  = yoke_port_n_y(k->kind[side]) + yoke_port_n_extras(extras, k->joint.n);
@@ -533,14 +550,17 @@ static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
     if (strcmp(given, part_name(b, k->part[side])) == 0) return YOKE_OK;
   }
   if (given[0] != '\0') {
-    return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': prescribed is '%s', expected '%s' or '%s', which it joins",
-                     k->name, given, part_name(b, k->part[0]), part_name(b, k->part[1]));
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "coupling '%s': prescribed is '%s', expected '%s' or '%s', which it joins; a coupling has its own "
+                     "below its name (cosimulation.couplings.%s.prescribed)",
+                     k->name, given, part_name(b, k->part[0]), part_name(b, k->part[1]), k->name);
   }
   yoke_joint_end end[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_frame frame = coupling_end(b, k, side);
     end[side]              = (yoke_joint_end){
-                     .submodel = split->parts[k->part[side]].model, .frame = b->frame_map[k->frame[side]], .kind = k->kind[side]};
+                     .submodel = split->parts[k->part[side]].model, .frame = add_end_frame(b, k, side), .kind = k->kind[side]};
+    if (end[side].frame < 0) return no_memory(b);
     yoke_start_motion(&split->start, split->model, &frame, end[side].p, end[side].v);
   }
   const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.prescribed, &ratio);
@@ -549,8 +569,8 @@ static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
                      k->name, part_name(b, k->part[0]), part_name(b, k->part[1]));
   }
   yoke_warn(b->ctx,
-            "coupling '%s': the motion of subsystem '%s' is prescribed, since '%s' weighs at least %.4g times as much "
-            "at the joint; name it to choose (prescribed: %s)",
+            "coupling '%s': the motion of subsystem '%s' is prescribed, the better one of the two sides: '%s' weighs "
+            "at least %.4g times as much in every direction of the joint; name it to choose (prescribed: %s)",
             k->name, part_name(b, k->part[k->settings.prescribed]), part_name(b, k->part[1 - k->settings.prescribed]),
             ratio, part_name(b, k->part[k->settings.prescribed]));
   return YOKE_OK;
@@ -568,18 +588,27 @@ yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling)
   return coupling_def(&split->couplings[coupling]);
 }
 
-static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
-  const yoke_cosimulation_def *c = &b->split->model->cosimulation;
-  wire->name                     = k->name;
-  wire->formulation              = yoke_formulation_find(k->settings.formulation);
-  if (wire->formulation == NULL || wire->formulation->for_joints != k->is_joint) {
-    return yoke_fail(b->ctx, YOKE_E_MODEL, "coupling '%s': formulation '%s' is not for %s, expected '%s'", k->name,
-                     k->settings.formulation, k->is_joint ? "rigid joints" : "force elements and flexible joints",
-                     k->is_joint ? "stabilized-index-2" : "constitutive");
+/* Is the formulation one for this coupling, and possible with these settings? */
+static yoke_status check_formulation(builder *b, const yoke_split_coupling *k) {
+  const yoke_cosimulation_def *c   = &b->split->model->cosimulation;
+  const yoke_formulation_ops  *ops = yoke_formulation_find(k->settings.formulation);
+  const yoke_coupling_def      def = coupling_def(k);
+  if (ops == NULL || ops->for_joints != k->is_joint) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "coupling '%s': formulation '%s' is not for %s; use formulation %s (yoke help formulations lists "
+                     "all)",
+                     k->name, k->settings.formulation,
+                     k->is_joint ? "rigid joints" : "force elements and flexible joints",
+                     k->is_joint ? "stabilized-index-2, or another one for rigid joints" : "constitutive");
   }
+  return ops->check(b->ctx, &def, c->scheme[0] != '\0' ? c->scheme : "semi-implicit",
+                    c->order < 0 ? c->order_min : c->order);
+}
+
+static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_coupling_def def = coupling_def(k);
-  YOKE_TRY(wire->formulation->check(b->ctx, &def, c->scheme[0] != '\0' ? c->scheme : "semi-implicit",
-                                    c->order < 0 ? c->order_min : c->order));
+  wire->name                  = k->name;
+  wire->formulation           = yoke_formulation_find(k->settings.formulation);
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
   YOKE_TRY(add_ports(b, k, wire));
   YOKE_TRY(add_inputs(b, k, wire));
@@ -684,6 +713,7 @@ static yoke_status build(builder *b) {
   YOKE_TRY(map_frames(b));
   YOKE_TRY(sort_connections(b));
   for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_coupling(b->ctx, s, &s->couplings[k]));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(check_formulation(b, &s->couplings[k]));
   for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_prescribed(b, &s->couplings[k])); /* while no part has ghosts */
   for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(connect(b, &s->couplings[k], &s->wires[k]));
   YOKE_TRY(sort_loads(b));

@@ -19,6 +19,13 @@ static void far_names_have_no_nearest(void **state) {
   assert_null(yoke_text_nearest("quaternion", list, 3));
 }
 
+static void a_word_without_a_common_letter_has_no_nearest(void **state) {
+  (void)state;
+  const char *const list[] = {"0", "1", "d", "i"};
+  assert_null(yoke_text_nearest("7", list, 4));
+  assert_string_equal(yoke_text_nearest("dd", list, 4), "d");
+}
+
 static void patterns_match_stars_and_letters(void **state) {
   (void)state;
   assert_true(yoke_text_matches("knee.*", "knee.force[1]"));
@@ -45,8 +52,11 @@ static void context_counts_what_it_cannot_keep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nearest_name_survives_a_swapped_pair), cmocka_unit_test(far_names_have_no_nearest),
-      cmocka_unit_test(patterns_match_stars_and_letters),     cmocka_unit_test(allocation_that_overflows_is_refused),
+      cmocka_unit_test(nearest_name_survives_a_swapped_pair),
+      cmocka_unit_test(far_names_have_no_nearest),
+      cmocka_unit_test(a_word_without_a_common_letter_has_no_nearest),
+      cmocka_unit_test(patterns_match_stars_and_letters),
+      cmocka_unit_test(allocation_that_overflows_is_refused),
       cmocka_unit_test(context_counts_what_it_cannot_keep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,6 +255,15 @@ static void help_lists_every_scheme_and_formulation(void **state) {
 }
 
 #ifdef YOKE_WITH_HDF5
+static void result_holds_the_numbers_of_the_formulation(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/two-mass-rigid.yaml -q --t-end 0.01 --formulation weighted -o @/a.h5 "
+                           "--set cosimulation.couplings.a=2 --set cosimulation.couplings.index=1"),
+                   0);
+  assert_int_equal(yoke(f, "info @/a.h5"), 0);
+  assert_says(f->out, "formulation: weighted, index: 1, a: 2, b: 1");
+}
+
 static void result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --order 2 -o @/a.h5 --csv @/a.csv"), 0);
@@ -401,6 +410,7 @@ int main(void) {
       TEST(info_lists_subsystems_and_couplings),
       TEST(help_lists_every_scheme_and_formulation),
 #ifdef YOKE_WITH_HDF5
+      TEST(result_holds_the_numbers_of_the_formulation),
       TEST(result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one),
 #endif
 #ifdef YOKE_WITH_METIS

@@ -26,29 +26,54 @@ typedef struct combination {
 
 typedef enum verdict { REFUSED, VALID, OPEN } verdict;
 
+enum { SEMI_IMPLICIT = 1, IMPLICIT = 2, EXPLICIT = 4 };
+
 /* What the sources allow. Formulations without a row here are judged by what they do: OPEN. */
-static verdict expected(const combination *c) {
-  static const struct {
-    const char *name;
-    int         index;          /* the only one; 0: all */
-    unsigned    degrees;        /* bits */
-    unsigned    decompositions; /* bits, of the list above */
-    bool        implicit;       /* scheme implicit too */
-  } rows[]        = {{"stabilized-index-2", 2, 7, 1, true},
-                     {"stabilized-index-1", 1, 11, 1, true},
-                     {"stabilized-index-2-mu", 2, 7, 1, true},
-                     {"baumgarte", 0, 63, 7, true},
-                     {"weighted", 0, 63, 7, false},
-                     {"projection", 1, 63, 15, true}};
-  const bool semi = strcmp(c->scheme->name, "semi-implicit") == 0, full = strcmp(c->scheme->name, "implicit") == 0;
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-    if (strcmp(rows[i].name, c->formulation->name) != 0) continue;
-    if (!semi && !(full && rows[i].implicit)) return REFUSED;
-    if (rows[i].index != 0 && c->index != 0 && c->index != rows[i].index) return REFUSED;
-    if ((rows[i].degrees >> c->degree & 1u) == 0) return REFUSED;
-    return (rows[i].decompositions >> c->decomposition & 1u) != 0 ? VALID : REFUSED;
+typedef struct allowed {
+  const char *name;
+  int         index;          /* the only one; 0: all; NO_INDEX: none may be given */
+  unsigned    degrees;        /* bits */
+  unsigned    decompositions; /* bits, of the list above */
+  unsigned    schemes;        /* bits */
+} allowed;
+
+enum { NO_INDEX = -1 };
+
+static const allowed rules[] = {{"stabilized-index-2", 2, 7, 1, SEMI_IMPLICIT | IMPLICIT},
+                                {"stabilized-index-1", 1, 11, 1, SEMI_IMPLICIT | IMPLICIT},
+                                {"stabilized-index-2-mu", 2, 7, 1, SEMI_IMPLICIT | IMPLICIT},
+                                {"baumgarte", 0, 63, 7, SEMI_IMPLICIT | IMPLICIT},
+                                {"weighted", 0, 63, 7, SEMI_IMPLICIT},
+                                {"projection", 1, 63, 15, SEMI_IMPLICIT | IMPLICIT},
+                                {"kinematic", NO_INDEX, 63, 1, EXPLICIT}};
+
+static const allowed *rule_of(const combination *c) {
+  for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
+    if (strcmp(rules[i].name, c->formulation->name) == 0) return &rules[i];
   }
-  return OPEN;
+  return NULL;
+}
+
+static unsigned scheme_bit(const char *scheme) {
+  return strcmp(scheme, "semi-implicit") == 0 ? SEMI_IMPLICIT
+         : strcmp(scheme, "implicit") == 0    ? IMPLICIT
+         : strcmp(scheme, "explicit") == 0    ? EXPLICIT
+                                              : 0u;
+}
+
+static verdict expected(const combination *c) {
+  const allowed *rule = rule_of(c);
+  if (rule == NULL) return OPEN;
+  if ((rule->schemes & scheme_bit(c->scheme->name)) == 0) return REFUSED;
+  if (rule->index != 0 && c->index != 0 && c->index != rule->index) return REFUSED;
+  if ((rule->degrees >> c->degree & 1u) == 0) return REFUSED;
+  return (rule->decompositions >> c->decomposition & 1u) != 0 ? VALID : REFUSED;
+}
+
+/* Does the index that is not given stand for one that is? */
+static bool is_repetition(const combination *c) {
+  const allowed *rule = rule_of(c);
+  return c->index == 0 && !(rule != NULL && rule->index == NO_INDEX);
 }
 
 static void write_sets(const combination *c, char *out, size_t size) {
@@ -164,7 +189,7 @@ static void judge_formulation(const yoke_formulation_ops *formulation, tally *t)
         for (c.degree = 0; c.degree <= MAX_DEGREE; ++c.degree) {
           c.scheme        = yoke_scheme_at(s);
           const int first = t->n_met++ % n;
-          if (t->n_met % STRIDE != 0 || !judge(&c, &places[first], t) || c.index == 0 || c.degree > 2) continue;
+          if (t->n_met % STRIDE != 0 || !judge(&c, &places[first], t) || is_repetition(&c) || c.degree > 2) continue;
           for (int k = 1; k < n; k += STRIDE) judge(&c, &places[(first + k) % n], t);
         }
 }

@@ -300,14 +300,12 @@ static void closed_loops_in_2_4_and_8_subsystems_follow_the_one_freedom_solution
 static void
 beyond_a_singular_position_closed_loops_stay_on_the_branch_or_end_with_the_name_of_a_coupling(void **state) {
   (void)state;
-  static const int some[] = {0, 4};
-  for (int k = 0; k < 2; ++k) {
-    const int i = some[k];
-    cosim     c;
+  for (int i = 0; i < N_LOOPS; ++i) {
+    cosim c;
     if (run_loops(&loops[i], S2, 1.5, &c) == YOKE_OK) {
       CHECK_NEAR(cosim_value(&c, "crank[1].angle"), loop_angle(loops[i].N, 1.5), 1e-3);
     } else {
-      assert_true(c.status == YOKE_E_UNSTABLE || c.status == YOKE_E_NOT_CONVERGED);
+      assert_int_equal(c.status, YOKE_E_UNSTABLE);
       const char *said = yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1);
       assert_true(strstr(said, "left[") != NULL || strstr(said, "right[") != NULL);
     }

@@ -383,6 +383,7 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state) {
   check_refused(file, "cosimulation.predictor=least-squares", "'joint'", "predictor extrapolation");
   check_refused(file, "cosimulation.couplings.decomposition=force/displacement", "'joint'", "prescribed");
   check_refused(file, "cosimulation.couplings.prescribed=G", "prescribed", "'G'");
+  check_refused(file, "cosimulation.couplings.index=1", "'joint'", "leave out index");
 }
 
 int main(void) {

@@ -359,7 +359,7 @@ static void the_lighter_side_is_prescribed_unless_said_otherwise(void **state) {
   char  text[TEXT];
   cosim c;
   cosim_open(&c, "examples/kinematic-two-mass.yaml", "cosimulation.couplings.prescribed=R");
-  assert_false(mentions(&c, "is prescribed, since"));
+  assert_false(mentions(&c, "is prescribed, the better one"));
   assert_int_equal(
       yoke_cosimulation_split(yoke_simulation_cosimulation(c.simulation))->couplings[0].settings.prescribed, 0);
   cosim_close(&c);
@@ -367,6 +367,29 @@ static void the_lighter_side_is_prescribed_unless_said_otherwise(void **state) {
   cosim_open(&c, text, "cosimulation.step=1e-3");
   cosim_expect(&c, YOKE_OK);
   assert_true(mentions(&c, "'elbow': the motion of subsystem 'F' is prescribed"));
+  cosim_close(&c);
+}
+
+/* The guide is along an axis in the plane, while a port of a planar body has the axes of the body. */
+static void the_lighter_side_is_found_at_frames_that_are_turned(void **state) {
+  (void)state;
+  cosim c;
+  cosim_open(&c, "examples/slider-crank.yaml",
+             "cosimulation.scheme=explicit;cosimulation.couplings.formulation=kinematic");
+  cosim_expect(&c, YOKE_OK);
+  /* moments of inertia about the pivots, arms 1 m: 2 sqrt(2)/3 of bar 1, 8/3 of bar 2 */
+  assert_true(mentions(&c, "'guide': the motion of subsystem 'a' is prescribed"));
+  assert_true(mentions(&c, "2.828"));
+  cosim_close(&c);
+}
+
+/* What a combination cannot do is said before which side would be the better one. */
+static void a_refusal_is_not_preceded_by_a_choice_of_side(void **state) {
+  (void)state;
+  cosim c;
+  cosim_open(&c, "examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=kinematic");
+  assert_int_equal(c.status, YOKE_E_USAGE);
+  assert_false(mentions(&c, "is prescribed"));
   cosim_close(&c);
 }
 
@@ -405,6 +428,8 @@ int main(void) {
       cmocka_unit_test(all_forces_agree_for_exact_accelerations),
       cmocka_unit_test(threads_do_not_change_a_bit),
       cmocka_unit_test(the_lighter_side_is_prescribed_unless_said_otherwise),
+      cmocka_unit_test(the_lighter_side_is_found_at_frames_that_are_turned),
+      cmocka_unit_test(a_refusal_is_not_preceded_by_a_choice_of_side),
       cmocka_unit_test(a_motion_that_the_prescribed_side_cannot_follow_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

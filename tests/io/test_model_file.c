@@ -815,6 +815,33 @@ static void a_mistake_in_counted_copies_is_told_once(void **state) {
   release(&l);
 }
 
+#define JOINED                                                                                                         \
+  HEAD "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"                                            \
+       "connections: {j: {kind: fixed, between: [a, b]}}\nsplit: {p: [a], q: [b]}\n"
+
+static void settings_that_no_coupling_reads_are_a_warning(void **state) {
+  (void)state;
+  static const struct {
+    const char *settings, *unused; /* NULL: all are read */
+  } cases[] = {{"couplings: {force: exact}", "couplings.force' has no effect: only formulation kinematic reads it"},
+               {"couplings: {formulation: kinematic, force: exact, prescribed: p}", NULL},
+               {"couplings: {formulation: weighted, a: 2, mu: 3}", "couplings.mu' has no effect"},
+               {"couplings: {formulation: weighted, a: 2, index: 2}", NULL},
+               {"couplings: {a: 2, j: {formulation: weighted}}", NULL},
+               {"couplings: {formulation: weighted, j: {nodes: [0.3, 0.6]}}", "couplings.j.nodes' has no effect"},
+               {"couplings: {relaxation: 0.5}", "couplings.relaxation' has no effect"},
+               {"couplings: {relaxation: 0.5}, scheme: waveform", NULL},
+               {"couplings: {decomposition: force/displacement, extension: d}", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    char text[600];
+    snprintf(text, sizeof text, JOINED "cosimulation: {step: 0.1, %s}\n", cases[i].settings);
+    loaded l = good(text);
+    if (cases[i].unused != NULL && !has_message(&l, cases[i].unused)) fail_msg("no warning for %s", cases[i].settings);
+    if (cases[i].unused == NULL && has_message(&l, "no effect")) fail_msg("a warning for %s", cases[i].settings);
+    release(&l);
+  }
+}
+
 static void an_impossible_inertia_is_a_warning(void **state) {
   (void)state;
   loaded l = good(BODY("kind: rigid, mass: 1, inertia: [1, 1, 3]"));
@@ -945,6 +972,7 @@ int main(void) {
       cmocka_unit_test(mistakes_name_place_key_value_and_expectation),
       cmocka_unit_test(many_mistakes_are_reported_in_one_go),
       cmocka_unit_test(a_mistake_in_counted_copies_is_told_once),
+      cmocka_unit_test(settings_that_no_coupling_reads_are_a_warning),
       cmocka_unit_test(an_impossible_inertia_is_a_warning),
       cmocka_unit_test(damaged_models_never_crash),
       cmocka_unit_test(examples_are_assembled_as_written),

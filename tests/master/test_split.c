@@ -651,7 +651,32 @@ static void a_formulation_for_joints_is_refused_for_a_spring(void **state) {
   (void)state;
   refused(PAIR "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 1}}\nsplit: {p: [a], q: [b]}\n"
                "cosimulation: {couplings: {formulation: baumgarte}}\n",
-          (const char *const[]){"coupling 's'", "'baumgarte'", "'constitutive'", NULL});
+          (const char *const[]){"coupling 's'", "'baumgarte'", "formulation constitutive", NULL});
+}
+
+static void a_formulation_for_all_couplings_is_meant_for_those_of_its_kind(void **state) {
+  (void)state;
+  static const struct {
+    const char *couplings, *joint, *spring;
+  } cases[] = {{"{}", "stabilized-index-2", "constitutive"},
+               {"{formulation: projection}", "projection", "constitutive"},
+               {"{formulation: constitutive, extension: none}", "stabilized-index-2", "constitutive"},
+               {"{formulation: weighted, s: {extension: d}}", "weighted", "constitutive"},
+               {"{formulation: weighted, j: {formulation: baumgarte}}", "baumgarte", "constitutive"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             PAIR "connections:\n"
+                  "  j: {kind: fixed, between: [a, b]}\n"
+                  "  s: {kind: spring-damper, between: [a, b], stiffness: 1}\n"
+                  "split: {p: [a], q: [b]}\ncosimulation: {couplings: %s}\n",
+             cases[i].couplings);
+    loaded l = split_text(text);
+    assert_int_equal(l.split->n_couplings, 2);
+    assert_string_equal(l.split->couplings[0].settings.formulation, cases[i].joint);
+    assert_string_equal(l.split->couplings[1].settings.formulation, cases[i].spring);
+    close_split(&l);
+  }
 }
 
 /* The reader of model files finds these too; models made by other callers are checked here. */
@@ -697,6 +722,7 @@ int main(void) {
       cmocka_unit_test(a_load_that_reads_another_part_is_refused_with_names),
       cmocka_unit_test(an_event_that_reads_two_parts_is_refused_with_names),
       cmocka_unit_test(a_formulation_for_joints_is_refused_for_a_spring),
+      cmocka_unit_test(a_formulation_for_all_couplings_is_meant_for_those_of_its_kind),
       cmocka_unit_test(bodies_in_no_part_and_in_two_parts_are_refused_with_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
