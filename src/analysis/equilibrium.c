@@ -147,7 +147,7 @@ static yoke_status not_found(const rest *r, double largest, int where) {
   return yoke_fail(
       r->ctx, YOKE_E_NOT_CONVERGED,
       "model '%s': no rest state was found near the start: from rest, %s still changes by %.3g per second; "
-      "start nearer to one, or take the start itself (--at start)",
+      "start nearer to one, or linearise about the start itself (yoke info --at start)",
       r->whole->model->name, name, largest);
 }
 
