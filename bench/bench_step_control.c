@@ -111,10 +111,10 @@ static void compare(const char *scheme, const result *fixed, const result *contr
 }
 
 int main(void) {
-  static const char *const explicit_steps[] = {"{rtol: 1e-4, estimator: cv}", "{rtol: 1e-5, estimator: cv}",
-                                               "{rtol: 1e-4, estimator: md}"};
-  static const char *const implicit_steps[] = {"{rtol: 1e-3, estimator: cv}", "{rtol: 1e-4, estimator: cv}",
-                                               "{rtol: 1e-4, estimator: md}"};
+  static const char *const explicit_steps[] = {"{rtol: 1e-6, estimator: cv}", "{rtol: 1e-5, estimator: cv}",
+                                               "{rtol: 1e-5, estimator: md}"};
+  static const char *const implicit_steps[] = {"{rtol: 1e-4, estimator: cv}", "{rtol: 3e-5, estimator: cv}",
+                                               "{rtol: 3e-5, estimator: md}"};
   const char *const        reference[]      = {COMMON, "solvers.default={kind: dop853, rtol: 1e-12}", NULL};
   samples                  s                = {0};
   result                   expl[3], impl[3];

@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "method_lists.h"
 #include "progress.h"
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static int read_axis(const command_def *command, const char *option, const char 
     axis->from   = strtod(parts[1], &end[0]);
     axis->to     = strtod(parts[2], &end[1]);
     const long k = strtol(parts[3], &end[2], 10);
-    axis->n      = k >= 0 && k <= 1000000 ? (int)k : -1;
+    axis->n      = k < -INT_MAX ? -INT_MAX : k > INT_MAX ? INT_MAX : (int)k;
     axis->is_log = is_log;
   }
   const bool is_good = (n == 4 || is_log) && *parts[0] && end[0] != parts[1] && !*end[0] && end[1] != parts[2] &&
@@ -118,14 +119,23 @@ static void print_limit(const yoke_stability_row *row, const yoke_stability_tabl
   if (row->is_linearized) puts("model      linearised about its rest state");
 }
 
+/* Points of a map that have no radius. */
+static long long count_missing(const yoke_stability_row *row, const yoke_stability_table *t) {
+  long long n = 0;
+  for (size_t i = 0; i < (size_t)t->nx * (size_t)t->ny; ++i) n += isnan(row->values[i]);
+  return n;
+}
+
 static void print_map(const yoke_stability_row *row, const yoke_stability_table *t) {
   int width = 0;
   for (int i = 0; i < t->n_rows; ++i) {
     const int n = t->rows[i].label ? (int)strlen(t->rows[i].label) : 0;
     if (n > width) width = n;
   }
-  printf("%-*s  %lld of %lld points stable\n", width, row->label, (long long)row->n_stable,
-         (long long)t->nx * (long long)t->ny);
+  const long long n = (long long)t->nx * (long long)t->ny, n_missing = count_missing(row, t);
+  printf("%-*s  %lld of %lld points stable", width, row->label, (long long)row->n_stable, n);
+  if (n_missing > 0) printf(", %lld without a value: the model or the method is not possible there", n_missing);
+  putchar('\n');
 }
 
 static void print_rows(const stability_arguments *a, const yoke_stability_table *t) {
@@ -157,7 +167,8 @@ static void print_radii(const yoke_stability_table *t) {
   }
 }
 
-static void json_row(json *j, const stability_arguments *a, const yoke_stability_row *row) {
+static void json_row(json *j, const stability_arguments *a, const yoke_stability_table *t,
+                     const yoke_stability_row *row) {
   const bool is_map = row->values != NULL, is_good = row->status == YOKE_OK;
   json_begin(j, NULL, '{');
   json_text(j, "method", row->label);
@@ -165,6 +176,7 @@ static void json_row(json *j, const stability_arguments *a, const yoke_stability
   json_text(j, "reason", row->reason);
   if (is_map) {
     json_whole(j, "stable_points", row->n_stable);
+    json_whole(j, "missing_points", count_missing(row, t));
   } else if (is_good) {
     json_number(j, "step", row->step);
     if (a->limit) {
@@ -196,7 +208,7 @@ static void print_json(const yoke_context *ctx, const stability_arguments *a, co
   json_text(&j, "model", path);
   json_whole(&j, "points", t->nx > 0 ? (int64_t)t->nx * t->ny : 1);
   json_begin(&j, "rows", '[');
-  for (int i = 0; t->rows && i < t->n_rows; ++i) json_row(&j, a, &t->rows[i]);
+  for (int i = 0; t->rows && i < t->n_rows; ++i) json_row(&j, a, t, &t->rows[i]);
   json_end(&j, ']');
   json_messages(&j, ctx, status);
   json_end(&j, '}');

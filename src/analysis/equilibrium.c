@@ -22,6 +22,7 @@ typedef struct rest {
   int               nq, nqs, nv, ng, n; /* n = nv + ng */
   double           *x, *F, *J, *dense;  /* index-1 form: [nx], [nx], [nnz], [nx, nx] */
   double           *q_before;           /* [nq] */
+  double           *force;              /* [nv] without reactions */
   double           *q, *zero, *a;       /* [nq], [nv], [nv] */
   double           *S, *b, *M;          /* [n, n] column major, [n], [nv, nv] */
   lapack_int       *pivots;
@@ -79,7 +80,7 @@ static yoke_status set_step(rest *r, double inverse) {
     for (int k = 0; k < r->nv; ++k)
       r->S[(size_t)k * n + (size_t)i] += inverse * r->M[(size_t)i * (size_t)r->nv + (size_t)k];
     for (int g = 0; g < r->ng; ++g) r->S[(size_t)(r->nv + g) * n + (size_t)i] = -row[d->i_lambda + g];
-    r->b[i] = r->F[d->i_a + i];
+    r->b[i] = r->force[i] = r->F[d->i_a + i];
   }
   for (int g = 0; g < r->ng; ++g) {
     const double *row = r->dense + (size_t)(d->i_lambda + g) * nx;
@@ -117,6 +118,14 @@ static double size_of_move(const rest *r) {
   return size;
 }
 
+/* What the forces do along the move; reactions of joints do nothing. Negative: the step, long enough to be Newton's, heads for a
+ * rest state on a crest. */
+static double work_of_move(const rest *r) {
+  double sum = 0.0;
+  for (int i = 0; i < r->nv; ++i) sum += r->force[i] * r->b[i];
+  return sum;
+}
+
 /* Root of the sum of squared accelerations: unlike the largest one it falls from the beginning. */
 static double effort(const rest *r) {
   double sum = 0.0;
@@ -138,7 +147,7 @@ static yoke_status not_found(const rest *r, double largest, int where) {
   return yoke_fail(
       r->ctx, YOKE_E_NOT_CONVERGED,
       "model '%s': no rest state was found near the start: from rest, %s still changes by %.3g per second; "
-      "start nearer to one, or take the start itself (--at start)",
+      "start nearer to one, or linearise about the start itself (yoke info --at start)",
       r->whole->model->name, name, largest);
 }
 
@@ -156,7 +165,7 @@ static yoke_status relax(rest *r) {
     YOKE_TRY(set_step(r, inverse));
     YOKE_TRY(solve(r));
     const double size = size_of_move(r);
-    if (size > 1.0) { /* too far: a shorter step from here */
+    if (size > 1.0 || (n_still == 0 && work_of_move(r) < 0.0)) { /* too far, or uphill: a shorter step from here */
       inverse = fmax(4.0 * inverse, 1e-6);
       YOKE_TRY(acceleration(r, &largest, &where));
       continue;
@@ -196,6 +205,7 @@ static yoke_status prepare(rest *r) {
   r->q        = yoke_allocate((size_t)r->nq + 1, sizeof(double));
   r->q_before = yoke_allocate((size_t)r->nq + 1, sizeof(double));
   r->zero     = yoke_allocate(nv + 1, sizeof(double));
+  r->force    = yoke_allocate(nv + 1, sizeof(double));
   r->a        = yoke_allocate(nv + 1, sizeof(double));
   r->S        = yoke_allocate(n * n + 1, sizeof(double));
   r->b        = yoke_allocate(n + 1, sizeof(double));
@@ -203,8 +213,8 @@ static yoke_status prepare(rest *r) {
   r->pivots   = yoke_allocate(n + 1, sizeof *r->pivots);
   r->turns    = yoke_allocate(nv + 1, sizeof *r->turns);
   if (r->x == NULL || r->F == NULL || r->J == NULL || r->dense == NULL || r->q == NULL || r->q_before == NULL ||
-      r->zero == NULL || r->a == NULL || r->S == NULL || r->b == NULL || r->M == NULL || r->pivots == NULL ||
-      r->turns == NULL)
+      r->force == NULL || r->zero == NULL || r->a == NULL || r->S == NULL || r->b == NULL || r->M == NULL ||
+      r->pivots == NULL || r->turns == NULL)
     return no_memory(r);
   memcpy(r->q, w->q, (size_t)r->nq * sizeof *r->q);
   for (int k = 0; k < r->nv; ++k) {
@@ -251,7 +261,8 @@ yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole) {
     memset(whole->v, 0, (size_t)r.nv * sizeof *whole->v);
   }
   yoke_dae_destroy(&r.dae);
-  void *const list[] = {r.x, r.F, r.J, r.dense, r.q, r.q_before, r.zero, r.a, r.S, r.b, r.M, r.pivots, r.turns};
+  void *const list[] = {r.x,    r.F, r.J, r.dense, r.q, r.q_before, r.force,
+                        r.zero, r.a, r.S, r.b,     r.M, r.pivots,   r.turns};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
   return status;
 }

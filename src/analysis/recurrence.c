@@ -64,6 +64,13 @@ static yoke_status check_constitutive(yoke_context *ctx, const yoke_test_method 
   const bool mixed =
       method->decomposition == YOKE_FORCE_DISPLACEMENT || method->decomposition == YOKE_DISPLACEMENT_FORCE;
   if (one_step || fixed_point) YOKE_TRY(check_explicit(ctx, method));
+  if (method->predictor >= YOKE_PREDICTOR_ACCELERATION && !one_step) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "the acceleration predictors are explicit methods, scheme is %s; use scheme explicit, or predictor "
+        "extrapolation",
+        method->scheme);
+  }
   if (method->gauss_seidel && !one_step && !fixed_point) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "scheme %s corrects both sides at once; use sequence jacobi, or scheme explicit or waveform",
@@ -85,6 +92,11 @@ static yoke_status check_weights(yoke_context *ctx, const yoke_test_method *meth
   if (baumgarte && !(method->mu > 0.0 && method->beta >= 0.0 && method->gamma >= 0.0)) {
     return yoke_fail(ctx, YOKE_E_USAGE, "mu is %g, beta %g, gamma %g, expected mu > 0 and the others >= 0", method->mu,
                      method->beta, method->gamma);
+  }
+  if (weighted && is(method->scheme, "implicit")) {
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "formulation weighted is the mean of solutions of different conditions, which have no common "
+                     "solution that scheme implicit could converge to; use scheme semi-implicit");
   }
   if (weighted && !(method->a >= 0.0 && method->b >= 0.0)) {
     return yoke_fail(ctx, YOKE_E_USAGE, "weights a and b are %g and %g, expected >= 0", method->a, method->b);
@@ -110,6 +122,13 @@ static yoke_status check_stabilized(yoke_context *ctx, const yoke_test_method *m
   }
   if (is(formulation, "stabilized-index-2-mu") && !(method->relaxation > 0.0 && method->relaxation <= 1.0)) {
     return yoke_fail(ctx, YOKE_E_USAGE, "relaxation is %g, expected > 0 and at most 1", method->relaxation);
+  }
+  if (is(formulation, "stabilized-index-2-mu") && method->relaxation < 1.0 && is(method->scheme, "implicit")) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "relaxation is %g: relaxed multipliers do not satisfy the conditions that scheme implicit converges "
+        "to; use relaxation 1, or scheme semi-implicit",
+        method->relaxation);
   }
   return check_order(ctx, formulation, method->order, 2);
 }
@@ -155,7 +174,7 @@ yoke_status yoke_recurrence_check(yoke_context *ctx, yoke_test_model_kind kind, 
     return yoke_fail(ctx, YOKE_E_USAGE, "there is no scheme '%s'", method->scheme != NULL ? method->scheme : "");
   }
   if (!is_in(formulation, formulations, N_FORMULATIONS)) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "there is no formulation '%s'", formulation);
+    return yoke_fail(ctx, YOKE_E_USAGE, "there is no formulation '%s'; yoke help formulations lists them", formulation);
   }
   const yoke_test_model_kind needed = is(formulation, "constitutive") ? YOKE_TWO_MASS
                                       : is(formulation, "kinematic")  ? YOKE_KINEMATIC_TWO_MASS

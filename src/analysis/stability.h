@@ -29,8 +29,9 @@ typedef struct yoke_stability_point {
   double
       model; /* the same of the whole model over H, exp(H growth): > 1 when the model itself is unstable at its rest state */
   int  n; /* rows of the matrix */
-  /* Largest share of the dominant eigenvector, couplings weighed by the power they carry: what goes unstable first. "" when rho is 0 or
-   * infinite, or the matrix has no couplings. */
+  /* What goes unstable first: the coupling with the largest values in the dominant eigenvector (forces, positions and velocities each
+   * compared with the largest of their kind), its strongest channel, and the body with most kinetic energy. "" when rho is 0 or
+   * infinite, or there are no couplings. */
   char coupling[YOKE_STABILITY_NAME]; /* name of the coupling */
   char channel[YOKE_STABILITY_NAME];  /* its channel: "force x" */
   char body[YOKE_STABILITY_NAME];     /* body that moves most: "lower" */

@@ -23,6 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The prescribed side shows the extrapolated motion itself: no powers of H are gained, and no constant scales it. */
+static void kinematic_error_rule(const void *object, int degree, yoke_error_rule *out) {
+  (void)object;
+  *out = (yoke_error_rule){.comparison_degree = degree + 1, .order = {degree + 1, degree + 1}};
+}
+
 extern const yoke_formulation_ops kinematic_ops;
 
 enum { MAX_ROWS = 6, MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_POWERS = 16 };
@@ -470,4 +476,5 @@ const yoke_formulation_ops kinematic_ops = {
     .force_rows   = kinematic_force_rows,
     .take_force   = kinematic_take_force,
     .advise       = kinematic_advise,
+    .error_rule   = kinematic_error_rule,
 };

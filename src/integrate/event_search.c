@@ -1,7 +1,6 @@
 #include "integrate/event_search.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
   MAX_BISECTIONS = 200, /* until neighbouring numbers */
@@ -28,8 +27,8 @@ void yoke_event_search_begin(const yoke_event_search *s, const yoke_integrator *
 }
 
 /* Bisection down to neighbouring numbers: the first time the function has its new sign. */
-static double locate(const yoke_event_search *s, const yoke_integrator *integrator, const yoke_integrator_state *state,
-                     int k, double from, double to) {
+double yoke_event_search_locate(const yoke_event_search *s, const yoke_integrator *integrator,
+                                const yoke_integrator_state *state, int k, double from, double to) {
   for (int i = 0; i < MAX_BISECTIONS; ++i) {
     const double middle = from + 0.5 * (to - from);
     if (middle <= from || middle >= to) break;
@@ -42,36 +41,40 @@ static double locate(const yoke_event_search *s, const yoke_integrator *integrat
   return to;
 }
 
-static void search_part(const yoke_event_search *s, const yoke_integrator *integrator,
-                        const yoke_integrator_state *state, double from, double to,
-                        void (*found)(void *user, int event, double t), void *user) {
-  values(s, integrator, state, to);
-  for (int k = 0; k < s->n; ++k) {
-    if (fabs(s->now[k]) <= s->dead[k])
-      s->now[k] = 0.0;
-    else
-      s->dead[k] = 0.0;
+bool yoke_event_next_part(const yoke_integrator_state *state, bool is_fresh, yoke_event_part *part) {
+  const double t0 = state->t_prev, t1 = state->t, length = (t1 - t0) / EVENT_SAMPLES;
+  const int    first = is_fresh ? -EVENT_OCTAVES : 1;
+  for (;;) {
+    const int j = first + part->number++;
+    if (j > EVENT_SAMPLES) return false;
+    const double to = j == EVENT_SAMPLES ? t1 : j > 0 ? t0 + j * length : t0 + ldexp(length, j - 1);
+    if (!(to > part->to)) continue;
+    part->from = part->to;
+    part->to   = to;
+    return true;
   }
-  for (int k = 0; k < s->n; ++k) {
-    const double at_end = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
-    if (!yoke_event_crosses(s->direction[k], s->old[k], at_end)) continue;
-    found(user, k, locate(s, integrator, state, k, from, to));
-    values(s, integrator, state, to); /* locate has used `now` */
-  }
-  for (int k = 0; k < s->n; ++k) s->old[k] = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
 }
 
-void yoke_event_search_step(const yoke_event_search *s, const yoke_integrator *integrator,
-                            const yoke_integrator_state *state, bool              is_fresh,
-                            void (*found)(void *user, int event, double t), void *user) {
-  const double t0 = state->t_prev, t1 = state->t, part = (t1 - t0) / EVENT_SAMPLES;
-  double       from = t0;
-  for (int j = is_fresh ? -EVENT_OCTAVES : 1; j <= EVENT_SAMPLES; ++j) {
-    const double to = j == EVENT_SAMPLES ? t1 : j > 0 ? t0 + j * part : t0 + ldexp(part, j - 1);
-    if (!(to > from)) continue;
-    search_part(s, integrator, state, from, to, found, user);
-    from = to;
+bool yoke_event_search_part(const yoke_event_search *s, const yoke_integrator *integrator,
+                            const yoke_integrator_state *state, const yoke_event_part *part) {
+  bool any = false;
+  values(s, integrator, state, part->to);
+  for (int k = 0; k < s->n; ++k) {
+    if (fabs(s->now[k]) > s->dead[k]) s->dead[k] = 0.0;
+    const double after = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
+    s->time[k]         = yoke_event_crosses(s->direction[k], s->old[k], after) ? part->to : (double)INFINITY;
+    any                = any || s->time[k] <= part->to;
   }
+  if (!any) return false;
+  for (int k = 0; k < s->n; ++k) {
+    if (s->time[k] <= part->to) s->time[k] = yoke_event_search_locate(s, integrator, state, k, part->from, part->to);
+  }
+  values(s, integrator, state, part->to);
+  return true;
+}
+
+void yoke_event_search_move(const yoke_event_search *s) {
+  for (int k = 0; k < s->n; ++k) s->old[k] = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
 }
 
 void yoke_event_search_done(const yoke_event_search *s, const yoke_integrator *integrator,

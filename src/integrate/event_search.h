@@ -15,6 +15,7 @@ typedef struct yoke_event_search {
   const int *direction;   /* [n] +1 rising, -1 falling, 0 both */
   double    *old, *dead;  /* [n] belong to a state */
   double    *now, *q, *v; /* scratch: [n], [nq], [nv] */
+  double    *time;        /* [n] result */
 } yoke_event_search;
 
 /* Does a function that goes from `before` to `after` have an event? */
@@ -24,10 +25,22 @@ bool yoke_event_crosses(int direction, double before, double after);
 void yoke_event_search_begin(const yoke_event_search *search, const yoke_integrator *integrator,
                              const yoke_integrator_state *state);
 
-/* All crossings of the last step of `state`: `found` is called with event and time, part by part in order of time. */
-void yoke_event_search_step(const yoke_event_search *search, const yoke_integrator *integrator,
-                            const yoke_integrator_state *state, bool              is_fresh,
-                            void (*found)(void *user, int event, double t), void *user);
+/* Parts of the last step: set number to 0 and to to the start of the step before the first call; false: no more. */
+typedef struct yoke_event_part {
+  int    number;
+  double from, to;
+} yoke_event_part;
+bool yoke_event_next_part(const yoke_integrator_state *state, bool is_fresh, yoke_event_part *part);
+
+/* Crossings in a part: `time` of each, +infinity where there is none; false: nowhere. `old` stays. */
+bool yoke_event_search_part(const yoke_event_search *search, const yoke_integrator *integrator,
+                            const yoke_integrator_state *state, const yoke_event_part *part);
+/* Done with the part that was searched last: `old` moves on to its end. */
+void yoke_event_search_move(const yoke_event_search *search);
+
+/* First time in (from, to] at which function k has its new sign. */
+double yoke_event_search_locate(const yoke_event_search *search, const yoke_integrator *integrator,
+                                const yoke_integrator_state *state, int k, double from, double to);
 
 /* Event k has been dealt with at the state's time. */
 void yoke_event_search_done(const yoke_event_search *search, const yoke_integrator *integrator,

@@ -22,7 +22,20 @@ double yoke_stability_axis_value(const yoke_stability_axis *axis, int i) {
   return axis->from + share * (axis->to - axis->from);
 }
 
+bool yoke_stability_axis_is_step(const yoke_stability_axis *axis) {
+  return axis->name != NULL && (strcmp(axis->name, "step") == 0 || strcmp(axis->name, "cosimulation.step") == 0);
+}
+
 /* ---- checks ---- */
+
+/* `parameters.m` is `m`, `cosimulation.step` is `step`. */
+static bool is_same_axis(const yoke_stability_axis *a, const yoke_stability_axis *b) {
+  static const char prefix[] = "parameters.";
+  const size_t      n        = sizeof prefix - 1;
+  if (yoke_stability_axis_is_step(a)) return yoke_stability_axis_is_step(b);
+  return strcmp(strncmp(a->name, prefix, n) == 0 ? a->name + n : a->name,
+                strncmp(b->name, prefix, n) == 0 ? b->name + n : b->name) == 0;
+}
 
 static yoke_status check_axis(yoke_context *ctx, const char *which, const yoke_stability_axis *axis) {
   if (axis->name == NULL) return YOKE_OK;
@@ -31,6 +44,9 @@ static yoke_status check_axis(yoke_context *ctx, const char *which, const yoke_s
   if (!isfinite(axis->from) || !isfinite(axis->to) || axis->from == axis->to)
     return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected two different finite numbers", which,
                      axis->name, axis->from, axis->to);
+  if (yoke_stability_axis_is_step(axis) && !(axis->from > 0.0 && axis->to > 0.0))
+    return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected macro steps > 0", which, axis->name,
+                     axis->from, axis->to);
   if (axis->is_log && !(axis->from > 0.0 && axis->to > 0.0))
     return yoke_fail(ctx, YOKE_E_USAGE, "axis %s (%s): from %g to %g, expected numbers > 0 on a logarithmic axis",
                      which, axis->name, axis->from, axis->to);
@@ -41,6 +57,9 @@ static yoke_status check_options(yoke_context *ctx, const yoke_stability_options
   YOKE_TRY(check_axis(ctx, "x", &o->x));
   YOKE_TRY(check_axis(ctx, "y", &o->y));
   if (o->y.name != NULL && o->x.name == NULL) return yoke_fail(ctx, YOKE_E_USAGE, "axis y is given without axis x");
+  if (o->y.name != NULL && is_same_axis(&o->x, &o->y))
+    return yoke_fail(ctx, YOKE_E_USAGE, "both axes are '%s', expected two quantities; leave --y away for a line",
+                     o->x.name);
   if (o->x.name == NULL && (o->out != NULL || o->csv != NULL || o->svg != NULL))
     return yoke_fail(ctx, YOKE_E_USAGE, "files are written of maps and lines; give an axis x");
   if (o->find_limit && o->x.name != NULL)

@@ -322,6 +322,7 @@ static yoke_status closed_form_limit(yoke_context *ctx, const yoke_stability_var
   YOKE_TRY(make_region(ctx, v, &r));
   place        p      = at_place(&r, 0.0, 0.0);
   const double factor = 1.02, lowest = 1e-4 * p.model.H;
+  YOKE_TRY(take_point(ctx, &p, row)); /* says what is wrong with the model */
   row->is_relative     = !r.is_physical;
   row->step            = r.is_physical ? p.model.H : (double)NAN;
   row->model_rho       = NAN;

@@ -51,29 +51,42 @@ static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, 
 
 static yoke_status need_split(yoke_context *ctx, const engine_region *r, const yoke_model *model) {
   if (model->n_parts > 0) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_USAGE, "'%s' has no split: there is no coupling that could be unstable",
-                   r->variant->options->run.model);
+  return yoke_fail(
+      ctx, YOKE_E_USAGE,
+      "'%s' has no split: there is no coupling that could be unstable; add a section split (yoke split proposes one)",
+      r->variant->options->run.model);
 }
 
-/* A plain name of an axis is a parameter of the model where there is one, else a key. */
-static yoke_status find_key(yoke_context *ctx, engine_region *r, int k) {
-  const char *name = r->axes[k]->name;
-  if (name == NULL) return YOKE_OK;
-  r->is_step[k] = strcmp(name, "step") == 0 || strcmp(name, "cosimulation.step") == 0;
-  if (r->is_step[k]) return YOKE_OK;
-  if (strlen(name) + 12 > MAX_KEY) return yoke_fail(ctx, YOKE_E_USAGE, "the name of an axis is too long: '%s'", name);
+/* Does the model load with axis k, at its first value, under `key`? */
+static yoke_status try_key(yoke_context *ctx, const engine_region *r, int k, const char *prefix) {
   engine_region own   = *r;
   yoke_model   *model = NULL;
   if (k == 0) own.key[1][0] = '\0';
-  snprintf(own.key[k], MAX_KEY, "parameters.%s", name);
-  yoke_status status = load_at(NULL, &own, r->axes[0]->from, r->axes[1]->from, &model);
+  snprintf(own.key[k], MAX_KEY, "%s%s", prefix, r->axes[k]->name);
+  const yoke_status status = load_at(ctx, &own, r->axes[0]->from, r->axes[1]->from, &model);
   yoke_model_destroy(&model);
+  return status;
+}
+
+/* A plain name of an axis is a parameter of the model where there is one, else a key. When it is neither, or its value is bad, the
+ * message is that of a key for a path (`bodies.m1.mass`), else that of a parameter. */
+static yoke_status find_key(yoke_context *ctx, engine_region *r, int k) {
+  static const char parameter[] = "parameters.";
+  const char       *name        = r->axes[k]->name;
+  if (name == NULL) return YOKE_OK;
+  r->is_step[k] = yoke_stability_axis_is_step(r->axes[k]);
+  if (r->is_step[k]) return YOKE_OK;
+  if (strlen(name) + sizeof parameter > MAX_KEY)
+    return yoke_fail(ctx, YOKE_E_USAGE, "the name of an axis is too long: '%s'", name);
+  const bool  is_path = strchr(name, '.') != NULL;
+  const char *prefix  = parameter;
+  yoke_status status  = try_key(NULL, r, k, prefix);
   if (status != YOKE_OK) {
-    snprintf(own.key[k], MAX_KEY, "%s", name);
-    status = load_at(ctx, &own, r->axes[0]->from, r->axes[1]->from, &model);
-    yoke_model_destroy(&model);
+    status = try_key(is_path ? ctx : NULL, r, k, "");
+    if (status == YOKE_OK || is_path) prefix = "";
   }
-  memcpy(r->key[k], own.key[k], MAX_KEY);
+  if (status != YOKE_OK && !is_path) status = try_key(ctx, r, k, prefix);
+  snprintf(r->key[k], MAX_KEY, "%s%s", prefix, name);
   return status;
 }
 

@@ -30,6 +30,9 @@ extern const yoke_stability_target yoke_closed_form_target, yoke_engine_target;
 /* Value i of an axis. */
 double yoke_stability_axis_value(const yoke_stability_axis *axis, int i);
 
+/* Is it the macro step? */
+bool yoke_stability_axis_is_step(const yoke_stability_axis *axis);
+
 /* CSV, HDF5 and picture of a table with maps or lines, as the options ask. */
 yoke_status yoke_stability_write(yoke_context *ctx, const yoke_stability_options *options,
                                  const yoke_stability_table *table);

@@ -10,6 +10,7 @@
  *      on its way down. */
 #include "master/simulation.h"
 #include "base/text.h"
+#include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "master/cosimulation.h"
 #include "master/outputs.h"
@@ -23,11 +24,8 @@
 #include <string.h>
 
 enum {
-  MAX_EVENTS_AT_ONE_TIME = 4,   /* of one event, each within 1e-9 of the time before the next */
-  MAX_BISECTIONS         = 200, /* until neighbouring numbers */
-  MAX_REFINEMENTS        = 5,   /* of the time of an event: a dense output is less accurate than steps */
-  EVENT_SAMPLES          = 8,   /* a step is searched for signs in this many parts ... */
-  EVENT_OCTAVES          = 40   /* ... and its first part, behind an event, in halves of halves */
+  MAX_EVENTS_AT_ONE_TIME = 4, /* of one event, each within 1e-9 of the time before the next */
+  MAX_REFINEMENTS        = 5  /* of the time of an event: a dense output is less accurate than steps */
 };
 
 /* The whole model at a macro point, for samples inside a macro step. */
@@ -50,9 +48,10 @@ struct yoke_simulation {
   double                 *q, *v, *a, *lambda, *g; /* at a sample */
   double                 *values;                 /* selected outputs */
   double                 *event_old, *event_new;
-  double                 *event_dead;    /* up to this the function counts as 0 */
-  double                 *event_time;    /* of the crossing in the part of a step under search; infinity: none */
-  double                 *event_last;    /* when it fired last */
+  double                 *event_dead; /* up to this the function counts as 0 */
+  double                 *event_time; /* of the crossing in the part of a step under search; infinity: none */
+  double                 *event_last; /* when it fired last */
+  int                    *event_direction;
   int                    *event_repeats; /* how often in a row at nearly one time */
   bool                    is_fresh;      /* the next step is the first, or the first behind an event */
   yoke_sample             sample;
@@ -137,9 +136,11 @@ static yoke_status allocate(yoke_simulation *s, yoke_context *ctx) {
   s->event_time           = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_last           = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_repeats        = yoke_allocate((size_t)e->n_events, sizeof(int));
+  s->event_direction      = yoke_allocate((size_t)e->n_events, sizeof(int));
   bool ok = s->work != NULL && s->q != NULL && s->v != NULL && s->a != NULL && s->lambda != NULL && s->g != NULL &&
             s->event_old != NULL && s->event_new != NULL && s->event_dead != NULL && s->event_time != NULL &&
-            s->event_last != NULL && s->event_repeats != NULL;
+            s->event_last != NULL && s->event_repeats != NULL && s->event_direction != NULL;
+  for (int k = 0; ok && k < e->n_events; ++k) s->event_direction[k] = s->model->events[k].direction;
   if (s->integrator == NULL) {
     ok = ok && allocate_point(e, &s->from) && allocate_point(e, &s->to);
   } else {
@@ -258,6 +259,7 @@ void yoke_simulation_destroy(yoke_simulation **simulation) {
   free(s->event_time);
   free(s->event_last);
   free(s->event_repeats);
+  free(s->event_direction);
   free(s);
   *simulation = NULL;
 }
@@ -349,37 +351,26 @@ static yoke_status emit(yoke_simulation *s, double t, const yoke_sink *sink) {
 
 /* --- events -------------------------------------------------------------------------------------------------- */
 
-static bool crosses(const yoke_event *event, double before, double after) {
-  const bool rising = before < 0.0 && after >= 0.0, falling = before > 0.0 && after <= 0.0;
-  return (rising && event->direction >= 0) || (falling && event->direction <= 0);
-}
-
-static void event_values(yoke_simulation *s, double t, double *value) {
-  yoke_integrator_interpolate(s->integrator, s->state, t, s->q, s->v);
-  s->equations.ops->events(s->equations.self, t, s->q, s->v, value);
+static yoke_event_search search_of(const yoke_simulation *s) {
+  return (yoke_event_search){.n         = s->equations.n_events,
+                             .direction = s->event_direction,
+                             .old       = s->event_old,
+                             .dead      = s->event_dead,
+                             .now       = s->event_new,
+                             .q         = s->q,
+                             .v         = s->v,
+                             .time      = s->event_time};
 }
 
 /* Values at the end of the last step become those at the beginning of the next (invariant 3). */
 static void set_event_old(yoke_simulation *s) {
-  event_values(s, s->state->t, s->event_old);
-  for (int k = 0; k < s->equations.n_events; ++k) {
-    if (fabs(s->event_old[k]) <= s->event_dead[k]) s->event_old[k] = 0.0;
-  }
+  const yoke_event_search search = search_of(s);
+  yoke_event_search_begin(&search, s->integrator, s->state);
 }
 
-/* Bisection on the dense output down to neighbouring numbers: the first time the event function has its new sign. */
-static double locate(yoke_simulation *s, int k, double before, double from, double to) {
-  for (int i = 0; i < MAX_BISECTIONS; ++i) {
-    const double middle = from + 0.5 * (to - from);
-    if (middle <= from || middle >= to) break;
-    event_values(s, middle, s->event_new);
-    if (crosses(&s->model->events[k], before, s->event_new[k])) {
-      to = middle;
-    } else {
-      from = middle;
-    }
-  }
-  return to;
+static void event_values(yoke_simulation *s) {
+  yoke_integrator_interpolate(s->integrator, s->state, s->state->t, s->q, s->v);
+  s->equations.ops->events(s->equations.self, s->state->t, s->q, s->v, s->event_new);
 }
 
 static void note_event(yoke_simulation *s, int k, double t, yoke_context *ctx) {
@@ -387,80 +378,49 @@ static void note_event(yoke_simulation *s, int k, double t, yoke_context *ctx) {
   yoke_note(ctx, "event '%s' at t = %.17g s", s->model->events[k].name, t);
 }
 
-/* Crossings between two times of the last step. Fills event_time, notes those that only record, and returns the earliest
- * other event or -1. event_old is moved on to `to` when there is none. */
-static int search_part(yoke_simulation *s, double from, double to, yoke_context *ctx) {
-  const int n      = s->equations.n_events;
-  int       first  = -1;
-  bool      any    = false;
-  double    action = INFINITY;
-  event_values(s, to, s->event_new);
-  for (int k = 0; k < n; ++k) {
-    if (fabs(s->event_new[k]) <= s->event_dead[k]) {
-      s->event_new[k] = 0.0;
-    } else {
-      s->event_dead[k] = 0.0;
-    }
-    /* event_time marks what to locate: event_new is overwritten by locate */
-    s->event_time[k] = crosses(&s->model->events[k], s->event_old[k], s->event_new[k]) ? to : (double)INFINITY;
-    any              = any || s->event_time[k] <= to;
+/* Of the crossings in a part of the last step, those that only record are noted. Returns the earliest other one, or -1. */
+static int sort_found(yoke_simulation *s, yoke_context *ctx) {
+  int    first  = -1;
+  double action = (double)INFINITY;
+  for (int k = 0; k < s->equations.n_events; ++k) {
+    if (s->model->events[k].action == YOKE_EVENT_RECORD || !(s->event_time[k] < action)) continue;
+    action = s->event_time[k];
+    first  = k;
   }
-  if (!any) {
-    memcpy(s->event_old, s->event_new, (size_t)n * sizeof *s->event_old);
-    return -1;
+  for (int k = 0; k < s->equations.n_events; ++k) {
+    const bool is_found = isfinite(s->event_time[k]) && s->event_time[k] <= action;
+    if (s->model->events[k].action == YOKE_EVENT_RECORD && is_found) note_event(s, k, s->event_time[k], ctx);
   }
-  for (int k = 0; k < n; ++k) {
-    if (s->event_time[k] > to) continue;
-    s->event_time[k] = locate(s, k, s->event_old[k], from, to);
-    if (s->model->events[k].action != YOKE_EVENT_RECORD && s->event_time[k] < action) {
-      action = s->event_time[k];
-      first  = k;
-    }
-  }
-  for (int k = 0; k < n; ++k) {
-    if (s->model->events[k].action == YOKE_EVENT_RECORD && s->event_time[k] <= fmin(to, action))
-      note_event(s, k, s->event_time[k], ctx);
-  }
-  if (first >= 0) return first;
-  event_values(s, to, s->event_new);
-  for (int k = 0; k < n; ++k) s->event_old[k] = fabs(s->event_new[k]) <= s->event_dead[k] ? 0.0 : s->event_new[k];
-  return -1;
+  return first;
 }
 
-/* First event of the last step that sets or stops, or -1. */
+/* First event of the last step that sets or stops, or -1. event_old is then that of the beginning of its part. */
 static int search_step(yoke_simulation *s, yoke_context *ctx) {
-  const double t0 = s->state->t_prev, t1 = s->state->t, part = (t1 - t0) / EVENT_SAMPLES;
-  double       from  = t0;
-  const int    first = s->is_fresh ? -EVENT_OCTAVES : 1;
-  for (int j = first; j <= EVENT_SAMPLES; ++j) {
-    const double to = j == EVENT_SAMPLES ? t1 : j > 0 ? t0 + j * part : t0 + ldexp(part, j - 1);
-    if (!(to > from)) continue;
-    const int k = search_part(s, from, to, ctx);
+  const yoke_event_search search = search_of(s);
+  yoke_event_part         part   = {.to = s->state->t_prev};
+  while (yoke_event_next_part(s->state, s->is_fresh, &part)) {
+    const bool any = yoke_event_search_part(&search, s->integrator, s->state, &part);
+    const int  k   = any ? sort_found(s, ctx) : -1;
     if (k >= 0) return k;
-    from = to;
+    yoke_event_search_move(&search);
   }
   return -1;
 }
 
 /* Back to the beginning of the step and forward to event k, whose time is improved until the steps themselves agree. */
 static yoke_status advance_to_event(yoke_simulation *s, int k, yoke_context *ctx) {
-  const double before = s->event_old[k], limit = s->state->t, start = s->backup->t;
-  double       t_event = s->event_time[k];
+  const yoke_event_search search = search_of(s);
+  const double            limit = s->state->t, start = s->backup->t;
+  double                  t_event = s->event_time[k];
   for (int i = 0; i < MAX_REFINEMENTS; ++i) {
     yoke_integrator_copy(s->integrator, s->state, s->backup);
     YOKE_TRY(yoke_integrator_advance(s->integrator, s->scratch, s->state, &yoke_signal_none, t_event, ctx));
     const double t0 = s->state->t_prev, t1 = s->state->t;
     if (!(t1 > t0)) break;
-    event_values(s, t1, s->event_new);
-    const double value = s->event_new[k];
-    double       better;
-    if (crosses(&s->model->events[k], before, value)) {
-      better = locate(s, k, before, t0, t1);
-    } else { /* not yet there: along the secant of the last thousandth */
-      const double back = 1e-3 * (t1 - t0);
-      event_values(s, t1 - back, s->event_new);
-      better = t1 - value * back / (value - s->event_new[k]);
-    }
+    event_values(s);
+    const bool   is_past = yoke_event_crosses(s->event_direction[k], s->event_old[k], s->event_new[k]);
+    const double better  = is_past ? yoke_event_search_locate(&search, s->integrator, s->state, k, t0, t1)
+                                   : yoke_event_search_secant(&search, s->integrator, s->state, k);
     if (!(better > start && better <= limit) || fabs(better - t_event) <= 1e-14 * fmax(fabs(t_event), limit - start))
       break;
     if (i + 1 < MAX_REFINEMENTS) t_event = better;
@@ -561,12 +521,13 @@ static yoke_status act(yoke_simulation *s, int k, double t, bool *stop, yoke_con
 /* All events that happened at the time the state has reached, in the order of the file. */
 static yoke_status fire(yoke_simulation *s, int first, bool *stop, yoke_context *ctx) {
   const double t = s->state->t;
-  event_values(s, t, s->event_new);
+  event_values(s);
   for (int k = 0; k < s->equations.n_events; ++k) { /* decide before the first one changes the state */
-    const yoke_event *event   = &s->model->events[k];
-    const bool        known   = event->action == YOKE_EVENT_RECORD && s->event_time[k] <= s->event_time[first];
-    const bool        happens = k == first || (!known && crosses(event, s->event_old[k], s->event_new[k]));
-    s->event_time[k]          = k != first && !happens ? (double)INFINITY : s->event_time[k];
+    const yoke_event *event = &s->model->events[k];
+    const bool        known = event->action == YOKE_EVENT_RECORD && s->event_time[k] <= s->event_time[first];
+    const bool        happens =
+        k == first || (!known && yoke_event_crosses(event->direction, s->event_old[k], s->event_new[k]));
+    s->event_time[k] = k != first && !happens ? (double)INFINITY : s->event_time[k];
     if (!happens) continue;
     s->event_time[k] = t;
     s->event_dead[k] = 2.0 * fabs(s->event_new[k]);

@@ -93,13 +93,19 @@ static const yoke_coupling_choice *find_choice(const yoke_split *split, const yo
 }
 
 /* Words and degrees of the kinematic coupling; its prescribed side is found later. */
+/* Degree of couplings that fix their own where the run would choose: order control cannot change it. */
+enum { OWN_DEGREE = 2 };
+
 static yoke_status set_kinematic(yoke_context *ctx, const yoke_cosimulation_def *c, const yoke_coupling_choice *choice,
                                  yoke_coupling_settings *s) {
   static const char *const forces[]  = {"exact", "reduced", "approximate"};
   static const char *const motions[] = {"same", "derivative"};
   static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
   const int force = word_index(choice->force, forces, 3), motion = word_index(choice->motion, motions, 2),
-            output = word_index(choice->outputs, outputs, 4), order = c->order < 0 ? c->order_min : c->order;
+            output = word_index(choice->outputs, outputs, 4),
+            order  = c->order >= 0               ? c->order
+                     : c->order_max < OWN_DEGREE ? c->order_max
+                                                 : OWN_DEGREE;
   if (force < 0) return unknown_word(ctx, "couplings.force", choice->force);
   if (motion < 0) return unknown_word(ctx, "couplings.motion", choice->motion);
   if (output < 0) return unknown_word(ctx, "couplings.outputs", choice->outputs);

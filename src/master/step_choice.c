@@ -36,11 +36,20 @@ static bool copies_motion(const yoke_split *split, int k) {
   return false;
 }
 
+static int own_order(const yoke_split *split, int k) {
+  const yoke_coupling_settings *s = &split->couplings[k].settings;
+  return s->order_force > s->order_motion ? s->order_force : s->order_motion;
+}
+
 void yoke_step_choose_orders(const yoke_split *split, const char *scheme, yoke_control_settings *settings) {
   const yoke_cosimulation_def *c = &split->model->cosimulation;
   settings->order_min            = c->order >= 0 ? c->order : c->order_min;
   settings->order_max            = c->order >= 0 ? c->order : c->order_max;
   for (int k = 0; c->order < 0 && k < split->n_couplings; ++k) {
+    if (split->wires[k].formulation->order != NULL) { /* degrees of its own, fixed when it was made */
+      settings->order_min = settings->order_max = own_order(split, k);
+      return;
+    }
     if (copies_motion(split, k) && settings->order_min == 0 && settings->order_max > 0) settings->order_min = 1;
     while (settings->order_max > settings->order_min && !bears(split, k, scheme, settings->order_max))
       --settings->order_max;

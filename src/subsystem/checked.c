@@ -283,28 +283,14 @@ static size_t reserve(size_t *size, size_t bytes) {
 }
 
 yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out) {
-  *out                 = NULL;
-  yoke_subsystem *s    = yoke_allocate(1, sizeof *s);
-  checked        *self = yoke_allocate(1, sizeof *self);
-  char           *name = yoke_text_copy(inner->name);
-  if (s == NULL || self == NULL || name == NULL) {
-    free(s);
-    free(self);
-    free(name);
-    const yoke_status status = yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", inner->name);
-    yoke_subsystem_destroy(&inner);
-    return status;
-  }
-  *s               = *inner;
-  *self            = (checked){.inner = inner, .ops = ops_around(inner->ops)};
-  s->ops           = &self->ops;
-  s->name          = name;
-  s->self          = self;
-  s->inner         = inner;
-  self->at_tail    = reserve(&s->state_size, sizeof(check_tail));
-  self->at_spare   = reserve(&s->scratch_size, inner->state_size);
-  self->at_y       = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
-  self->at_y_spare = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
-  *out             = s;
+  YOKE_TRY(yoke_subsystem_wrap(ctx, inner, sizeof(checked), out));
+  yoke_subsystem *s    = *out;
+  checked        *self = s->self;
+  *self                = (checked){.inner = inner, .ops = ops_around(inner->ops)};
+  s->ops               = &self->ops;
+  self->at_tail        = reserve(&s->state_size, sizeof(check_tail));
+  self->at_spare       = reserve(&s->scratch_size, inner->state_size);
+  self->at_y           = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
+  self->at_y_spare     = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
   return YOKE_OK;
 }

@@ -95,24 +95,9 @@ static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
 }
 
 yoke_status yoke_subsystem_forward(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out) {
-  *out                 = NULL;
-  yoke_subsystem *s    = yoke_allocate(1, sizeof *s);
-  forward        *self = yoke_allocate(1, sizeof *self);
-  char           *name = yoke_text_copy(inner->name);
-  if (s == NULL || self == NULL || name == NULL) {
-    free(s);
-    free(self);
-    free(name);
-    const yoke_status status = yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", inner->name);
-    yoke_subsystem_destroy(&inner);
-    return status;
-  }
-  *self    = (forward){.inner = inner, .ops = ops_around(inner->ops)};
-  *s       = *inner;
-  s->ops   = &self->ops;
-  s->name  = name;
-  s->self  = self;
-  s->inner = inner;
-  *out     = s;
+  YOKE_TRY(yoke_subsystem_wrap(ctx, inner, sizeof(forward), out));
+  forward *self = (*out)->self;
+  *self         = (forward){.inner = inner, .ops = ops_around(inner->ops)};
+  (*out)->ops   = &self->ops;
   return YOKE_OK;
 }

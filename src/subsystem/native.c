@@ -41,7 +41,7 @@ typedef struct native {
   size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
   int              *direction;                                              /* [n_events] */
   size_t            at_old, at_dead, at_found;                              /* bytes into the state */
-  size_t            at_now, at_event_q, at_event_v; /* bytes into the scratch; only with events */
+  size_t            at_now, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -88,6 +88,7 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
                              .old       = doubles(state, n->at_old),
                              .dead      = doubles(state, n->at_dead),
                              .now       = doubles(scratch, n->at_now),
+                             .time      = doubles(scratch, n->at_time),
                              .q         = doubles(scratch, n->at_event_q),
                              .v         = doubles(scratch, n->at_event_v)};
 }
@@ -96,9 +97,19 @@ static native_found *found_of(const native *n, const void *state) {
   return (native_found *)(void *)((char *)(uintptr_t)state + n->at_found);
 }
 
-static void note_found(void *user, int event, double t) {
-  native_found *found = user;
-  if (found->n < YOKE_MAX_FOUND) found->list[found->n++] = (yoke_found_event){event, t};
+/* Crossings of the last micro step, part by part. */
+static void note_found(const native *n, const yoke_event_search *search, const yoke_integrator_state *state,
+                       native_found *found) {
+  yoke_event_part part = {.to = state->t_prev};
+  while (yoke_event_next_part(state, found->is_fresh, &part)) {
+    const bool any = yoke_event_search_part(search, n->integrator, state, &part);
+    for (int k = 0; any && k < search->n; ++k) {
+      if (search->time[k] <= part.to && found->n < YOKE_MAX_FOUND)
+        found->list[found->n++] = (yoke_found_event){k, search->time[k]};
+    }
+    yoke_event_search_move(search);
+  }
+  found->is_fresh = false;
 }
 
 static void begin_events(const native *n, void *scratch, void *state) {
@@ -116,8 +127,7 @@ static yoke_status advance_with_events(const native *n, void *scratch, yoke_inte
   found->n                       = 0;
   while (state->t < t_stop) {
     YOKE_TRY(yoke_integrator_step(n->integrator, scratch, state, u, t_stop, ctx));
-    yoke_event_search_step(&search, n->integrator, state, found->is_fresh, note_found, found);
-    found->is_fresh = false;
+    note_found(n, &search, state, found);
   }
   return YOKE_OK;
 }
@@ -541,6 +551,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_q         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
   n->at_v         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
   n->at_now       = reserve(&s->scratch_size, e->n_events);
+  n->at_time      = reserve(&s->scratch_size, e->n_events);
   n->at_event_q   = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
   n->at_event_v   = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
 }

@@ -79,3 +79,24 @@ void yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src) {
 void yoke_subsystem_accept(const yoke_subsystem *s, void *state) {
   if (s->ops->accept != NULL) s->ops->accept(s, state);
 }
+
+yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t self_size, yoke_subsystem **out) {
+  *out                 = NULL;
+  yoke_subsystem *s    = yoke_allocate(1, sizeof *s);
+  void           *self = yoke_allocate(1, self_size);
+  char           *name = yoke_text_copy(inner->name);
+  if (s == NULL || self == NULL || name == NULL) {
+    free(s);
+    free(self);
+    free(name);
+    const yoke_status status = yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", inner->name);
+    yoke_subsystem_destroy(&inner);
+    return status;
+  }
+  *s       = *inner;
+  s->name  = name;
+  s->self  = self;
+  s->inner = inner;
+  *out     = s;
+  return YOKE_OK;
+}

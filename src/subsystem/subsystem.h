@@ -113,6 +113,10 @@ yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const 
 void        yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src);
 void        yoke_subsystem_accept(const yoke_subsystem *s, void *state);
 
+/* What all wrappers begin with: a subsystem around `inner` (takes, also on failure) with a zeroed self of self_size bytes; its ops
+ * are for the caller to set. */
+yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t self_size, yoke_subsystem **out);
+
 /* The subsystem inside all wrappers. */
 const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem);
 

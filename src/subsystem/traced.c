@@ -165,24 +165,9 @@ static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
 
 yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user,
                                   yoke_subsystem **out) {
-  *out                 = NULL;
-  yoke_subsystem *s    = yoke_allocate(1, sizeof *s);
-  traced         *n    = yoke_allocate(1, sizeof *n);
-  char           *name = yoke_text_copy(inner->name);
-  if (s == NULL || n == NULL || name == NULL) {
-    free(s);
-    free(n);
-    free(name);
-    const yoke_status status = yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", inner->name);
-    yoke_subsystem_destroy(&inner);
-    return status;
-  }
-  *n       = (traced){.inner = inner, .ops = ops_around(inner->ops), .trace = trace, .user = user};
-  *s       = *inner;
-  s->ops   = &n->ops;
-  s->name  = name;
-  s->self  = n;
-  s->inner = inner;
-  *out     = s;
+  YOKE_TRY(yoke_subsystem_wrap(ctx, inner, sizeof(traced), out));
+  traced *self = (*out)->self;
+  *self        = (traced){.inner = inner, .ops = ops_around(inner->ops), .trace = trace, .user = user};
+  (*out)->ops  = &self->ops;
   return YOKE_OK;
 }

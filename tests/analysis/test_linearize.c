@@ -119,6 +119,20 @@ static void pendulum_swings_about_its_lowest_point(void **state) {
   bench_close(&b);
 }
 
+/* Newton's method alone would climb to the crest next to the start. */
+static void pendulum_near_the_top_comes_to_rest_at_the_bottom(void **state) {
+  (void)state;
+  static const char *const starts[] = {"parameters.phi=3.1", "parameters.phi=-3", "parameters.phi=2",
+                                       "parameters.phi=pi/2"};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; ++i) {
+    bench b;
+    bench_open(&b, pendulum, starts[i]);
+    bench_rest(&b);
+    CHECK_NEAR(b.whole.q[1], -2.0, 1e-9);
+    bench_close(&b);
+  }
+}
+
 static void pendulum_upright_falls_at_its_own_rate(void **state) {
   (void)state;
   bench  b;
@@ -331,6 +345,7 @@ int main(void) {
       cmocka_unit_test(two_masses_have_their_matrix),
       cmocka_unit_test(rigidly_joined_masses_are_one_oscillator),
       cmocka_unit_test(pendulum_swings_about_its_lowest_point),
+      cmocka_unit_test(pendulum_near_the_top_comes_to_rest_at_the_bottom),
       cmocka_unit_test(pendulum_upright_falls_at_its_own_rate),
       cmocka_unit_test(pendulum_is_linearised_in_motion),
       cmocka_unit_test(double_pendulum_has_its_two_frequencies),

@@ -101,12 +101,47 @@ static void stability_refuses_what_makes_no_sense(void **state) {
   assert_int_equal(yoke(f, "stability @/none.yaml"), 7);
 }
 
+static void stability_tells_what_is_wrong_with_a_question(void **state) {
+  static const struct {
+    const char *question;
+    int         code;
+    const char *says;
+  } cases[]  = {{"stability two-mass --x re:-2:0:-3", 2, "-3 points"},
+                {"stability two-mass --x re:-2:0:4 --y re:-1:0:4", 2, "both axes are 're'"},
+                {"stability two-mass --x step:0:1:3", 2, "expected macro steps > 0"},
+                {"stability two-mass --limit --set m1=0", 2, "a mass is 0"},
+                {"stability two-mass --predictor acceleration", 2, "use scheme explicit"},
+                {"stability two-mass --formulation wighted", 2, "yoke help formulations"},
+                {"stability two-mass-rigid --formulation weighted --scheme implicit", 2, "use scheme semi-implicit"},
+                {"stability examples/two-mass.yaml --x step:-1:1:3", 2, "expected macro steps > 0"},
+                {"stability examples/two-mass.yaml --x m1:1:2:3 --y parameters.m1:1:2:3", 2, "both axes are 'm1'"},
+                {"stability examples/two-mass.yaml --x m1:-1:2:3", 3, "found -1, expected a mass"},
+                {"stability examples/two-mass.yaml --x m3:1:2:3", 3, "expected a parameter that the model uses"},
+                {"stability examples/two-mass.yaml --x bodies.m3.mass:1:2:3", 3, "bodies.m3"},
+                {"stability examples/pendulum.yaml", 2, "add a section split"}};
+  fixture *f = *state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    assert_int_equal(yoke(f, cases[i].question), cases[i].code);
+    assert_says(f->err, cases[i].says);
+  }
+}
+
+static void points_of_a_map_that_are_not_possible_are_counted(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "stability examples/two-mass.yaml --x m1:1:-2:4"), 0);
+  assert_says(f->out, "1 of 4 points stable, 3 without a value");
+  assert_int_equal(yoke(f, "stability two-mass --x m1:1:-2:4 --json"), 0);
+  assert_says(f->out, "\"missing_points\": 3");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(converge_prints_errors_and_orders),
       TEST(converge_needs_steps_and_knows_its_words),
       TEST(converge_gives_json),
       TEST(stability_prints_a_radius_with_twelve_digits),
+      TEST(stability_tells_what_is_wrong_with_a_question),
+      TEST(points_of_a_map_that_are_not_possible_are_counted),
       TEST(stability_of_a_model_file_names_the_coupling),
       TEST(stability_draws_maps),
       TEST(stability_refuses_what_makes_no_sense),

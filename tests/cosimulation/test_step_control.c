@@ -259,6 +259,40 @@ static void rejected_trials_leave_no_trace(void **state) {
   }
 }
 
+/* ---- joints driven by motion ---- */
+
+/* Formulations that show extrapolated or projected motion: degree, step and estimate fit them as well. */
+static void errors_of_kinematic_and_projected_joints_fall_with_the_tolerance(void **state) {
+  static const struct {
+    const char *sets;
+    double      largest; /* error of upper.angle after 0.5 s with rtol 1e-5 */
+  } rows[] = {
+      {"cosimulation.scheme=explicit;cosimulation.couplings={formulation: kinematic, prescribed: b}", 1e-4},
+      {"cosimulation.scheme=semi-implicit;cosimulation.couplings={formulation: projection}", 1e-4},
+      {"cosimulation.scheme=semi-implicit;cosimulation.couplings={formulation: projection, decomposition: "
+       "force/displacement}",
+       1e-4},
+  };
+  cosim        whole = cosim_done_monolithic("examples/double-pendulum.yaml", "solvers.default.rtol=1e-12", 0.5);
+  const double angle = cosim_value(&whole, "upper.angle");
+  (void)state;
+  cosim_close(&whole);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    double error[2];
+    for (int k = 0; k < 2; ++k) {
+      char sets[COSIM_TEXT];
+      snprintf(sets, sizeof sets, "%s;cosimulation.order=auto;cosimulation.step={rtol: %g}", rows[i].sets,
+               k == 0 ? 1e-3 : 1e-5);
+      cosim c  = cosim_done("examples/double-pendulum.yaml", sets, 0.5);
+      error[k] = fabs(cosim_value(&c, "upper.angle") - angle);
+      CHECK_BELOW((double)c.summary.macro.steps, 2000.0);
+      cosim_close(&c);
+    }
+    CHECK_BELOW(error[1], rows[i].largest);
+    CHECK_BELOW(error[1], 0.3 * error[0]);
+  }
+}
+
 /* ---- choice ---- */
 
 static const char *const joints_text =
@@ -326,6 +360,7 @@ int main(void) {
       cmocka_unit_test(a_step_that_falls_below_its_minimum_ends_the_run_and_names_the_coupling),
       cmocka_unit_test(controlled_runs_have_the_same_bits_for_any_threads_and_order_of_tasks),
       cmocka_unit_test(rejected_trials_leave_no_trace),
+      cmocka_unit_test(errors_of_kinematic_and_projected_joints_fall_with_the_tolerance),
       cmocka_unit_test(a_model_without_step_chooses_scheme_and_estimator),
       cmocka_unit_test(what_an_estimator_cannot_do_is_refused_with_a_remedy),
   };

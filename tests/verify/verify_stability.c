@@ -44,6 +44,9 @@ static const method methods[] = {
      "cosimulation.couplings={formulation: baumgarte, decomposition: force/displacement};cosimulation.order=0"},
     {"examples/double-pendulum.yaml", "cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=0"},
     {"examples/double-pendulum.yaml", "cosimulation.couplings.formulation=stabilized-index-2-mu;cosimulation.order=0"},
+    {"examples/double-pendulum.yaml", "cosimulation.couplings.formulation=projection;cosimulation.order=1"},
+    {"examples/double-pendulum.yaml",
+     "cosimulation.couplings={formulation: projection, decomposition: force/displacement};cosimulation.order=1"},
     /* damped double pendulum, elastic knee */
     {"examples/double-pendulum-flexible.yaml", "cosimulation.scheme=explicit;cosimulation.order=0"},
     {"examples/double-pendulum-flexible.yaml", "cosimulation.scheme=explicit;cosimulation.order=2"},
