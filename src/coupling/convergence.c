@@ -1,14 +1,20 @@
 #include "coupling/convergence.h"
 
 #include <math.h>
+#include <stdio.h>
+
+/* Change of node j of a channel, in units of what is allowed. */
+static double weighted(const yoke_graph *g, const graph_channel *channel, int j, const double *delta) {
+  const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->largest);
+  return delta[channel->w_at + j] / (g->settings.atol + g->settings.rtol * size);
+}
 
 double graph_weighted_norm(const yoke_graph *g, const double *delta) {
   double sum = 0.0;
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
     for (int j = 0; j < channel->n_nodes; ++j) {
-      const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->largest);
-      const double part = delta[channel->w_at + j] / (g->settings.atol + g->settings.rtol * size);
+      const double part = weighted(g, channel, j, delta);
       sum += part * part;
     }
   }
@@ -29,4 +35,20 @@ yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, dou
 
 bool graph_is_stalled(const yoke_graph *g, double norm) {
   return norm * g->settings.rtol < 1e-6;
+}
+
+void yoke_graph_unsettled(const yoke_graph *g, char *text, size_t size) {
+  const graph_channel *worst   = NULL;
+  double               largest = 0.0;
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    for (int j = 0; j < channel->n_nodes && !isnan(largest); ++j) {
+      const double part = fabs(weighted(g, channel, j, g->delta));
+      if (part <= largest) continue;
+      worst   = channel; /* NaN too: the first one */
+      largest = part;
+    }
+  }
+  text[0] = '\0';
+  if (worst != NULL) snprintf(text, size, "coupling '%s' (%s): ", g->wires[worst->wire].wire.name, worst->info.name);
 }

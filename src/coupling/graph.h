@@ -131,6 +131,9 @@ yoke_status yoke_graph_restart(yoke_graph *graph, const double *const *given, yo
 /* Questions about the accepted state. */
 double                      yoke_graph_t(const yoke_graph *graph);
 const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph);
+/* The coupling and channel that the last correction of a failed step changed most, in units of the corrector's tolerance;
+ * "coupling 'name' (channel): " into `text`, "" without a correction. */
+void                        yoke_graph_unsettled(const yoke_graph *graph, char *text, size_t size);
 const void                 *yoke_graph_state(const yoke_graph *graph, int subsystem);
 const double               *yoke_graph_y(const yoke_graph *graph, int subsystem);
 int                         yoke_graph_n_channels(const yoke_graph *graph, int wire);

@@ -475,6 +475,25 @@ static yoke_status try_fixed(yoke_cosimulation *c, double *t_next, yoke_step_sta
   }
 }
 
+/* The end of a run whose fixed step H from t failed. */
+static yoke_status explain(const yoke_cosimulation *c, double t, double H, yoke_status status,
+                           const yoke_step_statistics *statistics, yoke_context *ctx) {
+  const bool is_short = statistics->iterations >= yoke_graph_settings(c->graph)->max_iterations;
+  char       who[400];
+  if (status < 0) return status;
+  yoke_graph_unsettled(c->graph, who, sizeof who);
+  if (status == YOKE_NON_FINITE) {
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "%sthe macro step of %.6g s from t = %.9g s gives values that are not finite; use a smaller step "
+                     "or scheme semi-implicit or implicit",
+                     who, H, t);
+  }
+  return yoke_fail(ctx, YOKE_E_NOT_CONVERGED,
+                   "%sthe macro step of %.6g s from t = %.9g s failed: %s after %d passes; use a smaller step%s", who,
+                   H, t, yoke_status_text(status), statistics->iterations,
+                   is_short ? ", or more passes (cosimulation.corrector.max_iterations)" : " or another formulation");
+}
+
 yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
                                    yoke_context *ctx) {
   if (c->controller != NULL) return step_controlled(c, t_end, statistics, ctx);
@@ -492,21 +511,7 @@ yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step
   count_step(c, t_next - t, status == YOKE_OK, statistics);
   if (status == YOKE_OK) return YOKE_OK;
   ++c->totals.rejected;
-  if (status == YOKE_NON_FINITE) {
-    return yoke_fail(ctx, YOKE_E_UNSTABLE,
-                     "the macro step of %.6g s from t = %.9g s gives values that are not finite; use a smaller step or "
-                     "scheme semi-implicit or "
-                     "implicit",
-                     t_next - t, t);
-  }
-  if (status > 0) {
-    return yoke_fail(
-        ctx, YOKE_E_NOT_CONVERGED,
-        "the macro step of %.6g s from t = %.9g s failed: %s after %d passes; use a smaller step, or more passes "
-        "(cosimulation.corrector.max_iterations)",
-        t_next - t, t, yoke_status_text(status), statistics->iterations);
-  }
-  return status;
+  return explain(c, t, t_next - t, status, statistics, ctx);
 }
 
 /* ---- questions ---- */

@@ -65,6 +65,7 @@ static const row rows[] = {
     {EXTENDED(DD, "i", "2"), {4.093e-06, 4.441e-06, 1.129e-08, 5.638e-07}, {3.01, 3.00, 4.54, 3.54}},
     {RIGID("stabilized-index-2", "0"), {5.242e-10, 4.957e-10, 2.880e-12, 7.956e-12}, {3.99, 3.99, 5.02, 4.98}},
     {RIGID("stabilized-index-2", "1"), {1.225e-10, 6.626e-11, 9.467e-13, 3.328e-12}, {3.99, 3.96, 5.04, 4.99}},
+    {RIGID("stabilized-index-2", "2"), {1.891e-10, 1.546e-10, 9.575e-13, 3.366e-12}, {4.02, 4.02, 5.04, 5.00}},
     {RIGID("stabilized-index-1", "0"), {7.931e-08, 7.476e-08, 2.448e-10, 8.571e-10}, {3.00, 3.00, 4.05, 3.99}},
 };
 
@@ -122,24 +123,62 @@ static void errors_and_orders_are_those_of_li_8_6(void **state) {
 }
 
 /* Li propagates a state off the constraint mass by mass, which has a meaning for two masses only; here the drift goes along with its own
- * velocity. That changes the local velocity error of methods that drift by up to 2 %. */
-static void baumgarte_with_fixed_mu_has_the_errors_of_li_8_6(void **state) {
+ * velocity. That changes the local velocity error of methods that drift by up to 2 %, and more where the drift is largest: by 16 % and
+ * 2.8 % (positions 5 % and 2.4 %) in the rows without local errors, which are another quantity there. */
+static void methods_that_drift_have_the_errors_of_li_8_6(void **state) {
+#define B(i, mu, gamma)                                                                                                \
+  {                                                                                                                    \
+    "cosimulation.couplings.formulation=baumgarte", "cosimulation.couplings.index=" i,                                 \
+        "cosimulation.couplings.beta=2*" mu, "cosimulation.couplings.gamma=" gamma                                     \
+  }
+#define W(i, a, b)                                                                                                     \
+  {                                                                                                                    \
+    "cosimulation.couplings.formulation=weighted", "cosimulation.couplings.index=" i, "cosimulation.couplings.a=" a,   \
+        "cosimulation.couplings.b=" b                                                                                  \
+  }
   static const struct {
-    yoke_method_choice method;
-    double             error[YOKE_N_ERRORS];
+    const char *sets[4], *order;
+    double      error[YOKE_N_ERRORS];
   } cases[] = {
-      {{.formulation = "baumgarte", .index = "1", .order = "0"}, {1.090e-05, 5.314e-05, 1.566e-06, 2.908e-06}},
-      {{.formulation = "baumgarte", .index = "1", .order = "1"}, {3.878e-08, 8.103e-08, 1.845e-09, 7.903e-08}},
-      {{.formulation = "baumgarte", .index = "2", .order = "0"}, {3.207e-06, 5.107e-05, 1.566e-06, 1.889e-06}},
+      {B("1", "2.5e-4", "6.25e-8"), "0", {1.284e-06, 5.080e-05, 1.566e-06, 2.162e-06}},
+      {B("2", "2.5e-4", "6.25e-8"), "0", {8.029e-07, 5.073e-05, 1.566e-06, 2.473e-06}},
+      {B("1", "1e-3", "1e-6"), "0", {1.090e-05, 5.314e-05, 1.566e-06, 2.908e-06}},
+      {B("1", "1e-3", "1e-6"), "1", {3.878e-08, 8.103e-08, 1.845e-09, 7.903e-08}},
+      {B("1", "1e-3", "1e-6"), "2", {2.045e-09, 8.979e-08, 3.647e-09, 1.580e-07}},
+      {B("2", "1e-3", "1e-6"), "0", {3.207e-06, 5.107e-05, 1.566e-06, 1.889e-06}},
+      {B("1", "5e-3", "2.5e-5"), "0", {2.047e-04, 2.196e-04, 0.0, 0.0}},
+      {B("1", "5e-3", "2.5e-5"), "1", {9.524e-07, 1.244e-06, 0.0, 0.0}},
+      {B("1", "5e-3", "2.5e-5"), "2", {2.679e-08, 1.869e-07, 2.941e-09, 1.743e-07}},
+      {B("2", "5e-3", "2.5e-5"), "0", {1.553e-05, 5.255e-05, 1.566e-06, 1.598e-06}},
+      {B("3", "5e-3", "2.5e-5"), "0", {2.349e-09, 5.425e-05, 1.680e-06, 3.901e-05}},
+      {W("1", "0.5", "0.25"), "0", {2.017e-06, 5.094e-05, 1.566e-06, 2.251e-06}},
+      {W("1", "1", "1"), "0", {7.066e-06, 5.223e-05, 1.567e-06, 3.980e-06}},
+      {W("1", "1", "1"), "1", {9.872e-09, 3.979e-08, 1.843e-09, 6.703e-08}},
+      {W("1", "2.5", "5"), "0", {3.286e-05, 6.589e-05, 1.569e-06, 7.686e-06}},
+      {W("1", "2.5", "5"), "1", {5.098e-08, 1.380e-07, 2.383e-09, 1.273e-07}},
+      {W("1", "2.5", "5"), "2", {3.421e-09, 1.293e-07, 3.463e-09, 1.891e-07}},
+      {W("2", "0.5", "1"), "0", {5.027e-07, 5.069e-05, 1.566e-06, 2.844e-06}},
+      {W("2", "1", "1"), "0", {1.005e-06, 5.076e-05, 1.566e-06, 2.334e-06}},
+      {W("2", "2.5", "1"), "0", {2.512e-06, 5.097e-05, 1.566e-06, 1.954e-06}},
   };
+#undef B
+#undef W
   fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    const row r = {
-        .model = two_mass_rigid, .n_sets = 4, .sets = rigid_mu_1, .start = "ramp", .method = cases[i].method};
-    const yoke_converge_options options = study_of(&r);
+    const char *const *own    = cases[i].sets;
+    const char *const  sets[] = {rigid_start[0], rigid_start[1], own[0], own[1], own[2], own[3]};
+    const row          r      = {
+                      .model = two_mass_rigid, .n_sets = 6, .sets = sets, .start = "ramp", .method = {.order = cases[i].order}};
+    yoke_converge_options options = study_of(&r);
+    options.n_steps               = 1;
     assert_int_equal(study(f, &options), YOKE_OK);
-    for (int e = 0; e < YOKE_N_ERRORS; ++e)
-      CHECK_NEAR(f->result.rows[0].error[e] / cases[i].error[e], 1.0, e == YOKE_ERROR_LOCAL_VELOCITY ? 0.02 : 0.01);
+    for (int e = 0; e < YOKE_N_ERRORS; ++e) {
+      const double error = f->result.rows[0].error[e];
+      if (cases[i].error[e] == 0.0) continue;
+      if (fabs(error / cases[i].error[e] - 1.0) <= (e == YOKE_ERROR_LOCAL_VELOCITY ? 0.02 : 0.01)) continue;
+      fail_msg("%s %s %s %s order %s, %s: error %.4g, printed %.4g", own[0], own[1], own[2], own[3], cases[i].order,
+               yoke_error_name(e), error, cases[i].error[e]);
+    }
   }
 }
 
@@ -259,7 +298,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(errors_and_orders_are_those_of_li_8_6),
-      TEST(baumgarte_with_fixed_mu_has_the_errors_of_li_8_6),
+      TEST(methods_that_drift_have_the_errors_of_li_8_6),
       TEST(a_run_that_diverges_is_a_row_that_says_so),
       TEST(when_no_run_is_good_the_study_fails_with_the_reason),
       TEST(a_model_without_a_split_is_refused),

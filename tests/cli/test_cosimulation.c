@@ -259,6 +259,19 @@ static void help_lists_every_scheme_and_formulation(void **state) {
   }
 }
 
+static void every_formulation_has_a_page_with_equations_order_stability_cost_and_use(void **state) {
+  static const char *const sections[] = {"## Equations\n", "## Order\n", "## Stability\n", "## Cost\n",
+                                         "## When to use"};
+  (void)state;
+  for (int i = 0; i < yoke_n_formulations(); ++i) {
+    char path[200];
+    snprintf(path, sizeof path, "docs/methods/%s.md", yoke_formulation_name(i));
+    char *page = read_text(path);
+    for (size_t k = 0; k < sizeof sections / sizeof *sections; ++k) assert_says(page, sections[k]);
+    free(page);
+  }
+}
+
 #ifdef YOKE_WITH_HDF5
 static void result_holds_the_numbers_of_the_formulation(void **state) {
   fixture *f = *state;
@@ -414,6 +427,7 @@ int main(void) {
       TEST(outputs_at_macro_points_do_not_depend_on_rounding_of_their_times),
       TEST(info_lists_subsystems_and_couplings),
       TEST(help_lists_every_scheme_and_formulation),
+      TEST(every_formulation_has_a_page_with_equations_order_stability_cost_and_use),
 #ifdef YOKE_WITH_HDF5
       TEST(result_holds_the_numbers_of_the_formulation),
       TEST(result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one),

@@ -55,7 +55,7 @@ static void explicit_chain_with_a_large_step_diverges_and_names_the_cut(void **s
   expect_unstable("examples/chain-conv.yaml", "cosimulation.step=4e-5", 0.04, "c.cut[");
 }
 
-static void waveform_iteration_that_does_not_contract_ends_the_run(void **state) {
+static void waveform_iteration_that_does_not_contract_ends_the_run_and_names_the_coupling(void **state) {
   (void)state;
   cosim c;
   cosim_open(
@@ -64,6 +64,7 @@ static void waveform_iteration_that_does_not_contract_ends_the_run(void **state)
   const yoke_status status = cosim_run(&c, 1.0, NULL, NULL);
   assert_true(status == YOKE_E_NOT_CONVERGED || status == YOKE_E_UNSTABLE);
   assert_true(yoke_context_n_messages(c.ctx) > 0);
+  assert_non_null(strstr(yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1), "coupling 'coupling' ("));
   cosim_close(&c);
 }
 
@@ -125,7 +126,7 @@ int main(void) {
       cmocka_unit_test(slow_divergence_is_found_too),
       cmocka_unit_test(an_oscillation_that_grows_without_jumps_is_found_too),
       cmocka_unit_test(explicit_chain_with_a_large_step_diverges_and_names_the_cut),
-      cmocka_unit_test(waveform_iteration_that_does_not_contract_ends_the_run),
+      cmocka_unit_test(waveform_iteration_that_does_not_contract_ends_the_run_and_names_the_coupling),
       cmocka_unit_test(an_impact_is_no_divergence),
       cmocka_unit_test(an_impact_under_the_explicit_scheme_is_no_divergence),
       cmocka_unit_test(a_contact_that_rises_by_itself_is_no_divergence),

@@ -189,6 +189,15 @@ static void classical_slider_crank_follows_the_printed_values(void **state) {
   check("examples/slider-crank-classic.yaml", NULL, 1e-11, 0.3, 1e-8, end);
 }
 
+/* Lu 6.5: the four-bar with a moment of 1 N m/s t on bar 1. */
+static void four_bar_under_a_growing_moment_ends_at_the_printed_angles(void **state) {
+  static const char *const load[] = {"loads={push: {kind: expression, on: bar1, torque: t}}", NULL};
+  static const reference   end[]  = {
+         {"bar1.angle", 0.35421592}, {"bar2.angle", 0.972048485}, {"bar4.angle", 1.538222617}, {NULL, 0}};
+  (void)state;
+  check("examples/four-bar-fixed.yaml", load, 1e-11, 0.3, 1e-8, end);
+}
+
 static void four_bar_with_fixed_joint_follows_the_printed_angles(void **state) {
   static const double    times[]     = {0.1, 0.25, 0.5, 1.0};
   static const reference angles[][5] = {
@@ -224,6 +233,7 @@ int main(void) {
       cmocka_unit_test(slider_crank_ends_at_the_printed_angles_and_force),
       cmocka_unit_test(classical_slider_crank_follows_the_printed_values),
       cmocka_unit_test(four_bar_with_fixed_joint_follows_the_printed_angles),
+      cmocka_unit_test(four_bar_under_a_growing_moment_ends_at_the_printed_angles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

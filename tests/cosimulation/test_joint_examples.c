@@ -1,0 +1,82 @@
+/* Every example with a rigid joint across its split, with every formulation of rigid joints from the list of the program: the run
+ * follows the whole model, or is refused with a reason. A formulation that is new in its list takes part without an edit here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "cosimulate.h"
+#include "coupling/formulation.h"
+
+static const struct {
+  const char *file, *name;
+  double      step;
+} examples[] = {
+    {"examples/two-mass-rigid.yaml", "m2.x", 1e-3},       {"examples/double-pendulum.yaml", "lower.angle", 1e-3},
+    {"examples/slider-crank.yaml", "bar2.angle", 1e-3},   {"examples/slider-crank-classic.yaml", "rod.angle", 1e-3},
+    {"examples/four-bar-fixed.yaml", "bar4.angle", 1e-3}, {"examples/four-bar-spatial.yaml", "bar4.y", 1e-3},
+    {"examples/nonlinear-two-mass.yaml", "m2.x", 1e-4},   {"examples/kinematic-two-mass.yaml", "co.x", 1e-3},
+};
+enum { N_EXAMPLES = (int)(sizeof examples / sizeof examples[0]), N_STEPS = 20 };
+
+/* Order 0, with which every formulation is zero-stable: the error is O(H) at worst. */
+static yoke_status open_example(int i, const yoke_formulation_ops *ops, cosim *c) {
+  static const char *const schemes[] = {"semi-implicit", "explicit"};
+  yoke_status              status    = YOKE_OK;
+  for (int s = 0; s < 2; ++s) {
+    char sets[COSIM_TEXT];
+    snprintf(
+        sets, sizeof sets,
+        "cosimulation.step=%g;cosimulation.order=0;cosimulation.scheme=%s;cosimulation.couplings={formulation: %s}",
+        examples[i].step, schemes[s], ops->name);
+    status = cosim_open(c, examples[i].file, sets);
+    if (status == YOKE_OK || s == 1) break;
+    cosim_close(c);
+  }
+  return status;
+}
+
+static void check_reason(int i, const yoke_formulation_ops *ops, const cosim *c) {
+  if ((c->status == YOKE_E_USAGE || c->status == YOKE_E_MODEL) && yoke_context_n_messages(c->ctx) > 0 &&
+      strlen(yoke_context_message(c->ctx, 0)) > 40)
+    return;
+  fail_msg("%s, formulation %s: refused with %s and no reason", examples[i].file, ops->name,
+           yoke_status_name(c->status));
+}
+
+static void examples_follow_the_whole_with_every_formulation_or_are_refused_with_a_reason(void **state) {
+  (void)state;
+  int n_refused = 0;
+  for (int i = 0; i < N_EXAMPLES; ++i) {
+    const double t_end = N_STEPS * examples[i].step;
+    cosim        whole = cosim_done_monolithic(examples[i].file, NULL, t_end);
+    const double exact = cosim_value(&whole, examples[i].name);
+    cosim_close(&whole);
+    for (int f = 0; f < yoke_formulation_n(); ++f) {
+      const yoke_formulation_ops *ops = yoke_formulation_at(f);
+      cosim                       c;
+      if (!ops->for_joints) continue;
+      if (open_example(i, ops, &c) == YOKE_OK) {
+        cosim_run(&c, t_end, NULL, NULL);
+        cosim_expect(&c, YOKE_OK);
+        if (!(fabs(cosim_value(&c, examples[i].name) - exact) <= 3e-3 * fmax(1.0, fabs(exact))))
+          fail_msg("%s, formulation %s: %s is %.9g, expected %.9g", examples[i].file, ops->name, examples[i].name,
+                   cosim_value(&c, examples[i].name), exact);
+      } else {
+        check_reason(i, ops, &c);
+        ++n_refused;
+      }
+      cosim_close(&c);
+    }
+  }
+  assert_int_equal(n_refused, 2); /* kinematic: no side of the two welds can follow a motion */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(examples_follow_the_whole_with_every_formulation_or_are_refused_with_a_reason),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
