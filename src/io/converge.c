@@ -49,10 +49,8 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
   model->output.every                     = model->t_end - model->t_start; /* no samples between */
   s->t_start                              = model->t_start;
   s->t_end                                = model->t_end;
-  if (!(model->cosimulation.step > 0.0))
-    return yoke_fail(ctx, YOKE_E_USAGE, "a macro step that is chosen during the run has no order; give numbers");
-  row->H             = model->cosimulation.step;
-  yoke_status status = yoke_run_simulation(ctx, run, model, &simulation);
+  row->H                                  = model->cosimulation.step;
+  yoke_status status                      = yoke_run_simulation(ctx, run, model, &simulation);
   if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
   if (status == YOKE_OK && !o->no_local)
     status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);
@@ -215,14 +213,33 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
 
 /* ---- the study ---- */
 
+/* A mistake in the model or in a macro step is no matter of rows. `model`: gives, with the last of the steps. */
+static yoke_status check_steps(study *s, yoke_model **model) {
+  yoke_run_options run = s->options->run;
+  for (int k = 0; k < s->options->n_steps; ++k) {
+    yoke_model_destroy(model);
+    run.step = s->options->steps[k];
+    YOKE_TRY(yoke_run_load(s->ctx, &run, model));
+    if ((*model)->n_parts == 0)
+      return yoke_fail(s->ctx, YOKE_E_USAGE,
+                       "'%s' has no split: there is no coupling whose error could be measured; add a section split "
+                       "(yoke split proposes one)",
+                       run.model);
+    if (!((*model)->cosimulation.step > 0.0))
+      return yoke_fail(s->ctx, YOKE_E_USAGE,
+                       "macro step '%s': a step that is chosen during the run has no order; give a number", run.step);
+  }
+  return YOKE_OK;
+}
+
 static yoke_status prepare(study *s, const yoke_method_choice *methods) {
-  yoke_convergence *c     = s->out;
-  yoke_model       *model = NULL;
-  YOKE_TRY(yoke_run_load(s->ctx, &s->options->run, &model));
-  yoke_status status = YOKE_OK;
-  if (model->n_parts == 0)
-    status = yoke_fail(s->ctx, YOKE_E_USAGE, "'%s' has no split: there is no coupling whose error could be measured",
-                       s->options->run.model);
+  yoke_convergence *c      = s->out;
+  yoke_model       *model  = NULL;
+  yoke_status       status = check_steps(s, &model);
+  if (status != YOKE_OK) {
+    yoke_model_destroy(&model);
+    return status;
+  }
   c->name    = yoke_text_copy(model->name != NULL ? model->name : "");
   c->t_start = model->t_start;
   c->t_end   = model->t_end;
