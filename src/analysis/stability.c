@@ -28,19 +28,30 @@ struct yoke_stability {
   yoke_graph          *graph;
   yoke_amplification  *amplification;
   double              *matrix, *size; /* [n, n], [n] */
-  double               growth, fastest;
+  double               growth, fastest, slack;
 };
+
+/* A rigid-body motion is an eigenvalue 1 twice with one eigenvector, known to the root of rounding only. Multipliers of a joint that
+ * holds a body without freedom of its own have an eigenvalue 1 too, known as well as differences of the joint's gradients. */
+static const double rigid_share = 1e-7, rigid_slack = 1e-6, joint_slack = 1e-7;
 
 /* ---- eigenvalues that do not depend on H ---- */
 
-/* Largest magnitude and real part of the eigenvalues of A [n, n]. */
-static yoke_status take_spectrum(yoke_stability *s, int n, const double *A, bool with_growth, yoke_context *ctx) {
+/* Largest magnitude of the eigenvalues of A [n, n]; of the whole model also the largest real part, and whether it has rigid-body
+ * motions. */
+static yoke_status take_spectrum(yoke_stability *s, int n, const double *A, bool is_whole, yoke_context *ctx) {
   double     *re     = yoke_allocate(2 * (size_t)n + 1, sizeof *re);
   yoke_status status = re != NULL ? yoke_eigenvalues(n, A, re, re + n) : YOKE_E_MEMORY;
-  for (int i = 0; status == YOKE_OK && i < n; ++i) {
-    s->fastest = fmax(s->fastest, hypot(re[i], re[n + i]));
-    if (with_growth) s->growth = fmax(s->growth, re[i]);
+  double      most   = 0.0;
+  int         n_zero = 0;
+  for (int i = 0; status == YOKE_OK && i < n; ++i) most = fmax(most, hypot(re[i], re[n + i]));
+  for (int i = 0; status == YOKE_OK && is_whole && i < n; ++i) {
+    const bool is_zero = hypot(re[i], re[n + i]) <= rigid_share * most;
+    n_zero += is_zero;
+    s->growth = fmax(s->growth, is_zero ? 0.0 : re[i]);
   }
+  s->fastest = fmax(s->fastest, most);
+  if (n_zero > 1) s->slack = rigid_slack;
   free(re);
   return status == YOKE_OK ? YOKE_OK
                            : yoke_fail(ctx, status < 0 ? status : YOKE_E_UNSTABLE,
@@ -151,6 +162,48 @@ static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
   return status;
 }
 
+/* ---- sizes of differences ---- */
+
+static int channels_of(const yoke_stability *s, int wire, yoke_channel *list) {
+  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, list);
+}
+
+/* Acceleration per unit of channel k of coupling w, where it acts most. */
+static double mobility(const yoke_stability *s, int w, int k) {
+  const yoke_wire *wire = &s->split->wires[w];
+  double           most = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    const int part = wire->subsystem[side], input = wire->input_at[side][k];
+    if (part < 0 || input < 0) continue;
+    const yoke_linearization *l = &s->parts[part];
+    for (int i = l->n_x / 2; i < l->n_x; ++i) most = fmax(most, fabs(l->B[(size_t)i * (size_t)l->nu + (size_t)input]));
+  }
+  return most;
+}
+
+/* Rigid joints only: multipliers grow with 1/H^2 of what they correct. */
+static void set_reaches(yoke_stability *s) {
+  const int    n = yoke_amplification_n(s->amplification), memory_at = yoke_amplification_memory_at(s->amplification);
+  yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+  if (!s->is_linearized) return;
+  for (int w = 0; w < s->split->n_couplings; ++w) {
+    if (!s->split->couplings[w].is_joint) return;
+  }
+  s->slack = fmax(s->slack, joint_slack);
+  for (int p = 0; p < s->split->n_parts; ++p) {
+    const int from = yoke_amplification_x_at(s->amplification, p),
+              to   = yoke_amplification_x_at(s->amplification, p + 1);
+    for (int j = from + (to - from) / 2; j < to; ++j) yoke_amplification_set_reach(s->amplification, j, 1.0, 1);
+  }
+  for (int i = memory_at; i < n; ++i) {
+    const yoke_memory_place place = yoke_graph_memory_place(s->graph, i - memory_at);
+    if (place.wire < 0) continue;
+    (void)channels_of(s, place.wire, list);
+    if (list[place.channel].is_force)
+      yoke_amplification_set_reach(s->amplification, i, 0.5 * mobility(s, place.wire, place.channel), 2);
+  }
+}
+
 /* ---- creation ---- */
 
 /* The split again, now at the rest state; its warnings are known already. */
@@ -200,6 +253,7 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   YOKE_TRY(yoke_graph_start(s->graph, s->model->t_start, ctx));
   YOKE_TRY(
       yoke_amplification_create(ctx, s->graph, s->split->n_parts, subsystems, !s->is_linearized, &s->amplification));
+  set_reaches(s);
   const size_t n = (size_t)yoke_amplification_n(s->amplification);
   if (n > (size_t)max_states) {
     return yoke_fail(ctx, YOKE_E_USAGE, "model '%s': the amplification matrix has %zu rows, at most %d are computed",
@@ -273,10 +327,6 @@ double yoke_stability_growth(const yoke_stability *stability) {
 static int class_of(const yoke_channel *channel) {
   if (channel->is_force) return 0;
   return channel->enters[0] == YOKE_ENTRY_COPY_P || channel->enters[1] == YOKE_ENTRY_COPY_P ? 1 : 2;
-}
-
-static int channels_of(const yoke_stability *s, int wire, yoke_channel *list) {
-  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, list);
 }
 
 /* Units of channels differ: each is compared with the largest of its class, and a coupling counts by the sum over the classes. */
@@ -371,6 +421,7 @@ yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point 
   *out = (yoke_stability_point){.H = H, .n = yoke_amplification_n(s->amplification)};
   if (!isfinite(H)) return yoke_fail(ctx, YOKE_E_USAGE, "macro step %g s: expected a finite number", H);
   out->model          = exp(H * s->growth);
+  out->slack          = s->slack;
   yoke_context *quiet = NULL; /* why a step fails is no error of the analysis */
   YOKE_TRY(yoke_context_create(&quiet));
   yoke_status status = yoke_amplification_matrix(s->amplification, H, s->matrix, quiet);
@@ -390,7 +441,7 @@ yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point 
 }
 
 bool yoke_stability_is_stable(const yoke_stability_point *point, double tolerance) {
-  return point->rho <= fmax(1.0, point->model) * (1.0 + (tolerance > 0.0 ? tolerance : 1e-9));
+  return point->rho <= fmax(1.0, point->model) * (1.0 + fmax(point->slack, tolerance > 0.0 ? tolerance : 1e-9));
 }
 
 /* ---- limit ---- */

@@ -28,7 +28,9 @@ typedef struct yoke_stability_point {
   double re, im; /* the eigenvalue of that size (im >= 0) */
   double
       model; /* the same of the whole model over H, exp(H growth): > 1 when the model itself is unstable at its rest state */
-  int  n; /* rows of the matrix */
+  double
+       slack; /* what rho is known to: 1e-6 for a model with rigid-body motions, whose eigenvalue 1 is a double one, 1e-7 when rigid joints are linearised, else 0 */
+  int  n;     /* rows of the matrix */
   /* Largest share of the dominant eigenvector, couplings weighed by the power they carry: what goes unstable first. "" when rho is 0 or
    * infinite, or the matrix has no couplings. */
   char coupling[YOKE_STABILITY_NAME]; /* name of the coupling */
@@ -54,7 +56,7 @@ yoke_stability_growth(const yoke_stability *stability); /* largest real part of 
  * cannot be made counts as unstable. */
 yoke_status yoke_stability_at(yoke_stability *stability, double H, yoke_stability_point *out, yoke_context *ctx);
 
-/* Is rho at most 1 (or the model's own growth), up to `tolerance` (0: 1e-9)? */
+/* Is rho at most 1 (or the model's own growth), up to `tolerance` (0: 1e-9) and the slack? */
 bool yoke_stability_is_stable(const yoke_stability_point *point, double tolerance);
 
 typedef struct yoke_stability_search {
