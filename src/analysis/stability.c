@@ -241,7 +241,9 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   YOKE_TRY(yoke_whole_model_create(ctx, s->model, 0, NULL, &whole));
   yoke_status status = YOKE_OK;
   if (2 * whole.equations.nv > max_states) {
-    status = yoke_fail(ctx, YOKE_E_USAGE, "model '%s' has %d velocities; its stability is computed for at most %d",
+    status = yoke_fail(ctx, YOKE_E_USAGE,
+                       "model '%s' has %d velocities; its stability is computed for at most %d: ask for a smaller "
+                       "model of the same kind",
                        s->model->name, whole.equations.nv, max_states / 2);
   }
   if (status == YOKE_OK) status = build_parts(s, &whole, ctx);
