@@ -1,6 +1,7 @@
 /* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
 #include "analysis/convergence.h"
 #include "base/text.h"
+#include "io/csv.h"
 #include "io/method_choice.h"
 #include "io/run.h"
 #include "plot/plot.h"
@@ -106,21 +107,6 @@ static void find_orders(yoke_convergence *c) {
 
 /* ---- files ---- */
 
-static void put_number(FILE *file, double value) {
-  char text[YOKE_NUMBER_SIZE];
-  yoke_number_text(value, text);
-  fputs(text, file);
-}
-
-static void put_quoted(FILE *file, const char *text) {
-  fputc('"', file);
-  for (const char *c = text; *c != '\0'; ++c) {
-    if (*c == '"') fputc('"', file);
-    fputc(*c == '\n' ? ' ' : *c, file);
-  }
-  fputc('"', file);
-}
-
 static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_convergence *c) {
   errno      = 0;
   FILE *file = fopen(path, "w");
@@ -130,17 +116,17 @@ static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_con
         file);
   for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
     const yoke_converge_row *row = &c->rows[i];
-    put_quoted(file, c->labels[i / c->n_steps]);
+    yoke_csv_put_quoted(file, c->labels[i / c->n_steps]);
     fputc(',', file);
-    put_number(file, row->H);
+    yoke_csv_put_number(file, row->H);
     for (int e = 0; e < 2 * YOKE_N_ERRORS; ++e) {
       fputc(',', file);
-      put_number(file, e < YOKE_N_ERRORS ? row->error[e] : row->order[e - YOKE_N_ERRORS]);
+      yoke_csv_put_number(file, e < YOKE_N_ERRORS ? row->error[e] : row->order[e - YOKE_N_ERRORS]);
     }
     fputc(',', file);
-    put_quoted(file, row->status == YOKE_OK ? "done"
-                     : row->reason != NULL  ? row->reason
-                                            : yoke_status_text(row->status));
+    yoke_csv_put_quoted(file, row->status == YOKE_OK ? "done"
+                              : row->reason != NULL  ? row->reason
+                                                     : yoke_status_text(row->status));
     fputc('\n', file);
   }
   const bool failed = ferror(file) != 0, closed = fclose(file) == 0;
