@@ -214,6 +214,24 @@ static void a_rigid_body_motion_sets_no_limit(void **state) {
   bench_close(&b);
 }
 
+/* A constant force pushes it away for ever, but its equations are the same everywhere. */
+static void a_linear_model_needs_no_rest_state(void **state) {
+  (void)state;
+  static const char *const text =
+      "yoke: 1\nname: pushed pair\nt_end: 1\nbodies:\n  a: {kind: mass1d, mass: 1}\n  b: {kind: mass1d, mass: 1}\n"
+      "connections:\n  s: {kind: spring-damper, between: [a, b], stiffness: 100, damping: 1}\n"
+      "loads:\n  f: {kind: expression, on: a, force: 5*cos(3*t)}\n"
+      "split: {p: [a], q: [b]}\ncosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n";
+  bench b;
+  bench_open(&b, text, NULL);
+  const double pushed = radius(&b, 0.3);
+  bench_close(&b);
+  bench_open(&b, text, "loads.f.force=0*t");
+  CHECK_NEAR(radius(&b, 0.3), pushed, 1e-8);
+  assert_true(pushed > 1.01);
+  bench_close(&b);
+}
+
 /* The crank follows its motion and has no freedom, so the multipliers at the pin have eigenvalues 1, beside the pendulum's. */
 static void a_prescribed_motion_sets_no_limit(void **state) {
   (void)state;
@@ -373,6 +391,7 @@ int main(void) {
       cmocka_unit_test(limit_is_that_of_the_recurrence),
       cmocka_unit_test(a_method_without_limit_says_so),
       cmocka_unit_test(a_rigid_body_motion_sets_no_limit),
+      cmocka_unit_test(a_linear_model_needs_no_rest_state),
       cmocka_unit_test(a_prescribed_motion_sets_no_limit),
       cmocka_unit_test(a_method_that_is_never_stable_says_so),
       cmocka_unit_test(the_stiff_coupling_is_named),
