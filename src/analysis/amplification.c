@@ -20,7 +20,14 @@ struct yoke_amplification {
   void                  *scratch; /* largest of all subsystems */
   double                 t_rest;
   double                *Y0, *Y, *plus, *minus; /* [n] */
+  double                *rate;                  /* [n] */
+  int                   *power;                 /* [n] */
 };
+
+void yoke_amplification_set_reach(yoke_amplification *a, int i, double rate, int power) {
+  a->rate[i]  = rate;
+  a->power[i] = power;
+}
 
 int yoke_amplification_n(const yoke_amplification *a) {
   return a->n;
@@ -76,14 +83,15 @@ static yoke_status warm_up(yoke_amplification *a, double H, yoke_context *ctx) {
 
 /* ---- the matrix ---- */
 
-static double size_of_nudge(const yoke_amplification *a, int i) {
+static double size_of_nudge(const yoke_amplification *a, double H, int i) {
   const double value = fabs(a->Y0[i]);
   if (a->is_linear) return fmax(1.0, ldexp(1.0, ilogb(value + 1.0))); /* a power of 2, the size of the value itself */
-  return nudge * fmax(1.0, value);
+  const double reach = a->rate[i] * pow(H, a->power[i]);              /* 0: not known */
+  return nudge * fmax(fmax(1.0, value), reach > 0.0 && isfinite(1.0 / reach) ? 1.0 / reach : 0.0);
 }
 
 static yoke_status column(yoke_amplification *a, double H, int i, double *matrix, yoke_context *ctx) {
-  const double size = size_of_nudge(a, i);
+  const double size = size_of_nudge(a, H, i);
   memcpy(a->Y, a->Y0, (size_t)a->n * sizeof *a->Y);
   a->Y[i]            = a->Y0[i] + size;
   const double above = a->Y[i] - a->Y0[i];
@@ -140,7 +148,9 @@ static yoke_status build(yoke_amplification *a, yoke_context *ctx) {
   const size_t n = (size_t)a->n + 1;
   a->scratch     = yoke_allocate(scratch, 1);
   a->Y0          = yoke_allocate(4 * n, sizeof(double));
-  bool ok        = a->scratch != NULL && a->Y0 != NULL;
+  a->rate        = yoke_allocate(n, sizeof *a->rate);
+  a->power       = yoke_allocate(n, sizeof *a->power);
+  bool ok        = a->scratch != NULL && a->Y0 != NULL && a->rate != NULL && a->power != NULL;
   for (int i = 0; ok && i < a->n_subsystems; ++i) {
     ok = yoke_subsystem_state_create(a->subsystems[i], &a->rest[i]) == YOKE_OK;
     if (ok) yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i));
@@ -178,6 +188,8 @@ void yoke_amplification_destroy(yoke_amplification **amplification) {
   free(a->x_at);
   free(a->scratch);
   free(a->Y0);
+  free(a->rate);
+  free(a->power);
   free(a);
   *amplification = NULL;
 }

@@ -23,6 +23,11 @@ int yoke_amplification_n(const yoke_amplification *amplification);              
 int yoke_amplification_x_at(const yoke_amplification *amplification, int part); /* where x of a subsystem starts */
 int yoke_amplification_memory_at(const yoke_amplification *amplification);      /* where the memory starts */
 
+/* A unit of Y_i moves bodies by about rate H^power within a step: eps_i is then as large as moves them by as much as an eps of a
+ * position does. Without it a multiplier, which moves a body by H^2/(2 m) only, drowns in the rounding of positions. Not for a model whose
+ * couplings have laws, which may bend at small velocities or forces; of no effect on a linear model. */
+void yoke_amplification_set_reach(yoke_amplification *amplification, int i, double rate, int power);
+
 /* The matrix [n, n], row major, for steps of H [s]. A step that fails gives its status (> 0: recoverable in a run). */
 yoke_status yoke_amplification_matrix(yoke_amplification *amplification, double H, double *matrix, yoke_context *ctx);
 

@@ -529,6 +529,26 @@ static yoke_status linearize(linear_point *p) {
   return set_forces(p);
 }
 
+static bool all_finite(size_t n, const double *values) {
+  for (size_t i = 0; values != NULL && i < n; ++i) {
+    if (!isfinite(values[i])) return false;
+  }
+  return true;
+}
+
+/* Eigenvalue solvers may not come back from a matrix with infinities. */
+static yoke_status check_finite(yoke_context *ctx, const char *name, const yoke_linearization *l) {
+  const size_t n = (size_t)l->n_x, nu = (size_t)l->nu, ny = (size_t)l->ny;
+  if (all_finite(n * n, l->A) && all_finite(n * nu, l->B) && all_finite(ny * n, l->C) && all_finite(ny * nu, l->D) &&
+      all_finite(n, l->f0) && all_finite(ny, l->y0))
+    return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_UNSTABLE,
+      "model '%s': its linearised equations have coefficients that are not finite; are masses, stiffnesses "
+      "and dampings of a sensible size?",
+      name);
+}
+
 yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yoke_linearization *out) {
   const yoke_equations *e = def->equations;
   linear_point          p = {.def = def,
@@ -545,7 +565,8 @@ yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yok
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "model '%s' has no analytic Jacobian to linearise it with",
                      def->model->name);
   }
-  const yoke_status status = linearize(&p);
+  yoke_status status = linearize(&p);
+  if (status == YOKE_OK) status = check_finite(ctx, def->model->name, out);
   yoke_dae_destroy(&p.dae);
   void *const list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J,  p.values, p.J_rate,
                         p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da, p.dlambda};

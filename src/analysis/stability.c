@@ -28,19 +28,30 @@ struct yoke_stability {
   yoke_graph          *graph;
   yoke_amplification  *amplification;
   double              *matrix, *size; /* [n, n], [n] */
-  double               growth, fastest;
+  double               growth, fastest, slack;
 };
+
+/* A rigid-body motion is an eigenvalue 1 twice with one eigenvector, known to the root of rounding only. Multipliers of a joint that
+ * holds a body without freedom of its own have an eigenvalue 1 too, known as well as differences of the joint's gradients. */
+static const double rigid_share = 1e-7, rigid_slack = 1e-6, joint_slack = 1e-7;
 
 /* ---- eigenvalues that do not depend on H ---- */
 
-/* Largest magnitude and real part of the eigenvalues of A [n, n]. */
-static yoke_status take_spectrum(yoke_stability *s, int n, const double *A, bool with_growth, yoke_context *ctx) {
+/* Largest magnitude of the eigenvalues of A [n, n]; of the whole model also the largest real part, and whether it has rigid-body
+ * motions. */
+static yoke_status take_spectrum(yoke_stability *s, int n, const double *A, bool is_whole, yoke_context *ctx) {
   double     *re     = yoke_allocate(2 * (size_t)n + 1, sizeof *re);
   yoke_status status = re != NULL ? yoke_eigenvalues(n, A, re, re + n) : YOKE_E_MEMORY;
-  for (int i = 0; status == YOKE_OK && i < n; ++i) {
-    s->fastest = fmax(s->fastest, hypot(re[i], re[n + i]));
-    if (with_growth) s->growth = fmax(s->growth, re[i]);
+  double      most   = 0.0;
+  int         n_zero = 0;
+  for (int i = 0; status == YOKE_OK && i < n; ++i) most = fmax(most, hypot(re[i], re[n + i]));
+  for (int i = 0; status == YOKE_OK && is_whole && i < n; ++i) {
+    const bool is_zero = hypot(re[i], re[n + i]) <= rigid_share * most;
+    n_zero += is_zero;
+    s->growth = fmax(s->growth, is_zero ? 0.0 : re[i]);
   }
+  s->fastest = fmax(s->fastest, most);
+  if (n_zero > 1) s->slack = rigid_slack;
   free(re);
   return status == YOKE_OK ? YOKE_OK
                            : yoke_fail(ctx, status < 0 ? status : YOKE_E_UNSTABLE,
@@ -48,15 +59,21 @@ static yoke_status take_spectrum(yoke_stability *s, int n, const double *A, bool
                                        yoke_status_text(status));
 }
 
-static yoke_status whole_spectrum(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+/* The whole model linearised about its state. Gives. */
+static yoke_status linearize_whole(const yoke_stability *s, const yoke_whole_model *whole, yoke_linearization *l,
+                                   yoke_context *ctx) {
   const yoke_linearize_def def = {.model     = s->model,
                                   .equations = &whole->equations,
                                   .mb        = whole->mb,
                                   .t         = s->model->t_start,
                                   .q         = whole->q,
                                   .v         = whole->v};
-  yoke_linearization       l;
-  YOKE_TRY(yoke_linearize(ctx, &def, &l));
+  return yoke_linearize(ctx, &def, l);
+}
+
+static yoke_status whole_spectrum(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+  yoke_linearization l;
+  YOKE_TRY(linearize_whole(s, whole, &l, ctx));
   const yoke_status status = take_spectrum(s, l.n_x, l.A, true, ctx);
   yoke_linearization_clear(&l);
   return status;
@@ -151,6 +168,48 @@ static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
   return status;
 }
 
+/* ---- sizes of differences ---- */
+
+static int channels_of(const yoke_stability *s, int wire, yoke_channel *list) {
+  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, list);
+}
+
+/* Acceleration per unit of channel k of coupling w, where it acts most. */
+static double mobility(const yoke_stability *s, int w, int k) {
+  const yoke_wire *wire = &s->split->wires[w];
+  double           most = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    const int part = wire->subsystem[side], input = wire->input_at[side][k];
+    if (part < 0 || input < 0) continue;
+    const yoke_linearization *l = &s->parts[part];
+    for (int i = l->n_x / 2; i < l->n_x; ++i) most = fmax(most, fabs(l->B[(size_t)i * (size_t)l->nu + (size_t)input]));
+  }
+  return most;
+}
+
+/* Rigid joints only: multipliers grow with 1/H^2 of what they correct. */
+static void set_reaches(yoke_stability *s) {
+  const int    n = yoke_amplification_n(s->amplification), memory_at = yoke_amplification_memory_at(s->amplification);
+  yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+  if (!s->is_linearized) return;
+  for (int w = 0; w < s->split->n_couplings; ++w) {
+    if (!s->split->couplings[w].is_joint) return;
+  }
+  s->slack = fmax(s->slack, joint_slack);
+  for (int p = 0; p < s->split->n_parts; ++p) {
+    const int from = yoke_amplification_x_at(s->amplification, p),
+              to   = yoke_amplification_x_at(s->amplification, p + 1);
+    for (int j = from + (to - from) / 2; j < to; ++j) yoke_amplification_set_reach(s->amplification, j, 1.0, 1);
+  }
+  for (int i = memory_at; i < n; ++i) {
+    const yoke_memory_place place = yoke_graph_memory_place(s->graph, i - memory_at);
+    if (place.wire < 0) continue;
+    (void)channels_of(s, place.wire, list);
+    if (list[place.channel].is_force)
+      yoke_amplification_set_reach(s->amplification, i, 0.5 * mobility(s, place.wire, place.channel), 2);
+  }
+}
+
 /* ---- creation ---- */
 
 /* The split again, now at the rest state; its warnings are known already. */
@@ -167,6 +226,52 @@ static yoke_status split_at_rest(yoke_stability *s, const yoke_whole_model *whol
   return status;
 }
 
+/* Is A the same at the start and well away from it? Then any state serves: a model that is linear but for loads that change with time,
+ * as a free chain that is hit. Failures count as no. */
+static bool is_same_everywhere(const yoke_stability *s, yoke_whole_model *whole) {
+  const int          nv = whole->equations.nv;
+  yoke_linearization here, there;
+  if (whole->equations.ng > 0 || whole->equations.nq - whole->equations.n_quadratures != nv) return false;
+  double *before = yoke_allocate(2 * (size_t)nv + 1, sizeof *before);
+  if (before == NULL || linearize_whole(s, whole, &here, NULL) != YOKE_OK) {
+    free(before);
+    return false;
+  }
+  for (int i = 0; i < nv; ++i) {
+    before[i]      = whole->q[i];
+    before[nv + i] = whole->v[i];
+    whole->q[i] += 0.1 * (i % 3 - 1) * (1.0 + fabs(whole->q[i]));
+    whole->v[i] += 0.1 * (i % 5 - 2) * (1.0 + fabs(whole->v[i]));
+  }
+  bool is_same = linearize_whole(s, whole, &there, NULL) == YOKE_OK;
+  if (is_same) {
+    const size_t n    = (size_t)here.n_x * (size_t)here.n_x;
+    double       most = 0.0;
+    is_same           = there.n_x == here.n_x;
+    for (size_t i = 0; is_same && i < n; ++i) most = fmax(most, fabs(here.A[i]));
+    for (size_t i = 0; is_same && i < n; ++i) is_same = fabs(there.A[i] - here.A[i]) <= 1e-12 * most;
+    yoke_linearization_clear(&there);
+  }
+  yoke_linearization_clear(&here);
+  memcpy(whole->q, before, (size_t)nv * sizeof *before);
+  memcpy(whole->v, before + nv, (size_t)nv * sizeof *before);
+  free(before);
+  return is_same;
+}
+
+/* `whole` at its rest state; without one left at its start, where that makes no difference. */
+static yoke_status find_state(const yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
+  yoke_context *own = NULL;
+  YOKE_TRY(yoke_context_create(&own));
+  yoke_status status = yoke_equilibrium_find(own, whole);
+  if (status == YOKE_E_NOT_CONVERGED && is_same_everywhere(s, whole)) status = YOKE_OK;
+  if (status != YOKE_OK)
+    (void)yoke_fail(ctx, status, "%s",
+                    yoke_context_n_messages(own) > 0 ? yoke_context_message(own, 0) : yoke_status_text(status));
+  yoke_context_destroy(&own);
+  return status;
+}
+
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
@@ -175,7 +280,7 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
   YOKE_TRY(try_linear(s, &is_linear, ctx));
   s->is_linearized = !is_linear;
   if (is_linear) return whole_spectrum(s, whole, ctx);
-  YOKE_TRY(yoke_equilibrium_find(ctx, whole));
+  YOKE_TRY(find_state(s, whole, ctx));
   YOKE_TRY(split_at_rest(s, whole, ctx));
   YOKE_TRY(linearize_parts(s, ctx));
   return whole_spectrum(s, whole, ctx);
@@ -188,7 +293,9 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   YOKE_TRY(yoke_whole_model_create(ctx, s->model, 0, NULL, &whole));
   yoke_status status = YOKE_OK;
   if (2 * whole.equations.nv > max_states) {
-    status = yoke_fail(ctx, YOKE_E_USAGE, "model '%s' has %d velocities; its stability is computed for at most %d",
+    status = yoke_fail(ctx, YOKE_E_USAGE,
+                       "model '%s' has %d velocities; its stability is computed for at most %d: ask for a smaller "
+                       "model of the same kind",
                        s->model->name, whole.equations.nv, max_states / 2);
   }
   if (status == YOKE_OK) status = build_parts(s, &whole, ctx);
@@ -200,6 +307,7 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   YOKE_TRY(yoke_graph_start(s->graph, s->model->t_start, ctx));
   YOKE_TRY(
       yoke_amplification_create(ctx, s->graph, s->split->n_parts, subsystems, !s->is_linearized, &s->amplification));
+  set_reaches(s);
   const size_t n = (size_t)yoke_amplification_n(s->amplification);
   if (n > (size_t)max_states) {
     return yoke_fail(ctx, YOKE_E_USAGE, "model '%s': the amplification matrix has %zu rows, at most %d are computed",
@@ -273,10 +381,6 @@ double yoke_stability_growth(const yoke_stability *stability) {
 static int class_of(const yoke_channel *channel) {
   if (channel->is_force) return 0;
   return channel->enters[0] == YOKE_ENTRY_COPY_P || channel->enters[1] == YOKE_ENTRY_COPY_P ? 1 : 2;
-}
-
-static int channels_of(const yoke_stability *s, int wire, yoke_channel *list) {
-  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, list);
 }
 
 /* Units of channels differ: each is compared with the largest of its class, and a coupling counts by the sum over the classes. */
@@ -371,6 +475,7 @@ yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point 
   *out = (yoke_stability_point){.H = H, .n = yoke_amplification_n(s->amplification)};
   if (!isfinite(H)) return yoke_fail(ctx, YOKE_E_USAGE, "macro step %g s: expected a finite number", H);
   out->model          = exp(H * s->growth);
+  out->slack          = s->slack;
   yoke_context *quiet = NULL; /* why a step fails is no error of the analysis */
   YOKE_TRY(yoke_context_create(&quiet));
   yoke_status status = yoke_amplification_matrix(s->amplification, H, s->matrix, quiet);
@@ -390,7 +495,7 @@ yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point 
 }
 
 bool yoke_stability_is_stable(const yoke_stability_point *point, double tolerance) {
-  return point->rho <= fmax(1.0, point->model) * (1.0 + (tolerance > 0.0 ? tolerance : 1e-9));
+  return point->rho <= fmax(1.0, point->model) * (1.0 + fmax(point->slack, tolerance > 0.0 ? tolerance : 1e-9));
 }
 
 /* ---- limit ---- */

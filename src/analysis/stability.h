@@ -28,6 +28,9 @@ typedef struct yoke_stability_point {
   double re, im; /* the eigenvalue of that size (im >= 0) */
   double
       model; /* the same of the whole model over H, exp(H growth): > 1 when the model itself is unstable at its rest state */
+  double
+       slack; /* what rho is known to: 1e-6 for a model with rigid-body motions, whose eigenvalue 1 is a double one, 1e-7 when rigid
+                 * joints are linearised, else 0 */
   int  n; /* rows of the matrix */
   /* What goes unstable first: the coupling with the largest values in the dominant eigenvector (forces, positions and velocities each
    * compared with the largest of their kind), its strongest channel, and the body with most kinetic energy. "" when rho is 0 or
@@ -55,7 +58,7 @@ yoke_stability_growth(const yoke_stability *stability); /* largest real part of 
  * cannot be made counts as unstable. */
 yoke_status yoke_stability_at(yoke_stability *stability, double H, yoke_stability_point *out, yoke_context *ctx);
 
-/* Is rho at most 1 (or the model's own growth), up to `tolerance` (0: 1e-9)? */
+/* Is rho at most 1 (or the model's own growth), up to `tolerance` (0: 1e-9) and the slack? */
 bool yoke_stability_is_stable(const yoke_stability_point *point, double tolerance);
 
 typedef struct yoke_stability_search {

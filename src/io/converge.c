@@ -1,6 +1,7 @@
 /* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
 #include "analysis/convergence.h"
 #include "base/text.h"
+#include "io/csv.h"
 #include "io/method_choice.h"
 #include "io/run.h"
 #include "plot/plot.h"
@@ -49,10 +50,8 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
   model->output.every                     = model->t_end - model->t_start; /* no samples between */
   s->t_start                              = model->t_start;
   s->t_end                                = model->t_end;
-  if (!(model->cosimulation.step > 0.0))
-    return yoke_fail(ctx, YOKE_E_USAGE, "a macro step that is chosen during the run has no order; give numbers");
-  row->H             = model->cosimulation.step;
-  yoke_status status = yoke_run_simulation(ctx, run, model, &simulation);
+  row->H                                  = model->cosimulation.step;
+  yoke_status status                      = yoke_run_simulation(ctx, run, model, &simulation);
   if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
   if (status == YOKE_OK && !o->no_local)
     status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);
@@ -108,21 +107,6 @@ static void find_orders(yoke_convergence *c) {
 
 /* ---- files ---- */
 
-static void put_number(FILE *file, double value) {
-  char text[YOKE_NUMBER_SIZE];
-  yoke_number_text(value, text);
-  fputs(text, file);
-}
-
-static void put_quoted(FILE *file, const char *text) {
-  fputc('"', file);
-  for (const char *c = text; *c != '\0'; ++c) {
-    if (*c == '"') fputc('"', file);
-    fputc(*c == '\n' ? ' ' : *c, file);
-  }
-  fputc('"', file);
-}
-
 static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_convergence *c) {
   errno      = 0;
   FILE *file = fopen(path, "w");
@@ -132,17 +116,17 @@ static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_con
         file);
   for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
     const yoke_converge_row *row = &c->rows[i];
-    put_quoted(file, c->labels[i / c->n_steps]);
+    yoke_csv_put_quoted(file, c->labels[i / c->n_steps]);
     fputc(',', file);
-    put_number(file, row->H);
+    yoke_csv_put_number(file, row->H);
     for (int e = 0; e < 2 * YOKE_N_ERRORS; ++e) {
       fputc(',', file);
-      put_number(file, e < YOKE_N_ERRORS ? row->error[e] : row->order[e - YOKE_N_ERRORS]);
+      yoke_csv_put_number(file, e < YOKE_N_ERRORS ? row->error[e] : row->order[e - YOKE_N_ERRORS]);
     }
     fputc(',', file);
-    put_quoted(file, row->status == YOKE_OK ? "done"
-                     : row->reason != NULL  ? row->reason
-                                            : yoke_status_text(row->status));
+    yoke_csv_put_quoted(file, row->status == YOKE_OK ? "done"
+                              : row->reason != NULL  ? row->reason
+                                                     : yoke_status_text(row->status));
     fputc('\n', file);
   }
   const bool failed = ferror(file) != 0, closed = fclose(file) == 0;
@@ -215,14 +199,33 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
 
 /* ---- the study ---- */
 
+/* A mistake in the model or in a macro step is no matter of rows. `model`: gives, with the last of the steps. */
+static yoke_status check_steps(study *s, yoke_model **model) {
+  yoke_run_options run = s->options->run;
+  for (int k = 0; k < s->options->n_steps; ++k) {
+    yoke_model_destroy(model);
+    run.step = s->options->steps[k];
+    YOKE_TRY(yoke_run_load(s->ctx, &run, model));
+    if ((*model)->n_parts == 0)
+      return yoke_fail(s->ctx, YOKE_E_USAGE,
+                       "'%s' has no split: there is no coupling whose error could be measured; add a section split "
+                       "(yoke split proposes one)",
+                       run.model);
+    if (!((*model)->cosimulation.step > 0.0))
+      return yoke_fail(s->ctx, YOKE_E_USAGE,
+                       "macro step '%s': a step that is chosen during the run has no order; give a number", run.step);
+  }
+  return YOKE_OK;
+}
+
 static yoke_status prepare(study *s, const yoke_method_choice *methods) {
-  yoke_convergence *c     = s->out;
-  yoke_model       *model = NULL;
-  YOKE_TRY(yoke_run_load(s->ctx, &s->options->run, &model));
-  yoke_status status = YOKE_OK;
-  if (model->n_parts == 0)
-    status = yoke_fail(s->ctx, YOKE_E_USAGE, "'%s' has no split: there is no coupling whose error could be measured",
-                       s->options->run.model);
+  yoke_convergence *c      = s->out;
+  yoke_model       *model  = NULL;
+  yoke_status       status = check_steps(s, &model);
+  if (status != YOKE_OK) {
+    yoke_model_destroy(&model);
+    return status;
+  }
   c->name    = yoke_text_copy(model->name != NULL ? model->name : "");
   c->t_start = model->t_start;
   c->t_end   = model->t_end;

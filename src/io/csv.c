@@ -24,6 +24,21 @@ void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]) {
   *at = '.';
 }
 
+void yoke_csv_put_number(FILE *file, double value) {
+  char text[YOKE_NUMBER_SIZE];
+  yoke_number_text(value, text);
+  fputs(text, file);
+}
+
+void yoke_csv_put_quoted(FILE *file, const char *text) {
+  fputc('"', file);
+  for (const char *c = text; *c != '\0'; ++c) {
+    if (*c == '"') fputc('"', file);
+    fputc(*c == '\n' ? ' ' : *c, file);
+  }
+  fputc('"', file);
+}
+
 /* ---- writing ---- */
 
 struct yoke_csv_writer {

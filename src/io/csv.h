@@ -3,6 +3,11 @@
 #define YOKE_IO_CSV_H
 
 #include <yoke/context.h>
+#include <stdio.h>
+
+/* For tables that are no results: a number with 17 digits; a text in quotes, on one line. */
+void yoke_csv_put_number(FILE *file, double value);
+void yoke_csv_put_quoted(FILE *file, const char *text);
 
 typedef struct yoke_csv_writer yoke_csv_writer;
 

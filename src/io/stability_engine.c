@@ -187,6 +187,12 @@ static bool is_final(yoke_status status) {
   return status == YOKE_E_MEMORY || status == YOKE_E_INTERRUPTED || status == YOKE_E_INTERNAL;
 }
 
+/* Values of a map are 1 at most where the point is stable, as those of a point of its own: neither what the model grows by itself nor
+ * rounding is the coupling's. */
+static bool is_stable(const yoke_stability_point *point) {
+  return yoke_stability_is_stable(point, yoke_stability_slack);
+}
+
 /* Line `j` across the steps (or, without an axis `step`, along x). */
 static yoke_status run_line(const engine_region *r, int across, int j) {
   const int       along = 1 - across, n = r->axes[along]->name != NULL ? r->axes[along]->n : 1;
@@ -214,7 +220,7 @@ static yoke_status run_line(const engine_region *r, int across, int j) {
     if (stability == NULL) continue;
     const double H = is_step ? value[along] : r->is_step[across] ? value[across] : 0.0;
     status         = yoke_stability_at(stability, H, &point, NULL);
-    if (status == YOKE_OK) *out = point.rho;
+    if (status == YOKE_OK) *out = is_stable(&point) ? fmin(point.rho, 1.0) : point.rho;
     if (!is_step) yoke_stability_destroy(&stability);
   }
   yoke_stability_destroy(&stability);

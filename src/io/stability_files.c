@@ -1,5 +1,6 @@
 /* Files of a stability study: values as CSV and HDF5, maps and lines as a picture. */
 #include "base/text.h"
+#include "io/csv.h"
 #include "io/stability_target.h"
 #include "plot/plot.h"
 #include <errno.h>
@@ -19,42 +20,27 @@ static const double *values_of(const yoke_stability_row *row) {
 
 /* ---- CSV ---- */
 
-static void put_number(FILE *file, double value) {
-  char text[YOKE_NUMBER_SIZE];
-  yoke_number_text(value, text);
-  fputs(text, file);
-}
-
-static void put_quoted(FILE *file, const char *text) {
-  fputc('"', file);
-  for (const char *c = text; *c != '\0'; ++c) {
-    if (*c == '"') fputc('"', file);
-    fputc(*c, file);
-  }
-  fputc('"', file);
-}
-
 /* One line per point: the axes, then the radius of every row. */
 static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_stability_options *o,
                              const yoke_stability_table *t) {
   errno      = 0;
   FILE *file = fopen(path, "w");
   if (file == NULL) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno));
-  put_quoted(file, o->x.name);
-  if (t->y != NULL) fputc(',', file), put_quoted(file, o->y.name);
+  yoke_csv_put_quoted(file, o->x.name);
+  if (t->y != NULL) fputc(',', file), yoke_csv_put_quoted(file, o->y.name);
   for (int r = 0; r < t->n_rows; ++r) {
     fputc(',', file);
-    put_quoted(file, t->rows[r].label != NULL ? t->rows[r].label : "");
+    yoke_csv_put_quoted(file, t->rows[r].label != NULL ? t->rows[r].label : "");
   }
   fputc('\n', file);
   for (int j = 0; j < t->ny; ++j) {
     for (int i = 0; i < t->nx; ++i) {
-      put_number(file, t->x[i]);
-      if (t->y != NULL) fputc(',', file), put_number(file, t->y[j]);
+      yoke_csv_put_number(file, t->x[i]);
+      if (t->y != NULL) fputc(',', file), yoke_csv_put_number(file, t->y[j]);
       for (int r = 0; r < t->n_rows; ++r) {
         const double *values = values_of(&t->rows[r]);
         fputc(',', file);
-        put_number(file, values != NULL ? values[(size_t)j * (size_t)t->nx + (size_t)i] : (double)NAN);
+        yoke_csv_put_number(file, values != NULL ? values[(size_t)j * (size_t)t->nx + (size_t)i] : (double)NAN);
       }
       fputc('\n', file);
     }

@@ -181,6 +181,79 @@ static void a_method_without_limit_says_so(void **state) {
   bench_close(&b);
 }
 
+/* ---- eigenvalues 1 that are not the method's ---- */
+
+static yoke_status free_pair_radius(const void *user, double H, double *rho) {
+  yoke_test_model m = yoke_test_model_default(YOKE_TWO_MASS);
+  m.m[0] = m.m[1] = 1.0;
+  m.c[0] = m.c[1] = m.d[0] = m.d[1] = 0.0;
+  m.cc                              = 100.0;
+  m.dc                              = 1.0;
+  m.H                               = H;
+  return yoke_recurrence_radius(NULL, &m, user, rho);
+}
+
+/* Nothing holds the pair; the load makes it a model that is linearised. */
+static void a_rigid_body_motion_sets_no_limit(void **state) {
+  (void)state;
+  yoke_test_method k   = yoke_test_method_default();
+  k.order              = 1;
+  const yoke_scan scan = {
+      .value = free_pair_radius, .user = &k, .first = 1e-3, .last = 10.0, .factor = 1.05, .limit = 1.0 + 1e-6};
+  double onset;
+  bench  b;
+  assert_int_equal(yoke_scan_onset(NULL, &scan, &onset), YOKE_OK);
+  bench_open(&b,
+             "yoke: 1\nname: free pair\nt_end: 1\nbodies:\n  a: {kind: mass1d, mass: 1}\n  b: {kind: mass1d, mass: 1}\n"
+             "connections:\n  s: {kind: spring-damper, between: [a, b], stiffness: 100, damping: 1}\n"
+             "loads:\n  f: {kind: expression, on: a, force: \"5*sin(3*t)\"}\n"
+             "split: {p: [a], q: [b]}\ncosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n",
+             NULL);
+  assert_true(yoke_stability_is_linearized(b.s));
+  CHECK_NEAR(limit_of(&b).H, onset, 1e-5 * onset);
+  bench_close(&b);
+}
+
+/* A constant force pushes it away for ever, but its equations are the same everywhere. */
+static void a_linear_model_needs_no_rest_state(void **state) {
+  (void)state;
+  static const char *const text =
+      "yoke: 1\nname: pushed pair\nt_end: 1\nbodies:\n  a: {kind: mass1d, mass: 1}\n  b: {kind: mass1d, mass: 1}\n"
+      "connections:\n  s: {kind: spring-damper, between: [a, b], stiffness: 100, damping: 1}\n"
+      "loads:\n  f: {kind: expression, on: a, force: 5*cos(3*t)}\n"
+      "split: {p: [a], q: [b]}\ncosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n";
+  bench b;
+  bench_open(&b, text, NULL);
+  const double pushed = radius(&b, 0.3);
+  bench_close(&b);
+  bench_open(&b, text, "loads.f.force=0*t");
+  CHECK_NEAR(radius(&b, 0.3), pushed, 1e-8);
+  assert_true(pushed > 1.01);
+  bench_close(&b);
+}
+
+/* The crank follows its motion and has no freedom, so the multipliers at the pin have eigenvalues 1, beside the pendulum's. */
+static void a_prescribed_motion_sets_no_limit(void **state) {
+  (void)state;
+  bench b;
+  bench_open(
+      &b,
+      "yoke: 1\nname: driven crank\ngravity: [0, -9.81, 0]\nt_end: 1\nbodies:\n"
+      "  crank: {kind: planar, mass: 1, inertia: 0.1, frames: {o: [-0.5, 0], tip: [0.5, 0]}, position: [0.5, 0]}\n"
+      "  rod: {kind: planar, mass: 1, inertia: 0.1, frames: {o: [-0.5, 0]}, position: [1.5, 0]}\n"
+      "connections:\n  drive: {kind: revolute, between: [ground, crank.o], motion: 2*t}\n"
+      "  pin: {kind: revolute, between: [crank.tip, rod.o]}\nsplit: {p: [crank], q: [rod]}\n"
+      "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n",
+      NULL);
+  for (double H = 1e-4; H < 0.2; H *= 10.0) {
+    yoke_stability_point point;
+    assert_int_equal(yoke_stability_at(b.s, H, &point, b.c.ctx), YOKE_OK);
+    CHECK_NEAR(point.rho, 1.0, 1e-8);
+  }
+  assert_true(limit_of(&b).is_none);
+  bench_close(&b);
+}
+
 static void a_method_that_is_never_stable_says_so(void **state) {
   (void)state;
   bench b;
@@ -317,6 +390,9 @@ int main(void) {
       cmocka_unit_test(limits_of_the_double_pendulum_are_kept),
       cmocka_unit_test(limit_is_that_of_the_recurrence),
       cmocka_unit_test(a_method_without_limit_says_so),
+      cmocka_unit_test(a_rigid_body_motion_sets_no_limit),
+      cmocka_unit_test(a_linear_model_needs_no_rest_state),
+      cmocka_unit_test(a_prescribed_motion_sets_no_limit),
       cmocka_unit_test(a_method_that_is_never_stable_says_so),
       cmocka_unit_test(the_stiff_coupling_is_named),
       cmocka_unit_test(masses_of_a_cut_chain_keep_their_numbers),

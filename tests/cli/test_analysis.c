@@ -37,6 +37,21 @@ static void converge_needs_steps_and_knows_its_words(void **state) {
   assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1e-2 --csv @/no/such.csv"), 7);
 }
 
+static void converge_takes_a_bad_step_for_a_mistake(void **state) {
+  static const char *const bad[] = {"1/200,foo", "-1,1/100", "1/0", "1/200,0"};
+  fixture                 *f     = *state;
+  char                     question[160];
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    snprintf(question, sizeof question, "converge examples/two-mass.yaml --steps %s", bad[i]);
+    assert_int_equal(yoke(f, question), 3);
+    assert_says(f->err, "key 'cosimulation.step'");
+    assert_string_equal(f->out, "");
+  }
+  assert_int_equal(yoke(f, "converge examples/pendulum.yaml --steps 1/100"), 2);
+  assert_says(f->err, "add a section split");
+  assert_string_equal(f->out, "");
+}
+
 static void converge_gives_json(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "converge examples/two-mass.yaml --steps 1/200,1/400 --no-local --json"), 0);
@@ -138,6 +153,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(converge_prints_errors_and_orders),
       TEST(converge_needs_steps_and_knows_its_words),
+      TEST(converge_takes_a_bad_step_for_a_mistake),
       TEST(converge_gives_json),
       TEST(stability_prints_a_radius_with_twelve_digits),
       TEST(stability_tells_what_is_wrong_with_a_question),

@@ -84,6 +84,22 @@ static void no_rest_state_is_an_error_with_a_remedy(void **state) {
   assert_says(f->err, "start or equilibrium");
 }
 
+static void coefficients_that_are_not_finite_are_an_error(void **state) {
+  static const char *const questions[] = {"info @/huge.yaml --modes", "info @/huge.yaml --linearize @/huge.csv",
+                                          "stability @/huge.yaml"};
+  fixture                 *f           = *state;
+  char                     path[128];
+  write_text(
+      in_folder(f, "huge.yaml", path),
+      "yoke: 1\nname: huge\nt_end: 1\nbodies:\n  a: {kind: mass1d, mass: 1e-200}\n  b: {kind: mass1d, mass: 1e200}\n"
+      "connections:\n  s: {kind: spring-damper, between: [a, b], stiffness: 1e200}\nsplit: {p: [a], q: [b]}\n"
+      "cosimulation: {step: 1e-3}\n");
+  for (size_t i = 0; i < sizeof questions / sizeof *questions; ++i) {
+    assert_int_equal(yoke(f, questions[i]), 5);
+    assert_says(f->err, "not finite");
+  }
+}
+
 /* ---- matrices ---- */
 
 static void matrices_are_written_as_csv_text_and_hdf5(void **state) {
@@ -134,6 +150,7 @@ int main(void) {
       TEST(a_start_that_is_not_at_rest_can_be_asked_for),
       TEST(an_unstable_mode_is_named),
       TEST(no_rest_state_is_an_error_with_a_remedy),
+      TEST(coefficients_that_are_not_finite_are_an_error),
       TEST(matrices_are_written_as_csv_text_and_hdf5),
       TEST(a_run_with_an_unstable_step_is_warned_of_unless_told_not_to),
   };
