@@ -74,6 +74,10 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
     return usage_error(command, "--atol is '%s', expected a number > 0", a->atol);
   if (a->macro_rtol && !is_positive_number(a->macro_rtol))
     return usage_error(command, "--macro-rtol is '%s', expected a number > 0", a->macro_rtol);
+  const bool is_fixed = a->step != NULL && strcmp(a->step, "auto") != 0;
+  if (is_fixed && (a->macro_rtol || a->estimator))
+    return usage_error(command, "--step %s fixes the macro step and leaves nothing to control; give it or %s", a->step,
+                       a->macro_rtol ? "--macro-rtol" : "--estimator");
   if (a->threads) {
     char      *end;
     const long n = strtol(a->threads, &end, 10);

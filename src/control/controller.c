@@ -2,18 +2,20 @@
 
 #include "base/text.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct yoke_controller {
   yoke_graph           *graph;
   yoke_context         *trial_ctx; /* messages of a trial: kept only when the run ends with it */
   yoke_control_settings settings;
   yoke_estimator        estimator;
-  double                H;          /* of the next trial */
-  int                   degree;     /* likewise */
-  int                   n_failed;   /* consecutive rejected trials */
-  int                   n_good;     /* accepted steps with this degree and without reduction */
-  bool                  starts;     /* in the start phase */
-  bool                  is_forward; /* a subsystem cannot go back: what was tried is accepted */
+  double                H;           /* of the next trial */
+  int                   degree;      /* likewise */
+  int                   n_failed;    /* consecutive rejected trials */
+  int                   n_good;      /* accepted steps with this degree and without reduction */
+  bool                  starts;      /* in the start phase */
+  bool                  leaves_gaps; /* one correction per step */
+  bool                  is_forward;  /* a subsystem cannot go back: what was tried is accepted */
   yoke_trial_end        end;
   void                 *end_user;
   bool                  has_scales; /* the estimator has seen the start */
@@ -27,13 +29,14 @@ yoke_control_settings yoke_control_settings_default(void) {
 }
 
 static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
-  if (!(s->tolerances.rtol > 0.0) || !(s->initial > 0.0) || !(s->max > 0.0) || !(s->min >= 0.0) ||
+  if (!(s->tolerances.rtol > 0.0) || !(s->initial > 0.0) || !(s->max > 0.0) || !(s->min >= 0.0 && s->min <= s->max) ||
       !(s->rule.safety > 0.0) || s->order_min < 0 || s->order_max > YOKE_ORDER_MAX || s->order_min > s->order_max)
-    return yoke_fail(ctx, YOKE_E_USAGE,
-                     "step control: rtol %g, first step %g, steps from %g to %g, safety %g, orders %d to %d; expected "
-                     "positive numbers and orders 0 to %d",
-                     s->tolerances.rtol, s->initial, s->min, s->max, s->rule.safety, s->order_min, s->order_max,
-                     YOKE_ORDER_MAX);
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "step control: rtol %g, first step %g, steps from %g to %g, safety %g, orders %d to %d; expected "
+        "positive numbers, a least step (cosimulation.step.min) below the largest (cosimulation.step.max, a "
+        "tenth of the run when it is not given) and orders 0 to %d",
+        s->tolerances.rtol, s->initial, s->min, s->max, s->rule.safety, s->order_min, s->order_max, YOKE_ORDER_MAX);
   return YOKE_OK;
 }
 
@@ -52,7 +55,8 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
     status              = yoke_graph_control(graph, compares, ctx);
   }
   const char *name;
-  c->is_forward = !yoke_graph_can_repeat(graph, &name);
+  c->leaves_gaps = strcmp(yoke_graph_settings(graph)->scheme, "semi-implicit") == 0;
+  c->is_forward  = !yoke_graph_can_repeat(graph, &name);
   if (status == YOKE_OK) status = yoke_context_create(&c->trial_ctx);
   if (status != YOKE_OK) {
     yoke_controller_destroy(&c);
@@ -292,6 +296,16 @@ static double target(const yoke_controller *c, double t_stop, bool *is_clipped) 
   return t + c->H;
 }
 
+/* Multipliers that lost their way are replaced by those that belong to the motion (trial.h). */
+static yoke_status settle(yoke_controller *c, yoke_context *ctx) {
+  if (!c->leaves_gaps || !yoke_graph_multipliers_are_off(c->graph)) return YOKE_OK;
+  const yoke_status status = yoke_graph_restart_consistent(c->graph, ctx);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status,
+                   "step control: the couplings cannot begin anew at t = %.9g s; use scheme implicit",
+                   yoke_graph_t(c->graph));
+}
+
 yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_statistics *statistics,
                                  yoke_context *ctx) {
   yoke_step_statistics total = {.converged = true, .reduced_by = YOKE_NOT_REDUCED};
@@ -334,7 +348,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       total.is_forced = v.error > 1.0;
       *statistics     = total;
       plan(c, &v, H, is_clipped);
-      return YOKE_OK;
+      return settle(c, ctx);
     }
     ++total.rejected[reason_of(status)];
     total.reduced_by = reason_of(status);

@@ -18,18 +18,21 @@ typedef struct entry {
 } entry;
 
 typedef struct graph_consistent {
-  int           n;       /* multipliers */
-  int          *unknown; /* [n_channels] index of a channel's multiplier; -1: its value follows from y */
-  int           n_entries;
-  entry        *entries;
-  yoke_pattern *pattern;
-  yoke_linear  *linear;
-  yoke_factor  *factor;
-  double       *J;      /* [nnz] */
-  double       *c;      /* [n] conditions, then corrections */
-  double       *work;   /* of the solver */
-  double      **dc[2];  /* [n_wires] ds''/dy of both sides, [rows, n_y]; NULL: no multipliers */
-  yoke_status  *status; /* [n_subsystems] of the responses */
+  int            n;       /* multipliers */
+  int           *unknown; /* [n_channels] index of a channel's multiplier; -1: its value follows from y */
+  int            n_entries;
+  entry         *entries;
+  yoke_pattern  *pattern;
+  yoke_linear   *linear;
+  yoke_factor   *factor;
+  double        *J;       /* [nnz] */
+  double        *c;       /* [n] conditions, then corrections */
+  double        *work;    /* of the solver */
+  double       **dc[2];   /* [n_wires] ds''/dy of both sides, [rows, n_y]; NULL: no multipliers */
+  yoke_status   *status;  /* [n_subsystems] of the responses */
+  double         largest; /* consistent multiplier so far */
+  double        *values;  /* [n_channels] to begin anew with */
+  const double **given;   /* [n_wires] into values; NULL: the law gives them */
 } graph_consistent;
 
 static bool is_multiplier(const yoke_graph *g, const graph_channel *channel) {
@@ -93,7 +96,9 @@ static yoke_status create_rows(yoke_graph *g) {
   graph_consistent *x = g->consistent;
   x->c                = yoke_allocate((size_t)x->n, sizeof *x->c);
   x->status           = yoke_allocate((size_t)g->n_subsystems, sizeof *x->status);
-  bool ok             = x->c != NULL && x->status != NULL;
+  x->values           = yoke_allocate((size_t)g->n_channels, sizeof *x->values);
+  x->given            = yoke_allocate((size_t)g->n_wires, sizeof *x->given);
+  bool ok             = x->c != NULL && x->status != NULL && x->values != NULL && x->given != NULL;
   for (int side = 0; side < 2; ++side) {
     x->dc[side] = yoke_allocate((size_t)g->n_wires, sizeof *x->dc[side]);
     ok          = ok && x->dc[side] != NULL;
@@ -135,6 +140,8 @@ void graph_consistent_destroy(yoke_graph *g) {
   free(x->c);
   free(x->work);
   free(x->status);
+  free(x->values);
+  free(x->given);
   free(x);
   g->consistent = NULL;
 }
@@ -222,4 +229,32 @@ yoke_status graph_consistent_find(yoke_graph *g, yoke_context *ctx) {
     if (!isfinite(channel->consistent_new)) return YOKE_NON_FINITE;
   }
   return YOKE_OK;
+}
+
+/* ---- modes of inner nodes ---- */
+
+static const double least_multiplier = 1.0; /* [N]: a model at rest has no size yet */
+
+bool yoke_graph_multipliers_are_off(yoke_graph *g) {
+  graph_consistent *x   = g->consistent;
+  double            off = 0.0;
+  if (x == NULL || !g->has_consistent) return false;
+  x->largest = fmax(x->largest, least_multiplier);
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    if (x->unknown[k] < 0 || channel->n_nodes < 2) continue;
+    x->largest = fmax(x->largest, fabs(channel->consistent[0]));
+    off        = fmax(off, fabs(channel->past[0] - channel->consistent[0]));
+  }
+  return off > 0.5 * x->largest;
+}
+
+yoke_status yoke_graph_restart_consistent(yoke_graph *g, yoke_context *ctx) {
+  graph_consistent *x = g->consistent;
+  for (int k = 0; k < g->n_channels; ++k) x->values[k] = g->channels[k].consistent[0];
+  for (int w = 0; w < g->n_wires; ++w) {
+    const bool has_multipliers = g->wires[w].wire.formulation->consistent != NULL;
+    x->given[w]                = has_multipliers ? x->values + g->wires[w].first : NULL;
+  }
+  return yoke_graph_restart(g, x->given, ctx);
 }

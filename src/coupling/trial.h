@@ -30,13 +30,20 @@ void yoke_graph_set_degree(yoke_graph *graph, int degree);
 void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind comparison);
 
 /* Can every subsystem go back? Otherwise *name is the first that cannot. */
-bool yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
+bool        yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
 /* Do Kraft's constants hold for all couplings? Otherwise *name is the first for which they do not. */
-bool yoke_graph_has_end_values(const yoke_graph *graph, const char **name);
+bool        yoke_graph_has_end_values(const yoke_graph *graph, const char **name);
 /* Can consistent values be found? Multipliers need subsystems with analytic responses; *name is the first without. */
-bool yoke_graph_can_compare(const yoke_graph *graph, const char **name);
+bool        yoke_graph_can_compare(const yoke_graph *graph, const char **name);
+/* Nodes of stabilised multipliers have a mode without effect on g and g' at the ends of steps, (e, -e, e) with half steps. It does
+ * not decay, and where one correction per step leaves gaps it grows while steps get shorter: gaps cost multipliers of gap / H^2.
+ * Is the newest end node off from the consistent value by more than half of the largest consistent one so far? To be asked after
+ * acceptance; false where no consistent values are found. */
+bool        yoke_graph_multipliers_are_off(yoke_graph *graph);
+/* Then: one point of history, with consistent values. */
+yoke_status yoke_graph_restart_consistent(yoke_graph *graph, yoke_context *ctx);
 /* Lowest local orders of positions and velocities of all couplings at this degree. */
-void yoke_graph_local_order(const yoke_graph *graph, int degree, int order[2]);
+void        yoke_graph_local_order(const yoke_graph *graph, int degree, int order[2]);
 
 /* The last trial, also a rejected one. */
 typedef struct yoke_trial {

@@ -354,15 +354,19 @@ static void read_order(reader *r, const yoke_yaml_node *node) {
   }
   c->order = -1;
   if (is_auto(node)) return;
+  model_enter(r, "cosimulation.order", NULL);
   model_check_keys(r, node, keys, 3);
   const yoke_yaml_node *rule = yoke_yaml_find(node, "rule");
   const int             word = rule == NULL ? -1 : model_word(r, rule, "rule", rules, 2);
   if (word >= 0) model_print(c->order_rule, sizeof c->order_rule, "%s", rules[word]);
+  bool ok = true;
   for (int k = 0; k < 2; ++k) {
     const yoke_yaml_node *value = yoke_yaml_find(node, keys[k]);
-    if (value != NULL && !model_integer(r, r->scopes[0], value, keys[k], 0, 5, &limit[k])) return;
+    if (value != NULL) ok = model_integer(r, r->scopes[0], value, keys[k], 0, 5, &limit[k]) && ok;
   }
-  if (limit[0] > limit[1]) model_mistake(r, node, "order", "found min %ld above max %ld", limit[0], limit[1]);
+  if (ok && limit[0] > limit[1])
+    model_mistake(r, node, "min", "found %ld, expected at most max, which is %ld", limit[0], limit[1]);
+  model_enter(r, "cosimulation", NULL);
   c->order_min = (int)limit[0];
   c->order_max = (int)limit[1];
 }
@@ -376,11 +380,13 @@ static void read_step_atol(reader *r, const yoke_yaml_node *atol, double out[3])
     for (int k = 0; k < 3; ++k) out[k] = value;
     return;
   }
+  model_enter(r, "cosimulation.step.atol", NULL);
   model_check_keys(r, atol, keys, 3);
   for (int k = 0; k < 3; ++k) {
     const yoke_yaml_node *node = yoke_yaml_find(atol, keys[k]);
-    if (node != NULL) model_positive(r, r->scopes[0], node, "atol", Q_ANY, &out[k]);
+    if (node != NULL) model_positive(r, r->scopes[0], node, keys[k], Q_ANY, &out[k]);
   }
+  model_enter(r, "cosimulation.step", NULL);
 }
 
 /* Least and largest H_new / H of accepted steps, around 1. */
@@ -392,6 +398,17 @@ static void read_step_ratio(reader *r, const yoke_yaml_node *node, double out[2]
     return;
   }
   memcpy(out, value, sizeof value);
+}
+
+/* Steps that are given must be in order: min <= initial <= max. */
+static void check_steps(reader *r, const yoke_yaml_node *node, const yoke_cosimulation_def *c) {
+  const double min = c->step_min, initial = c->step_initial, max = c->step_max; /* 0: not given */
+  if (min > 0.0 && max > 0.0 && min > max)
+    model_mistake(r, node, "min", "found %g s, expected at most max, which is %g s", min, max);
+  else if (initial > 0.0 && max > 0.0 && initial > max)
+    model_mistake(r, node, "initial", "found %g s, expected at most max, which is %g s", initial, max);
+  else if (initial > 0.0 && initial < min)
+    model_mistake(r, node, "initial", "found %g s, expected at least min, which is %g s", initial, min);
 }
 
 static void read_step(reader *r, const yoke_yaml_node *node) {
@@ -412,7 +429,8 @@ static void read_step(reader *r, const yoke_yaml_node *node) {
                        *initial = yoke_yaml_find(node, "initial"), *max = yoke_yaml_find(node, "max"),
                        *min = yoke_yaml_find(node, "min"), *safety = yoke_yaml_find(node, "safety"),
                        *dead_zone = yoke_yaml_find(node, "dead_zone");
-  if (rtol != NULL) model_positive(r, s, rtol, "rtol", Q_NUMBER, &c->step_rtol);
+  if (rtol != NULL && model_positive(r, s, rtol, "rtol", Q_NUMBER, &c->step_rtol) && c->step_rtol >= 1.0)
+    model_mistake(r, rtol, "rtol", "found %g, expected a number below 1", c->step_rtol);
   if (initial != NULL) model_positive(r, s, initial, "initial", Q_TIME, &c->step_initial);
   if (max != NULL) model_positive(r, s, max, "max", Q_TIME, &c->step_max);
   if (min != NULL) model_positive(r, s, min, "min", Q_TIME, &c->step_min);
@@ -420,8 +438,7 @@ static void read_step(reader *r, const yoke_yaml_node *node) {
   bool has_dead_zone = true;
   if (dead_zone != NULL && model_boolean(r, dead_zone, "dead_zone", &has_dead_zone)) c->step_free = !has_dead_zone;
   read_step_ratio(r, yoke_yaml_find(node, "ratio"), c->step_ratio);
-  if (min != NULL && max != NULL && c->step_min > c->step_max)
-    model_mistake(r, node, "step", "found min %g s above max %g s", c->step_min, c->step_max);
+  check_steps(r, node, c);
   const int word = estimator == NULL ? -1 : model_word(r, estimator, "estimator", estimators, 3);
   if (word >= 0) model_print(c->estimator, sizeof c->estimator, "%s", estimators[word]);
   read_step_atol(r, yoke_yaml_find(node, "atol"), c->step_atol);

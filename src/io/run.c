@@ -337,7 +337,8 @@ static const char *choose_exec(const yoke_run_options *options, const yoke_model
 /* Options of the co-simulation mean nothing without a split; the user may have forgotten it. */
 static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke_model *model) {
   const bool is_any = o->scheme || o->sequence || o->order || o->step || o->start || o->jacobian || o->predictor ||
-                      o->formulation || o->decomposition || o->extension || o->check || o->trace;
+                      o->macro_rtol || o->estimator || o->formulation || o->decomposition || o->extension || o->check ||
+                      o->trace;
   if (model->n_parts == 0 && is_any)
     yoke_warn(ctx, "the model has no split: it runs as a whole, and options of the co-simulation have no effect");
 }

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  EXACT_SUBSTEPS    = 400, /* Runge-Kutta steps per macro step back into the past */
-  EVENT_REFINEMENTS = 5    /* of the time of an event */
-};
+enum { EXACT_SUBSTEPS = 400 }; /* Runge-Kutta steps per macro step back into the past */
 
 struct yoke_cosimulation {
   const yoke_model     *model;
@@ -27,13 +24,12 @@ struct yoke_cosimulation {
   yoke_switches         switches; /* of loads and of events of time alone */
   yoke_macro_grid       grid;
   yoke_macro_events     events;
-  int                   n_late; /* events that acted at the end of their step because something cannot go back */
   yoke_macro_totals     totals;
   /* the whole model at a restart: [nq], [nv], [nv], [ng], [n_couplings, YOKE_COUPLING_MAX_CHANNELS], ... */
-  double               *q, *v, *a, *lambda, *u, *part_q, *part_v;
+  double               *q, *v, *a, *lambda, *u, *part_q, *part_v, *part_a;
   double               *ports;      /* outputs of all subsystems */
   const double        **given, **y; /* [n_couplings], [n_parts] into ports */
-  void                 *work;
+  void                 *work, *part_work;
   /* component i of the whole q (v) is component index[i] of part[i] */
   int                  *q_part, *q_index, *v_part, *v_index;
 };
@@ -118,38 +114,29 @@ static yoke_status backward_step(const yoke_equations *e, void *work, backward *
 }
 
 /* Outputs of all ports for a state of the whole model, subsystem by subsystem. */
-static yoke_status ports_of(const yoke_cosimulation *c, const double *q, const double *v, const double *a, double *y) {
+static void ports_of(const yoke_cosimulation *c, const double *q, const double *v, const double *a, double *y) {
   for (int p = 0; p < c->split->n_parts; ++p) {
-    const yoke_equations *e      = yoke_native_equations(c->subsystems[p]);
-    const yoke_multibody *mb     = yoke_native_multibody(c->subsystems[p]);
-    double               *part_q = yoke_allocate((size_t)e->nq, sizeof(double)),
-           *part_v               = yoke_allocate((size_t)e->nv, sizeof(double)),
-           *part_a               = yoke_allocate((size_t)e->nv, sizeof(double));
-    void      *work              = yoke_allocate(e->work_size, 1);
-    const bool ok                = part_q != NULL && part_v != NULL && part_a != NULL && work != NULL;
-    for (int i = 0; ok && i < c->equations->nq; ++i) {
-      if (c->q_part[i] == p) part_q[c->q_index[i]] = q[i];
+    const yoke_equations *e  = yoke_native_equations(c->subsystems[p]);
+    const yoke_multibody *mb = yoke_native_multibody(c->subsystems[p]);
+    memset(c->part_q, 0, (size_t)e->nq * sizeof *c->part_q); /* quadratures */
+    for (int i = 0; i < c->equations->nq; ++i) {
+      if (c->q_part[i] == p) c->part_q[c->q_index[i]] = q[i];
     }
-    for (int i = 0; ok && i < c->equations->nv; ++i) {
+    for (int i = 0; i < c->equations->nv; ++i) {
       if (c->v_part[i] != p) continue;
-      part_v[c->v_index[i]] = v[i];
-      part_a[c->v_index[i]] = a[i];
+      c->part_v[c->v_index[i]] = v[i];
+      c->part_a[c->v_index[i]] = a[i];
     }
-    for (int k = 0; ok && k < c->split->n_couplings; ++k) {
+    for (int k = 0; k < c->split->n_couplings; ++k) {
       const yoke_split_coupling *coupling = &c->split->couplings[k];
       for (int side = 0; side < 2; ++side) {
         if (coupling->part[side] != p) continue;
-        yoke_multibody_port(mb, work, coupling->port[side], part_q, part_v, part_a, y + c->split->wires[k].y_at[side]);
+        yoke_multibody_port(mb, c->part_work, coupling->port[side], c->part_q, c->part_v, c->part_a,
+                            y + c->split->wires[k].y_at[side]);
       }
     }
     y += c->subsystems[p]->ny;
-    free(part_q);
-    free(part_v);
-    free(part_a);
-    free(work);
-    if (!ok) return YOKE_E_MEMORY;
   }
-  return YOKE_OK;
 }
 
 /* One point of the past from a state of the whole model. */
@@ -206,7 +193,7 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
       const double t = c->t_start - (double)k * c->H;
       if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
       if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
-      if (status == YOKE_OK) status = ports_of(c, b.q, b.v, a, y);
+      if (status == YOKE_OK) ports_of(c, b.q, b.v, a, y);
       if (status == YOKE_OK) status = add_past(c, mb, work, t, b.q, b.v, lambda, y);
     }
   }
@@ -226,33 +213,39 @@ static double graded_share(const yoke_cosimulation *c) {
   return 1e-5;
 }
 
-/* Room for restarts, which a step must not allocate. */
+/* Room for restarts, which a step must not allocate, and for an exact past. */
 static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
   const yoke_equations *e  = c->equations;
   const size_t          n  = (size_t)c->split->n_couplings;
   size_t                nq = 1, nv = 1;
-  if (c->model->n_events == 0 && c->switches.n_once + c->switches.n_periodic == 0) return YOKE_OK;
+  size_t                work_size = 1;
+  if (c->model->n_events == 0 && c->switches.n_once + c->switches.n_periodic == 0 &&
+      c->settings.start != YOKE_START_EXACT)
+    return YOKE_OK;
   for (int p = 0; p < c->split->n_parts; ++p) {
     const yoke_equations *part = yoke_native_equations(c->subsystems[p]);
     nq                         = (size_t)part->nq > nq ? (size_t)part->nq : nq;
     nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
+    work_size                  = part->work_size > work_size ? part->work_size : work_size;
   }
-  c->q      = yoke_allocate((size_t)e->nq, sizeof(double));
-  c->v      = yoke_allocate((size_t)e->nv, sizeof(double));
-  c->a      = yoke_allocate((size_t)e->nv, sizeof(double));
-  c->lambda = yoke_allocate((size_t)e->ng, sizeof(double));
-  c->u      = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
-  c->part_q = yoke_allocate(nq, sizeof(double));
-  c->part_v = yoke_allocate(nv, sizeof(double));
-  c->given  = yoke_allocate(n, sizeof *c->given);
-  c->y      = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
-  c->work   = yoke_allocate(e->work_size, 1);
-  size_t ny = 0;
+  c->q         = yoke_allocate((size_t)e->nq, sizeof(double));
+  c->v         = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->a         = yoke_allocate((size_t)e->nv, sizeof(double));
+  c->lambda    = yoke_allocate((size_t)e->ng, sizeof(double));
+  c->u         = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
+  c->part_q    = yoke_allocate(nq, sizeof(double));
+  c->part_v    = yoke_allocate(nv, sizeof(double));
+  c->part_a    = yoke_allocate(nv, sizeof(double));
+  c->part_work = yoke_allocate(work_size, 1);
+  c->given     = yoke_allocate(n, sizeof *c->given);
+  c->y         = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
+  c->work      = yoke_allocate(e->work_size, 1);
+  size_t ny    = 0;
   for (int p = 0; p < c->split->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
   c->ports      = yoke_allocate(ny, sizeof(double));
   const bool ok = c->q != NULL && c->v != NULL && c->a != NULL && c->lambda != NULL && c->u != NULL &&
-                  c->part_q != NULL && c->part_v != NULL && c->given != NULL && c->y != NULL && c->work != NULL &&
-                  c->ports != NULL;
+                  c->part_q != NULL && c->part_v != NULL && c->part_a != NULL && c->part_work != NULL &&
+                  c->given != NULL && c->y != NULL && c->work != NULL && c->ports != NULL;
   const double *at = c->ports;
   for (int p = 0; ok && p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
@@ -336,6 +329,8 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   free(c->u);
   free(c->part_q);
   free(c->part_v);
+  free(c->part_a);
+  free(c->part_work);
   free(c->given);
   free(c->y);
   free(c->ports);
@@ -354,13 +349,13 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
 static yoke_status restart(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
   const yoke_equations *e      = c->equations;
   const double          t      = yoke_graph_t(c->graph);
-  const double          ahead  = t + fmax(1e-12 * c->H, 4.0 * DBL_EPSILON * fabs(t));
+  const double          ahead  = t + fmax(1e-12 * yoke_cosimulation_H(c), 4.0 * DBL_EPSILON * fabs(t));
   yoke_status           status = YOKE_OK;
   if (c->mb != NULL) {
     status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
     if (status == YOKE_OK)
       status = yoke_coupling_redundancy_move(&c->split->start, c->mb, c->work, ahead, q, c->lambda);
-    if (status == YOKE_OK) status = ports_of(c, q, v, c->a, c->ports);
+    if (status == YOKE_OK) ports_of(c, q, v, c->a, c->ports);
   }
   for (int k = 0; status == YOKE_OK && k < c->split->n_couplings; ++k) {
     const yoke_split_coupling *coupling = &c->split->couplings[k];

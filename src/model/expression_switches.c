@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-static const double pi           = 3.14159265358979323846;
-static const double edge_of_tanh = 9.0; /* as for impulses: switches.h */
+static const double pi = 3.14159265358979323846;
 
 typedef enum shape_kind {
   SHAPE_CONSTANT, /* b */
@@ -76,7 +75,7 @@ static bool add_whole(yoke_switches *s, const shape *x) {
 /* tanh: its edge. */
 static bool add_edge(yoke_switches *s, const shape *x) {
   if (x->kind != SHAPE_LINEAR) return true;
-  const double middle = -x->b / x->a, half = edge_of_tanh / fabs(x->a);
+  const double middle = -x->b / x->a, half = YOKE_EDGE_OF_TANH / fabs(x->a);
   return yoke_switches_add(s, middle - half, 0.0, true) && yoke_switches_add(s, middle + half, 0.0, true);
 }
 

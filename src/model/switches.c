@@ -3,9 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* (1 + tanh x) / 2 differs from 0 and 1 by less than 1.6e-8 beyond this. */
-static const double edge_of_tanh = 9.0;
-
 /* ---- building ---- */
 
 bool yoke_switches_add(yoke_switches *s, double first, double period, bool is_smooth) {
@@ -27,7 +24,7 @@ bool yoke_switches_add(yoke_switches *s, double first, double period, bool is_sm
 
 /* F/2 (tanh((t - time)/rise) - tanh((t - time - width)/rise)): both edges, or where they overlap the whole. */
 static bool add_impulse(yoke_switches *s, const yoke_chain_load *load) {
-  const double half = edge_of_tanh * load->rise, end = load->time + load->width;
+  const double half = YOKE_EDGE_OF_TANH * load->rise, end = load->time + load->width;
   bool         ok = yoke_switches_add(s, load->time - half, 0.0, true) && yoke_switches_add(s, end + half, 0.0, true);
   if (load->width > 2.0 * half)
     ok = ok && yoke_switches_add(s, load->time + half, 0.0, true) && yoke_switches_add(s, end - half, 0.0, true);

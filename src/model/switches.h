@@ -13,7 +13,10 @@
 
 #include "model/model.h"
 
-enum { YOKE_SMOOTH_SWITCHES = 256 };
+enum {
+  YOKE_SMOOTH_SWITCHES = 256,
+  YOKE_EDGE_OF_TANH    = 9 /* (1 + tanh x) / 2 differs from 0 and 1 by less than 1.6e-8 beyond this */
+};
 
 typedef struct yoke_switch {
   double first;  /* [s] */

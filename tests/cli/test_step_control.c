@@ -48,6 +48,42 @@ static void wrong_values_of_step_control_are_refused(void **state) {
   assert_says(f->err, "expected md, cv, le");
   assert_int_equal(yoke(f, "run " MODEL " --order auto"), 3); /* the file has a fixed step */
   assert_says(f->err, "use cosimulation.step auto");
+  assert_int_equal(yoke(f, "run " MODEL " --step 1e-3 --macro-rtol 1e-4"), 2);
+  assert_says(f->err, "give it or --macro-rtol");
+}
+
+static void wrong_keys_of_step_control_are_refused_by_their_path(void **state) {
+  static const struct {
+    const char *set, *says;
+  } rows[] = {
+      {"step={rtol: -1}", "'cosimulation.step.rtol': found -1"},
+      {"step={rtol: 2}", "'cosimulation.step.rtol': found 2, expected a number below 1"},
+      {"step={estimator: xy}", "'cosimulation.step.estimator': found 'xy', expected one of: md, cv, le"},
+      {"step={min: 1, max: 0.1}", "'cosimulation.step.min': found 1 s, expected at most max, which is 0.1 s"},
+      {"step={initial: 1, max: 0.1}", "'cosimulation.step.initial': found 1 s, expected at most max"},
+      {"step={initial: 1e-8, min: 1e-5}", "'cosimulation.step.initial': found 1e-08 s, expected at least min"},
+      {"step={min: 10}", "a least step (cosimulation.step.min) below the largest"},
+      {"step={atol: {velo: 1}}", "'cosimulation.step.atol.velo': found an unknown key"},
+      {"step={atol: {velocity: -1}}", "'cosimulation.step.atol.velocity': found -1"},
+      {"step={foo: 1}", "'cosimulation.step.foo': found an unknown key"},
+      {"order={min: 3, max: 1}", "'cosimulation.order.min': found 3, expected at most max, which is 1"},
+      {"order={max: 9}", "'cosimulation.order.max': found 9, expected a whole number from 0 to 5"},
+      {"order={rule: idea}", "'cosimulation.order.rule': found 'idea', expected one of: ida, conservative"},
+  };
+  fixture *f = *state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    char command[256];
+    snprintf(command, sizeof command, "run " MODEL " --set 'cosimulation.%s'", rows[i].set);
+    const int code = yoke(f, command);
+    assert_says(f->err, rows[i].says);
+    assert_int_equal(code, strstr(rows[i].set, "min: 10") != NULL ? 2 : 3);
+  }
+}
+
+static void options_of_step_control_have_no_effect_without_a_split(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/pendulum.yaml --t-end 0.1 --macro-rtol 1e-3"), 0);
+  assert_says(f->err, "the model has no split");
 }
 
 int main(void) {
@@ -56,6 +92,8 @@ int main(void) {
       TEST(summary_and_json_tell_what_step_control_chose),
       TEST(a_tighter_macro_rtol_gives_a_smaller_coupling_error),
       TEST(wrong_values_of_step_control_are_refused),
+      TEST(wrong_keys_of_step_control_are_refused_by_their_path),
+      TEST(options_of_step_control_have_no_effect_without_a_split),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
