@@ -186,6 +186,7 @@ typedef struct verdict {
   bool   accepted, is_lost;
   double error; /* largest norm */
   int    worst; /* wire */
+  int    tried; /* degree in force, which a short past may keep below the planned one */
   int    degree;
   double ratio; /* of the next step to this one */
 } verdict;
@@ -209,6 +210,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   yoke_trial    trial;
   yoke_estimate estimate = {.norms = {.position = (double)INFINITY, .order = {1, 1, 1}}};
   yoke_graph_trial(c->graph, &trial);
+  v->tried   = trial.degree;
   v->is_lost = status != YOKE_OK;
   if (!v->is_lost) yoke_estimator_estimate(&c->estimator, c->graph, &estimate);
   v->error    = yoke_error_norms_largest(&estimate.norms);
@@ -274,7 +276,7 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
       ctx, YOKE_E_STEP_TOO_SMALL,
       "step control: the macro step from t = %.9g s fell below %.3g s; with %.3g s the error is still "
       "%.3g times its tolerance, most of it at coupling '%s'; use a larger cosimulation.step.rtol or atol, "
-      "tighter solvers, or another scheme",
+      "a smaller cosimulation.step.min, tighter solvers, or another scheme",
       t, least_step(c), H, v->error, yoke_graph_wire_name(c->graph, v->worst));
 }
 
@@ -343,7 +345,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
       total.residual  = one.residual;
       total.converged = one.converged;
-      total.degree    = c->degree;
+      total.degree    = v.tried;
       total.error     = v.error;
       total.is_forced = v.error > 1.0;
       *statistics     = total;

@@ -429,8 +429,7 @@ static void read_step(reader *r, const yoke_yaml_node *node) {
                        *initial = yoke_yaml_find(node, "initial"), *max = yoke_yaml_find(node, "max"),
                        *min = yoke_yaml_find(node, "min"), *safety = yoke_yaml_find(node, "safety"),
                        *dead_zone = yoke_yaml_find(node, "dead_zone");
-  if (rtol != NULL && model_positive(r, s, rtol, "rtol", Q_NUMBER, &c->step_rtol) && c->step_rtol >= 1.0)
-    model_mistake(r, rtol, "rtol", "found %g, expected a number below 1", c->step_rtol);
+  if (rtol != NULL) model_positive(r, s, rtol, "rtol", Q_NUMBER, &c->step_rtol);
   if (initial != NULL) model_positive(r, s, initial, "initial", Q_TIME, &c->step_initial);
   if (max != NULL) model_positive(r, s, max, "max", Q_TIME, &c->step_max);
   if (min != NULL) model_positive(r, s, min, "min", Q_TIME, &c->step_min);
