@@ -55,6 +55,34 @@ static void explicit_chain_with_a_large_step_diverges_and_names_the_cut(void **s
   expect_unstable("examples/chain-conv.yaml", "cosimulation.step=4e-5", 0.04, "c.cut[");
 }
 
+/* Kraft R2, R3, R4: chain CONV, the longest explicit steps that stay bounded and steps that do not; a predictor by least squares
+ * through 8 values bears five times as long steps with k = 2. */
+static void explicit_chain_bears_the_steps_of_kraft_r2_to_r4(void **state) {
+  static const struct {
+    int         order;
+    const char *predictor;
+    double      stable, unstable; /* [s] */
+  } rows[] = {{0, "extrapolation", 5e-5, 1e-4},
+              {2, "extrapolation", 1e-5, 2e-5},
+              {3, "extrapolation", 5e-6, 2e-5},
+              {2, "least-squares", 5e-5, 7e-5}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    char sets[COSIM_TEXT];
+    for (int k = 0; k < 2; ++k) {
+      snprintf(sets, sizeof sets, "cosimulation.order=%d;cosimulation.predictor=%s;cosimulation.step=%g", rows[i].order,
+               rows[i].predictor, k == 0 ? rows[i].stable : rows[i].unstable);
+      if (k == 1) {
+        expect_unstable("examples/chain-conv.yaml", sets, 0.03, "c.cut[");
+        continue;
+      }
+      cosim c = cosim_done("examples/chain-conv.yaml", sets, 0.03);
+      CHECK_BELOW(fabs(cosim_value(&c, "c.x[50]")), 20.0);
+      cosim_close(&c);
+    }
+  }
+}
+
 static void waveform_iteration_that_does_not_contract_ends_the_run_and_names_the_coupling(void **state) {
   (void)state;
   cosim c;
@@ -126,6 +154,7 @@ int main(void) {
       cmocka_unit_test(slow_divergence_is_found_too),
       cmocka_unit_test(an_oscillation_that_grows_without_jumps_is_found_too),
       cmocka_unit_test(explicit_chain_with_a_large_step_diverges_and_names_the_cut),
+      cmocka_unit_test(explicit_chain_bears_the_steps_of_kraft_r2_to_r4),
       cmocka_unit_test(waveform_iteration_that_does_not_contract_ends_the_run_and_names_the_coupling),
       cmocka_unit_test(an_impact_is_no_divergence),
       cmocka_unit_test(an_impact_under_the_explicit_scheme_is_no_divergence),

@@ -530,9 +530,11 @@ static void mistakes_in_step_control_are_found(void **state) {
   bad(ONE "cosimulation: {step: {ratio: [1.1, 2]}}\n", "a number in (0, 1) and one above 1");
   bad(ONE "cosimulation: {step: {ratio: 2}}\n", "key 'cosimulation.step.ratio'");
   bad(ONE "cosimulation: {step: {dead_zone: 3}}\n", "key 'cosimulation.step.dead_zone'");
-  bad(ONE "cosimulation: {step: {min: 2 s, max: 1 s}}\n", "min 2 s above max 1 s");
+  bad(ONE "cosimulation: {step: {min: 2 s, max: 1 s}}\n",
+      "'cosimulation.step.min': found 2 s, expected at most max, which is 1 s");
   bad(ONE "cosimulation: {order: {rule: idaa}}\n", "did you mean 'ida'?");
-  bad(ONE "cosimulation: {order: {min: 3, max: 2}}\n", "min 3 above max 2");
+  bad(ONE "cosimulation: {order: {min: 3, max: 2}}\n",
+      "'cosimulation.order.min': found 3, expected at most max, which is 2");
 #undef ONE
 }
 
