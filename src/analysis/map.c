@@ -70,8 +70,7 @@ yoke_status yoke_map_run(yoke_context *ctx, const yoke_map *map, double *values)
   const size_t size = (size_t)map->x.n * (size_t)map->y.n;
   for (size_t k = 0; k < size; ++k) values[k] = NAN;
 #ifdef YOKE_WITH_OPENMP
-  const int n_threads = map->n_threads > 0 ? map->n_threads : omp_get_num_procs();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(map->n_threads > 0 ? map->n_threads : omp_get_num_procs())
 #endif
   for (int j = 0; j < map->y.n; ++j) do_row(&run, j);
   if (run.status != YOKE_OK) {

@@ -278,7 +278,7 @@ static void put_dense(const yoke_state_reset *r, const reset_wire *a, const rese
   const size_t n = (size_t)r->n;
   for (int i = 0; i < a->n; ++i) {
     for (int j = 0; j < b->n; ++j) {
-      const size_t row = (size_t)(a->row + i), col = (size_t)(b->row + j);
+      const size_t row = (size_t)a->row + (size_t)i, col = (size_t)b->row + (size_t)j;
       r->dense[row * n + col] = r->dense[col * n + row] = S[i * b->n + j] * r->scale[row] * r->scale[col];
     }
   }

@@ -255,15 +255,11 @@ void        mb_look(const yoke_multibody *mb, const mb_work *w, double t, const 
 void        mb_set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]);
 /* W [n, n] of the rows in w->probe at their nodes, and x = S^-1 b; further right-hand sides (n_more) behind them in probe_x. */
 yoke_status mb_compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more, double *W);
-/* w->acceleration += M^-1 G^T lambda, after a solve; kept freedoms of w->acceleration into a, rotations in body axes. */
+/* w->acceleration += M^-1 G^T lambda of the own joints, after a solve; its kept freedoms into a [nv], rotations in body axes. */
 void        mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
 void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 /* Ends of a joint at a ghost: its real side. -1: not exactly one end is a ghost. */
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
-
-/* w->acceleration += M^-1 G^T lambda of the own joints (needs Y); its kept freedoms into a [nv], rotations in body axes. */
-void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda);
-void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 
 /* Powers [W] for the quadratures at (t, q, v) with poses, wrench inputs and lambda (NULL: none) known. */
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,

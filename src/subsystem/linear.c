@@ -42,7 +42,7 @@ static yoke_status linear_derivative(const void *self, void *work, double t, con
 
 static bool linear_matrices(const void *self, void *work, double *A, double *B, double *b) {
   const linear *l = self;
-  const size_t  n = (size_t)(l->n_x + l->n_z);
+  const size_t  n = (size_t)l->n_x + (size_t)l->n_z;
   (void)work;
   if (A != NULL) memcpy(A, l->A, n * n * sizeof *A);
   if (B != NULL) memcpy(B, l->B, n * (size_t)l->nu * sizeof *B);
@@ -289,11 +289,11 @@ static void sort_outputs(const yoke_linear_def *def, linear *l) {
 
 /* z' = the positions of the ports; they do not depend on the inputs. */
 static void set_integrals(const yoke_linear_def *def, linear *l) {
-  const size_t n  = (size_t)(l->n_x + l->n_z);
+  const size_t n  = (size_t)l->n_x + (size_t)l->n_z;
   int          at = 0, z = 0;
   for (int p = 0; p < def->n_ports; ++p) {
     for (int k = 0; k < yoke_port_n_integrals(def->kind[p]); ++k, ++z) {
-      const size_t row = (size_t)(l->n_x + z), from = (size_t)(at + k);
+      const size_t row = (size_t)l->n_x + (size_t)z, from = (size_t)at + (size_t)k;
       memcpy(l->A + row * n, def->C + from * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
       l->b[row] = def->y0[from];
     }
@@ -302,7 +302,7 @@ static void set_integrals(const yoke_linear_def *def, linear *l) {
 }
 
 static void set_matrices(const yoke_linear_def *def, linear *l) {
-  const size_t n = (size_t)(l->n_x + l->n_z), nu = (size_t)l->nu;
+  const size_t n = (size_t)l->n_x + (size_t)l->n_z, nu = (size_t)l->nu;
   for (size_t i = 0; i < (size_t)l->n_x; ++i) {
     memcpy(l->A + i * n, def->A + i * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
     memcpy(l->B + i * nu, def->B + i * nu, nu * sizeof *l->B);
@@ -347,7 +347,7 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
   sort_outputs(def, l);
   if (def->mass != NULL) YOKE_TRY(factor_mass(ctx, def, l));
   s->ops         = def->mass != NULL ? &linear_ops : &massless_ops;
-  const size_t n = (size_t)(l->n_x + l->n_z);
+  const size_t n = (size_t)l->n_x + (size_t)l->n_z;
   l->A           = yoke_allocate(n * n + 1, sizeof(double));
   l->B           = yoke_allocate(n * nu + 1, sizeof(double));
   l->b           = yoke_allocate(n + 1, sizeof(double));
