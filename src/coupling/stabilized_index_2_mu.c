@@ -2,8 +2,8 @@
  *
  * Beside its multiplier lambda every row has a multiplier mu [m/s, rad/s] that moves the bodies,
  *   q' = T (v + mu grad),   M v' = f + lambda grad,
- * and whose solution is 0 up to the errors of the method. s' is computed with v, not with q'. All channels have the plain end
- * layout, degree 0, 1 or 2. After the correction u := r u + (1 - r) u_N, r the relaxation (1: none).
+ * and whose solution is 0 up to the errors of the method. s' is computed with v, not with q'. lambda and mu have the plain end
+ * layout, degree 0, 1 or 2; copies are parabolas (constraint.h), else joints with copies had order 1 at degree 0. After the correction u := r u + (1 - r) u_N, r the relaxation (1: none).
  * Channels: those of constraint.h, then mu row by row. */
 #include "coupling/constraint.h"
 
@@ -71,7 +71,7 @@ static yoke_status mu_create(yoke_context *ctx, const yoke_coupling_def *def, vo
   stabilized_mu *self = calloc(1, sizeof *self);
   *out                = self;
   if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
-  yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
+  yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_PARABOLA);
   self->relaxation = relaxation_of(def->settings);
   return YOKE_OK;
 }
@@ -95,10 +95,12 @@ static int mu_channels(const void *object, yoke_channel *out) {
   return n + self->constraint.n_rows;
 }
 
-static void mu_layout(const void *self, int channel, int degree, yoke_layout *out) {
-  (void)self;
-  (void)channel;
-  *out = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
+static void mu_layout(const void *object, int channel, int degree, yoke_layout *out) {
+  const stabilized_mu *self = object;
+  *out                      = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
+  if (channel < self->constraint.n_channels && yoke_constraint_is_copy(&self->constraint, channel)) {
+    yoke_constraint_copy_layout(&self->constraint, degree, out);
+  }
 }
 
 static int mu_n_conditions(const void *object) {
