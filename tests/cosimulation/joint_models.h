@@ -53,6 +53,13 @@ static const joint_case joints[] = {
 };
 enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]), MODEL_TEXT = 2048, MAX_STATES = 32 };
 
+static inline const joint_case *joint_named(const char *kind) {
+  int j = 0;
+  while (j < N_JOINTS && strcmp(joints[j].kind, kind) != 0) ++j;
+  assert_true(j < N_JOINTS);
+  return &joints[j];
+}
+
 static inline void joint_model(const joint_case *joint, bool plane, char text[MODEL_TEXT]) {
   const char *axis = joint->lying ? ", axis: [1, 0, 0]" : "";
   const int   n    = plane ? snprintf(text, MODEL_TEXT, planar, axis, axis, joint->kind, joint->end)

@@ -7,63 +7,12 @@
 #include <cmocka.h>
 
 #include "../check.h"
-#include "cosimulate.h"
+#include "joint_models.h"
 #include "master/cosimulation.h"
 
 enum { TEXT = 4096 };
 
 /* ---- joints between two bodies on springs ---- */
-
-static const char spatial[] =
-    "yoke: 1\n"
-    "gravity: [1, -9.81, 2]\n"
-    "t_end: 0.08\n"
-    "bodies:\n"
-    "  a: {kind: rigid, mass: 2, inertia: [0.3, 0.5, 0.4], position: [-0.3, 0, 0],\n"
-    "      frames: {tip: [0.3, 0.1, 0.05]}}\n"
-    "  b: {kind: rigid, mass: 1, inertia: [0.2, 0.1, 0.15], position: [0.4, 0.2, -0.1],\n"
-    "      frames: {tip: [-0.4, -0.1, 0.15], cross: {at: [-0.4, -0.1, 0.15], axis: [1, 0, 0]}, off: [0.1, 0.2, 0.1]}}\n"
-    "connections:\n"
-    "  hold1: {kind: bushing, between: [ground, a], stiffness: [60, 40, 50, 9, 8, 7], damping: 0.5}\n"
-    "  hold2: {kind: bushing, between: [ground, b], stiffness: [30, 50, 40, 4, 6, 5], damping: 0.3}\n"
-    "  j: {kind: %s, between: [a.tip, b.%s]}\n"
-    "loads: {twist: {kind: constant, on: a, force: [0, 0, 0], torque: [2, -1.5, 3]}}\n"
-    "split: {one: [a], two: [b]}\n"
-    "cosimulation: {scheme: explicit, start: exact, couplings: {formulation: kinematic, prescribed: %s}}\n"
-    "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-13}}\n";
-
-static const char planar[] =
-    "yoke: 1\n"
-    "gravity: [1, -9.81]\n"
-    "t_end: 0.08\n"
-    "bodies:\n"
-    "  a: {kind: planar, mass: 2, inertia: 0.4, position: [-0.3, 0], frames: {tip: {at: [0.3, 0.1], axis: [%d, 0, "
-    "%d]}}}\n"
-    "  b: {kind: planar, mass: 1, inertia: 0.15, position: [0.4, 0.2],\n"
-    "      frames: {tip: {at: [-0.4, -0.1], axis: [%d, 0, %d]}, cross: {at: [-0.4, -0.1], axis: [0, 1, 0]}, off: [0.1, "
-    "0.2]}}\n"
-    "connections:\n"
-    "  hold1: {kind: bushing, between: [ground, a], stiffness: [60, 40, 0, 0, 0, 7], damping: 0.5}\n"
-    "  hold2: {kind: bushing, between: [ground, b], stiffness: [30, 50, 0, 0, 0, 5], damping: 0.3}\n"
-    "  j: {kind: %s, between: [a.tip, b.%s]}\n"
-    "loads: {twist: {kind: constant, on: a, force: [0, 0], torque: 3}}\n"
-    "split: {one: [a], two: [b]}\n"
-    "cosimulation: {scheme: explicit, start: exact, couplings: {formulation: kinematic, prescribed: %s}}\n"
-    "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-13}}\n";
-
-typedef struct joint_case {
-  const char *kind, *end; /* frame of b */
-  bool        in_plane;   /* between planar bodies too */
-  bool        lying;      /* there with z axes of the frames along x */
-} joint_case;
-
-static const joint_case joints[] = {
-    {"spherical", "tip", true, false},  {"revolute", "tip", true, false},     {"universal", "cross", false, false},
-    {"cylindrical", "tip", true, true}, {"translational", "tip", true, true}, {"planar", "tip", false, false},
-    {"inline", "tip", true, true},      {"orientation", "tip", true, false},  {"fixed", "tip", true, false},
-    {"distance", "off", true, false},   {"inplane", "tip", true, true},       {"perpendicular", "cross", true, true},
-};
-enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]) };
 
 static const char *const in_space[] = {"a.x", "a.y", "a.z",  "a.q1", "a.q2", "a.q3", "a.vy", "b.x",
                                        "b.y", "b.z", "b.q1", "b.q2", "b.q3", "b.vx", "b.wz", NULL};
@@ -92,12 +41,15 @@ static void halved_errors(const char *model, const char *sets, double H, const c
   cosim_close(&whole);
 }
 
-static void joint_model(const joint_case *joint, bool plane, const char *prescribed, char text[TEXT]) {
-  const int lying = joint->lying, standing = !lying;
-  const int n =
-      plane ? snprintf(text, TEXT, planar, lying, standing, lying, standing, joint->kind, joint->end, prescribed)
-            : snprintf(text, TEXT, spatial, joint->kind, joint->end, prescribed);
-  assert_true(n > 0 && n < TEXT);
+/* The model of a joint, coupled by its motion; its first subsystem is "one". */
+static void kinematic_model(const joint_case *joint, bool plane, const char *prescribed, char text[TEXT]) {
+  joint_model(joint, plane, text);
+  const size_t at = strlen(text);
+  const int    n =
+      snprintf(text + at, TEXT - at,
+               "cosimulation: {scheme: explicit, start: exact, couplings: {formulation: kinematic, prescribed: %s}}\n",
+               prescribed);
+  assert_true(n > 0 && (size_t)n < TEXT - at);
 }
 
 static void check_joints(bool plane, const char *sets, double order, double slack) {
@@ -105,7 +57,7 @@ static void check_joints(bool plane, const char *sets, double order, double slac
     if (plane && !joints[j].in_plane) continue;
     char   text[TEXT];
     double err[2];
-    joint_model(&joints[j], plane, "two", text);
+    kinematic_model(&joints[j], plane, "two", text);
     halved_errors(text, sets, 2e-3, plane ? in_plane : in_space, err);
     const double measured = log2(err[0] / err[1]);
     if (!(fabs(measured - order) <= slack))
@@ -142,7 +94,7 @@ static void a_fixed_joint_follows_a_fast_rotation_with_derived_velocities(void *
   (void)state;
   char   text[TEXT];
   double err[2];
-  joint_model(&joints[8], false, "two", text);
+  kinematic_model(joint_named("fixed"), false, "two", text);
   halved_errors(text, "cosimulation.order=3;cosimulation.couplings.motion=derivative", 2e-3, in_space, err);
   CHECK_ORDER(err, 2, 3.0, 0.4);
 }
@@ -152,7 +104,7 @@ static void the_other_side_can_be_prescribed_as_well(void **state) {
   for (int j = 0; j < N_JOINTS; ++j) {
     char   text[TEXT];
     double err[2];
-    joint_model(&joints[j], false, "one", text);
+    kinematic_model(&joints[j], false, "one", text);
     halved_errors(text, "cosimulation.order=1", 2e-3, in_space, err);
     CHECK_ORDER(err, 2, 2.0, 0.5);
   }
@@ -304,7 +256,7 @@ static void all_forces_agree_for_exact_accelerations(void **state) {
   (void)state;
   static const char *const forces[] = {"exact", "reduced", "approximate"};
   char                     spatial_fixed[TEXT];
-  joint_model(&joints[8], false, "two", spatial_fixed);
+  kinematic_model(joint_named("fixed"), false, "two", spatial_fixed);
   const char *const models[] = {spatial_fixed, links};
   for (int m = 0; m < 2; ++m) {
     for (int f = 0; f < 3; ++f) {

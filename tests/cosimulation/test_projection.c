@@ -9,6 +9,7 @@
 #include "../check.h"
 #include "coupling/constraint.h"
 #include "coupling/state_reset.h"
+#include "joint_models.h"
 #include "rig.h"
 
 /* ---- two masses, Li 8.6 ---- */
@@ -305,45 +306,6 @@ static void a_pinned_link_as_displacement_side_is_refused_before_the_run(void **
 
 /* ---- joints between bodies on springs ---- */
 
-static const char spatial[] =
-    "yoke: 1\n"
-    "gravity: [1, -9.81, 2]\n"
-    "t_end: 0.08\n"
-    "bodies:\n"
-    "  a: {kind: rigid, mass: 2, inertia: [0.3, 0.5, 0.4], position: [-0.3, 0, 0],\n"
-    "      frames: {tip: [0.3, 0.1, 0.05]}}\n"
-    "  b: {kind: rigid, mass: 1, inertia: [0.2, 0.1, 0.15], position: [0.4, 0.2, -0.1],\n"
-    "      frames: {tip: [-0.4, -0.1, 0.15], cross: {at: [-0.4, -0.1, 0.15], axis: [1, 0, 0]}, off: [0.1, 0.2, 0.1]}}\n"
-    "connections:\n"
-    "  hold1: {kind: bushing, between: [ground, a], stiffness: [60, 40, 50, 9, 8, 7], damping: 0.5}\n"
-    "  hold2: {kind: bushing, between: [ground, b], stiffness: [30, 50, 40, 4, 6, 5], damping: 0.3}\n"
-    "  j: {kind: %s, between: [a.tip, b.%s]}\n"
-    "loads: {twist: {kind: constant, on: a, force: [0, 0, 0], torque: [2, -1.5, 3]}}\n"
-    "split: {one: [a], two: [b]}\n"
-    "solvers: {default: {kind: dop853, rtol: 1e-13, atol: 1e-14}}\n";
-
-static const char plane[] =
-    "yoke: 1\n"
-    "gravity: [1, -9.81]\n"
-    "t_end: 0.08\n"
-    "bodies:\n"
-    "  a: {kind: planar, mass: 2, inertia: 0.4, position: [-0.3, 0], frames: {tip: [0.3, 0.1]}}\n"
-    "  b: {kind: planar, mass: 1, inertia: 0.15, position: [0.4, 0.2], frames: {tip: [-0.4, -0.1], off: [0.1, 0.2]}}\n"
-    "connections:\n"
-    "  hold1: {kind: bushing, between: [ground, a], stiffness: [60, 40, 0, 0, 0, 7], damping: 0.5}\n"
-    "  hold2: {kind: bushing, between: [ground, b], stiffness: [30, 50, 0, 0, 0, 5], damping: 0.3}\n"
-    "  j: {kind: %s, between: [a.tip, b.%s]}\n"
-    "loads: {twist: {kind: constant, on: a, force: [0, 0], torque: 3}}\n"
-    "split: {one: [a], two: [b]}\n"
-    "solvers: {default: {kind: dop853, rtol: 1e-13, atol: 1e-14}}\n";
-
-static const struct {
-  const char *kind, *end;
-} joints[] = {{"spherical", "tip"},     {"revolute", "tip"}, {"universal", "cross"}, {"cylindrical", "tip"},
-              {"translational", "tip"}, {"planar", "tip"},   {"inline", "tip"},      {"orientation", "tip"},
-              {"fixed", "tip"},         {"distance", "off"}, {"inplane", "tip"},     {"perpendicular", "cross"}};
-enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]), MODEL_TEXT = 2048, MAX_STATES = 32 };
-
 /* Largest |s| / size and |s'| / speed of all joints at macro points. */
 typedef struct gaps {
   const cosim *c;
@@ -370,19 +332,8 @@ static void look_at_gaps(void *user, double t, const double *q, const double *v)
   }
 }
 
-static int states(const cosim *c, double z[MAX_STATES]) {
-  static const char *const planar[] = {"x", "y", "angle", "vx", "vy", "omega", NULL};
-  static const char *const rigid[]  = {"x", "y", "z", "q0", "q1", "q2", "q3", "vx", "vy", "vz", "wx", "wy", "wz", NULL};
-  int                      n        = 0;
-  for (int body = 0; body < 2; ++body) {
-    const char *const *names = c->model->bodies[body].kind == YOKE_BODY_PLANAR ? planar : rigid;
-    for (int i = 0; names[i] != NULL; ++i) {
-      char name[16];
-      snprintf(name, sizeof name, "%s.%s", body == 0 ? "a" : "b", names[i]);
-      z[n++] = cosim_value(c, name);
-    }
-  }
-  return n;
+static bool is_plane(const cosim *c) {
+  return c->model->bodies[0].kind == YOKE_BODY_PLANAR;
 }
 
 typedef struct sided_method {
@@ -402,19 +353,19 @@ static double joint_error(const char *model, const sided_method *m, double H, in
   cosim_open(&c, model, sets);
   cosim_run(&c, 0.0, look_at_gaps, g);
   cosim_expect(&c, YOKE_OK);
-  states(&c, z);
+  states(&c, is_plane(&c), z);
   for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(z[i] - exact[i]));
   cosim_close(&c);
   return largest;
 }
 
 /* Order k + 1 or better against the monolithic run; a joint that is projected is closed. */
-static void check_joint(const char *text, int joint, const sided_method *methods, int n_methods) {
+static void check_joint(const joint_case *joint, bool plane, const sided_method *methods, int n_methods) {
   char   model[MODEL_TEXT];
   double exact[MAX_STATES];
-  snprintf(model, sizeof model, text, joints[joint].kind, joints[joint].end);
+  joint_model(joint, plane, model);
   cosim     reference = cosim_done_monolithic(model, NULL, 0.0);
-  const int n         = states(&reference, exact);
+  const int n         = states(&reference, is_plane(&reference), exact);
   cosim_close(&reference);
   for (int m = 0; m < n_methods; ++m) {
     double last = INFINITY, err = INFINITY;
@@ -425,11 +376,11 @@ static void check_joint(const char *text, int joint, const sided_method *methods
       err   = joint_error(model, &methods[m], ldexp(0.01, -i), n, exact, &g);
       shows = err < 1e-10 || (i > 0 && log2(last / err) > methods[m].order + 1 - 0.35);
       if (strcmp(methods[m].formulation, "projection") == 0 && (g.largest[0] > 1e-12 || g.largest[1] > 1e-12))
-        fail_msg("%s, %s: gaps %g, %g", joints[joint].kind, methods[m].decomposition, g.largest[0], g.largest[1]);
+        fail_msg("%s, %s: gaps %g, %g", joint->kind, methods[m].decomposition, g.largest[0], g.largest[1]);
     }
     if (!shows)
-      fail_msg("%s, %s, %s, k = %d: errors %g, %g", joints[joint].kind, methods[m].formulation,
-               methods[m].decomposition, methods[m].order, last, err);
+      fail_msg("%s, %s, %s, k = %d: errors %g, %g", joint->kind, methods[m].formulation, methods[m].decomposition,
+               methods[m].order, last, err);
   }
 }
 
@@ -446,15 +397,13 @@ enum { N_SIDED = (int)(sizeof sided / sizeof sided[0]) };
 
 static void every_joint_in_space_can_be_followed_by_either_side_or_both(void **state) {
   (void)state;
-  for (int j = 0; j < N_JOINTS; ++j) check_joint(spatial, j, sided, N_SIDED);
+  for (int j = 0; j < N_JOINTS; ++j) check_joint(&joints[j], false, sided, N_SIDED);
 }
 
-static void joints_in_the_plane_can_be_followed_by_either_side_or_both(void **state) {
+static void every_joint_in_the_plane_can_be_followed_by_either_side_or_both(void **state) {
   (void)state;
   for (int j = 0; j < N_JOINTS; ++j) {
-    const char *kind = joints[j].kind;
-    if (strcmp(kind, "revolute") == 0 || strcmp(kind, "fixed") == 0 || strcmp(kind, "distance") == 0)
-      check_joint(plane, j, sided, N_SIDED);
+    if (joints[j].in_plane) check_joint(&joints[j], true, sided, N_SIDED);
   }
 }
 
@@ -500,7 +449,7 @@ static const char hinge_and_ball[] =
 static void joints_with_rows_left_out_can_be_followed(void **state) {
   double    exact[MAX_STATES];
   cosim     reference = cosim_done_monolithic(hinge_and_ball, NULL, 0.0);
-  const int n         = states(&reference, exact);
+  const int n         = states(&reference, is_plane(&reference), exact);
   (void)state;
   cosim_close(&reference);
   for (int m = 0; m < N_SIDED; ++m) {
@@ -723,7 +672,7 @@ int main(void) {
       cmocka_unit_test(the_free_link_of_the_double_pendulum_can_be_the_displacement_side),
       cmocka_unit_test(a_pinned_link_as_displacement_side_is_refused_before_the_run),
       cmocka_unit_test(every_joint_in_space_can_be_followed_by_either_side_or_both),
-      cmocka_unit_test(joints_in_the_plane_can_be_followed_by_either_side_or_both),
+      cmocka_unit_test(every_joint_in_the_plane_can_be_followed_by_either_side_or_both),
       cmocka_unit_test(joints_with_rows_left_out_can_be_followed),
       cmocka_unit_test(projection_closes_a_loop_of_many_subsystems),
       cmocka_unit_test(a_reset_closes_the_joints_at_regular_and_singular_positions),
