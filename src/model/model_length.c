@@ -1,0 +1,108 @@
+#include "model/model_length.h"
+#include "linalg/space.h"
+#include <float.h>
+
+typedef struct box {
+  double low[3], high[3];
+} box;
+
+static void include_point(box *b, const double r[3]) {
+  for (int k = 0; k < 3; ++k) {
+    b->low[k]  = fmin(b->low[k], r[k]);
+    b->high[k] = fmax(b->high[k], r[k]);
+  }
+}
+
+static double per_mass(const yoke_per_mass *x, int i) {
+  return x->each != NULL ? x->each[i] : x->value;
+}
+
+/* A body's frame as the user placed it; masses of a chain lie on the x axis. */
+static void include_frame(const yoke_model *model, const yoke_frame *frame, box *b) {
+  double r[3] = {0.0, 0.0, 0.0}, R[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, arm[3];
+  if (frame->body <= YOKE_FIRST_GHOST) {
+    const yoke_ghost *ghost = &model->ghosts[YOKE_FIRST_GHOST - frame->body];
+    const int         n     = ghost->kind == YOKE_BODY_PLANAR ? 2 : ghost->kind == YOKE_BODY_MASS1D ? 1 : 3;
+    for (int k = 0; k < n; ++k) r[k] = ghost->p[k]; /* the port's own origin */
+    include_point(b, r);
+    return;
+  }
+  if (frame->body != YOKE_GROUND) {
+    const yoke_body *body = &model->bodies[frame->body];
+    vec3_copy(r, body->position);
+    if (body->kind == YOKE_BODY_CHAIN) vec3_set(r, per_mass(&body->chain->x0, frame->mass), 0.0, 0.0);
+    if (body->kind == YOKE_BODY_RIGID) quaternion_rotation(R, body->orientation);
+    if (body->kind == YOKE_BODY_PLANAR) {
+      R[0] = R[4] = cos(body->angle);
+      R[3]        = sin(body->angle);
+      R[1]        = -R[3];
+    }
+  }
+  mat3_apply(arm, R, frame->origin);
+  vec3_add(r, 1.0, arm);
+  include_point(b, r);
+}
+
+static void include_chain(const yoke_chain *chain, box *b) {
+  for (int i = 0; i < chain->n; ++i) {
+    const double r[3] = {per_mass(&chain->x0, i), 0.0, 0.0};
+    include_point(b, r);
+  }
+}
+
+static double diagonal(const yoke_model *model) {
+  box    b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  double edge[3];
+  for (int i = 0; i < model->n_bodies; ++i) {
+    if (model->bodies[i].kind == YOKE_BODY_CHAIN) {
+      include_chain(model->bodies[i].chain, &b);
+    } else {
+      include_point(&b, model->bodies[i].position);
+    }
+  }
+  for (int f = 0; f < model->n_frames; ++f) {
+    if (model->frames[f].body >= 0) include_frame(model, &model->frames[f], &b);
+  }
+  for (int c = 0; c < model->n_connections; ++c) {
+    for (int side = 0; side < 2; ++side) include_frame(model, &model->frames[model->connections[c].frame[side]], &b);
+  }
+  for (int k = 0; k < 3; ++k) edge[k] = b.high[k] >= b.low[k] ? b.high[k] - b.low[k] : 0.0;
+  return vec3_norm(edge);
+}
+
+/* sqrt(I / m) of the largest principal share of inertia. */
+static double largest_gyration(const yoke_model *model) {
+  double largest = 0.0;
+  for (int i = 0; i < model->n_bodies; ++i) {
+    const yoke_body *body = &model->bodies[i];
+    if (body->kind != YOKE_BODY_RIGID && body->kind != YOKE_BODY_PLANAR) continue;
+    const double inertia = body->kind == YOKE_BODY_PLANAR
+                               ? body->inertia[8]
+                               : (body->inertia[0] + body->inertia[4] + body->inertia[8]) / 2;
+    if (body->mass > 0.0) largest = fmax(largest, sqrt(inertia / body->mass));
+  }
+  return largest;
+}
+
+static double largest_speed(const yoke_model *model) {
+  double largest = 0.0;
+  for (int i = 0; i < model->n_bodies; ++i) {
+    const yoke_body *body = &model->bodies[i];
+    if (body->kind == YOKE_BODY_CHAIN) {
+      for (int k = 0; k < body->chain->n; ++k) largest = fmax(largest, fabs(per_mass(&body->chain->v0, k)));
+    } else {
+      largest = fmax(largest, vec3_norm(body->velocity));
+    }
+  }
+  return largest;
+}
+
+double yoke_model_length(const yoke_model *model) {
+  const double across = diagonal(model), gyration = largest_gyration(model);
+  const double length[] = {across > 1e-9 * gyration ? across : 0.0, gyration,
+                           largest_speed(model) * (model->t_end - model->t_start)};
+  for (size_t i = 0; i < sizeof length / sizeof length[0]; ++i) {
+    if (length[i] >= DBL_MIN && isfinite(length[i])) return length[i];
+  }
+  return 1.0;
+}
