@@ -17,6 +17,7 @@ static double measure(const char *const *sets, const char *solver, const double 
     printf("%-10s %8.0e %12.2e %10.3f %8lld %8lld %14.2f\n", solver, rtol[k], runs[k].error, runs[k].seconds,
            (long long)runs[k].counters.steps, (long long)runs[k].counters.evaluations, price);
     fflush(stdout);
+    bench_figure(runs[k].seconds, "s", runs[k].error, "pendulum chain, %d rods, %s %.0e", N_BODIES, solver, rtol[k]);
   }
   return per_body_step;
 }
@@ -25,20 +26,21 @@ int main(void) {
   const char *const sets[]             = {"parameters.N=1000", "output.every=1",
                                           "output.select=[\"rod[*].x\", \"rod[*].y\", \"rod[*].v*\"]", NULL};
   const double      rtol[N_TOLERANCES] = {1e-4, 1e-6, 1e-8};
+  const int         repeats            = bench_is_quick() ? 2 : 5;
   printf("pendulum chain, %d rigid bodies, 1 s\n", N_BODIES);
   printf("%-10s %8s %12s %10s %8s %8s %14s\n", "solver", "rtol", "error", "seconds", "steps", "evals", "us/body-step");
   bench_run    reference = bench_model("examples/pendulum-chain.yaml", sets, "dop853", 1e-12, 1);
   bench_run    own[N_TOLERANCES], abm[N_TOLERANCES], dopri5[N_TOLERANCES];
-  const double auto_price   = measure(sets, "auto", rtol, 2, &reference, own);
-  const double abm_price    = measure(sets, "abm", rtol, 2, &reference, abm);
-  const double dopri5_price = measure(sets, "dopri5", rtol, 1, &reference, dopri5);
+  const double auto_price   = measure(sets, "auto", rtol, repeats, &reference, own);
+  const double abm_price    = measure(sets, "abm", rtol, repeats, &reference, abm);
+  const double dopri5_price = measure(sets, "dopri5", rtol, repeats, &reference, dopri5);
   printf("at rtol 1e-6: abm %.2f us per body and step, dopri5 %.2f, auto (dop853) %.2f (goal 6)\n", abm_price,
          dopri5_price, auto_price);
 #ifdef YOKE_WITH_SUNDIALS
   const double loose[N_TOLERANCES] = {1e-3, 1e-4, 1e-5};
   bench_run    ida[N_TOLERANCES];
-  measure(sets, "ida", loose, 1, &reference, ida);
-  for (int k = 0; k < N_TOLERANCES; ++k) {
+  if (!bench_is_quick()) measure(sets, "ida", loose, 1, &reference, ida);
+  for (int k = 0; k < N_TOLERANCES && !bench_is_quick(); ++k) {
     printf("at error %.1e: auto takes %.3f of IDA's time, abm %.3f (goal 0.8)\n", ida[k].error,
            bench_time_at(own, N_TOLERANCES, ida[k].error) / ida[k].seconds,
            bench_time_at(abm, N_TOLERANCES, ida[k].error) / ida[k].seconds);

@@ -1,5 +1,5 @@
 /* Where the couplings begin anew: behind a jump of a load and behind an event that sets velocities they go on from the right-hand limit,
- * and nothing of what lies before is continued. Samples between macro points follow the motion. */
+ * and nothing of what lies before is continued. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -173,52 +173,10 @@ static void an_event_costs_no_order(void **state) {
       {"cosimulation.order=2;cosimulation.couplings.decomposition=force/displacement", 2.8},
       {"cosimulation.order=2;cosimulation.couplings.decomposition=displacement/displacement", 2.8},
       {"cosimulation.scheme=explicit;cosimulation.order=1", 1.7},
+      {"cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.predictor=acceleration", 1.7},
+      {"cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.predictor=acceleration-relaxed", 1.7},
   };
   check_orders(STOPPED, sizeof rows / sizeof *rows, rows, "1e-3", "5e-4");
-}
-
-/* ---- samples between macro points ---- */
-
-/* Forces that rise with time make positions cubic and velocities quadratic: nothing is lost between macro points. The link is slack. */
-#define RISING                                                                                                         \
-  "yoke: 1\n"                                                                                                          \
-  "t_end: 0.5\n"                                                                                                       \
-  "bodies:\n"                                                                                                          \
-  "  m1: {kind: mass1d, mass: 1, x: 0.3, v: -2}\n"                                                                     \
-  "  m2: {kind: mass1d, mass: 2, x: -0.1, v: 1}\n"                                                                     \
-  "connections:\n"                                                                                                     \
-  "  link: {kind: spring-damper, between: [m1, m2], stiffness: 0, damping: 0, free_length: 0}\n"                       \
-  "loads:\n"                                                                                                           \
-  "  f1: {kind: expression, on: m1, force: 5 + 60*t}\n"                                                                \
-  "  f2: {kind: expression, on: m2, force: -8 + 36*t}\n"                                                               \
-  "split: {a: [m1], b: [m2]}\n"                                                                                        \
-  "cosimulation: {scheme: explicit, order: 0, step: 0.1}\n"                                                            \
-  "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-14}}\n"                                                     \
-  "output: {every: 0.0125, select: [m1.x, m1.v, m2.x, m2.v]}\n"
-
-static yoke_status check_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
-                                int order) {
-  int *n = user;
-  (void)counters, (void)h, (void)order;
-  CHECK_NEAR(outputs[0], 0.3 - 2.0 * t + 2.5 * t * t + 10.0 * t * t * t, 1e-12);
-  CHECK_NEAR(outputs[1], -2.0 + 5.0 * t + 30.0 * t * t, 1e-12);
-  CHECK_NEAR(outputs[2], -0.1 + t - 2.0 * t * t + 3.0 * t * t * t, 1e-12);
-  CHECK_NEAR(outputs[3], 1.0 - 4.0 * t + 9.0 * t * t, 1e-12);
-  ++*n;
-  return YOKE_OK;
-}
-
-static void samples_between_macro_points_hit_a_cubic_motion(void **state) {
-  (void)state;
-  int             n    = 0;
-  const yoke_sink sink = {.user = &n, .sample = check_sample};
-  cosim           c;
-  cosim_open(&c, RISING, NULL);
-  cosim_expect(&c, YOKE_OK);
-  c.status = yoke_simulation_run(c.simulation, c.model->t_end, &sink, &c.summary, c.ctx);
-  cosim_expect(&c, YOKE_OK);
-  assert_int_equal(n, 41);
-  cosim_close(&c);
 }
 
 int main(void) {
@@ -227,7 +185,6 @@ int main(void) {
       cmocka_unit_test(a_jump_costs_no_order),
       cmocka_unit_test(behind_an_event_the_coupling_has_the_force_of_the_new_velocities),
       cmocka_unit_test(an_event_costs_no_order),
-      cmocka_unit_test(samples_between_macro_points_hit_a_cubic_motion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
