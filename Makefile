@@ -36,8 +36,9 @@ verify: setup-all tidy
 	@scripts/test minimal tsan
 	@scripts/valgrind
 
+# BENCH="--quick", BENCH="--against main", ...: bench/run says what there is.
 bench: build
-	@bench/run
+	@bench/run $(BENCH)
 
 # The pictures of docs/stability.md.
 figures: build

@@ -3,23 +3,13 @@
 #ifndef YOKE_BENCH_H
 #define YOKE_BENCH_H
 
+#include "figure.h"
 #include "master/simulation.h"
 #include <yoke/model.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BENCH_MAX_RUNS = 16, BENCH_MAX_SETS = 12 };
-
-/* Time of this process: other programs on the machine disturb it little, and no benchmark here waits or has threads. */
-static inline double bench_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 typedef struct bench_run {
   double        seconds; /* minimum over repeats, stepping only */

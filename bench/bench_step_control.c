@@ -126,6 +126,8 @@ static result measure(const trial *one, const span *part, samples *s) {
   printf(" %10lld %9lld %8lld %10.2e %8.1f\n", (long long)r.integrations, (long long)r.steps, (long long)r.rejected,
          r.mean, r.seconds);
   fflush(stdout);
+  bench_figure(r.seconds, "s", r.error, "step control, %s, order %s, %s, %s", one->scheme, one->order, one->step,
+               part->t_end);
   return r;
 }
 

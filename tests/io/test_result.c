@@ -13,7 +13,7 @@
 #include <yoke/result.h>
 #include <locale.h>
 #ifdef YOKE_WITH_HDF5
-#include <hdf5.h>
+#include "hdf5_read.h"
 #endif
 #include <math.h>
 #include <signal.h>
@@ -260,19 +260,6 @@ static void hdf5_tells_about_its_run(void **state) {
   assert_false(facts.is_open_for_writing);
   assert_string_equal(yoke_result_unit(result, 1), "m/s");
   yoke_result_close(&result);
-}
-
-/* Numbers of one dataset, at most n; gives how many it holds. */
-static int read_dataset(const char *path, const char *name, int n, double *values) {
-  hid_t     file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), dataset = H5Dopen2(file, name, H5P_DEFAULT);
-  hid_t     space = H5Dget_space(dataset);
-  const int count = (int)H5Sget_simple_extent_npoints(space);
-  assert_true(count <= n);
-  assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-  H5Sclose(space);
-  H5Dclose(dataset);
-  H5Fclose(file);
-  return count;
 }
 
 /* 3 subsystems, 2 channels, 7 macro steps and 5 output rows. */
