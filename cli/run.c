@@ -95,6 +95,35 @@ static void print_result_files(FILE *file, const yoke_run_summary *s) {
   }
 }
 
+/* "residuals    position 1.2e-09 m (held), force 0.003 N (small); 0 steps not converged" */
+static void print_residuals(FILE *file, const yoke_run_summary *s) {
+  const char *before = "residuals    ";
+  for (int k = 0; k < YOKE_N_RESIDUAL_KINDS; ++k) {
+    const yoke_residual_summary *r = &s->residuals[k];
+    if (!r->exists) continue;
+    fprintf(file, "%s%s %.3g %s (%s)", before, yoke_residual_name(k), r->largest, yoke_residual_unit_name(k),
+            yoke_residual_verdict(r->share));
+    before = ", ";
+  }
+  fprintf(file, "%s%lld %s not converged\n", before[0] == ',' ? "; " : before, (long long)s->unconverged,
+          plural(s->unconverged, "step", "steps"));
+}
+
+static void json_residuals(json *j, const yoke_run_summary *s) {
+  json_begin(j, "residuals", '{');
+  for (int k = 0; s->is_split && k < YOKE_N_RESIDUAL_KINDS; ++k) {
+    const yoke_residual_summary *r = &s->residuals[k];
+    if (!r->exists) continue;
+    json_begin(j, yoke_residual_name(k), '{');
+    json_number(j, "largest", r->largest);
+    json_text(j, "unit", yoke_residual_unit_name(k));
+    json_number(j, "share", r->share);
+    json_text(j, "verdict", yoke_residual_verdict(r->share));
+    json_end(j, '}');
+  }
+  json_end(j, '}');
+}
+
 static void print_split(FILE *file, const yoke_run_summary *s) {
   const double steps = s->macro_steps > 0 ? (double)s->macro_steps : 1.0;
   fprintf(file, "split        %d %s, %d %s of %d %s\n", s->n_subsystems,
@@ -111,8 +140,7 @@ static void print_split(FILE *file, const yoke_run_summary *s) {
           (long long)s->macro_steps, (long long)s->rejected_macro_steps, (double)s->iterations / steps,
           (long long)s->integrations);
   if (s->control[0] || s->rejected_macro_steps > 0) print_steps(file, 12, &s->report);
-  fprintf(file, "couplings    largest residual %.3g, %lld %s not converged\n", s->residual, (long long)s->unconverged,
-          plural(s->unconverged, "step", "steps"));
+  print_residuals(file, s);
 }
 
 static void print_summary(FILE *file, const yoke_run_summary *s) {
@@ -160,6 +188,7 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_whole(j, "integrations", s->integrations);
   json_whole(j, "unconverged", s->unconverged);
   json_number(j, "residual", s->is_split ? s->residual : (double)NAN);
+  json_residuals(j, s);
 }
 
 static void print_json(const yoke_context *ctx, const char *path, const yoke_run_options *options,

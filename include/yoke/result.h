@@ -32,8 +32,8 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
 
 /* Macro steps of a split run: how long they are, and what made them shorter. */
 enum {
-  YOKE_N_REJECTED = 4, /* reasons that throw a trial away: error, corrector, non-finite, event */
-  YOKE_N_REASONS  = 6, /* and those that only shorten a step: switch, end */
+  YOKE_N_REJECTED = 5, /* reasons that throw a trial away: error, corrector, non-finite, event, gap */
+  YOKE_N_REASONS  = 7, /* and those that only shorten a step: switch, end */
   YOKE_N_DEGREES  = 6
 };
 typedef struct yoke_step_report {

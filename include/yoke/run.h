@@ -48,6 +48,19 @@ typedef struct yoke_run_options {
 
 yoke_run_options yoke_run_options_default(void);
 
+/* What the couplings of a split run left open at macro points, by kind. Angles count as lengths, times the length of the model. */
+enum { YOKE_N_RESIDUAL_KINDS = 5 };
+typedef struct yoke_residual_summary {
+  bool   exists;  /* a coupling has conditions of this kind */
+  double largest; /* of all accepted steps */
+  /* Motions: largest / (L, L/H, L/H^2) with the length L of the model and the step H that left it. Forces and moments: in units of
+   * the largest of the run. */
+  double share;
+} yoke_residual_summary;
+const char *yoke_residual_name(int kind);        /* "position", "velocity", "acceleration", "force", "moment" */
+const char *yoke_residual_unit_name(int kind);   /* "m", "m/s", "m/s^2", "N", "N*m" */
+const char *yoke_residual_verdict(double share); /* "held" to 1e-6, "small" to 1e-3, else "large" */
+
 typedef struct yoke_run_summary {
   char            *name;       /* of the model; NULL when it could not be read */
   char             solver[24]; /* as asked for: "auto" */
@@ -79,10 +92,11 @@ typedef struct yoke_run_summary {
   yoke_step_report report;       /* of the macro steps, by reason and degree */
   int64_t          iterations;   /* corrector passes of all macro steps */
   int64_t          integrations; /* of subsystems over a macro step, perturbed ones included */
-  int64_t          unconverged;  /* macro steps accepted at the noise of the solvers */
-  double           residual;     /* largest violation of a coupling condition in an accepted macro step */
-  int              n_print;
-  double          *print_values; /* [n_print], those of options->print at time t; NaN: not known */
+  int64_t          unconverged;  /* macro steps accepted although their conditions do not hold as they should */
+  double           residual; /* largest violation of a coupling condition in an accepted macro step, in mixed units */
+  yoke_residual_summary residuals[YOKE_N_RESIDUAL_KINDS]; /* the same by kind */
+  int                   n_print;
+  double               *print_values; /* [n_print], those of options->print at time t; NaN: not known */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

@@ -16,6 +16,7 @@ extern "C" {
   X(YOKE_NOT_CONVERGED, 1, 4, "an iteration did not converge")                                                         \
   X(YOKE_NON_FINITE, 2, 5, "a value is not finite")                                                                    \
   X(YOKE_SINGULAR, 3, 4, "a matrix is singular")                                                                       \
+  X(YOKE_JOINT_OPEN, 4, 5, "a joint is open by more than its tolerance")                                               \
   X(YOKE_E_DIFFERENT, -1, 1, "compared results differ")                                                                \
   X(YOKE_E_USAGE, -2, 2, "wrong usage")                                                                                \
   X(YOKE_E_MODEL, -3, 3, "the model cannot be used")                                                                   \

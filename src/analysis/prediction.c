@@ -47,20 +47,19 @@ static double limit_below(yoke_stability *s, double unstable, yoke_context *ctx)
 static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stability_point *point, double limit) {
   char about[80] = "";
   if (yoke_stability_is_linearized(s)) snprintf(about, sizeof about, " about the rest state near its start");
-  const char *coupling = point->coupling[0] != '\0' ? point->coupling : "?";
+  char who[160] = "errors grow"; /* of no coupling in particular */
+  if (point->coupling[0] != '\0') snprintf(who, sizeof who, "coupling '%.120s' grows", point->coupling);
   if (limit > 0.0) {
-    yoke_warn(
-        ctx,
-        "macro step %.6g s is predicted unstable%s: coupling '%s' grows by a factor of %.6g per step; the largest "
-        "stable step is about %.3g s (yoke stability tells more, --no-predict skips this)",
-        point->H, about, coupling, point->rho, limit);
+    yoke_warn(ctx,
+              "macro step %.6g s is predicted unstable%s: %s by a factor of %.6g per step; the largest "
+              "stable step is about %.3g s (yoke stability tells more, --no-predict skips this)",
+              point->H, about, who, point->rho, limit);
   } else {
-    yoke_warn(
-        ctx,
-        "macro step %.6g s is predicted unstable%s: coupling '%s' grows by a factor of %.6g per step, and no smaller "
-        "step was found to be stable; use a lower order, another formulation, or scheme semi-implicit (yoke "
-        "stability tells more, --no-predict skips this)",
-        point->H, about, coupling, point->rho);
+    yoke_warn(ctx,
+              "macro step %.6g s is predicted unstable%s: %s by a factor of %.6g per step, and no smaller "
+              "step was found to be stable; use a lower order, another formulation, or scheme semi-implicit (yoke "
+              "stability tells more, --no-predict skips this)",
+              point->H, about, who, point->rho);
   }
 }
 
@@ -71,8 +70,8 @@ void yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
   if (model->n_parts == 0 || !(model->cosimulation.step > 0.0) || n_states(model) > MAX_STATES) return;
   if (yoke_context_create(&quiet) != YOKE_OK) return;
   if (yoke_stability_create(quiet, model, MAX_ROWS, &s) == YOKE_OK &&
-      yoke_stability_at(s, 0.0, &point, quiet) == YOKE_OK && !yoke_stability_is_stable(&point, tolerance) &&
-      growth(model, &point) > log(10.0)) {
+      yoke_stability_at(s, fmin(model->cosimulation.step, model->t_end - model->t_start), &point, quiet) == YOKE_OK &&
+      !yoke_stability_is_stable(&point, tolerance) && growth(model, &point) > log(10.0)) {
     warn(ctx, s, &point, limit_below(s, point.H, quiet));
   }
   yoke_stability_destroy(&s);

@@ -289,6 +289,8 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
 static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   yoke_whole_model whole;
   YOKE_TRY(yoke_split_settings(ctx, s->model, &s->settings, &s->H));
+  s->settings.corrections     = 1;   /* the map is linear: one correction solves it */
+  s->settings.joint_tolerance = 0.0; /* it is probed with states that are far off */
   YOKE_TRY(yoke_exec_create(ctx, "serial", 1, &s->exec));
   YOKE_TRY(yoke_whole_model_create(ctx, s->model, 0, NULL, &whole));
   yoke_status status = YOKE_OK;

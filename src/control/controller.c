@@ -246,6 +246,7 @@ static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped
 
 static yoke_reduction reason_of(yoke_status status) {
   if (status == YOKE_OK) return YOKE_REDUCED_BY_ERROR;
+  if (status == YOKE_JOINT_OPEN) return YOKE_REDUCED_BY_GAP;
   return status == YOKE_NON_FINITE || status == YOKE_E_UNSTABLE ? YOKE_REDUCED_BY_NON_FINITE
                                                                 : YOKE_REDUCED_BY_CORRECTOR;
 }
@@ -266,6 +267,16 @@ static double least_step(const yoke_controller *c) {
 static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_status status, double H,
                              yoke_context *ctx) {
   const double t = yoke_graph_t(c->graph);
+  if (status == YOKE_JOINT_OPEN) {
+    char joint[300];
+    yoke_graph_open_joint(c->graph, joint, sizeof joint);
+    return yoke_fail(
+        ctx, YOKE_E_UNSTABLE,
+        "step control: the macro step from t = %.9g s fell below %.3g s, and with %.3g s %s; use %s, another "
+        "formulation, or a larger cosimulation.joint_tolerance if that gap is meant",
+        t, least_step(c), H, joint,
+        strcmp(yoke_graph_settings(c->graph)->scheme, "implicit") == 0 ? "a lower order" : "scheme implicit");
+  }
   if (status != YOKE_OK)
     return yoke_fail(
         ctx, YOKE_E_STEP_TOO_SMALL,
@@ -278,6 +289,17 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
       "%.3g times its tolerance, most of it at coupling '%s'; use a larger cosimulation.step.rtol or atol, "
       "a smaller cosimulation.step.min, tighter solvers, or another scheme",
       t, least_step(c), H, v->error, yoke_graph_wire_name(c->graph, v->worst));
+}
+
+/* A joint is open, and a subsystem cannot go back to try a shorter step. */
+static yoke_status too_wide(const yoke_controller *c, double H, yoke_context *ctx) {
+  char joint[300];
+  yoke_graph_open_joint(c->graph, joint, sizeof joint);
+  return yoke_fail(
+      ctx, YOKE_E_UNSTABLE,
+      "step control: behind the macro step of %.3g s from t = %.9g s %s, and a subsystem cannot go back; use a "
+      "smaller cosimulation.step.max or cosimulation.step.rtol",
+      H, yoke_graph_t(c->graph), joint);
 }
 
 /* The messages of the last trial belong to the run now. */
@@ -328,7 +350,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     *statistics = total;
     if (!is_worth_another(c, status)) {
       tell(c, ctx);
-      return status;
+      return status == YOKE_JOINT_OPEN ? too_wide(c, H, ctx) : status;
     }
     judge(c, status, &v);
     if (v.accepted && c->end != NULL) {
@@ -343,7 +365,9 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     if (v.accepted) {
       yoke_estimator_accept(&c->estimator, c->graph);
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
-      total.residual  = one.residual;
+      total.residual = one.residual;
+      memcpy(total.residuals, one.residuals, sizeof total.residuals);
+      memcpy(total.sizes, one.sizes, sizeof total.sizes);
       total.converged = one.converged;
       total.degree    = v.tried;
       total.error     = v.error;

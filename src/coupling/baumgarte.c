@@ -174,6 +174,10 @@ static void baumgarte_residual(const void *object, const yoke_coupling_view *vie
   yoke_constraint_residual(&self->constraint, view, &sums, c);
 }
 
+static yoke_residual_unit baumgarte_unit(const void *object, int c) {
+  return yoke_constraint_unit(&((const baumgarte *)object)->constraint, 1, c);
+}
+
 static void baumgarte_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                                double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   const baumgarte    *self = object;
@@ -213,6 +217,7 @@ const yoke_formulation_ops baumgarte_ops = {
     .layout       = baumgarte_layout,
     .n_conditions = baumgarte_n_conditions,
     .residual     = baumgarte_residual,
+    .unit         = baumgarte_unit,
     .jacobian     = baumgarte_jacobian,
     .holds        = baumgarte_holds,
     .error_rule   = baumgarte_error_rule,

@@ -495,6 +495,12 @@ static void constitutive_residual(const void *object, const yoke_coupling_view *
   for (int j = 0; j < self->n_extended; ++j) c[self->n + j] = extension_residual(self, view, rate, self->extended[j]);
 }
 
+static yoke_residual_unit constitutive_unit(const void *object, int c) {
+  const constitutive *self = object;
+  if (c >= self->n) return (yoke_residual_unit){YOKE_RESIDUAL_NONE, false};
+  return yoke_channel_unit(&self->channel[c], self->kind, NULL);
+}
+
 static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
                                 double *u) {
   const constitutive *self = object;
@@ -712,6 +718,7 @@ const yoke_formulation_ops constitutive_ops = {
     .layout       = constitutive_layout,
     .n_conditions = constitutive_n_conditions,
     .residual     = constitutive_residual,
+    .unit         = constitutive_unit,
     .jacobian     = constitutive_jacobian,
     .update       = constitutive_update,
     .error_rule   = constitutive_error_rule,

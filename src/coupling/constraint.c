@@ -165,11 +165,6 @@ static motion_need joint_needs(const yoke_constraint *self, int side) {
   return sum;
 }
 
-/* Is component k of p a coordinate of the origin, else it belongs to the orientation. */
-static bool is_position(yoke_body_kind kind, int k) {
-  return k < 3 && yoke_port_freedom(kind, k) < 3;
-}
-
 /* Multipliers of a joint whose sides are not both displaced: they enter the force sides. */
 static void add_multiplier(yoke_constraint *self, int i, bool extended) {
   yoke_channel *channel = &self->channel[self->n_channels];
@@ -214,7 +209,7 @@ static void add_copies(yoke_constraint *self, int side) {
   const motion_need    need = joint_needs(self, 1 - side);
   const yoke_body_kind kind = self->kind[side];
   for (int k = 0; k < yoke_port_n_p(kind); ++k) {
-    if (is_position(kind, k) ? need.p.position : need.p.orientation) add_copy(self, side, YOKE_ENTRY_COPY_P, k);
+    if (yoke_port_p_turns(kind, k) ? need.p.orientation : need.p.position) add_copy(self, side, YOKE_ENTRY_COPY_P, k);
   }
   for (int k = 0; k < yoke_port_n_v(kind); ++k) {
     if (yoke_port_freedom(kind, k) < 3 ? need.v.position : need.v.orientation)
@@ -303,17 +298,22 @@ static double dot12(const double *a, const double *b) {
   return sum;
 }
 
-void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2],
-                            double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
+void yoke_joint_levels(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                       double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
   frames x;
-  frames_set(self, y, &x);
-  for (int i = 0; i < self->n_rows; ++i) {
-    const yoke_row *row = &self->joint->row[i];
+  joint_frames_set(joint, kind, y, &x);
+  for (int i = 0; i < joint->n; ++i) {
+    const yoke_row *row = &joint->row[i];
     double          grad[12];
-    level[0][i] = yoke_row_gradient(row, &x.link, grad) - self->joint->offset[i];
+    level[0][i] = yoke_row_gradient(row, &x.link, grad) - joint->offset[i];
     level[1][i] = yoke_row_rate(grad, &x.link);
     level[2][i] = dot12(grad, x.A) + yoke_row_gamma(row, &x.link);
   }
+}
+
+void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2],
+                            double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
+  yoke_joint_levels(self->joint, self->kind, y, level);
 }
 
 /* |s| counts in units of the two positions, |s'| in units of the two velocities. */
@@ -509,6 +509,20 @@ static void add_p_rate_slopes(yoke_body_kind kind, const double *y, int k, doubl
     yoke_port_tangent(kind, unit, T);
     for (int j = 3; j < nv; ++j) dy[q] += weight * T[k * nv + j] * y[np + j];
   }
+}
+
+yoke_residual_unit yoke_constraint_unit(const yoke_constraint *self, int n_sums, int c) {
+  const yoke_residual_unit none = {YOKE_RESIDUAL_NONE, false};
+  c -= n_sums * n_sum_rows(self);
+  if (c < 0) return none;
+  if (c < n_reaction_rows(self)) {
+    const bool is_force = yoke_row_is_length(&self->joint->row[c]);
+    return (yoke_residual_unit){is_force ? YOKE_RESIDUAL_FORCE : YOKE_RESIDUAL_MOMENT, false};
+  }
+  c -= n_reaction_rows(self);
+  const int per_copy = self->copy_rule == YOKE_COPY_PARABOLA ? 2 : 1;
+  if (c % per_copy != 0) return none; /* the mean over the step */
+  return yoke_channel_unit(&self->channel[self->i_copies + c / per_copy], self->kind, self->joint);
 }
 
 void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,

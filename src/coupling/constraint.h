@@ -77,7 +77,10 @@ int  yoke_constraint_channels(const yoke_constraint *constraint, yoke_channel *o
 bool yoke_constraint_is_copy(const yoke_constraint *constraint, int channel);
 void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, yoke_layout *out);
 
-/* s, s', s'' of every row, level[l][row]. */
+/* s, s', s'' of every row of a joint between two ports, level[l][row]. */
+void yoke_joint_levels(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+                       double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
+/* The same of a constraint's own. */
 void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
                             double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
 
@@ -85,12 +88,14 @@ void yoke_constraint_levels(const yoke_constraint *constraint, const double *con
 int yoke_constraint_reset_rows(const yoke_constraint *constraint, const double *const y[2], yoke_reset_rows *out);
 
 /* Conditions: row by row and sum by sum, then reactions row by row, then copy by copy; and their derivatives (analytic). */
-int  yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);
-void yoke_constraint_residual(const yoke_constraint *constraint, const yoke_coupling_view *view,
-                              const yoke_row_sums *sums, double *c);
-void yoke_constraint_jacobian(const yoke_constraint *constraint, const yoke_coupling_view *view,
-                              const yoke_row_sums *sums, double *dc_du, double *dc_du_dot, double *dc_du_integral,
-                              double *dc_dy1, double *dc_dy2);
+int                yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);
+void               yoke_constraint_residual(const yoke_constraint *constraint, const yoke_coupling_view *view,
+                                            const yoke_row_sums *sums, double *c);
+/* What condition c of a formulation with n_sums sums per row compares (formulation.h). Sums of levels have no unit of their own. */
+yoke_residual_unit yoke_constraint_unit(const yoke_constraint *constraint, int n_sums, int c);
+void               yoke_constraint_jacobian(const yoke_constraint *constraint, const yoke_coupling_view *view,
+                                            const yoke_row_sums *sums, double *dc_du, double *dc_du_dot, double *dc_du_integral,
+                                            double *dc_dy1, double *dc_dy2);
 
 /* formulation.h, `consistent`: s'' = 0 for the multipliers, copies from their originals. */
 int yoke_constraint_consistent(const yoke_constraint *constraint, const double *const y[2], double *u, double *c,

@@ -130,6 +130,23 @@ typedef struct yoke_force_rows {
   double L[2][YOKE_COUPLING_MAX_ROWS][YOKE_PORT_MAX_V]; /* gradients in the components of the ports' velocities */
 } yoke_force_rows;
 
+/* What a number that should vanish at a macro point is compared in. Angles count as lengths, times the model's length. */
+typedef enum yoke_residual_kind {
+  YOKE_RESIDUAL_POSITION,     /* [m] */
+  YOKE_RESIDUAL_VELOCITY,     /* [m/s] */
+  YOKE_RESIDUAL_ACCELERATION, /* [m/s^2] */
+  YOKE_RESIDUAL_FORCE,        /* [N] */
+  YOKE_RESIDUAL_MOMENT,       /* [Nm] */
+  YOKE_N_RESIDUALS,
+  YOKE_RESIDUAL_NONE =
+      YOKE_N_RESIDUALS /* none of these: derivatives and integrals of laws, levels of joints (joint_gap.h) */
+} yoke_residual_kind;
+
+typedef struct yoke_residual_unit {
+  yoke_residual_kind kind;
+  bool               is_turn; /* [rad], [rad/s], [rad/s^2] */
+} yoke_residual_unit;
+
 /* How step control estimates the error of a step with this coupling (trial.h). */
 typedef struct yoke_error_rule {
   bool end_value;         /* end layout whose end value is found by the conditions: Kraft's constants hold */
@@ -159,6 +176,8 @@ typedef struct yoke_formulation_ops {
   /* As many as the unknown nodes of all channels. */
   int (*n_conditions)(const void *self);
   void (*residual)(const void *self, const yoke_coupling_view *view, double *c);
+  /* What condition c compares, for the report. NULL: nothing that has a unit of its own. */
+  yoke_residual_unit (*unit)(const void *self, int c);
   /* dc/du, dc/du_dot, dc/du_integral, each [n_conditions, n_channels]; dc/dy of side s [n_conditions, n_y]. */
   void (*jacobian)(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                    double *dc_du_integral, double *dc_dy1, double *dc_dy2);
@@ -211,6 +230,10 @@ typedef struct yoke_formulation_ops {
    * accelerations: c [n] and its derivatives [n, n_y] by the outputs of both ports. NULL: `update` gives all values. */
   int (*consistent)(const void *self, const double *const y[2], double *u, double *c, double *dc_dy1, double *dc_dy2);
 } yoke_formulation_ops;
+
+/* What the value of a channel is. `joint`: of its rows; NULL: a force element. */
+yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_body_kind kind[2],
+                                     const yoke_joint_element *joint);
 
 /* The list (formulation_list.def). */
 int                         yoke_formulation_n(void);

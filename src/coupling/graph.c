@@ -2,6 +2,8 @@
 #include "coupling/comparison.h"
 #include "coupling/correction.h"
 #include "coupling/joint_forces.h"
+#include "coupling/joint_gap.h"
+#include "coupling/residuals.h"
 #include "coupling/state_reset.h"
 
 #include "base/text.h"
@@ -272,19 +274,23 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   const size_t n    = (size_t)g->n_w;
   g->w              = yoke_allocate(n, sizeof(double));
   g->w_predicted    = yoke_allocate(n, sizeof(double));
+  g->w_before       = yoke_allocate(n, sizeof(double));
   g->c              = yoke_allocate(n, sizeof(double));
   g->delta          = yoke_allocate(n, sizeof(double));
   g->delta_previous = yoke_allocate(n, sizeof(double));
   g->delta_set      = yoke_allocate(n, sizeof(double));
+  g->units          = yoke_allocate(n, sizeof *g->units);
   const size_t nnz  = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
   g->J              = yoke_allocate((size_t)g->n_sets * nnz, sizeof(double));
   g->linear_work    = yoke_allocate(g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
-  bool ok = g->w != NULL && g->w_predicted != NULL && g->c != NULL && g->delta != NULL && g->delta_previous != NULL &&
-            g->delta_set != NULL && g->J != NULL && g->linear_work != NULL;
+  bool ok = g->w != NULL && g->w_predicted != NULL && g->w_before != NULL && g->c != NULL && g->delta != NULL &&
+            g->delta_previous != NULL && g->delta_set != NULL && g->units != NULL && g->J != NULL &&
+            g->linear_work != NULL;
   if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) {
     g->broyden = yoke_allocate(3 * n * n + n, sizeof(double));
     ok         = ok && g->broyden != NULL;
   }
+  if (ok) graph_units_set(g);
   return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d coupling unknowns", g->n_w);
 }
 
@@ -495,10 +501,12 @@ void yoke_graph_destroy(yoke_graph **graph) {
   free(g->tasks);
   free(g->w);
   free(g->w_predicted);
+  free(g->w_before);
   free(g->c);
   free(g->delta);
   free(g->delta_previous);
   free(g->delta_set);
+  free(g->units);
   free(g->J);
   free(g->linear_work);
   free(g->broyden);
@@ -795,7 +803,9 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  graph_residuals_by_kind(g, statistics);
   if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
+  if (status == YOKE_OK) status = graph_check_gaps(g, statistics);
   if (status == YOKE_OK) status = finish_trial(g, statistics, ctx);
   if (status != YOKE_OK) return explain_failure(g, status, ctx);
   g->trial_ready = true;
@@ -806,10 +816,16 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
  * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
  * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
  * time, but they hardly grow. */
+/* A motion that moves nothing by more than what counts as met (joint_gap.h) diverges from nothing yet. */
+static bool is_negligible(const yoke_graph *g, const graph_channel *channel, double jump) {
+  const double L = g->settings.length, turn = channel->unit.is_turn ? L : 1.0;
+  return !channel->info.is_force && L > 0.0 && fabs(jump) * turn <= 1e-6 * graph_residual_size(g, channel->unit.kind);
+}
+
 static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
   const bool is_force = channel->info.is_force;
-  const bool exceeds =
-      fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) && fabs(jump) > 1e-9 * g->largest[is_force];
+  const bool exceeds  = fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) &&
+                       fabs(jump) > 1e-9 * g->largest[is_force] && !is_negligible(g, channel, jump);
   if (exceeds) {
     /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
     if (fabs(jump) > impact_growth * fabs(channel->jump)) channel->n_growing = channel->n_flips = 0;
@@ -832,7 +848,8 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
   const bool diverges =
       exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
   /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
-  const bool is_beyond = fabs(value) > beyond_mechanics * fmax(1.0, g->start_size[is_force]);
+  const bool is_beyond =
+      g->n_accepted >= START_STEPS && fabs(value) > beyond_mechanics * fmax(1.0, g->start_size[is_force]);
   channel->largest     = fmax(channel->largest, fabs(value));
   g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
   if (g->n_accepted < START_STEPS) g->start_size[is_force] = fmax(g->start_size[is_force], fabs(value));
@@ -849,6 +866,31 @@ static yoke_status watch(yoke_graph *g, graph_channel *channel, double jump, dou
                    remedy(g, channel));
 }
 
+/* A port that moves a million times the length of the model in one step, or gains as much speed as that takes, belongs to no
+ * mechanism: this needs no past, so that short runs are watched too. */
+static yoke_status watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
+  const double L = g->settings.length, limit = 1e6 * L;
+  for (int side = 0; L > 0.0 && side < 2; ++side) {
+    const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
+    const yoke_body_kind   kind = wire->wire.kind[side];
+    const double          *y = graph_port(wire, side, s->y), *y_new = graph_port(wire, side, s->y_new);
+    const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+    for (int k = 0; k < n_p + n_v; ++k) {
+      const bool   is_turn = k < n_p ? yoke_port_p_turns(kind, k) : yoke_port_freedom(kind, k - n_p) >= 3;
+      const double change  = fabs(y_new[k] - y[k]) * (is_turn ? L : 1.0) * (k < n_p ? 1.0 : g->H);
+      if (change <= limit) continue;
+      const char *name = k < n_p ? yoke_port_p_name(kind, k) : yoke_port_v_name(kind, k - n_p);
+      return yoke_fail(
+          ctx, YOKE_E_UNSTABLE,
+          "the co-simulation diverges: %s of subsystem '%s' at coupling '%s' goes from %.3g to %.3g in the "
+          "macro step of %.3g s to t = %.9g s, in a model of %.3g m; use %s",
+          name, s->subsystem->name, wire->wire.name, y[k], y_new[k], g->H, g->t_next, L,
+          remedy(g, &g->channels[wire->first]));
+    }
+  }
+  return YOKE_OK;
+}
+
 static void shift(double *list, int n) {
   memmove(list + 1, list, (size_t)(n - 1) * sizeof *list);
 }
@@ -856,6 +898,7 @@ static void shift(double *list, int n) {
 yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   if (!g->trial_ready) return yoke_fail(ctx, YOKE_E_INTERNAL, "there is no trial step to accept");
   g->trial_ready = false;
+  for (int w = 0; w < g->n_wires; ++w) YOKE_TRY(watch_motion(g, &g->wires[w], ctx));
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double   jump    = channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1];

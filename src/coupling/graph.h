@@ -46,6 +46,10 @@ typedef struct yoke_scheme_settings {
   double         rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
   double         tau;            /* 0.33 */
   int            max_iterations; /* corrector passes; 10 (waveform 50) */
+  /* Truth at the end of a step (joint_gap.h): */
+  int            corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
+  double         length;      /* L of the model [m]; 0: levels are not judged */
+  double         joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
 yoke_scheme_settings yoke_scheme_settings_default(void);
@@ -56,6 +60,7 @@ typedef enum yoke_reduction {
   YOKE_REDUCED_BY_CORRECTOR,                  /* not converged, or a subsystem could not finish */
   YOKE_REDUCED_BY_NON_FINITE,                 /* values that are not finite */
   YOKE_REDUCED_BY_EVENT,                      /* an event inside the step ends it */
+  YOKE_REDUCED_BY_GAP,                        /* a joint is open by more than its tolerance */
   YOKE_N_REJECTIONS,                          /* these throw a trial away; the others only shorten a step: */
   YOKE_REDUCED_BY_SWITCH = YOKE_N_REJECTIONS, /* a load switches at its end */
   YOKE_REDUCED_BY_END,                        /* of the run */
@@ -64,11 +69,14 @@ typedef enum yoke_reduction {
 } yoke_reduction;
 
 typedef struct yoke_step_statistics {
-  int            iterations;   /* corrector passes */
-  int            integrations; /* of subsystems, perturbed ones included */
-  double         residual;     /* largest |c| with the outputs of the last pass */
-  bool           converged;    /* implicit and waveform: the test was met */
-  int            degree;       /* in force */
+  int    iterations;   /* corrector passes */
+  int    integrations; /* of subsystems, perturbed ones included */
+  double residual;     /* largest |c| with the outputs of the last pass, in mixed units */
+  bool   converged;    /* implicit and waveform: the test was met; semi-implicit: the levels that are held are met */
+  double residuals[YOKE_N_RESIDUALS]; /* largest residual of each kind */
+  double sizes
+      [YOKE_N_RESIDUALS]; /* what they are measured by: L, L/H, L/H^2, largest force and moment; 0: no coupling has this kind */
+  int            degree; /* in force */
   /* step control: */
   double         error;                       /* norm of the estimated error, 1 is the tolerance */
   int            rejected[YOKE_N_REJECTIONS]; /* trials before this step was accepted, by reason */
@@ -86,6 +94,7 @@ typedef struct yoke_wire {
   int                         y_at[2]; /* where the port's outputs start in the subsystem's y */
   yoke_body_kind              kind[2]; /* of the ports */
   int                         n_y[2];  /* outputs of the ports, extras included; 0: those of the kind */
+  const yoke_joint_element   *joint;   /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
   int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
   const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
@@ -134,6 +143,8 @@ const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph);
 /* The coupling and channel that the last correction of a failed step changed most, in units of the corrector's tolerance;
  * "coupling 'name' (channel): " into `text`, "" without a correction. */
 void                        yoke_graph_unsettled(const yoke_graph *graph, char *text, size_t size);
+/* After YOKE_JOINT_OPEN: "joint 'name' (row) is open by 0.158 m, more than joint_tolerance 0.001 m allows". */
+void                        yoke_graph_open_joint(const yoke_graph *graph, char *text, size_t size);
 const void                 *yoke_graph_state(const yoke_graph *graph, int subsystem);
 const double               *yoke_graph_y(const yoke_graph *graph, int subsystem);
 int                         yoke_graph_n_channels(const yoke_graph *graph, int wire);

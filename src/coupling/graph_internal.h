@@ -16,29 +16,30 @@ enum {
 
 /* One channel of one coupling. */
 typedef struct graph_channel {
-  yoke_channel info;
-  int          wire;
-  yoke_layout  layout;           /* at the degree of the present step */
-  int          w_at, n_nodes;    /* its unknowns in w */
-  double       past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
-  double       inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
-  double       inner_t[2];       /* and their times */
-  int          n_inner;
-  double       value;      /* what the step that is being accepted puts into the history */
-  double       correction; /* |corrected - predicted| of the last step: size of the next perturbation */
-  double       largest;    /* |u| so far */
-  double       jump;       /* the last that exceeded `largest` */
-  int          n_growing;  /* such jumps in a row, each larger than the one before */
-  int          n_flips;    /* changes of sign among them */
-  int          n_quiet;    /* steps since the last one */
-  double       first_jump; /* the first of them */
-  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
-  bool         has_curve;                      /* the formulation gave one for the present step */
-  int          order;                          /* degree of its own, -1: that of the run */
+  yoke_channel       info;
+  yoke_residual_unit unit; /* of its value */
+  int                wire;
+  yoke_layout        layout;           /* at the degree of the present step */
+  int                w_at, n_nodes;    /* its unknowns in w */
+  double             past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
+  double             inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
+  double             inner_t[2];       /* and their times */
+  int                n_inner;
+  double             value;              /* what the step that is being accepted puts into the history */
+  double             correction;         /* |corrected - predicted| of the last step: size of the next perturbation */
+  double             largest;            /* |u| so far */
+  double             jump;               /* the last that exceeded `largest` */
+  int                n_growing;          /* such jumps in a row, each larger than the one before */
+  int                n_flips;            /* changes of sign among them */
+  int                n_quiet;            /* steps since the last one */
+  double             first_jump;         /* the first of them */
+  double curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
+  bool   has_curve;                      /* the formulation gave one for the present step */
+  int    order;                          /* degree of its own, -1: that of the run */
   /* error estimate (comparison.h): */
-  double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
-  double       consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
-  double       consistent_new;                      /* and to those of the trial */
+  double comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
+  double consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
+  double consistent_new;                      /* and to those of the trial */
 } graph_channel;
 
 typedef struct graph_wire {
@@ -90,6 +91,12 @@ typedef struct broyden_tag {
   double H;
 } broyden_tag;
 
+/* The joint that the last trial left open most. */
+typedef struct graph_widest_gap {
+  int    wire, row; /* wire -1: there is no joint */
+  double gap;       /* [m], angles times L */
+} graph_widest_gap;
+
 typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
 typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 
@@ -110,14 +117,17 @@ struct yoke_graph {
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
 
   /* present step */
-  int     wanted;                     /* degree that is asked for; the past may allow less */
-  int     degree;                     /* in force */
-  double *w, *w_predicted;            /* [n_w] */
-  double *c, *delta, *delta_previous; /* [n_c] */
-  bool    use_curves;                 /* signals are the curves of the acceleration predictor */
-  bool    trial_ready;
-  double  largest[2];    /* |u| of all motions and of all forces so far */
-  double  start_size[2]; /* the same in the first steps */
+  int                 wanted;                     /* degree that is asked for; the past may allow less */
+  int                 degree;                     /* in force */
+  double             *w, *w_predicted;            /* [n_w] */
+  double             *w_before;                   /* [n_w] the nodes that the last correction started from */
+  double             *c, *delta, *delta_previous; /* [n_c] */
+  yoke_residual_unit *units;                      /* [n_c] of the conditions */
+  graph_widest_gap    widest;
+  bool                use_curves; /* signals are the curves of the acceleration predictor */
+  bool                trial_ready;
+  double              largest[2];    /* |u| of all motions and of all forces so far */
+  double              start_size[2]; /* the same in the first steps */
 
   /* step control (trial.h) */
   bool                     is_controlled;

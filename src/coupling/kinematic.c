@@ -421,6 +421,13 @@ static void kinematic_residual(const void *data, const yoke_coupling_view *view,
   for (int k = 0; k < self->n_channels; ++k) c[k] = k < self->at_twin ? view->u[k] - u[k] : 0.0;
 }
 
+static yoke_residual_unit kinematic_unit(const void *data, int c) {
+  const kinematic *self = data;
+  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS];
+  kinematic_channels(self, channels);
+  return yoke_channel_unit(&channels[c], self->kind, self->joint);
+}
+
 /* ---- guidance ---- */
 
 /* Not zero-stable: errors grow in every step, however small. */
@@ -468,6 +475,7 @@ const yoke_formulation_ops kinematic_ops = {
     .extras       = kinematic_extras,
     .n_conditions = kinematic_n_conditions,
     .residual     = kinematic_residual,
+    .unit         = kinematic_unit,
     .update       = kinematic_update,
     .order        = kinematic_order,
     .curve        = kinematic_curve,

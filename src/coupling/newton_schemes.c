@@ -3,10 +3,12 @@
  *   pass 0   predictor, perturbed integrations beside it: y, dy/dw
  *   correct  (dc/dw) delta = -c,  w += delta
  *   pass j   from the states at T_N again (invariant 1)
- * Semi-implicit accepts after one correction. For conditions that are linear in w this is the implicit solution.
+ * Semi-implicit accepts after one correction, unless a level of a joint that the formulation holds is still open (joint_gap.h). For
+ * conditions that are linear in w one correction is the implicit solution.
  * Couplings with weighted sets of conditions have one correction per set and take their mean (correction.h). */
 #include "coupling/convergence.h"
 #include "coupling/correction.h"
+#include "coupling/joint_gap.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,15 +68,83 @@ static void learn(yoke_graph *g, const double *c_old) {
   if (!graph_is_stalled(g, graph_weighted_norm(g, g->delta))) graph_broyden_improve(g, c_old, g->delta);
 }
 
-static yoke_status semi_implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  YOKE_TRY(first_pass(g, statistics, ctx));
-  memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
-  YOKE_TRY(correct_nodes(g, ctx));
-  relax_nodes(g);
-  statistics->iterations = 1;
-  YOKE_TRY(graph_pass(g, false, statistics, ctx));
+/* dc/dw at the present nodes. */
+static yoke_status renew_matrix(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(graph_pass(g, true, statistics, ctx));
   (void)graph_residual(g, 0);
-  learn(g, g->delta_previous);
+  return graph_make_matrix(g, ctx);
+}
+
+/* Is a correction by a matrix from earlier steps beyond belief? It changes a value by more than the largest so far. */
+static bool is_wild(const yoke_graph *g, double norm) {
+  return !(norm * g->settings.rtol <= 1.0);
+}
+
+/* Broyden's method: the size of the correction that the conditions still ask for, which a matrix that is exact would make
+ * vanish. The matrix costs no integrations, so there is no reason to stop before the noise of the solvers. */
+static yoke_status measure_rest(yoke_graph *g, double *rest, yoke_context *ctx) {
+  YOKE_TRY(graph_correct(g, ctx));
+  *rest = graph_weighted_norm(g, g->delta);
+  return YOKE_OK;
+}
+
+/* One correction; more, at most max_iterations, where a level that a formulation holds is still open, or where Broyden's matrix
+ * leaves a rest. A matrix that helps little is made anew; a correction that only grows is taken back, and the step stands as it
+ * is: its gaps are judged at the end of the trial. */
+static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  bool   is_fresh = !has_matrix(g);
+  double previous = (double)INFINITY; /* size of the last correction that counts */
+  YOKE_TRY(first_pass(g, statistics, ctx));
+  for (int number = 1; number <= g->settings.max_iterations; ++number) {
+    memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+    memcpy(g->w_before, g->w, (size_t)g->n_w * sizeof *g->w);
+    YOKE_TRY(correct_nodes(g, ctx));
+    relax_nodes(g);
+    const double norm  = graph_weighted_norm(g, g->delta);
+    const bool   grows = !(norm <= 2.0 * previous) || (number == 1 && !is_fresh && is_wild(g, norm));
+    if (grows) {
+      memcpy(g->w, g->w_before, (size_t)g->n_w * sizeof *g->w);
+      if (is_fresh) return YOKE_OK;
+      YOKE_TRY(renew_matrix(g, statistics, ctx));
+      is_fresh = true;
+      continue;
+    }
+    ++statistics->iterations;
+    YOKE_TRY(graph_pass(g, false, statistics, ctx));
+    (void)graph_residual(g, 0);
+    learn(g, g->delta_previous);
+    double rest = 0.0, rate = norm / previous;
+    if (g->broyden != NULL) {
+      YOKE_TRY(measure_rest(g, &rest, ctx));
+      rate = rest / norm;
+    }
+    if (graph_levels_are_met(g) && graph_is_stalled(g, rest)) return YOKE_OK;
+    is_fresh = rate > slow_rate && number < g->settings.max_iterations;
+    if (is_fresh) YOKE_TRY(renew_matrix(g, statistics, ctx));
+    previous = norm;
+  }
+  return YOKE_OK;
+}
+
+/* The published scheme, exactly so many corrections with one matrix. */
+static yoke_status correct_times(yoke_graph *g, int n, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(first_pass(g, statistics, ctx));
+  for (int number = 1; number <= n; ++number) {
+    memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+    YOKE_TRY(correct_nodes(g, ctx));
+    relax_nodes(g);
+    ++statistics->iterations;
+    YOKE_TRY(graph_pass(g, false, statistics, ctx));
+    (void)graph_residual(g, 0);
+    learn(g, g->delta_previous);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status semi_implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const int n = g->settings.corrections;
+  YOKE_TRY(n > 0 ? correct_times(g, n, statistics, ctx) : correct_until_closed(g, statistics, ctx));
+  statistics->converged = graph_levels_are_met(g);
   return YOKE_OK;
 }
 

@@ -60,6 +60,10 @@ static void projection_residual(const void *self, const yoke_coupling_view *view
   yoke_constraint_residual(self, view, &acceleration, c);
 }
 
+static yoke_residual_unit projection_unit(const void *object, int c) {
+  return yoke_constraint_unit(object, 1, c);
+}
+
 static void projection_jacobian(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                                 double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   yoke_constraint_jacobian(self, view, &acceleration, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
@@ -89,6 +93,7 @@ const yoke_formulation_ops projection_ops = {
     .layout       = projection_layout,
     .n_conditions = projection_n_conditions,
     .residual     = projection_residual,
+    .unit         = projection_unit,
     .jacobian     = projection_jacobian,
     .reset_rows   = projection_reset_rows,
     .holds        = projection_holds,

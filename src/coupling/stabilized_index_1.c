@@ -75,6 +75,10 @@ static void stabilized_1_residual(const void *object, const yoke_coupling_view *
   yoke_constraint_residual(&self->constraint, view, &levels, c);
 }
 
+static yoke_residual_unit stabilized_1_unit(const void *object, int c) {
+  return yoke_constraint_unit(&((const stabilized_1 *)object)->constraint, levels.n, c);
+}
+
 static void stabilized_1_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                                   double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   const stabilized_1 *self = object;
@@ -112,6 +116,7 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .layout       = stabilized_1_layout,
     .n_conditions = stabilized_1_n_conditions,
     .residual     = stabilized_1_residual,
+    .unit         = stabilized_1_unit,
     .jacobian     = stabilized_1_jacobian,
     .holds        = stabilized_1_holds,
     .error_rule   = stabilized_1_error_rule,

@@ -54,6 +54,10 @@ static void stabilized_2_residual(const void *self, const yoke_coupling_view *vi
   yoke_constraint_residual(self, view, &levels, c);
 }
 
+static yoke_residual_unit stabilized_2_unit(const void *object, int c) {
+  return yoke_constraint_unit(object, levels.n, c);
+}
+
 static void stabilized_2_jacobian(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                                   double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   yoke_constraint_jacobian(self, view, &levels, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
@@ -90,6 +94,7 @@ const yoke_formulation_ops stabilized_index_2_ops = {
     .layout       = stabilized_2_layout,
     .n_conditions = stabilized_2_n_conditions,
     .residual     = stabilized_2_residual,
+    .unit         = stabilized_2_unit,
     .jacobian     = stabilized_2_jacobian,
     .holds        = stabilized_2_holds,
     .error_rule   = stabilized_2_error_rule,

@@ -121,6 +121,10 @@ static void widen(double *A, int rows, int n, int extra) {
   }
 }
 
+static yoke_residual_unit mu_unit(const void *object, int c) {
+  return yoke_constraint_unit(&((const stabilized_mu *)object)->constraint, levels.n, c);
+}
+
 /* No condition depends on mu itself: its columns are 0. */
 static void mu_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                         double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
@@ -168,6 +172,7 @@ const yoke_formulation_ops stabilized_index_2_mu_ops = {
     .layout     = mu_layout,
     .n_conditions = mu_n_conditions,
     .residual     = mu_residual,
+    .unit         = mu_unit,
     .jacobian     = mu_jacobian,
     .relaxation   = mu_relaxation,
     .holds        = mu_holds,

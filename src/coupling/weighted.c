@@ -137,6 +137,10 @@ static void weighted_residual(const void *object, const yoke_coupling_view *view
   yoke_constraint_residual(&self->constraint, view, &levels[view->set], c);
 }
 
+static yoke_residual_unit weighted_unit(const void *object, int c) {
+  return yoke_constraint_unit(&((const weighted *)object)->constraint, 1, c);
+}
+
 static void weighted_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                               double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   const weighted *self = object;
@@ -186,6 +190,7 @@ const yoke_formulation_ops weighted_ops = {
     .layout       = weighted_layout,
     .n_conditions = weighted_n_conditions,
     .residual     = weighted_residual,
+    .unit         = weighted_unit,
     .jacobian     = weighted_jacobian,
     .n_sets       = weighted_n_sets,
     .set_weight   = weighted_set_weight,

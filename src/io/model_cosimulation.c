@@ -88,6 +88,8 @@ static const setting master_settings[] = {
      .words = {"finite-difference", "analytic", "directional", "broyden"},
      OF_MASTER(jacobian)},
     {.key = "final_update", .type = TYPE_BOOLEAN, OF_MASTER(final_update)},
+    {.key = "corrections", .type = TYPE_INTEGER, .min = 1, .max = 1000, OF_MASTER(corrections)},
+    {.key = "joint_tolerance", .type = TYPE_POSITIVE, .q = Q_LENGTH, OF_MASTER(joint_tolerance)},
     {.key = "energy", .type = TYPE_WORD, .words = {"monitor", "correct", "off"}, OF_MASTER(energy)},
     {.key = "energy_cap", .type = TYPE_POSITIVE, .q = Q_ANY, OF_MASTER(energy_cap)},
     {.key = "relaxation", .type = TYPE_SHARE, .q = Q_NUMBER, OF_MASTER(relaxation)},

@@ -98,6 +98,7 @@ static const track_def macro_tracks[N_MACRO] = {
     [MACRO_REJECTED + 1] = {"rejected_corrector", "", true},
     [MACRO_REJECTED + 2] = {"rejected_non-finite", "", true},
     [MACRO_REJECTED + 3] = {"rejected_event", "", true},
+    [MACRO_REJECTED + 4] = {"rejected_gap", "", true},
 };
 
 typedef struct column {
@@ -520,6 +521,7 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
       [MACRO_REJECTED + 1] = (double)row->rejected[1],
       [MACRO_REJECTED + 2] = (double)row->rejected[2],
       [MACRO_REJECTED + 3] = (double)row->rejected[3],
+      [MACRO_REJECTED + 4] = (double)row->rejected[4],
   };
   put(s, &s->time, row->t);
   for (int k = 0; k < N_MACRO; ++k) put(s, &s->columns[k], track[k]);

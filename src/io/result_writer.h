@@ -10,7 +10,7 @@
  *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
  *     {time, H, order, iterations, integrations, residual, converged} [k], time is the end of the step
  *     error [k]: estimated local error, 1 is the tolerance, NaN without control; forced [k]: accepted with a larger one;
- *     rejected_{error, corrector, non-finite, event} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
+ *     rejected_{error, corrector, non-finite, event, gap} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
  *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
  *     couplings/values [k, c]  attribute `names` [c] ("coupling.force x"), values at the end of the step.
  * One matrix, not one dataset per quantity: 10^5 quantities cost as many open objects, and a row is one write.
@@ -53,8 +53,8 @@ typedef struct yoke_macro_row {
   int           order, iterations, integrations;
   double        residual;
   bool          converged;
-  double        error; /* NaN: none */
-  int           rejected[4], reduced_by;
+  double        error;                   /* NaN: none */
+  int           rejected[5], reduced_by; /* by reason (step_report.h) */
   bool          is_forced;
   const double *channels; /* [n_channels] */
 } yoke_macro_row;

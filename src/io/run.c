@@ -71,6 +71,22 @@ yoke_run_options yoke_run_options_default(void) {
   return (yoke_run_options){0};
 }
 
+/* ---- residuals ---- */
+
+const char *yoke_residual_name(int kind) {
+  static const char *const names[YOKE_N_RESIDUAL_KINDS] = {"position", "velocity", "acceleration", "force", "moment"};
+  return kind >= 0 && kind < YOKE_N_RESIDUAL_KINDS ? names[kind] : "";
+}
+
+const char *yoke_residual_unit_name(int kind) {
+  static const char *const units[YOKE_N_RESIDUAL_KINDS] = {"m", "m/s", "m/s^2", "N", "N*m"};
+  return kind >= 0 && kind < YOKE_N_RESIDUAL_KINDS ? units[kind] : "";
+}
+
+const char *yoke_residual_verdict(double share) {
+  return share <= 1e-6 ? "held" : share <= 1e-3 ? "small" : "large";
+}
+
 /* ---- settings as text ---- */
 
 typedef struct text_buffer {
@@ -230,6 +246,8 @@ static void put_cosimulation(text_buffer *buffer, const yoke_model *model) {
   if (c->corrector_rtol > 0.0) put_number(buffer, ", rtol: ", c->corrector_rtol, "");
   if (c->corrector_atol > 0.0) put_number(buffer, ", atol: ", c->corrector_atol, "");
   put(buffer, "}\n");
+  if (c->corrections > 0) put(buffer, "  corrections: %d\n", c->corrections);
+  if (c->joint_tolerance > 0.0) put_number(buffer, "  joint_tolerance: ", c->joint_tolerance, "\n");
   put(buffer, "  couplings: {");
   put_coupling(buffer, &c->couplings);
   for (int i = 0; i < c->n_own; ++i) {
@@ -702,6 +720,26 @@ static void take_split(recorder *r) {
   if (choice) snprintf(s->control, sizeof s->control, "%s", choice->reasons);
 }
 
+_Static_assert((int)YOKE_N_RESIDUAL_KINDS == (int)YOKE_N_RESIDUALS,
+               "kinds of residuals of the library and of the summary");
+
+static void take_residuals(const yoke_macro_totals *from, yoke_residual_summary to[YOKE_N_RESIDUAL_KINDS]) {
+  for (int k = 0; k < YOKE_N_RESIDUAL_KINDS; ++k) {
+    const yoke_residual_total *total = &from->residuals[k];
+    to[k] = (yoke_residual_summary){.exists = total->size > 0.0, .largest = total->largest, .share = total->share};
+  }
+}
+
+/* Steps whose conditions do not hold: the user must know, whatever the exit code. */
+static void warn_of_open_steps(yoke_context *ctx, const yoke_macro_totals *macro) {
+  if (macro->unconverged == 0) return;
+  yoke_warn(
+      ctx,
+      "%lld of %lld macro steps were accepted although the conditions of their couplings do not hold to tolerance; "
+      "see the residuals, and use a smaller step, or more passes (cosimulation.corrector.max_iterations)",
+      (long long)macro->unconverged, (long long)macro->steps);
+}
+
 static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *to) {
   to->t                   = from->t;
   to->steps               = from->counters.steps;
@@ -721,6 +759,7 @@ static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *
     to->integrations         = from->macro.integrations;
     to->unconverged          = from->macro.unconverged;
     to->residual             = from->macro.residual;
+    take_residuals(&from->macro, to->residuals);
     if (to->control[0] && from->macro.steps > 0) to->macro_step = (to->t - to->t_start) / (double)from->macro.steps;
   }
   if (from->method) snprintf(to->method, sizeof to->method, "%s", from->method);
@@ -745,6 +784,7 @@ static yoke_status simulate(recorder *r) {
   const double            begin  = yoke_clock_now();
   yoke_status             status = yoke_simulation_run(r->simulation, r->model->t_end, &sink, &result, r->ctx);
   take_summary(&result, r->summary);
+  if (result.is_split) warn_of_open_steps(r->ctx, &result.macro);
   r->summary->stopped_by_event = status == YOKE_OK && result.t < r->model->t_end;
   if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
     const yoke_status values = read_values(r);

@@ -7,10 +7,13 @@ _Static_assert((int)YOKE_N_REASONS == (int)YOKE_N_REDUCTIONS, "reasons of the li
 _Static_assert((int)YOKE_N_DEGREES == (int)YOKE_ORDER_MAX + 1, "degrees of the library and of the result file");
 
 const char *yoke_reason_word(int reason) {
-  static const char *const words[YOKE_N_REASONS] = {
-      [YOKE_REDUCED_BY_ERROR] = "error",           [YOKE_REDUCED_BY_CORRECTOR] = "corrector",
-      [YOKE_REDUCED_BY_NON_FINITE] = "non-finite", [YOKE_REDUCED_BY_EVENT] = "event",
-      [YOKE_REDUCED_BY_SWITCH] = "switch",         [YOKE_REDUCED_BY_END] = "end"};
+  static const char *const words[YOKE_N_REASONS] = {[YOKE_REDUCED_BY_ERROR]      = "error",
+                                                    [YOKE_REDUCED_BY_CORRECTOR]  = "corrector",
+                                                    [YOKE_REDUCED_BY_NON_FINITE] = "non-finite",
+                                                    [YOKE_REDUCED_BY_EVENT]      = "event",
+                                                    [YOKE_REDUCED_BY_GAP]        = "gap",
+                                                    [YOKE_REDUCED_BY_SWITCH]     = "switch",
+                                                    [YOKE_REDUCED_BY_END]        = "end"};
   return reason >= 0 && reason < YOKE_N_REASONS ? words[reason] : "none";
 }
 

@@ -263,6 +263,14 @@ static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* A fixed step ends with the run. */
+static void limit_step(yoke_cosimulation *c, yoke_context *ctx) {
+  const double span = c->model->t_end - c->model->t_start;
+  if (!(c->H > span)) return;
+  yoke_warn(ctx, "cosimulation.step: %.6g s is longer than the run, which is one macro step of %.6g s", c->H, span);
+  c->H = span;
+}
+
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
                                      const yoke_multibody *mb, const yoke_cosimulation_options *options,
                                      yoke_cosimulation **out) {
@@ -274,6 +282,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   c->mb              = mb;
   c->t_start         = model->t_start;
   yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
+  if (status == YOKE_OK) limit_step(c, ctx);
   if (status == YOKE_OK) status = yoke_switches_create(ctx, model, true, &c->switches);
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
@@ -402,6 +411,19 @@ static yoke_status restart_at_jump(yoke_cosimulation *c, yoke_context *ctx) {
 
 /* ---- steps ---- */
 
+/* Motions are judged by the length of the model and the step that left them, forces by the largest of the run: they may pass
+ * through zero. */
+static void add_residual(yoke_residual_total *total, yoke_residual_kind kind, const yoke_step_statistics *statistics) {
+  const double value = statistics->residuals[kind], size = statistics->sizes[kind];
+  const bool   is_force = kind == YOKE_RESIDUAL_FORCE || kind == YOKE_RESIDUAL_MOMENT;
+  total->largest        = fmax(total->largest, value);
+  total->size           = fmax(total->size, size);
+  if (is_force)
+    total->share = total->size > 0.0 ? total->largest / total->size : 0.0;
+  else
+    total->share = fmax(total->share, size > 0.0 ? value / size : 0.0);
+}
+
 static void count_step(yoke_cosimulation *c, double H, bool is_accepted, const yoke_step_statistics *statistics) {
   yoke_macro_totals *totals = &c->totals;
   totals->integrations += statistics->integrations;
@@ -419,6 +441,7 @@ static void count_step(yoke_cosimulation *c, double H, bool is_accepted, const y
   totals->forced += statistics->is_forced ? 1 : 0;
   totals->unconverged += statistics->converged ? 0 : 1;
   totals->residual = fmax(totals->residual, statistics->residual);
+  for (int k = 0; k < YOKE_N_RESIDUALS; ++k) add_residual(&totals->residuals[k], (yoke_residual_kind)k, statistics);
 }
 
 /* A step was accepted whose end was chosen as `kind` (`is_short`: before the planned one): events and jumps of loads happen there. */
@@ -470,12 +493,31 @@ static yoke_status try_fixed(yoke_cosimulation *c, double *t_next, yoke_step_sta
   }
 }
 
+/* A joint came open. What helps: passes where there was one only, another scheme, a smaller step. */
+static yoke_status explain_gap(const yoke_cosimulation *c, double t, double H, yoke_context *ctx) {
+  const yoke_scheme_settings *s = yoke_graph_settings(c->graph);
+  char                        joint[300];
+  const char                 *remedy = "a smaller cosimulation.step";
+  if (strcmp(s->scheme, "semi-implicit") == 0)
+    remedy = s->corrections > 0 ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
+                                : "a smaller cosimulation.step, or scheme implicit";
+  if (strcmp(s->scheme, "explicit") == 0 && t <= c->t_start && s->start != YOKE_START_EXACT)
+    remedy =
+        "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";
+  yoke_graph_open_joint(c->graph, joint, sizeof joint);
+  return yoke_fail(
+      ctx, YOKE_E_UNSTABLE,
+      "behind the macro step of %.6g s from t = %.9g s %s; use %s (cosimulation.joint_tolerance sets the limit)", H, t,
+      joint, remedy);
+}
+
 /* The end of a run whose fixed step H from t failed. */
 static yoke_status explain(const yoke_cosimulation *c, double t, double H, yoke_status status,
                            const yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool is_short = statistics->iterations >= yoke_graph_settings(c->graph)->max_iterations;
   char       who[400];
   if (status < 0) return status;
+  if (status == YOKE_JOINT_OPEN) return explain_gap(c, t, H, ctx);
   yoke_graph_unsettled(c->graph, who, sizeof who);
   if (status == YOKE_NON_FINITE) {
     return yoke_fail(ctx, YOKE_E_UNSTABLE,

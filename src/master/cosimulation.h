@@ -20,17 +20,25 @@ typedef struct yoke_cosimulation_options {
   void       *trace_user;
 } yoke_cosimulation_options;
 
+/* Residuals of one kind over all accepted steps. */
+typedef struct yoke_residual_total {
+  double largest; /* in its unit */
+  double size;    /* what it is measured by, the largest of all steps */
+  double share;   /* largest / size, motions: the largest of any step */
+} yoke_residual_total;
+
 typedef struct yoke_macro_totals {
   int64_t steps, rejected; /* macro steps */
   int64_t iterations;      /* corrector passes */
   int64_t integrations;    /* of subsystems over a macro step, perturbed ones included */
-  int64_t unconverged;     /* steps accepted at the noise of the solvers */
+  int64_t unconverged;     /* steps accepted at the noise of the solvers, semi-implicit: with levels that are open */
   int64_t rejected_by[YOKE_N_REJECTIONS];
   int64_t reduced_by[YOKE_N_REDUCTIONS]; /* accepted steps that are shorter than planned, by the last reason */
   int64_t forced;                        /* steps accepted with too large an error: a subsystem cannot go back */
   int64_t degrees[YOKE_ORDER_MAX + 1];   /* steps of each degree */
   double  smallest, largest;             /* H of accepted steps [s] */
-  double  residual;                      /* largest |c| of accepted steps */
+  double  residual;                      /* largest |c| of accepted steps, in mixed units */
+  yoke_residual_total residuals[YOKE_N_RESIDUALS];
 } yoke_macro_totals;
 
 /* `equations` and `mb` are those of the whole model (kept); mb NULL: one chain. Starts all subsystems at model->t_start. */

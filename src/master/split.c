@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "coupling/constraint.h"
 #include "master/lighter_side.h"
+#include "model/model_length.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -70,11 +71,14 @@ yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke
   s->final_update = c->final_update;
   s->relaxation   = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);
   /* with control the corrector stays a tenth below the error that is allowed */
-  const double rtol = is_controlled ? 0.1 * (c->step_rtol > 0.0 ? c->step_rtol : 1e-4) : 1e-10;
-  s->rtol           = c->corrector_rtol > 0.0 ? c->corrector_rtol : rtol;
-  s->atol           = c->corrector_atol > 0.0 ? c->corrector_atol : 1e-10;
-  s->tau            = c->corrector_tau > 0.0 ? c->corrector_tau : 0.33;
-  s->max_iterations = c->max_iterations > 0 ? c->max_iterations : strcmp(s->scheme, "waveform") == 0 ? 50 : 10;
+  const double rtol  = is_controlled ? 0.1 * (c->step_rtol > 0.0 ? c->step_rtol : 1e-4) : 1e-10;
+  s->rtol            = c->corrector_rtol > 0.0 ? c->corrector_rtol : rtol;
+  s->atol            = c->corrector_atol > 0.0 ? c->corrector_atol : 1e-10;
+  s->tau             = c->corrector_tau > 0.0 ? c->corrector_tau : 0.33;
+  s->max_iterations  = c->max_iterations > 0 ? c->max_iterations : strcmp(s->scheme, "waveform") == 0 ? 50 : 10;
+  s->corrections     = c->corrections;
+  s->length          = yoke_model_length(model);
+  s->joint_tolerance = c->joint_tolerance > 0.0 ? c->joint_tolerance : 1e-3 * s->length;
   return YOKE_OK;
 }
 
@@ -609,6 +613,7 @@ static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) 
   const yoke_coupling_def def = coupling_def(k);
   wire->name                  = k->name;
   wire->formulation           = yoke_formulation_find(k->settings.formulation);
+  wire->joint                 = def.joint;
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
   YOKE_TRY(add_ports(b, k, wire));
   YOKE_TRY(add_inputs(b, k, wire));

@@ -272,6 +272,8 @@ typedef struct yoke_cosimulation_def {
   double relaxation;                                    /* share of the new value; 0: not given: 1, waveform 0.7 */
   double corrector_rtol, corrector_atol, corrector_tau; /* 0: not given; 0.33 */
   int    max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
+  int    corrections;                                   /* semi-implicit: exactly so many; 0: as many as needed */
+  double joint_tolerance;                               /* [m]; 0: 1e-3 of the model's length */
   char   energy[12];                                    /* "monitor" */
   double energy_cap;                                    /* 0: none */
   yoke_coupling_choice  couplings;                      /* for all */

@@ -46,6 +46,10 @@ int yoke_port_freedom(yoke_body_kind kind, int k) {
   return shapes[kind].freedom[k];
 }
 
+bool yoke_port_p_turns(yoke_body_kind kind, int k) {
+  return k >= 3 || yoke_port_freedom(kind, k) >= 3;
+}
+
 const char *yoke_port_p_name(yoke_body_kind kind, int k) {
   return shapes[kind].p_name[k];
 }

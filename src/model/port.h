@@ -43,6 +43,9 @@ typedef struct yoke_port_row {
 /* Which of the six freedoms (force x y z, moment x y z) component k of v or of a wrench is. */
 int yoke_port_freedom(yoke_body_kind kind, int k);
 
+/* Does component k of p belong to the orientation, else it is a coordinate of the origin. */
+bool yoke_port_p_turns(yoke_body_kind kind, int k);
+
 /* Names and units of the components of p, v: "x", "q0", "omega"; "m", "1", "rad/s". */
 const char *yoke_port_p_name(yoke_body_kind kind, int k);
 const char *yoke_port_v_name(yoke_body_kind kind, int k);

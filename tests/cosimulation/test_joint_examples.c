@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#define COSIM_PUBLISHED
+
 #include "../check.h"
 #include "cosimulate.h"
 #include "coupling/formulation.h"

@@ -18,6 +18,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#define COSIM_PUBLISHED
+
 #include "../check.h"
 #include "levels.h"
 #include <lapacke.h>

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#define COSIM_PUBLISHED
+
 #include "../check.h"
 #include "coupling/constraint.h"
 #include "coupling/state_reset.h"

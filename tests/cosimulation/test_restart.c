@@ -7,6 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#define COSIM_PUBLISHED
+
 #include "../check.h"
 #include "cosimulate.h"
 

@@ -1,0 +1,49 @@
+#include "coupling/residuals.h"
+
+#include <math.h>
+
+void graph_units_set(yoke_graph *g) {
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire           *wire = &g->wires[w];
+    const yoke_formulation_ops *ops  = wire->wire.formulation;
+    for (int c = 0; c < wire->n_c; ++c) {
+      const yoke_residual_unit none = {YOKE_RESIDUAL_NONE, false};
+      g->units[wire->c_at + c]      = ops->unit != NULL ? ops->unit(wire->wire.self, c) : none;
+    }
+    for (int k = wire->first; k < wire->first + wire->n_channels; ++k)
+      g->channels[k].unit = yoke_channel_unit(&g->channels[k].info, wire->wire.kind, wire->wire.joint);
+  }
+}
+
+double graph_residual_size(const yoke_graph *g, yoke_residual_kind kind) {
+  const double L = g->settings.length > 0.0 ? g->settings.length : 1.0;
+  switch (kind) {
+  case YOKE_RESIDUAL_POSITION: return L;
+  case YOKE_RESIDUAL_VELOCITY: return L / g->H;
+  case YOKE_RESIDUAL_ACCELERATION: return L / (g->H * g->H);
+  case YOKE_RESIDUAL_FORCE:
+  case YOKE_RESIDUAL_MOMENT:
+  case YOKE_RESIDUAL_NONE: break;
+  }
+  double largest = 0.0;
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    if (channel->unit.kind == kind) largest = fmax(largest, fabs(g->w[channel->w_at + channel->n_nodes - 1]));
+  }
+  return largest;
+}
+
+void graph_residuals_by_kind(const yoke_graph *g, yoke_step_statistics *statistics) {
+  const double L                            = g->settings.length > 0.0 ? g->settings.length : 1.0;
+  bool         exists[YOKE_N_RESIDUALS + 1] = {false};
+  for (int c = 0; c < g->n_c; ++c) {
+    const yoke_residual_unit unit = g->units[c];
+    if (unit.kind == YOKE_RESIDUAL_NONE) continue;
+    const double value = fabs(g->c[c]) * (unit.is_turn ? L : 1.0);
+    if (!(value <= statistics->residuals[unit.kind])) statistics->residuals[unit.kind] = value;
+    exists[unit.kind] = true;
+  }
+  for (int kind = 0; kind < YOKE_N_RESIDUALS; ++kind) {
+    if (exists[kind]) statistics->sizes[kind] = graph_residual_size(g, (yoke_residual_kind)kind);
+  }
+}
