@@ -24,6 +24,12 @@ typedef enum yoke_predictor {
   YOKE_PREDICTOR_ACCELERATION,
   YOKE_PREDICTOR_ACCELERATION_RELAXED
 } yoke_predictor;
+
+/* Does it continue the motion of the ports by their accelerations? */
+static inline bool yoke_predictor_is_motion(yoke_predictor predictor) {
+  return predictor == YOKE_PREDICTOR_ACCELERATION || predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+}
+
 typedef enum yoke_jacobian {
   YOKE_JACOBIAN_FINITE_DIFFERENCE,
   YOKE_JACOBIAN_ANALYTIC,
@@ -36,16 +42,17 @@ typedef struct yoke_scheme_settings {
   bool           gauss_seidel;
   yoke_start_up  start;
   yoke_predictor predictor;
-  int            samples;             /* least squares: number of points, > k + 1 */
-  int            order_acceleration;  /* degree of the extrapolated accelerations */
-  double         acceleration_weight; /* omega of acceleration-relaxed: share of the extrapolated value */
-  bool           update;              /* accelerations recomputed with the final coupling values */
-  yoke_jacobian  jacobian;
-  bool           final_update;   /* store u = phi(y) instead of the corrected nodes */
-  double         relaxation;     /* waveform: share of the new value */
-  double         rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
-  double         tau;            /* 0.33 */
-  int            max_iterations; /* corrector passes; 10 (waveform 50) */
+  int            samples;            /* least squares: number of points, > k + 1 */
+  int            order_acceleration; /* degree of the extrapolated accelerations; -1: that of the step */
+  double acceleration_weight; /* omega of acceleration-relaxed: share of the extrapolated value; NaN: 1/2 in steps
+                                         of degree 0, else 1/6 */
+  bool   update;              /* accelerations recomputed with the final coupling values */
+  yoke_jacobian jacobian;
+  bool          final_update;   /* store u = phi(y) instead of the corrected nodes */
+  double        relaxation;     /* waveform: share of the new value */
+  double        rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
+  double        tau;            /* 0.33 */
+  int           max_iterations; /* corrector passes; 10 (waveform 50) */
 } yoke_scheme_settings;
 
 yoke_scheme_settings yoke_scheme_settings_default(void);

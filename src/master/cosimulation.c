@@ -285,7 +285,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
           model->cosimulation.start);
     c->settings.start = YOKE_START_RAMP;
     yoke_step_choose_scheme(c->split, &c->settings);
-    yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
+    yoke_step_choose_orders(c->split, &c->settings, &c->choice.settings);
     c->settings.order = c->choice.settings.order_max;
   }
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);

@@ -63,9 +63,10 @@ yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke
   *step                  = is_controlled ? 0.0 : c->step;
   s->order               = c->order >= 0 ? c->order : c->order_max;
   s->samples             = c->samples > 0 ? c->samples : 8;
-  s->order_acceleration  = c->order_acceleration >= 0 ? c->order_acceleration : c->order;
+  s->order_acceleration  = c->order_acceleration;
   s->acceleration_weight = c->acceleration_weight;
-  if (isnan(c->acceleration_weight)) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0; /* Kraft 4.12 */
+  if (s->predictor == YOKE_PREDICTOR_ACCELERATION && c->order_acceleration >= 0) s->order = c->order_acceleration;
+  if (isnan(c->acceleration_weight) && c->order >= 0) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0;
   s->update       = c->update;
   s->final_update = c->final_update;
   s->relaxation   = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);

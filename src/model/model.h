@@ -266,10 +266,10 @@ typedef struct yoke_cosimulation_def {
   int    samples;                                                   /* least squares: points; 0: 8 */
   int    order_acceleration;                                        /* -1: as `order` */
   double acceleration_weight;                                       /* omega of acceleration-relaxed; NaN: not given */
-  bool   update;                                        /* false: accelerations as they came out of the integration */
-  char   jacobian[20];                                  /* "finite-difference" */
-  bool   final_update;                                  /* true */
-  double relaxation;                                    /* share of the new value; 0: not given: 1, waveform 0.7 */
+  bool   update;       /* true; false: accelerations as they came out of the integration */
+  char   jacobian[20]; /* "finite-difference" */
+  bool   final_update; /* true */
+  double relaxation;   /* share of the new value; 0: not given: 1, waveform 0.7 */
   double corrector_rtol, corrector_atol, corrector_tau; /* 0: not given; 0.33 */
   int    max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
   char   energy[12];                                    /* "monitor" */
