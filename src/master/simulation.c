@@ -76,22 +76,8 @@ static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx)
       model->n_events > 0 || (model->output.every > 0.0 && model->output.every < model->t_end - model->t_start);
   if (integrals == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   yoke_status status = YOKE_OK;
-  for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k) {
-    const char *name = model->output.integrals[k];
-    const char *dot  = strrchr(name, '.');
-    char        body_name[256];
-    int         b = -1;
-    if (dot != NULL) {
-      snprintf(body_name, sizeof body_name, "%.*s", (int)(dot - name), name);
-      b = yoke_model_find_body(model, body_name);
-    }
-    if (b < 0 || !yoke_body_component_find(&model->bodies[b], dot + 1, &integrals[k]) || integrals[k].is_velocity) {
-      status =
-          yoke_fail(ctx, YOKE_E_MODEL,
-                    "output.integrals: '%s' is not a position of a body (expected body.quantity, e.g. upper.x)", name);
-    }
-    integrals[k].body = b;
-  }
+  for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k)
+    status = yoke_model_integral(ctx, model, k, &integrals[k]);
   /* The work of dampers and loads is integrated along unless the model is a bare chain, whose fast kernel it would slow down, or solved
    * by `exact`, which takes linear equations only. */
   const bool by_itself                 = !is_one_chain(model) && strcmp(model->solver.kind, "exact") != 0;

@@ -680,6 +680,23 @@ static yoke_status sort_events(builder *b) {
   return YOKE_OK;
 }
 
+/* An integral of a position is a quadrature of the subsystem that owns the body. */
+static yoke_status sort_integrals(builder *b) {
+  yoke_split *s = b->split;
+  s->integrals  = yoke_allocate((size_t)s->model->output.n_integrals + 1, sizeof *s->integrals);
+  if (s->integrals == NULL) return no_memory(b);
+  for (int k = 0; k < s->model->output.n_integrals; ++k) {
+    yoke_variable position;
+    YOKE_TRY(yoke_model_integral(b->ctx, s->model, k, &position));
+    const yoke_place place = yoke_partition_find(&s->partition, position.body, position.mass);
+    position.body          = place.body;
+    position.mass          = place.mass;
+    s->integrals[k] = (yoke_split_integral){place.part, yoke_submodel_add_integral(&s->parts[place.part], &position)};
+    if (s->integrals[k].own < 0) return no_memory(b);
+  }
+  return YOKE_OK;
+}
+
 /* ---- creation ---- */
 
 void yoke_split_destroy(yoke_split **split) {
@@ -697,6 +714,7 @@ void yoke_split_destroy(yoke_split **split) {
   free(s->couplings);
   free(s->wires);
   free(s->events);
+  free(s->integrals);
   free(s);
   *split = NULL;
 }
@@ -720,7 +738,7 @@ static yoke_status build(builder *b) {
   YOKE_TRY(sort_loads(b));
   YOKE_TRY(sort_events(b));
   for (int p = 0; p < s->n_parts; ++p) YOKE_TRY(yoke_submodel_set_variables(b->ctx, &s->parts[p], &s->partition, p));
-  return YOKE_OK;
+  return sort_integrals(b);
 }
 
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out) {
@@ -760,6 +778,8 @@ yoke_native_def yoke_split_native(const yoke_split *split, int part) {
                            .port_request = s->port_request,
                            .n_inputs     = s->n_inputs,
                            .inputs       = s->inputs,
+                           .n_integrals  = s->n_integrals,
+                           .integrals    = s->integrals,
                            .no_integrals = !needs_integrals(split, part)};
 }
 

@@ -312,6 +312,9 @@ int yoke_body_nv(const yoke_body *body);
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
 
+/* The position that output.integrals[k] names, or why there is none. */
+yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int k, yoke_variable *out);
+
 /* Names and their values in the model file, for the parser, for help and for messages. */
 const char *yoke_body_kind_name(yoke_body_kind kind);             /* "mass1d" */
 const char *yoke_connection_kind_name(yoke_connection_kind kind); /* "spring-damper" */

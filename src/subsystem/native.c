@@ -622,6 +622,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                           .port_frame     = def->port_frame,
                                           .port_request   = def->port_request,
                                           .port_integrals = !def->no_integrals,
+                                          .n_integrals    = def->n_integrals,
+                                          .integrals      = def->integrals,
                                           .n_inputs       = def->n_inputs,
                                           .inputs         = def->inputs,
                                           .alpha          = solver.alpha,
