@@ -124,8 +124,8 @@ yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 int yoke_graph_depth(const yoke_graph *graph);
 
 /* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
-int    yoke_graph_events(const yoke_graph *graph, int subsystem, yoke_found_event *found); /* [YOKE_MAX_FOUND] */
-double yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
+yoke_found_events yoke_graph_events(const yoke_graph *graph, int subsystem);
+double            yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
 
 /* Between an accepted step and the next trial: an event was dealt with; a subsystem gets new positions and velocities; the
  * history of the couplings begins anew with values that fit the states. given[wire] are channel values of that wire

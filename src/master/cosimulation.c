@@ -433,7 +433,7 @@ static yoke_status finish_step(yoke_cosimulation *c, yoke_point_kind kind, bool 
                                yoke_step_statistics *statistics, yoke_context *ctx) {
   if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID && is_short)
     statistics->reduced_by = kind == YOKE_POINT_SWITCH ? YOKE_REDUCED_BY_SWITCH : YOKE_REDUCED_BY_END;
-  yoke_macro_events_accept(&c->events, c->graph);
+  YOKE_TRY(yoke_macro_events_accept(&c->events, c->graph, ctx));
   if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
   /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
   if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));
