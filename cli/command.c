@@ -16,6 +16,8 @@ void print_messages(const yoke_context *ctx) {
   }
   const size_t n_errors = yoke_context_n_errors(ctx);
   if (n_errors > n_shown) fprintf(stderr, "note: %zu more errors\n", n_errors - n_shown);
+  const size_t n_lost = yoke_context_n_lost(ctx);
+  if (n_lost > 0) fprintf(stderr, "note: %zu more warnings and notes\n", n_lost);
 }
 
 void json_messages(json *j, const yoke_context *ctx, yoke_status status) {

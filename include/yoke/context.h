@@ -23,6 +23,7 @@ size_t        yoke_context_n_messages(const yoke_context *ctx);
 const char   *yoke_context_message(const yoke_context *ctx, size_t i);
 yoke_severity yoke_context_message_severity(const yoke_context *ctx, size_t i);
 size_t        yoke_context_n_errors(const yoke_context *ctx);
+size_t        yoke_context_n_lost(const yoke_context *ctx);
 void          yoke_context_clear(yoke_context *ctx);
 
 /* Record an error and return `status`, so that a failure is one line:

@@ -10,6 +10,7 @@ enum { MAX_MESSAGES = 100, MAX_LENGTH = 2000 };
 struct yoke_context {
   size_t        n;        /* messages kept */
   size_t        n_errors; /* errors recorded, also those not kept */
+  size_t        n_lost;   /* warnings and notes that were not kept */
   char         *text[MAX_MESSAGES];
   yoke_severity severity[MAX_MESSAGES];
 };
@@ -42,16 +43,41 @@ size_t yoke_context_n_errors(const yoke_context *ctx) {
   return ctx->n_errors;
 }
 
+size_t yoke_context_n_lost(const yoke_context *ctx) {
+  return ctx->n_lost;
+}
+
 void yoke_context_clear(yoke_context *ctx) {
   for (size_t i = 0; i < ctx->n; ++i) free(ctx->text[i]);
   ctx->n        = 0;
-  ctx->n_errors = 0;
+  ctx->n_errors = ctx->n_lost = 0;
+}
+
+/* Where all places are taken, the newest note gives way to warnings and errors, then the newest warning to errors. */
+static bool make_room(yoke_context *ctx, yoke_severity severity) {
+  if (ctx->n < MAX_MESSAGES) return true;
+  size_t i = 0;
+  for (yoke_severity least = YOKE_SEVERITY_NOTE; i == 0 && least > severity; --least) {
+    for (i = ctx->n; i > 0 && ctx->severity[i - 1] != least;) --i;
+  }
+  if (i == 0) return false;
+  free(ctx->text[i - 1]);
+  for (; i < ctx->n; ++i) {
+    ctx->text[i - 1]     = ctx->text[i];
+    ctx->severity[i - 1] = ctx->severity[i];
+  }
+  --ctx->n;
+  ++ctx->n_lost;
+  return true;
 }
 
 static void record(yoke_context *ctx, yoke_severity severity, const char *format, va_list args) {
   if (ctx == NULL) return;
   if (severity == YOKE_SEVERITY_ERROR) ++ctx->n_errors;
-  if (ctx->n == MAX_MESSAGES) return;
+  if (!make_room(ctx, severity)) {
+    if (severity != YOKE_SEVERITY_ERROR) ++ctx->n_lost;
+    return;
+  }
   char text[MAX_LENGTH];
   vsnprintf(text, sizeof text, format, args);
   ctx->text[ctx->n]     = yoke_text_copy(text);

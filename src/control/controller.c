@@ -162,8 +162,7 @@ static void derivative_norms(const yoke_controller *c, const yoke_trial *trial, 
 
 /* Error of the coupling values that degree k would have over the next step, if it were as long as this one (Kraft 3.26):
  *   u[T_M ... T_{M-k-1}] prod_{i<=k} (T_M + H - T_{M-i}). */
-static void error_ahead(const yoke_controller *c, const yoke_trial *trial, bool accepted, int k,
-                        yoke_error_norms *out) {
+static double error_ahead(const yoke_controller *c, const yoke_trial *trial, bool accepted, int k) {
   yoke_wrms norm = {0};
   for (int i = 0; i < yoke_graph_n_all_channels(c->graph); ++i) {
     yoke_channel_trial channel;
@@ -177,7 +176,7 @@ static void error_ahead(const yoke_controller *c, const yoke_trial *trial, bool 
     yoke_wrms_add(&norm, error, value, c->settings.tolerances.rtol,
                   yoke_estimator_atol_coupling(&c->estimator, channel.is_force));
   }
-  *out = (yoke_error_norms){.coupling = yoke_wrms_value(&norm), .order = {1, 1, k + 1}};
+  return yoke_wrms_value(&norm);
 }
 
 /* ---- one trial ---- */
@@ -191,18 +190,42 @@ typedef struct verdict {
   double ratio; /* of the next step to this one */
 } verdict;
 
+/* Predictors by accelerations are as good as extrapolation of a degree that is higher by this; so is what the order control sees. */
+static int head_start(const yoke_controller *c, int degree) {
+  return yoke_graph_input_order(c->graph, degree) - 1 - degree;
+}
+
 /* Degree for the next step. A fixed degree and the start phase do not ask the order control to rise. */
 static int next_degree(const yoke_controller *c, const yoke_trial *trial, bool accepted) {
   const yoke_control_settings *s = &c->settings;
-  yoke_order_facts facts = {.k = trial->degree, .k_max = s->order_max, .n_failed = c->n_failed, .n_good = c->n_good};
   if (s->order_min == s->order_max) { /* on its way to the goal */
     const int up = accepted ? trial->degree + 1 : trial->degree;
     return up < s->order_max ? up : s->order_max;
   }
   if (trial->degree < s->order_min) return accepted ? trial->degree + 1 : trial->degree; /* likewise to its limit */
+  const int        ahead = head_start(c, trial->degree);
+  yoke_order_facts facts = {
+      .k = trial->degree + ahead, .k_max = s->order_max + ahead, .n_failed = c->n_failed, .n_good = c->n_good};
   derivative_norms(c, trial, accepted, &facts);
-  const int k = yoke_order_next(s->order_rule, &facts);
+  const int k = yoke_order_next(s->order_rule, &facts) - ahead;
   return k < s->order_min ? s->order_min : k;
+}
+
+/* Norms of the next step with another degree. What accelerations predict is better than extrapolation, by a factor that depends on
+ * the law: there the norms of this trial change as those of extrapolation would. */
+static void norms_ahead(const yoke_controller *c, const yoke_trial *trial, bool accepted, int degree,
+                        yoke_error_norms *norms) {
+  const int    ahead = head_start(c, trial->degree), more = degree - trial->degree;
+  const double next = error_ahead(c, trial, accepted, degree + ahead),
+               now  = ahead != 0 ? error_ahead(c, trial, accepted, trial->degree + ahead) : 0.0;
+  if (!(now > 0.0)) {
+    *norms = (yoke_error_norms){.coupling = next, .order = {1, 1, degree + ahead + 1}};
+    return;
+  }
+  norms->position *= next / now;
+  norms->velocity *= next / now;
+  norms->coupling *= next / now;
+  for (int i = 0; i < 3; ++i) norms->order[i] = norms->order[i] + more > 1 ? norms->order[i] + more : 1;
 }
 
 /* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */
@@ -221,7 +244,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
 
   const bool       is_fixed = c->settings.order_min == c->settings.order_max;
   yoke_error_norms norms    = estimate.norms;
-  if (v->degree != trial.degree && !is_fixed && !starts_high(c)) error_ahead(c, &trial, v->accepted, v->degree, &norms);
+  if (v->degree != trial.degree && !is_fixed && !starts_high(c)) norms_ahead(c, &trial, v->accepted, v->degree, &norms);
   const double ratio = isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
   v->ratio           = yoke_step_limited(&c->settings.rule, ratio, c->n_failed, v->is_lost || !isfinite(v->error));
 }

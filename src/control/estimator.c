@@ -31,13 +31,12 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
     return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
   if (s->gauss_seidel)
     return refuse(ctx, kind, "compares inputs that all are extrapolated, found sequence gauss-seidel", "");
-  if (s->predictor == YOKE_PREDICTOR_ACCELERATION || s->predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)
-    return refuse(ctx, kind, "has no constants for predictors by accelerations", "");
   if (is_explicit) {
-    if (s->predictor != YOKE_PREDICTOR_EXTRAPOLATION)
+    if (s->predictor == YOKE_PREDICTOR_LEAST_SQUARES)
       return refuse(ctx, kind, "has no constants for predictor least-squares in scheme explicit", "");
-    const bool scales = kind == YOKE_ESTIMATOR_MD && yoke_graph_has_end_values(graph, &name);
-    *out              = scales ? YOKE_ESTIMATE_END : YOKE_ESTIMATE_HIGHER;
+    const bool scales =
+        !yoke_predictor_is_motion(s->predictor) && kind == YOKE_ESTIMATOR_MD && yoke_graph_has_end_values(graph, &name);
+    *out = scales ? YOKE_ESTIMATE_END : YOKE_ESTIMATE_HIGHER;
     return YOKE_OK;
   }
   const bool has_constants = s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(graph, &name);
@@ -127,7 +126,7 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
         yoke_estimator_atol_coupling(e, channel.is_force));
   }
   out->norms.coupling = yoke_wrms_value(&norm);
-  out->norms.order[2] = trial->degree + 1;
+  out->norms.order[2] = yoke_graph_input_order(graph, trial->degree);
   out->worst          = worst.wire;
 }
 

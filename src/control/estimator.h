@@ -2,7 +2,7 @@
  *
  *   name  scheme      error of positions and velocities of all ports, or of the coupling values u
  *   le    explicit    |y - y^|, y^ integrated with degree k + 1                           (exLE)
- *                     also md where a coupling has no constants
+ *                     also md where a coupling has no constants, and with predictors by accelerations
  *   md    explicit    C^(k+1)/C^k |y - y^|, y^ integrated with a better end value         (exMD)
  *   md    corrected   (1 - C^(k+1)/C^k) |y_pre - y|, y_pre from the predictor's pass      (imMD)
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
@@ -50,8 +50,8 @@ typedef struct yoke_estimate {
   int              worst; /* wire with the largest share */
 } yoke_estimate;
 
-/* The way for this graph, or why there is none: md and le need subsystems that can go back, all at once (no sequence), and inputs
- * that are polynomials through coupling values (no predictor by accelerations). */
+/* The way for this graph, or why there is none: md and le need subsystems that can go back, all at once (no sequence), and in
+ * scheme explicit no least squares. */
 yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
                                   yoke_estimate_way *out);
 

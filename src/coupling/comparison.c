@@ -6,20 +6,6 @@
 
 enum { MAX_POINTS = GRAPH_SIGNAL_DEGREE + 1 };
 
-/* Powers of s of the polynomial through n points: divided differences, then nested multiplication by (s - s_i). */
-static void interpolate(int n, const double *s, const double *u, double c[MAX_POINTS]) {
-  double d[MAX_POINTS];
-  memcpy(d, u, (size_t)n * sizeof *d);
-  for (int j = 1; j < n; ++j) {
-    for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) / (s[i] - s[i - j]);
-  }
-  memset(c, 0, MAX_POINTS * sizeof *c);
-  for (int i = n - 1; i >= 0; --i) {
-    for (int j = MAX_POINTS - 1; j > 0; --j) c[j] = c[j - 1] - c[j] * s[i];
-    c[0] = d[i] - c[0] * s[i];
-  }
-}
-
 /* Polynomial through (1, end) and the n newest values of the past. */
 static void through_end(const yoke_graph *g, double end, int n, const double *past, double c[MAX_POINTS]) {
   double s[MAX_POINTS], u[MAX_POINTS];
@@ -29,16 +15,17 @@ static void through_end(const yoke_graph *g, double end, int n, const double *pa
     s[i + 1] = g->past_s[i];
     u[i + 1] = past[i];
   }
-  interpolate(n + 1, s, u, c);
+  graph_interpolate(n + 1, s, u, c);
 }
 
 bool graph_compare_ahead(yoke_graph *g) {
   const int n = g->degree + 2; /* values of the past */
+  if (yoke_predictor_is_motion(g->settings.predictor)) return graph_predict_better(g);
   if (g->n_past < n || n > MAX_POINTS) return false;
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
     if (g->comparison == YOKE_COMPARISON_HIGHER) {
-      interpolate(n, g->past_s, channel->past, channel->comparison);
+      graph_interpolate(n, g->past_s, channel->past, channel->comparison);
       continue;
     }
     double weight[MAX_POINTS], end = 0.0;
@@ -160,11 +147,25 @@ bool yoke_graph_can_compare(const yoke_graph *g, const char **name) {
   return true;
 }
 
+/* Accelerations of degree d are off by O(H^(d+1)), the velocities that they give by O(H^(d+2)): so are forces of dampers and copies
+ * of velocities. The relaxed end value has a share of the extrapolated one. */
+int yoke_graph_input_order(const yoke_graph *g, int degree) {
+  const int by_motion = graph_acceleration_degree(g, degree) + 2;
+  switch (g->settings.predictor) {
+  case YOKE_PREDICTOR_ACCELERATION: return by_motion;
+  case YOKE_PREDICTOR_ACCELERATION_RELAXED: return by_motion < degree + 1 ? by_motion : degree + 1;
+  case YOKE_PREDICTOR_EXTRAPOLATION:
+  case YOKE_PREDICTOR_LEAST_SQUARES: break;
+  }
+  return degree + 1;
+}
+
 void yoke_graph_local_order(const yoke_graph *g, int degree, int order[2]) {
-  order[0] = degree + 3;
-  order[1] = degree + 2;
+  const int inputs = yoke_graph_input_order(g, degree) - 1; /* degree of extrapolation that is as good */
+  order[0]         = inputs + 3;
+  order[1]         = inputs + 2;
   for (int i = 0; i < g->n_wires; ++i) {
-    const yoke_error_rule rule = rule_of(&g->wires[i], degree);
+    const yoke_error_rule rule = rule_of(&g->wires[i], inputs);
     for (int k = 0; k < 2; ++k) {
       if (i == 0 || rule.order[k] < order[k]) order[k] = rule.order[k];
     }

@@ -358,12 +358,12 @@ static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
                      "sequence jacobi, or scheme explicit or waveform",
                      s->scheme);
   }
-  const bool acceleration =
-      s->predictor == YOKE_PREDICTOR_ACCELERATION || s->predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
-  if (acceleration && strcmp(s->scheme, "explicit") != 0) {
+  if (yoke_predictor_is_motion(s->predictor) && strcmp(s->scheme, "explicit") != 0) {
     return yoke_fail(
         ctx, YOKE_E_MODEL,
-        "the acceleration predictors are explicit methods: use scheme explicit, or predictor extrapolation");
+        "the acceleration predictors are explicit methods, scheme is %s: use scheme explicit, or none, or predictor "
+        "extrapolation",
+        s->scheme);
   }
   if (s->predictor == YOKE_PREDICTOR_LEAST_SQUARES && (s->samples < s->order + 2 || s->samples > GRAPH_PAST)) {
     return yoke_fail(ctx, YOKE_E_MODEL, "least-squares predictor: samples is %d, expected %d to %d for order %d",
@@ -376,6 +376,12 @@ static yoke_status check_settings(const yoke_graph *g, yoke_context *ctx) {
         "another: use sequence jacobi, or predictor acceleration-relaxed");
   }
   for (int i = 0; i < g->n_wires; ++i) {
+    if (yoke_predictor_is_motion(s->predictor) && g->wires[i].wire.formulation->update == NULL) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "coupling '%s': formulation '%s' has no explicit form, which predictors by accelerations need; "
+                       "use predictor extrapolation with scheme semi-implicit or implicit",
+                       g->wires[i].wire.name, g->wires[i].wire.formulation->name);
+    }
     if (g->scheme->needs_explicit_form && g->wires[i].wire.formulation->update == NULL) {
       return yoke_fail(
           ctx, YOKE_E_MODEL,
@@ -674,11 +680,11 @@ static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int numb
   return false;
 }
 
-/* Outputs of the trial states with the values of the channels. */
+/* Outputs of the trial states with the values of the channels: of subsystems that take part in exchange `number`, -1: of all. */
 static yoke_status outputs_with_values(yoke_graph *g, int number) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    if (!is_exchanged(g, s, number)) continue;
+    if (number >= 0 && !is_exchanged(g, s, number)) continue;
     double      *c        = g->signal_c[0];
     const double times[2] = {g->past_t[0], g->t_next};
     for (int k = 0; k < s->subsystem->nu; ++k)
@@ -780,6 +786,8 @@ static void final_values(yoke_graph *g, const graph_wire *wire) {
 static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, -1));
   for (int w = 0; w < g->n_wires; ++w) final_values(g, &g->wires[w]);
+  if (g->settings.update && yoke_predictor_is_motion(g->settings.predictor))
+    YOKE_TRY(outputs_with_values(g, -1)); /* accelerations that belong to the final coupling values */
   if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;
   return graph_compare_behind(g, statistics, ctx);
 }
@@ -937,10 +945,6 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     memcpy(s->y, s->y_new, (size_t)s->subsystem->ny * sizeof(double));
   }
   g->H = 0.0;
-  if (g->settings.update && (g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
-                             g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED)) {
-    YOKE_TRY(graph_outputs_with_history(g, g->t_next)); /* accelerations that belong to the final coupling values */
-  }
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s  = &g->subsystems[i];
     const size_t     ny = (size_t)s->subsystem->ny;

@@ -24,6 +24,12 @@ typedef enum yoke_predictor {
   YOKE_PREDICTOR_ACCELERATION,
   YOKE_PREDICTOR_ACCELERATION_RELAXED
 } yoke_predictor;
+
+/* Does it continue the motion of the ports by their accelerations? */
+static inline bool yoke_predictor_is_motion(yoke_predictor predictor) {
+  return predictor == YOKE_PREDICTOR_ACCELERATION || predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+}
+
 typedef enum yoke_jacobian {
   YOKE_JACOBIAN_FINITE_DIFFERENCE,
   YOKE_JACOBIAN_ANALYTIC,
@@ -36,20 +42,21 @@ typedef struct yoke_scheme_settings {
   bool           gauss_seidel;
   yoke_start_up  start;
   yoke_predictor predictor;
-  int            samples;             /* least squares: number of points, > k + 1 */
-  int            order_acceleration;  /* degree of the extrapolated accelerations */
-  double         acceleration_weight; /* omega of acceleration-relaxed: share of the extrapolated value */
-  bool           update;              /* accelerations recomputed with the final coupling values */
-  yoke_jacobian  jacobian;
-  bool           final_update;   /* store u = phi(y) instead of the corrected nodes */
-  double         relaxation;     /* waveform: share of the new value */
-  double         rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
-  double         tau;            /* 0.33 */
-  int            max_iterations; /* corrector passes; 10 (waveform 50) */
+  int            samples;            /* least squares: number of points, > k + 1 */
+  int            order_acceleration; /* degree of the extrapolated accelerations; -1: that of the step */
+  double acceleration_weight; /* omega of acceleration-relaxed: share of the extrapolated value; NaN: 1/2 in steps
+                                         of degree 0, else 1/6 */
+  bool   update;              /* accelerations recomputed with the final coupling values */
+  yoke_jacobian jacobian;
+  bool          final_update;   /* store u = phi(y) instead of the corrected nodes */
+  double        relaxation;     /* waveform: share of the new value */
+  double        rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
+  double        tau;            /* 0.33 */
+  int           max_iterations; /* corrector passes; 10 (waveform 50) */
   /* Truth at the end of a step (joint_gap.h): */
-  int            corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
-  double         length;      /* L of the model [m]; 0: levels are not judged */
-  double         joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
+  int           corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
+  double        length;      /* L of the model [m]; 0: levels are not judged */
+  double        joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
 yoke_scheme_settings yoke_scheme_settings_default(void);
@@ -126,8 +133,8 @@ yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 int yoke_graph_depth(const yoke_graph *graph);
 
 /* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
-int    yoke_graph_events(const yoke_graph *graph, int subsystem, yoke_found_event *found); /* [YOKE_MAX_FOUND] */
-double yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
+yoke_found_events yoke_graph_events(const yoke_graph *graph, int subsystem);
+double            yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
 
 /* Between an accepted step and the next trial: an event was dealt with; a subsystem gets new positions and velocities; the
  * history of the couplings begins anew with values that fit the states. given[wire] are channel values of that wire

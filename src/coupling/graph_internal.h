@@ -162,16 +162,26 @@ struct yoke_graph {
 };
 
 /* Degrees, layouts and unknowns of a step that starts now. */
-void        graph_prepare(yoke_graph *graph, double t_next);
+void              graph_prepare(yoke_graph *graph, double t_next);
 /* Predicted nodes into w_predicted and w. */
-void        graph_predict(yoke_graph *graph);
+void              graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
-void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+void              graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
 /* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values they belong to are then
  * `value` of the channels of those formulations. */
-yoke_status graph_exchange(yoke_graph *graph);
+yoke_status       graph_exchange(yoke_graph *graph);
+/* Degree of the accelerations that predict a step of this degree; the past may allow less. */
+static inline int graph_acceleration_degree(const yoke_graph *graph, int degree) {
+  return graph->settings.order_acceleration >= 0 ? graph->settings.order_acceleration : degree;
+}
+/* Share of the extrapolated value in acceleration-relaxed. */
+double graph_acceleration_weight(const yoke_graph *graph);
+/* channel->comparison of all channels by accelerations, one order better than the predicted signals; false: the past is too short. */
+bool   graph_predict_better(yoke_graph *graph);
+/* Powers of s of the polynomial through n <= GRAPH_SIGNAL_DEGREE + 1 points. */
+void   graph_interpolate(int n, const double *s, const double *u, double c[GRAPH_SIGNAL_DEGREE + 1]);
 /* Outputs of side s of a wire at local time `at` if its accelerations continue as the polynomial of this degree. */
-void graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side, int degree, double at, double *y);
+void   graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side, int degree, double at, double *y);
 
 /* One pass over all subsystems (and the columns of dy/dw when `with_columns`). Trial states and y_new are set. */
 yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);

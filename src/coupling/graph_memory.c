@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool uses_accelerations(const yoke_graph *g) {
-  return g->settings.predictor == YOKE_PREDICTOR_ACCELERATION ||
-         g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
-}
-
 /* Macro points whose channel values a step at full degree reads: predictors k + 1, k the highest degree of the run and of channels with one
  * of their own; least squares all its samples. */
 static int channel_depth(const yoke_graph *g) {
@@ -20,8 +15,9 @@ static int channel_depth(const yoke_graph *g) {
 /* Macro points whose outputs are continued by their accelerations: by the acceleration predictors, and one after another for
  * subsystems that are still to come. */
 static int output_depth(const yoke_graph *g) {
-  const int predictor = uses_accelerations(g) ? g->settings.order_acceleration + 1 : 0;
-  const int sequence  = g->settings.gauss_seidel ? g->settings.order + 1 : 0;
+  const bool is_motion = yoke_predictor_is_motion(g->settings.predictor);
+  const int  predictor = is_motion ? graph_acceleration_degree(g, g->settings.order) + 1 : 0;
+  const int  sequence  = g->settings.gauss_seidel ? g->settings.order + 1 : 0;
   return predictor > sequence ? predictor : sequence;
 }
 

@@ -10,9 +10,10 @@ static void *stepped(const graph_subsystem *s) {
   return s->trial != NULL ? s->trial : s->accepted;
 }
 
-int yoke_graph_events(const yoke_graph *g, int i, yoke_found_event *found) {
+yoke_found_events yoke_graph_events(const yoke_graph *g, int i) {
   const graph_subsystem *s = &g->subsystems[i];
-  return s->subsystem->ops->events != NULL ? s->subsystem->ops->events(s->subsystem, stepped(s), found) : 0;
+  if (s->subsystem->ops->events == NULL) return (yoke_found_events){.until = (double)INFINITY};
+  return s->subsystem->ops->events(s->subsystem, stepped(s));
 }
 
 double yoke_graph_event_ahead(const yoke_graph *g, int i, int event) {

@@ -74,92 +74,195 @@ static void least_squares(const yoke_graph *g, const graph_channel *channel, dou
   }
 }
 
-/* ---- acceleration predictor ---- */
+/* ---- polynomials ---- */
 
-/* Outputs of a port at local time s if its accelerations continue as the polynomial through their last points (Kraft App. C):
- *   v(s) = v_N + H int a,  p(s) = p_N + H v_N s + H^2 int int a;  orientations by p' = T v, to second order. */
-void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int degree, double at, double *y) {
-  const graph_subsystem *sub  = &g->subsystems[wire->wire.subsystem[side]];
-  const yoke_body_kind   kind = wire->wire.kind[side];
-  const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind), ny = sub->subsystem->ny;
-  if (degree > g->n_past - 1) degree = g->n_past - 1;
-  const double       *now = graph_port(wire, side, sub->past_y);
-  /* Moments of the Lagrange basis: int_0^s l_i and int_0^s (s - x) l_i dx by Gauss with five points. */
+void graph_interpolate(int n, const double *s, const double *u, double c[GRAPH_SIGNAL_DEGREE + 1]) {
+  double d[GRAPH_SIGNAL_DEGREE + 1];
+  memcpy(d, u, (size_t)n * sizeof *d);
+  for (int j = 1; j < n; ++j) { /* divided differences, then nested multiplication by (s - s_i) */
+    for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) / (s[i] - s[i - j]);
+  }
+  memset(c, 0, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = GRAPH_SIGNAL_DEGREE; j > 0; --j) c[j] = c[j - 1] - c[j] * s[i];
+    c[0] = d[i] - c[0] * s[i];
+  }
+}
+
+/* ---- motion ahead, by accelerations (Kraft App. C) ---- */
+
+/* What the accelerations at the macro points T_{N-i} give until local time `at`, in units of H and H^2:
+ *   first[i] = int_0^at l_i dx,  second[i] = int_0^at (at - x) l_i dx,  l_i the Lagrange basis through n points. */
+typedef struct moments {
+  int    n;
+  double at, first[GRAPH_PAST], second[GRAPH_PAST];
+} moments;
+
+/* By Gauss with five points. */
+static moments moments_until(const yoke_graph *g, int degree, double at) {
   static const double node5[5]   = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842, 0.953089922969332};
   static const double weight5[5] = {0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683,
                                     0.118463442528095};
-  double              first[GRAPH_PAST] = {0}, second[GRAPH_PAST] = {0}, weight[GRAPH_PAST];
+  moments             m          = {.n = (degree < g->n_past - 1 ? degree : g->n_past - 1) + 1, .at = at};
   for (int k = 0; k < 5; ++k) {
     const double x = node5[k] * at;
-    yoke_lagrange_weights(degree + 1, g->past_s, x, weight);
-    for (int i = 0; i <= degree; ++i) {
-      first[i] += weight5[k] * at * weight[i];
-      second[i] += weight5[k] * at * (at - x) * weight[i];
+    double       weight[GRAPH_PAST];
+    yoke_lagrange_weights(m.n, g->past_s, x, weight);
+    for (int i = 0; i < m.n; ++i) {
+      m.first[i] += weight5[k] * at * weight[i];
+      m.second[i] += weight5[k] * at * (at - x) * weight[i];
     }
   }
-  double dv[YOKE_PORT_MAX_V] = {0}, dp[YOKE_PORT_MAX_V] = {0}; /* change of v, and the tangent motion */
+  return m;
+}
+
+/* Change of the velocities, dv = H int a; and the tangent motion dp = H v_N s + H^2 int int a unless it is NULL. */
+static void motion_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *dv,
+                         double *dp) {
+  const graph_subsystem *sub  = &g->subsystems[wire->wire.subsystem[side]];
+  const yoke_body_kind   kind = wire->wire.kind[side];
+  const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind), ny = sub->subsystem->ny;
+  const double          *now = graph_port(wire, side, sub->past_y);
   for (int k = 0; k < n_v; ++k) {
-    dp[k] = g->H * at * now[n_p + k];
-    for (int i = 0; i <= degree; ++i) {
+    dv[k] = 0.0;
+    if (dp != NULL) dp[k] = g->H * m->at * now[n_p + k];
+    for (int i = 0; i < m->n; ++i) {
       const double a = graph_port(wire, side, sub->past_y + (size_t)i * (size_t)ny)[n_p + n_v + k];
-      dv[k] += g->H * first[i] * a;
-      dp[k] += g->H * g->H * second[i] * a;
+      dv[k] += g->H * m->first[i] * a;
+      if (dp != NULL) dp[k] += g->H * g->H * m->second[i] * a;
     }
   }
-  double T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+}
+
+/* dp [n_p] = T(p) (v + dv). */
+static void rate(yoke_body_kind kind, const double *p, const double *v, const double *dv, double *dp) {
+  const int n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  yoke_port_tangent(kind, p, T);
+  for (int r = 0; r < n_p; ++r) {
+    dp[r] = 0.0;
+    for (int k = 0; k < n_v; ++k) dp[r] += T[r * n_v + k] * (v[k] + dv[k]);
+  }
+}
+
+/* Orientations whose tangent turns with them, p' = T(p) v(s): one step of the classical method of Runge and Kutta, off by O(H^5). */
+static void turn(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, const double *now,
+                 const double *dv, double *p) {
+  const yoke_body_kind kind = wire->wire.kind[side];
+  const int            n_p = yoke_port_n_p(kind), n_turned = 4; /* Euler parameters, last of p */
+  const double         h = g->H * m->at, *v = now + n_p, zero[YOKE_PORT_MAX_V] = {0};
+  const moments        half = moments_until(g, m->n - 1, 0.5 * m->at);
+  double               dv_half[YOKE_PORT_MAX_V], stage[YOKE_PORT_MAX_P], k[4][YOKE_PORT_MAX_P];
+  motion_ahead(g, wire, side, &half, dv_half, NULL);
+  rate(kind, now, v, zero, k[0]);
+  for (int i = 1; i < 4; ++i) {
+    for (int r = 0; r < n_p; ++r) stage[r] = now[r] + (i < 3 ? 0.5 : 1.0) * h * k[i - 1][r];
+    rate(kind, stage, v, i < 3 ? dv_half : dv, k[i]);
+  }
+  for (int r = n_p - n_turned; r < n_p; ++r) p[r] = now[r] + h / 6.0 * (k[0][r] + 2.0 * (k[1][r] + k[2][r]) + k[3][r]);
+}
+
+/* Outputs of a port if its accelerations continue as the polynomial through their last points:
+ *   v(s) = v_N + H int a,  p(s) = p_N + T (H v_N s + H^2 int int a). */
+static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *y) {
+  const yoke_body_kind kind = wire->wire.kind[side];
+  const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+  const double        *now = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].past_y);
+  double               dv[YOKE_PORT_MAX_V], dp[YOKE_PORT_MAX_V], T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  motion_ahead(g, wire, side, m, dv, dp);
   memcpy(y, now, (size_t)yoke_port_n_y(kind) * sizeof *y);
   yoke_port_tangent(kind, now, T);
   for (int r = 0; r < n_p; ++r) {
     for (int k = 0; k < n_v; ++k) y[r] += T[r * n_v + k] * dp[k];
   }
+  if (n_p > n_v) turn(g, wire, side, m, now, dv, y);
   for (int k = 0; k < n_v; ++k) y[n_p + k] += dv[k];
 }
 
-/* u(s) of a coupling from the ports' motion ahead. */
-static void channels_ahead(const yoke_graph *g, const graph_wire *wire, double at, double *u) {
-  double y[2][YOKE_PORT_MAX_Y];
-  for (int side = 0; side < 2; ++side) graph_port_ahead(g, wire, side, g->settings.order_acceleration, at, y[side]);
-  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
-  graph_settle(wire, g->past_t[0] + at * g->H, y[0], y[1], GRAPH_CONSISTENT, u);
+void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int degree, double at, double *y) {
+  const moments m = moments_until(g, degree, at);
+  port_ahead(g, wire, side, &m, y);
 }
 
-/* The signal is u(s) itself: a polynomial of degree order_acceleration + 2 through equidistant points, exact for linear laws. */
-static void acceleration_curves(yoke_graph *g, const graph_wire *wire) {
-  const int degree = g->settings.order_acceleration + 2 < GRAPH_SIGNAL_DEGREE ? g->settings.order_acceleration + 2
-                                                                              : GRAPH_SIGNAL_DEGREE;
-  double    value[GRAPH_SIGNAL_DEGREE + 1][YOKE_COUPLING_MAX_CHANNELS], s[GRAPH_SIGNAL_DEGREE + 1];
-  for (int i = 0; i <= degree; ++i) {
-    s[i] = (double)i / (double)degree;
-    channels_ahead(g, wire, s[i], value[i]);
+/* u(s) of a coupling from the ports' motion ahead. */
+static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const moments *m, double *u) {
+  double y[2][YOKE_PORT_MAX_Y];
+  for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, y[side]);
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
+  graph_settle(wire, g->past_t[0] + m->at * g->H, y[0], y[1], GRAPH_CONSISTENT, u);
+}
+
+/* Places at which the motion ahead is looked at: enough for the polynomial of degree d + 2 that accelerations of degree d give
+ * with a linear law. The last one is the end of the step. */
+typedef struct places {
+  int     n;
+  double  s[GRAPH_SIGNAL_DEGREE + 1];
+  moments m[GRAPH_SIGNAL_DEGREE + 1];
+} places;
+
+static void places_set(const yoke_graph *g, int degree, places *p) {
+  const int last = degree + 2 < GRAPH_SIGNAL_DEGREE ? degree + 2 : GRAPH_SIGNAL_DEGREE;
+  p->n           = last + 1;
+  for (int i = 0; i <= last; ++i) {
+    p->s[i] = (double)i / (double)last;
+    p->m[i] = moments_until(g, degree, p->s[i]);
   }
+}
+
+/* The signals of a coupling, or those of the comparison, are u(s) itself. */
+static void curves_ahead(const yoke_graph *g, const graph_wire *wire, const places *p, bool compares) {
+  double value[GRAPH_SIGNAL_DEGREE + 1][YOKE_COUPLING_MAX_CHANNELS], u[GRAPH_SIGNAL_DEGREE + 1];
+  for (int i = 0; i < p->n; ++i) channels_ahead(g, wire, &p->m[i], value[i]);
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
-    double         d[GRAPH_SIGNAL_DEGREE + 1], *c = channel->curve;
-    for (int i = 0; i <= degree; ++i) d[i] = value[i][k];
-    for (int j = 1; j <= degree; ++j) { /* divided differences, then nested multiplication */
-      for (int i = degree; i >= j; --i) d[i] = (d[i] - d[i - 1]) / (s[i] - s[i - j]);
-    }
-    memset(channel->curve, 0, sizeof channel->curve);
-    for (int i = degree; i >= 0; --i) {
-      for (int j = degree; j > 0; --j) c[j] = c[j - 1] - c[j] * s[i];
-      c[0] = d[i] - c[0] * s[i];
-    }
-    g->w_predicted[channel->w_at + channel->n_nodes - 1] = value[degree][k];
+    for (int i = 0; i < p->n; ++i) u[i] = value[i][k];
+    graph_interpolate(p->n, p->s, u, compares ? channel->comparison : channel->curve);
+    if (!compares) g->w_predicted[channel->w_at + channel->n_nodes - 1] = u[p->n - 1];
   }
-  g->use_curves = true;
+}
+
+bool graph_predict_better(yoke_graph *g) {
+  const bool is_relaxed = g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+  const int  own        = graph_acceleration_degree(g, g->degree);
+  const int  degree     = !is_relaxed ? own + 1 : own > g->degree ? own : g->degree;
+  places     p;
+  if (degree > g->n_past - 1) return false;
+  places_set(g, degree, &p);
+  for (int i = 0; i < g->n_wires; ++i) curves_ahead(g, &g->wires[i], &p, true);
+  return true;
+}
+
+double graph_acceleration_weight(const yoke_graph *g) {
+  if (!isnan(g->settings.acceleration_weight)) return g->settings.acceleration_weight;
+  return g->degree == 0 ? 1.0 / 2.0 : 1.0 / 6.0;
 }
 
 /* End value between the acceleration's and the extrapolated one: u* = (1 - omega) u_acc + omega u_ext. */
-static void acceleration_relaxed(yoke_graph *g, const graph_wire *wire) {
+static void relax(yoke_graph *g, const graph_wire *wire, const moments *end) {
   double u[YOKE_COUPLING_MAX_CHANNELS];
-  channels_ahead(g, wire, 1.0, u);
+  channels_ahead(g, wire, end, u);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     double              *w       = g->w_predicted + channel->w_at;
     graph_extrapolate(g, channel, w);
-    w[channel->n_nodes - 1] += (1.0 - g->settings.acceleration_weight) * (u[k] - w[channel->n_nodes - 1]);
+    w[channel->n_nodes - 1] += (1.0 - graph_acceleration_weight(g)) * (u[k] - w[channel->n_nodes - 1]);
   }
 }
+
+static void predict_by_accelerations(yoke_graph *g) {
+  const int degree = graph_acceleration_degree(g, g->degree);
+  if (g->settings.predictor == YOKE_PREDICTOR_ACCELERATION) {
+    places p;
+    places_set(g, degree, &p);
+    for (int i = 0; i < g->n_wires; ++i) curves_ahead(g, &g->wires[i], &p, false);
+    g->use_curves = true;
+  } else {
+    const moments end = moments_until(g, degree, 1.0);
+    for (int i = 0; i < g->n_wires; ++i) relax(g, &g->wires[i], &end);
+  }
+}
+
+/* ---- all channels ---- */
 
 /* Signals that a formulation shapes itself, from the extrapolated ones of its channels. */
 static void shape_signals(yoke_graph *g, const graph_wire *wire) {
@@ -184,24 +287,19 @@ static void shape_signals(yoke_graph *g, const graph_wire *wire) {
 }
 
 void graph_predict(yoke_graph *g) {
-  for (int i = 0; i < g->n_wires; ++i) {
-    const graph_wire *wire = &g->wires[i];
-    switch (g->settings.predictor) {
-    case YOKE_PREDICTOR_ACCELERATION: acceleration_curves(g, wire); break;
-    case YOKE_PREDICTOR_ACCELERATION_RELAXED: acceleration_relaxed(g, wire); break;
-    case YOKE_PREDICTOR_EXTRAPOLATION:
-    case YOKE_PREDICTOR_LEAST_SQUARES:
-      for (int k = 0; k < wire->n_channels; ++k) {
-        const graph_channel *channel = &g->channels[wire->first + k];
-        if (g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES) {
-          least_squares(g, channel, g->w_predicted + channel->w_at);
-        } else {
-          graph_extrapolate(g, channel, g->w_predicted + channel->w_at);
-        }
-      }
-      break;
+  if (yoke_predictor_is_motion(g->settings.predictor)) {
+    predict_by_accelerations(g);
+  } else {
+    for (int k = 0; k < g->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[k];
+      if (g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES)
+        least_squares(g, channel, g->w_predicted + channel->w_at);
+      else
+        graph_extrapolate(g, channel, g->w_predicted + channel->w_at);
     }
-    if (wire->wire.formulation->curve != NULL) shape_signals(g, wire);
+  }
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (g->wires[i].wire.formulation->curve != NULL) shape_signals(g, &g->wires[i]);
   }
   memcpy(g->w, g->w_predicted, (size_t)g->n_w * sizeof *g->w);
 }

@@ -7,7 +7,7 @@ static void set_end(yoke_graph *g, const graph_channel *channel, double u) {
   if (g->settings.predictor != YOKE_PREDICTOR_ACCELERATION_RELAXED) return;
   double extrapolated[YOKE_LAYOUT_MAX_NODES];
   graph_extrapolate(g, channel, extrapolated);
-  *end += g->settings.acceleration_weight * (extrapolated[channel->n_nodes - 1] - u);
+  *end += graph_acceleration_weight(g) * (extrapolated[channel->n_nodes - 1] - u);
 }
 
 /* New end nodes for what enters subsystem i from partners already integrated (index below i). */
@@ -24,7 +24,7 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
       } else {
         const bool relaxed = g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
         const int  lower   = g->wanted > 0 ? g->wanted - 1 : 0;
-        graph_port_ahead(g, wire, side, relaxed ? g->settings.order_acceleration : lower, 1.0, own);
+        graph_port_ahead(g, wire, side, relaxed ? graph_acceleration_degree(g, g->wanted) : lower, 1.0, own);
         y[side] = own;
       }
       y[1 - side] = graph_port(wire, 1 - side, other->y_new);

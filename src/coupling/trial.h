@@ -2,7 +2,8 @@
  *
  * Comparison integrations: every subsystem is integrated once more from T_N, on a state of its own, with other inputs. They
  * are polynomials in s = (t - T_N)/H, one per channel:
- *   higher      degree k + 1 through the k + 2 newest values                          (exLE, Kraft 3.2, 3.3)
+ *   higher      degree k + 1 through the k + 2 newest values                          (exLE, Kraft 3.2, 3.3);
+ *               predictors by accelerations: the motion continued by accelerations, one order better than the step
  *   end         degree k through the k newest and the end value that `higher` predicts (exMD, Kraft 3.7, 3.8)
  *   consistent  through the values that belong to the outputs at T_{N+1} and the macro points before it, degree as the
  *               formulations ask (formulation.h, error_rule)
@@ -42,6 +43,8 @@ bool        yoke_graph_can_compare(const yoke_graph *graph, const char **name);
 bool        yoke_graph_multipliers_are_off(yoke_graph *graph);
 /* Then: one point of history, with consistent values. */
 yoke_status yoke_graph_restart_consistent(yoke_graph *graph, yoke_context *ctx);
+/* Local order of the predicted coupling values at this degree: degree + 1, by accelerations one more. */
+int         yoke_graph_input_order(const yoke_graph *graph, int degree);
 /* Lowest local orders of positions and velocities of all couplings at this degree. */
 void        yoke_graph_local_order(const yoke_graph *graph, int degree, int order[2]);
 

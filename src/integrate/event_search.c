@@ -4,7 +4,7 @@
 
 enum {
   MAX_BISECTIONS = 200, /* until neighbouring numbers */
-  EVENT_SAMPLES  = 8,   /* a step is searched for signs in this many parts ... */
+  LEAST_PARTS    = 8,   /* a step is searched for signs in this many parts, more where a function turns often, ... */
   EVENT_OCTAVES  = 40   /* ... and its first part, behind an event, in halves of halves */
 };
 
@@ -41,13 +41,49 @@ double yoke_event_search_locate(const yoke_event_search *s, const yoke_integrato
   return to;
 }
 
+/* Could a function with the values a, m, b, m at `share` of the way, cross zero between them unseen? Not where it goes one way, and
+ * not where its bend is small against its distance from zero. */
+static bool is_clear(double a, double m, double b, double share) {
+  if ((a <= m && m <= b) || (a >= m && m >= b)) return true;
+  return a * b > 0.0 && fabs(m - a - share * (b - a)) <= 0.5 * fmin(fabs(a), fabs(b));
+}
+
+/* Are all functions clear if looked at once in each of n parts? Places at equal distances would take a fast oscillation for a slow
+ * one; these lie off the middle of their parts by a quadratic sequence of the golden section, whose gaps never repeat. */
+static bool are_clear(const yoke_event_search *s, const yoke_integrator *integrator, const yoke_integrator_state *state,
+                      int n) {
+  static const double golden = 0.6180339887498949;
+  const double        t0 = state->t_prev, length = (state->t - t0) / n;
+  double             *f[2] = {s->time, s->before}, t[2] = {t0, t0}; /* the last two places */
+  for (int j = -1; j <= n; ++j) {
+    const double turn = (double)(j + 1) * (j + 1) * golden;
+    const double at   = j < 0 ? t0 : j == n ? state->t : t0 + (j + 0.2 + 0.6 * (turn - floor(turn))) * length;
+    values(s, integrator, state, at);
+    for (int k = 0; k < s->n; ++k) {
+      if (j > 0 && !is_clear(f[0][k], f[1][k], s->now[k], (t[1] - t[0]) / (at - t[0]))) return false;
+      f[0][k] = f[1][k];
+      f[1][k] = s->now[k];
+    }
+    t[0] = t[1];
+    t[1] = at;
+  }
+  return true;
+}
+
+yoke_event_part yoke_event_first_part(const yoke_event_search *s, const yoke_integrator *integrator,
+                                      const yoke_integrator_state *state) {
+  yoke_event_part part = {.n = LEAST_PARTS, .to = state->t_prev};
+  while (part.n < YOKE_EVENT_MOST_PARTS && !are_clear(s, integrator, state, part.n)) part.n *= 2;
+  return part;
+}
+
 bool yoke_event_next_part(const yoke_integrator_state *state, bool is_fresh, yoke_event_part *part) {
-  const double t0 = state->t_prev, t1 = state->t, length = (t1 - t0) / EVENT_SAMPLES;
+  const double t0 = state->t_prev, t1 = state->t, length = (t1 - t0) / part->n;
   const int    first = is_fresh ? -EVENT_OCTAVES : 1;
   for (;;) {
     const int j = first + part->number++;
-    if (j > EVENT_SAMPLES) return false;
-    const double to = j == EVENT_SAMPLES ? t1 : j > 0 ? t0 + j * length : t0 + ldexp(length, j - 1);
+    if (j > part->n) return false;
+    const double to = j == part->n ? t1 : j > 0 ? t0 + j * length : t0 + ldexp(length, j - 1);
     if (!(to > part->to)) continue;
     part->from = part->to;
     part->to   = to;

@@ -3,8 +3,8 @@
  * Invariants:
  *   1. `old` holds the functions at the end of what was searched. A function that fired is 0 until it leaves the rounding errors
  *      around 0 (`dead`), so that a bounce is neither an event on its way up nor lost on its way down.
- *   2. A step is searched in parts, so that two crossings of one function in a step are seen; the first part behind a start or an
- *      event in halves of halves. */
+ *   2. A step is searched in parts, so that two crossings of one function in a step are seen: as many as its turns ask for. The
+ *      first part behind a start or an event is searched in halves of halves. */
 #ifndef YOKE_INTEGRATE_EVENT_SEARCH_H
 #define YOKE_INTEGRATE_EVENT_SEARCH_H
 
@@ -15,6 +15,7 @@ typedef struct yoke_event_search {
   const int *direction;   /* [n] +1 rising, -1 falling, 0 both */
   double    *old, *dead;  /* [n] belong to a state */
   double    *now, *q, *v; /* scratch: [n], [nq], [nv] */
+  double    *before;      /* scratch: [n] */
   double    *time;        /* [n] result */
 } yoke_event_search;
 
@@ -25,12 +26,18 @@ bool yoke_event_crosses(int direction, double before, double after);
 void yoke_event_search_begin(const yoke_event_search *search, const yoke_integrator *integrator,
                              const yoke_integrator_state *state);
 
-/* Parts of the last step: set number to 0 and to to the start of the step before the first call; false: no more. */
+/* A step with more crossings may have more of them than are found. */
+enum { YOKE_EVENT_MOST_PARTS = 1024, YOKE_EVENT_MANY = YOKE_EVENT_MOST_PARTS / 4 };
+
+/* Parts of the last step, from the first on; false: no more. */
 typedef struct yoke_event_part {
+  int    n; /* of equal parts */
   int    number;
   double from, to;
 } yoke_event_part;
-bool yoke_event_next_part(const yoke_integrator_state *state, bool is_fresh, yoke_event_part *part);
+yoke_event_part yoke_event_first_part(const yoke_event_search *search, const yoke_integrator *integrator,
+                                      const yoke_integrator_state *state);
+bool            yoke_event_next_part(const yoke_integrator_state *state, bool is_fresh, yoke_event_part *part);
 
 /* Crossings in a part: `time` of each, +infinity where there is none; false: nowhere. `old` stays. */
 bool yoke_event_search_part(const yoke_event_search *search, const yoke_integrator *integrator,

@@ -120,6 +120,7 @@ static yoke_cosimulation_def cosimulation_default(void) {
                                  .predictor           = "extrapolation",
                                  .order_acceleration  = -1,
                                  .acceleration_weight = NAN,
+                                 .update              = true,
                                  .jacobian            = "finite-difference",
                                  .final_update        = true,
                                  .corrector_tau       = 0.33,
@@ -475,9 +476,11 @@ static void read_corrector(reader *r, const yoke_yaml_node *node) {
   model_enter(r, "cosimulation", NULL);
 }
 
-/* Without a step there is control, and without an order the control chooses it. */
+/* Without a step there is control, and without an order the control chooses it; predictors by accelerations are explicit. */
 static void settle_defaults(yoke_cosimulation_def *c) {
   if (!(c->step > 0.0)) c->has_control = true;
+  if (!c->has_scheme && strncmp(c->predictor, "acceleration", strlen("acceleration")) == 0)
+    model_print(c->scheme, sizeof c->scheme, "explicit");
   if (c->order == NOT_GIVEN) c->order = c->has_control ? -1 : 1;
 }
 

@@ -46,7 +46,7 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
   if (c->q_part == NULL || c->q_index == NULL || c->v_part == NULL || c->v_index == NULL) {
     return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   }
-  for (size_t i = 0; i < nq; ++i) c->q_part[i] = -1; /* quadratures of the whole model have no counterpart */
+  for (size_t i = 0; i < nq; ++i) c->q_part[i] = -1; /* the work of the whole model has no counterpart */
   for (int b = 0; b < model->n_bodies; ++b) {
     const yoke_body *body     = &model->bodies[b];
     const int        n_masses = body->kind == YOKE_BODY_CHAIN ? body->chain->n : 1;
@@ -67,6 +67,13 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
             (part != NULL ? yoke_multibody_v_offset(part, place.body) : 0) + place.mass * dv + k;
       }
     }
+  }
+  for (int k = 0; k < model->output.n_integrals; ++k) { /* the last components, here and there */
+    const yoke_split_integral integral = c->split->integrals[k];
+    const int                 n        = c->split->parts[integral.part].n_integrals;
+    const int                 at       = (int)nq - model->output.n_integrals + k;
+    c->q_part[at]                      = integral.part;
+    c->q_index[at]                     = yoke_native_equations(c->subsystems[integral.part])->nq - n + integral.own;
   }
   return YOKE_OK;
 }
@@ -294,7 +301,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
           model->cosimulation.start);
     c->settings.start = YOKE_START_RAMP;
     yoke_step_choose_scheme(c->split, &c->settings);
-    yoke_step_choose_orders(c->split, c->settings.scheme, &c->choice.settings);
+    yoke_step_choose_orders(c->split, &c->settings, &c->choice.settings);
     c->settings.order = c->choice.settings.order_max;
   }
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
@@ -449,7 +456,7 @@ static yoke_status finish_step(yoke_cosimulation *c, yoke_point_kind kind, bool 
                                yoke_step_statistics *statistics, yoke_context *ctx) {
   if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID && is_short)
     statistics->reduced_by = kind == YOKE_POINT_SWITCH ? YOKE_REDUCED_BY_SWITCH : YOKE_REDUCED_BY_END;
-  yoke_macro_events_accept(&c->events, c->graph);
+  YOKE_TRY(yoke_macro_events_accept(&c->events, c->graph, ctx));
   if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
   /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
   if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));

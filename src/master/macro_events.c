@@ -8,7 +8,7 @@
 enum { MAX_TRIES = 5 }; /* to make the time of an event and the end of its step agree */
 
 yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_split *split, yoke_macro_events *out) {
-  *out       = (yoke_macro_events){.split = split, .capacity = split->n_parts * YOKE_MAX_FOUND};
+  *out = (yoke_macro_events){.split = split, .capacity = split->n_parts * YOKE_MAX_FOUND + split->model->n_events};
   out->found = yoke_allocate((size_t)out->capacity + 1, sizeof *out->found);
   return out->found != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the events of the model");
 }
@@ -38,13 +38,17 @@ static int compare(const void *a, const void *b) {
 
 /* Read the events of the last trial. Returns the first that sets or stops; -1: none. *t is its time. */
 static int look(yoke_macro_events *e, const yoke_graph *graph, double *t) {
-  e->n = 0;
+  e->n     = 0;
+  e->until = (double)INFINITY;
   for (int part = 0; part < e->split->n_parts; ++part) {
-    yoke_found_event list[YOKE_MAX_FOUND];
-    const int        n = yoke_graph_events(graph, part, list);
-    for (int i = 0; i < n; ++i) {
-      const int event = whole_event(e->split, part, list[i].event);
-      if (event >= 0) e->found[e->n++] = (yoke_macro_event){event, list[i].t};
+    const yoke_found_events found = yoke_graph_events(graph, part);
+    for (int i = 0; i < found.n; ++i) {
+      const int event = whole_event(e->split, part, found.list[i].event);
+      if (event >= 0) e->found[e->n++] = (yoke_macro_event){event, found.list[i].t};
+    }
+    if (found.until < e->until) {
+      e->until     = found.until;
+      e->full_part = part;
     }
   }
   if (e->n > 1) qsort(e->found, (size_t)e->n, sizeof *e->found, compare);
@@ -60,6 +64,7 @@ static int look(yoke_macro_events *e, const yoke_graph *graph, double *t) {
 void yoke_macro_events_begin(yoke_macro_events *e) {
   e->n       = 0;
   e->acting  = -1;
+  e->until   = (double)INFINITY;
   e->n_tries = 0;
 }
 
@@ -80,6 +85,7 @@ double yoke_macro_events_end(yoke_macro_events *e, const yoke_graph *graph, doub
   const char  *fixed = NULL;
   double       at;
   const int    event = look(e, graph, &at);
+  if (!(event >= 0 && at <= e->until) && e->until < t_next && yoke_graph_can_repeat(graph, &fixed)) return e->until;
   if (e->n_tries++ == 0) {
     e->latest = t_next;
     if (event < 0 || at >= t_next) return (double)INFINITY;
@@ -110,9 +116,16 @@ bool yoke_macro_events_acts(const yoke_macro_events *e, int k) {
   return false;
 }
 
-void yoke_macro_events_accept(yoke_macro_events *e, yoke_graph *graph) {
-  if (e->n == 0 && e->acting < 0) return;
+yoke_status yoke_macro_events_accept(yoke_macro_events *e, yoke_graph *graph, yoke_context *ctx) {
+  if (e->n == 0 && e->acting < 0) return YOKE_OK;
+  if (e->until < yoke_graph_t(graph)) { /* no way back to a shorter step */
+    return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
+                     "more than %d events happen in subsystem '%s' in the macro step that ends at t = %.9g s, and not "
+                     "all subsystems can go back to a shorter one; use a smaller macro step",
+                     YOKE_MAX_FOUND, e->split->model->parts[e->full_part].name, yoke_graph_t(graph));
+  }
   for (int k = 0; k < e->split->model->n_events; ++k) {
     if (yoke_macro_events_acts(e, k)) yoke_graph_event_done(graph, e->split->events[k].part, e->split->events[k].own);
   }
+  return YOKE_OK;
 }

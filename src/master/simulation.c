@@ -47,7 +47,8 @@ struct yoke_simulation {
   bool                    has_energy;
   double                 *q, *v, *a, *lambda, *g; /* at a sample */
   double                 *values;                 /* selected outputs */
-  double                 *event_old, *event_new;
+  bool                    has_many;               /* events in one step, and said so */
+  double                 *event_old, *event_new, *event_before;
   double                 *event_dead; /* up to this the function counts as 0 */
   double                 *event_time; /* of the crossing in the part of a step under search; infinity: none */
   double                 *event_last; /* when it fired last */
@@ -76,22 +77,8 @@ static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx)
       model->n_events > 0 || (model->output.every > 0.0 && model->output.every < model->t_end - model->t_start);
   if (integrals == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
   yoke_status status = YOKE_OK;
-  for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k) {
-    const char *name = model->output.integrals[k];
-    const char *dot  = strrchr(name, '.');
-    char        body_name[256];
-    int         b = -1;
-    if (dot != NULL) {
-      snprintf(body_name, sizeof body_name, "%.*s", (int)(dot - name), name);
-      b = yoke_model_find_body(model, body_name);
-    }
-    if (b < 0 || !yoke_body_component_find(&model->bodies[b], dot + 1, &integrals[k]) || integrals[k].is_velocity) {
-      status =
-          yoke_fail(ctx, YOKE_E_MODEL,
-                    "output.integrals: '%s' is not a position of a body (expected body.quantity, e.g. upper.x)", name);
-    }
-    integrals[k].body = b;
-  }
+  for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k)
+    status = yoke_model_integral(ctx, model, k, &integrals[k]);
   /* The work of dampers and loads is integrated along unless the model is a bare chain, whose fast kernel it would slow down, or solved
    * by `exact`, which takes linear equations only. */
   const bool by_itself                 = !is_one_chain(model) && strcmp(model->solver.kind, "exact") != 0;
@@ -132,14 +119,15 @@ static yoke_status allocate(yoke_simulation *s, yoke_context *ctx) {
   s->g                    = yoke_allocate((size_t)e->ng, sizeof(double));
   s->event_old            = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_new            = yoke_allocate((size_t)e->n_events, sizeof(double));
+  s->event_before         = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_dead           = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_time           = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_last           = yoke_allocate((size_t)e->n_events, sizeof(double));
   s->event_repeats        = yoke_allocate((size_t)e->n_events, sizeof(int));
   s->event_direction      = yoke_allocate((size_t)e->n_events, sizeof(int));
   bool ok = s->work != NULL && s->q != NULL && s->v != NULL && s->a != NULL && s->lambda != NULL && s->g != NULL &&
-            s->event_old != NULL && s->event_new != NULL && s->event_dead != NULL && s->event_time != NULL &&
-            s->event_last != NULL && s->event_repeats != NULL && s->event_direction != NULL;
+            s->event_old != NULL && s->event_new != NULL && s->event_before != NULL && s->event_dead != NULL &&
+            s->event_time != NULL && s->event_last != NULL && s->event_repeats != NULL && s->event_direction != NULL;
   for (int k = 0; ok && k < e->n_events; ++k) s->event_direction[k] = s->model->events[k].direction;
   if (s->integrator == NULL) {
     ok = ok && allocate_point(e, &s->from) && allocate_point(e, &s->to);
@@ -255,6 +243,7 @@ void yoke_simulation_destroy(yoke_simulation **simulation) {
   free(s->values);
   free(s->event_old);
   free(s->event_new);
+  free(s->event_before);
   free(s->event_dead);
   free(s->event_time);
   free(s->event_last);
@@ -357,6 +346,7 @@ static yoke_event_search search_of(const yoke_simulation *s) {
                              .old       = s->event_old,
                              .dead      = s->event_dead,
                              .now       = s->event_new,
+                             .before    = s->event_before,
                              .q         = s->q,
                              .v         = s->v,
                              .time      = s->event_time};
@@ -397,10 +387,18 @@ static int sort_found(yoke_simulation *s, yoke_context *ctx) {
 /* First event of the last step that sets or stops, or -1. event_old is then that of the beginning of its part. */
 static int search_step(yoke_simulation *s, yoke_context *ctx) {
   const yoke_event_search search = search_of(s);
-  yoke_event_part         part   = {.to = s->state->t_prev};
+  yoke_event_part         part   = yoke_event_first_part(&search, s->integrator, s->state);
+  int                     n      = 0;
   while (yoke_event_next_part(s->state, s->is_fresh, &part)) {
     const bool any = yoke_event_search_part(&search, s->integrator, s->state, &part);
     const int  k   = any ? sort_found(s, ctx) : -1;
+    if (any && ++n == YOKE_EVENT_MANY && !s->has_many) {
+      s->has_many = true;
+      yoke_warn(ctx,
+                "events happen more than %d times in the solver step from t = %.9g s to %.9g s: some may be missing; "
+                "use a smaller solvers.default.max_step",
+                YOKE_EVENT_MANY, s->state->t_prev, s->state->t);
+    }
     if (k >= 0) return k;
     yoke_event_search_move(&search);
   }

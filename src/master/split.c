@@ -64,9 +64,10 @@ yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke
   *step                  = is_controlled ? 0.0 : c->step;
   s->order               = c->order >= 0 ? c->order : c->order_max;
   s->samples             = c->samples > 0 ? c->samples : 8;
-  s->order_acceleration  = c->order_acceleration >= 0 ? c->order_acceleration : c->order;
+  s->order_acceleration  = c->order_acceleration;
   s->acceleration_weight = c->acceleration_weight;
-  if (isnan(c->acceleration_weight)) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0; /* Kraft 4.12 */
+  if (s->predictor == YOKE_PREDICTOR_ACCELERATION && c->order_acceleration >= 0) s->order = c->order_acceleration;
+  if (isnan(c->acceleration_weight) && c->order >= 0) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0;
   s->update       = c->update;
   s->final_update = c->final_update;
   s->relaxation   = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);
@@ -684,6 +685,23 @@ static yoke_status sort_events(builder *b) {
   return YOKE_OK;
 }
 
+/* An integral of a position is a quadrature of the subsystem that owns the body. */
+static yoke_status sort_integrals(builder *b) {
+  yoke_split *s = b->split;
+  s->integrals  = yoke_allocate((size_t)s->model->output.n_integrals + 1, sizeof *s->integrals);
+  if (s->integrals == NULL) return no_memory(b);
+  for (int k = 0; k < s->model->output.n_integrals; ++k) {
+    yoke_variable position;
+    YOKE_TRY(yoke_model_integral(b->ctx, s->model, k, &position));
+    const yoke_place place = yoke_partition_find(&s->partition, position.body, position.mass);
+    position.body          = place.body;
+    position.mass          = place.mass;
+    s->integrals[k] = (yoke_split_integral){place.part, yoke_submodel_add_integral(&s->parts[place.part], &position)};
+    if (s->integrals[k].own < 0) return no_memory(b);
+  }
+  return YOKE_OK;
+}
+
 /* ---- creation ---- */
 
 void yoke_split_destroy(yoke_split **split) {
@@ -701,6 +719,7 @@ void yoke_split_destroy(yoke_split **split) {
   free(s->couplings);
   free(s->wires);
   free(s->events);
+  free(s->integrals);
   free(s);
   *split = NULL;
 }
@@ -724,7 +743,7 @@ static yoke_status build(builder *b) {
   YOKE_TRY(sort_loads(b));
   YOKE_TRY(sort_events(b));
   for (int p = 0; p < s->n_parts; ++p) YOKE_TRY(yoke_submodel_set_variables(b->ctx, &s->parts[p], &s->partition, p));
-  return YOKE_OK;
+  return sort_integrals(b);
 }
 
 yoke_status yoke_split_create(yoke_context *ctx, const yoke_model *model, yoke_split **out) {
@@ -764,6 +783,8 @@ yoke_native_def yoke_split_native(const yoke_split *split, int part) {
                            .port_request = s->port_request,
                            .n_inputs     = s->n_inputs,
                            .inputs       = s->inputs,
+                           .n_integrals  = s->n_integrals,
+                           .integrals    = s->integrals,
                            .no_integrals = !needs_integrals(split, part)};
 }
 

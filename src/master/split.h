@@ -10,7 +10,7 @@
  *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
  *      connection itself (ends in the same order), which a rigid joint's multipliers drive.
  *   5. Channels of constraints start with the multipliers and motions of the assembled whole model.
- * An event goes into the part of the states it reads and sets. Joints with prescribed motion, loads and events across parts are
+ * An event goes into the part of the states it reads and sets, the time integral of a position into that of its body. Joints with prescribed motion, loads and events across parts are
  * refused with names. */
 #ifndef YOKE_MASTER_SPLIT_H
 #define YOKE_MASTER_SPLIT_H
@@ -39,6 +39,11 @@ typedef struct yoke_split_event {
   int part, own; /* number within the part's submodel */
 } yoke_split_event;
 
+/* Time integral of a position: number `own` of a part's integrals, which are the last components of its q. */
+typedef struct yoke_split_integral {
+  int part, own;
+} yoke_split_integral;
+
 typedef struct yoke_split {
   const yoke_model    *model;
   yoke_partition       partition;
@@ -47,8 +52,9 @@ typedef struct yoke_split {
   yoke_submodel       *parts; /* names, solvers and substeps: model->parts */
   int                  n_couplings;
   yoke_split_coupling *couplings;
-  yoke_wire           *wires;  /* [n_couplings]; formulations are owned by the split */
-  yoke_split_event    *events; /* [n_events] of the model */
+  yoke_wire           *wires;     /* [n_couplings]; formulations are owned by the split */
+  yoke_split_event    *events;    /* [n_events] of the model */
+  yoke_split_integral *integrals; /* [output.n_integrals] of the model */
 } yoke_split;
 
 /* Settings of the scheme from `cosimulation:`, and the macro step [s]; 0: step control, and the order is the highest of the file. What

@@ -41,24 +41,39 @@ static int own_order(const yoke_split *split, int k) {
   return s->order_force > s->order_motion ? s->order_force : s->order_motion;
 }
 
-void yoke_step_choose_orders(const yoke_split *split, const char *scheme, yoke_control_settings *settings) {
+/* Degrees that the file gives. With predictor acceleration the degree of the run is that of the accelerations, which is as good as
+ * coupling values of one degree more; a relaxed end value is no better than its accelerations. */
+static void given_orders(const yoke_cosimulation_def *c, yoke_predictor predictor, yoke_control_settings *settings) {
+  const int own       = c->order_acceleration;
+  settings->order_min = c->order >= 0 ? c->order : c->order_min;
+  settings->order_max = c->order >= 0 ? c->order : c->order_max;
+  if (predictor == YOKE_PREDICTOR_ACCELERATION && own >= 0) {
+    settings->order_min = settings->order_max = own;
+  } else if (yoke_predictor_is_motion(predictor) && c->order < 0) {
+    const int most = own >= 0 ? own + 1 : YOKE_ORDER_MAX - 1;
+    if (settings->order_max > most) settings->order_max = most;
+    if (settings->order_min > most) settings->order_min = most;
+  }
+}
+
+void yoke_step_choose_orders(const yoke_split *split, const yoke_scheme_settings *scheme,
+                             yoke_control_settings *settings) {
   const yoke_cosimulation_def *c = &split->model->cosimulation;
-  settings->order_min            = c->order >= 0 ? c->order : c->order_min;
-  settings->order_max            = c->order >= 0 ? c->order : c->order_max;
+  given_orders(c, scheme->predictor, settings);
   for (int k = 0; c->order < 0 && k < split->n_couplings; ++k) {
     if (split->wires[k].formulation->order != NULL) { /* degrees of its own, fixed when it was made */
       settings->order_min = settings->order_max = own_order(split, k);
       return;
     }
     if (copies_motion(split, k) && settings->order_min == 0 && settings->order_max > 0) settings->order_min = 1;
-    while (settings->order_max > settings->order_min && !bears(split, k, scheme, settings->order_max))
+    while (settings->order_max > settings->order_min && !bears(split, k, scheme->scheme, settings->order_max))
       --settings->order_max;
   }
 }
 
 void yoke_step_choose_scheme(const yoke_split *split, yoke_scheme_settings *settings) {
   const yoke_cosimulation_def *c = &split->model->cosimulation;
-  if (c->has_scheme || !has_joint(split)) return;
+  if (c->has_scheme || !has_joint(split) || yoke_predictor_is_motion(settings->predictor)) return;
   for (int k = 0; k < split->n_couplings; ++k) {
     const yoke_formulation_ops *ops = split->wires[k].formulation;
     const bool has_sets = ops->n_sets != NULL && ops->n_sets(split->wires[k].self) > 1; /* no common solution */
@@ -135,9 +150,12 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const y
   if (c->step_ratio[1] > 0.0) s->rule.ratio_max = c->step_ratio[1];
   s->rule.no_dead_zone = c->step_free;
   s->order_rule = strcmp(c->order_rule, "conservative") == 0 ? YOKE_ORDER_RULE_CONSERVATIVE : YOKE_ORDER_RULE_IDA;
+  const bool is_motion = yoke_predictor_is_motion(yoke_graph_settings(graph)->predictor);
   if (!c->has_scheme)
     say(choice, "scheme %s (%s); ", yoke_graph_settings(graph)->scheme,
-        has_joint(split) ? "rigid joints" : "one correction is enough for force elements");
+        is_motion          ? "predictor by accelerations"
+        : has_joint(split) ? "rigid joints"
+                           : "one correction is enough for force elements");
   YOKE_TRY(choose_estimator(ctx, graph, c->estimator, choice));
   choose_steps(split, choice);
   const char *fixed = NULL;
@@ -147,6 +165,8 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const y
     say(choice, "; order %d", low);
   else
     say(choice, "; order %d to %d%s", low, high,
-        c->order < 0 && high < c->order_max ? " (as the formulations bear)" : "");
+        c->order >= 0 || high == c->order_max ? ""
+        : is_motion                           ? " (accelerations)"
+                                              : " (as the formulations bear)");
   return YOKE_OK;
 }

@@ -11,7 +11,8 @@ typedef struct yoke_step_choice {
 } yoke_step_choice;
 
 /* Limits of the degree: those of the file, lowered to what all formulations of the split support and bear (no warning). */
-void yoke_step_choose_orders(const yoke_split *split, const char *scheme, yoke_control_settings *settings);
+void yoke_step_choose_orders(const yoke_split *split, const yoke_scheme_settings *scheme,
+                             yoke_control_settings *settings);
 
 /* Scheme, where the file names none: implicit for rigid joints when all formulations take it, since one correction leaves gaps as
  * large as the errors of the method; else the default. */

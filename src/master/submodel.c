@@ -420,6 +420,7 @@ void yoke_submodel_clear(yoke_submodel *s) {
   free(s->port_frame);
   free(s->port_request);
   free(s->inputs);
+  free(s->integrals);
   *s = (yoke_submodel){0};
 }
 
@@ -509,6 +510,14 @@ int yoke_submodel_add_input(yoke_submodel *s, const yoke_input *input) {
   s->inputs              = wider;
   s->inputs[s->n_inputs] = *input;
   return s->n_inputs++;
+}
+
+int yoke_submodel_add_integral(yoke_submodel *s, const yoke_variable *position) {
+  void *wider = room(s->integrals, s->n_integrals, &s->capacity_integrals, sizeof *s->integrals);
+  if (wider == NULL) return -1;
+  s->integrals                 = wider;
+  s->integrals[s->n_integrals] = *position;
+  return s->n_integrals++;
 }
 
 int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras, int n_rows, int *y_at) {

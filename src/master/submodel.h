@@ -63,9 +63,11 @@ typedef struct yoke_submodel {
   int               *port_frame;   /* [n_ports] */
   yoke_port_request *port_request; /* [n_ports]; their connections are set when they exist */
   yoke_input        *inputs;       /* [n_inputs] */
-  int                ny;           /* outputs of all ports */
+  int                n_integrals;
+  yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
+  int                ny;        /* outputs of all ports */
   int capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_inputs, capacity_loads,
-      capacity_events;
+      capacity_events, capacity_integrals;
 } yoke_submodel;
 
 /* Bodies of part `part` at their start, settings of the run. */
@@ -80,6 +82,7 @@ int yoke_submodel_add_ghost(yoke_submodel *submodel, const yoke_ghost *ghost);
 int yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
 int yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
 int yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
+int yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
 /* A port at a frame of the submodel, with extras for a joint of n_rows rows; *y_at is where its outputs start. */
 int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras, int n_rows, int *y_at);
 

@@ -209,6 +209,21 @@ bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_vari
   return false;
 }
 
+yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int k, yoke_variable *out) {
+  const char *name = model->output.integrals[k], *dot = strrchr(name, '.');
+  char        body_name[256];
+  int         b = -1;
+  if (dot != NULL) {
+    snprintf(body_name, sizeof body_name, "%.*s", (int)(dot - name), name);
+    b = yoke_model_find_body(model, body_name);
+  }
+  if (b < 0 || !yoke_body_component_find(&model->bodies[b], dot + 1, out) || out->is_velocity)
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "output.integrals: '%s' is not a position of a body (expected body.quantity, e.g. upper.x)", name);
+  out->body = b;
+  return YOKE_OK;
+}
+
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
 /* Slope at an inner point from the secants left (d0 over h0) and right (d1 over h1): weighted harmonic mean, 0 at an extremum

@@ -266,10 +266,10 @@ typedef struct yoke_cosimulation_def {
   int    samples;                                                   /* least squares: points; 0: 8 */
   int    order_acceleration;                                        /* -1: as `order` */
   double acceleration_weight;                                       /* omega of acceleration-relaxed; NaN: not given */
-  bool   update;                                        /* false: accelerations as they came out of the integration */
-  char   jacobian[20];                                  /* "finite-difference" */
-  bool   final_update;                                  /* true */
-  double relaxation;                                    /* share of the new value; 0: not given: 1, waveform 0.7 */
+  bool   update;       /* true; false: accelerations as they came out of the integration */
+  char   jacobian[20]; /* "finite-difference" */
+  bool   final_update; /* true */
+  double relaxation;   /* share of the new value; 0: not given: 1, waveform 0.7 */
   double corrector_rtol, corrector_atol, corrector_tau; /* 0: not given; 0.33 */
   int    max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
   int    corrections;                                   /* semi-implicit: exactly so many; 0: as many as needed */
@@ -313,6 +313,9 @@ int yoke_body_nv(const yoke_body *body);
  * false: no such name, or `name` is too small. `out->body` is left to the caller. */
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
+
+/* The position that output.integrals[k] names, or why there is none. */
+yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int k, yoke_variable *out);
 
 /* Names and their values in the model file, for the parser, for help and for messages. */
 const char *yoke_body_kind_name(yoke_body_kind kind);             /* "mass1d" */

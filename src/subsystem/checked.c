@@ -227,9 +227,9 @@ static void checked_release(const yoke_subsystem *s, void *state) {
   self->inner->ops->release(self->inner, state);
 }
 
-static int checked_events(const yoke_subsystem *s, const void *state, yoke_found_event *found) {
+static yoke_found_events checked_events(const yoke_subsystem *s, const void *state) {
   const checked *self = s->self;
-  return self->inner->ops->events(self->inner, state, found);
+  return self->inner->ops->events(self->inner, state);
 }
 
 static double checked_event_ahead(const yoke_subsystem *s, void *scratch, const void *state, int event) {

@@ -58,8 +58,8 @@ static void forward_release(const yoke_subsystem *s, void *state) {
   of(s)->inner->ops->release(of(s)->inner, state);
 }
 
-static int forward_events(const yoke_subsystem *s, const void *state, yoke_found_event *found) {
-  return of(s)->inner->ops->events(of(s)->inner, state, found);
+static yoke_found_events forward_events(const yoke_subsystem *s, const void *state) {
+  return of(s)->inner->ops->events(of(s)->inner, state);
 }
 
 static double forward_event_ahead(const yoke_subsystem *s, void *scratch, const void *state, int event) {

@@ -4,7 +4,7 @@
  *   u, u' [nu]           inputs at the state's time as the last step (or the start) saw them: a step whose inputs begin
  *                        elsewhere tells the integrator that they jumped or kinked
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
- *   old, dead [n_events] and native_found: event functions and what was found of them in the last step
+ *   old, dead [n_events] and native_found (if there are events): event functions and what was found of them in the last step
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #include "subsystem/native.h"
 
@@ -17,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Crossings of event functions in the last step; those that did not fit are counted. */
+/* Crossings of event functions in the last step. */
 typedef struct native_found {
   int              n;
   bool             is_fresh; /* the next micro step is the first, or the first behind an event */
-  yoke_found_event list[YOKE_MAX_FOUND];
+  double           until;    /* what lies behind did not fit; +infinity: all did */
+  yoke_found_event list[];   /* [YOKE_MAX_FOUND + n_events] */
 } native_found;
 
 typedef struct native {
@@ -41,7 +42,7 @@ typedef struct native {
   size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
   int              *direction;                                              /* [n_events] */
   size_t            at_old, at_dead, at_found;                              /* bytes into the state */
-  size_t            at_now, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
+  size_t            at_now, at_before, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -88,6 +89,7 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
                              .old       = doubles(state, n->at_old),
                              .dead      = doubles(state, n->at_dead),
                              .now       = doubles(scratch, n->at_now),
+                             .before    = doubles(scratch, n->at_before),
                              .time      = doubles(scratch, n->at_time),
                              .q         = doubles(scratch, n->at_event_q),
                              .v         = doubles(scratch, n->at_event_v)};
@@ -97,16 +99,20 @@ static native_found *found_of(const native *n, const void *state) {
   return (native_found *)(void *)((char *)(uintptr_t)state + n->at_found);
 }
 
+/* Crossings of a part of the last micro step: all of them or, when they might not fit, none. There is room for the first part. */
+static void note_part(const yoke_event_search *search, const yoke_event_part *part, native_found *found) {
+  if (found->n > YOKE_MAX_FOUND) found->until = fmin(found->until, part->from);
+  for (int k = 0; isinf(found->until) && k < search->n; ++k) {
+    if (search->time[k] <= part->to) found->list[found->n++] = (yoke_found_event){k, search->time[k]};
+  }
+}
+
 /* Crossings of the last micro step, part by part. */
 static void note_found(const native *n, const yoke_event_search *search, const yoke_integrator_state *state,
                        native_found *found) {
-  yoke_event_part part = {.to = state->t_prev};
+  yoke_event_part part = yoke_event_first_part(search, n->integrator, state);
   while (yoke_event_next_part(state, found->is_fresh, &part)) {
-    const bool any = yoke_event_search_part(search, n->integrator, state, &part);
-    for (int k = 0; any && k < search->n; ++k) {
-      if (search->time[k] <= part.to && found->n < YOKE_MAX_FOUND)
-        found->list[found->n++] = (yoke_found_event){k, search->time[k]};
-    }
+    if (yoke_event_search_part(search, n->integrator, state, &part)) note_part(search, &part, found);
     yoke_event_search_move(search);
   }
   found->is_fresh = false;
@@ -125,6 +131,7 @@ static yoke_status advance_with_events(const native *n, void *scratch, yoke_inte
   const yoke_event_search search = search_of(n, scratch, state);
   native_found           *found  = found_of(n, state);
   found->n                       = 0;
+  found->until                   = (double)INFINITY;
   while (state->t < t_stop) {
     YOKE_TRY(yoke_integrator_step(n->integrator, scratch, state, u, t_stop, ctx));
     note_found(n, &search, state, found);
@@ -132,12 +139,11 @@ static yoke_status advance_with_events(const native *n, void *scratch, yoke_inte
   return YOKE_OK;
 }
 
-static int native_events(const yoke_subsystem *subsystem, const void *state, yoke_found_event *out) {
-  const native       *n     = subsystem->self;
+static yoke_found_events native_events(const yoke_subsystem *subsystem, const void *state) {
+  const native *n = subsystem->self;
+  if (n->equations.n_events == 0) return (yoke_found_events){.until = (double)INFINITY};
   const native_found *found = found_of(n, state);
-  if (n->equations.n_events == 0) return 0;
-  memcpy(out, found->list, (size_t)found->n * sizeof *out);
-  return found->n;
+  return (yoke_found_events){.n = found->n, .list = found->list, .until = found->until};
 }
 
 static double native_event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
@@ -540,20 +546,22 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_base              = reserve(&s->state_size, n->n_integrals);
   n->at_old               = reserve(&s->state_size, e->n_events);
   n->at_dead              = reserve(&s->state_size, e->n_events);
-  n->at_found     = reserve(&s->state_size, e->n_events > 0 ? (int)(sizeof(native_found) / sizeof(double)) + 1 : 0);
-  s->scratch_size = (n->integrator->scratch_size + 63) / 64 * 64;
-  n->at_left      = reserve(&s->scratch_size, e->nu);
-  n->at_a         = reserve(&s->scratch_size, e->nv);
-  n->at_a2        = reserve(&s->scratch_size, e->nv);
-  n->at_lambda    = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_lambda_0  = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_terms     = reserve(&s->scratch_size, s->ny);
-  n->at_q         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
-  n->at_v         = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
-  n->at_now       = reserve(&s->scratch_size, e->n_events);
-  n->at_time      = reserve(&s->scratch_size, e->n_events);
-  n->at_event_q   = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
-  n->at_event_v   = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
+  const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
+  n->at_found             = reserve(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
+  s->scratch_size         = (n->integrator->scratch_size + 63) / 64 * 64;
+  n->at_left              = reserve(&s->scratch_size, e->nu);
+  n->at_a                 = reserve(&s->scratch_size, e->nv);
+  n->at_a2                = reserve(&s->scratch_size, e->nv);
+  n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_terms             = reserve(&s->scratch_size, s->ny);
+  n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
+  n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  n->at_now               = reserve(&s->scratch_size, e->n_events);
+  n->at_before            = reserve(&s->scratch_size, e->n_events);
+  n->at_time              = reserve(&s->scratch_size, e->n_events);
+  n->at_event_q           = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
+  n->at_event_v           = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
 }
 
 static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -622,6 +630,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                           .port_frame     = def->port_frame,
                                           .port_request   = def->port_request,
                                           .port_integrals = !def->no_integrals,
+                                          .n_integrals    = def->n_integrals,
+                                          .integrals      = def->integrals,
                                           .n_inputs       = def->n_inputs,
                                           .inputs         = def->inputs,
                                           .alpha          = solver.alpha,

@@ -15,6 +15,8 @@ typedef struct yoke_native_def {
   const yoke_port_request *port_request; /* [n_ports] extras of the ports; NULL: none */
   int                      n_inputs;
   const yoke_input        *inputs; /* [n_inputs] multibody.h */
+  int                      n_integrals;
+  const yoke_variable     *integrals; /* [n_integrals] positions whose quadratures are the last components of q */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 

@@ -24,7 +24,13 @@ typedef struct yoke_found_event {
   int    event;
   double t;
 } yoke_found_event;
-enum { YOKE_MAX_FOUND = 32 }; /* crossings of one step that are remembered */
+/* Those of the last step, not sorted: at most YOKE_MAX_FOUND and one more of each event. */
+enum { YOKE_MAX_FOUND = 64 };
+typedef struct yoke_found_events {
+  int                     n;
+  const yoke_found_event *list;  /* inside the state */
+  double                  until; /* crossings behind this time did not fit: the step was too long; +infinity: all did */
+} yoke_found_events;
 
 typedef struct yoke_subsystem_ops {
   const char *kind; /* "native"; wrappers: "forward", "checked", "traced" */
@@ -68,8 +74,8 @@ typedef struct yoke_subsystem_ops {
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. NULL: nothing. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
 
-  /* Crossings inside the last step [YOKE_MAX_FOUND], not sorted; returns how many. NULL: the subsystem has no events. */
-  int (*events)(const yoke_subsystem *subsystem, const void *state, yoke_found_event *found);
+  /* Crossings inside the last step. NULL: the subsystem has no events. */
+  yoke_found_events (*events)(const yoke_subsystem *subsystem, const void *state);
   /* The step ended before event `event` by a little: where it will be. With `events`. */
   double (*event_ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
   /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. With `events`. */

@@ -116,9 +116,9 @@ static void traced_release(const yoke_subsystem *subsystem, void *state) {
   self->inner->ops->release(self->inner, state);
 }
 
-static int traced_events(const yoke_subsystem *subsystem, const void *state, yoke_found_event *found) {
+static yoke_found_events traced_events(const yoke_subsystem *subsystem, const void *state) {
   const traced *self = subsystem->self;
-  return self->inner->ops->events(self->inner, state, found);
+  return self->inner->ops->events(self->inner, state);
 }
 
 static double traced_event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {

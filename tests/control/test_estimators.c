@@ -141,6 +141,21 @@ static const run_row force_rows[] = {
     {"chain-conv", 0.005, 10, IMPLICIT(KRAFT_CV), "u"},
 };
 
+#define ACCELERATION(rest) "cosimulation.predictor=acceleration;" rest
+#define RELAXED(rest) "cosimulation.predictor=acceleration-relaxed;" rest
+static const run_row acceleration_rows[] = {
+    {"chain-m1", 0.05, 30, ACCELERATION(EXPLICIT(KRAFT_MD)), "mv"},
+    {"chain-m1", 0.05, 30, ACCELERATION(EXPLICIT(KRAFT_MD ", estimator: le")), "mv"},
+    {"chain-m1", 0.05, 30, ACCELERATION(EXPLICIT(KRAFT_CV)), "u"},
+    {"chain-m1", 0.05, 30, RELAXED(EXPLICIT(KRAFT_MD)), "mv"},
+    {"chain-m1", 0.05, 30, RELAXED(EXPLICIT(KRAFT_CV)), "u"},
+    {"chain-m2", 0.02, 60, ACCELERATION(EXPLICIT(KRAFT_MD)), "mv"},
+    {"chain-m2", 0.02, 60, ACCELERATION(EXPLICIT(KRAFT_CV)), "u"},
+    {"chain-conv", 0.005, 10, ACCELERATION(EXPLICIT("rtol: 1e-6, atol: {position: 1e-9, velocity: 1e-6}")), "mv"},
+    {"chain-conv", 0.005, 10, ACCELERATION(EXPLICIT(KRAFT_CV)), "u"},
+    {"two-mass", 0.3, 30, ACCELERATION(EXPLICIT("rtol: 1e-5")), "mv"},
+};
+
 #define DECOMPOSITION(word, rest) "cosimulation.couplings.decomposition=" word ";" rest
 #define EXTENSION(word, rest) "cosimulation.couplings.extension=" word ";" rest
 #define FD "force/displacement"
@@ -208,6 +223,11 @@ static void estimated_errors_of_force_couplings_are_true_within_ten_percent(void
   expect_true_estimates(force_rows, sizeof force_rows / sizeof *force_rows);
 }
 
+static void f30_estimated_errors_of_acceleration_predictors_are_true_within_ten_percent(void **state) {
+  (void)state;
+  expect_true_estimates(acceleration_rows, sizeof acceleration_rows / sizeof *acceleration_rows);
+}
+
 static void estimated_errors_of_displacements_and_extensions_are_true_within_ten_percent(void **state) {
   (void)state;
   expect_true_estimates(motion_rows, sizeof motion_rows / sizeof *motion_rows);
@@ -258,10 +278,10 @@ static void estimate_with(const order_row *row, double H, double mean[2], int de
   cosim c;
   snprintf(file, sizeof file, "examples/%s.yaml", row->file);
   snprintf(sets, sizeof sets,
-           "cosimulation.couplings.formulation=%s;%scosimulation.scheme=implicit;cosimulation.order=%d;"
+           "cosimulation.couplings.formulation=%s;cosimulation.scheme=implicit;cosimulation.order=%d;"
            "cosimulation.corrector.rtol=1e-10;cosimulation.step={rtol: 10, initial: %.17g, max: %.17g, ratio: [0.5, "
-           "2]}" TIGHT,
-           row->formulation, row->extra, row->degree, H / 64.0, H);
+           "2]}" TIGHT "%s",
+           row->formulation, row->degree, H / 64.0, H, row->extra);
   cosim_open(&c, file, sets);
   cosim_expect(&c, YOKE_OK);
   estimates e = {.c = &c, .H = H};
@@ -271,6 +291,10 @@ static void estimate_with(const order_row *row, double H, double mean[2], int de
   yoke_graph_local_order(yoke_cosimulation_graph(yoke_simulation_cosimulation(c.simulation)), row->degree, declared);
   cosim_close(&c);
 }
+
+/* F30: a damper, so that velocities decide about the order of the force */
+#define ACCELERATED                                                                                                    \
+  ";cosimulation.scheme=explicit;cosimulation.predictor=acceleration;parameters.cc=100;parameters.dc=20"
 
 static void estimates_fall_with_the_local_order_that_a_formulation_declares(void **state) {
   static const order_row rows[] = {
@@ -292,6 +316,9 @@ static void estimates_fall_with_the_local_order_that_a_formulation_declares(void
       {"two-mass", "constitutive", "", 1, 2.5e-4},
       {"two-mass", "constitutive", "", 2, 1e-3},
       {"two-mass", "constitutive", "", 3, 1e-3},
+      {"two-mass", "constitutive", ACCELERATED, 0, 2.5e-4},
+      {"two-mass", "constitutive", ACCELERATED, 1, 5e-4},
+      {"two-mass", "constitutive", ACCELERATED, 2, 5e-4},
   };
   int n_bad = 0;
   (void)state;
@@ -316,6 +343,7 @@ int main(void) {
       cmocka_unit_test(coupling_errors_of_one_step_are_those_of_kraft_5),
       cmocka_unit_test(a_short_past_leaves_the_motion_without_an_estimate),
       cmocka_unit_test(estimated_errors_of_force_couplings_are_true_within_ten_percent),
+      cmocka_unit_test(f30_estimated_errors_of_acceleration_predictors_are_true_within_ten_percent),
       cmocka_unit_test(estimated_errors_of_displacements_and_extensions_are_true_within_ten_percent),
       cmocka_unit_test(estimated_errors_of_joints_are_true_within_ten_percent),
       cmocka_unit_test(estimates_fall_with_the_local_order_that_a_formulation_declares),

@@ -298,6 +298,71 @@ static void a_short_impulse_on_a_system_at_rest_is_not_missed(void **state) {
   CHECK_NEAR(end_value(text, NULL, false, "a.v", NULL) + end_value(text, NULL, false, "b.v", NULL), momentum, 1e-6);
 }
 
+/* ---- many events ---- */
+
+/* Both move with 1 m/s and the spring is at rest: cos(1000 x) crosses zero 318 times in a second, with a handful of micro steps. */
+#define TICKS                                                                                                          \
+  "yoke: 1\nt_end: 1\nbodies:\n"                                                                                       \
+  "  a: {kind: mass1d, mass: 1, v: 1}\n"                                                                               \
+  "  b: {kind: mass1d, mass: 1, x: 0.1, v: 1}\n"                                                                       \
+  "connections: {c: {kind: spring-damper, between: [a, b], stiffness: 0.1, free_length: 0.1}}\n"                       \
+  "split: {p: [a], q: [b]}\n"                                                                                          \
+  "cosimulation: {scheme: implicit, step: 0.4}\n"
+
+static void f13a_no_crossing_of_a_fast_function_is_lost(void **state) {
+  static const char *const sets[] = {"solvers.default.kind=dop853", "solvers.default.kind=dopri5",
+                                     "solvers.default.kind=radau5", "solvers.default.kind=bdf"};
+  (void)state;
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
+    for (int monolithic = 0; monolithic < 2; ++monolithic) {
+      int n;
+      (void)end_value(TICKS "events: {tick: {when: cos(1000*a.x)}}\n", sets[i], monolithic == 1, "a.x", &n);
+      assert_int_equal(n, 318);
+    }
+  }
+}
+
+static void f13a_a_step_with_more_crossings_than_are_remembered_is_shortened(void **state) {
+  double t[80];
+  cosim  c;
+  (void)state;
+  cosim_open(&c, TICKS "events: {tick: {when: cos(250*a.x)}}\n", "cosimulation.step=1");
+  must_run(&c);
+  assert_int_equal(c.summary.n_events, 80);
+  assert_int_equal(c.summary.macro.steps, 2);
+  assert_int_equal(times_of(c.ctx, "tick", t, 80), 80);
+  for (int k = 0; k < 80; ++k) CHECK_NEAR(t[k], (k + 0.5) * acos(-1.0) / 250.0, 1e-9);
+  cosim_close(&c);
+}
+
+static void f13a_a_function_too_fast_for_the_search_is_warned_of(void **state) {
+  cosim c;
+  (void)state;
+  cosim_open_monolithic(&c, TICKS "events: {tick: {when: cos(1e5*a.x)}}\n", "solvers.default.kind=dop853");
+  must_run(&c);
+  assert_true(says(c.ctx, "some may be missing; use a smaller solvers.default.max_step"));
+  cosim_close(&c);
+}
+
+static void f13a_a_hundred_events_at_one_time_are_a_hundred(void **state) {
+  int n;
+  (void)state;
+  (void)end_value(TICKS "events: {tick: {count: 100, when: a.x - 0.5}}\n", NULL, false, "a.x", &n);
+  assert_int_equal(n, 100);
+}
+
+static void f13a_events_that_would_be_lost_without_a_way_back_are_an_error(void **state) {
+  const yoke_cosimulation_options options = {.exec = "serial", .threads = 1, .forward = "q"};
+  cosim                           c;
+  (void)state;
+  assert_int_equal(cosim_load(&c, TICKS "events: {tick: {when: cos(1000*a.x)}}\n", "cosimulation.scheme=explicit"),
+                   YOKE_OK);
+  assert_int_equal(yoke_simulation_create_split(c.ctx, c.model, &options, &c.simulation), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_E_SUBSYSTEM);
+  assert_true(says(c.ctx, "subsystem 'p'") && says(c.ctx, "use a smaller macro step"));
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bounce_keeps_the_order_of_the_coupling),
@@ -315,6 +380,11 @@ int main(void) {
       cmocka_unit_test(the_macro_grid_hits_the_switch_of_a_load),
       cmocka_unit_test(a_jump_of_a_load_does_not_disturb_multipliers),
       cmocka_unit_test(a_short_impulse_on_a_system_at_rest_is_not_missed),
+      cmocka_unit_test(f13a_no_crossing_of_a_fast_function_is_lost),
+      cmocka_unit_test(f13a_a_step_with_more_crossings_than_are_remembered_is_shortened),
+      cmocka_unit_test(f13a_a_function_too_fast_for_the_search_is_warned_of),
+      cmocka_unit_test(f13a_a_hundred_events_at_one_time_are_a_hundred),
+      cmocka_unit_test(f13a_events_that_would_be_lost_without_a_way_back_are_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -551,6 +551,7 @@ static void settings_of_the_cosimulation_have_defaults(void **state) {
   assert_string_equal(c->predictor, "extrapolation");
   assert_string_equal(c->jacobian, "finite-difference");
   assert_true(c->final_update);
+  assert_true(c->update); /* F30 */
   assert_string_equal(c->couplings.decomposition, "force/force");
   assert_string_equal(c->couplings.formulation, "");
   release(&l);
