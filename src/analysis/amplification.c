@@ -1,6 +1,6 @@
 #include "analysis/amplification.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "analysis/equilibrium.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "analysis/linearize.h"
 
 #include "analysis/whole_model.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>

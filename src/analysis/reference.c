@@ -1,5 +1,5 @@
 #include "analysis/reference.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/integrator.h"
 #include "model/multibody.h"
 #include <stdlib.h>

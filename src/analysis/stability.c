@@ -5,7 +5,7 @@
 #include "analysis/linearize.h"
 #include "analysis/spectrum.h"
 #include "analysis/stand_in.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "master/split.h"
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "analysis/stand_in.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "subsystem/linear.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "analysis/whole_model.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "model/assembly.h"
 #include <stdio.h>
 #include <stdlib.h>

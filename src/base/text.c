@@ -1,6 +1,5 @@
 #include "base/text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,14 +68,4 @@ char *yoke_text_copy(const char *text) {
   char        *copy = malloc(size);
   if (copy != NULL) memcpy(copy, text, size);
   return copy;
-}
-
-void *yoke_allocate(size_t count, size_t size) {
-  enum { ALIGNMENT = 64 };
-  if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size) return NULL;
-  size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  if (bytes == 0) bytes = ALIGNMENT;
-  void *memory = aligned_alloc(ALIGNMENT, bytes);
-  if (memory != NULL) memset(memory, 0, bytes);
-  return memory;
 }

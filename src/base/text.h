@@ -14,7 +14,4 @@ bool yoke_text_matches(const char *pattern, const char *text);
 /* New string, or NULL when out of memory. Caller frees. */
 char *yoke_text_copy(const char *text);
 
-/* Aligned (64 bytes), zeroed memory; NULL when out of memory or when count * size overflows. Release with free(). */
-void *yoke_allocate(size_t count, size_t size);
-
 #endif

@@ -1,6 +1,6 @@
 #include "control/controller.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "coupling/comparison.h"
 #include "coupling/correction.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <string.h>
 
 enum { MAX_POINTS = GRAPH_SIGNAL_DEGREE + 1 };

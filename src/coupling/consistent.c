@@ -6,7 +6,7 @@
  *   (ds''/da da/du) (u* - u) = -s''(y). */
 #include "coupling/comparison.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

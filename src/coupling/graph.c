@@ -6,7 +6,7 @@
 #include "coupling/residuals.h"
 #include "coupling/state_reset.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

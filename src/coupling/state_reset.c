@@ -1,6 +1,6 @@
 #include "coupling/state_reset.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "linalg/block_ldl.h"
 #include <lapacke.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Backends: serial, shuffled, openmp. None allocates memory while it runs. */
 #include "exec/exec.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  *
  * A step of order k in this count, one with k differences, is accurate of order k + 1.
  * With a fixed step the history is built up by tiny steps from h 2^-20 on that grow geometrically. */
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/methods.h"
 #include <float.h>

@@ -14,7 +14,7 @@
  * A switch is decided at an accepted point and made at the beginning of the next step: dense output stays with the
  * method that made the step. Models without an implicit view, and those too large to factor within reason, stay
  * explicit. */
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/explicit_rk.h"
 #include "integrate/methods.h"

@@ -11,7 +11,7 @@
  * 2005). The first n rows of the last one are kept in the state together with their h, so that steps of equal length
  * cost one matrix-vector product, as much as copying the state. Lengths that differ by rounding only (macro steps
  * T_{N+1} - T_N) use the same matrix and a first-order correction whose error is below 1e-20 relative. */
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/methods.h"
 #include <float.h>

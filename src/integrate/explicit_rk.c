@@ -1,5 +1,5 @@
 #include "integrate/explicit_rk.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/explicit.h"
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #ifdef YOKE_WITH_SUNDIALS
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/implicit.h"
 #include <ida/ida.h>
 #include <math.h>

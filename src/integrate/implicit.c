@@ -1,5 +1,5 @@
 #include "integrate/implicit.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* What all integrators share: creation by name, states, start, stops and break points, resets, copies. */
 #include "integrate/integrator.h"
 #include "integrate/methods.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>

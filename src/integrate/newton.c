@@ -1,6 +1,6 @@
 #include "integrate/newton.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "integrate/hop.h"
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

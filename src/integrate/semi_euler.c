@@ -1,7 +1,7 @@
 /* Semi-implicit (symplectic) Euler with a fixed step:
  *   v1 = v + h a(t, q, v),   q1 = q + h T(q) v1,   then projection onto the constraints.
  * First order; keeps the energy of undamped oscillators bounded for h omega < 2. */
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/methods.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "io/compare.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

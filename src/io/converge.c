@@ -1,5 +1,6 @@
 /* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
 #include "analysis/convergence.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/method_choice.h"

@@ -1,4 +1,5 @@
 #include "io/csv.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/clock.h"
 #include <yoke/result.h>

@@ -1,4 +1,5 @@
 /* Inspection: what a model consists of once it is assembled and split. Public part: yoke/run.h. */
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/run.h"
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "analysis/equilibrium.h"
 #include "analysis/modes.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "io/matrix_file.h"
 #include "io/run.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Chain bodies: n masses in a row. Values per mass go straight into arrays, so that 10^7 masses take linear time and memory and
  * no text of their own. */
 #include "io/model_reader.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

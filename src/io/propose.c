@@ -1,4 +1,5 @@
 /* Proposal of a split as text: the section `split:`, and the model file with it. Public part: yoke/run.h. */
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/run.h"
 #include "master/partition.h"

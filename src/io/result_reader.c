@@ -1,4 +1,5 @@
 #include "io/result_reader.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/step_report.h"
 #include <errno.h>

@@ -31,6 +31,7 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 
 #else
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/clock.h"
 #include "io/hdf5_file.h"

@@ -1,5 +1,6 @@
 #include "analysis/prediction.h"
 #include "io/run.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"

@@ -1,5 +1,6 @@
 /* Stability studies: all methods in all cases. Public part: yoke/stability.h. */
 #include "analysis/test_model.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/run.h"
 #include "io/stability_target.h"

@@ -2,6 +2,7 @@
 #include "analysis/map.h"
 #include "analysis/recurrence.h"
 #include "analysis/spectrum.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/stability_target.h"
 #include <math.h>

@@ -4,7 +4,7 @@
  * by side in threads, each with models of its own. */
 #include "analysis/map.h"
 #include "analysis/stability.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "io/method_choice.h"
 #include "io/run.h"
 #include "io/stability_target.h"

@@ -1,5 +1,5 @@
 /* Files of a stability study: values as CSV and HDF5, maps and lines as a picture. */
-#include "base/text.h"
+#include "base/memory.h"
 #include "io/csv.h"
 #include "io/stability_target.h"
 #include "plot/plot.h"

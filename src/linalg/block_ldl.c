@@ -7,7 +7,7 @@
 #include "linalg/block_ldl.h"
 
 #include "base/simd.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  *   3. Solving writes to the caller's work only. KLU would write to Numeric->Xwork and to Common: each solve uses
  *      private copies of these two small structs. */
 #include "linalg/sparse.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdatomic.h>

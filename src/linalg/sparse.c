@@ -1,6 +1,6 @@
 /* Patterns and products of sparse matrices with a fixed pattern. */
 #include "linalg/sparse.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <stdlib.h>
 
 /* Stable counting sort: order_out lists the entries of order_in (NULL: 0, 1, ...) by ascending key[entry] < n_keys.

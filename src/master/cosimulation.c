@@ -1,6 +1,6 @@
 #include "master/cosimulation.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "master/coupling_redundancy.h"
 #include "master/macro_grid.h"
 #include <math.h>

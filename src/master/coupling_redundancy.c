@@ -1,6 +1,6 @@
 #include "master/coupling_redundancy.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "model/redundancy.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "master/lighter_side.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "coupling/kinematic_stability.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "master/macro_events.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "coupling/trial.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/text.h"
 #include "master/partition_internal.h"
 #include <yoke/yoke.h>

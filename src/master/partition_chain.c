@@ -1,5 +1,5 @@
 /* A chain cut by index: near equal lengths, at the best element nearby. */
-#include "base/text.h"
+#include "base/memory.h"
 #include "master/partition_internal.h"
 #include <math.h>
 #include <stdio.h>

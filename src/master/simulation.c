@@ -9,7 +9,7 @@
  *      leaves the rounding errors around 0 (event_dead), so that a bounce is neither an event on its way up nor lost
  *      on its way down. */
 #include "master/simulation.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "master/cosimulation.h"

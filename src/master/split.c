@@ -1,5 +1,6 @@
 #include "master/split.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "coupling/constraint.h"
 #include "master/lighter_side.h"

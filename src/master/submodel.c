@@ -1,6 +1,7 @@
 #include "master/submodel.h"
 #include "master/coupling_redundancy.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "linalg/space.h"
 #include "model/assembly.h"

@@ -1,7 +1,7 @@
 /* Compilation of a model into nodes, joints, forces and loads. */
 #include "model/multibody_internal.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "linalg/space.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * that are all 1 need nothing else; otherwise every call is passed on with scaled inputs. */
 #include "model/multibody_internal.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 

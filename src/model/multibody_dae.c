@@ -11,7 +11,7 @@
  * out. Blocks of forces and loads stay full, since laws may be flat somewhere. */
 #include "model/multibody_internal.h"
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "linalg/space.h"
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "model/redundancy.h"
-#include "base/text.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "plot/contour.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

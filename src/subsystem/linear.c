@@ -1,6 +1,7 @@
 /* Linear subsystem: the integrator `exact` on (x, z), z the integrals of the ports' positions since the last accepted step. */
 #include "subsystem/linear.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #include "subsystem/native.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "integrate/event_search.h"
 #include "integrate/solver_options.h"

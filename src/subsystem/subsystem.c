@@ -1,5 +1,6 @@
 #include "subsystem/subsystem.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>

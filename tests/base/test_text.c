@@ -34,11 +34,6 @@ static void patterns_match_stars_and_letters(void **state) {
   assert_true(yoke_text_matches("*", ""));
 }
 
-static void allocation_that_overflows_is_refused(void **state) {
-  (void)state;
-  assert_null(yoke_allocate(SIZE_MAX / 2, 16));
-}
-
 static void context_counts_what_it_cannot_keep(void **state) {
   (void)state;
   yoke_context *ctx = NULL;
@@ -56,7 +51,6 @@ int main(void) {
       cmocka_unit_test(far_names_have_no_nearest),
       cmocka_unit_test(a_word_without_a_common_letter_has_no_nearest),
       cmocka_unit_test(patterns_match_stars_and_letters),
-      cmocka_unit_test(allocation_that_overflows_is_refused),
       cmocka_unit_test(context_counts_what_it_cannot_keep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "integrate/hop.h"
 #include "integrate/integrator.h"
 #include "integrate/toy_equations.h"
+#include "base/memory.h"
 
 /* An integrator with one state. */
 typedef struct run {

@@ -13,7 +13,7 @@
 #ifndef TESTS_INTEGRATE_TOY_EQUATIONS_H
 #define TESTS_INTEGRATE_TOY_EQUATIONS_H
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "model/equations.h"
 #include <math.h>
 #include <stdlib.h>

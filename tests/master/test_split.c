@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "base/text.h"
+#include "base/memory.h"
 #include "check.h"
 #include "master/split.h"
 #include <glob.h>

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/text.h"
+#include "base/memory.h"
 #include "linalg/space.h"
 #include "model/multibody.h"
 #include "model/port.h"

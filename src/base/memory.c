@@ -1,0 +1,201 @@
+/* Arena: a list of blocks. A piece that does not fit into the newest block gets a new one, which is exactly as large as the piece
+ * when that is large, and else takes a share of what the arena already holds: few blocks for many pieces, little
+ * waste for few. Pieces follow each other in the order they are taken, so a mark is a number of bytes. */
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__) /* gcc */
+#define YOKE_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) /* clang */
+#define YOKE_ASAN
+#endif
+#endif
+#if defined(YOKE_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum {
+  ALIGNMENT    = 64,
+  SMALLEST     = 512 - ALIGNMENT, /* room of a block, without its head */
+  LARGEST      = 65536 - ALIGNMENT,
+  SHARE        = 4, /* of the room so far for the next block */
+  MESSAGE_SIZE = 400
+};
+
+struct yoke_arena_block { /* the room begins ALIGNMENT bytes behind its head */
+  yoke_arena_block *older;
+  yoke_arena_block *spare;  /* given back by release: empty, next of all to be used */
+  size_t            before; /* room of all older blocks */
+  size_t            room, used;
+};
+_Static_assert(sizeof(yoke_arena_block) <= ALIGNMENT, "the head of a block fits in front of its room");
+
+static bool overflows(size_t count, size_t size) {
+  return size != 0 && count > (SIZE_MAX - 4 * (size_t)ALIGNMENT) / size;
+}
+
+static size_t aligned(size_t bytes) {
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void *yoke_allocate(size_t count, size_t size) {
+  if (overflows(count, size)) return NULL;
+  size_t bytes = aligned(count * size);
+  if (bytes == 0) bytes = ALIGNMENT;
+  void *memory = aligned_alloc(ALIGNMENT, bytes);
+  if (memory != NULL) memset(memory, 0, bytes);
+  return memory;
+}
+
+bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size) {
+  if (needed <= *capacity) return true;
+  size_t larger = *capacity < SIZE_MAX / 2 ? 2 * *capacity : needed;
+  if (larger < needed) larger = needed;
+  if (larger < 8) larger = 8;
+  if (overflows(larger, size)) return false;
+  char *memory = NULL;
+  memcpy(&memory, list, sizeof memory); /* the caller's pointer has a type of its own */
+  memory = realloc(memory, larger * size);
+  if (memory == NULL) return false;
+  memset(memory + *capacity * size, 0, (larger - *capacity) * size);
+  memcpy(list, &memory, sizeof memory);
+  *capacity = larger;
+  return true;
+}
+
+static yoke_status out_of_memory(yoke_context *ctx, const char *format, va_list args) {
+  char what[MESSAGE_SIZE];
+  vsnprintf(what, sizeof what, format, args);
+  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for %s", what);
+}
+
+yoke_status yoke_out_of_memory(yoke_context *ctx, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const yoke_status status = out_of_memory(ctx, format, args);
+  va_end(args);
+  return status;
+}
+
+yoke_status yoke_arena_check(const yoke_arena *arena, yoke_context *ctx, const char *format, ...) {
+  if (!arena->has_failed) return YOKE_OK;
+  va_list args;
+  va_start(args, format);
+  const yoke_status status = out_of_memory(ctx, format, args);
+  va_end(args);
+  return status;
+}
+
+/* ---- blocks ---- */
+
+static char *room_of(yoke_arena_block *block) {
+  return (char *)block + ALIGNMENT;
+}
+
+static void free_spare(yoke_arena_block *block) {
+  while (block->spare != NULL) {
+    yoke_arena_block *next = block->spare->spare;
+    free(block->spare);
+    block->spare = next;
+  }
+}
+
+/* A block for a piece of `bytes`: the spare one if it is large enough, else a new one. */
+static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
+  yoke_arena_block *newest = arena->newest;
+  yoke_arena_block *block  = newest != NULL ? newest->spare : NULL;
+  if (block == NULL || block->room < bytes) {
+    if (newest != NULL) free_spare(newest);
+    const size_t held  = newest != NULL ? newest->before + newest->room : 0;
+    size_t       usual = held / SHARE / ALIGNMENT * ALIGNMENT;
+    if (usual < SMALLEST) usual = SMALLEST;
+    if (usual > LARGEST) usual = LARGEST;
+#if defined(YOKE_ASAN)
+    usual = 0; /* every piece has its own block, so that writing beyond its end is seen */
+#endif
+    const size_t room = bytes > usual ? aligned(bytes) : usual;
+    block             = aligned_alloc(ALIGNMENT, ALIGNMENT + room);
+    if (block == NULL) return NULL;
+    *block = (yoke_arena_block){.older = newest, .before = held, .room = room};
+  }
+  if (newest != NULL) newest->spare = NULL;
+  arena->newest = block;
+  return block;
+}
+
+static void *take(yoke_arena *arena, size_t count, size_t size, size_t alignment) {
+  if (arena->has_failed || overflows(count, size)) {
+    arena->has_failed = true;
+    return NULL;
+  }
+  const size_t      bytes = count * size > 0 ? count * size : 1;
+  yoke_arena_block *block = arena->newest;
+  size_t            at    = block != NULL ? (block->used + alignment - 1) / alignment * alignment : 0;
+  if (block == NULL || at > block->room || bytes > block->room - at) {
+    block = next_block(arena, bytes);
+    at    = 0;
+  }
+  if (block == NULL) {
+    arena->has_failed = true;
+    return NULL;
+  }
+  block->used = at + bytes;
+  char *piece = room_of(block) + at;
+#if defined(YOKE_ASAN)
+  block->used = block->room;
+  ASAN_UNPOISON_MEMORY_REGION(piece, block->room);
+  ASAN_POISON_MEMORY_REGION(piece + bytes, block->room - bytes);
+#endif
+  return memset(piece, 0, bytes);
+}
+
+/* ---- the arena ---- */
+
+void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size) {
+  return take(arena, count, size, ALIGNMENT);
+}
+
+void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t size) {
+  void *piece = take(arena, count, size, ALIGNMENT);
+  if (piece != NULL && count * size > 0) memcpy(piece, from, count * size);
+  return piece;
+}
+
+char *yoke_arena_text(yoke_arena *arena, const char *text) {
+  const size_t size  = strlen(text) + 1;
+  char        *piece = take(arena, size, 1, 1);
+  if (piece != NULL) memcpy(piece, text, size);
+  return piece;
+}
+
+size_t yoke_arena_mark(const yoke_arena *arena) {
+  return arena->newest != NULL ? arena->newest->before + arena->newest->used : 0;
+}
+
+void yoke_arena_release(yoke_arena *arena, size_t mark) {
+  yoke_arena_block *block = arena->newest;
+  if (block == NULL) return;
+  while (block->before > mark) {
+    block->used         = 0;
+    block->older->spare = block;
+    block               = block->older;
+  }
+  block->used   = mark - block->before;
+  arena->newest = block;
+}
+
+void yoke_arena_free(yoke_arena *arena) {
+  if (arena->newest != NULL) free_spare(arena->newest);
+  for (yoke_arena_block *block = arena->newest; block != NULL;) {
+    yoke_arena_block *older = block->older;
+    free(block);
+    block = older;
+  }
+  *arena = (yoke_arena){0};
+}

@@ -1,0 +1,64 @@
+/* Memory: single blocks, arrays that grow while something is read, and the arena of an object.
+ *
+ * An arena hands out zeroed pieces and remembers the first failure, so that a create function takes all it needs, asks once,
+ * then fills; destroying the object frees all pieces at once:
+ *
+ *   thing->mass = yoke_arena_take(&thing->arena, n, sizeof *thing->mass);
+ *   thing->name = yoke_arena_text(&thing->arena, name);
+ *   YOKE_TRY(yoke_arena_check(&thing->arena, ctx, "thing '%s'", name));
+ *   for (int i = 0; i < n; ++i) thing->mass[i] = ...
+ *
+ * Pieces are written after the check only; what has to be copied at once comes from yoke_arena_copy or yoke_arena_text, which
+ * write nothing when there is no memory. After a failure every further take fails too. Other objects that the pieces point to
+ * are destroyed by hand, before the arena is freed: pieces start as zero, so their pointers are NULL until they are set.
+ *
+ * For scratch: mark, take, release. Released memory stays with the arena, so a step that takes what the one before
+ * took allocates nothing. An arena belongs to one thread of control. {0} is an empty arena. */
+#ifndef YOKE_BASE_MEMORY_H
+#define YOKE_BASE_MEMORY_H
+
+#include <yoke/context.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Aligned (64 bytes), zeroed memory; NULL when out of memory or when count * size overflows. Release with free(). */
+void *yoke_allocate(size_t count, size_t size);
+
+/* Makes room for `needed` entries of `size` bytes: `list` is the address of a pointer to memory from malloc (NULL: none yet),
+ * `capacity` counts its entries. New entries are zero. false: out of memory, and nothing has changed. */
+bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size);
+
+/* Records "out of memory for ..." and returns YOKE_E_MEMORY. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+yoke_status
+yoke_out_of_memory(yoke_context *ctx, const char *format, ...);
+
+typedef struct yoke_arena_block yoke_arena_block;
+
+typedef struct yoke_arena {
+  yoke_arena_block *newest; /* pieces come from here */
+  bool              has_failed;
+} yoke_arena;
+
+/* A piece of count * size bytes, 64-byte aligned and zeroed (count or size may be 0). NULL: this take or one before failed. */
+void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size);
+void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t size);
+char *yoke_arena_text(yoke_arena *arena, const char *text);
+
+/* YOKE_OK, or YOKE_E_MEMORY with the message "out of memory for ..." when a take has failed. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+yoke_status
+yoke_arena_check(const yoke_arena *arena, yoke_context *ctx, const char *format, ...);
+
+/* All pieces taken after the mark are given back. */
+size_t yoke_arena_mark(const yoke_arena *arena);
+void   yoke_arena_release(yoke_arena *arena, size_t mark);
+
+/* Frees all pieces; the arena is empty and can be used again. */
+void yoke_arena_free(yoke_arena *arena);
+
+#endif

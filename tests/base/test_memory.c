@@ -1,0 +1,192 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/assert.h"
+#include "base/memory.h"
+
+static void allocation_that_overflows_is_refused(void **state) {
+  (void)state;
+  assert_null(yoke_allocate(SIZE_MAX / 2, 16));
+}
+
+static bool is_zero(const char *piece, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    if (piece[i] != 0) return false;
+  }
+  return true;
+}
+
+static void pieces_of_every_size_are_aligned_and_zero_and_do_not_overlap(void **state) {
+  (void)state;
+  enum { N = 400 };
+  yoke_arena arena = {0};
+  char      *piece[N];
+  for (int i = 0; i < N; ++i) {
+    const size_t size = (size_t)i * (size_t)i * 7 % 3001;
+    piece[i]          = yoke_arena_take(&arena, size, 1);
+    assert_non_null(piece[i]);
+    assert_int_equal((uintptr_t)piece[i] % 64, 0);
+    assert_true(is_zero(piece[i], size));
+    memset(piece[i], i % 127 + 1, size);
+  }
+  for (int i = 0; i < N; ++i) {
+    const size_t size = (size_t)i * (size_t)i * 7 % 3001;
+    for (size_t k = 0; k < size; ++k) assert_int_equal(piece[i][k], i % 127 + 1);
+  }
+  yoke_arena_free(&arena);
+}
+
+static void a_failure_is_remembered_and_named_once(void **state) {
+  (void)state;
+  yoke_context *ctx   = NULL;
+  yoke_arena    arena = {0};
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_non_null(yoke_arena_take(&arena, 10, 8));
+  assert_int_equal(yoke_arena_check(&arena, ctx, "subsystem '%s'", "a"), YOKE_OK);
+  assert_null(yoke_arena_take(&arena, SIZE_MAX / 4, 8)); /* overflows */
+  assert_null(yoke_arena_take(&arena, 10, 8));
+  assert_null(yoke_arena_text(&arena, "name"));
+  assert_null(yoke_arena_copy(&arena, "name", 4, 1));
+  assert_int_equal(yoke_arena_check(&arena, ctx, "subsystem '%s'", "a"), YOKE_E_MEMORY);
+  assert_int_equal(yoke_context_n_messages(ctx), 1);
+  assert_string_equal(yoke_context_message(ctx, 0), "out of memory for subsystem 'a'");
+  yoke_arena_free(&arena);
+  assert_non_null(yoke_arena_take(&arena, 1, 8)); /* empty again */
+  yoke_arena_free(&arena);
+  yoke_context_destroy(&ctx);
+}
+
+static void more_memory_than_there_is_is_a_failure(void **state) {
+  (void)state;
+#if !defined(YOKE_SANITIZED) /* ends the program there */
+  yoke_arena arena = {0};
+  assert_null(yoke_arena_take(&arena, SIZE_MAX / 4, 1));
+  assert_true(arena.has_failed);
+  yoke_arena_free(&arena);
+#endif
+}
+
+static void released_scratch_is_taken_again_without_new_memory(void **state) {
+  (void)state;
+  yoke_arena arena = {0};
+  double    *kept  = yoke_arena_take(&arena, 3, sizeof *kept);
+  kept[2]          = 5.0;
+  void *first[3]   = {0};
+  for (int step = 0; step < 10; ++step) {
+    const size_t mark = yoke_arena_mark(&arena);
+    for (int k = 0; k < 3; ++k) {
+      char *piece = yoke_arena_take(&arena, 1000u << 4 * k, 1);
+      assert_non_null(piece);
+      assert_true(is_zero(piece, 1000u << 4 * k));
+      memset(piece, 1, 1000u << 4 * k);
+      if (step == 0) first[k] = piece;
+      assert_ptr_equal(piece, first[k]);
+    }
+    yoke_arena_release(&arena, mark);
+  }
+  assert_true(kept[2] == 5.0);
+  yoke_arena_free(&arena);
+}
+
+static void release_to_an_older_mark_gives_everything_behind_it_back(void **state) {
+  (void)state;
+  yoke_arena   arena = {0};
+  const size_t start = yoke_arena_mark(&arena);
+  char        *a     = yoke_arena_take(&arena, 100, 1);
+  for (int i = 0; i < 50; ++i) yoke_arena_take(&arena, 500, 1);
+  yoke_arena_release(&arena, start);
+  assert_ptr_equal(yoke_arena_take(&arena, 100, 1), a);
+  assert_non_null(yoke_arena_take(&arena, 100000, 1)); /* larger than what was given back */
+  yoke_arena_release(&arena, start);
+  yoke_arena_free(&arena);
+}
+
+static void an_arena_of_a_small_object_takes_half_a_kilobyte(void **state) {
+  (void)state;
+#if !defined(YOKE_SANITIZED) /* every piece has its own block there */
+  yoke_arena arena = {0};
+  char      *first = yoke_arena_take(&arena, 8, 8);
+  for (int i = 0; i < 6; ++i) {
+    const char *next = yoke_arena_take(&arena, 8, 8);
+    assert_true(next > first && next < first + 448);
+  }
+  yoke_arena_free(&arena);
+#endif
+}
+
+static void texts_lie_side_by_side(void **state) {
+  (void)state;
+  yoke_arena  arena = {0};
+  const char *a = yoke_arena_text(&arena, "left"), *b = yoke_arena_text(&arena, "right");
+  double     *x = yoke_arena_take(&arena, 1, sizeof *x);
+  assert_string_equal(a, "left");
+  assert_string_equal(b, "right");
+  assert_int_equal((uintptr_t)x % 64, 0);
+#if !defined(YOKE_SANITIZED)
+  assert_ptr_equal(b, a + 5);
+#endif
+  yoke_arena_free(&arena);
+}
+
+static void grown_list_keeps_its_entries_and_new_ones_are_zero(void **state) {
+  (void)state;
+  int   *list     = NULL;
+  size_t capacity = 0;
+  for (int i = 0; i < 1000; ++i) {
+    assert_true(yoke_grow(&list, &capacity, (size_t)i + 1, sizeof *list));
+    assert_int_equal(list[i], 0);
+    list[i] = i + 1;
+  }
+  for (int i = 0; i < 1000; ++i) assert_int_equal(list[i], i + 1);
+  assert_false(yoke_grow(&list, &capacity, SIZE_MAX / 2, sizeof *list));
+  assert_int_equal(list[999], 1000);
+  free(list);
+}
+
+/* In a process of its own: it ends with abort. */
+static void a_broken_contract_names_its_place_and_aborts(void **state) {
+  (void)state;
+  int  pipe_ends[2];
+  char text[200] = {0};
+  assert_int_equal(pipe(pipe_ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGABRT, SIG_DFL);
+    dup2(pipe_ends[1], 2);
+    const int n_wires = 3;
+    YOKE_ASSERT(n_wires > 2);
+    YOKE_ASSERT(n_wires == 2);
+    _exit(0);
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  assert_true(read(pipe_ends[0], text, sizeof text - 1) > 0);
+  assert_non_null(strstr(text, "test_memory.c:"));
+  assert_non_null(strstr(text, "n_wires == 2 does not hold"));
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(allocation_that_overflows_is_refused),
+      cmocka_unit_test(pieces_of_every_size_are_aligned_and_zero_and_do_not_overlap),
+      cmocka_unit_test(a_failure_is_remembered_and_named_once),
+      cmocka_unit_test(more_memory_than_there_is_is_a_failure),
+      cmocka_unit_test(released_scratch_is_taken_again_without_new_memory),
+      cmocka_unit_test(release_to_an_older_mark_gives_everything_behind_it_back),
+      cmocka_unit_test(an_arena_of_a_small_object_takes_half_a_kilobyte),
+      cmocka_unit_test(texts_lie_side_by_side),
+      cmocka_unit_test(grown_list_keeps_its_entries_and_new_ones_are_zero),
+      cmocka_unit_test(a_broken_contract_names_its_place_and_aborts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
