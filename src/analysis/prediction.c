@@ -1,6 +1,7 @@
 #include "analysis/prediction.h"
 
 #include "analysis/stability.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -25,23 +26,23 @@ static double growth(const yoke_model *model, const yoke_stability_point *point)
   return n_steps * log(point->rho / fmax(1.0, point->model));
 }
 
-/* Largest stable step below `unstable`, to one percent; 0: none down to a millionth of it. */
-static double limit_below(yoke_stability *s, double unstable, yoke_context *ctx) {
+/* Largest stable step below `unstable`, to one percent; 0: none down to a millionth of it, or none that can be judged. */
+static yoke_status limit_below(yoke_stability *s, double unstable, yoke_context *ctx, double *stable) {
   yoke_stability_point point;
-  double               stable = 0.0;
-  for (int i = 0; i < DESCENTS && stable == 0.0; ++i) {
-    if (yoke_stability_at(s, 0.5 * unstable, &point, ctx) != YOKE_OK) return 0.0;
+  *stable = 0.0;
+  for (int i = 0; i < DESCENTS && *stable == 0.0; ++i) {
+    YOKE_TRY(yoke_stability_at(s, 0.5 * unstable, &point, ctx));
     if (yoke_stability_is_stable(&point, tolerance)) {
-      stable = point.H;
+      *stable = point.H;
     } else {
       unstable = point.H;
     }
   }
-  for (int i = 0; i < BISECTIONS && stable > 0.0; ++i) {
-    if (yoke_stability_at(s, 0.5 * (stable + unstable), &point, ctx) != YOKE_OK) return stable;
-    *(yoke_stability_is_stable(&point, tolerance) ? &stable : &unstable) = point.H;
+  for (int i = 0; i<BISECTIONS && * stable> 0.0; ++i) {
+    YOKE_TRY(yoke_stability_at(s, 0.5 * (*stable + unstable), &point, ctx));
+    *(yoke_stability_is_stable(&point, tolerance) ? stable : &unstable) = point.H;
   }
-  return stable;
+  return YOKE_OK;
 }
 
 static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stability_point *point, double limit) {
@@ -63,17 +64,22 @@ static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stabilit
   }
 }
 
-void yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
+yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
   yoke_context        *quiet = NULL;
   yoke_stability      *s     = NULL;
   yoke_stability_point point;
-  if (model->n_parts == 0 || !(model->cosimulation.step > 0.0) || n_states(model) > MAX_STATES) return;
-  if (yoke_context_create(&quiet) != YOKE_OK) return;
-  if (yoke_stability_create(quiet, model, MAX_ROWS, &s) == YOKE_OK &&
-      yoke_stability_at(s, fmin(model->cosimulation.step, model->t_end - model->t_start), &point, quiet) == YOKE_OK &&
-      !yoke_stability_is_stable(&point, tolerance) && growth(model, &point) > log(10.0)) {
-    warn(ctx, s, &point, limit_below(s, point.H, quiet));
+  if (model->n_parts == 0 || !(model->cosimulation.step > 0.0) || n_states(model) > MAX_STATES) return YOKE_OK;
+  yoke_status status = yoke_context_create(&quiet);
+  if (status == YOKE_OK) status = yoke_stability_create(quiet, model, MAX_ROWS, &s);
+  if (status == YOKE_OK)
+    status = yoke_stability_at(s, fmin(model->cosimulation.step, model->t_end - model->t_start), &point, quiet);
+  if (status == YOKE_OK && !yoke_stability_is_stable(&point, tolerance) && growth(model, &point) > log(10.0)) {
+    double limit = 0.0;
+    status       = limit_below(s, point.H, quiet, &limit);
+    if (status != YOKE_E_MEMORY) warn(ctx, s, &point, limit);
   }
   yoke_stability_destroy(&s);
   yoke_context_destroy(&quiet);
+  if (status != YOKE_E_MEMORY) return YOKE_OK;
+  return yoke_out_of_memory(ctx, "the prediction whether the macro step is stable; --no-predict skips it");
 }

@@ -7,7 +7,7 @@
 
 /* Leaves a warning in ctx when the couplings are predicted to grow tenfold or more over the run, with the largest step below that is
  * stable. Silent when they are not, and when nothing can be said cheaply: models without a rest state, or larger than a few hundred
- * states. Never fails. */
-void yoke_predict_stability(yoke_context *ctx, const yoke_model *model);
+ * states. Fails with YOKE_E_MEMORY only. */
+yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model);
 
 #endif

@@ -1,6 +1,5 @@
 /* Bodies of the model file, with the frames written below them. */
 #include "io/model_reader.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -370,13 +369,16 @@ static bool read_body(reader *r, scope *s, const yoke_yaml_node *key, const yoke
   model_full_name(s, key->text, counted, name, sizeof name);
   yoke_body body = {.kind = kind < 0 ? YOKE_BODY_RIGID : (yoke_body_kind)kind, .orientation = {1, 0, 0, 0}};
   if (!model_grow(r, &m->bodies, m->n_bodies, &r->capacity_bodies, sizeof *m->bodies)) return false;
-  body.name = yoke_text_copy(name);
-  if (body.name == NULL) return model_out_of_memory(r);
+  body.name = yoke_arena_text(&m->arena, name);
+  if (!model_has_memory(r)) return false;
   if (kind >= 0) good = read_values(r, s, node, &body) && good;
   const int index  = m->n_bodies++;
   m->bodies[index] = body;
-  if (yoke_names_add(&r->body_names, body.name, index) == YOKE_NAMES_EXISTS) {
+  switch (yoke_names_add(&r->body_names, body.name, index)) {
+  case YOKE_NAMES_ADDED: break;
+  case YOKE_NAMES_EXISTS:
     return model_mistake(r, key, NULL, "found a second body '%s', expected different names", name);
+  default: return model_out_of_memory(r);
   }
   if (body.kind == YOKE_BODY_CHAIN) return good;
   const yoke_frame own = {.body = index, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};

@@ -45,12 +45,12 @@ typedef struct value_rule {
   bool             random_sign;
   int              n; /* list or table */
   double          *x, *y;
+  yoke_arena       arena; /* of x and y */
 } value_rule;
 
 static void rule_clear(value_rule *rule) {
   yoke_expression_destroy(&rule->expression);
-  free(rule->x);
-  free(rule->y);
+  yoke_arena_free(&rule->arena);
 }
 
 static double rule_value(const value_rule *rule, long i) {
@@ -113,9 +113,9 @@ static bool read_value_table(reader *r, const scope *s, const yoke_yaml_node *no
   if (!model_check_keys(r, node, keys, 1)) return false;
   if (table == NULL || table->kind != YOKE_YAML_LIST || table->n < 1)
     return model_expected(r, node, key, "{table: [[i, value], ...]}");
-  rule->x = calloc((size_t)table->n, sizeof *rule->x);
-  rule->y = calloc((size_t)table->n, sizeof *rule->y);
-  if (rule->x == NULL || rule->y == NULL) return model_out_of_memory(r);
+  rule->x = yoke_arena_take(&rule->arena, (size_t)table->n, sizeof *rule->x);
+  rule->y = yoke_arena_take(&rule->arena, (size_t)table->n, sizeof *rule->y);
+  if (rule->arena.has_failed) return model_out_of_memory(r);
   rule->kind = VALUE_TABLE;
   rule->n    = table->n;
   for (int k = 0; k < table->n; ++k) {
@@ -149,8 +149,8 @@ static bool read_rule(reader *r, const scope *s, const yoke_yaml_node *node, con
     if (node->n != n) return model_expected(r, node, key, expected);
     rule->kind = VALUE_LIST;
     rule->n    = node->n;
-    rule->y    = calloc((size_t)n, sizeof *rule->y);
-    if (rule->y == NULL) return model_out_of_memory(r);
+    rule->y    = yoke_arena_take(&rule->arena, (size_t)n, sizeof *rule->y);
+    if (rule->arena.has_failed) return model_out_of_memory(r);
     for (int k = 0; k < node->n; ++k) {
       if (!model_number(r, s, node->items[k], key, q, &rule->y[k])) return false;
     }
@@ -172,8 +172,8 @@ static bool read_per_mass(reader *r, const scope *s, const yoke_yaml_node *map, 
   if (node == NULL) return true;
   bool good = read_rule(r, s, node, key, q, n, &rule);
   if (good && rule.kind != VALUE_CONSTANT) {
-    out->each = yoke_allocate((size_t)n, sizeof *out->each);
-    if (out->each == NULL) good = model_out_of_memory(r);
+    out->each = yoke_arena_take(&r->model->arena, (size_t)n, sizeof *out->each);
+    good      = model_has_memory(r);
   }
   const long last = rule.kind == VALUE_CONSTANT ? 1 : n;
   for (long i = 1; i <= last && good; ++i) {
@@ -262,9 +262,15 @@ static bool read_on(reader *r, const scope *s, const yoke_yaml_node *node, long 
   return add_range(r, node, n, first, last, step, set);
 }
 
-static bool append_load(reader *r, yoke_chain *chain, int *capacity, const yoke_chain_load *load) {
-  if (!model_grow(r, &chain->loads, chain->n_loads, capacity, sizeof *chain->loads)) return false;
-  chain->loads[chain->n_loads++] = *load;
+typedef struct load_list { /* in the order of the file */
+  int              n;
+  size_t           capacity;
+  yoke_chain_load *loads;
+} load_list;
+
+static bool append_load(reader *r, load_list *list, const yoke_chain_load *load) {
+  if (!model_grow(r, &list->loads, list->n, &list->capacity, sizeof *list->loads)) return false;
+  list->loads[list->n++] = *load;
   return true;
 }
 
@@ -283,7 +289,7 @@ static void load_rules_clear(load_rules *rules) {
 }
 
 static bool add_loads(reader *r, const yoke_yaml_node *node, yoke_chain_load_kind kind, const load_rules *rules, long i,
-                      yoke_chain *chain, int *capacity) {
+                      load_list *list) {
   yoke_chain_load load = {.kind = kind, .mass = (int)i - 1, .power = rules->power};
   load.amplitude       = rule_value(&rules->force, i);
   load.omega           = rule_value(&rules->omega, i);
@@ -298,7 +304,7 @@ static bool add_loads(reader *r, const yoke_yaml_node *node, yoke_chain_load_kin
     if (!isfinite(sum)) return model_mistake(r, node, NULL, "found a value that is not finite for mass %ld", i);
     if (kind == YOKE_CHAIN_IMPULSE && !(load.rise > 0))
       return model_mistake(r, node, "rise", "found %g for mass %ld, expected a time greater than 0", load.rise, i);
-    if (!append_load(r, chain, capacity, &load)) return false;
+    if (!append_load(r, list, &load)) return false;
   }
   return true;
 }
@@ -372,15 +378,15 @@ static bool read_load_rules(reader *r, const scope *s, const yoke_yaml_node *map
 static bool start_outside(reader *r, yoke_chain *chain, long i) {
   yoke_per_mass *x0 = &chain->x0;
   if (x0->each == NULL) {
-    x0->each = yoke_allocate((size_t)chain->n, sizeof *x0->each);
-    if (x0->each == NULL) return model_out_of_memory(r);
+    x0->each = yoke_arena_take(&r->model->arena, (size_t)chain->n, sizeof *x0->each);
+    if (!model_has_memory(r)) return false;
     for (int k = 0; k < chain->n; ++k) x0->each[k] = x0->value;
   }
   x0->each[i - 1] = -fabs(x0->each[i - 1]);
   return true;
 }
 
-static bool read_load(reader *r, const scope *s, const yoke_yaml_node *node, yoke_chain *chain, int *capacity) {
+static bool read_load(reader *r, const scope *s, const yoke_yaml_node *node, yoke_chain *chain, load_list *list) {
   static const char *const kinds[] = {[YOKE_CHAIN_HARMONIC]      = "harmonic",
                                       [YOKE_CHAIN_CONTACT]       = "contact",
                                       [YOKE_CHAIN_IMPULSE]       = "impulse",
@@ -397,7 +403,7 @@ static bool read_load(reader *r, const scope *s, const yoke_yaml_node *node, yok
   for (long k = 0; k < set.n_ranges && good; ++k) {
     for (long i = set.range[k][0]; i <= set.range[k][1] && good; i += set.range[k][2]) {
       if (set.random && uniform(set.key, i) >= set.share) continue;
-      good = add_loads(r, node, (yoke_chain_load_kind)kind, rules, i, chain, capacity);
+      good = add_loads(r, node, (yoke_chain_load_kind)kind, rules, i, list);
       if (good && rules->outside) good = start_outside(r, chain, i);
     }
   }
@@ -408,27 +414,22 @@ static bool read_load(reader *r, const scope *s, const yoke_yaml_node *node, yok
 }
 
 /* Stable counting sort by mass: loads of one mass keep the order of the file. */
-static bool sort_loads(reader *r, yoke_chain *chain) {
-  if (chain->n_loads < 2) return true;
-  int             *start  = calloc((size_t)chain->n + 1, sizeof *start);
-  yoke_chain_load *sorted = yoke_allocate((size_t)chain->n_loads, sizeof *sorted);
-  if (start == NULL || sorted == NULL) {
-    free(start);
-    free(sorted);
-    return model_out_of_memory(r);
-  }
-  for (int k = 0; k < chain->n_loads; ++k) ++start[chain->loads[k].mass + 1];
+static bool sort_loads(reader *r, const load_list *list, yoke_chain *chain) {
+  const size_t mark  = yoke_arena_mark(&r->scratch);
+  int         *start = yoke_arena_take(&r->scratch, (size_t)chain->n + 1, sizeof *start);
+  chain->loads       = yoke_arena_take(&r->model->arena, (size_t)list->n, sizeof *chain->loads);
+  if (r->scratch.has_failed || !model_has_memory(r)) return model_out_of_memory(r);
+  chain->n_loads = list->n;
+  for (int k = 0; k < list->n; ++k) ++start[list->loads[k].mass + 1];
   for (int i = 0; i < chain->n; ++i) start[i + 1] += start[i];
-  for (int k = 0; k < chain->n_loads; ++k) sorted[start[chain->loads[k].mass]++] = chain->loads[k];
-  free(chain->loads);
-  free(start);
-  chain->loads = sorted;
+  for (int k = 0; k < list->n; ++k) chain->loads[start[list->loads[k].mass]++] = list->loads[k];
+  yoke_arena_release(&r->scratch, mark);
   return true;
 }
 
 static bool read_loads(reader *r, const scope *s, const yoke_yaml_node *node, yoke_chain *chain) {
-  int  capacity = 0;
-  bool good     = true;
+  load_list list = {0};
+  bool      good = true;
   if (yoke_yaml_is_nothing(node)) return true;
   if (node->kind != YOKE_YAML_LIST)
     return model_expected(r, node, "loads", "a list of loads, each {on: ..., kind: ..., ...}");
@@ -436,10 +437,12 @@ static bool read_loads(reader *r, const scope *s, const yoke_yaml_node *node, yo
   model_print(where, sizeof where, "%s", r->where);
   for (int k = 0; k < node->n; ++k) {
     model_print(r->where, sizeof r->where, "%.200s.loads[%d]", where, k + 1);
-    good = read_load(r, s, node->items[k], chain, &capacity) && good;
+    good = read_load(r, s, node->items[k], chain, &list) && good;
   }
   memcpy(r->where, where, sizeof where);
-  return good && sort_loads(r, chain);
+  good = good && sort_loads(r, &list, chain);
+  free(list.loads);
+  return good;
 }
 
 /* ---- the chain ---- */
@@ -448,8 +451,8 @@ static bool read_loads(reader *r, const scope *s, const yoke_yaml_node *node, yo
 static bool free_element(reader *r, yoke_per_mass *value, int n_elements, int element) {
   if (value->each == NULL && value->value == 0) return true;
   if (value->each == NULL) {
-    value->each = yoke_allocate((size_t)n_elements, sizeof *value->each);
-    if (value->each == NULL) return model_out_of_memory(r);
+    value->each = yoke_arena_take(&r->model->arena, (size_t)n_elements, sizeof *value->each);
+    if (!model_has_memory(r)) return false;
     for (int k = 0; k < n_elements; ++k) value->each[k] = value->value;
   }
   value->each[element] = 0;
@@ -479,8 +482,8 @@ bool model_read_chain(reader *r, scope *s, const yoke_yaml_node *node, yoke_chai
   if (!model_integer(r, s, count, "n", 1, MAX_CHAIN, &n)) return false;
   if (yoke_yaml_find(node, "mass") == NULL)
     return model_mistake(r, node, "mass", "found nothing, expected a mass [kg]");
-  yoke_chain *c = calloc(1, sizeof *c);
-  if (c == NULL) return model_out_of_memory(r);
+  yoke_chain *c = yoke_arena_take(&r->model->arena, 1, sizeof *c);
+  if (!model_has_memory(r)) return false;
   *out          = c;
   c->n          = (int)n;
   c->exponent_x = c->exponent_v = 3;

@@ -1,6 +1,5 @@
 /* Connections of the model file: joints and force elements between two frames. */
 #include "io/model_reader.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,9 +105,9 @@ static bool read_flexible(reader *r, const scope *s, const yoke_yaml_node *map, 
 static bool read_table(reader *r, const scope *s, const yoke_yaml_node *node, bool is_torsion, yoke_table *table) {
   if (node->kind != YOKE_YAML_LIST || node->n < 2)
     return model_expected(r, node, "table", "at least two pairs [[x, F], [x, F], ...]");
-  table->x = calloc((size_t)node->n, sizeof *table->x);
-  table->y = calloc((size_t)node->n, sizeof *table->y);
-  if (table->x == NULL || table->y == NULL) return model_out_of_memory(r);
+  table->x = yoke_arena_take(&r->model->arena, (size_t)node->n, sizeof *table->x);
+  table->y = yoke_arena_take(&r->model->arena, (size_t)node->n, sizeof *table->y);
+  if (!model_has_memory(r)) return false;
   table->n = node->n;
   for (int k = 0; k < node->n; ++k) {
     const yoke_yaml_node *pair = node->items[k];
@@ -284,8 +283,8 @@ static bool read_connection(reader *r, scope *s, const yoke_yaml_node *key, cons
     return model_mistake(r, key, NULL, "found the name '%s' of a body, expected another name: both have outputs", name);
   }
   yoke_connection *c = &m->connections[m->n_connections];
-  *c                 = (yoke_connection){.kind = (yoke_connection_kind)kind, .name = yoke_text_copy(name)};
-  if (c->name == NULL) return model_out_of_memory(r);
+  *c                 = (yoke_connection){.kind = (yoke_connection_kind)kind, .name = yoke_arena_text(&m->arena, name)};
+  if (!model_has_memory(r)) return false;
   ++m->n_connections;
   switch (yoke_names_add(&r->connection_names, c->name, m->n_connections - 1)) {
   case YOKE_NAMES_ADDED: break;

@@ -1,6 +1,5 @@
 /* Events of the model file: zero crossings of an expression, and what happens there. */
 #include "io/model_reader.h"
-#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +7,9 @@
 static bool read_set(reader *r, const scope *s, const yoke_yaml_node *node, yoke_event *event) {
   if (node == NULL || node->kind != YOKE_YAML_MAP || node->n == 0)
     return model_expected(r, node, "set", "new values of states as in {ball.v: -0.9*ball.v}");
-  event->variable = calloc((size_t)node->n, sizeof *event->variable);
-  event->value    = calloc((size_t)node->n, sizeof *event->value);
-  if (event->variable == NULL || event->value == NULL) return model_out_of_memory(r);
+  event->variable = yoke_arena_take(&r->model->arena, (size_t)node->n, sizeof *event->variable);
+  event->value    = yoke_arena_take(&r->model->arena, (size_t)node->n, sizeof *event->value);
+  if (!model_has_memory(r)) return false;
   bool good = true;
   for (int k = 0; k < node->n; ++k) {
     char name[NAME_SIZE];
@@ -42,8 +41,8 @@ static bool read_event(reader *r, scope *s, const yoke_yaml_node *key, const yok
   model_full_name(s, key->text, counted, name, sizeof name);
   if (!model_grow(r, &m->events, m->n_events, &r->capacity_events, sizeof *m->events)) return false;
   yoke_event *event = &m->events[m->n_events];
-  *event            = (yoke_event){.name = yoke_text_copy(name)};
-  if (event->name == NULL) return model_out_of_memory(r);
+  *event            = (yoke_event){.name = yoke_arena_text(&m->arena, name)};
+  if (!model_has_memory(r)) return false;
   ++m->n_events;
   const yoke_yaml_node *when = yoke_yaml_find(node, "when"), *direction = yoke_yaml_find(node, "direction"),
                        *action = yoke_yaml_find(node, "action"), *set = yoke_yaml_find(node, "set");

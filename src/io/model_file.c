@@ -7,7 +7,6 @@
  * Mistakes are collected; stage 1 must succeed for the others to start. */
 #include "io/model_file.h"
 #include "io/model_reader.h"
-#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +78,8 @@ static void reader_clear(reader *r) {
   yoke_names *const tables[] = {&r->body_names, &r->frame_names, &r->connection_names,
                                 &r->load_names, &r->event_names, &r->variable_names};
   for (int k = 0; k < MODEL_COUNT(tables); ++k) yoke_names_clear(tables[k]);
-  for (int k = 0; r->variable_keys != NULL && k < r->model->n_variables; ++k) free(r->variable_keys[k]);
-  free(r->variable_keys);
   model_close_scopes(r);
+  yoke_arena_free(&r->scratch);
 }
 
 /* Builds from a tree that has been read; takes `yaml`. */
@@ -97,9 +95,9 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *roo
   r->ctx  = ctx;
   r->yaml = yaml;
   if (read_tree(r, root, path, options)) read_sections(r);
-  if (r->n_errors > MAX_REPORTED)
+  if (r->n_errors > MAX_REPORTED && !r->is_out_of_memory)
     yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", path, r->n_errors - MAX_REPORTED);
-  const yoke_status status = r->n_errors == 0 ? YOKE_OK : YOKE_E_MODEL;
+  const yoke_status status = r->is_out_of_memory ? YOKE_E_MEMORY : r->n_errors == 0 ? YOKE_OK : YOKE_E_MODEL;
   reader_clear(r);
   if (status == YOKE_OK) {
     *out = r->model;

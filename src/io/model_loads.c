@@ -1,6 +1,5 @@
 /* Loads of the model file. Those that are functions of time become expressions; contact and drag keep their own form. */
 #include "io/model_reader.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,11 +155,8 @@ static yoke_load *add_load(reader *r, const char *name, yoke_load_kind kind, int
   yoke_model *m = r->model;
   if (!model_grow(r, &m->loads, m->n_loads, &r->capacity_loads, sizeof *m->loads)) return NULL;
   yoke_load *load = &m->loads[m->n_loads];
-  *load           = (yoke_load){.kind = kind, .frame = frame, .name = yoke_text_copy(name)};
-  if (load->name == NULL) {
-    model_out_of_memory(r);
-    return NULL;
-  }
+  *load           = (yoke_load){.kind = kind, .frame = frame, .name = yoke_arena_text(&m->arena, name)};
+  if (!model_has_memory(r)) return NULL;
   ++m->n_loads;
   return load;
 }

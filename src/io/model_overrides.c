@@ -120,13 +120,13 @@ static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *
     if (list->stack[k] == index) good = include_cycle(r, node, list, index);
   }
   if (good && index < 0) {
-    yoke_yaml_node *tree = NULL;
+    yoke_yaml_node *tree   = NULL;
+    yoke_status     status = YOKE_OK;
     if (list->n == MAX_INCLUDES || list->n_stack == MAX_INCLUDE_DEPTH) {
       good = model_mistake(r, node, "include", "found more than %d files or nesting deeper than %d", MAX_INCLUDES,
                            MAX_INCLUDE_DEPTH);
-    } else if (yoke_yaml_read_file(r->ctx, r->yaml, path, &tree) != YOKE_OK) {
-      ++r->n_errors;
-      good = false;
+    } else if ((status = yoke_yaml_read_file(r->ctx, r->yaml, path, &tree)) != YOKE_OK) {
+      good = model_unreadable(r, status);
     } else {
       list->stack[list->n_stack++] = list->n;
       list->path[list->n++]        = real;
@@ -272,11 +272,9 @@ static bool apply_one(reader *r, yoke_yaml_node *root, const char *option) {
     yoke_yaml_node at = {.file = label};
     return model_mistake(r, &at, NULL, "expected path=value as in bodies.rod.mass=2");
   }
-  yoke_yaml_node *value = NULL;
-  if (yoke_yaml_read_text(r->ctx, r->yaml, label, equals + 1, strlen(equals + 1), &value) != YOKE_OK) {
-    ++r->n_errors;
-    return false;
-  }
+  yoke_yaml_node   *value  = NULL;
+  const yoke_status status = yoke_yaml_read_text(r->ctx, r->yaml, label, equals + 1, strlen(equals + 1), &value);
+  if (status != YOKE_OK) return model_unreadable(r, status);
   const char          *file  = yoke_yaml_keep_text(r->yaml, label, strlen(label));
   const yoke_yaml_node blank = {.file = file};
   if (value == NULL && file != NULL) value = yoke_yaml_new_scalar(r->yaml, &blank, "");

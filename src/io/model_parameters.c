@@ -1,6 +1,5 @@
 /* Parameters of the model and of instances of assemblies: each is an expression of others, in any order. */
 #include "io/model_reader.h"
-#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +70,7 @@ bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const
   const bool            good = model_map(r, own, "parameters", &map) && model_map(r, given, "parameters", &values);
   if (!good) return false;
   if (map != NULL) {
-    s->parameters = calloc((size_t)map->n + 1, sizeof *s->parameters);
+    s->parameters = yoke_arena_take(&r->scratch, (size_t)map->n + 1, sizeof *s->parameters);
     if (s->parameters == NULL) return model_out_of_memory(r);
     for (int k = 0; k < map->n; ++k) add_parameter(r, s, map->keys[k], map->items[k]);
   }
@@ -100,20 +99,16 @@ void model_evaluate_parameters(reader *r, scope *s) {
 /* ---- scopes ---- */
 
 static scope *add_scope(reader *r, scope *parent, const char *prefix, const yoke_yaml_node *node) {
-  scope *s = calloc(1, sizeof *s);
-  if (s == NULL || !model_grow(r, &r->scopes, r->n_scopes, &r->n_scopes_allocated, sizeof *r->scopes)) {
-    if (s == NULL) model_out_of_memory(r);
-    free(s);
-    return NULL;
-  }
-  s->parent = parent;
-  s->node   = node;
-  s->prefix = yoke_yaml_keep_text(r->yaml, prefix, strlen(prefix));
-  if (s->prefix == NULL) {
+  if (!model_grow(r, &r->scopes, r->n_scopes, &r->capacity_scopes, sizeof *r->scopes)) return NULL;
+  scope *s = yoke_arena_take(&r->scratch, 1, sizeof *s);
+  prefix   = yoke_arena_text(&r->scratch, prefix);
+  if (r->scratch.has_failed) {
     model_out_of_memory(r);
-    free(s);
     return NULL;
   }
+  s->parent                = parent;
+  s->node                  = node;
+  s->prefix                = prefix;
   r->scopes[r->n_scopes++] = s;
   return s;
 }
@@ -191,10 +186,6 @@ bool model_open_scopes(reader *r) {
 }
 
 void model_close_scopes(reader *r) {
-  for (int k = 0; k < r->n_scopes; ++k) {
-    free(r->scopes[k]->parameters);
-    yoke_names_clear(&r->scopes[k]->parameter_names);
-    free(r->scopes[k]);
-  }
+  for (int k = 0; k < r->n_scopes; ++k) yoke_names_clear(&r->scopes[k]->parameter_names);
   free(r->scopes);
 }

@@ -1,4 +1,5 @@
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/units.h"
 #include <ctype.h>
@@ -59,7 +60,7 @@ void model_position(const yoke_yaml_node *at, char *text, size_t size) {
 }
 
 bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...) {
-  if (++r->n_errors > MAX_REPORTED) return false;
+  if (++r->n_errors > MAX_REPORTED || r->is_out_of_memory) return false;
   char position[1024], path[2 * NAME_SIZE], text[1024];
   model_position(at, position, sizeof position);
   const bool both = r->where[0] != '\0' && key != NULL;
@@ -77,8 +78,19 @@ bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const c
 }
 
 bool model_out_of_memory(reader *r) {
+  if (!r->is_out_of_memory) yoke_out_of_memory(r->ctx, "reading the model");
+  r->is_out_of_memory = true;
   ++r->n_errors;
-  yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory while reading the model");
+  return false;
+}
+
+bool model_has_memory(reader *r) {
+  return !r->model->arena.has_failed || model_out_of_memory(r);
+}
+
+bool model_unreadable(reader *r, yoke_status status) {
+  if (status == YOKE_E_MEMORY) r->is_out_of_memory = true;
+  ++r->n_errors;
   return false;
 }
 
@@ -333,17 +345,14 @@ int model_variable(reader *r, const scope *s, const char *name) {
   model_print(key, sizeof key, "%d/%d/%d/%d", i, variable.mass, variable.is_velocity, variable.component);
   const int known = yoke_names_find(&r->variable_names, key);
   if (known != YOKE_NAMES_NONE) return known;
-  yoke_model *m        = r->model;
-  int         capacity = r->capacity_variables;
-  char       *copy     = yoke_text_copy(key);
-  if (copy == NULL || !model_grow(r, &m->variables, m->n_variables, &r->capacity_variables, sizeof *m->variables) ||
-      !model_grow(r, &r->variable_keys, m->n_variables, &capacity, sizeof *r->variable_keys)) {
-    free(copy);
+  yoke_model *m    = r->model;
+  const char *kept = yoke_yaml_keep_text(r->yaml, key, strlen(key));
+  if (!model_grow(r, &m->variables, m->n_variables, &r->capacity_variables, sizeof *m->variables)) return -1;
+  if (kept == NULL || yoke_names_add(&r->variable_names, kept, m->n_variables + 1) == YOKE_NAMES_NO_MEMORY) {
+    model_out_of_memory(r);
     return -1;
   }
-  r->variable_keys[m->n_variables] = copy;
-  m->variables[m->n_variables++]   = variable;
-  yoke_names_add(&r->variable_names, copy, m->n_variables);
+  m->variables[m->n_variables++] = variable;
   return m->n_variables; /* number 0 is t */
 }
 
@@ -483,21 +492,14 @@ int model_find(const scope *s, const yoke_names *names, const char *name) {
 int model_add_frame(reader *r, const yoke_yaml_node *at, const char *name, const yoke_frame *frame) {
   yoke_model *m = r->model;
   if (!model_grow(r, &m->frames, m->n_frames, &r->capacity_frames, sizeof *m->frames)) return -1;
-  char *copy = yoke_text_copy(name);
-  if (copy == NULL) {
-    model_out_of_memory(r);
-    return -1;
-  }
+  char *copy = yoke_arena_text(&m->arena, name);
+  if (!model_has_memory(r)) return -1;
   switch (yoke_names_add(&r->frame_names, copy, m->n_frames)) {
   case YOKE_NAMES_ADDED: break;
   case YOKE_NAMES_EXISTS:
     model_mistake(r, at, NULL, "found a second frame '%s', expected different names", name);
-    free(copy);
     return -1;
-  default:
-    free(copy);
-    model_out_of_memory(r);
-    return -1;
+  default: model_out_of_memory(r); return -1;
   }
   m->frames[m->n_frames]      = *frame;
   m->frames[m->n_frames].name = copy;
@@ -559,17 +561,8 @@ bool model_frame(reader *r, const scope *s, const yoke_yaml_node *node, const ch
 
 /* ---- arrays and loops ---- */
 
-bool model_grow(reader *r, void *items_pointer, int n, int *capacity, size_t size) {
-  if (n < *capacity) return true;
-  const int bigger = *capacity == 0 ? 16 : 2 * *capacity;
-  void     *items;
-  memcpy(&items, items_pointer, sizeof items);
-  items = realloc(items, (size_t)bigger * size);
-  if (items == NULL) return model_out_of_memory(r);
-  memset((char *)items + (size_t)n * size, 0, (size_t)(bigger - n) * size);
-  memcpy(items_pointer, &items, sizeof items);
-  *capacity = bigger;
-  return true;
+bool model_grow(reader *r, void *items_pointer, int n, size_t *capacity, size_t size) {
+  return yoke_grow(items_pointer, capacity, (size_t)n + 1, size) || model_out_of_memory(r);
 }
 
 void model_full_name(const scope *s, const char *name, bool counted, char *out, size_t size) {

@@ -64,18 +64,20 @@ typedef struct scope {
 typedef struct reader {
   yoke_context         *ctx;
   yoke_yaml            *yaml;
+  yoke_arena            scratch; /* lives as long as the reader */
   yoke_model           *model;
   const yoke_yaml_node *root;
   char                  where[NAME_SIZE]; /* path of the object that is being read: "bodies.upper" */
   int                   n_errors;         /* found so far */
-  int                   n_scopes, n_scopes_allocated;
+  bool                  is_out_of_memory; /* what seems wrong from here on is no mistake of the model */
+  int                   n_scopes;
+  size_t                capacity_scopes;
   scope               **scopes; /* [0] is the model itself */
   yoke_names            body_names, frame_names, connection_names, load_names, event_names;
-  int capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
-  int parameter_depth;
+  size_t capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
+  int    parameter_depth;
   parameter *active[64];     /* parameters being evaluated, outermost first */
   yoke_names variable_names; /* "body/mass/v/component" -> number of the variable */
-  char     **variable_keys;  /* owned strings of variable_names */
 } reader;
 
 /* snprintf that cuts long texts on purpose (names in messages); returns the letters written. */
@@ -92,7 +94,11 @@ model_print(char *text, size_t size, const char *format, ...);
 __attribute__((format(printf, 4, 5)))
 #endif
 bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...);
-bool        model_out_of_memory(reader *r);
+bool        model_out_of_memory(reader *r); /* recorded once; mistakes are not recorded any more. Always false */
+/* Asked once behind a group of takes from the model's arena; false: as model_out_of_memory. */
+bool        model_has_memory(reader *r);
+/* A file or an override that could not be read, for reasons that are recorded already. Always false. */
+bool        model_unreadable(reader *r, yoke_status status);
 /* "found <what the node is>, expected <expected>" */
 bool        model_expected(reader *r, const yoke_yaml_node *at, const char *key, const char *expected);
 /* Short description of a node for a message: "'abc'", "a list of 3", "a map", "nothing". */
@@ -163,7 +169,7 @@ bool model_frame(reader *r, const scope *s, const yoke_yaml_node *node, const ch
 int  model_add_frame(reader *r, const yoke_yaml_node *at, const char *name, const yoke_frame *frame);
 
 /* Grow array `*items` of `size` byte entries to hold one more than n; new entries zeroed. */
-bool model_grow(reader *r, void *items_pointer, int n, int *capacity, size_t size);
+bool model_grow(reader *r, void *items_pointer, int n, size_t *capacity, size_t size);
 /* Full name: prefix + name (+ [i]). */
 void model_full_name(const scope *s, const char *name, bool counted, char *out, size_t size);
 

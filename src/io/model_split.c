@@ -8,9 +8,10 @@
 enum { UNASSIGNED = -1 };
 
 typedef struct assignment {
-  int *part_of; /* [n_bodies] part of each whole body */
-  int *masses;  /* [n_bodies] chains: masses in pieces so far */
-  int  capacity_parts;
+  int   *part_of; /* [n_bodies] part of each whole body */
+  int   *masses;  /* [n_bodies] chains: masses in pieces so far */
+  size_t capacity_parts;
+  size_t capacity_bodies; /* of the part that is being read */
 } assignment;
 
 static yoke_split_part *add_part(reader *r, const yoke_yaml_node *at, assignment *a, const char *name) {
@@ -22,11 +23,9 @@ static yoke_split_part *add_part(reader *r, const yoke_yaml_node *at, assignment
   }
   if (!model_grow(r, &m->parts, m->n_parts, &a->capacity_parts, sizeof *m->parts)) return NULL;
   yoke_split_part *part = &m->parts[m->n_parts];
-  *part                 = (yoke_split_part){.name = yoke_text_copy(name), .chain = -1, .substeps = 1};
-  if (part->name == NULL) {
-    model_out_of_memory(r);
-    return NULL;
-  }
+  *part                 = (yoke_split_part){.name = yoke_arena_text(&m->arena, name), .chain = -1, .substeps = 1};
+  if (!model_has_memory(r)) return NULL;
+  a->capacity_bodies = 0;
   ++m->n_parts;
   return part;
 }
@@ -41,12 +40,7 @@ static bool assign_body(reader *r, const yoke_yaml_node *at, assignment *a, int 
                          m->bodies[body].name, other == UNASSIGNED ? "pieces" : m->parts[other].name);
   }
   a->part_of[body] = m->n_parts - 1;
-  /* room for powers of two, so that n bodies take n log n at most */
-  if ((part->n_bodies & (part->n_bodies - 1)) == 0) {
-    int *more = realloc(part->bodies, (size_t)(part->n_bodies == 0 ? 1 : 2 * part->n_bodies) * sizeof *more);
-    if (more == NULL) return model_out_of_memory(r);
-    part->bodies = more;
-  }
+  if (!model_grow(r, &part->bodies, part->n_bodies, &a->capacity_bodies, sizeof *part->bodies)) return false;
   part->bodies[part->n_bodies++] = body;
   return true;
 }
@@ -190,8 +184,9 @@ void model_read_split(reader *r) {
   if (!model_map(r, yoke_yaml_find(r->root, "split"), "split", &map) || map == NULL) return;
   model_enter(r, "split", NULL);
   const size_t n = (size_t)r->model->n_bodies + 1;
-  assignment   a = {.part_of = calloc(n, sizeof(int)), .masses = calloc(n, sizeof(int))};
-  if (a.part_of == NULL || a.masses == NULL) {
+  assignment   a = {.part_of = yoke_arena_take(&r->scratch, n, sizeof(int)),
+                    .masses  = yoke_arena_take(&r->scratch, n, sizeof(int))};
+  if (r->scratch.has_failed) {
     model_out_of_memory(r);
   } else {
     bool good = true;
@@ -199,7 +194,5 @@ void model_read_split(reader *r) {
     for (int k = 0; k < map->n; ++k) good = read_part(r, r->scopes[0], map->keys[k], map->items[k], &a) && good;
     if (good) check_complete(r, map, &a);
   }
-  free(a.part_of);
-  free(a.masses);
   model_enter(r, "", NULL);
 }

@@ -819,8 +819,8 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
-    if (!options->monolithic && !options->no_predict) yoke_predict_stability(ctx, model);
-    status = yoke_run_simulation(ctx, options, model, &r.simulation);
+    if (!options->monolithic && !options->no_predict) status = yoke_predict_stability(ctx, model);
+    if (status == YOKE_OK) status = yoke_run_simulation(ctx, options, model, &r.simulation);
   }
   if (status == YOKE_OK) {
     take_facts(r.simulation, summary);

@@ -1,6 +1,5 @@
 /* Model: release, names of bodies' components, force laws. */
 #include "model/model.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,54 +8,25 @@
 
 /* ---- Release ------------------------------------------------------------------------------------------------------- */
 
-static void release_chain(yoke_chain *chain) {
-  if (chain == NULL) return;
-  yoke_per_mass *const parts[] = {&chain->mass,         &chain->x0,      &chain->v0,
-                                  &chain->stiffness,    &chain->damping, &chain->stiffness_power,
-                                  &chain->damping_power};
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) free(parts[i]->each);
-  free(chain->loads);
-  free(chain);
-}
-
-static void release_connection(yoke_connection *connection) {
-  free(connection->name);
-  free(connection->law.table.x);
-  free(connection->law.table.y);
-  yoke_expression_destroy(&connection->law.expression);
-  yoke_expression_destroy(&connection->motion);
-}
-
-static void release_event(yoke_event *event) {
-  free(event->name);
-  yoke_expression_destroy(&event->when);
-  for (int k = 0; event->value != NULL && k < event->n_set; ++k) yoke_expression_destroy(&event->value[k]);
-  free(event->value);
-  free(event->variable);
-}
-
 static void release_texts(char **texts, int n) {
   for (int i = 0; texts != NULL && i < n; ++i) free(texts[i]);
   free(texts);
 }
 
 static void release_elements(yoke_model *m) {
-  for (int i = 0; m->bodies != NULL && i < m->n_bodies; ++i) {
-    free(m->bodies[i].name);
-    release_chain(m->bodies[i].chain);
+  for (int i = 0; m->connections != NULL && i < m->n_connections; ++i) {
+    yoke_expression_destroy(&m->connections[i].law.expression);
+    yoke_expression_destroy(&m->connections[i].motion);
   }
-  for (int i = 0; m->frames != NULL && i < m->n_frames; ++i) free(m->frames[i].name);
-  for (int i = 0; m->connections != NULL && i < m->n_connections; ++i) release_connection(&m->connections[i]);
   for (int i = 0; m->loads != NULL && i < m->n_loads; ++i) {
-    free(m->loads[i].name);
     for (int k = 0; k < 3; ++k) yoke_expression_destroy(&m->loads[i].value[k]);
   }
-  for (int i = 0; m->events != NULL && i < m->n_events; ++i) release_event(&m->events[i]);
-  for (int i = 0; m->ghosts != NULL && i < m->n_ghosts; ++i) free(m->ghosts[i].name);
-  for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) {
-    free(m->parts[i].name);
-    free(m->parts[i].bodies);
+  for (int i = 0; m->events != NULL && i < m->n_events; ++i) {
+    yoke_event *event = &m->events[i];
+    yoke_expression_destroy(&event->when);
+    for (int k = 0; event->value != NULL && k < event->n_set; ++k) yoke_expression_destroy(&event->value[k]);
   }
+  for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) free(m->parts[i].bodies);
   for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) free(m->cosimulation.own[i].name);
 }
 
@@ -79,6 +49,7 @@ void yoke_model_destroy(yoke_model **model) {
   free(m->output.csv);
   release_texts(m->output.select, m->output.n_select);
   release_texts(m->output.integrals, m->output.n_integrals);
+  yoke_arena_free(&m->arena);
   free(m);
   *model = NULL;
 }

@@ -9,6 +9,7 @@
 #ifndef YOKE_MODEL_MODEL_H
 #define YOKE_MODEL_MODEL_H
 
+#include "base/memory.h"
 #include "model/expression.h"
 #include <yoke/model.h> /* yoke_model_destroy */
 #include <stdint.h>
@@ -281,7 +282,10 @@ typedef struct yoke_cosimulation_def {
   yoke_coupling_choice *own; /* [n_own] of named ones; the last that fits wins */
 } yoke_cosimulation_def;
 
+/* The lists (bodies, frames, ... parts, ghosts) and the texts of settings come from malloc, since they grow while a model is
+ * read; everything that they point to is in the arena but expressions, which are owned. */
 typedef struct yoke_model {
+  yoke_arena            arena;
   char                 *name;
   char                 *text; /* the whole source (all includes, overrides), stored in results */
   double                gravity[3];

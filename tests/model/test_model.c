@@ -340,62 +340,51 @@ static void an_expression_of_rate_or_time_has_no_potential(void **state) {
 
 /* ---- The model as owner ---- */
 
-static double *some_numbers(void) {
-  return calloc(4, sizeof(double));
-}
-
-static yoke_body make_chain_body(void) {
-  yoke_chain *chain = calloc(1, sizeof *chain);
-  assert_non_null(chain);
-  chain->n                    = 3;
-  chain->mass.each            = some_numbers();
-  chain->x0.each              = some_numbers();
-  chain->v0.each              = some_numbers();
-  chain->stiffness.each       = some_numbers();
-  chain->damping.each         = some_numbers();
-  chain->stiffness_power.each = some_numbers();
-  chain->damping_power.each   = some_numbers();
-  chain->loads                = calloc(2, sizeof *chain->loads);
-  return (yoke_body){.name = yoke_text_copy("row"), .kind = YOKE_BODY_CHAIN, .chain = chain};
+static yoke_body make_chain_body(yoke_arena *arena) {
+  yoke_chain *chain         = yoke_arena_take(arena, 1, sizeof *chain);
+  chain->n                  = 3;
+  chain->mass.each          = yoke_arena_take(arena, 3, sizeof(double));
+  chain->damping_power.each = yoke_arena_take(arena, 4, sizeof(double));
+  chain->loads              = yoke_arena_take(arena, 2, sizeof *chain->loads);
+  return (yoke_body){.name = yoke_arena_text(arena, "row"), .kind = YOKE_BODY_CHAIN, .chain = chain};
 }
 
 static yoke_model *make_full_model(void) {
   yoke_model *m = calloc(1, sizeof *m);
   assert_non_null(m);
-  m->name           = yoke_text_copy("full");
-  m->text           = yoke_text_copy("yoke: 1");
-  m->n_bodies       = 2;
-  m->bodies         = calloc(2, sizeof *m->bodies);
-  m->bodies[0]      = (yoke_body){.name = yoke_text_copy("upper"), .kind = YOKE_BODY_PLANAR};
-  m->bodies[1]      = make_chain_body();
-  m->n_frames       = 1;
-  m->frames         = calloc(1, sizeof *m->frames);
-  m->frames[0].name = yoke_text_copy("upper.tip");
-  m->n_connections  = 2;
-  m->connections    = calloc(2, sizeof *m->connections);
-  m->connections[0] = (yoke_connection){.name = yoke_text_copy("knee"), .motion = compile("t^2")};
-  m->connections[1] =
-      (yoke_connection){.name = yoke_text_copy("spring"),
-                        .law  = {.table = {4, some_numbers(), some_numbers()}, .expression = compile("x")}};
+  yoke_arena *a         = &m->arena;
+  m->name               = yoke_text_copy("full");
+  m->text               = yoke_text_copy("yoke: 1");
+  m->n_bodies           = 2;
+  m->bodies             = calloc(2, sizeof *m->bodies);
+  m->bodies[0]          = (yoke_body){.name = yoke_arena_text(a, "upper"), .kind = YOKE_BODY_PLANAR};
+  m->bodies[1]          = make_chain_body(a);
+  m->n_frames           = 1;
+  m->frames             = calloc(1, sizeof *m->frames);
+  m->frames[0].name     = yoke_arena_text(a, "upper.tip");
+  m->n_connections      = 2;
+  m->connections        = calloc(2, sizeof *m->connections);
+  m->connections[0]     = (yoke_connection){.name = yoke_arena_text(a, "knee"), .motion = compile("t^2")};
+  m->connections[1]     = (yoke_connection){.name = yoke_arena_text(a, "spring"), .law = {.expression = compile("x")}};
   m->n_loads            = 1;
   m->loads              = calloc(1, sizeof *m->loads);
-  m->loads[0]           = (yoke_load){.name = yoke_text_copy("push"), .value = {compile("t"), NULL, compile("1")}};
+  m->loads[0]           = (yoke_load){.name = yoke_arena_text(a, "push"), .value = {compile("t"), NULL, compile("1")}};
   m->n_events           = 1;
   m->events             = calloc(1, sizeof *m->events);
-  m->events[0]          = (yoke_event){.name = yoke_text_copy("hit"), .when = compile("t - 1"), .n_set = 2};
-  m->events[0].variable = calloc(2, sizeof(int));
-  m->events[0].value    = calloc(2, sizeof(yoke_expression *));
+  m->events[0]          = (yoke_event){.name = yoke_arena_text(a, "hit"), .when = compile("t - 1"), .n_set = 2};
+  m->events[0].variable = yoke_arena_take(a, 2, sizeof(int));
+  m->events[0].value    = yoke_arena_take(a, 2, sizeof(yoke_expression *));
   m->events[0].value[0] = compile("t");
   m->n_variables        = 1;
   m->variables          = calloc(1, sizeof *m->variables);
   m->n_parts            = 1;
   m->parts              = calloc(1, sizeof *m->parts);
-  m->parts[0]         = (yoke_split_part){.name = yoke_text_copy("a"), .n_bodies = 1, .bodies = calloc(1, sizeof(int))};
-  m->output.file      = yoke_text_copy("out.h5");
-  m->output.csv       = yoke_text_copy("out.csv");
-  m->output.n_select  = 1;
-  m->output.select    = calloc(1, sizeof(char *));
-  m->output.select[0] = yoke_text_copy("*");
+  m->parts[0]    = (yoke_split_part){.name = yoke_arena_text(a, "a"), .n_bodies = 1, .bodies = calloc(1, sizeof(int))};
+  m->output.file = yoke_text_copy("out.h5");
+  m->output.csv  = yoke_text_copy("out.csv");
+  m->output.n_select     = 1;
+  m->output.select       = calloc(1, sizeof(char *));
+  m->output.select[0]    = yoke_text_copy("*");
   m->output.n_integrals  = 1;
   m->output.integrals    = calloc(1, sizeof(char *));
   m->output.integrals[0] = yoke_text_copy("upper.x");
