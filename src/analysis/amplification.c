@@ -143,7 +143,7 @@ static yoke_status build(yoke_amplification *a, yoke_context *ctx) {
   size_t scratch;
   a->x_at = yoke_allocate((size_t)a->n_subsystems + 1, sizeof *a->x_at);
   a->rest = yoke_allocate((size_t)a->n_subsystems + 1, sizeof *a->rest);
-  if (a->x_at == NULL || a->rest == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (a->x_at == NULL || a->rest == NULL) return yoke_out_of_memory(ctx, "the amplification matrix");
   YOKE_TRY(measure(a, ctx, &scratch));
   const size_t n = (size_t)a->n + 1;
   a->scratch     = yoke_allocate(scratch, 1);
@@ -155,7 +155,7 @@ static yoke_status build(yoke_amplification *a, yoke_context *ctx) {
     ok = yoke_subsystem_state_create(a->subsystems[i], &a->rest[i]) == YOKE_OK;
     if (ok) yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i));
   }
-  if (!ok) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for an amplification matrix of %d rows", a->n);
+  if (!ok) return yoke_out_of_memory(ctx, "an amplification matrix of %d rows", a->n);
   a->Y      = a->Y0 + n;
   a->plus   = a->Y + n;
   a->minus  = a->plus + n;
@@ -168,7 +168,7 @@ yoke_status yoke_amplification_create(yoke_context *ctx, yoke_graph *graph, int 
                                       yoke_subsystem *const *subsystems, bool is_linear, yoke_amplification **out) {
   *out                  = NULL;
   yoke_amplification *a = yoke_allocate(1, sizeof *a);
-  if (a == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (a == NULL) return yoke_out_of_memory(ctx, "the amplification matrix");
   a->graph           = graph;
   a->n_subsystems    = n_subsystems;
   a->subsystems      = subsystems;

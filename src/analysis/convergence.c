@@ -92,7 +92,7 @@ static bool report(void *user, double t) {
 static yoke_status prepare(measurement *m, int nq_all) {
   const int nq = yoke_reference_nq(m->request->global), nv = yoke_reference_nv(m->request->global);
   double   *at = yoke_allocate(3 * ((size_t)nq_all + (size_t)nv) + 1, sizeof(double));
-  if (at == NULL) return yoke_fail(m->ctx, YOKE_E_MEMORY, "out of memory");
+  if (at == NULL) return yoke_out_of_memory(m->ctx, "the measurement of errors");
   m->q      = at, at += nq_all;
   m->q_last = at, at += nq_all;
   m->q_ref  = at, at += nq_all;
@@ -100,7 +100,7 @@ static yoke_status prepare(measurement *m, int nq_all) {
   m->v_last = at, at += nv;
   m->v_ref  = at;
   for (int e = 0; e < YOKE_N_ERRORS; ++e) {
-    if (!sums_create(&m->sums[e], e % 2 == 0 ? nq : nv)) return yoke_fail(m->ctx, YOKE_E_MEMORY, "out of memory");
+    if (!sums_create(&m->sums[e], e % 2 == 0 ? nq : nv)) return yoke_out_of_memory(m->ctx, "the measurement of errors");
   }
   yoke_cosimulation_gather(m->cosimulation, m->q_last, m->v_last);
   m->t = yoke_cosimulation_t(m->cosimulation);

@@ -33,7 +33,7 @@ typedef struct rest {
 } rest;
 
 static yoke_status no_memory(const rest *r) {
-  return yoke_fail(r->ctx, YOKE_E_MEMORY, "no memory to find the rest state of %d velocities", r->nv);
+  return yoke_out_of_memory(r->ctx, "the rest state of %d velocities", r->nv);
 }
 
 /* Largest acceleration from rest at q; r->x gets (q, 0, 0, lambda). */

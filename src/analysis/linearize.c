@@ -49,7 +49,7 @@ static double T_at(const linear_point *p, int row, int k) {
 }
 
 static yoke_status no_memory(const linear_point *p) {
-  return yoke_fail(p->ctx, YOKE_E_MEMORY, "no memory to linearise a system of %d velocities", p->nv);
+  return yoke_out_of_memory(p->ctx, "the linearisation of a system of %d velocities", p->nv);
 }
 
 /* ---- Jacobians ---- */

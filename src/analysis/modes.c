@@ -32,7 +32,7 @@ typedef struct spectrum {
 } spectrum;
 
 static yoke_status no_memory(const spectrum *s) {
-  return yoke_fail(s->ctx, YOKE_E_MEMORY, "no memory for the modes of %d states", s->n);
+  return yoke_out_of_memory(s->ctx, "the modes of %d states", s->n);
 }
 
 static yoke_status decompose(spectrum *s) {

@@ -43,7 +43,7 @@ yoke_status yoke_reference_create(yoke_context *ctx, const yoke_model *model, co
     r->dv = yoke_allocate((size_t)r->equations.nv + 1, sizeof(double));
     if (r->dq == NULL || r->dv == NULL || yoke_integrator_state_create(r->integrator, &r->state) != YOKE_OK ||
         yoke_integrator_scratch_create(r->integrator, &r->scratch) != YOKE_OK)
-      status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the reference");
+      status = yoke_out_of_memory(ctx, "the reference");
   }
   if (status != YOKE_OK) {
     yoke_reference_destroy(&r);

@@ -123,8 +123,9 @@ static yoke_status allocate_parts(yoke_stability *s, yoke_context *ctx) {
   if (s->native == NULL) s->native = yoke_allocate(n, sizeof *s->native);
   if (s->linear == NULL) s->linear = yoke_allocate(n, sizeof *s->linear);
   if (s->parts == NULL) s->parts = yoke_allocate(n, sizeof *s->parts);
-  return s->native != NULL && s->linear != NULL && s->parts != NULL ? YOKE_OK
-                                                                    : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  return s->native != NULL && s->linear != NULL && s->parts != NULL
+             ? YOKE_OK
+             : yoke_out_of_memory(ctx, "the analysis of stability");
 }
 
 /* ---- models that are linearised ---- */
@@ -144,7 +145,7 @@ static void inputs_of(const yoke_split *split, const yoke_graph *graph, int part
 
 static yoke_status linear_part(yoke_stability *s, const yoke_graph *graph, int i, yoke_context *ctx) {
   double *u = yoke_allocate((size_t)s->native[i]->nu + 1, sizeof *u);
-  if (u == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", s->native[i]->name);
+  if (u == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", s->native[i]->name);
   inputs_of(s->split, graph, i, u);
   yoke_status status = yoke_stand_in_create(ctx, s->native[i], &s->split->parts[i], yoke_graph_state(graph, i), u,
                                             &s->parts[i], &s->linear[i]);
@@ -317,8 +318,7 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   }
   s->matrix = yoke_allocate(n * n + 1, sizeof *s->matrix);
   s->size   = yoke_allocate(n + 1, sizeof *s->size);
-  return s->matrix != NULL && s->size != NULL ? YOKE_OK
-                                              : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for a matrix of %zu rows", n);
+  return s->matrix != NULL && s->size != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "a matrix of %zu rows", n);
 }
 
 yoke_status yoke_stability_create(yoke_context *ctx, const yoke_model *model, int max_states, yoke_stability **out) {
@@ -329,7 +329,7 @@ yoke_status yoke_stability_create(yoke_context *ctx, const yoke_model *model, in
                      model->name);
   }
   yoke_stability *s = yoke_allocate(1, sizeof *s);
-  if (s == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (s == NULL) return yoke_out_of_memory(ctx, "the analysis of stability");
   s->model                 = model;
   s->growth                = -DBL_MAX;
   const yoke_status status = build(s, max_states > 0 ? max_states : MAX_STATES, ctx);

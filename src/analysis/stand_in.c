@@ -32,7 +32,7 @@ static yoke_status set_ports(yoke_context *ctx, const yoke_subsystem *native, co
   out->kind     = yoke_allocate((size_t)part->n_ports + 1, sizeof *out->kind);
   out->n_extras = yoke_allocate((size_t)part->n_ports + 1, sizeof *out->n_extras);
   if (out->work == NULL || out->kind == NULL || out->n_extras == NULL)
-    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", native->name);
+    return yoke_out_of_memory(ctx, "subsystem '%s'", native->name);
   for (int k = 0; k < part->n_ports; ++k) {
     const int body   = part->model->frames[part->port_frame[k]].body;
     out->kind[k]     = body >= 0 ? part->model->bodies[body].kind : YOKE_BODY_RIGID;

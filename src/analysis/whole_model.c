@@ -12,8 +12,7 @@ static yoke_status assemble(yoke_context *ctx, yoke_whole_model *w) {
   w->work                        = yoke_allocate(e->work_size + 1, 1);
   w->q                           = yoke_allocate((size_t)e->nq + 1, sizeof *w->q);
   w->v                           = yoke_allocate((size_t)e->nv + 1, sizeof *w->v);
-  if (w->work == NULL || w->q == NULL || w->v == NULL)
-    return yoke_fail(ctx, YOKE_E_MEMORY, "model '%s': out of memory", w->model->name);
+  if (w->work == NULL || w->q == NULL || w->v == NULL) return yoke_out_of_memory(ctx, "model '%s'", w->model->name);
   yoke_multibody_initial_guess(w->mb, w->q, w->v);
   const yoke_status status =
       yoke_assembly_solve(ctx, w->model, w->mb, e, w->work, w->model->t_start, w->q, w->v, &assembly);

@@ -3,6 +3,7 @@
  * Index 1: beta, gamma > 0, when not given 2 mu H and (mu H)^2; index 2: gamma = 0; index 3: s = 0 alone.
  * Multipliers and copies have the plain end layout, degree 0 to 5. */
 #include "coupling/constraint.h"
+#include "base/memory.h"
 #include "coupling/zero_stability.h"
 
 #include <math.h>
@@ -126,7 +127,7 @@ static yoke_status baumgarte_check(yoke_context *ctx, const yoke_coupling_def *d
 static yoke_status baumgarte_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   baumgarte *self = calloc(1, sizeof *self);
   *out            = self;
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
   self->index = index_of(def->settings);
   self->beta  = def->settings->beta;

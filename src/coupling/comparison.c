@@ -99,7 +99,7 @@ yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) 
     graph_subsystem *s = &g->subsystems[i];
     s->y_compared      = yoke_allocate((size_t)s->subsystem->ny, sizeof(double));
     if (s->y_compared == NULL || yoke_subsystem_state_create(s->subsystem, &s->compared) != YOKE_OK)
-      return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory for a second state", s->subsystem->name);
+      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
   }
   return compares ? graph_consistent_create(g, ctx) : YOKE_OK;
 }

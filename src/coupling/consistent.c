@@ -115,9 +115,9 @@ static yoke_status create_rows(yoke_graph *g) {
 yoke_status graph_consistent_create(yoke_graph *g, yoke_context *ctx) {
   graph_consistent *x = yoke_allocate(1, sizeof *x);
   g->consistent       = x;
-  if (x == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the error estimate");
+  if (x == NULL) return yoke_out_of_memory(ctx, "the error estimate");
   x->unknown = yoke_allocate((size_t)g->n_channels, sizeof *x->unknown);
-  if (x->unknown == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the error estimate");
+  if (x->unknown == NULL) return yoke_out_of_memory(ctx, "the error estimate");
   for (int k = 0; k < g->n_channels; ++k) x->unknown[k] = is_multiplier(g, &g->channels[k]) ? x->n++ : -1;
   yoke_status status = create_rows(g);
   if (status == YOKE_OK && x->n > 0) status = create_matrix(g, ctx);

@@ -16,6 +16,7 @@
  * gradients of the two sides are exactly opposite (all but the moments of inplane and along rows, whose force acts off
  * one of the origins) one channel, lambda, drives both sides: + on side 1, - on side 2. */
 #include "coupling/formulation.h"
+#include "base/memory.h"
 
 #include "linalg/space.h"
 #include <math.h>
@@ -302,7 +303,7 @@ static void set_replacements(constitutive *self) {
 static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   *out               = NULL;
   constitutive *self = calloc(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->element     = def->element;
   self->kind[0]     = def->kind[0];
   self->kind[1]     = def->kind[1];

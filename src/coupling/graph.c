@@ -67,7 +67,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     n += wires[i].formulation->channels(wires[i].self, list);
   }
   g->channels = yoke_allocate((size_t)n, sizeof *g->channels);
-  if (g->channels == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d channels", n);
+  if (g->channels == NULL) return yoke_out_of_memory(ctx, "%d channels", n);
   for (int i = 0; i < g->n_wires; ++i) {
     graph_wire  *wire = &g->wires[i];
     yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
@@ -98,7 +98,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     wire->dc_dy[1]           = yoke_allocate((size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
     if (wire->dc_du == NULL || wire->dc_du_dot == NULL || wire->dc_du_integral == NULL || wire->dc_dy[0] == NULL ||
         wire->dc_dy[1] == NULL) {
-      return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': no memory", wires[i].name);
+      return yoke_out_of_memory(ctx, "coupling '%s'", wires[i].name);
     }
   }
   if (g->n_w != g->n_c) {
@@ -114,7 +114,7 @@ static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
   const int        nu = s->subsystem->nu;
   s->input_channel    = yoke_allocate((size_t)nu, sizeof(int));
   int n_columns       = 0;
-  if (s->input_channel == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory");
+  if (s->input_channel == NULL) return yoke_out_of_memory(ctx, "the couplings");
   for (int k = 0; k < nu; ++k) s->input_channel[k] = -1;
   for (int w = 0; w < g->n_wires; ++w) {
     for (int k = 0; k < g->wires[w].n_channels; ++k) {
@@ -135,7 +135,7 @@ static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
   s->column         = yoke_allocate((size_t)n_columns, sizeof(int));
   s->dy             = yoke_allocate((size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
   if (s->column_channel == NULL || s->column_node == NULL || s->column == NULL || s->dy == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory", s->subsystem->name);
+    return yoke_out_of_memory(ctx, "subsystem '%s'", s->subsystem->name);
   }
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_wire *wire   = &g->wires[g->channels[c].wire];
@@ -199,7 +199,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
       ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
     }
-    if (!ok) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory for its states", s->subsystem->name);
+    if (!ok) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;
@@ -219,7 +219,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     ok              = g->scratch[k] != NULL && g->signal_c[k] != NULL && g->variant_y[k] != NULL &&
          yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
   }
-  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d workers", n_workers);
+  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d workers", n_workers);
 }
 
 /* Newton matrix: conditions of a wire against its own unknowns and all that enter its two subsystems. */
@@ -233,9 +233,8 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
                               (size_t)g->subsystems[wire->wire.subsystem[1]].n_columns);
   }
   int *row = yoke_allocate(n, sizeof *row), *col = yoke_allocate(n, sizeof *col),
-      *slot = yoke_allocate(n, sizeof *slot);
-  yoke_status status =
-      row != NULL && col != NULL && slot != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory");
+      *slot          = yoke_allocate(n, sizeof *slot);
+  yoke_status status = row != NULL && col != NULL && slot != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the couplings");
   for (int pass = 0; pass < 2 && status == YOKE_OK; ++pass) { /* 0: count and build the pattern; 1: hand out slots */
     size_t at = 0;
     for (int i = 0; i < g->n_wires; ++i) {
@@ -248,7 +247,7 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
         int **place = part == 0 ? &wire->slot_own : &wire->slot_side[part - 1];
         if (pass == 1) {
           *place = yoke_allocate((size_t)wire->n_c * (size_t)counts[part], sizeof **place);
-          if (*place == NULL) status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory");
+          if (*place == NULL) status = yoke_out_of_memory(ctx, "the couplings");
         }
         for (int r = 0; r < wire->n_c && status == YOKE_OK; ++r) {
           for (int k = 0; k < counts[part]; ++k, ++at) {
@@ -291,7 +290,7 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
     ok         = ok && g->broyden != NULL;
   }
   if (ok) graph_units_set(g);
-  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d coupling unknowns", g->n_w);
+  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d coupling unknowns", g->n_w);
 }
 
 /* Multipliers with half-step nodes keep a mode of factor -1 or 1 (degree 1, 2) that an approximate matrix, corrected only
@@ -420,17 +419,16 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
                               yoke_graph **out) {
   *out          = NULL;
   yoke_graph *g = yoke_allocate(1, sizeof *g);
-  if (g == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
-  g->settings     = *settings;
-  g->wanted       = settings->order;
-  g->exec         = exec;
-  g->scheme       = yoke_scheme_find(settings->scheme);
-  g->n_subsystems = n_subsystems;
-  g->n_wires      = n_wires;
-  g->subsystems   = yoke_allocate((size_t)n_subsystems, sizeof *g->subsystems);
-  g->wires        = yoke_allocate((size_t)n_wires, sizeof *g->wires);
-  yoke_status status =
-      g->subsystems != NULL && g->wires != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (g == NULL) return yoke_out_of_memory(ctx, "the couplings");
+  g->settings        = *settings;
+  g->wanted          = settings->order;
+  g->exec            = exec;
+  g->scheme          = yoke_scheme_find(settings->scheme);
+  g->n_subsystems    = n_subsystems;
+  g->n_wires         = n_wires;
+  g->subsystems      = yoke_allocate((size_t)n_subsystems, sizeof *g->subsystems);
+  g->wires           = yoke_allocate((size_t)n_wires, sizeof *g->wires);
+  yoke_status status = g->subsystems != NULL && g->wires != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the couplings");
   if (status == YOKE_OK && g->scheme == NULL)
     status = yoke_fail(ctx, YOKE_E_MODEL, "there is no scheme '%s'", settings->scheme);
   if (status == YOKE_OK) status = build_wires(g, ctx, wires);

@@ -15,6 +15,7 @@
  * For `exact` and `reduced` R shows the acceleration of its *image*: its port moved to the extrapolated copies that F has
  * seen, so that all parts of the formula belong to one motion. */
 #include "coupling/constraint.h"
+#include "base/memory.h"
 #include "coupling/kinematic_stability.h"
 
 #include "linalg/space.h"
@@ -88,7 +89,7 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
 static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   yoke_constraint both; /* the joint with multipliers on both sides knows who needs which copies */
   kinematic      *self = calloc(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': no memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->joint    = def->joint;
   self->settings = *def->settings;
   self->kind[0]  = def->kind[0];

@@ -6,6 +6,8 @@
  * The history of the coupling variables is not touched. Plain end layout, degree 0 to 5. */
 #include "coupling/constraint.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
@@ -29,7 +31,7 @@ static yoke_status projection_check(yoke_context *ctx, const yoke_coupling_def *
 static yoke_status projection_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   yoke_constraint *self = calloc(1, sizeof *self);
   *out                  = self;
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(self, def, false, YOKE_COPY_END);
   return YOKE_OK;
 }

@@ -4,6 +4,8 @@
  * 3: one cubic): one for each condition. Copies are parabolas with the mean of the original (constraint.h). */
 #include "coupling/constraint.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 static const yoke_row_sums levels = {.n = 3, .weight = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
@@ -37,7 +39,7 @@ static yoke_status stabilized_1_check(yoke_context *ctx, const yoke_coupling_def
 static yoke_status stabilized_1_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   stabilized_1 *self = calloc(1, sizeof *self);
   *out               = self;
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, true, YOKE_COPY_PARABOLA);
   const bool given = nodes_are_given(def->settings);
   self->nodes[0]   = given ? def->settings->nodes[0] : 1.0 / 3.0;

@@ -4,6 +4,8 @@
  * each condition. Copies are parabolas with the mean of the original (constraint.h). */
 #include "coupling/constraint.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 enum { MAX_DEGREE = 2 };
@@ -24,7 +26,7 @@ static yoke_status stabilized_2_check(yoke_context *ctx, const yoke_coupling_def
 static yoke_status stabilized_2_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   yoke_constraint *self = calloc(1, sizeof *self);
   *out                  = self;
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(self, def, true, YOKE_COPY_PARABOLA);
   return YOKE_OK;
 }

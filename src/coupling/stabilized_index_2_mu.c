@@ -7,6 +7,8 @@
  * Channels: those of constraint.h, then mu row by row. */
 #include "coupling/constraint.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +72,7 @@ static yoke_status mu_check(yoke_context *ctx, const yoke_coupling_def *def, con
 static yoke_status mu_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   stabilized_mu *self = calloc(1, sizeof *self);
   *out                = self;
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_PARABOLA);
   self->relaxation = relaxation_of(def->settings);
   return YOKE_OK;

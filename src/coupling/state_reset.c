@@ -60,7 +60,7 @@ struct yoke_state_reset {
 /* ---- creation ---- */
 
 static yoke_status no_memory(yoke_context *ctx) {
-  return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the state reset");
+  return yoke_out_of_memory(ctx, "the state reset");
 }
 
 void yoke_state_reset_destroy(yoke_state_reset **reset) {

@@ -3,6 +3,7 @@
  *   u = (u_pos + a u_vel + b u_acc) / (1 + a + b),   copies (~p = p in every set) included.
  * Index 1: a, b > 0; index 2: b = 0; index 3: s = 0 alone. Multipliers and copies have the plain end layout, degree 0 to 5. */
 #include "coupling/constraint.h"
+#include "base/memory.h"
 #include "coupling/zero_stability.h"
 
 #include <math.h>
@@ -98,7 +99,7 @@ static yoke_status weighted_check(yoke_context *ctx, const yoke_coupling_def *de
 static yoke_status weighted_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   weighted *self = calloc(1, sizeof *self);
   *out           = self;
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "coupling '%s': out of memory", def->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
   self->n_sets    = 4 - index_of(def->settings);
   self->weight[0] = 1.0;

@@ -115,7 +115,7 @@ yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, y
                      MOST_THREADS);
   }
   yoke_exec *exec = yoke_allocate(1, sizeof *exec);
-  if (exec == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "exec '%s': out of memory", kind);
+  if (exec == NULL) return yoke_out_of_memory(ctx, "exec '%s'", kind);
   exec->run       = run;
   exec->n_workers = strcmp(kind, "openmp") != 0 ? 1 : threads > 0 ? threads : all_cores();
   *out            = exec;

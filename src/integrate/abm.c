@@ -67,7 +67,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   if (k_max == 0) k_max = integrator->options.fixed_step > 0 ? FIXED_ORDER : K_MAX;
 
   abm_self *self = yoke_allocate(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'abm': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'abm'");
   self->k_max              = k_max;
   size_t size              = 0;
   self->work               = explicit_reserve(&size, e->work_size);

@@ -118,7 +118,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   const yoke_equations          *e    = integrator->equations;
   const yoke_integrator_options *o    = &integrator->options;
   auto_self                     *self = yoke_allocate(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'auto': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'auto'");
   integrator->self = self;
 
   /* With constraints every evaluation solves a linear system: the higher order pays at looser tolerances. */

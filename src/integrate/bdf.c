@@ -22,6 +22,7 @@
  * Fixed steps: the first k + 1 points of the grid are computed by this same method with error control at a tight
  * tolerance; then order k and the constant step are used. */
 #include "integrate/methods.h"
+#include "base/memory.h"
 #include "integrate/newton.h"
 
 #include <float.h>
@@ -130,7 +131,7 @@ static yoke_status bdf_create(yoke_context *ctx, yoke_integrator *integrator) {
     return yoke_fail(ctx, YOKE_E_USAGE, "solver 'bdf': max_order is %d, expected 1 to %d", max_order, MAX_ORDER);
   }
   bdf *self = calloc(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'bdf': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'bdf'");
   integrator->self   = self;
   self->max_order    = max_order > 0 ? max_order : MAX_ORDER;
   yoke_status status = yoke_newton_create(ctx, integrator, &self->newton);

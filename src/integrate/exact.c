@@ -242,7 +242,7 @@ static yoke_status read_matrices(yoke_context *ctx, yoke_integrator *integrator,
   self->b                    = yoke_allocate(n + 1, sizeof *self->b);
   yoke_status status         = YOKE_OK;
   if (work == NULL || (e->n_events > 0 && A2 == NULL) || self->A == NULL || self->B == NULL || self->b == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "solver 'exact': out of memory for a system of %d states", self->n);
+    status = yoke_out_of_memory(ctx, "solver 'exact': a system of %d states", self->n);
   } else if (!e->ops->linear(e->self, work, self->A, self->B, self->b)) {
     status = yoke_fail(ctx, YOKE_E_UNSUPPORTED, "solver 'exact' needs a linear model; this one is not linear");
   } else {
@@ -270,7 +270,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "solver 'exact' needs a linear model without joints");
   }
   exact_self *self = yoke_allocate(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'exact': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'exact'");
   integrator->self = self;
   self->n          = e->nq + e->nv;
   lay_out(self, integrator);

@@ -142,7 +142,7 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
   rk_self *self = yoke_allocate(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver '%s': out of memory", integrator->ops->name);
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_equations *e = integrator->equations;
   integrator->self        = self;
   self->tableau           = tableau;

@@ -16,6 +16,7 @@
  *
  * Local error: C h^3 x''', C = 1/12 + D/2 - D^2 - alpha_m D with D = alpha_f - alpha_m, x''' by divided differences of x'. */
 #include "integrate/methods.h"
+#include "base/memory.h"
 #include "integrate/newton.h"
 
 #include <float.h>
@@ -99,7 +100,7 @@ static yoke_status genalpha_create(yoke_context *ctx, yoke_integrator *integrato
                      "solver 'genalpha': rho_inf is %g, expected at most 0.99 for systems with joints", rho);
   }
   genalpha *self = calloc(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'genalpha': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'genalpha'");
   integrator->self = self;
   self->alpha_m    = (3 - rho) / (2 * (1 + rho));
   self->alpha_f    = 1 / (1 + rho);

@@ -34,7 +34,7 @@ static bool compress_mass(yoke_implicit *implicit) {
 /* The diagonal of multipliers holds only the regularisation. */
 static yoke_status create_linear(yoke_context *ctx, yoke_implicit *implicit, yoke_linear_kind kind) {
   uint8_t *is_weak = yoke_allocate((size_t)implicit->nx + 1, sizeof *is_weak);
-  if (is_weak == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "implicit integrator: out of memory");
+  if (is_weak == NULL) return yoke_out_of_memory(ctx, "implicit integrator");
   for (int i = 0; i < implicit->nx; ++i) {
     const yoke_component component = (yoke_component)implicit->dae->component[i];
     is_weak[i] = component == YOKE_COMPONENT_LAMBDA || component == YOKE_COMPONENT_MU || component == YOKE_COMPONENT_NU;
@@ -53,7 +53,7 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
                      equations->ops->kind);
   }
   yoke_implicit *implicit = yoke_allocate(1, sizeof *implicit);
-  if (implicit == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "implicit integrator: out of memory");
+  if (implicit == NULL) return yoke_out_of_memory(ctx, "implicit integrator");
   implicit->equations = equations;
   implicit->nq        = equations->nq;
   implicit->nv        = equations->nv;
@@ -71,8 +71,7 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
       implicit->n_normed += kind <= YOKE_COMPONENT_INTEGRAL;
       if (kind == YOKE_COMPONENT_INTEGRAL || kind == YOKE_COMPONENT_QUADRATURE) implicit->has_quadratures = true;
     }
-    if (status == YOKE_OK && !compress_mass(implicit))
-      status = yoke_fail(ctx, YOKE_E_MEMORY, "implicit integrator: out of memory");
+    if (status == YOKE_OK && !compress_mass(implicit)) status = yoke_out_of_memory(ctx, "implicit integrator");
   }
   if (status == YOKE_OK) status = create_linear(ctx, implicit, options->linear);
   if (status != YOKE_OK) {

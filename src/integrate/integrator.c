@@ -126,7 +126,7 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
   YOKE_TRY(check_options(ctx, name, &o));
 
   yoke_integrator *integrator = yoke_allocate(1, sizeof *integrator);
-  if (integrator == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver '%s': out of memory", name);
+  if (integrator == NULL) return yoke_out_of_memory(ctx, "solver '%s'", name);
   integrator->ops          = ops;
   integrator->equations    = equations;
   integrator->options      = o;

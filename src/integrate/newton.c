@@ -17,7 +17,7 @@ static const double WORST_RATE  = 0.9;
 
 yoke_status yoke_newton_create(yoke_context *ctx, const yoke_integrator *integrator, yoke_newton **out) {
   yoke_newton *newton = yoke_allocate(1, sizeof *newton);
-  if (newton == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver '%s': out of memory", integrator->ops->name);
+  if (newton == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_status status = yoke_implicit_create(ctx, integrator->equations, &integrator->options, &newton->implicit);
   if (status != YOKE_OK) {
     yoke_newton_destroy(&newton);

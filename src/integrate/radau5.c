@@ -148,7 +148,7 @@ static size_t work_layout(const yoke_implicit *implicit, char *base, radau5_work
 static yoke_status radau5_create(yoke_context *ctx, yoke_integrator *integrator) {
   const yoke_integrator_options *options = &integrator->options;
   radau5                        *self    = yoke_allocate(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'radau5': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'radau5'");
   integrator->self = self;
   YOKE_TRY(yoke_implicit_create(ctx, integrator->equations, options, &self->implicit));
 

@@ -19,7 +19,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
     return yoke_fail(ctx, YOKE_E_USAGE, "solver 'semi-euler' has no error control: give it a fixed step (key step)");
   }
   semi_self *self = yoke_allocate(1, sizeof *self);
-  if (self == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "solver 'semi-euler': out of memory");
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver 'semi-euler'");
   size_t size              = 0;
   self->work               = explicit_reserve(&size, e->work_size);
   self->u                  = explicit_reserve_array(&size, e->nu + 1);

@@ -213,7 +213,7 @@ static yoke_status allocate(yoke_context *ctx, yoke_result *a, yoke_result *b, y
   out->differences = yoke_allocate((size_t)out->n_common, sizeof *out->differences);
   out->names       = yoke_allocate(length, 1);
   if (out->differences && out->names) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory comparing %d quantities", out->n_common);
+  return yoke_out_of_memory(ctx, "the comparison of %d quantities", out->n_common);
 }
 
 /* Read the values of quantity i; grows the buffer when this group has more times. */
@@ -223,7 +223,7 @@ static yoke_status load(yoke_context *ctx, yoke_result *result, int i, curve *c,
     free(c->values);
     *capacity = 0;
     c->values = yoke_allocate(c->n ? c->n : 1, sizeof(double));
-    if (!c->values) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for %zu output times", c->n);
+    if (!c->values) return yoke_out_of_memory(ctx, "%zu output times", c->n);
     *capacity = c->n;
   }
   return yoke_result_read(ctx, result, i, c->values);
@@ -262,7 +262,7 @@ yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *
   sums       *s      = NULL;
   yoke_status status = allocate(ctx, a, b, out);
   if (status == YOKE_OK && !(s = yoke_allocate((size_t)out->n_common, sizeof *s))) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory comparing %d quantities", out->n_common);
+    status = yoke_out_of_memory(ctx, "the comparison of %d quantities", out->n_common);
   }
   if (status == YOKE_OK) status = compare_all(ctx, a, b, out, s);
   if (status == YOKE_OK) {

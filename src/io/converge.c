@@ -82,7 +82,7 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   yoke_model            *model = NULL;
   char                   text[64];
   const yoke_run_options run = yoke_method_options(&s->options->run, method, step, sets, text);
-  if (yoke_context_create(&ctx) != YOKE_OK) return yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
   row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
   if (row->status != YOKE_OK) row->reason = reason_of(ctx, row->status);
@@ -90,7 +90,7 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   yoke_context_destroy(&ctx);
   ++s->n_done;
   if (row->status == YOKE_E_INTERRUPTED) return yoke_fail(s->ctx, YOKE_E_INTERRUPTED, "interrupted");
-  if (row->status == YOKE_E_MEMORY) return yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  if (row->status == YOKE_E_MEMORY) return yoke_out_of_memory(s->ctx, "the convergence study");
   return YOKE_OK;
 }
 
@@ -162,7 +162,7 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
   yoke_plot_slope   slopes[YOKE_N_ERRORS][MAX_SLOPES];
   yoke_plot_series *series = yoke_allocate((size_t)c->n_methods * YOKE_N_ERRORS, sizeof *series);
   double           *x      = yoke_allocate(n_rows * (1 + YOKE_N_ERRORS), sizeof *x);
-  yoke_status       status = series != NULL && x != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_status       status = series != NULL && x != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the convergence study");
   for (size_t i = 0; status == YOKE_OK && i < n_rows; ++i) {
     x[i] = c->rows[i].H;
     for (int e = 0; e < YOKE_N_ERRORS; ++e) x[(size_t)(1 + e) * n_rows + i] = c->rows[i].error[e];
@@ -244,7 +244,7 @@ static yoke_status prepare(study *s, const yoke_method_choice *methods) {
     c->rows[i].status = YOKE_E_INTERRUPTED; /* until it is run */
     for (int e = 0; e < YOKE_N_ERRORS; ++e) c->rows[i].error[e] = c->rows[i].order[e] = NAN;
   }
-  if (status == YOKE_OK && !ok) status = yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  if (status == YOKE_OK && !ok) status = yoke_out_of_memory(s->ctx, "the convergence study");
   yoke_model_destroy(&model);
   return status;
 }
@@ -279,7 +279,7 @@ yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *option
   study s = {.ctx = ctx, .options = options, .out = out};
   if (options->n_steps < 1) return yoke_fail(ctx, YOKE_E_USAGE, "no macro steps are given");
   const char **sets     = yoke_allocate((size_t)options->run.n_sets + 1, sizeof *sets);
-  yoke_status  status   = sets != NULL ? prepare(&s, methods) : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_status  status   = sets != NULL ? prepare(&s, methods) : yoke_out_of_memory(ctx, "the convergence study");
   const bool   is_ready = status == YOKE_OK;
   for (int m = 0; m < out->n_methods && status == YOKE_OK; ++m) {
     for (int k = 0; k < out->n_steps && status == YOKE_OK; ++k)

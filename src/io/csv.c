@@ -80,7 +80,7 @@ yoke_status yoke_csv_writer_create(yoke_context *ctx, const char *path, int n, c
   yoke_csv_writer *writer = yoke_allocate(1, sizeof *writer);
   if (!writer || !(writer->path = yoke_text_copy(path))) {
     free(writer);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the result '%s'", path);
+    return yoke_out_of_memory(ctx, "the result '%s'", path);
   }
   writer->n          = n;
   writer->flushed_at = yoke_clock_now();
@@ -154,7 +154,7 @@ static yoke_status read_whole(yoke_context *ctx, const char *path, char **text, 
   const bool failed = ferror(file) != 0;
   const int  error  = errno;
   fclose(file);
-  if (!block) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+  if (!block) return yoke_out_of_memory(ctx, "reading '%s'", path);
   if (failed) {
     free(block);
     return yoke_fail(ctx, YOKE_E_IO, "cannot read '%s': %s", path, strerror(error ? error : EIO));
@@ -193,10 +193,10 @@ static yoke_status read_header(yoke_context *ctx, const char *path, char *line, 
   int n_max = 1;
   for (const char *c = line; *c; ++c) n_max += *c == ',';
   table->names = yoke_allocate((size_t)n_max, sizeof *table->names);
-  if (!table->names) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+  if (!table->names) return yoke_out_of_memory(ctx, "reading '%s'", path);
   for (char *at = line; at && table->n_columns < n_max;) {
     table->names[table->n_columns] = yoke_text_copy(take_name(&at));
-    if (!table->names[table->n_columns]) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+    if (!table->names[table->n_columns]) return yoke_out_of_memory(ctx, "reading '%s'", path);
     table->n_columns++;
   }
   if (strcmp(table->names[0], "time") == 0) return YOKE_OK;
@@ -251,7 +251,7 @@ static yoke_status read_body(yoke_context *ctx, const char *path, char *body, co
   const size_t n    = (size_t)table->n_columns;
   const size_t most = (size_t)(end - body) / (2 * n) + 1; /* a number and its separator take two letters at least */
   double      *rows = yoke_allocate((n_lines < most ? n_lines : most) * n, sizeof *rows);
-  if (!rows) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+  if (!rows) return yoke_out_of_memory(ctx, "reading '%s'", path);
   /* Numbers are written with a point, whatever the locale of the application says. */
   locale_t    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   locale_t    before   = c_locale ? uselocale(c_locale) : (locale_t)0;
@@ -262,7 +262,7 @@ static yoke_status read_body(yoke_context *ctx, const char *path, char *body, co
   }
   if (status == YOKE_OK) {
     table->values = yoke_allocate((table->n_rows ? table->n_rows : 1) * n, sizeof(double));
-    if (!table->values) status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+    if (!table->values) status = yoke_out_of_memory(ctx, "reading '%s'", path);
   }
   for (size_t k = 0; status == YOKE_OK && k < table->n_rows; ++k) {
     for (size_t i = 0; i < n; ++i) table->values[i * table->n_rows + k] = rows[k * n + i];

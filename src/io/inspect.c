@@ -75,7 +75,7 @@ static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, 
       take_items(&facts->outputs, facts->n_outputs, simulation, output_item)) {
     return YOKE_OK;
   }
-  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the facts of '%s'", facts->name ? facts->name : "the model");
+  return yoke_out_of_memory(ctx, "the facts of '%s'", facts->name ? facts->name : "the model");
 }
 
 /* ---- split ---- */
@@ -188,7 +188,7 @@ yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *option
   if (status == YOKE_OK) status = yoke_run_simulation(ctx, options, model, &simulation);
   if (status == YOKE_OK) status = take_model_facts(ctx, model, simulation, facts);
   if (status == YOKE_OK && !take_split(model, yoke_simulation_cosimulation(simulation), facts))
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the facts of '%s'", facts->name);
+    status = yoke_out_of_memory(ctx, "the facts of '%s'", facts->name);
   yoke_simulation_destroy(&simulation);
   yoke_model_destroy(&model);
   if (status != YOKE_OK) yoke_model_facts_release(facts);

@@ -102,7 +102,7 @@ static yoke_status write_matrices(yoke_context *ctx, const linear_model *m, yoke
   const yoke_linearization *l   = &m->l;
   const int                 n_x = l->n_x, nu = l->nu, ny = l->ny, nq = m->whole.equations.nq;
   char                     *names = yoke_allocate((size_t)n_x + (size_t)nu + (size_t)ny + 1, NAME);
-  if (names == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the names of %d states", n_x);
+  if (names == NULL) return yoke_out_of_memory(ctx, "the names of %d states", n_x);
   char *const inputs = name_at(names, n_x), *const outputs = name_at(inputs, nu);
   for (int i = 0; i < n_x; ++i)
     yoke_multibody_freedom_name(m->model, m->whole.mb, l->coordinate[i % l->n_freedoms], i >= l->n_freedoms,

@@ -6,6 +6,7 @@
  *   5. settings
  * Mistakes are collected; stage 1 must succeed for the others to start. */
 #include "io/model_file.h"
+#include "base/memory.h"
 #include "io/model_reader.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *roo
   if (r == NULL || r->model == NULL) {
     free(r);
     yoke_yaml_destroy(&yaml);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", path);
+    return yoke_out_of_memory(ctx, "reading '%s'", path);
   }
   r->ctx  = ctx;
   r->yaml = yaml;
@@ -113,7 +114,7 @@ yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load
   yoke_yaml      *yaml = NULL;
   yoke_yaml_node *root = NULL;
   *out                 = NULL;
-  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", path);
+  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_out_of_memory(ctx, "reading '%s'", path);
   const yoke_status status = yoke_yaml_read_file(ctx, yaml, path, &root);
   if (status == YOKE_OK) return build(ctx, yaml, root, path, options, out);
   yoke_yaml_destroy(&yaml);
@@ -125,7 +126,7 @@ yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char
   yoke_yaml      *yaml = NULL;
   yoke_yaml_node *root = NULL;
   *out                 = NULL;
-  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", name);
+  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_out_of_memory(ctx, "reading '%s'", name);
   const yoke_status status = yoke_yaml_read_text(ctx, yaml, name, text, size, &root);
   if (status == YOKE_OK) return build(ctx, yaml, root, name, options, out);
   yoke_yaml_destroy(&yaml);

@@ -189,7 +189,7 @@ static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options
   if (is_model(NULL, options->model, p->model, p->n_parts)) return YOKE_OK;
   free(p->model);
   p->model = replace_split(model->text, p->split);
-  if (p->model == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the model with its split");
+  if (p->model == NULL) return yoke_out_of_memory(ctx, "the model with its split");
   if (is_model(ctx, options->model, p->model, p->n_parts)) return YOKE_OK;
   return yoke_fail(
       ctx, YOKE_E_MODEL,
@@ -209,7 +209,7 @@ yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *option
   if (status == YOKE_OK) status = yoke_partition_propose(ctx, model, n_parts, &assignment, out);
   if (status == YOKE_OK) {
     if (name_parts(model, &assignment, out)) out->split = section_text(model, &assignment, out);
-    if (out->split == NULL) status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the proposal of a split");
+    if (out->split == NULL) status = yoke_out_of_memory(ctx, "the proposal of a split");
   }
   if (status == YOKE_OK) status = model_text(ctx, options, model, out);
   yoke_assignment_release(&assignment);

@@ -13,7 +13,7 @@
 #endif
 
 static yoke_status fail_memory(yoke_context *ctx, const char *path) {
-  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory reading '%s'", path);
+  return yoke_out_of_memory(ctx, "reading '%s'", path);
 }
 
 static bool has_hdf5_signature(const char *path) {

@@ -380,7 +380,7 @@ static bool allocate_stream(stream *s, int n, int wide, int width) {
 
 static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {
   yoke_result_writer *writer = yoke_allocate(1, sizeof *writer);
-  if (!writer) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the result '%s'", def->path);
+  if (!writer) return yoke_out_of_memory(ctx, "the result '%s'", def->path);
   *out           = writer;
   writer->driver = writer->file = writer->outputs.time.dataset = writer->macro.time.dataset = -1;
   writer->n                                                                                 = def->n;
@@ -400,7 +400,7 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
   }
   if (writer->path && done) return YOKE_OK;
   destroy(out);
-  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the result '%s' with %d quantities", def->path, def->n);
+  return yoke_out_of_memory(ctx, "the result '%s' with %d quantities", def->path, def->n);
 }
 
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {

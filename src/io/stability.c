@@ -89,7 +89,7 @@ static yoke_status case_create(yoke_context *ctx, const yoke_stability_options *
   size_t n = (size_t)o->run.n_sets + 1;
   for (const char *c = text; *c != '\0'; ++c) n += *c == ',';
   *out = (case_sets){.sets = yoke_allocate(n + 1, sizeof *out->sets), .storage = yoke_text_copy(text)};
-  if (out->sets == NULL || out->storage == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (out->sets == NULL || out->storage == NULL) return yoke_out_of_memory(ctx, "the stability study");
   for (int i = 0; i < o->run.n_sets; ++i) out->sets[out->n++] = o->run.sets[i];
   for (char *at = out->storage; *at != '\0';) {
     char *next = at + strcspn(at, ",");
@@ -133,7 +133,7 @@ static yoke_status ask(yoke_context *ctx, study *s, const yoke_stability_variant
     return report(s, 0.0) ? s->target->point(ctx, v, row) : yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
   const size_t n = (size_t)t->nx * (size_t)t->ny;
   row->values    = yoke_allocate(n, sizeof *row->values);
-  if (row->values == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for a map of %d x %d", t->nx, t->ny);
+  if (row->values == NULL) return yoke_out_of_memory(ctx, "a map of %d x %d", t->nx, t->ny);
   const yoke_status status = s->target->map(ctx, v, row, report, s);
   for (size_t i = 0; i < n; ++i) row->n_stable += row->values[i] <= 1.0 + yoke_stability_slack;
   return status;
@@ -143,7 +143,7 @@ static yoke_status ask(yoke_context *ctx, study *s, const yoke_stability_variant
 static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_variant *v, const char *text,
                             yoke_stability_row *row) {
   yoke_context *own = NULL;
-  if (yoke_context_create(&own) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (yoke_context_create(&own) != YOKE_OK) return yoke_out_of_memory(ctx, "the stability study");
   row->label  = make_label(v->method, text);
   row->status = row->label != NULL ? ask(own, s, v, row) : YOKE_E_MEMORY;
   if (row->status != YOKE_OK) {
@@ -155,7 +155,7 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
   }
   yoke_context_destroy(&own);
   ++s->n_done;
-  if (row->status == YOKE_E_MEMORY) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (row->status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the stability study");
   if (row->status == YOKE_E_INTERRUPTED) return yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
   return YOKE_OK;
 }
@@ -203,7 +203,7 @@ static yoke_status prepare(yoke_context *ctx, study *s) {
   if (o->x.name != NULL) t->x = axis_values(&o->x);
   if (o->y.name != NULL) t->y = axis_values(&o->y);
   if (t->model == NULL || t->rows == NULL || (o->x.name != NULL && t->x == NULL) || (o->y.name != NULL && t->y == NULL))
-    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+    return yoke_out_of_memory(ctx, "the stability study");
   for (int i = 0; i < t->n_rows; ++i) t->rows[i].status = YOKE_E_INTERRUPTED; /* until it is done */
   if (t->is_test_model) return YOKE_OK;
   yoke_model *model = NULL; /* a file that cannot be read is no matter of rows */

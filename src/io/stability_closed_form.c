@@ -286,7 +286,7 @@ static yoke_status make_region(yoke_context *ctx, const yoke_stability_variant *
 
 static yoke_status take_point(yoke_context *ctx, const place *p, yoke_stability_row *row) {
   double *matrix = yoke_allocate((size_t)YOKE_RECURRENCE_MAX * YOKE_RECURRENCE_MAX, sizeof *matrix);
-  if (matrix == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (matrix == NULL) return yoke_out_of_memory(ctx, "the stability study");
   int         n      = 0;
   yoke_status status = yoke_recurrence_build(ctx, &p->model, &p->method, matrix, &n);
   row->size          = n;

@@ -31,7 +31,7 @@ static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, 
   yoke_run_options              base = v->options->run;
   const char                  **sets = yoke_allocate(2 * ((size_t)v->n_sets + 3), sizeof *sets);
   *out                               = NULL;
-  if (sets == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (sets == NULL) return yoke_out_of_memory(ctx, "the stability study");
   int n = 0;
   for (; n < v->n_sets; ++n) sets[n] = v->sets[n];
   for (int k = 0; k < 2; ++k) {
@@ -263,7 +263,7 @@ static yoke_status engine_map(yoke_context *ctx, const yoke_stability_variant *v
   const int       n      = across == 0 ? nx : ny;
   const line_task task   = {&r, across};
   double         *done   = yoke_allocate((size_t)n, sizeof *done);
-  yoke_status     status = done != NULL ? try_first(ctx, &r, row) : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_status     status = done != NULL ? try_first(ctx, &r, row) : yoke_out_of_memory(ctx, "the stability study");
   for (int i = 0; i < nx * ny; ++i) row->values[i] = NAN;
   const yoke_map map = {.x             = {.n = 1},
                         .y             = {.from = 0.0, .to = n - 1, .n = n},

@@ -107,7 +107,7 @@ static yoke_status write_hdf5(yoke_context *ctx, const char *path, const yoke_st
   bool            ok          = block != NULL && labels != NULL;
   if (!ok) {
     free(block), free(labels);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+    return yoke_out_of_memory(ctx, "the files of the stability study");
   }
   yoke_hdf5_quiet_begin(&quiet);
   const hid_t access = yoke_hdf5_file_access(&error, &driver);
@@ -212,9 +212,8 @@ static yoke_status draw_maps(yoke_context *ctx, const char *path, const yoke_sta
   yoke_plot_panel *panels = yoke_allocate((size_t)lines * (size_t)columns, sizeof *panels);
   yoke_plot_map   *maps   = yoke_allocate((size_t)t->n_rows, sizeof *maps);
   char(*titles)[MAX_TEXT] = yoke_allocate((size_t)t->n_rows, sizeof *titles);
-  yoke_status status      = panels != NULL && maps != NULL && titles != NULL
-                                ? YOKE_OK
-                                : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the picture");
+  yoke_status status =
+      panels != NULL && maps != NULL && titles != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the picture");
   for (int r = 0; status == YOKE_OK && r < lines * columns; ++r) {
     if (r >= t->n_rows) {
       panels[r] = (yoke_plot_panel){.is_absent = true};
@@ -251,7 +250,7 @@ static yoke_status draw_maps(yoke_context *ctx, const char *path, const yoke_sta
 static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_stability_options *o,
                               const yoke_stability_table *t, const char *title) {
   yoke_plot_series *series = yoke_allocate((size_t)t->n_rows + 1, sizeof *series);
-  if (series == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the picture");
+  if (series == NULL) return yoke_out_of_memory(ctx, "the picture");
   const double ends[2] = {t->x[0], t->x[t->nx - 1]}, one[2] = {1.0, 1.0};
   double       least = INFINITY, most = 0.0;
   int          n = 0;

@@ -4,6 +4,7 @@
  *   3. Depth <= MAX_DEPTH also through aliases, so recursive walks need little stack. */
 #include "io/yaml.h"
 #include "io/names.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include <limits.h>
 #include <stdint.h>
@@ -102,7 +103,7 @@ static yoke_yaml_node *new_node(yoke_yaml *yaml, yoke_yaml_kind kind, const char
 }
 
 static yoke_status out_of_memory(builder *b) {
-  return yoke_fail(b->ctx, YOKE_E_MEMORY, "%s: out of memory while reading", b->file);
+  return yoke_out_of_memory(b->ctx, "reading '%s'", b->file);
 }
 
 /* A shown name is cut to a readable length. */
@@ -438,7 +439,7 @@ yoke_status yoke_yaml_read_text(yoke_context *ctx, yoke_yaml *yaml, const char *
   *root = NULL;
   if (size > MAX_FILE) return yoke_fail(ctx, YOKE_E_MODEL, "%s: found %zu bytes, expected at most 64 MB", name, size);
   builder *b = calloc(1, sizeof *b);
-  if (b == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", name);
+  if (b == NULL) return yoke_out_of_memory(ctx, "reading '%s'", name);
   b->ctx                  = ctx;
   b->yaml                 = yaml;
   b->file                 = yoke_yaml_keep_text(yaml, name, strlen(name));
@@ -474,7 +475,7 @@ static yoke_status read_bytes(yoke_context *ctx, const char *path, char **out, s
   if (file == NULL) return yoke_fail(ctx, YOKE_E_IO, "%s: cannot be opened for reading", path);
   size_t      capacity = CHUNK, n = 0;
   char       *bytes  = malloc(capacity);
-  yoke_status status = bytes == NULL ? yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", path) : YOKE_OK;
+  yoke_status status = bytes == NULL ? yoke_out_of_memory(ctx, "reading '%s'", path) : YOKE_OK;
   while (status == YOKE_OK) {
     n += fread(bytes + n, 1, capacity - n, file);
     if (ferror(file)) status = yoke_fail(ctx, YOKE_E_IO, "%s: cannot be read (is it a directory?)", path);
@@ -485,7 +486,7 @@ static yoke_status read_bytes(yoke_context *ctx, const char *path, char **out, s
     }
     char *more = realloc(bytes, 2 * capacity);
     if (more == NULL) {
-      status = yoke_fail(ctx, YOKE_E_MEMORY, "%s: out of memory while reading", path);
+      status = yoke_out_of_memory(ctx, "reading '%s'", path);
       break;
     }
     bytes = more;

@@ -222,12 +222,12 @@ yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *siz
   }
   if (n_edges > INT_MAX / 4) return yoke_fail(ctx, YOKE_E_MEMORY, "%d joints that share bodies are too many", n_edges);
   yoke_block_ldl *f = yoke_allocate(1, sizeof *f);
-  if (f == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the order of %d blocks", n_nodes);
+  if (f == NULL) return yoke_out_of_memory(ctx, "the order of %d blocks", n_nodes);
   f->n       = n_nodes;
   f->n_edges = n_edges;
   if (build(f, size, a, b) != YOKE_OK) {
     yoke_block_ldl_destroy(&f);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the factors of %d blocks", n_nodes);
+    return yoke_out_of_memory(ctx, "the factors of %d blocks", n_nodes);
   }
   *out = f;
   return YOKE_OK;

@@ -141,7 +141,7 @@ static yoke_status analyse_band(yoke_context *ctx, yoke_linear *linear) {
   const bool built      = linear->place != NULL && graph_build(p, &g);
   if (built) order_band(&g, n, linear->place);
   graph_release(&g);
-  if (!built) return yoke_fail(ctx, YOKE_E_MEMORY, "banded matrix: out of memory (%d rows)", n);
+  if (!built) return yoke_out_of_memory(ctx, "a banded matrix (%d rows)", n);
 
   for (int j = 0; j < n; ++j) {
     for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
@@ -339,12 +339,12 @@ yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pat
                      pattern->n_cols);
   }
   yoke_linear *linear = yoke_allocate(1, sizeof *linear);
-  if (linear == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "linear solver: out of memory");
+  if (linear == NULL) return yoke_out_of_memory(ctx, "linear solver");
   linear->pattern    = pattern;
   linear->kind       = kind;
   linear->n          = pattern->n_rows;
   linear->spare      = yoke_allocate(1, sizeof *linear->spare);
-  yoke_status status = linear->spare != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "linear solver: out of memory");
+  yoke_status status = linear->spare != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "linear solver");
   if (status == YOKE_OK && kind == YOKE_LINEAR_KLU) status = analyse_sparse(ctx, linear, is_weak);
   if (status == YOKE_OK && kind == YOKE_LINEAR_BANDED) status = analyse_band(ctx, linear);
   if (status != YOKE_OK) {

@@ -74,7 +74,7 @@ yoke_status yoke_pattern_create(yoke_context *ctx, int n_rows, int n_cols, int n
   free(by_row);
   free(order);
   if (have_memory) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_MEMORY, "sparse pattern: out of memory (%d rows, %d entries)", n_rows, n);
+  return yoke_out_of_memory(ctx, "a sparse pattern (%d rows, %d entries)", n_rows, n);
 }
 
 void yoke_pattern_destroy(yoke_pattern **pattern) {

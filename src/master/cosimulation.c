@@ -44,7 +44,7 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
   c->v_part  = yoke_allocate(nv, sizeof(int));
   c->v_index = yoke_allocate(nv, sizeof(int));
   if (c->q_part == NULL || c->q_index == NULL || c->v_part == NULL || c->v_index == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+    return yoke_out_of_memory(ctx, "the co-simulation");
   }
   for (size_t i = 0; i < nq; ++i) c->q_part[i] = -1; /* the work of the whole model has no counterpart */
   for (int b = 0; b < model->n_bodies; ++b) {
@@ -81,7 +81,7 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
 static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulation_options *options,
                                      yoke_context *ctx) {
   c->subsystems = yoke_allocate((size_t)c->split->n_parts, sizeof *c->subsystems);
-  if (c->subsystems == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (c->subsystems == NULL) return yoke_out_of_memory(ctx, "the co-simulation");
   for (int i = 0; i < c->split->n_parts; ++i) {
     const yoke_native_def def = yoke_split_native(c->split, i);
     if (c->model->parts[i].substeps > 1) {
@@ -255,7 +255,7 @@ static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
                   c->given != NULL && c->y != NULL && c->work != NULL && c->ports != NULL;
   const double *at = c->ports;
   for (int p = 0; ok && p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
-  return ok ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "the co-simulation");
 }
 
 static double end_at_event(void *user, double t_next, yoke_context *ctx) {
@@ -283,7 +283,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
                                      yoke_cosimulation **out) {
   *out                 = NULL;
   yoke_cosimulation *c = yoke_allocate(1, sizeof *c);
-  if (c == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (c == NULL) return yoke_out_of_memory(ctx, "the co-simulation");
   c->model           = model;
   c->equations       = equations;
   c->mb              = mb;

@@ -10,7 +10,7 @@ enum { MAX_TRIES = 5 }; /* to make the time of an event and the end of its step 
 yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_split *split, yoke_macro_events *out) {
   *out = (yoke_macro_events){.split = split, .capacity = split->n_parts * YOKE_MAX_FOUND + split->model->n_events};
   out->found = yoke_allocate((size_t)out->capacity + 1, sizeof *out->found);
-  return out->found != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the events of the model");
+  return out->found != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the events of the model");
 }
 
 void yoke_macro_events_clear(yoke_macro_events *events) {

@@ -1,4 +1,5 @@
 #include "master/outputs.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -184,9 +185,9 @@ yoke_status yoke_outputs_create(yoke_context *ctx, const yoke_model *model, cons
   *out        = (yoke_outputs){.model = model, .mb = mb, .equations = equations, .has_energy = has_energy};
   selection s = {.outputs = out, .n_patterns = n_patterns, .patterns = patterns};
   s.used      = calloc((size_t)n_patterns + 1, sizeof *s.used);
-  if (s.used == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the outputs");
+  if (s.used == NULL) return yoke_out_of_memory(ctx, "the outputs");
   visit_all(out, n_patterns > 0, select_one, &s);
-  yoke_status status = s.out_of_memory ? yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the outputs") : YOKE_OK;
+  yoke_status status = s.out_of_memory ? yoke_out_of_memory(ctx, "the outputs") : YOKE_OK;
   for (int k = 0; k < n_patterns && status == YOKE_OK; ++k) {
     if (s.used[k]) continue;
     search near = {.wanted = patterns[k]};

@@ -24,7 +24,7 @@ void yoke_assignment_release(yoke_assignment *assignment) {
 }
 
 static yoke_status fail_memory(yoke_context *ctx) {
-  return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the proposal of a split");
+  return yoke_out_of_memory(ctx, "the proposal of a split");
 }
 
 typedef struct edge {

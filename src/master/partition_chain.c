@@ -111,9 +111,7 @@ static yoke_status cut_pieces(yoke_context *ctx, const chain_cutter *c, const ch
 yoke_status cut_chain(yoke_context *ctx, const yoke_model *model, int body, int first_part, int n_pieces,
                       yoke_assignment *out, yoke_split_proposal *facts) {
   chain_cutter c;
-  yoke_status  status = create_cutter(model, body, &c)
-                            ? YOKE_OK
-                            : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the proposal of a split");
+  yoke_status  status = create_cutter(model, body, &c) ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
   for (int i = 1; status == YOKE_OK && i < c.chain->n; ++i) {
     if (c.held[i] > 0) continue;
     const cut_element e = measure(&c, i);

@@ -1,4 +1,5 @@
 /* Elements that could be cut: how bad it is, and what must stay together. */
+#include "base/memory.h"
 #include "base/text.h"
 #include "master/partition_internal.h"
 #include <math.h>
@@ -94,7 +95,7 @@ yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const 
   yoke_cut *more = realloc(facts->cuts, ((size_t)facts->n_cuts + 1) * sizeof *more);
   if (more == NULL) {
     free(name);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the proposal of a split");
+    return yoke_out_of_memory(ctx, "the proposal of a split");
   }
   facts->cuts   = more;
   yoke_cut *cut = &facts->cuts[facts->n_cuts++];
@@ -105,9 +106,7 @@ yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const 
                              .frequency  = e->frequency,
                              .mass_ratio = e->mass_ratio,
                              .is_loaded  = e->is_loaded};
-  return cut->name != NULL && cut->kind != NULL
-             ? YOKE_OK
-             : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the proposal of a split");
+  return cut->name != NULL && cut->kind != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
 }
 
 /* ---- bonds ---- */

@@ -75,7 +75,7 @@ static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx)
   /* Dense output costs work in every step: only where samples or events lie inside steps. */
   solver.dense =
       model->n_events > 0 || (model->output.every > 0.0 && model->output.every < model->t_end - model->t_start);
-  if (integrals == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (integrals == NULL) return yoke_out_of_memory(ctx, "the simulation");
   yoke_status status = YOKE_OK;
   for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k)
     status = yoke_model_integral(ctx, model, k, &integrals[k]);
@@ -137,9 +137,7 @@ static yoke_status allocate(yoke_simulation *s, yoke_context *ctx) {
   }
   if (s->integrator != NULL && e->n_events > 0)
     ok = ok && yoke_integrator_state_create(s->integrator, &s->backup) == YOKE_OK;
-  return ok ? YOKE_OK
-            : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory: the model has %d positions and %d velocities", e->nq,
-                        e->nv);
+  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "a model with %d positions and %d velocities", e->nq, e->nv);
 }
 
 static void chain_start(const yoke_chain *chain, double *q, double *v) {
@@ -174,7 +172,7 @@ static yoke_status create(yoke_context *ctx, const yoke_model *model, const yoke
                           yoke_simulation **out) {
   *out               = NULL;
   yoke_simulation *s = calloc(1, sizeof *s);
-  if (s == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (s == NULL) return yoke_out_of_memory(ctx, "the simulation");
   s->model           = model;
   yoke_status status = compile(s, split != NULL, ctx);
   if (status == YOKE_OK) status = allocate(s, ctx);
@@ -195,7 +193,7 @@ static yoke_status create(yoke_context *ctx, const yoke_model *model, const yoke
   }
   if (status == YOKE_OK) {
     s->values = yoke_allocate((size_t)s->outputs.n, sizeof(double));
-    if (s->values == NULL) status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for %d outputs", s->outputs.n);
+    if (s->values == NULL) status = yoke_out_of_memory(ctx, "%d outputs", s->outputs.n);
   }
   if (status == YOKE_OK && split != NULL) {
     status = yoke_cosimulation_create(ctx, model, &s->equations, s->mb, split, &s->cosimulation);
@@ -464,7 +462,7 @@ static yoke_status project(yoke_simulation *s) {
 static yoke_status apply_set(yoke_simulation *s, const yoke_event *event, yoke_context *ctx) {
   double     *variables = malloc(((size_t)s->model->n_variables + 1) * sizeof *variables);
   double     *values    = malloc(((size_t)event->n_set + 1) * sizeof *values);
-  yoke_status status = variables != NULL && values != NULL ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_status status    = variables != NULL && values != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the simulation");
   if (status == YOKE_OK) {
     take_state(s);
     variables[0] = now(s);

@@ -180,7 +180,7 @@ typedef struct builder {
 } builder;
 
 static yoke_status no_memory(const builder *b) {
-  return yoke_fail(b->ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", b->split->model->name);
+  return yoke_out_of_memory(b->ctx, "the split of model '%s'", b->split->model->name);
 }
 
 static const char *part_name(const builder *b, int part) {
@@ -755,7 +755,7 @@ yoke_status yoke_split_create_at(yoke_context *ctx, const yoke_model *model, con
                                  yoke_split **out) {
   builder b = {.ctx = ctx, .split = yoke_allocate(1, sizeof *b.split), .q = q, .v = v};
   *out      = NULL;
-  if (b.split == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of model '%s'", model->name);
+  if (b.split == NULL) return yoke_out_of_memory(ctx, "the split of model '%s'", model->name);
   b.split->model           = model;
   const yoke_status status = build(&b);
   free(b.frame_map);

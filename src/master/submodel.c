@@ -102,7 +102,7 @@ yoke_status yoke_partition_create(yoke_context *ctx, const yoke_model *model, yo
   }
   yoke_status status = YOKE_OK;
   if (next == NULL || out->pieces == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the split of %d bodies", n);
+    status = yoke_out_of_memory(ctx, "the split of %d bodies", n);
   } else {
     memcpy(next, out->piece_at, ((size_t)n + 1) * sizeof *next);
     list_pieces(model, out->piece_at, next, out->pieces);
@@ -154,7 +154,7 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
   out->lambda        = yoke_allocate(7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
   yoke_status status = lambda != NULL && out->a != NULL && out->lambda != NULL
                            ? YOKE_OK
-                           : yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d multipliers", e->ng);
+                           : yoke_out_of_memory(ctx, "%d multipliers", e->ng);
   if (status == YOKE_OK && e->ng > 0) {
     status = e->ops->derivative(e->self, work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
     if (status != YOKE_OK) {
@@ -191,7 +191,7 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition
   out->q     = yoke_allocate((size_t)equations.nq + 1, sizeof *out->q);
   out->v     = yoke_allocate((size_t)equations.nv + 1, sizeof *out->v);
   if (work == NULL || out->q == NULL || out->v == NULL || out->q_at == NULL || out->v_at == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the start of %d bodies", model->n_bodies);
+    status = yoke_out_of_memory(ctx, "the start of %d bodies", model->n_bodies);
   } else {
     for (int b = 0; b < model->n_bodies; ++b) {
       out->q_at[b] = yoke_multibody_q_offset(mb, b);
@@ -458,7 +458,7 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partit
   }
   if (good) return YOKE_OK;
   yoke_submodel_clear(out);
-  return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory", part->name);
+  return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
 }
 
 /* ---- additions ---- */
@@ -542,7 +542,7 @@ yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *s, con
   yoke_model       *m     = s->model;
   if (whole->n_variables == 0 || (m->n_loads == 0 && m->n_events == 0)) return YOKE_OK;
   m->variables = yoke_allocate((size_t)whole->n_variables + 1, sizeof *m->variables);
-  if (m->variables == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': no memory", m->name);
+  if (m->variables == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", m->name);
   m->n_variables = whole->n_variables;
   for (int k = 0; k < m->n_variables; ++k) {
     const yoke_variable *from  = &whole->variables[k];

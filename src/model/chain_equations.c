@@ -1,6 +1,8 @@
 /* Equations of motion of a model that is one chain: q = positions, v = velocities, q' = v, M diagonal. */
 #include "model/chain_private.h"
 
+#include "base/memory.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +104,7 @@ static yoke_status create_pattern(yoke_context *ctx, int n, yoke_dae *dae) {
   int        *row = malloc(nnz * sizeof *row), *col_of = malloc(nnz * sizeof *col_of);
   yoke_status status;
   if (row == NULL || col_of == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for a Jacobian of %zu entries", nnz);
+    status = yoke_out_of_memory(ctx, "a Jacobian of %zu entries of a chain", nnz);
   } else {
     int k = 0;
     for (int col = 0; col < dae->nx; ++col) {
@@ -138,7 +140,7 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
                      INT_MAX / 12);
   }
   yoke_dae *dae = calloc(1, sizeof *dae);
-  if (dae == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory");
+  if (dae == NULL) return yoke_out_of_memory(ctx, "chain");
   const bool index1  = form == YOKE_DAE_INDEX1;
   dae->form          = form;
   dae->nx            = index1 ? 3 * n : 2 * n;
@@ -155,7 +157,7 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   }
   if (dae->pattern == NULL || dae->E == NULL || dae->R == NULL || dae->component == NULL) {
     if (status == YOKE_OK) {
-      status = yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for an implicit integrator of %d masses", n);
+      status = yoke_out_of_memory(ctx, "an implicit integrator of %d masses of a chain", n);
     }
     yoke_dae_destroy(&dae);
     return status;
@@ -321,7 +323,7 @@ static int compare_inputs(const void *a, const void *b) {
 static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, int n_inputs, const int *input_mass) {
   if (n_inputs <= 0) return YOKE_OK;
   kernel->inputs = malloc((size_t)n_inputs * sizeof *kernel->inputs);
-  if (kernel->inputs == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d inputs", n_inputs);
+  if (kernel->inputs == NULL) return yoke_out_of_memory(ctx, "%d inputs of a chain", n_inputs);
   for (int k = 0; k < n_inputs; ++k) {
     if (input_mass[k] < 0 || input_mass[k] >= kernel->n) {
       return yoke_fail(ctx, YOKE_E_MODEL, "chain: input %d acts on mass %d, expected 1 to %d", k + 1, input_mass[k] + 1,
@@ -339,7 +341,7 @@ yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *cha
   memset(out, 0, sizeof *out);
   if (!isfinite(gx)) return yoke_fail(ctx, YOKE_E_MODEL, "chain: gravity is %g m/s^2, expected a finite number", gx);
   chain_equations *eq = calloc(1, sizeof *eq);
-  if (eq == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory");
+  if (eq == NULL) return yoke_out_of_memory(ctx, "chain");
   eq->gx             = gx;
   yoke_status status = yoke_chain_kernel_create(ctx, chain, &eq->kernel);
   if (status == YOKE_OK) status = create_inputs(ctx, eq->kernel, n_inputs, input_mass);

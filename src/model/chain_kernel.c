@@ -10,6 +10,8 @@
  *      free end is still uniform inside. */
 #include "model/chain_loops.h"
 
+#include "base/memory.h"
+
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -446,7 +448,7 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
 /* ---- creation ---- */
 
 static yoke_status out_of_memory(yoke_context *ctx, const yoke_chain *chain) {
-  return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d masses", chain->n);
+  return yoke_out_of_memory(ctx, "%d masses of a chain", chain->n);
 }
 
 /* Doubles on a cache line boundary, free with free(). */

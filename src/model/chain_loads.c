@@ -5,6 +5,8 @@
  * per right-hand side. Sines that differ from mass to mass are computed in batches by a vector loop. */
 #include "model/chain_loops.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -196,7 +198,7 @@ static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke
   yoke_chain_shape *copy   = malloc(n * sizeof *copy);
   yoke_status       status = YOKE_OK;
   if (table == NULL || count == NULL || copy == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", loads->n_forces);
+    status = yoke_out_of_memory(ctx, "%d loads of a chain", loads->n_forces);
   } else {
     for (int k = 0; k < loads->n_forces; ++k) {
       const yoke_chain_load *l     = &chain->loads[k];
@@ -232,7 +234,7 @@ static yoke_status list_by_shape(yoke_context *ctx, yoke_chain_loads *loads) {
   loads->by_shape = calloc((size_t)loads->n_forces, sizeof *loads->by_shape);
   loads->start    = calloc((size_t)loads->n_shapes + 2, sizeof *loads->start);
   if (loads->by_shape == NULL || loads->start == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", loads->n_forces);
+    return yoke_out_of_memory(ctx, "%d loads of a chain", loads->n_forces);
   }
   for (int k = 0; k < loads->n_forces; ++k) ++loads->start[loads->forces[k].shape + 2];
   for (int g = 0; g < loads->n_shapes; ++g) loads->start[g + 2] += loads->start[g + 1];
@@ -253,7 +255,7 @@ yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, 
   out->shapes   = calloc((size_t)chain->n_loads, sizeof *out->shapes);
   if (out->forces == NULL || out->shapes == NULL) {
     yoke_chain_loads_destroy(out);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "chain: out of memory for %d loads", chain->n_loads);
+    return yoke_out_of_memory(ctx, "%d loads of a chain", chain->n_loads);
   }
   yoke_status status = group_shapes(ctx, chain, out);
   if (status == YOKE_OK && !sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);

@@ -120,7 +120,7 @@ static yoke_status chain_nodes(yoke_multibody *mb, yoke_context *ctx, int b, mb_
   chain->iv         = mb->body_v[b];
   chain->first_node = *at;
   int *node         = yoke_allocate((size_t)chain->n, sizeof *node);
-  if (node == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "chain '%s': no memory", model->bodies[b].name);
+  if (node == NULL) return yoke_out_of_memory(ctx, "chain '%s'", model->bodies[b].name);
   yoke_status status = YOKE_OK;
   for (int f = 0; status == YOKE_OK && f < model->n_frames; ++f) {
     const int mass = model->frames[f].mass;
@@ -144,7 +144,7 @@ static yoke_status chain_nodes(yoke_multibody *mb, yoke_context *ctx, int b, mb_
 /* Invariant 4. Which inputs move them is set with the inputs. */
 static yoke_status build_ghosts(yoke_multibody *mb, yoke_context *ctx) {
   mb->ghosts = yoke_allocate((size_t)mb->model->n_ghosts + 1, sizeof *mb->ghosts);
-  if (mb->ghosts == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d ghosts", mb->model->n_ghosts);
+  if (mb->ghosts == NULL) return yoke_out_of_memory(ctx, "%d ghosts", mb->model->n_ghosts);
   mb->n_ghosts = mb->model->n_ghosts;
   for (int g = 0; g < mb->n_ghosts; ++g) {
     const yoke_ghost *given         = &mb->model->ghosts[g];
@@ -169,7 +169,7 @@ static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
   mb->chains     = yoke_allocate(bodies, sizeof *mb->chains);
   if (mb->nodes == NULL || mb->body_q == NULL || mb->body_v == NULL || mb->body_node == NULL ||
       mb->frame_node == NULL || mb->chains == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", model->n_bodies);
+    return yoke_out_of_memory(ctx, "%d bodies", model->n_bodies);
   }
   for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
   int at = 1; /* node 0 is the ground */
@@ -368,7 +368,7 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   mb->connection_force    = yoke_allocate(n, sizeof *mb->connection_force);
   if (mb->joints == NULL || mb->forces == NULL || mb->driven == NULL || mb->guided == NULL ||
       mb->connection_joint == NULL || mb->connection_force == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d connections", model->n_connections);
+    return yoke_out_of_memory(ctx, "%d connections", model->n_connections);
   }
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
@@ -390,8 +390,7 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   }
   mb->row_joint = yoke_allocate((size_t)mb->n_rows + 1, sizeof *mb->row_joint);
   mb->retired   = yoke_allocate((size_t)mb->n_rows + 1, sizeof *mb->retired);
-  if (mb->row_joint == NULL || mb->retired == NULL)
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d constraint rows", mb->n_rows);
+  if (mb->row_joint == NULL || mb->retired == NULL) return yoke_out_of_memory(ctx, "%d constraint rows", mb->n_rows);
   for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
     for (int i = 0; i < mb->joints[j].n; ++i) mb->row_joint[mb->joints[j].g0 + i] = j;
   }
@@ -427,7 +426,7 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   mb->variables           = yoke_allocate((size_t)model->n_variables + 1, sizeof *mb->variables);
   mb->integral            = yoke_allocate((size_t)options->n_integrals + 1, sizeof *mb->integral);
   if (mb->loads == NULL || mb->inputs == NULL || mb->variables == NULL || mb->integral == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d loads", model->n_loads);
+    return yoke_out_of_memory(ctx, "%d loads", model->n_loads);
   }
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load  *load  = &model->loads[i];
@@ -511,7 +510,7 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const 
   mb->diagonal_at    = yoke_allocate((size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
   yoke_status status = YOKE_OK;
   if (a == NULL || b == NULL || size == NULL || mb->couplings == NULL || mb->diagonal_at == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the structure of %d joints", mb->n_joints);
+    status = yoke_out_of_memory(ctx, "the structure of %d joints", mb->n_joints);
   }
   int e = 0;
   for (int node = 1; status == YOKE_OK && node < mb->n_nodes; ++node) {
@@ -674,7 +673,7 @@ static yoke_status set_image(const yoke_multibody *mb, yoke_context *ctx, const 
 
 static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   mb->ports = yoke_allocate((size_t)options->n_ports + 1, sizeof *mb->ports);
-  if (mb->ports == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d ports", options->n_ports);
+  if (mb->ports == NULL) return yoke_out_of_memory(ctx, "%d ports", options->n_ports);
   for (int k = 0; k < options->n_ports; ++k) {
     mb_port *port = &mb->ports[k];
     YOKE_TRY(build_port(mb, ctx, options->port_frame[k], port));
@@ -699,7 +698,7 @@ static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, con
   mb->nodes          = yoke_allocate(1, sizeof *mb->nodes);
   mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
   if (mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL) {
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
+    return yoke_out_of_memory(ctx, "model '%s'", model->name);
   }
   YOKE_TRY(build_G(mb, ctx));
   YOKE_TRY(build_ports(mb, ctx, options));
@@ -779,7 +778,7 @@ static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke
   *out               = yoke_allocate((size_t)mb->n_nodes + (size_t)mb->n_ghosts, sizeof **out);
   yoke_status status = YOKE_OK;
   if (q == NULL || v == NULL || *out == NULL) {
-    status = yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d bodies", mb->n_nodes);
+    status = yoke_out_of_memory(ctx, "%d bodies", mb->n_nodes);
   } else {
     const mb_work w = {.pose = *out};
     yoke_multibody_initial_guess(mb, q, v);
@@ -814,7 +813,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   memset(equations, 0, sizeof *equations);
   YOKE_TRY(check_options(ctx, model, options));
   yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
-  if (mb == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
+  if (mb == NULL) return yoke_out_of_memory(ctx, "model '%s'", model->name);
   mb->model          = model;
   mb->alpha          = options->alpha;
   mb->beta           = options->beta;

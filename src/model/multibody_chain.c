@@ -113,7 +113,7 @@ static yoke_status wrap(yoke_context *ctx, int n_inputs, const yoke_input *input
   if (chain == NULL || chain->factor == NULL) {
     if (chain != NULL) free(chain);
     yoke_equations_destroy(out);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d inputs", n_inputs);
+    return yoke_out_of_memory(ctx, "%d inputs", n_inputs);
   }
   for (int i = 0; i < n_inputs; ++i) chain->factor[i] = inputs[i].factor;
   out->ops       = &scaled_ops;
@@ -126,7 +126,7 @@ yoke_status mb_chain_equations_create(yoke_context *ctx, const yoke_model *model
                                       const yoke_input *inputs, yoke_equations *out) {
   bool plain = true;
   int *mass  = yoke_allocate((size_t)n_inputs + 1, sizeof *mass);
-  if (mass == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for %d inputs", n_inputs);
+  if (mass == NULL) return yoke_out_of_memory(ctx, "%d inputs", n_inputs);
   for (int i = 0; i < n_inputs; ++i) {
     mass[i] = model->frames[inputs[i].frame].mass;
     plain   = plain && inputs[i].factor == 1.0;

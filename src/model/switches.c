@@ -1,5 +1,7 @@
 #include "model/switches.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,7 +99,7 @@ static bool collect(yoke_switches *s, const yoke_model *model, bool with_events)
 yoke_status yoke_switches_create(yoke_context *ctx, const yoke_model *model, bool with_events, yoke_switches *out) {
   *out = (yoke_switches){0};
   if (!collect(out, model, with_events))
-    return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for the switching times of model '%s'", model->name);
+    return yoke_out_of_memory(ctx, "the switching times of model '%s'", model->name);
   arrange(out);
   return YOKE_OK;
 }

@@ -1,4 +1,5 @@
 #include "plot/plot.h"
+#include "base/memory.h"
 #include "plot/contour.h"
 #include "plot/svg.h"
 #include "plot/ticks.h"
@@ -459,7 +460,7 @@ char *yoke_plot_text(const yoke_plot_figure *figure) {
 
 yoke_status yoke_plot_write(yoke_context *ctx, const char *path, const yoke_plot_figure *figure) {
   char *text = yoke_plot_text(figure);
-  if (text == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the picture '%s'", path);
+  if (text == NULL) return yoke_out_of_memory(ctx, "the picture '%s'", path);
   errno              = 0;
   FILE       *file   = fopen(path, "wb");
   yoke_status status = YOKE_OK;

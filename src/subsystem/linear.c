@@ -381,7 +381,7 @@ yoke_status yoke_linear_create_subsystem(yoke_context *ctx, const yoke_linear_de
   if (s == NULL || l == NULL) {
     free(s);
     free(l);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", def->name);
+    return yoke_out_of_memory(ctx, "subsystem '%s'", def->name);
   }
   s->ops             = &linear_ops;
   s->self            = l;

@@ -663,7 +663,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   if (s == NULL || n == NULL) {
     free(s);
     free(n);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", def->name);
+    return yoke_out_of_memory(ctx, "subsystem '%s'", def->name);
   }
   s->ops             = &native_ops;
   s->self            = n;

@@ -90,7 +90,7 @@ yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t
     free(s);
     free(self);
     free(name);
-    const yoke_status status = yoke_fail(ctx, YOKE_E_MEMORY, "subsystem '%s': out of memory", inner->name);
+    const yoke_status status = yoke_out_of_memory(ctx, "subsystem '%s'", inner->name);
     yoke_subsystem_destroy(&inner);
     return status;
   }
