@@ -35,7 +35,7 @@ yoke_status yoke_reference_create(yoke_context *ctx, const yoke_model *model, co
   const yoke_multibody_options options = {.energy = false};
   *out                                 = NULL;
   yoke_reference *r                    = yoke_allocate(1, sizeof *r);
-  if (r == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (r == NULL) return yoke_out_of_memory(ctx, "the reference");
   yoke_status status = yoke_multibody_create(ctx, model, &options, &r->equations, &r->mb);
   if (status == YOKE_OK) status = choose(r, solver, rtol, ctx);
   if (status == YOKE_OK) {

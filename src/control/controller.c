@@ -45,7 +45,7 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
   *out = NULL;
   YOKE_TRY(check(settings, ctx));
   yoke_controller *c = yoke_allocate(1, sizeof *c);
-  if (c == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (c == NULL) return yoke_out_of_memory(ctx, "step control");
   c->graph                = graph;
   c->settings             = *settings;
   c->estimator.tolerances = settings->tolerances;

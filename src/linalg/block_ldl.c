@@ -7,6 +7,7 @@
 #include "linalg/block_ldl.h"
 
 #include "base/simd.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -14,49 +15,38 @@
 #include <suitesparse/amd.h>
 
 struct yoke_block_ldl {
-  int     n;
-  int     n_edges;
-  int     n_rows;
-  int    *size;     /* [n] by node */
-  int    *start;    /* [n] first row of a node */
-  int    *order;    /* [n] order[k] is the node eliminated k-th */
-  int    *place;    /* [n] inverse of order */
-  size_t *diagonal; /* [n] by elimination position */
-  int    *column;   /* [n + 1] into below / below_at */
-  int    *below;    /* elimination positions of the blocks of a column, increasing */
-  size_t *below_at; /* their offsets */
-  size_t *target;   /* offsets of updated blocks, in the order of step 3 */
-  size_t *edge_at;  /* [n_edges] */
-  int    *edge_row; /* [n_edges] node of the rows */
-  size_t  n_blocks; /* doubles in blocks */
-  size_t  n_values;
+  yoke_arena arena;
+  int        n;
+  int        n_edges;
+  int        n_rows;
+  int       *size;     /* [n] by node */
+  int       *start;    /* [n] first row of a node */
+  int       *order;    /* [n] order[k] is the node eliminated k-th */
+  int       *place;    /* [n] inverse of order */
+  size_t    *diagonal; /* [n] by elimination position */
+  int       *column;   /* [n + 1] into below / below_at */
+  int       *below;    /* elimination positions of the blocks of a column, increasing */
+  size_t    *below_at; /* their offsets */
+  size_t    *target;   /* offsets of updated blocks, in the order of step 3 */
+  size_t    *edge_at;  /* [n_edges] */
+  int       *edge_row; /* [n_edges] node of the rows */
+  size_t     n_blocks; /* doubles in blocks */
+  size_t     n_values;
 };
 
 void yoke_block_ldl_destroy(yoke_block_ldl **ldl) {
   if (ldl == NULL || *ldl == NULL) return;
-  yoke_block_ldl *f = *ldl;
-  free(f->size);
-  free(f->start);
-  free(f->order);
-  free(f->place);
-  free(f->diagonal);
-  free(f->column);
-  free(f->below);
-  free(f->below_at);
-  free(f->target);
-  free(f->edge_at);
-  free(f->edge_row);
-  free(f);
+  yoke_arena_free(&(*ldl)->arena);
+  free(*ldl);
   *ldl = NULL;
 }
 
 /* Compressed neighbours of every node, both directions, repetitions kept (amd_order removes them). */
-static yoke_status adjacency(int n, int n_edges, const int *a, const int *b, int **start_out, int **list_out) {
-  int *start = yoke_allocate((size_t)n + 2, sizeof *start);
-  int *list  = yoke_allocate(2 * (size_t)n_edges + 1, sizeof *list);
-  *start_out = start;
-  *list_out  = list;
-  if (start == NULL || list == NULL) return YOKE_E_MEMORY;
+static yoke_status adjacency(yoke_arena *scratch, int n, int n_edges, const int *a, const int *b, int **start_out,
+                             int **list_out) {
+  int *start = *start_out = yoke_arena_take(scratch, (size_t)n + 2, sizeof *start);
+  int *list = *list_out = yoke_arena_take(scratch, 2 * (size_t)n_edges + 1, sizeof *list);
+  if (scratch->has_failed) return YOKE_E_MEMORY;
   for (int e = 0; e < n_edges; ++e) {
     ++start[a[e] + 2];
     ++start[b[e] + 2];
@@ -74,31 +64,23 @@ static int compare_int(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* Structure of every column: later neighbours and the structures of its children in the elimination tree. */
-static yoke_status symbolic(yoke_block_ldl *f, const int *adj_start, const int *adj) {
-  const int n        = f->n;
-  int      *mark     = yoke_allocate((size_t)n + 1, sizeof *mark);
-  int      *child    = yoke_allocate((size_t)n + 1, sizeof *child);   /* first child */
-  int      *sibling  = yoke_allocate((size_t)n + 1, sizeof *sibling); /* next child of the same parent */
-  size_t    capacity = 4 * (size_t)n + (size_t)adj_start[n] + 16;
-  f->column          = yoke_allocate((size_t)n + 1, sizeof *f->column);
-  f->below           = malloc(capacity * sizeof *f->below);
-  yoke_status status = YOKE_OK;
-  if (mark == NULL || child == NULL || sibling == NULL || f->column == NULL || f->below == NULL) status = YOKE_E_MEMORY;
-  for (int k = 0; status == YOKE_OK && k < n; ++k) mark[k] = child[k] = sibling[k] = -1;
-  for (int k = 0; status == YOKE_OK && k < n; ++k) {
-    const int first  = f->column[k];
-    int       n_here = 0;
-    if ((size_t)first + (size_t)(n - k) > capacity) { /* room for a full column */
-      capacity   = 2 * capacity + (size_t)(n - k);
-      int *grown = capacity < INT_MAX ? realloc(f->below, capacity * sizeof *grown) : NULL;
-      if (grown == NULL) {
-        status = YOKE_E_MEMORY;
-        break;
-      }
-      f->below = grown;
-    }
-    int *here = f->below + first;
+/* Structure of every column: later neighbours and the structures of its children in the elimination tree. `below` is a list
+ * that grows, with room for `capacity` entries. */
+static yoke_status symbolic(yoke_block_ldl *f, yoke_arena *scratch, const int *adj_start, const int *adj, int **below,
+                            size_t *capacity) {
+  const int n       = f->n;
+  int      *mark    = yoke_arena_take(scratch, (size_t)n + 1, sizeof *mark);
+  int      *child   = yoke_arena_take(scratch, (size_t)n + 1, sizeof *child);   /* first child */
+  int      *sibling = yoke_arena_take(scratch, (size_t)n + 1, sizeof *sibling); /* next child of the same parent */
+  f->column         = yoke_arena_take(&f->arena, (size_t)n + 1, sizeof *f->column);
+  if (scratch->has_failed || f->arena.has_failed) return YOKE_E_MEMORY;
+  for (int k = 0; k < n; ++k) mark[k] = child[k] = sibling[k] = -1;
+  for (int k = 0; k < n; ++k) {
+    const int    first  = f->column[k];
+    const size_t needed = (size_t)first + (size_t)(n - k); /* room for a full column */
+    int          n_here = 0;
+    if (needed > INT_MAX || !yoke_grow(below, capacity, needed, sizeof **below)) return YOKE_E_MEMORY;
+    int *here = *below + first;
     mark[k]   = k;
     for (int i = adj_start[f->order[k]]; i < adj_start[f->order[k] + 1]; ++i) {
       const int r = f->place[adj[i]];
@@ -109,7 +91,7 @@ static yoke_status symbolic(yoke_block_ldl *f, const int *adj_start, const int *
     }
     for (int c = child[k]; c >= 0; c = sibling[c]) {
       for (int i = f->column[c]; i < f->column[c + 1]; ++i) {
-        const int r = f->below[i];
+        const int r = (*below)[i];
         if (r > k && mark[r] != k) {
           mark[r]        = k;
           here[n_here++] = r;
@@ -123,10 +105,7 @@ static yoke_status symbolic(yoke_block_ldl *f, const int *adj_start, const int *
       child[here[0]] = k;
     }
   }
-  free(mark);
-  free(child);
-  free(sibling);
-  return status;
+  return YOKE_OK;
 }
 
 /* Offset of the block (row r, column c), r > c in elimination positions. */
@@ -146,11 +125,11 @@ static size_t find_block(const yoke_block_ldl *f, int r, int c) {
 /* Offsets of blocks column by column, then the targets of all updates. */
 static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
   const int n = f->n;
-  f->diagonal = yoke_allocate((size_t)n + 1, sizeof *f->diagonal);
-  f->below_at = yoke_allocate((size_t)f->column[n] + 1, sizeof *f->below_at);
-  f->edge_at  = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_at);
-  f->edge_row = yoke_allocate((size_t)f->n_edges + 1, sizeof *f->edge_row);
-  if (f->diagonal == NULL || f->below_at == NULL || f->edge_at == NULL || f->edge_row == NULL) return YOKE_E_MEMORY;
+  f->diagonal = yoke_arena_take(&f->arena, (size_t)n + 1, sizeof *f->diagonal);
+  f->below_at = yoke_arena_take(&f->arena, (size_t)f->column[n] + 1, sizeof *f->below_at);
+  f->edge_at  = yoke_arena_take(&f->arena, (size_t)f->n_edges + 1, sizeof *f->edge_at);
+  f->edge_row = yoke_arena_take(&f->arena, (size_t)f->n_edges + 1, sizeof *f->edge_row);
+  if (f->arena.has_failed) return YOKE_E_MEMORY;
   size_t at = 0, n_targets = 0, tallest = 0;
   for (int k = 0; k < n; ++k) {
     const size_t m = (size_t)f->size[f->order[k]];
@@ -167,8 +146,8 @@ static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
   }
   f->n_blocks = at;
   f->n_values = at + tallest + (size_t)f->n_rows;
-  f->target   = yoke_allocate(n_targets + 1, sizeof *f->target);
-  if (f->target == NULL) return YOKE_E_MEMORY;
+  f->target   = yoke_arena_take(&f->arena, n_targets + 1, sizeof *f->target);
+  if (f->arena.has_failed) return YOKE_E_MEMORY;
   size_t u = 0;
   for (int k = 0; k < n; ++k) {
     for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
@@ -184,42 +163,45 @@ static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
   return YOKE_OK;
 }
 
-static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const int *b) {
-  const int n = f->n;
-  f->size     = yoke_allocate((size_t)n + 1, sizeof *f->size);
-  f->start    = yoke_allocate((size_t)n + 1, sizeof *f->start);
-  f->order    = yoke_allocate((size_t)n + 1, sizeof *f->order);
-  f->place    = yoke_allocate((size_t)n + 1, sizeof *f->place);
-  if (f->size == NULL || f->start == NULL || f->order == NULL || f->place == NULL) return YOKE_E_MEMORY;
-  for (int i = 0; i < n; ++i) {
-    f->size[i]      = size[i];
-    f->start[i + 1] = f->start[i] + size[i];
-  }
-  f->n_rows         = f->start[n];
-  int        *start = NULL, *list = NULL;
-  yoke_status status = adjacency(n, f->n_edges, a, b, &start, &list);
-  if (status == YOKE_OK && n > 0) {
+static yoke_status order(yoke_block_ldl *f, yoke_arena *scratch, const int *a, const int *b, int **below) {
+  const int n     = f->n;
+  int      *start = NULL, *list = NULL;
+  YOKE_TRY(adjacency(scratch, n, f->n_edges, a, b, &start, &list));
+  if (n > 0) {
     double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
     const int result = amd_order(n, start, list, f->order, control, info);
-    if (result != AMD_OK && result != AMD_OK_BUT_JUMBLED) status = YOKE_E_MEMORY;
+    if (result != AMD_OK && result != AMD_OK_BUT_JUMBLED) return YOKE_E_MEMORY;
   }
-  for (int k = 0; status == YOKE_OK && k < n; ++k) f->place[f->order[k]] = k;
-  if (status == YOKE_OK) status = symbolic(f, start, list);
-  if (status == YOKE_OK) status = layout(f, a, b);
-  free(start);
-  free(list);
-  return status;
+  for (int k = 0; k < n; ++k) f->place[f->order[k]] = k;
+  size_t capacity = 0;
+  if (!yoke_grow(below, &capacity, 4 * (size_t)n + (size_t)start[n] + 16, sizeof **below)) return YOKE_E_MEMORY;
+  YOKE_TRY(symbolic(f, scratch, start, list, below, &capacity));
+  f->below = yoke_arena_copy(&f->arena, *below, (size_t)f->column[n], sizeof *f->below);
+  return f->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+}
+
+static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const int *b) {
+  const size_t n       = (size_t)f->n;
+  yoke_arena   scratch = {0};
+  int         *below   = NULL;
+  f->size              = yoke_arena_copy(&f->arena, size, n, sizeof *f->size);
+  f->start             = yoke_arena_take(&f->arena, n + 1, sizeof *f->start);
+  f->order             = yoke_arena_take(&f->arena, n + 1, sizeof *f->order);
+  f->place             = yoke_arena_take(&f->arena, n + 1, sizeof *f->place);
+  if (f->arena.has_failed) return YOKE_E_MEMORY;
+  for (size_t i = 0; i < n; ++i) f->start[i + 1] = f->start[i] + size[i];
+  f->n_rows          = f->start[n];
+  yoke_status status = order(f, &scratch, a, b, &below);
+  free(below);
+  yoke_arena_free(&scratch);
+  return status == YOKE_OK ? layout(f, a, b) : status;
 }
 
 yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a,
                                   const int *b, yoke_block_ldl **out) {
   *out = NULL;
-  for (int i = 0; i < n_nodes; ++i) {
-    if (size[i] < 1 || size[i] > YOKE_BLOCK_MAX) {
-      return yoke_fail(ctx, YOKE_E_INTERNAL, "block %d has %d rows, expected 1 to %d", i, size[i], (int)YOKE_BLOCK_MAX);
-    }
-  }
+  for (int i = 0; i < n_nodes; ++i) YOKE_ASSERT(size[i] >= 1 && size[i] <= YOKE_BLOCK_MAX);
   if (n_edges > INT_MAX / 4) return yoke_fail(ctx, YOKE_E_MEMORY, "%d joints that share bodies are too many", n_edges);
   yoke_block_ldl *f = yoke_allocate(1, sizeof *f);
   if (f == NULL) return yoke_out_of_memory(ctx, "the order of %d blocks", n_nodes);

@@ -9,12 +9,14 @@
  *   3. Solving writes to the caller's work only. KLU would write to Numeric->Xwork and to Common: each solve uses
  *      private copies of these two small structs. */
 #include "linalg/sparse.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <suitesparse/amd.h>
 #include <suitesparse/klu.h>
 
 /* A repeated pivot order is sound while its growth is at most this many times that of the factorisation that chose it. */
@@ -32,6 +34,7 @@ typedef struct spare_factors {
 } spare_factors;
 
 struct yoke_linear {
+  yoke_arena          arena;
   const yoke_pattern *pattern;
   yoke_linear_kind    kind;
   int                 n;
@@ -43,6 +46,7 @@ struct yoke_linear {
 };
 
 struct yoke_factor {
+  yoke_arena         arena; /* of values and pivot */
   atomic_int         references;
   const yoke_linear *linear;
   bool               is_complex;
@@ -59,20 +63,13 @@ typedef struct row_graph {
   int *start, *neighbour, *degree, *queue;
 } row_graph;
 
-static void graph_release(row_graph *g) {
-  free(g->start);
-  free(g->neighbour);
-  free(g->degree);
-  free(g->queue);
-}
-
-static bool graph_build(const yoke_pattern *p, row_graph *g) {
+static bool graph_build(yoke_arena *scratch, const yoke_pattern *p, row_graph *g) {
   const int n  = p->n_cols;
-  g->start     = yoke_allocate((size_t)n + 2, sizeof *g->start);
-  g->neighbour = yoke_allocate(2 * (size_t)p->nnz + 1, sizeof *g->neighbour);
-  g->degree    = yoke_allocate((size_t)n + 1, sizeof *g->degree);
-  g->queue     = yoke_allocate((size_t)n + 1, sizeof *g->queue);
-  if (g->start == NULL || g->neighbour == NULL || g->degree == NULL || g->queue == NULL) return false;
+  g->start     = yoke_arena_take(scratch, (size_t)n + 2, sizeof *g->start);
+  g->neighbour = yoke_arena_take(scratch, 2 * (size_t)p->nnz + 1, sizeof *g->neighbour);
+  g->degree    = yoke_arena_take(scratch, (size_t)n + 1, sizeof *g->degree);
+  g->queue     = yoke_arena_take(scratch, (size_t)n + 1, sizeof *g->queue);
+  if (scratch->has_failed) return false;
   for (int j = 0; j < n; ++j) {
     for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
       if (p->row[k] == j) continue;
@@ -134,13 +131,14 @@ static void order_band(const row_graph *g, int n, int *place) {
 }
 
 static yoke_status analyse_band(yoke_context *ctx, yoke_linear *linear) {
-  const yoke_pattern *p = linear->pattern;
-  const int           n = linear->n;
-  row_graph           g = {0};
-  linear->place         = yoke_allocate((size_t)n + 1, sizeof *linear->place);
-  const bool built      = linear->place != NULL && graph_build(p, &g);
+  const yoke_pattern *p       = linear->pattern;
+  const int           n       = linear->n;
+  yoke_arena          scratch = {0};
+  row_graph           g;
+  linear->place    = yoke_arena_take(&linear->arena, (size_t)n + 1, sizeof *linear->place);
+  const bool built = !linear->arena.has_failed && graph_build(&scratch, p, &g);
   if (built) order_band(&g, n, linear->place);
-  graph_release(&g);
+  yoke_arena_free(&scratch);
   if (!built) return yoke_out_of_memory(ctx, "a banded matrix (%d rows)", n);
 
   for (int j = 0; j < n; ++j) {
@@ -229,79 +227,60 @@ static void group_weak_rows(const row_graph *g, int n, const uint8_t *is_weak, k
 
 /* Fill-reducing order of the groups (AMD), expanded to rows: the strong rows of a group, then its weak ones.
  * number[leader] becomes the number of the group; `at`, `order` [n]. */
-static bool order_groups(yoke_context *ctx, const yoke_pattern *p, const uint8_t *is_weak, const int *group,
-                         int *number, int *at, int *order) {
+static yoke_status order_groups(yoke_context *ctx, yoke_arena *scratch, const yoke_pattern *p, const uint8_t *is_weak,
+                                const int *group, int *number, int *at, int *order) {
   const int n = p->n_cols;
   int       m = 0;
   for (int i = 0; i < n; ++i) {
     if (group[i] == i) number[i] = m++;
   }
-  int          *row      = yoke_allocate((size_t)p->nnz + 1, sizeof *row);
-  int          *col      = yoke_allocate((size_t)p->nnz + (size_t)n + 1, sizeof *col);
-  int          *sequence = yoke_allocate((size_t)m + 1, sizeof *sequence);
+  int          *row      = yoke_arena_take(scratch, (size_t)p->nnz + 1, sizeof *row);
+  int          *col      = yoke_arena_take(scratch, (size_t)p->nnz + (size_t)n + 1, sizeof *col);
+  int          *sequence = yoke_arena_take(scratch, (size_t)m + 1, sizeof *sequence);
   yoke_pattern *quotient = NULL;
-  bool          done     = row != NULL && col != NULL && sequence != NULL;
-  if (done) {
-    for (int j = 0; j < n; ++j) {
-      for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
-        row[k] = number[group[p->row[k]]];
-        col[k] = number[group[j]];
-      }
-    }
-    done = yoke_pattern_create(ctx, m, m, p->nnz, row, col, NULL, &quotient) == YOKE_OK &&
-           amd_order(m, quotient->col_start, quotient->row, sequence, NULL, NULL) >= AMD_OK;
-  }
-  if (done) {
-    for (int i = 0; i < n; ++i) at[i] = 0;
-    for (int i = 0; i < n; ++i) {
-      ++at[group[i]];                        /* size of the group */
-      if (group[i] == i) col[number[i]] = i; /* from here on: the leader of each group */
-    }
-    int start = 0;
-    for (int s = 0; s < m; ++s) { /* from here on at[leader] is where the next row of the group goes */
-      const int leader = col[sequence[s]], size = at[leader];
-      at[leader] = start;
-      start += size;
-    }
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int i = 0; i < n; ++i) {
-        if ((is_weak[i] != 0) == (pass == 1)) order[at[group[i]]++] = i;
-      }
+  YOKE_TRY(yoke_arena_check(scratch, ctx, "the order of a sparse matrix (%d rows)", n));
+  for (int j = 0; j < n; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      row[k] = number[group[p->row[k]]];
+      col[k] = number[group[j]];
     }
   }
-  free(row);
-  free(col);
-  free(sequence);
+  YOKE_TRY(yoke_pattern_create(ctx, m, m, p->nnz, row, col, NULL, &quotient));
+  const int result = amd_order(m, quotient->col_start, quotient->row, sequence, NULL, NULL);
   yoke_pattern_destroy(&quotient);
-  return done;
+  if (result < AMD_OK) return yoke_out_of_memory(ctx, "the order of a sparse matrix (%d rows)", n);
+  for (int i = 0; i < n; ++i) at[i] = 0;
+  for (int i = 0; i < n; ++i) {
+    ++at[group[i]];                        /* size of the group */
+    if (group[i] == i) col[number[i]] = i; /* from here on: the leader of each group */
+  }
+  int start = 0;
+  for (int s = 0; s < m; ++s) { /* from here on at[leader] is where the next row of the group goes */
+    const int leader = col[sequence[s]], size = at[leader];
+    at[leader] = start;
+    start += size;
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int i = 0; i < n; ++i) {
+      if ((is_weak[i] != 0) == (pass == 1)) order[at[group[i]]++] = i;
+    }
+  }
+  return YOKE_OK;
 }
 
-/* Ordering for a matrix with weak diagonal entries. */
-static klu_symbolic *analyse_saddle(yoke_context *ctx, const yoke_pattern *p, const uint8_t *is_weak,
-                                    klu_common *common) {
-  const size_t  n        = (size_t)p->n_cols;
-  row_graph     g        = {0};
-  int          *group    = yoke_allocate(n, sizeof *group);
-  int          *number   = yoke_allocate(n, sizeof *number);
-  int          *at       = yoke_allocate(n, sizeof *at);
-  int          *order    = yoke_allocate(n, sizeof *order);
-  keyed_row    *keyed    = yoke_allocate(n, sizeof *keyed);
-  klu_symbolic *symbolic = NULL;
-  common->status         = KLU_OUT_OF_MEMORY;
-  if (group != NULL && number != NULL && at != NULL && order != NULL && keyed != NULL && graph_build(p, &g)) {
-    group_weak_rows(&g, p->n_cols, is_weak, keyed, group, number, at, order);
-    if (order_groups(ctx, p, is_weak, group, number, at, order)) {
-      common->btf = 0;
-      symbolic    = klu_analyze_given(p->n_cols, p->col_start, p->row, order, order, common);
-    }
-  }
-  graph_release(&g);
-  free(group);
-  free(number);
-  free(at);
-  free(order);
-  free(keyed);
-  return symbolic;
+/* Order of the rows and columns of a matrix with weak diagonal entries; lies in `scratch`. */
+static yoke_status order_saddle(yoke_context *ctx, yoke_arena *scratch, const yoke_pattern *p, const uint8_t *is_weak,
+                                int **order) {
+  const size_t n      = (size_t)p->n_cols;
+  int         *group  = yoke_arena_take(scratch, n, sizeof *group);
+  int         *number = yoke_arena_take(scratch, n, sizeof *number);
+  int         *at     = yoke_arena_take(scratch, n, sizeof *at);
+  keyed_row   *keyed  = yoke_arena_take(scratch, n, sizeof *keyed);
+  *order              = yoke_arena_take(scratch, n, sizeof **order);
+  row_graph g;
+  if (!graph_build(scratch, p, &g)) return yoke_out_of_memory(ctx, "the order of a sparse matrix (%zu rows)", n);
+  group_weak_rows(&g, p->n_cols, is_weak, keyed, group, number, at, *order);
+  return order_groups(ctx, scratch, p, is_weak, group, number, at, *order);
 }
 
 /* klu_factor writes its first count of entries into a symbolic object that has none: give it one, so that the object
@@ -319,13 +298,22 @@ static yoke_status analyse_sparse(yoke_context *ctx, yoke_linear *linear, const 
   const yoke_pattern *p        = linear->pattern;
   bool                has_weak = false;
   for (int i = 0; is_weak != NULL && i < linear->n; ++i) has_weak = has_weak || is_weak[i];
-  klu_common common = linear->common;
-  linear->symbolic =
-      has_weak ? analyse_saddle(ctx, p, is_weak, &common) : klu_analyze(linear->n, p->col_start, p->row, &common);
+  klu_common  common  = linear->common;
+  yoke_arena  scratch = {0};
+  int        *order   = NULL;
+  yoke_status status  = has_weak ? order_saddle(ctx, &scratch, p, is_weak, &order) : YOKE_OK;
+  if (status == YOKE_OK) {
+    if (has_weak) common.btf = 0;
+    linear->symbolic = has_weak ? klu_analyze_given(p->n_cols, p->col_start, p->row, order, order, &common)
+                                : klu_analyze(linear->n, p->col_start, p->row, &common);
+  }
+  yoke_arena_free(&scratch);
+  if (status != YOKE_OK) return status;
+  if (linear->symbolic == NULL && common.status == KLU_OUT_OF_MEMORY)
+    return yoke_out_of_memory(ctx, "the order of a sparse matrix (%d rows, %d entries)", linear->n, p->nnz);
   if (linear->symbolic == NULL) {
-    return yoke_fail(ctx, common.status == KLU_OUT_OF_MEMORY ? YOKE_E_MEMORY : YOKE_E_INTERNAL,
-                     "sparse matrix: ordering failed with code %d (%d rows, %d entries)", common.status, linear->n,
-                     p->nnz);
+    return yoke_fail(ctx, YOKE_E_INTERNAL, "sparse matrix: ordering failed with code %d (%d rows, %d entries)",
+                     common.status, linear->n, p->nnz);
   }
   settle_estimates(linear->symbolic);
   return YOKE_OK;
@@ -334,17 +322,14 @@ static yoke_status analyse_sparse(yoke_context *ctx, yoke_linear *linear, const 
 yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
                                       yoke_linear_kind kind, yoke_linear **out) {
   *out = NULL;
-  if (pattern->n_rows != pattern->n_cols) {
-    return yoke_fail(ctx, YOKE_E_INTERNAL, "linear solver: matrix is %d x %d, expected square", pattern->n_rows,
-                     pattern->n_cols);
-  }
+  YOKE_ASSERT(pattern->n_rows == pattern->n_cols);
   yoke_linear *linear = yoke_allocate(1, sizeof *linear);
-  if (linear == NULL) return yoke_out_of_memory(ctx, "linear solver");
+  if (linear == NULL) return yoke_out_of_memory(ctx, "a linear solver");
   linear->pattern    = pattern;
   linear->kind       = kind;
   linear->n          = pattern->n_rows;
-  linear->spare      = yoke_allocate(1, sizeof *linear->spare);
-  yoke_status status = linear->spare != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "linear solver");
+  linear->spare      = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
+  yoke_status status = yoke_arena_check(&linear->arena, ctx, "a linear solver");
   if (status == YOKE_OK && kind == YOKE_LINEAR_KLU) status = analyse_sparse(ctx, linear, is_weak);
   if (status == YOKE_OK && kind == YOKE_LINEAR_BANDED) status = analyse_band(ctx, linear);
   if (status != YOKE_OK) {
@@ -389,8 +374,7 @@ static void factor_forget(yoke_factor *factor) {
 
 static void factor_destroy(yoke_factor *factor) {
   factor_forget(factor);
-  free(factor->values);
-  free(factor->pivot);
+  yoke_arena_free(&factor->arena);
   free(factor);
 }
 
@@ -404,8 +388,7 @@ void yoke_linear_destroy(yoke_linear **linear) {
     klu_common common = (*linear)->common;
     klu_free_symbolic(&(*linear)->symbolic, &common);
   }
-  free((*linear)->place);
-  free((*linear)->spare);
+  yoke_arena_free(&(*linear)->arena);
   free(*linear);
   *linear = NULL;
 }
@@ -416,9 +399,10 @@ static yoke_factor *factor_create(const yoke_linear *linear, bool is_complex) {
   atomic_init(&factor->references, 1);
   factor->linear     = linear;
   factor->is_complex = is_complex;
-  factor->values     = yoke_allocate(value_count(linear, is_complex) + 1, sizeof *factor->values);
-  if (linear->kind != YOKE_LINEAR_KLU) factor->pivot = yoke_allocate((size_t)linear->n + 1, sizeof *factor->pivot);
-  if (factor->values == NULL || (linear->kind != YOKE_LINEAR_KLU && factor->pivot == NULL)) {
+  factor->values     = yoke_arena_take(&factor->arena, value_count(linear, is_complex) + 1, sizeof *factor->values);
+  if (linear->kind != YOKE_LINEAR_KLU)
+    factor->pivot = yoke_arena_take(&factor->arena, (size_t)linear->n + 1, sizeof *factor->pivot);
+  if (factor->arena.has_failed) {
     factor_destroy(factor);
     return NULL;
   }
@@ -486,16 +470,13 @@ static klu_numeric *numeric_clone(const klu_numeric *old, size_t entry, klu_comm
   numeric->Work   = klu_malloc(old->worksize, 1, common);
   numeric->Xwork  = numeric->Work;
   numeric->Iwork  = numeric->Work != NULL ? (int *)((char *)numeric->Work + n * entry) : NULL;
-  bool complete   = numeric->Pnum != NULL && numeric->Pinv != NULL && numeric->Lip != NULL && numeric->Uip != NULL &&
-                  numeric->Llen != NULL && numeric->Ulen != NULL && numeric->Offp != NULL && numeric->Offi != NULL &&
-                  numeric->Offx != NULL && numeric->Udiag != NULL && (old->Rs == NULL || numeric->Rs != NULL) &&
-                  numeric->LUsize != NULL && numeric->LUbx != NULL && numeric->Work != NULL;
+  bool complete   = common->status == KLU_OK; /* klu_malloc leaves a failure there */
   if (numeric->Offi != NULL) memcpy(numeric->Offi, old->Offi, (n_off - 1) * sizeof(int));
   for (size_t b = 0; numeric->LUbx != NULL && b < n_blocks; ++b) { /* blocks of one row have no L and U */
     const bool has_block = complete && old->LUbx[b] != NULL;
     numeric->LUbx[b]     = has_block ? duplicate(old->LUbx[b], old->LUsize[b], entry, common) : NULL;
     if (numeric->LUsize != NULL) numeric->LUsize[b] = has_block ? old->LUsize[b] : 0;
-    if (has_block && numeric->LUbx[b] == NULL) complete = false;
+    complete = complete && common->status == KLU_OK;
   }
   if (!complete) {
     klu_free_numeric(&numeric, common);

@@ -48,40 +48,34 @@ yoke_status yoke_pattern_create(yoke_context *ctx, int n_rows, int n_cols, int n
                                 int *slot, yoke_pattern **out) {
   *out = NULL;
   YOKE_TRY(check_triplets(ctx, n_rows, n_cols, n, row, col));
-  const int     n_keys  = n_rows > n_cols ? n_rows : n_cols;
-  const size_t  count   = (size_t)n + 1;
-  yoke_pattern *pattern = yoke_allocate(1, sizeof *pattern);
-  int          *start   = yoke_allocate((size_t)n_keys + 1, sizeof *start);
-  int          *by_row  = yoke_allocate(count, sizeof *by_row);
-  int          *order   = yoke_allocate(count, sizeof *order);
-  if (pattern != NULL) {
-    pattern->col_start = yoke_allocate((size_t)n_cols + 1, sizeof *pattern->col_start);
-    pattern->row       = yoke_allocate(count, sizeof *pattern->row);
-  }
-  const bool have_memory = pattern != NULL && start != NULL && by_row != NULL && order != NULL &&
-                           pattern->col_start != NULL && pattern->row != NULL;
-  if (have_memory) {
-    pattern->n_rows = n_rows;
-    pattern->n_cols = n_cols;
+  const int     n_keys = n_rows > n_cols ? n_rows : n_cols;
+  const size_t  count  = (size_t)n + 1;
+  yoke_arena    kept = {0}, scratch = {0};
+  yoke_pattern *pattern   = yoke_arena_take(&kept, 1, sizeof *pattern);
+  int          *col_start = yoke_arena_take(&kept, (size_t)n_cols + 1, sizeof *col_start);
+  int          *rows      = yoke_arena_take(&kept, count, sizeof *rows);
+  int          *start     = yoke_arena_take(&scratch, (size_t)n_keys + 1, sizeof *start);
+  int          *by_row    = yoke_arena_take(&scratch, count, sizeof *by_row);
+  int          *order     = yoke_arena_take(&scratch, count, sizeof *order);
+  yoke_status   status    = yoke_arena_check(&scratch, ctx, "a sparse pattern of %d rows and %d entries", n_rows, n);
+  if (status == YOKE_OK) status = yoke_arena_check(&kept, ctx, "a sparse pattern of %d rows and %d entries", n_rows, n);
+  if (status == YOKE_OK) {
+    *pattern = (yoke_pattern){.arena = kept, .n_rows = n_rows, .n_cols = n_cols, .col_start = col_start, .row = rows};
     sort_by_key(n, row, n_rows, NULL, start, by_row);
     sort_by_key(n, col, n_cols, by_row, start, order);
     compress(pattern, n, order, row, col, slot);
     *out = pattern;
   } else {
-    yoke_pattern_destroy(&pattern);
+    yoke_arena_free(&kept);
   }
-  free(start);
-  free(by_row);
-  free(order);
-  if (have_memory) return YOKE_OK;
-  return yoke_out_of_memory(ctx, "a sparse pattern (%d rows, %d entries)", n_rows, n);
+  yoke_arena_free(&scratch);
+  return status;
 }
 
 void yoke_pattern_destroy(yoke_pattern **pattern) {
   if (pattern == NULL || *pattern == NULL) return;
-  free((*pattern)->col_start);
-  free((*pattern)->row);
-  free(*pattern);
+  yoke_arena arena = (*pattern)->arena;
+  yoke_arena_free(&arena);
   *pattern = NULL;
 }
 

@@ -7,15 +7,17 @@
 #ifndef YOKE_LINALG_SPARSE_H
 #define YOKE_LINALG_SPARSE_H
 
+#include "base/memory.h"
 #include <yoke/context.h>
 #include <stdint.h>
 
 /* Compressed columns, rows sorted within a column. */
 typedef struct yoke_pattern {
-  int  n_rows, n_cols;
-  int  nnz;
-  int *col_start; /* [n_cols + 1] */
-  int *row;       /* [nnz] */
+  yoke_arena arena; /* holds the pattern itself too */
+  int        n_rows, n_cols;
+  int        nnz;
+  int       *col_start; /* [n_cols + 1] */
+  int       *row;       /* [nnz] */
 } yoke_pattern;
 
 /* Unique entries of the n triplets (row[i], col[i]); `slot[i]` (may be NULL) receives where triplet i went. */

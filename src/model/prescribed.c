@@ -224,7 +224,7 @@ yoke_status yoke_prescribed_create(yoke_context *ctx, yoke_equations *base, cons
   prescribed *p = yoke_allocate(1, sizeof *p);
   if (p == NULL) {
     yoke_equations_destroy(base);
-    return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+    return yoke_out_of_memory(ctx, "the prescribed motions");
   }
   p->base     = *base;
   p->mb       = mb;
