@@ -10,6 +10,7 @@
 static const double nudge = 1e-5;
 
 struct yoke_amplification {
+  yoke_arena             arena;
   yoke_graph            *graph;
   int                    n_subsystems;
   yoke_subsystem *const *subsystems;
@@ -141,24 +142,24 @@ static yoke_status measure(yoke_amplification *a, yoke_context *ctx, size_t *scr
 
 static yoke_status build(yoke_amplification *a, yoke_context *ctx) {
   size_t scratch;
-  a->x_at = yoke_allocate((size_t)a->n_subsystems + 1, sizeof *a->x_at);
-  a->rest = yoke_allocate((size_t)a->n_subsystems + 1, sizeof *a->rest);
-  if (a->x_at == NULL || a->rest == NULL) return yoke_out_of_memory(ctx, "the amplification matrix");
+  a->x_at = yoke_arena_take(&a->arena, (size_t)a->n_subsystems + 1, sizeof *a->x_at);
+  a->rest = yoke_arena_take(&a->arena, (size_t)a->n_subsystems + 1, sizeof *a->rest);
+  YOKE_TRY(yoke_arena_check(&a->arena, ctx, "the amplification matrix"));
   YOKE_TRY(measure(a, ctx, &scratch));
   const size_t n = (size_t)a->n + 1;
-  a->scratch     = yoke_allocate(scratch, 1);
-  a->Y0          = yoke_allocate(4 * n, sizeof(double));
-  a->rate        = yoke_allocate(n, sizeof *a->rate);
-  a->power       = yoke_allocate(n, sizeof *a->power);
-  bool ok        = a->scratch != NULL && a->Y0 != NULL && a->rate != NULL && a->power != NULL;
+  a->scratch     = yoke_arena_take(&a->arena, scratch, 1);
+  a->Y0          = yoke_arena_take(&a->arena, n, sizeof *a->Y0);
+  a->Y           = yoke_arena_take(&a->arena, n, sizeof *a->Y);
+  a->plus        = yoke_arena_take(&a->arena, n, sizeof *a->plus);
+  a->minus       = yoke_arena_take(&a->arena, n, sizeof *a->minus);
+  a->rate        = yoke_arena_take(&a->arena, n, sizeof *a->rate);
+  a->power       = yoke_arena_take(&a->arena, n, sizeof *a->power);
+  bool ok        = !a->arena.has_failed;
   for (int i = 0; ok && i < a->n_subsystems; ++i) {
     ok = yoke_subsystem_state_create(a->subsystems[i], &a->rest[i]) == YOKE_OK;
     if (ok) yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i));
   }
   if (!ok) return yoke_out_of_memory(ctx, "an amplification matrix of %d rows", a->n);
-  a->Y      = a->Y0 + n;
-  a->plus   = a->Y + n;
-  a->minus  = a->plus + n;
   a->t_rest = yoke_graph_t(a->graph);
   read_state(a, a->Y0);
   return YOKE_OK;
@@ -184,12 +185,7 @@ void yoke_amplification_destroy(yoke_amplification **amplification) {
   if (a == NULL) return;
   for (int i = 0; a->rest != NULL && i < a->n_subsystems; ++i)
     yoke_subsystem_state_destroy(a->subsystems[i], &a->rest[i]);
-  free(a->rest);
-  free(a->x_at);
-  free(a->scratch);
-  free(a->Y0);
-  free(a->rate);
-  free(a->power);
+  yoke_arena_free(&a->arena);
   free(a);
   *amplification = NULL;
 }

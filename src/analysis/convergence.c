@@ -14,6 +14,7 @@ typedef struct sums {
 } sums;
 
 typedef struct measurement {
+  yoke_arena                arena;
   yoke_context             *ctx;
   const yoke_error_request *request;
   const yoke_cosimulation  *cosimulation;
@@ -24,15 +25,12 @@ typedef struct measurement {
   yoke_status               status; /* of the reference */
 } measurement;
 
-static bool sums_create(sums *s, int n) {
-  const size_t size = (size_t)n + 1;
-  s->n              = n;
-  s->defect         = yoke_allocate(4 * size, sizeof(double));
-  if (s->defect == NULL) return false;
-  s->shift   = s->defect + size;
-  s->sum     = s->shift + size;
-  s->squares = s->sum + size;
-  return true;
+static void sums_create(yoke_arena *arena, sums *s, int n) {
+  s->n       = n;
+  s->defect  = yoke_arena_take(arena, (size_t)n, sizeof *s->defect);
+  s->shift   = yoke_arena_take(arena, (size_t)n, sizeof *s->shift);
+  s->sum     = yoke_arena_take(arena, (size_t)n, sizeof *s->sum);
+  s->squares = yoke_arena_take(arena, (size_t)n, sizeof *s->squares);
 }
 
 static void sums_add(sums *s, bool is_first, const double *x, const double *reference) {
@@ -91,17 +89,14 @@ static bool report(void *user, double t) {
 /* gather writes all rows of q, integrals of outputs included: `nq_all`. */
 static yoke_status prepare(measurement *m, int nq_all) {
   const int nq = yoke_reference_nq(m->request->global), nv = yoke_reference_nv(m->request->global);
-  double   *at = yoke_allocate(3 * ((size_t)nq_all + (size_t)nv) + 1, sizeof(double));
-  if (at == NULL) return yoke_out_of_memory(m->ctx, "the measurement of errors");
-  m->q      = at, at += nq_all;
-  m->q_last = at, at += nq_all;
-  m->q_ref  = at, at += nq_all;
-  m->v      = at, at += nv;
-  m->v_last = at, at += nv;
-  m->v_ref  = at;
-  for (int e = 0; e < YOKE_N_ERRORS; ++e) {
-    if (!sums_create(&m->sums[e], e % 2 == 0 ? nq : nv)) return yoke_out_of_memory(m->ctx, "the measurement of errors");
-  }
+  m->q      = yoke_arena_take(&m->arena, (size_t)nq_all, sizeof *m->q);
+  m->q_last = yoke_arena_take(&m->arena, (size_t)nq_all, sizeof *m->q);
+  m->q_ref  = yoke_arena_take(&m->arena, (size_t)nq_all, sizeof *m->q);
+  m->v      = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
+  m->v_last = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
+  m->v_ref  = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
+  for (int e = 0; e < YOKE_N_ERRORS; ++e) sums_create(&m->arena, &m->sums[e], e % 2 == 0 ? nq : nv);
+  YOKE_TRY(yoke_arena_check(&m->arena, m->ctx, "the measurement of errors"));
   yoke_cosimulation_gather(m->cosimulation, m->q_last, m->v_last);
   m->t = yoke_cosimulation_t(m->cosimulation);
   return yoke_reference_start(m->request->global, m->t, m->q_last, m->v_last, m->ctx);
@@ -121,9 +116,8 @@ yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_simulation *simulat
     error[e]            = is_known ? sums_error(&m.sums[e], m.n_steps) : (double)NAN;
     if (is_known && !isfinite(error[e]))
       status = yoke_fail(ctx, YOKE_E_UNSTABLE, "the %s error is not finite", yoke_error_name(e));
-    free(m.sums[e].defect);
   }
   *n_steps = m.n_steps;
-  free(m.q);
+  yoke_arena_free(&m.arena);
   return status;
 }

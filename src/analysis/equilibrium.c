@@ -16,6 +16,7 @@ static const double largest_turn = 0.2; /* per step: angles [rad], and first mov
 static const double tolerance    = 1e-11; /* of accelerations, relative to those that the forces alone would give */
 
 typedef struct rest {
+  yoke_arena        arena;
   yoke_context     *ctx;
   yoke_whole_model *whole;
   yoke_dae         *dae;
@@ -31,10 +32,6 @@ typedef struct rest {
   double            reach; /* largest move of a step [m] */
   bool             *turns; /* [nv] component is a rotation */
 } rest;
-
-static yoke_status no_memory(const rest *r) {
-  return yoke_out_of_memory(r->ctx, "the rest state of %d velocities", r->nv);
-}
 
 /* Largest acceleration from rest at q; r->x gets (q, 0, 0, lambda). */
 static yoke_status acceleration(rest *r, double *largest, int *where) {
@@ -103,7 +100,9 @@ static yoke_status solve(rest *r) {
   } else {
     lapack_int rank;
     memset(r->pivots, 0, (size_t)n * sizeof *r->pivots);
-    if (LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, 1, r->S, n, r->b, n, r->pivots, 1e-12, &rank) != 0) return YOKE_SINGULAR;
+    const lapack_int info = LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, 1, r->S, n, r->b, n, r->pivots, 1e-12, &rank);
+    if (info == LAPACK_WORK_MEMORY_ERROR) return yoke_out_of_memory(r->ctx, "the rest state of %d velocities", r->nv);
+    if (info != 0) return YOKE_SINGULAR;
   }
   for (int i = 0; i < n; ++i) {
     if (!isfinite(r->b[i])) return YOKE_NON_FINITE;
@@ -198,24 +197,21 @@ static yoke_status prepare(rest *r) {
   const yoke_equations   *e = &w->equations;
   YOKE_TRY(e->ops->dae_create(e->self, r->ctx, YOKE_DAE_INDEX1, &r->dae));
   const size_t nx = (size_t)r->dae->nx, n = (size_t)r->n, nv = (size_t)r->nv;
-  r->x        = yoke_allocate(nx + 1, sizeof(double));
-  r->F        = yoke_allocate(nx + 1, sizeof(double));
-  r->J        = yoke_allocate((size_t)r->dae->pattern->nnz + 1, sizeof(double));
-  r->dense    = yoke_allocate(nx * nx + 1, sizeof(double));
-  r->q        = yoke_allocate((size_t)r->nq + 1, sizeof(double));
-  r->q_before = yoke_allocate((size_t)r->nq + 1, sizeof(double));
-  r->zero     = yoke_allocate(nv + 1, sizeof(double));
-  r->force    = yoke_allocate(nv + 1, sizeof(double));
-  r->a        = yoke_allocate(nv + 1, sizeof(double));
-  r->S        = yoke_allocate(n * n + 1, sizeof(double));
-  r->b        = yoke_allocate(n + 1, sizeof(double));
-  r->M        = yoke_allocate(nv * nv + 1, sizeof(double));
-  r->pivots   = yoke_allocate(n + 1, sizeof *r->pivots);
-  r->turns    = yoke_allocate(nv + 1, sizeof *r->turns);
-  if (r->x == NULL || r->F == NULL || r->J == NULL || r->dense == NULL || r->q == NULL || r->q_before == NULL ||
-      r->force == NULL || r->zero == NULL || r->a == NULL || r->S == NULL || r->b == NULL || r->M == NULL ||
-      r->pivots == NULL || r->turns == NULL)
-    return no_memory(r);
+  r->x        = yoke_arena_take(&r->arena, nx + 1, sizeof(double));
+  r->F        = yoke_arena_take(&r->arena, nx + 1, sizeof(double));
+  r->J        = yoke_arena_take(&r->arena, (size_t)r->dae->pattern->nnz + 1, sizeof(double));
+  r->dense    = yoke_arena_take(&r->arena, nx * nx + 1, sizeof(double));
+  r->q        = yoke_arena_take(&r->arena, (size_t)r->nq + 1, sizeof(double));
+  r->q_before = yoke_arena_take(&r->arena, (size_t)r->nq + 1, sizeof(double));
+  r->zero     = yoke_arena_take(&r->arena, nv + 1, sizeof(double));
+  r->force    = yoke_arena_take(&r->arena, nv + 1, sizeof(double));
+  r->a        = yoke_arena_take(&r->arena, nv + 1, sizeof(double));
+  r->S        = yoke_arena_take(&r->arena, n * n + 1, sizeof(double));
+  r->b        = yoke_arena_take(&r->arena, n + 1, sizeof(double));
+  r->M        = yoke_arena_take(&r->arena, nv * nv + 1, sizeof(double));
+  r->pivots   = yoke_arena_take(&r->arena, n + 1, sizeof *r->pivots);
+  r->turns    = yoke_arena_take(&r->arena, nv + 1, sizeof *r->turns);
+  YOKE_TRY(yoke_arena_check(&r->arena, r->ctx, "the rest state of %d velocities", r->nv));
   memcpy(r->q, w->q, (size_t)r->nq * sizeof *r->q);
   for (int k = 0; k < r->nv; ++k) {
     int component;
@@ -261,8 +257,6 @@ yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole) {
     memset(whole->v, 0, (size_t)r.nv * sizeof *whole->v);
   }
   yoke_dae_destroy(&r.dae);
-  void *const list[] = {r.x,    r.F, r.J, r.dense, r.q, r.q_before, r.force,
-                        r.zero, r.a, r.S, r.b,     r.M, r.pivots,   r.turns};
-  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
+  yoke_arena_free(&r.arena);
   return status;
 }

@@ -23,6 +23,7 @@ static const double step_input =
 typedef struct linear_point {
   const yoke_linearize_def *def;
   yoke_linearization       *out;
+  yoke_arena                arena; /* of all arrays below, and of scratch */
   yoke_context             *ctx;
   int       nq, nqs, nv, ng, nm, nu, nx; /* nqs: q without quadratures; nm: multipliers, guided rows too */
   int       i_v, i_a, i_lambda;
@@ -52,6 +53,10 @@ static yoke_status no_memory(const linear_point *p) {
   return yoke_out_of_memory(p->ctx, "the linearisation of a system of %d velocities", p->nv);
 }
 
+static yoke_status check_memory(const linear_point *p) {
+  return p->arena.has_failed || p->out->arena.has_failed ? no_memory(p) : YOKE_OK;
+}
+
 /* ---- Jacobians ---- */
 
 static void densify(const yoke_pattern *pattern, const double *values, int n, double *out) {
@@ -62,29 +67,27 @@ static void densify(const yoke_pattern *pattern, const double *values, int n, do
   }
 }
 
-/* J of one form at the point: values [nnz] and dense [nx, nx]. All three are given, also on failure. */
-static yoke_status jacobian(const linear_point *p, yoke_dae_form form, yoke_dae **dae, double **sparse, double **J) {
+/* J of one form at the point: values [nnz] and dense [nx, nx]. *dae is given, also on failure. */
+static yoke_status jacobian(linear_point *p, yoke_dae_form form, yoke_dae **dae, double **sparse, double **J) {
   const yoke_equations *e = p->def->equations;
   YOKE_TRY(e->ops->dae_create(e->self, p->ctx, form, dae));
-  const int nx       = (*dae)->nx;
-  double   *x        = yoke_allocate((size_t)nx + 1, sizeof *x);
-  double   *values   = yoke_allocate((size_t)(*dae)->pattern->nnz + 1, sizeof *values);
-  *sparse            = values;
-  *J                 = yoke_allocate((size_t)nx * (size_t)nx + 1, sizeof **J);
-  yoke_status status = x != NULL && values != NULL && *J != NULL ? YOKE_OK : no_memory(p);
-  if (status == YOKE_OK) {
-    memcpy(x, p->q, (size_t)p->nq * sizeof *x);
-    memcpy(x + (*dae)->i_v, p->v, (size_t)p->nv * sizeof *x);
-    if ((*dae)->i_a >= 0) memcpy(x + (*dae)->i_a, p->a, (size_t)p->nv * sizeof *x);
-    if ((*dae)->i_lambda >= 0) memcpy(x + (*dae)->i_lambda, p->lambda, (size_t)p->nm * sizeof *x);
-    status = e->ops->dae_jacobian(e->self, *dae, p->work, p->def->t, x, p->u, values);
-    if (status != YOKE_OK)
-      status = yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': a derivative of a force is not finite there",
-                         p->def->model->name);
+  const int nx     = (*dae)->nx;
+  double   *values = *sparse = yoke_arena_take(&p->arena, (size_t)(*dae)->pattern->nnz + 1, sizeof *values);
+  *J                         = yoke_arena_take(&p->arena, (size_t)nx * (size_t)nx + 1, sizeof **J);
+  const size_t mark          = yoke_arena_mark(&p->arena);
+  double      *x             = yoke_arena_take(&p->arena, (size_t)nx + 1, sizeof *x);
+  YOKE_TRY(check_memory(p));
+  memcpy(x, p->q, (size_t)p->nq * sizeof *x);
+  memcpy(x + (*dae)->i_v, p->v, (size_t)p->nv * sizeof *x);
+  if ((*dae)->i_a >= 0) memcpy(x + (*dae)->i_a, p->a, (size_t)p->nv * sizeof *x);
+  if ((*dae)->i_lambda >= 0) memcpy(x + (*dae)->i_lambda, p->lambda, (size_t)p->nm * sizeof *x);
+  if (e->ops->dae_jacobian(e->self, *dae, p->work, p->def->t, x, p->u, values) != YOKE_OK) {
+    return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': a derivative of a force is not finite there",
+                     p->def->model->name);
   }
-  if (status == YOKE_OK) densify((*dae)->pattern, values, nx, *J);
-  free(x);
-  return status;
+  densify((*dae)->pattern, values, nx, *J);
+  yoke_arena_release(&p->arena, mark);
+  return YOKE_OK;
 }
 
 static bool is_at_rest(const linear_point *p) {
@@ -105,17 +108,14 @@ static yoke_status rate_jacobian(linear_point *p) {
                      "linearised at rest only",
                      p->def->model->name);
   }
-  yoke_status status = jacobian(p, YOKE_DAE_GGL, &dae, &values, &J);
-  if (status == YOKE_OK) {
-    p->J_rate = yoke_allocate((size_t)p->ng * (size_t)p->nq + 1, sizeof *p->J_rate);
-    if (p->J_rate == NULL) status = no_memory(p);
-  }
+  p->J_rate           = yoke_arena_take(&p->arena, (size_t)p->ng * (size_t)p->nq + 1, sizeof *p->J_rate);
+  const size_t mark   = yoke_arena_mark(&p->arena);
+  yoke_status  status = jacobian(p, YOKE_DAE_GGL, &dae, &values, &J);
   for (int g = 0; status == YOKE_OK && g < p->ng; ++g)
     memcpy(p->J_rate + (size_t)g * (size_t)p->nq, J + ((size_t)dae->i_lambda + (size_t)g) * (size_t)dae->nx,
            (size_t)p->nq * sizeof *J);
   yoke_dae_destroy(&dae);
-  free(J);
-  free(values);
+  yoke_arena_release(&p->arena, mark);
   return status;
 }
 
@@ -179,15 +179,12 @@ static int by_size(const void *a, const void *b) {
 static yoke_status choose_coordinates(linear_point *p) {
   int         component;
   bool        is_rotation;
-  lapack_int *jpvt = yoke_allocate((size_t)p->nv + 1, sizeof *jpvt);
-  p->pivot         = yoke_allocate((size_t)p->nv + 1, sizeof *p->pivot);
-  p->QR            = yoke_allocate((size_t)p->ng * (size_t)p->nv + 1, sizeof *p->QR);
-  p->tau           = yoke_allocate((size_t)p->nv + (size_t)p->ng + 1, sizeof *p->tau);
-  p->scale         = yoke_allocate((size_t)p->nv + 1, sizeof *p->scale);
-  if (jpvt == NULL || p->pivot == NULL || p->QR == NULL || p->tau == NULL || p->scale == NULL) {
-    free(jpvt);
-    return no_memory(p);
-  }
+  lapack_int *jpvt = yoke_arena_take(&p->arena, (size_t)p->nv + 1, sizeof *jpvt);
+  p->pivot         = yoke_arena_take(&p->arena, (size_t)p->nv + 1, sizeof *p->pivot);
+  p->QR            = yoke_arena_take(&p->arena, (size_t)p->ng * (size_t)p->nv + 1, sizeof *p->QR);
+  p->tau           = yoke_arena_take(&p->arena, (size_t)p->nv + (size_t)p->ng + 1, sizeof *p->tau);
+  p->scale         = yoke_arena_take(&p->arena, (size_t)p->nv + 1, sizeof *p->scale);
+  YOKE_TRY(check_memory(p));
   for (int k = 0; k < p->nv; ++k) {
     (void)yoke_multibody_freedom_body(p->def->model, p->def->mb, k, &component, &is_rotation);
     p->scale[k] = is_rotation ? rotation_share : 1.0;
@@ -195,18 +192,17 @@ static yoke_status choose_coordinates(linear_point *p) {
     for (int g = 0; g < p->ng; ++g)
       p->QR[(size_t)k * (size_t)p->ng + (size_t)g] = J_at(p, p->i_lambda + g, p->i_a + k) * p->scale[k];
   }
-  yoke_status status = YOKE_OK;
-  if (p->ng > 0) {
-    if (LAPACKE_dgeqp3(LAPACK_COL_MAJOR, p->ng, p->nv, p->QR, p->ng, jpvt, p->tau) != 0)
-      status = yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the constraints are not finite", p->def->model->name);
-    for (int k = 0; k < p->nv; ++k) p->pivot[k] = (int)jpvt[k] - 1;
-    const int most = p->ng < p->nv ? p->ng : p->nv;
-    while (p->rank < most &&
-           fabs(p->QR[(size_t)p->rank * (size_t)p->ng + (size_t)p->rank]) > rank_tolerance * fabs(p->QR[0]))
-      ++p->rank;
-  }
-  free(jpvt);
-  return status;
+  if (p->ng == 0) return YOKE_OK;
+  const lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, p->ng, p->nv, p->QR, p->ng, jpvt, p->tau);
+  if (info == LAPACK_WORK_MEMORY_ERROR) return no_memory(p);
+  if (info != 0)
+    return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the constraints are not finite", p->def->model->name);
+  for (int k = 0; k < p->nv; ++k) p->pivot[k] = (int)jpvt[k] - 1;
+  const int most = p->ng < p->nv ? p->ng : p->nv;
+  while (p->rank < most &&
+         fabs(p->QR[(size_t)p->rank * (size_t)p->ng + (size_t)p->rank]) > rank_tolerance * fabs(p->QR[0]))
+    ++p->rank;
+  return YOKE_OK;
 }
 
 /* R11 x = b in place, b [rank]. */
@@ -247,84 +243,79 @@ static yoke_status turning_velocity(const linear_point *p, const double *dtheta,
 static yoke_status set_directions(linear_point *p) {
   yoke_linearization *out = p->out;
   const size_t        nv = (size_t)p->nv, nf = (size_t)(p->nv - p->rank);
-  double             *b = yoke_allocate((size_t)p->ng + nv + (size_t)p->nq + (size_t)p->nx + 1, sizeof *b);
-  out->nv               = p->nv;
-  out->n_freedoms       = (int)nf;
-  out->n_x              = 2 * (int)nf;
-  out->coordinate       = yoke_allocate(nf + 1, sizeof *out->coordinate);
-  out->N                = yoke_allocate(nv * nf + 1, sizeof *out->N);
-  p->dtheta             = yoke_allocate(2 * nf * nv + 1, sizeof *p->dtheta);
-  p->dv                 = yoke_allocate(2 * nf * nv + 1, sizeof *p->dv);
-  p->da                 = yoke_allocate(2 * nf * nv + 1, sizeof *p->da);
-  p->dlambda            = yoke_allocate(2 * nf * (size_t)p->nm + 1, sizeof *p->dlambda);
-  yoke_status status = b != NULL && out->coordinate != NULL && out->N != NULL && p->dtheta != NULL && p->dv != NULL &&
-                               p->da != NULL && p->dlambda != NULL
-                           ? YOKE_OK
-                           : no_memory(p);
-  for (size_t j = 0; status == YOKE_OK && j < nf; ++j) out->coordinate[j] = p->pivot[(size_t)p->rank + j];
-  if (status == YOKE_OK) qsort(out->coordinate, nf, sizeof *out->coordinate, by_size);
-  for (size_t j = 0; status == YOKE_OK && j < nf; ++j) {
+  out->nv           = p->nv;
+  out->n_freedoms   = (int)nf;
+  out->n_x          = 2 * (int)nf;
+  out->coordinate   = yoke_arena_take(&out->arena, nf + 1, sizeof *out->coordinate);
+  out->N            = yoke_arena_take(&out->arena, nv * nf + 1, sizeof *out->N);
+  p->dtheta         = yoke_arena_take(&p->arena, 2 * nf * nv + 1, sizeof *p->dtheta);
+  p->dv             = yoke_arena_take(&p->arena, 2 * nf * nv + 1, sizeof *p->dv);
+  p->da             = yoke_arena_take(&p->arena, 2 * nf * nv + 1, sizeof *p->da);
+  p->dlambda        = yoke_arena_take(&p->arena, 2 * nf * (size_t)p->nm + 1, sizeof *p->dlambda);
+  const size_t mark = yoke_arena_mark(&p->arena);
+  double      *b    = yoke_arena_take(&p->arena, (size_t)p->ng + nv + (size_t)p->nq + (size_t)p->nx + 1, sizeof *b);
+  YOKE_TRY(check_memory(p));
+  for (size_t j = 0; j < nf; ++j) out->coordinate[j] = p->pivot[(size_t)p->rank + j];
+  qsort(out->coordinate, nf, sizeof *out->coordinate, by_size);
+  for (size_t j = 0; j < nf; ++j) {
     double *dtheta = p->dtheta + j * nv, *eta = p->dv + (nf + j) * nv;
     int     k = p->rank;
     while (p->pivot[k] != out->coordinate[j]) ++k;
     tangent_column(p, k, b, dtheta);
     memcpy(eta, dtheta, nv * sizeof *eta);
     for (size_t i = 0; i < nv; ++i) out->N[i * nf + j] = dtheta[i];
-    status = turning_velocity(p, dtheta, b + p->ng + p->nv, b, p->dv + j * nv);
+    YOKE_TRY(turning_velocity(p, dtheta, b + p->ng + p->nv, b, p->dv + j * nv));
   }
-  free(b);
-  return status;
+  yoke_arena_release(&p->arena, mark);
+  return YOKE_OK;
 }
 
 /* M_r = N^T M N [n_freedoms, n_freedoms]. */
 static yoke_status set_mass(linear_point *p) {
   yoke_linearization *out = p->out;
   const size_t        nv = (size_t)p->nv, nf = (size_t)out->n_freedoms;
-  double             *Mn = yoke_allocate(2 * nv + 1, sizeof *Mn), *column = Mn + nv;
-  out->mass = yoke_allocate(nf * nf + 1, sizeof *out->mass);
-  for (size_t j = 0; Mn != NULL && out->mass != NULL && j < nf; ++j) {
+  const size_t        mark   = yoke_arena_mark(&p->arena);
+  double             *Mn     = yoke_arena_take(&p->arena, nv, sizeof *Mn);
+  double             *column = yoke_arena_take(&p->arena, nv, sizeof *column);
+  out->mass                  = yoke_arena_take(&out->arena, nf * nf + 1, sizeof *out->mass);
+  YOKE_TRY(check_memory(p));
+  for (size_t j = 0; j < nf; ++j) {
     for (size_t i = 0; i < nv; ++i) column[i] = out->N[i * nf + j];
     yoke_multibody_mass_apply(p->def->mb, column, Mn);
     for (size_t k = 0; k < nf; ++k) {
       for (size_t i = 0; i < nv; ++i) out->mass[k * nf + j] += out->N[i * nf + k] * Mn[i];
     }
   }
-  const bool ok = Mn != NULL && out->mass != NULL;
-  free(Mn);
-  return ok ? YOKE_OK : no_memory(p);
+  yoke_arena_release(&p->arena, mark);
+  return YOKE_OK;
 }
 
 /* ---- accelerations ---- */
 
 /* S X = B, B [n, m] column major in place; S is destroyed. Singular S: least squares of least norm. */
-static yoke_status solve(const linear_point *p, int n, int m, double *S, double *B) {
-  const size_t n2     = (size_t)n * (size_t)n;
-  double      *copy   = yoke_allocate(n2 + (size_t)n * (size_t)m + 1, sizeof *copy);
-  lapack_int  *pivots = yoke_allocate((size_t)n + 1, sizeof *pivots);
-  yoke_status  status = copy != NULL && pivots != NULL ? YOKE_OK : no_memory(p);
-  if (status == YOKE_OK) {
-    double *right = copy + n2;
-    memcpy(copy, S, n2 * sizeof *S);
-    memcpy(right, B, (size_t)n * (size_t)m * sizeof *B);
-    lapack_int rank;
-    if (LAPACKE_dgesv(LAPACK_COL_MAJOR, n, m, copy, n, pivots, right, n) == 0) {
-      memcpy(B, right, (size_t)n * (size_t)m * sizeof *B);
-    } else {
-      memset(pivots, 0, (size_t)n * sizeof *pivots);
-      if (LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, m, S, n, B, n, pivots, 1e-13, &rank) != 0)
-        status =
-            yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the accelerations are not determined", p->def->model->name);
-    }
+static yoke_status solve(linear_point *p, int n, int m, double *S, double *B) {
+  const size_t mark   = yoke_arena_mark(&p->arena);
+  double      *copy   = yoke_arena_copy(&p->arena, S, (size_t)n * (size_t)n, sizeof *copy);
+  double      *right  = yoke_arena_copy(&p->arena, B, (size_t)n * (size_t)m, sizeof *right);
+  lapack_int  *pivots = yoke_arena_take(&p->arena, (size_t)n + 1, sizeof *pivots);
+  lapack_int   rank, info = 0;
+  YOKE_TRY(check_memory(p));
+  if (LAPACKE_dgesv(LAPACK_COL_MAJOR, n, m, copy, n, pivots, right, n) == 0) {
+    memcpy(B, right, (size_t)n * (size_t)m * sizeof *B);
+  } else {
+    memset(pivots, 0, (size_t)n * sizeof *pivots);
+    info = LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, m, S, n, B, n, pivots, 1e-13, &rank);
   }
-  free(copy);
-  free(pivots);
-  return status;
+  yoke_arena_release(&p->arena, mark);
+  if (info == LAPACK_WORK_MEMORY_ERROR) return no_memory(p);
+  if (info == 0) return YOKE_OK;
+  return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the accelerations are not determined", p->def->model->name);
 }
 
-/* The matrix of accelerations and multipliers, column major; gives. NULL: out of memory. */
-static double *saddle_matrix(const linear_point *p) {
+/* The matrix of accelerations and multipliers, column major, in the arena. NULL: out of memory. */
+static double *saddle_matrix(linear_point *p) {
   const int n = p->nv + p->nm;
-  double   *S = yoke_allocate((size_t)n * (size_t)n + 1, sizeof *S);
+  double   *S = yoke_arena_take(&p->arena, (size_t)n * (size_t)n + 1, sizeof *S);
   for (int r = 0; S != NULL && r < n; ++r) {
     for (int c = 0; c < n; ++c) S[(size_t)c * (size_t)n + (size_t)r] = J_at(p, p->i_a + r, p->i_a + c);
   }
@@ -335,29 +326,29 @@ static double *saddle_matrix(const linear_point *p) {
 static yoke_status set_A(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           n = p->nv + p->nm, m = out->n_x, nf = out->n_freedoms;
-  double             *S  = saddle_matrix(p);
-  double             *B  = yoke_allocate((size_t)n * (size_t)m + 1, sizeof *B);
-  double             *dq = yoke_allocate((size_t)p->nq + (size_t)p->nx + 1, sizeof *dq), *rate = dq + p->nq;
-  out->A             = yoke_allocate((size_t)m * (size_t)m + 1, sizeof *out->A);
-  yoke_status status = S != NULL && B != NULL && dq != NULL && out->A != NULL ? YOKE_OK : no_memory(p);
-  for (int j = 0; status == YOKE_OK && j < m; ++j) {
+  const size_t        mark = yoke_arena_mark(&p->arena);
+  double             *S    = saddle_matrix(p);
+  double             *B    = yoke_arena_take(&p->arena, (size_t)n * (size_t)m + 1, sizeof *B);
+  double             *dq   = yoke_arena_take(&p->arena, (size_t)p->nq, sizeof *dq);
+  double             *rate = yoke_arena_take(&p->arena, (size_t)p->nx, sizeof *rate);
+  out->A                   = yoke_arena_take(&out->arena, (size_t)m * (size_t)m + 1, sizeof *out->A);
+  YOKE_TRY(check_memory(p));
+  for (int j = 0; j < m; ++j) {
     const double *dtheta = p->dtheta + (size_t)j * (size_t)p->nv, *dv = p->dv + (size_t)j * (size_t)p->nv;
     to_q(p, dtheta, rate, dq);
     respond(p, dq, dv, rate);
     for (int r = 0; r < n; ++r) B[(size_t)j * (size_t)n + (size_t)r] = 0.0 - rate[p->i_a + r];
     for (int i = 0; i < nf; ++i) out->A[(size_t)i * (size_t)m + (size_t)j] = tangent(p, out->coordinate[i], rate);
   }
-  if (status == YOKE_OK) status = solve(p, n, m, S, B);
-  for (int j = 0; status == YOKE_OK && j < m; ++j) {
+  YOKE_TRY(solve(p, n, m, S, B));
+  for (int j = 0; j < m; ++j) {
     const double *da = B + (size_t)j * (size_t)n;
     memcpy(p->da + (size_t)j * (size_t)p->nv, da, (size_t)p->nv * sizeof *da);
     memcpy(p->dlambda + (size_t)j * (size_t)p->nm, da + p->nv, (size_t)p->nm * sizeof *da);
     for (int i = 0; i < nf; ++i) out->A[(size_t)(nf + i) * (size_t)m + (size_t)j] = da[out->coordinate[i]];
   }
-  free(S);
-  free(B);
-  free(dq);
-  return status;
+  yoke_arena_release(&p->arena, mark);
+  return YOKE_OK;
 }
 
 /* ---- inputs and outputs ---- */
@@ -384,14 +375,17 @@ static yoke_status show(const linear_point *p, const double *q, const double *v,
 static yoke_status set_B(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           nf = out->n_freedoms, ny = p->def->ny;
-  double             *buffer =
-      yoke_allocate(2 * (size_t)p->nq + 2 * (size_t)p->nv + 2 * (size_t)ny + (size_t)p->nm + 1, sizeof *buffer);
-  double *qdot = buffer, *dq = qdot + p->nq, *a = dq + p->nq, *da = a + p->nv, *y = da + p->nv, *dy = y + ny,
-         *lambda     = dy + ny;
-  const size_t nu    = (size_t)out->nu;
-  out->B             = yoke_allocate((size_t)out->n_x * nu + 1, sizeof *out->B);
-  out->D             = yoke_allocate((size_t)ny * nu + 1, sizeof *out->D);
-  yoke_status status = buffer != NULL && out->B != NULL && out->D != NULL ? YOKE_OK : no_memory(p);
+  const size_t        mark = yoke_arena_mark(&p->arena), nu = (size_t)out->nu;
+  double             *qdot   = yoke_arena_take(&p->arena, (size_t)p->nq, sizeof *qdot);
+  double             *dq     = yoke_arena_take(&p->arena, (size_t)p->nq, sizeof *dq);
+  double             *a      = yoke_arena_take(&p->arena, (size_t)p->nv, sizeof *a);
+  double             *da     = yoke_arena_take(&p->arena, (size_t)p->nv, sizeof *da);
+  double             *y      = yoke_arena_take(&p->arena, (size_t)ny, sizeof *y);
+  double             *dy     = yoke_arena_take(&p->arena, (size_t)ny, sizeof *dy);
+  double             *lambda = yoke_arena_take(&p->arena, (size_t)p->nm, sizeof *lambda);
+  out->B                     = yoke_arena_take(&out->arena, (size_t)out->n_x * nu + 1, sizeof *out->B);
+  out->D                     = yoke_arena_take(&out->arena, (size_t)ny * nu + 1, sizeof *out->D);
+  yoke_status status         = check_memory(p);
   for (int j = 0; status == YOKE_OK && j < p->nu; ++j) {
     const double u = p->u[j], h = step_input * fmax(1.0, fabs(u));
     memset(dq, 0, (size_t)p->nq * sizeof *dq);
@@ -413,7 +407,7 @@ static yoke_status set_B(linear_point *p) {
     }
     for (int i = 0; i < ny; ++i) out->D[(size_t)i * nu + (size_t)j] = dy[i];
   }
-  free(buffer);
+  yoke_arena_release(&p->arena, mark);
   return status;
 }
 
@@ -423,10 +417,13 @@ static yoke_status set_forces(linear_point *p) {
   const int           n = p->nv + p->nm, nf = out->n_freedoms, ny = p->def->ny;
   const size_t        nu = (size_t)out->nu;
   if (!p->def->with_forces) return YOKE_OK;
-  double *S = saddle_matrix(p), *X = yoke_allocate((size_t)n * (size_t)p->nv + 1, sizeof *X);
-  double *y = yoke_allocate((size_t)ny + (size_t)p->nv + (size_t)p->nm + 1, sizeof *y), *a = y + ny,
-         *lambda     = a + p->nv;
-  yoke_status status = S != NULL && X != NULL && y != NULL ? YOKE_OK : no_memory(p);
+  const size_t mark   = yoke_arena_mark(&p->arena);
+  double      *S      = saddle_matrix(p);
+  double      *X      = yoke_arena_take(&p->arena, (size_t)n * (size_t)p->nv + 1, sizeof *X);
+  double      *y      = yoke_arena_take(&p->arena, (size_t)ny, sizeof *y);
+  double      *a      = yoke_arena_take(&p->arena, (size_t)p->nv, sizeof *a);
+  double      *lambda = yoke_arena_take(&p->arena, (size_t)p->nm, sizeof *lambda);
+  yoke_status  status = check_memory(p);
   for (int k = 0; status == YOKE_OK && k < p->nv; ++k) X[(size_t)k * (size_t)n + (size_t)k] = -1.0;
   if (status == YOKE_OK) status = solve(p, n, p->nv, S, X);
   for (int k = 0; status == YOKE_OK && k < p->nv; ++k) {
@@ -438,9 +435,7 @@ static yoke_status set_forces(linear_point *p) {
     status = show(p, p->q, p->v, a, lambda, y);
     for (int i = 0; i < ny && status == YOKE_OK; ++i) out->D[(size_t)i * nu + j] = y[i] - out->y0[i];
   }
-  free(S);
-  free(X);
-  free(y);
+  yoke_arena_release(&p->arena, mark);
   return status;
 }
 
@@ -448,12 +443,18 @@ static yoke_status set_C(linear_point *p) {
   yoke_linearization *out = p->out;
   const int           ny  = p->def->ny;
   const size_t        nv = (size_t)p->nv, nq = (size_t)p->nq, nm = (size_t)p->nm;
-  double             *buffer = yoke_allocate(nq + 3 * nv + 2 * (size_t)ny + nm + 1, sizeof *buffer);
-  double *q = buffer, *v = q + nq, *a = v + nv, *move = a + nv, *y = move + nv, *dy = y + ny, *lambda = dy + ny;
-  out->ny            = ny;
-  out->C             = yoke_allocate((size_t)ny * (size_t)out->n_x + 1, sizeof *out->C);
-  out->y0            = yoke_allocate((size_t)ny + 1, sizeof *out->y0);
-  yoke_status status = buffer != NULL && out->C != NULL && out->y0 != NULL ? YOKE_OK : no_memory(p);
+  const size_t        mark   = yoke_arena_mark(&p->arena);
+  double             *q      = yoke_arena_take(&p->arena, nq, sizeof *q);
+  double             *v      = yoke_arena_take(&p->arena, nv, sizeof *v);
+  double             *a      = yoke_arena_take(&p->arena, nv, sizeof *a);
+  double             *move   = yoke_arena_take(&p->arena, nv, sizeof *move);
+  double             *y      = yoke_arena_take(&p->arena, (size_t)ny, sizeof *y);
+  double             *dy     = yoke_arena_take(&p->arena, (size_t)ny, sizeof *dy);
+  double             *lambda = yoke_arena_take(&p->arena, nm, sizeof *lambda);
+  out->ny                    = ny;
+  out->C                     = yoke_arena_take(&out->arena, (size_t)ny * (size_t)out->n_x + 1, sizeof *out->C);
+  out->y0                    = yoke_arena_take(&out->arena, (size_t)ny + 1, sizeof *out->y0);
+  yoke_status status         = check_memory(p);
   if (status == YOKE_OK) status = show(p, p->q, p->v, p->a, p->lambda, out->y0);
   for (int j = 0; status == YOKE_OK && ny > 0 && j < out->n_x; ++j) {
     const double *dtheta = p->dtheta + (size_t)j * nv, *dv = p->dv + (size_t)j * nv, *da = p->da + (size_t)j * nv,
@@ -477,7 +478,7 @@ static yoke_status set_C(linear_point *p) {
     }
     for (int i = 0; i < ny; ++i) out->C[(size_t)i * (size_t)out->n_x + (size_t)j] = dy[i];
   }
-  free(buffer);
+  yoke_arena_release(&p->arena, mark);
   return status;
 }
 
@@ -485,17 +486,15 @@ static yoke_status set_C(linear_point *p) {
 
 static yoke_status set_point(linear_point *p) {
   const yoke_linearize_def *def = p->def;
-  p->work                       = yoke_allocate(def->equations->work_size + 1, 1);
-  p->q                          = yoke_allocate((size_t)p->nq + 1, sizeof *p->q);
-  p->v                          = yoke_allocate((size_t)p->nv + 1, sizeof *p->v);
-  p->u                          = yoke_allocate((size_t)p->nu + 1, sizeof *p->u);
-  p->a                          = yoke_allocate((size_t)p->nv + 1, sizeof *p->a);
-  p->lambda                     = yoke_allocate((size_t)p->nm + 1, sizeof *p->lambda);
-  p->qdot                       = yoke_allocate((size_t)p->nq + 1, sizeof *p->qdot);
-  p->T_norm                     = yoke_allocate((size_t)p->nv + 1, sizeof *p->T_norm);
-  if (p->work == NULL || p->q == NULL || p->v == NULL || p->u == NULL || p->a == NULL || p->lambda == NULL ||
-      p->qdot == NULL || p->T_norm == NULL)
-    return no_memory(p);
+  p->work                       = yoke_arena_take(&p->arena, def->equations->work_size + 1, 1);
+  p->q                          = yoke_arena_take(&p->arena, (size_t)p->nq + 1, sizeof *p->q);
+  p->v                          = yoke_arena_take(&p->arena, (size_t)p->nv + 1, sizeof *p->v);
+  p->u                          = yoke_arena_take(&p->arena, (size_t)p->nu + 1, sizeof *p->u);
+  p->a                          = yoke_arena_take(&p->arena, (size_t)p->nv + 1, sizeof *p->a);
+  p->lambda                     = yoke_arena_take(&p->arena, (size_t)p->nm + 1, sizeof *p->lambda);
+  p->qdot                       = yoke_arena_take(&p->arena, (size_t)p->nq + 1, sizeof *p->qdot);
+  p->T_norm                     = yoke_arena_take(&p->arena, (size_t)p->nv + 1, sizeof *p->T_norm);
+  YOKE_TRY(check_memory(p));
   memcpy(p->q, def->q, (size_t)p->nq * sizeof *p->q);
   memcpy(p->v, def->v, (size_t)p->nv * sizeof *p->v);
   if (def->u != NULL) memcpy(p->u, def->u, (size_t)p->nu * sizeof *p->u);
@@ -504,9 +503,9 @@ static yoke_status set_point(linear_point *p) {
 
 static yoke_status set_constants(const linear_point *p) {
   yoke_linearization *out = p->out;
-  out->f0                 = yoke_allocate((size_t)out->n_x + 1, sizeof *out->f0);
-  out->u0                 = yoke_allocate((size_t)out->nu + 1, sizeof *out->u0);
-  if (out->f0 == NULL || out->u0 == NULL) return no_memory(p);
+  out->f0                 = yoke_arena_take(&out->arena, (size_t)out->n_x + 1, sizeof *out->f0);
+  out->u0                 = yoke_arena_take(&out->arena, (size_t)out->nu + 1, sizeof *out->u0);
+  YOKE_TRY(check_memory(p));
   memcpy(out->u0, p->u, (size_t)p->nu * sizeof *p->u);
   for (int i = 0; i < out->n_freedoms; ++i) {
     out->f0[i]                   = tangent(p, out->coordinate[i], p->qdot);
@@ -568,15 +567,12 @@ yoke_status yoke_linearize(yoke_context *ctx, const yoke_linearize_def *def, yok
   yoke_status status = linearize(&p);
   if (status == YOKE_OK) status = check_finite(ctx, def->model->name, out);
   yoke_dae_destroy(&p.dae);
-  void *const list[] = {p.work,   p.q,     p.v,  p.u,   p.a,     p.lambda, p.qdot, p.J,  p.values, p.J_rate,
-                        p.T_norm, p.pivot, p.QR, p.tau, p.scale, p.dtheta, p.dv,   p.da, p.dlambda};
-  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
+  yoke_arena_free(&p.arena);
   if (status != YOKE_OK) yoke_linearization_clear(out);
   return status;
 }
 
 void yoke_linearization_clear(yoke_linearization *l) {
-  void *const list[] = {l->A, l->B, l->C, l->D, l->f0, l->y0, l->u0, l->coordinate, l->N, l->mass};
-  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
+  yoke_arena_free(&l->arena);
   *l = (yoke_linearization){0};
 }

@@ -17,12 +17,13 @@
 #include "model/multibody.h"
 
 typedef struct yoke_linearization {
-  int     n_x, n_freedoms, nv, nu, ny; /* n_x = 2 n_freedoms */
-  double *A, *B, *C, *D;               /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major */
-  double *f0, *y0, *u0;                /* [n_x], [ny], [nu] */
-  int    *coordinate;                  /* [n_freedoms] which component of v is independent, increasing */
-  double *N;                           /* [nv, n_freedoms] */
-  double *mass;                        /* [n_freedoms, n_freedoms] N^T M N: what impulses meet */
+  yoke_arena arena;
+  int        n_x, n_freedoms, nv, nu, ny; /* n_x = 2 n_freedoms */
+  double    *A, *B, *C, *D;               /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major */
+  double    *f0, *y0, *u0;                /* [n_x], [ny], [nu] */
+  int       *coordinate;                  /* [n_freedoms] which component of v is independent, increasing */
+  double    *N;                           /* [nv, n_freedoms] */
+  double    *mass;                        /* [n_freedoms, n_freedoms] N^T M N: what impulses meet */
 } yoke_linearization;
 
 /* What outputs are made of: accelerations and multipliers [ng + n_guided] as the equations give them at (q, v) under u. */

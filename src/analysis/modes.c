@@ -46,6 +46,7 @@ static yoke_status decompose(spectrum *s) {
   if (info == 0)
     info = LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', s->n, s->n, B, s->n, s->singular, NULL, 1, s->null, s->n, rest);
   free(A);
+  if (info == LAPACK_WORK_MEMORY_ERROR) return no_memory(s);
   return info == 0
              ? YOKE_OK
              : yoke_fail(s->ctx, YOKE_E_UNSTABLE, "the eigenvalues of model '%s' cannot be computed", s->model->name);
@@ -150,17 +151,18 @@ yoke_status yoke_modes_of(yoke_context *ctx, const yoke_model *model, const yoke
   const size_t n = (size_t)l->n_x, nv = (size_t)l->nv;
   spectrum     s     = {.ctx = ctx, .model = model, .mb = mb, .l = l, .n = l->n_x};
   *out               = (yoke_modes){.n_freedoms = l->n_freedoms};
-  s.re               = yoke_allocate(3 * n + 2 * n * n + 4 * nv + 1, sizeof *s.re);
+  yoke_arena arena   = {0};
+  s.re               = yoke_arena_take(&arena, n, sizeof *s.re);
+  s.im               = yoke_arena_take(&arena, n, sizeof *s.im);
+  s.singular         = yoke_arena_take(&arena, n, sizeof *s.singular);
+  s.vectors          = yoke_arena_take(&arena, n * n, sizeof *s.vectors);
+  s.null             = yoke_arena_take(&arena, n * n, sizeof *s.null);
+  s.mass             = yoke_arena_take(&arena, nv, sizeof *s.mass);
+  s.shape            = yoke_arena_take(&arena, 2 * nv, sizeof *s.shape);
+  double *unit       = yoke_arena_take(&arena, nv, sizeof *unit); /* shape serves as room for M e_i */
   out->modes         = yoke_allocate(2 * n + 1, sizeof *out->modes);
-  yoke_status status = s.re != NULL && out->modes != NULL ? YOKE_OK : no_memory(&s);
+  yoke_status status = arena.has_failed || out->modes == NULL ? no_memory(&s) : YOKE_OK;
   if (status == YOKE_OK && n > 0) {
-    s.im         = s.re + n;
-    s.singular   = s.im + n;
-    s.vectors    = s.singular + n;
-    s.null       = s.vectors + n * n;
-    s.mass       = s.null + n * n;
-    s.shape      = s.mass + nv;
-    double *unit = s.shape + 2 * nv; /* [nv], and shape serves as room for M e_i */
     for (size_t i = 0; i < nv; ++i) {
       unit[i] = 1.0;
       yoke_multibody_mass_apply(mb, unit, s.shape);
@@ -170,7 +172,7 @@ yoke_status yoke_modes_of(yoke_context *ctx, const yoke_model *model, const yoke
     status = decompose(&s);
     if (status == YOKE_OK) collect(&s, out);
   }
-  free(s.re);
+  yoke_arena_free(&arena);
   if (status != YOKE_OK) yoke_modes_release(out);
   return status;
 }

@@ -8,6 +8,7 @@
 enum { MAX_EXACT = 400 }; /* states; beyond, a matrix exponential costs more than it saves */
 
 struct yoke_reference {
+  yoke_arena             arena;
   yoke_equations         equations;
   yoke_multibody        *mb; /* owned by the equations */
   yoke_integrator       *integrator;
@@ -24,9 +25,11 @@ static yoke_status choose(yoke_reference *r, const char *solver, double rtol, yo
   options.atol                    = options.rtol;
   options.dense                   = false;
   if (solver != NULL) return yoke_integrator_create(ctx, solver, &r->equations, &options, &r->integrator);
-  if (r->equations.nq + r->equations.nv <= MAX_EXACT &&
-      yoke_integrator_create(NULL, "exact", &r->equations, &options, &r->integrator) == YOKE_OK)
-    return YOKE_OK;
+  if (r->equations.nq + r->equations.nv <= MAX_EXACT) {
+    const yoke_status status = yoke_integrator_create(NULL, "exact", &r->equations, &options, &r->integrator);
+    if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the reference");
+    if (status == YOKE_OK) return YOKE_OK;
+  }
   return yoke_integrator_create(ctx, "dop853", &r->equations, &options, &r->integrator);
 }
 
@@ -39,9 +42,9 @@ yoke_status yoke_reference_create(yoke_context *ctx, const yoke_model *model, co
   yoke_status status = yoke_multibody_create(ctx, model, &options, &r->equations, &r->mb);
   if (status == YOKE_OK) status = choose(r, solver, rtol, ctx);
   if (status == YOKE_OK) {
-    r->dq = yoke_allocate((size_t)r->equations.nq + 1, sizeof(double));
-    r->dv = yoke_allocate((size_t)r->equations.nv + 1, sizeof(double));
-    if (r->dq == NULL || r->dv == NULL || yoke_integrator_state_create(r->integrator, &r->state) != YOKE_OK ||
+    r->dq = yoke_arena_take(&r->arena, (size_t)r->equations.nq + 1, sizeof(double));
+    r->dv = yoke_arena_take(&r->arena, (size_t)r->equations.nv + 1, sizeof(double));
+    if (r->arena.has_failed || yoke_integrator_state_create(r->integrator, &r->state) != YOKE_OK ||
         yoke_integrator_scratch_create(r->integrator, &r->scratch) != YOKE_OK)
       status = yoke_out_of_memory(ctx, "the reference");
   }
@@ -60,8 +63,7 @@ void yoke_reference_destroy(yoke_reference **reference) {
   yoke_integrator_scratch_destroy(&r->scratch);
   yoke_integrator_destroy(&r->integrator);
   if (r->equations.ops != NULL) yoke_equations_destroy(&r->equations);
-  free(r->dq);
-  free(r->dv);
+  yoke_arena_free(&r->arena);
   free(r);
   *reference = NULL;
 }

@@ -16,6 +16,7 @@
 enum { MAX_STATES = 2000, SCAN_POINTS = 61, MAX_BISECTIONS = 60 };
 
 struct yoke_stability {
+  yoke_arena           arena;
   const yoke_model    *model;
   yoke_scheme_settings settings;
   double               H;
@@ -120,12 +121,10 @@ static yoke_status try_linear(yoke_stability *s, bool *is_linear, yoke_context *
 
 static yoke_status allocate_parts(yoke_stability *s, yoke_context *ctx) {
   const size_t n = (size_t)s->split->n_parts + 1;
-  if (s->native == NULL) s->native = yoke_allocate(n, sizeof *s->native);
-  if (s->linear == NULL) s->linear = yoke_allocate(n, sizeof *s->linear);
-  if (s->parts == NULL) s->parts = yoke_allocate(n, sizeof *s->parts);
-  return s->native != NULL && s->linear != NULL && s->parts != NULL
-             ? YOKE_OK
-             : yoke_out_of_memory(ctx, "the analysis of stability");
+  s->native      = yoke_arena_take(&s->arena, n, sizeof *s->native);
+  s->linear      = yoke_arena_take(&s->arena, n, sizeof *s->linear);
+  s->parts       = yoke_arena_take(&s->arena, n, sizeof *s->parts);
+  return yoke_arena_check(&s->arena, ctx, "the analysis of stability");
 }
 
 /* ---- models that are linearised ---- */
@@ -316,9 +315,9 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
     return yoke_fail(ctx, YOKE_E_USAGE, "model '%s': the amplification matrix has %zu rows, at most %d are computed",
                      s->model->name, n, max_states);
   }
-  s->matrix = yoke_allocate(n * n + 1, sizeof *s->matrix);
-  s->size   = yoke_allocate(n + 1, sizeof *s->size);
-  return s->matrix != NULL && s->size != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "a matrix of %zu rows", n);
+  s->matrix = yoke_arena_take(&s->arena, n * n + 1, sizeof *s->matrix);
+  s->size   = yoke_arena_take(&s->arena, n + 1, sizeof *s->size);
+  return yoke_arena_check(&s->arena, ctx, "a matrix of %zu rows", n);
 }
 
 yoke_status yoke_stability_create(yoke_context *ctx, const yoke_model *model, int max_states, yoke_stability **out) {
@@ -344,17 +343,13 @@ void yoke_stability_destroy(yoke_stability **stability) {
   yoke_amplification_destroy(&s->amplification);
   yoke_graph_destroy(&s->graph);
   drop_natives(s);
-  for (int i = 0; s->linear != NULL && s->split != NULL && i < s->split->n_parts; ++i) {
+  for (int i = 0; s->parts != NULL && s->split != NULL && i < s->split->n_parts; ++i) {
     yoke_subsystem_destroy(&s->linear[i]);
     yoke_linearization_clear(&s->parts[i]);
   }
   yoke_exec_destroy(&s->exec);
   yoke_split_destroy(&s->split);
-  free(s->native);
-  free(s->linear);
-  free(s->parts);
-  free(s->matrix);
-  free(s->size);
+  yoke_arena_free(&s->arena);
   free(s);
   *stability = NULL;
 }

@@ -6,6 +6,7 @@
 
 /* Outputs of a native subsystem as a function of a point. */
 typedef struct port_outputs {
+  yoke_arena            arena;
   const yoke_multibody *mb;
   void                 *work;
   double                t;
@@ -28,11 +29,10 @@ static yoke_status show_ports(void *user, const yoke_linear_point *point, double
 
 static yoke_status set_ports(yoke_context *ctx, const yoke_subsystem *native, const yoke_submodel *part,
                              port_outputs *out) {
-  out->work     = yoke_allocate(yoke_native_equations(native)->work_size + 1, 1);
-  out->kind     = yoke_allocate((size_t)part->n_ports + 1, sizeof *out->kind);
-  out->n_extras = yoke_allocate((size_t)part->n_ports + 1, sizeof *out->n_extras);
-  if (out->work == NULL || out->kind == NULL || out->n_extras == NULL)
-    return yoke_out_of_memory(ctx, "subsystem '%s'", native->name);
+  out->work     = yoke_arena_take(&out->arena, yoke_native_equations(native)->work_size + 1, 1);
+  out->kind     = yoke_arena_take(&out->arena, (size_t)part->n_ports + 1, sizeof *out->kind);
+  out->n_extras = yoke_arena_take(&out->arena, (size_t)part->n_ports + 1, sizeof *out->n_extras);
+  YOKE_TRY(yoke_arena_check(&out->arena, ctx, "subsystem '%s'", native->name));
   for (int k = 0; k < part->n_ports; ++k) {
     const int body   = part->model->frames[part->port_frame[k]].body;
     out->kind[k]     = body >= 0 ? part->model->bodies[body].kind : YOKE_BODY_RIGID;
@@ -82,8 +82,6 @@ yoke_status yoke_stand_in_create(yoke_context *ctx, const yoke_subsystem *native
   yoke_status status                 = set_ports(ctx, native, part, &ports);
   if (status == YOKE_OK) status = yoke_linearize(ctx, &def, linearization);
   if (status == YOKE_OK) status = create(ctx, native, linearization, &ports, out);
-  free(ports.work);
-  free(ports.kind);
-  free(ports.n_extras);
+  yoke_arena_free(&ports.arena);
   return status;
 }

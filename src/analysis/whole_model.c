@@ -9,10 +9,10 @@
 static yoke_status assemble(yoke_context *ctx, yoke_whole_model *w) {
   const yoke_equations *e        = &w->equations;
   yoke_assembly         assembly = {0};
-  w->work                        = yoke_allocate(e->work_size + 1, 1);
-  w->q                           = yoke_allocate((size_t)e->nq + 1, sizeof *w->q);
-  w->v                           = yoke_allocate((size_t)e->nv + 1, sizeof *w->v);
-  if (w->work == NULL || w->q == NULL || w->v == NULL) return yoke_out_of_memory(ctx, "model '%s'", w->model->name);
+  w->work                        = yoke_arena_take(&w->arena, e->work_size + 1, 1);
+  w->q                           = yoke_arena_take(&w->arena, (size_t)e->nq + 1, sizeof *w->q);
+  w->v                           = yoke_arena_take(&w->arena, (size_t)e->nv + 1, sizeof *w->v);
+  YOKE_TRY(yoke_arena_check(&w->arena, ctx, "model '%s'", w->model->name));
   yoke_multibody_initial_guess(w->mb, w->q, w->v);
   const yoke_status status =
       yoke_assembly_solve(ctx, w->model, w->mb, e, w->work, w->model->t_start, w->q, w->v, &assembly);
@@ -38,9 +38,7 @@ yoke_status yoke_whole_model_create(yoke_context *ctx, const yoke_model *model, 
 
 void yoke_whole_model_clear(yoke_whole_model *whole) {
   if (whole->equations.ops != NULL) yoke_equations_destroy(&whole->equations);
-  free(whole->q);
-  free(whole->v);
-  free(whole->work);
+  yoke_arena_free(&whole->arena);
   *whole = (yoke_whole_model){0};
 }
 

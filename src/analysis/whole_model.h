@@ -5,6 +5,7 @@
 #include "model/multibody.h"
 
 typedef struct yoke_whole_model {
+  yoke_arena        arena;
   const yoke_model *model;
   yoke_equations    equations;
   yoke_multibody   *mb;
