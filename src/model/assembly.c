@@ -3,7 +3,6 @@
  *   d = W A^T y,  (A W A^T + eps D) y = -r,  D = diag(A W A^T).
  * The regularisation eps makes redundant conditions harmless: consistent ones do not change the solution. */
 #include "model/assembly.h"
-#include "base/text.h"
 #include "model/redundancy.h"
 
 #include <math.h>
@@ -19,6 +18,7 @@ static const double probe_step     = 1e-2;  /* distance of a second position [ra
 static const double tolerance      = 1e-12; /* |r| relative to the size of the mechanism */
 
 typedef struct problem {
+  yoke_arena            arena; /* of all arrays below, and of scratch */
   const yoke_model     *model;
   const yoke_multibody *mb;
   const yoke_equations *equations;
@@ -43,23 +43,9 @@ typedef struct problem {
 } problem;
 
 static void problem_clear(problem *p) {
-  free(p->coordinate_connection);
-  free(p->row_start);
-  free(p->column);
-  free(p->value);
-  free(p->G_slot);
-  free(p->G);
-  free(p->weight);
-  free(p->S);
-  free(p->r);
-  free(p->y);
-  free(p->d);
-  free(p->linear_work);
-  free(p->product_a);
-  free(p->product_b);
-  free(p->product_slot);
   yoke_linear_destroy(&p->linear);
   yoke_pattern_destroy(&p->S_pattern);
+  yoke_arena_free(&p->arena);
 }
 
 /* Freedoms of kept bodies get this mobility. Returns whether there are any. */
@@ -80,18 +66,16 @@ static bool set_weights(problem *p, bool velocity, double kept) {
 static yoke_status build_rows(problem *p, const double *q, const double *v) {
   const yoke_pattern *G  = yoke_multibody_G_pattern(p->mb);
   const int           ng = p->equations->ng;
-  p->row_start           = calloc((size_t)p->n_rows + 2, sizeof *p->row_start);
+  p->row_start           = yoke_arena_take(&p->arena, (size_t)p->n_rows + 2, sizeof *p->row_start);
   const size_t most      = (size_t)G->nnz + (size_t)p->n_coordinates * MAX_JOINT_FREEDOMS + 1;
-  p->column              = malloc(most * sizeof *p->column);
-  p->value               = calloc(most, sizeof *p->value);
-  p->G_slot              = malloc(((size_t)G->nnz + 1) * sizeof *p->G_slot);
-  p->G                   = malloc(((size_t)G->nnz + 1) * sizeof *p->G);
-  if (p->row_start == NULL || p->column == NULL || p->value == NULL || p->G_slot == NULL || p->G == NULL)
-    return YOKE_E_MEMORY;
+  p->column              = yoke_arena_take(&p->arena, most, sizeof *p->column);
+  p->value               = yoke_arena_take(&p->arena, most, sizeof *p->value);
+  p->G_slot              = yoke_arena_take(&p->arena, (size_t)G->nnz, sizeof *p->G_slot);
+  p->G                   = yoke_arena_take(&p->arena, (size_t)G->nnz, sizeof *p->G);
+  int *next              = yoke_arena_take(&p->arena, (size_t)ng, sizeof *next);
+  if (p->arena.has_failed) return YOKE_E_MEMORY;
   for (int k = 0; k < G->nnz; ++k) ++p->row_start[G->row[k] + 1];
   for (int r = 0; r < ng; ++r) p->row_start[r + 1] += p->row_start[r];
-  int *next = malloc(((size_t)ng + 1) * sizeof *next);
-  if (next == NULL) return YOKE_E_MEMORY;
   memcpy(next, p->row_start, (size_t)ng * sizeof *next);
   for (int c = 0; c < G->n_cols; ++c) {
     for (int k = G->col_start[c]; k < G->col_start[c + 1]; ++k) {
@@ -99,7 +83,6 @@ static yoke_status build_rows(problem *p, const double *q, const double *v) {
       p->column[p->G_slot[k]] = c;
     }
   }
-  free(next);
   int nnz = p->row_start[ng];
   for (int k = 0; k < p->n_coordinates; ++k) {
     double    coordinate, rate, value[MAX_JOINT_FREEDOMS];
@@ -113,14 +96,12 @@ static yoke_status build_rows(problem *p, const double *q, const double *v) {
 }
 
 /* Pattern of S and the list of products that fill it: rows r and s of A share a column. */
-static yoke_status build_normal_matrix(problem *p, yoke_context *ctx) {
-  const int   nv        = p->equations->nv;
-  int        *col_start = calloc((size_t)nv + 2, sizeof *col_start);
-  int        *entry     = malloc(((size_t)p->nnz + 1) * sizeof *entry);
-  int        *row_of    = malloc(((size_t)p->nnz + 1) * sizeof *row_of);
-  int        *rows = NULL, *cols = NULL;
-  yoke_status status = YOKE_E_MEMORY;
-  if (col_start == NULL || entry == NULL || row_of == NULL) goto done;
+static yoke_status build_normal_matrix(problem *p, yoke_arena *scratch, yoke_context *ctx) {
+  const int nv        = p->equations->nv;
+  int      *col_start = yoke_arena_take(scratch, (size_t)nv + 2, sizeof *col_start);
+  int      *entry     = yoke_arena_take(scratch, (size_t)p->nnz, sizeof *entry);
+  int      *row_of    = yoke_arena_take(scratch, (size_t)p->nnz, sizeof *row_of);
+  if (scratch->has_failed) return YOKE_E_MEMORY;
   for (int r = 0; r < p->n_rows; ++r) {
     for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) {
       row_of[k] = r;
@@ -133,17 +114,15 @@ static yoke_status build_normal_matrix(problem *p, yoke_context *ctx) {
   for (int c = 0; c < nv; ++c)
     n += (size_t)(col_start[c + 1] - col_start[c]) * (size_t)(col_start[c + 1] - col_start[c]);
   if (n > 200000000) {
-    status = yoke_fail(ctx, YOKE_E_MODEL, "one body carries too many joints for the assembly (%zu products)", n);
-    goto done;
+    return yoke_fail(ctx, YOKE_E_MODEL, "one body carries too many joints for the assembly (%zu products)", n);
   }
   n += (size_t)p->n_rows; /* the diagonal is always there */
-  rows            = malloc((n + 1) * sizeof *rows);
-  cols            = malloc((n + 1) * sizeof *cols);
-  p->product_a    = malloc((n + 1) * sizeof *p->product_a);
-  p->product_b    = malloc((n + 1) * sizeof *p->product_b);
-  p->product_slot = malloc((n + 1) * sizeof *p->product_slot);
-  if (rows == NULL || cols == NULL || p->product_a == NULL || p->product_b == NULL || p->product_slot == NULL)
-    goto done;
+  int *rows       = yoke_arena_take(scratch, n, sizeof *rows);
+  int *cols       = yoke_arena_take(scratch, n, sizeof *cols);
+  p->product_a    = yoke_arena_take(&p->arena, n, sizeof *p->product_a);
+  p->product_b    = yoke_arena_take(&p->arena, n, sizeof *p->product_b);
+  p->product_slot = yoke_arena_take(&p->arena, n, sizeof *p->product_slot);
+  if (scratch->has_failed || p->arena.has_failed) return YOKE_E_MEMORY;
   int m = 0;
   for (int c = 0; c < nv; ++c) {
     for (int i = col_start[c]; i < col_start[c + 1]; ++i) {
@@ -158,25 +137,14 @@ static yoke_status build_normal_matrix(problem *p, yoke_context *ctx) {
   }
   p->n_products = m;
   for (int r = 0; r < p->n_rows; ++r) rows[m + r] = cols[m + r] = r;
-  status = yoke_pattern_create(ctx, p->n_rows, p->n_rows, m + p->n_rows, rows, cols, p->product_slot, &p->S_pattern);
-  if (status == YOKE_OK) status = yoke_linear_create(ctx, p->S_pattern, YOKE_LINEAR_KLU, &p->linear);
-  if (status == YOKE_OK) {
-    p->S           = malloc(((size_t)p->S_pattern->nnz + 1) * sizeof *p->S);
-    p->r           = malloc(((size_t)p->n_rows + 1) * sizeof *p->r);
-    p->y           = malloc(((size_t)p->n_rows + 1) * sizeof *p->y);
-    p->d           = malloc(((size_t)nv + 1) * sizeof *p->d);
-    p->linear_work = malloc((yoke_linear_work_size(p->linear) + 1) * sizeof *p->linear_work);
-    if (p->S == NULL || p->r == NULL || p->y == NULL || p->d == NULL || p->linear_work == NULL) {
-      status = YOKE_E_MEMORY;
-    }
-  }
-done:
-  free(col_start);
-  free(entry);
-  free(row_of);
-  free(rows);
-  free(cols);
-  return status;
+  YOKE_TRY(yoke_pattern_create(ctx, p->n_rows, p->n_rows, m + p->n_rows, rows, cols, p->product_slot, &p->S_pattern));
+  YOKE_TRY(yoke_linear_create(ctx, p->S_pattern, YOKE_LINEAR_KLU, &p->linear));
+  p->S           = yoke_arena_take(&p->arena, (size_t)p->S_pattern->nnz, sizeof *p->S);
+  p->r           = yoke_arena_take(&p->arena, (size_t)p->n_rows, sizeof *p->r);
+  p->y           = yoke_arena_take(&p->arena, (size_t)p->n_rows, sizeof *p->y);
+  p->d           = yoke_arena_take(&p->arena, (size_t)nv, sizeof *p->d);
+  p->linear_work = yoke_arena_take(&p->arena, yoke_linear_work_size(p->linear), sizeof *p->linear_work);
+  return p->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
 static double wrapped(double angle) { /* into (-pi, pi]: an angle given as 350 deg is met at -10 deg */
@@ -308,18 +276,17 @@ static double position_limit(const problem *p) {
 static yoke_status close_positions(problem *p, double *q, const double *v, double *total) {
   const int    nq = p->equations->nq, nv = p->equations->nv;
   const double limit = position_limit(p), longest = fmax(1.0, extent(p->model));
-  double      *trial = malloc(((size_t)nq + 1) * sizeof *trial);
-  double      *step  = malloc(((size_t)nv + 1) * sizeof *step);
-  if (trial == NULL || step == NULL) {
-    free(trial);
-    free(step);
-    return YOKE_E_MEMORY;
-  }
-  int worst;
+  const size_t mark   = yoke_arena_mark(&p->arena);
+  double      *trial  = yoke_arena_take(&p->arena, (size_t)nq, sizeof *trial);
+  double      *step   = yoke_arena_take(&p->arena, (size_t)nv, sizeof *step);
+  yoke_status  status = YOKE_OK;
+  int          worst;
+  if (p->arena.has_failed) return YOKE_E_MEMORY;
   for (int i = 0; i < MAX_ITERATIONS && residual(p, q, v, false, &worst) > limit; ++i) {
     const double now = norm(p->n_rows, p->r);
     fill_rows(p, q, v, false);
-    if (newton_direction(p) != YOKE_OK) break;
+    status = newton_direction(p);
+    if (status != YOKE_OK) break;
     double share = fmin(1.0, longest / fmax(largest_of(nv, p->d), 1e-300)), after = now;
     for (int k = 0; k < MAX_HALVINGS; ++k, share *= 0.5) {
       for (int j = 0; j < nv; ++j) step[j] = share * p->d[j];
@@ -333,8 +300,8 @@ static yoke_status close_positions(problem *p, double *q, const double *v, doubl
     memcpy(q, trial, (size_t)nq * sizeof *q);
     for (int j = 0; j < nv && total != NULL; ++j) total[j] += step[j];
   }
-  free(trial);
-  free(step);
+  yoke_arena_release(&p->arena, mark);
+  if (status == YOKE_E_MEMORY) return status;
   return residual(p, q, v, false, &worst) <= 1e4 * limit ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
@@ -353,48 +320,48 @@ static yoke_status fail_open(const problem *p, yoke_context *ctx) {
 
 /* Kept bodies stand still unless the joints cannot be closed without them. */
 static yoke_status solve_positions(problem *p, yoke_context *ctx, double *q, const double *v, double *moved) {
-  const int   nq     = p->equations->nq;
-  double     *guess  = malloc(((size_t)nq + 1) * sizeof *guess);
-  double     *total  = calloc((size_t)p->equations->nv + 1, sizeof *total);
-  yoke_status status = guess != NULL && total != NULL ? YOKE_OK : YOKE_E_MEMORY;
-  if (status == YOKE_OK) {
-    memcpy(guess, q, (size_t)nq * sizeof *guess);
-    const bool any_kept = set_weights(p, false, 0.0);
-    status              = close_positions(p, q, v, total);
-    if (status == YOKE_NOT_CONVERGED && any_kept) {
-      (void)set_weights(p, false, kept_weight);
-      memcpy(q, guess, (size_t)nq * sizeof *q);
-      memset(total, 0, (size_t)p->equations->nv * sizeof *total);
-      status = close_positions(p, q, v, total);
-      if (status == YOKE_OK) yoke_note(ctx, "the joints cannot be closed without moving bodies marked `keep`");
-    }
-    *moved = largest_of(p->equations->nv, total);
+  const int    nq    = p->equations->nq;
+  const size_t mark  = yoke_arena_mark(&p->arena);
+  double      *guess = yoke_arena_copy(&p->arena, q, (size_t)nq, sizeof *guess);
+  double      *total = yoke_arena_take(&p->arena, (size_t)p->equations->nv, sizeof *total);
+  if (p->arena.has_failed) return YOKE_E_MEMORY;
+  const bool  any_kept = set_weights(p, false, 0.0);
+  yoke_status status   = close_positions(p, q, v, total);
+  if (status == YOKE_NOT_CONVERGED && any_kept) {
+    (void)set_weights(p, false, kept_weight);
+    memcpy(q, guess, (size_t)nq * sizeof *q);
+    memset(total, 0, (size_t)p->equations->nv * sizeof *total);
+    status = close_positions(p, q, v, total);
+    if (status == YOKE_OK) yoke_note(ctx, "the joints cannot be closed without moving bodies marked `keep`");
   }
-  free(guess);
-  free(total);
+  *moved = largest_of(p->equations->nv, total);
+  yoke_arena_release(&p->arena, mark);
   return status == YOKE_NOT_CONVERGED ? fail_open(p, ctx) : status;
 }
 
-/* Linear: one step, then refinement. Returns the largest |r|. */
-static double correct_velocities(problem *p, const double *q, double *v, double limit, int *worst) {
-  double now = residual(p, q, v, true, worst);
-  for (int i = 0; i < 3 && now > limit; ++i) {
+/* Linear: one step, then refinement. *now receives the largest |r|. Fails with YOKE_E_MEMORY only. */
+static yoke_status correct_velocities(problem *p, const double *q, double *v, double limit, int *worst, double *now) {
+  *now = residual(p, q, v, true, worst);
+  for (int i = 0; i < 3 && *now > limit; ++i) {
     fill_rows(p, q, v, true);
-    if (newton_direction(p) != YOKE_OK) break;
+    const yoke_status status = newton_direction(p);
+    if (status == YOKE_E_MEMORY) return status;
+    if (status != YOKE_OK) break;
     for (int j = 0; j < p->equations->nv; ++j) v[j] += p->d[j];
-    now = residual(p, q, v, true, worst);
+    *now = residual(p, q, v, true, worst);
   }
-  return now;
+  return YOKE_OK;
 }
 
 static yoke_status solve_velocities(problem *p, yoke_context *ctx, const double *q, double *v) {
   const double scale    = fmax(1.0, largest_of(p->equations->nv, v));
   int          worst    = -1;
   const bool   any_kept = set_weights(p, true, 0.0);
-  double       now      = correct_velocities(p, q, v, tolerance * scale, &worst);
+  double       now      = 0.0;
+  YOKE_TRY(correct_velocities(p, q, v, tolerance * scale, &worst, &now));
   if (!(now <= 1e-7 * scale) && any_kept) {
     (void)set_weights(p, true, kept_weight);
-    now = correct_velocities(p, q, v, tolerance * scale, &worst);
+    YOKE_TRY(correct_velocities(p, q, v, tolerance * scale, &worst, &now));
     if (now <= 1e-7 * scale) yoke_note(ctx, "no velocities fit all joints unless bodies marked `keep` change theirs");
   }
   if (!(now <= 1e-7 * scale)) {
@@ -409,9 +376,10 @@ static yoke_status solve_velocities(problem *p, yoke_context *ctx, const double 
 /* Another position q2 of the mechanism near q: a small step along a pseudo-random direction without its part that
  * violates the constraints, then closed again. A mechanism that cannot move stays. */
 static yoke_status probe_position(problem *p, const double *q, const double *v, double *q2) {
-  const int nv   = p->equations->nv;
-  double   *step = malloc(((size_t)nv + 1) * sizeof *step);
-  if (step == NULL) return YOKE_E_MEMORY;
+  const int    nv   = p->equations->nv;
+  const size_t mark = yoke_arena_mark(&p->arena);
+  double      *step = yoke_arena_take(&p->arena, (size_t)nv, sizeof *step);
+  if (p->arena.has_failed) return YOKE_E_MEMORY;
   uint32_t seed = 1u;
   for (int i = 0; i < nv; ++i) {
     seed         = seed * 1664525u + 1013904223u;
@@ -437,7 +405,7 @@ static yoke_status probe_position(problem *p, const double *q, const double *v, 
     status = close_positions(p, q2, v, NULL);
   }
   p->is_free = false;
-  free(step);
+  yoke_arena_release(&p->arena, mark);
   return status;
 }
 
@@ -463,8 +431,12 @@ yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, cons
   *out = (yoke_assembly){0};
   yoke_multibody_initial_guess(mb, q, v);
   problem p               = {.model = model, .mb = mb, .equations = equations, .work = work, .t = t};
-  p.coordinate_connection = malloc(((size_t)model->n_connections + 1) * sizeof *p.coordinate_connection);
-  if (p.coordinate_connection == NULL) return YOKE_E_MEMORY;
+  p.coordinate_connection = yoke_arena_take(&p.arena, (size_t)model->n_connections, sizeof *p.coordinate_connection);
+  yoke_status status      = yoke_arena_check(&p.arena, ctx, "the assembly of %d constraints", equations->ng);
+  if (status != YOKE_OK) {
+    problem_clear(&p);
+    return status;
+  }
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
     if (!connection->has_initial && !connection->has_initial_rate) continue;
@@ -483,16 +455,16 @@ yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, cons
     problem_clear(&p);
     return YOKE_OK;
   }
-  p.weight           = malloc(((size_t)equations->nv + 1) * sizeof *p.weight);
-  yoke_status status = p.weight != NULL ? build_rows(&p, q, v) : YOKE_E_MEMORY;
-  if (status == YOKE_OK) status = build_normal_matrix(&p, ctx);
+  yoke_arena scratch = {0};
+  p.weight           = yoke_arena_take(&p.arena, (size_t)equations->nv, sizeof *p.weight);
+  status             = build_rows(&p, q, v);
+  if (status == YOKE_OK) status = build_normal_matrix(&p, &scratch, ctx);
+  yoke_arena_free(&scratch);
   if (status == YOKE_OK) status = solve_positions(&p, ctx, q, v, &out->moved);
   if (status == YOKE_OK) status = solve_velocities(&p, ctx, q, v);
   if (status == YOKE_OK && equations->ng > 0) status = find_redundancy(&p, q, v, out);
   problem_clear(&p);
-  if (status == YOKE_E_MEMORY)
-    return yoke_fail(ctx, status, "out of memory in the assembly of %d constraints", p.n_rows);
-  return status;
+  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "the assembly of %d constraints", p.n_rows) : status;
 }
 
 void yoke_assembly_clear(yoke_assembly *assembly) {

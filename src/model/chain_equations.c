@@ -101,11 +101,11 @@ static yoke_status create_pattern(yoke_context *ctx, int n, yoke_dae *dae) {
   size_t nnz = 1; /* one to spare: never 0 bytes */
   int    rows[5];
   for (int col = 0; col < dae->nx; ++col) nnz += (size_t)column_rows(n, dae->form, col, rows);
-  int        *row = malloc(nnz * sizeof *row), *col_of = malloc(nnz * sizeof *col_of);
-  yoke_status status;
-  if (row == NULL || col_of == NULL) {
-    status = yoke_out_of_memory(ctx, "a Jacobian of %zu entries of a chain", nnz);
-  } else {
+  yoke_arena  scratch = {0};
+  int        *row     = yoke_arena_take(&scratch, nnz, sizeof *row);
+  int        *col_of  = yoke_arena_take(&scratch, nnz, sizeof *col_of);
+  yoke_status status  = yoke_arena_check(&scratch, ctx, "a Jacobian of %zu entries", nnz);
+  if (status == YOKE_OK) {
     int k = 0;
     for (int col = 0; col < dae->nx; ++col) {
       const int count = column_rows(n, dae->form, col, rows);
@@ -116,8 +116,7 @@ static yoke_status create_pattern(yoke_context *ctx, int n, yoke_dae *dae) {
     }
     status = yoke_pattern_create(ctx, dae->nx, dae->nx, k, row, col_of, NULL, &dae->pattern);
   }
-  free(row);
-  free(col_of);
+  yoke_arena_free(&scratch);
   return status;
 }
 
@@ -140,7 +139,7 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
                      INT_MAX / 12);
   }
   yoke_dae *dae = calloc(1, sizeof *dae);
-  if (dae == NULL) return yoke_out_of_memory(ctx, "chain");
+  if (dae == NULL) return yoke_out_of_memory(ctx, "an implicit integrator of a chain of %d masses", n);
   const bool index1  = form == YOKE_DAE_INDEX1;
   dae->form          = form;
   dae->nx            = index1 ? 3 * n : 2 * n;
@@ -149,16 +148,14 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   dae->i_lambda      = -1;
   dae->i_mu          = -1;
   dae->i_nu          = -1;
-  dae->component     = malloc((size_t)dae->nx);
   yoke_status status = create_pattern(ctx, n, dae);
-  if (status == YOKE_OK && dae->pattern != NULL) {
-    dae->E = calloc((size_t)dae->pattern->nnz, sizeof *dae->E);
-    dae->R = calloc((size_t)dae->pattern->nnz, sizeof *dae->R);
+  if (status == YOKE_OK) {
+    dae->component = yoke_arena_take(&dae->arena, (size_t)dae->nx, sizeof *dae->component);
+    dae->E         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz, sizeof *dae->E);
+    dae->R         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz, sizeof *dae->R);
+    status         = yoke_arena_check(&dae->arena, ctx, "an implicit integrator of a chain of %d masses", n);
   }
-  if (dae->pattern == NULL || dae->E == NULL || dae->R == NULL || dae->component == NULL) {
-    if (status == YOKE_OK) {
-      status = yoke_out_of_memory(ctx, "an implicit integrator of %d masses of a chain", n);
-    }
+  if (status != YOKE_OK) {
     yoke_dae_destroy(&dae);
     return status;
   }
@@ -322,8 +319,8 @@ static int compare_inputs(const void *a, const void *b) {
 
 static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, int n_inputs, const int *input_mass) {
   if (n_inputs <= 0) return YOKE_OK;
-  kernel->inputs = malloc((size_t)n_inputs * sizeof *kernel->inputs);
-  if (kernel->inputs == NULL) return yoke_out_of_memory(ctx, "%d inputs of a chain", n_inputs);
+  kernel->inputs = yoke_arena_take(&kernel->arena, (size_t)n_inputs, sizeof *kernel->inputs);
+  YOKE_TRY(yoke_arena_check(&kernel->arena, ctx, "%d inputs of a chain", n_inputs));
   for (int k = 0; k < n_inputs; ++k) {
     if (input_mass[k] < 0 || input_mass[k] >= kernel->n) {
       return yoke_fail(ctx, YOKE_E_MODEL, "chain: input %d acts on mass %d, expected 1 to %d", k + 1, input_mass[k] + 1,
@@ -341,7 +338,7 @@ yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *cha
   memset(out, 0, sizeof *out);
   if (!isfinite(gx)) return yoke_fail(ctx, YOKE_E_MODEL, "chain: gravity is %g m/s^2, expected a finite number", gx);
   chain_equations *eq = calloc(1, sizeof *eq);
-  if (eq == NULL) return yoke_out_of_memory(ctx, "chain");
+  if (eq == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
   eq->gx             = gx;
   yoke_status status = yoke_chain_kernel_create(ctx, chain, &eq->kernel);
   if (status == YOKE_OK) status = create_inputs(ctx, eq->kernel, n_inputs, input_mass);

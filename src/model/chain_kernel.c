@@ -447,13 +447,8 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
 
 /* ---- creation ---- */
 
-static yoke_status out_of_memory(yoke_context *ctx, const yoke_chain *chain) {
-  return yoke_out_of_memory(ctx, "%d masses of a chain", chain->n);
-}
-
-/* Doubles on a cache line boundary, free with free(). */
-static double *take_doubles(size_t n) {
-  return aligned_alloc(64, (n * sizeof(double) + 63) / 64 * 64);
+static yoke_status check_memory(yoke_context *ctx, const yoke_chain_kernel *kernel) {
+  return yoke_arena_check(&kernel->arena, ctx, "a chain of %d masses", kernel->n);
 }
 
 static double per_mass(const yoke_per_mass *p, int i) {
@@ -550,13 +545,14 @@ static yoke_status create_elements(yoke_context *ctx, const yoke_chain *chain, y
   double **const array[4]  = {&kernel->c, &kernel->d, &kernel->C, &kernel->D};
   const bool     varies[4] = {found.c, found.d, found.C, found.D};
   const double   value[4]  = {kernel->inner.c, kernel->inner.d, kernel->inner.C, kernel->inner.D};
-  kernel->constant         = take_doubles(4 * (size_t)ROOM);
-  if (kernel->constant == NULL) return out_of_memory(ctx, chain);
+  kernel->constant         = yoke_arena_take(&kernel->arena, 4 * (size_t)ROOM, sizeof(double));
+  for (int k = 0; k < 4; ++k) {
+    if (varies[k]) *array[k] = yoke_arena_take(&kernel->arena, (size_t)n + 1, sizeof(double));
+  }
+  YOKE_TRY(check_memory(ctx, kernel));
   for (int k = 0; k < 4; ++k) {
     for (int i = 0; i < ROOM; ++i) kernel->constant[k * ROOM + i] = value[k];
     if (!varies[k]) continue;
-    *array[k] = take_doubles((size_t)n + 1);
-    if (*array[k] == NULL) return out_of_memory(ctx, chain);
     for (int e = 0; e <= n; ++e) {
       const yoke_chain_element p = chain_element(chain, e);
       (*array[k])[e]             = k == 0 ? p.c : k == 1 ? p.d : k == 2 ? p.C : p.D;
@@ -567,8 +563,8 @@ static yoke_status create_elements(yoke_context *ctx, const yoke_chain *chain, y
 
 static yoke_status create_masses(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel *kernel) {
   const int n  = chain->n;
-  kernel->mass = take_doubles((size_t)n);
-  if (kernel->mass == NULL) return out_of_memory(ctx, chain);
+  kernel->mass = yoke_arena_take(&kernel->arena, (size_t)n, sizeof(double));
+  YOKE_TRY(check_memory(ctx, kernel));
   kernel->uniform_mass = true;
   for (int i = 0; i < n; ++i) {
     kernel->mass[i] = per_mass(&chain->mass, i);
@@ -576,8 +572,8 @@ static yoke_status create_masses(yoke_context *ctx, const yoke_chain *chain, yok
   }
   kernel->inverse = 1.0 / kernel->mass[0];
   if (kernel->uniform_mass) return YOKE_OK;
-  kernel->inverse_mass = take_doubles((size_t)n);
-  if (kernel->inverse_mass == NULL) return out_of_memory(ctx, chain);
+  kernel->inverse_mass = yoke_arena_take(&kernel->arena, (size_t)n, sizeof(double));
+  YOKE_TRY(check_memory(ctx, kernel));
   for (int i = 0; i < n; ++i) kernel->inverse_mass[i] = 1.0 / kernel->mass[i];
   return YOKE_OK;
 }
@@ -586,11 +582,11 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
   *out = NULL;
   YOKE_TRY(check_chain(ctx, chain));
   yoke_chain_kernel *kernel = calloc(1, sizeof *kernel);
-  if (kernel == NULL) return out_of_memory(ctx, chain);
+  if (kernel == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
   kernel->n          = chain->n;
   yoke_status status = create_masses(ctx, chain, kernel);
   if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);
-  if (status == YOKE_OK) status = yoke_chain_loads_create(ctx, chain, &kernel->loads);
+  if (status == YOKE_OK) status = yoke_chain_loads_create(ctx, chain, &kernel->arena, &kernel->loads);
   if (status != YOKE_OK) {
     yoke_chain_kernel_destroy(&kernel);
     return status;
@@ -601,17 +597,8 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
 
 void yoke_chain_kernel_destroy(yoke_chain_kernel **kernel) {
   if (kernel == NULL || *kernel == NULL) return;
-  yoke_chain_kernel *k = *kernel;
-  yoke_chain_loads_destroy(&k->loads);
-  free(k->mass);
-  free(k->inverse_mass);
-  free(k->c);
-  free(k->d);
-  free(k->C);
-  free(k->D);
-  free(k->constant);
-  free(k->inputs);
-  free(k);
+  yoke_arena_free(&(*kernel)->arena);
+  free(*kernel);
   *kernel = NULL;
 }
 

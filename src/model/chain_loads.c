@@ -193,13 +193,12 @@ static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke
   const size_t n    = (size_t)loads->n_forces;
   size_t       size = 16;
   while (size < 2 * n) size *= 2;
-  int              *table  = calloc(size, sizeof *table);
-  int              *count  = calloc(2 * n, sizeof *count);
-  yoke_chain_shape *copy   = malloc(n * sizeof *copy);
-  yoke_status       status = YOKE_OK;
-  if (table == NULL || count == NULL || copy == NULL) {
-    status = yoke_out_of_memory(ctx, "%d loads of a chain", loads->n_forces);
-  } else {
+  yoke_arena        scratch = {0};
+  int              *table   = yoke_arena_take(&scratch, size, sizeof *table);
+  int              *count   = yoke_arena_take(&scratch, 2 * n, sizeof *count);
+  yoke_chain_shape *copy    = yoke_arena_take(&scratch, n, sizeof *copy);
+  const yoke_status status  = yoke_arena_check(&scratch, ctx, "%d loads of a chain", loads->n_forces);
+  if (status == YOKE_OK) {
     for (int k = 0; k < loads->n_forces; ++k) {
       const yoke_chain_load *l     = &chain->loads[k];
       const double           slope = l->amplitude != 0.0 ? l->slope : 0.0; /* no force: no overflow either */
@@ -214,9 +213,7 @@ static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke
     }
     order_shapes(loads, copy, count, count + n);
   }
-  free(table);
-  free(count);
-  free(copy);
+  yoke_arena_free(&scratch);
   return status;
 }
 
@@ -229,20 +226,19 @@ static int compare_forces(const void *a, const void *b) {
   return p->slope < q->slope ? -1 : p->slope > q->slope ? 1 : 0;
 }
 
-static yoke_status list_by_shape(yoke_context *ctx, yoke_chain_loads *loads) {
+static yoke_status list_by_shape(yoke_context *ctx, yoke_arena *arena, yoke_chain_loads *loads) {
   if (loads->has_contact || loads->n_shapes != loads->n_shared) return YOKE_OK;
-  loads->by_shape = calloc((size_t)loads->n_forces, sizeof *loads->by_shape);
-  loads->start    = calloc((size_t)loads->n_shapes + 2, sizeof *loads->start);
-  if (loads->by_shape == NULL || loads->start == NULL) {
-    return yoke_out_of_memory(ctx, "%d loads of a chain", loads->n_forces);
-  }
+  loads->by_shape = yoke_arena_take(arena, (size_t)loads->n_forces, sizeof *loads->by_shape);
+  loads->start    = yoke_arena_take(arena, (size_t)loads->n_shapes + 2, sizeof *loads->start);
+  YOKE_TRY(yoke_arena_check(arena, ctx, "%d loads of a chain", loads->n_forces));
   for (int k = 0; k < loads->n_forces; ++k) ++loads->start[loads->forces[k].shape + 2];
   for (int g = 0; g < loads->n_shapes; ++g) loads->start[g + 2] += loads->start[g + 1];
   for (int k = 0; k < loads->n_forces; ++k) loads->by_shape[loads->start[loads->forces[k].shape + 1]++] = k;
   return YOKE_OK;
 }
 
-yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *out) {
+yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
+                                    yoke_chain_loads *out) {
   memset(out, 0, sizeof *out);
   if (chain->n_loads <= 0) return YOKE_OK;
   bool sorted = true;
@@ -251,23 +247,10 @@ yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, 
     if (k > 0 && chain->loads[k].mass < chain->loads[k - 1].mass) sorted = false;
   }
   out->n_forces = chain->n_loads;
-  out->forces   = calloc((size_t)chain->n_loads, sizeof *out->forces);
-  out->shapes   = calloc((size_t)chain->n_loads, sizeof *out->shapes);
-  if (out->forces == NULL || out->shapes == NULL) {
-    yoke_chain_loads_destroy(out);
-    return yoke_out_of_memory(ctx, "%d loads of a chain", chain->n_loads);
-  }
-  yoke_status status = group_shapes(ctx, chain, out);
-  if (status == YOKE_OK && !sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);
-  if (status == YOKE_OK) status = list_by_shape(ctx, out);
-  if (status != YOKE_OK) yoke_chain_loads_destroy(out);
-  return status;
-}
-
-void yoke_chain_loads_destroy(yoke_chain_loads *loads) {
-  free(loads->forces);
-  free(loads->shapes);
-  free(loads->by_shape);
-  free(loads->start);
-  memset(loads, 0, sizeof *loads);
+  out->forces   = yoke_arena_take(arena, (size_t)chain->n_loads, sizeof *out->forces);
+  out->shapes   = yoke_arena_take(arena, (size_t)chain->n_loads, sizeof *out->shapes);
+  YOKE_TRY(yoke_arena_check(arena, ctx, "%d loads of a chain", chain->n_loads));
+  YOKE_TRY(group_shapes(ctx, chain, out));
+  if (!sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);
+  return list_by_shape(ctx, arena, out);
 }

@@ -35,10 +35,10 @@ typedef struct yoke_chain_loads {
   /* When every load has a shared shape: numbers of the forces by shape, those of shape g at by_shape[start[g]] ..
    * by_shape[start[g + 1] - 1], ascending. Else NULL. */
   int              *by_shape, *start;
-} yoke_chain_loads;
+} yoke_chain_loads; /* all in the arena of the kernel */
 
-yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_loads *out);
-void        yoke_chain_loads_destroy(yoke_chain_loads *loads);
+yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
+                                    yoke_chain_loads *out);
 double      yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool        yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. */
@@ -64,6 +64,7 @@ typedef struct yoke_chain_input {
 } yoke_chain_input;
 
 struct yoke_chain_kernel {
+  yoke_arena         arena;
   int                n;
   yoke_chain_law     law;
   bool               uniform_elements; /* elements 1 .. n-1 are equal: `inner`; elements 0 and n are `ends` anyway */

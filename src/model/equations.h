@@ -51,6 +51,7 @@ typedef enum yoke_component {
 } yoke_component;
 
 typedef struct yoke_dae {
+  yoke_arena    arena;
   yoke_dae_form form;
   int           nx;
   int           i_v, i_a, i_lambda, i_mu, i_nu; /* where the parts of x start (q at 0); -1: part is absent */

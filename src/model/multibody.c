@@ -16,30 +16,8 @@ static void mb_destroy(void *self) {
   for (int c = 0; mb->chains != NULL && c < mb->n_chains; ++c) yoke_chain_kernel_destroy(&mb->chains[c].kernel);
   yoke_pattern_destroy(&mb->G_pattern);
   yoke_block_ldl_destroy(&mb->ldl);
-  free(mb->integral);
-  free(mb->nodes);
-  free(mb->joints);
-  free(mb->guided);
-  free(mb->forces);
-  free(mb->driven);
-  free(mb->loads);
-  free(mb->inputs);
-  free(mb->ghosts);
-  free(mb->ports);
-  free(mb->chains);
-  free(mb->couplings);
-  free(mb->variables);
-  free(mb->body_q);
-  free(mb->body_v);
-  free(mb->body_node);
-  free(mb->frame_node);
-  free(mb->row_joint);
-  free(mb->retired);
-  free(mb->connection_joint);
-  free(mb->connection_force);
-  free(mb->G_slot);
-  free(mb->diagonal_at);
   yoke_switches_clear(&mb->switches);
+  yoke_arena_free(&mb->arena);
   free(mb);
 }
 
@@ -143,8 +121,8 @@ static yoke_status chain_nodes(yoke_multibody *mb, yoke_context *ctx, int b, mb_
 
 /* Invariant 4. Which inputs move them is set with the inputs. */
 static yoke_status build_ghosts(yoke_multibody *mb, yoke_context *ctx) {
-  mb->ghosts = yoke_allocate((size_t)mb->model->n_ghosts + 1, sizeof *mb->ghosts);
-  if (mb->ghosts == NULL) return yoke_out_of_memory(ctx, "%d ghosts", mb->model->n_ghosts);
+  mb->ghosts = yoke_arena_take(&mb->arena, (size_t)mb->model->n_ghosts + 1, sizeof *mb->ghosts);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d ghosts", mb->model->n_ghosts));
   mb->n_ghosts = mb->model->n_ghosts;
   for (int g = 0; g < mb->n_ghosts; ++g) {
     const yoke_ghost *given         = &mb->model->ghosts[g];
@@ -161,16 +139,13 @@ static yoke_status build_ghosts(yoke_multibody *mb, yoke_context *ctx) {
 static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
   const yoke_model *model  = mb->model;
   const size_t      bodies = (size_t)model->n_bodies + 1, frames = (size_t)model->n_frames + 1;
-  mb->nodes      = yoke_allocate(bodies + frames + (size_t)model->n_ghosts, sizeof *mb->nodes);
-  mb->body_q     = yoke_allocate(bodies, sizeof *mb->body_q);
-  mb->body_v     = yoke_allocate(bodies, sizeof *mb->body_v);
-  mb->body_node  = yoke_allocate(bodies, sizeof *mb->body_node);
-  mb->frame_node = yoke_allocate(frames, sizeof *mb->frame_node);
-  mb->chains     = yoke_allocate(bodies, sizeof *mb->chains);
-  if (mb->nodes == NULL || mb->body_q == NULL || mb->body_v == NULL || mb->body_node == NULL ||
-      mb->frame_node == NULL || mb->chains == NULL) {
-    return yoke_out_of_memory(ctx, "%d bodies", model->n_bodies);
-  }
+  mb->nodes      = yoke_arena_take(&mb->arena, bodies + frames + (size_t)model->n_ghosts, sizeof *mb->nodes);
+  mb->body_q     = yoke_arena_take(&mb->arena, bodies, sizeof *mb->body_q);
+  mb->body_v     = yoke_arena_take(&mb->arena, bodies, sizeof *mb->body_v);
+  mb->body_node  = yoke_arena_take(&mb->arena, bodies, sizeof *mb->body_node);
+  mb->frame_node = yoke_arena_take(&mb->arena, frames, sizeof *mb->frame_node);
+  mb->chains     = yoke_arena_take(&mb->arena, bodies, sizeof *mb->chains);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d bodies", model->n_bodies));
   for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
   int at = 1; /* node 0 is the ground */
   for (int b = 0; b < model->n_bodies; ++b) {
@@ -360,16 +335,13 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
                                      const yoke_pose *guess) {
   const yoke_model *model = mb->model;
   const size_t      n     = (size_t)model->n_connections + 1;
-  mb->joints              = yoke_allocate(n, sizeof *mb->joints);
-  mb->forces              = yoke_allocate(n, sizeof *mb->forces);
-  mb->driven              = yoke_allocate(n, sizeof *mb->driven);
-  mb->guided              = yoke_allocate(n, sizeof *mb->guided);
-  mb->connection_joint    = yoke_allocate(n, sizeof *mb->connection_joint);
-  mb->connection_force    = yoke_allocate(n, sizeof *mb->connection_force);
-  if (mb->joints == NULL || mb->forces == NULL || mb->driven == NULL || mb->guided == NULL ||
-      mb->connection_joint == NULL || mb->connection_force == NULL) {
-    return yoke_out_of_memory(ctx, "%d connections", model->n_connections);
-  }
+  mb->joints              = yoke_arena_take(&mb->arena, n, sizeof *mb->joints);
+  mb->forces              = yoke_arena_take(&mb->arena, n, sizeof *mb->forces);
+  mb->driven              = yoke_arena_take(&mb->arena, n, sizeof *mb->driven);
+  mb->guided              = yoke_arena_take(&mb->arena, n, sizeof *mb->guided);
+  mb->connection_joint    = yoke_arena_take(&mb->arena, n, sizeof *mb->connection_joint);
+  mb->connection_force    = yoke_arena_take(&mb->arena, n, sizeof *mb->connection_force);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d connections", model->n_connections));
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
     mb->connection_joint[c] = mb->connection_force[c] = -1;
@@ -388,9 +360,9 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   for (int c = 0; c < model->n_connections; ++c) { /* behind all others */
     if (mb_is_guided(options, c)) YOKE_TRY(mb_build_guided(mb, ctx, c, options));
   }
-  mb->row_joint = yoke_allocate((size_t)mb->n_rows + 1, sizeof *mb->row_joint);
-  mb->retired   = yoke_allocate((size_t)mb->n_rows + 1, sizeof *mb->retired);
-  if (mb->row_joint == NULL || mb->retired == NULL) return yoke_out_of_memory(ctx, "%d constraint rows", mb->n_rows);
+  mb->row_joint = yoke_arena_take(&mb->arena, (size_t)mb->n_rows + 1, sizeof *mb->row_joint);
+  mb->retired   = yoke_arena_take(&mb->arena, (size_t)mb->n_rows + 1, sizeof *mb->retired);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d constraint rows", mb->n_rows));
   for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
     for (int i = 0; i < mb->joints[j].n; ++i) mb->row_joint[mb->joints[j].g0 + i] = j;
   }
@@ -421,13 +393,11 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
 
 static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   const yoke_model *model = mb->model;
-  mb->loads               = yoke_allocate((size_t)model->n_loads + 1, sizeof *mb->loads);
-  mb->inputs              = yoke_allocate((size_t)options->n_inputs + 1, sizeof *mb->inputs);
-  mb->variables           = yoke_allocate((size_t)model->n_variables + 1, sizeof *mb->variables);
-  mb->integral            = yoke_allocate((size_t)options->n_integrals + 1, sizeof *mb->integral);
-  if (mb->loads == NULL || mb->inputs == NULL || mb->variables == NULL || mb->integral == NULL) {
-    return yoke_out_of_memory(ctx, "%d loads", model->n_loads);
-  }
+  mb->loads               = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
+  mb->inputs              = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
+  mb->variables           = yoke_arena_take(&mb->arena, (size_t)model->n_variables + 1, sizeof *mb->variables);
+  mb->integral            = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d loads", model->n_loads));
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load  *load  = &model->loads[i];
     const yoke_frame *frame = &model->frames[load->frame];
@@ -455,14 +425,14 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
 
 /* ---- structure of G and of G M^-1 G^T ---- */
 
-static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx) {
-  const size_t most  = 12 * (size_t)mb->ng + 1;
-  int         *row   = yoke_allocate(most, sizeof *row);
-  int         *col   = yoke_allocate(most, sizeof *col);
-  mb->G_slot         = yoke_allocate(most, sizeof *mb->G_slot);
-  yoke_status status = row == NULL || col == NULL || mb->G_slot == NULL ? YOKE_E_MEMORY : YOKE_OK;
-  int         n      = 0;
-  for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) {
+static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch) {
+  const size_t most = 12 * (size_t)mb->ng + 1;
+  int         *row  = yoke_arena_take(scratch, most, sizeof *row);
+  int         *col  = yoke_arena_take(scratch, most, sizeof *col);
+  int          n    = 0;
+  mb->G_slot        = yoke_arena_take(&mb->arena, most, sizeof *mb->G_slot);
+  if (scratch->has_failed || mb->arena.has_failed) return yoke_out_of_memory(ctx, "%d constraint rows", mb->ng);
+  for (int j = 0; j < mb->n_joints; ++j) {
     for (int i = 0; i < mb->joints[j].n; ++i) {
       for (int side = 0; side < 2; ++side) {
         const mb_node *node = &mb->nodes[mb->joints[j].link.node[side]];
@@ -473,19 +443,15 @@ static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx) {
       }
     }
   }
-  if (status == YOKE_OK) status = yoke_pattern_create(ctx, mb->ng, mb->nv, n, row, col, mb->G_slot, &mb->G_pattern);
-  free(row);
-  free(col);
-  return status;
+  return yoke_pattern_create(ctx, mb->ng, mb->nv, n, row, col, mb->G_slot, &mb->G_pattern);
 }
 
 /* Joints by node: list[start[node] ...] of 2 joint + side. */
-static yoke_status joints_by_node(const yoke_multibody *mb, int **start_out, int **list_out) {
-  int *start = yoke_allocate((size_t)mb->n_nodes + 2, sizeof *start);
-  int *list  = yoke_allocate(2 * (size_t)mb->n_joints + 1, sizeof *list);
-  *start_out = start;
-  *list_out  = list;
-  if (start == NULL || list == NULL) return YOKE_E_MEMORY;
+static yoke_status joints_by_node(const yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int **start_out,
+                                  int **list_out) {
+  int *start = *start_out = yoke_arena_take(scratch, (size_t)mb->n_nodes + 2, sizeof *start);
+  int *list = *list_out = yoke_arena_take(scratch, 2 * (size_t)mb->n_joints + 1, sizeof *list);
+  YOKE_TRY(yoke_arena_check(scratch, ctx, "the structure of %d joints", mb->n_joints));
   for (int j = 0; j < mb->n_joints; ++j) {
     for (int side = 0; side < 2; ++side) ++start[mb->joints[j].link.node[side] + 2];
   }
@@ -496,24 +462,23 @@ static yoke_status joints_by_node(const yoke_multibody *mb, int **start_out, int
   return YOKE_OK;
 }
 
-static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const int *start, const int *list) {
+static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, const int *start,
+                                   const int *list) {
   size_t n = 0;
   for (int node = 1; node < mb->n_nodes; ++node) {
     const size_t d = (size_t)(start[node + 1] - start[node]);
     n += d * (d - (d > 0)) / 2;
   }
   if (n > 500000000u) return yoke_fail(ctx, YOKE_E_MEMORY, "%zu pairs of joints share bodies: too many", n);
-  int *a             = yoke_allocate(n + 1, sizeof *a);
-  int *b             = yoke_allocate(n + 1, sizeof *b);
-  int *size          = yoke_allocate((size_t)mb->n_joints + 1, sizeof *size);
-  mb->couplings      = yoke_allocate(n + 1, sizeof *mb->couplings);
-  mb->diagonal_at    = yoke_allocate((size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
-  yoke_status status = YOKE_OK;
-  if (a == NULL || b == NULL || size == NULL || mb->couplings == NULL || mb->diagonal_at == NULL) {
-    status = yoke_out_of_memory(ctx, "the structure of %d joints", mb->n_joints);
-  }
+  int *a          = yoke_arena_take(scratch, n + 1, sizeof *a);
+  int *b          = yoke_arena_take(scratch, n + 1, sizeof *b);
+  int *size       = yoke_arena_take(scratch, (size_t)mb->n_joints + 1, sizeof *size);
+  mb->couplings   = yoke_arena_take(&mb->arena, n + 1, sizeof *mb->couplings);
+  mb->diagonal_at = yoke_arena_take(&mb->arena, (size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
+  if (scratch->has_failed || mb->arena.has_failed)
+    return yoke_out_of_memory(ctx, "the structure of %d joints", mb->n_joints);
   int e = 0;
-  for (int node = 1; status == YOKE_OK && node < mb->n_nodes; ++node) {
+  for (int node = 1; node < mb->n_nodes; ++node) {
     for (int i = start[node]; i < start[node + 1]; ++i) {
       for (int k = start[node]; k < i; ++k, ++e) {
         mb->couplings[e] =
@@ -524,9 +489,9 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const 
     }
   }
   mb->n_couplings = e;
-  for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) size[j] = mb->joints[j].n;
-  if (status == YOKE_OK) status = yoke_block_ldl_create(ctx, mb->n_joints, size, e, a, b, &mb->ldl);
-  for (int i = 0; status == YOKE_OK && i < e; ++i) {
+  for (int j = 0; j < mb->n_joints; ++j) size[j] = mb->joints[j].n;
+  YOKE_TRY(yoke_block_ldl_create(ctx, mb->n_joints, size, e, a, b, &mb->ldl));
+  for (int i = 0; i < e; ++i) {
     mb_coupling *c = &mb->couplings[i];
     int          row_joint;
     c->at = yoke_block_ldl_edge(mb->ldl, i, &row_joint);
@@ -535,21 +500,15 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, const 
       *c = (mb_coupling){.a = old.b, .b = old.a, .side_a = old.side_b, .side_b = old.side_a, .at = old.at};
     }
   }
-  for (int j = 0; status == YOKE_OK && j < mb->n_joints; ++j) mb->diagonal_at[j] = yoke_block_ldl_diagonal(mb->ldl, j);
-  free(a);
-  free(b);
-  free(size);
-  return status;
+  for (int j = 0; j < mb->n_joints; ++j) mb->diagonal_at[j] = yoke_block_ldl_diagonal(mb->ldl, j);
+  return YOKE_OK;
 }
 
-static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx) {
+static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch) {
   int *start = NULL, *list = NULL;
-  YOKE_TRY(build_G(mb, ctx));
-  yoke_status status = joints_by_node(mb, &start, &list);
-  if (status == YOKE_OK) status = build_couplings(mb, ctx, start, list);
-  free(start);
-  free(list);
-  return status;
+  YOKE_TRY(build_G(mb, ctx, scratch));
+  YOKE_TRY(joints_by_node(mb, ctx, scratch, &start, &list));
+  return build_couplings(mb, ctx, scratch, start, list);
 }
 
 /* ---- creation ---- */
@@ -672,8 +631,8 @@ static yoke_status set_image(const yoke_multibody *mb, yoke_context *ctx, const 
 }
 
 static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
-  mb->ports = yoke_allocate((size_t)options->n_ports + 1, sizeof *mb->ports);
-  if (mb->ports == NULL) return yoke_out_of_memory(ctx, "%d ports", options->n_ports);
+  mb->ports = yoke_arena_take(&mb->arena, (size_t)options->n_ports + 1, sizeof *mb->ports);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d ports", options->n_ports));
   for (int k = 0; k < options->n_ports; ++k) {
     mb_port *port = &mb->ports[k];
     YOKE_TRY(build_port(mb, ctx, options->port_frame[k], port));
@@ -693,14 +652,15 @@ static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, con
   for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
   mb->is_chain_alone = true;
   mb->n_nodes        = 1;
-  mb->body_q         = yoke_allocate(1, sizeof *mb->body_q);
-  mb->body_v         = yoke_allocate(1, sizeof *mb->body_v);
-  mb->nodes          = yoke_allocate(1, sizeof *mb->nodes);
+  mb->body_q         = yoke_arena_take(&mb->arena, 1, sizeof *mb->body_q);
+  mb->body_v         = yoke_arena_take(&mb->arena, 1, sizeof *mb->body_v);
+  mb->nodes          = yoke_arena_take(&mb->arena, 1, sizeof *mb->nodes);
   mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
-  if (mb->body_q == NULL || mb->body_v == NULL || mb->nodes == NULL) {
-    return yoke_out_of_memory(ctx, "model '%s'", model->name);
-  }
-  YOKE_TRY(build_G(mb, ctx));
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "model '%s'", model->name));
+  yoke_arena        scratch = {0};
+  const yoke_status status  = build_G(mb, ctx, &scratch);
+  yoke_arena_free(&scratch);
+  YOKE_TRY(status);
   YOKE_TRY(build_ports(mb, ctx, options));
   YOKE_TRY(mb_chain_equations_create(ctx, model, options->n_inputs, options->inputs, equations));
   equations->owner   = mb;
@@ -772,33 +732,30 @@ static yoke_status check_options(yoke_context *ctx, const yoke_model *model, con
 }
 
 /* Poses of the initial guess, for lengths that the user left open. */
-static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke_pose **out) {
-  double *q          = yoke_allocate((size_t)mb->nq_states + 1, sizeof *q);
-  double *v          = yoke_allocate((size_t)mb->nv + 1, sizeof *v);
-  *out               = yoke_allocate((size_t)mb->n_nodes + (size_t)mb->n_ghosts, sizeof **out);
-  yoke_status status = YOKE_OK;
-  if (q == NULL || v == NULL || *out == NULL) {
-    status = yoke_out_of_memory(ctx, "%d bodies", mb->n_nodes);
-  } else {
-    const mb_work w = {.pose = *out};
-    yoke_multibody_initial_guess(mb, q, v);
-    mb_poses(mb, &w, q, v, false);
-    mb_ghost_poses(mb, &w, NULL);
-  }
-  free(q);
-  free(v);
-  return status;
+static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, yoke_pose **out) {
+  *out              = yoke_arena_take(scratch, (size_t)mb->n_nodes + (size_t)mb->n_ghosts, sizeof **out);
+  const size_t mark = yoke_arena_mark(scratch);
+  double      *q    = yoke_arena_take(scratch, (size_t)mb->nq_states, sizeof *q);
+  double      *v    = yoke_arena_take(scratch, (size_t)mb->nv, sizeof *v);
+  YOKE_TRY(yoke_arena_check(scratch, ctx, "%d bodies", mb->n_nodes));
+  const mb_work w = {.pose = *out};
+  yoke_multibody_initial_guess(mb, q, v);
+  mb_poses(mb, &w, q, v, false);
+  mb_ghost_poses(mb, &w, NULL);
+  yoke_arena_release(scratch, mark);
+  return YOKE_OK;
 }
 
 static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   YOKE_TRY(build_nodes(mb, ctx));
-  mb->nq             = mb->nq_states; /* the guess has no quadratures yet */
-  yoke_pose  *guess  = NULL;
-  yoke_status status = guess_poses(mb, ctx, &guess);
+  mb->nq              = mb->nq_states; /* the guess has no quadratures yet */
+  yoke_arena  scratch = {0};
+  yoke_pose  *guess   = NULL;
+  yoke_status status  = guess_poses(mb, ctx, &scratch, &guess);
   if (status == YOKE_OK) status = build_connections(mb, ctx, options, guess);
-  free(guess);
   if (status == YOKE_OK) status = build_loads(mb, ctx, options);
-  if (status == YOKE_OK) status = build_structure(mb, ctx);
+  if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch);
+  yoke_arena_free(&scratch);
   if (status == YOKE_OK) status = build_ports(mb, ctx, options);
   mb->has_energy = options->energy;
   mb->nq         = mb->nq_states + mb->n_port_integrals + options->n_integrals + (options->energy ? 2 : 0);

@@ -10,14 +10,13 @@ enum { MOST_STAGES = 16 }; /* passed on in one sweep */
 
 typedef struct scaled_chain {
   yoke_equations inner;
-  double        *factor; /* [nu] */
+  double         factor[]; /* [nu] */
 } scaled_chain;
 
 static void scaled_destroy(void *self) {
   scaled_chain *chain = self;
   if (chain == NULL) return;
   yoke_equations_destroy(&chain->inner);
-  free(chain->factor);
   free(chain);
 }
 
@@ -105,16 +104,12 @@ static const yoke_equations_ops scaled_ops = {
 
 /* Wraps `out`, which it takes. */
 static yoke_status wrap(yoke_context *ctx, int n_inputs, const yoke_input *inputs, yoke_equations *out) {
-  scaled_chain *chain = yoke_allocate(1, sizeof *chain);
-  if (chain != NULL) {
-    chain->inner  = *out;
-    chain->factor = yoke_allocate((size_t)n_inputs, sizeof *chain->factor);
-  }
-  if (chain == NULL || chain->factor == NULL) {
-    if (chain != NULL) free(chain);
+  scaled_chain *chain = yoke_allocate(1, sizeof *chain + (size_t)n_inputs * sizeof chain->factor[0]);
+  if (chain == NULL) {
     yoke_equations_destroy(out);
     return yoke_out_of_memory(ctx, "%d inputs", n_inputs);
   }
+  chain->inner = *out;
   for (int i = 0; i < n_inputs; ++i) chain->factor[i] = inputs[i].factor;
   out->ops       = &scaled_ops;
   out->self      = chain;

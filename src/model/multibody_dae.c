@@ -34,18 +34,16 @@ typedef struct sink {
   bool       full;  /* recording: every number counts as used */
   bool       again; /* recording another state: only `used` changes */
   int        n, capacity;
+  size_t     room[3]; /* of row, col, used */
   bool       failed;
 } sink;
 
 static void grow(sink *s) {
-  const int capacity = s->capacity < INT_MAX / 2 ? 2 * s->capacity + 1024 : INT_MAX;
-  int      *row      = realloc(s->row, (size_t)capacity * sizeof *row);
-  if (row != NULL) s->row = row;
-  int *col = realloc(s->col, (size_t)capacity * sizeof *col);
-  if (col != NULL) s->col = col;
-  uint8_t *used = realloc(s->used, (size_t)capacity);
-  if (used != NULL) s->used = used;
-  s->failed   = s->failed || row == NULL || col == NULL || used == NULL || s->n == INT_MAX;
+  const int    capacity = s->capacity < INT_MAX / 2 ? 2 * s->capacity + 1024 : INT_MAX;
+  const size_t needed   = (size_t)capacity;
+  s->failed             = s->failed || s->n == INT_MAX || !yoke_grow(&s->row, &s->room[0], needed, sizeof *s->row) ||
+              !yoke_grow(&s->col, &s->room[1], needed, sizeof *s->col) ||
+              !yoke_grow(&s->used, &s->room[2], needed, sizeof *s->used);
   s->capacity = s->failed ? s->capacity : capacity;
 }
 
@@ -722,8 +720,8 @@ static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_wo
   dae->base           = *parts;
   dae->n_slots        = out->n;
   *result             = dae;
-  dae->base.component = yoke_allocate((size_t)parts->nx + 1, sizeof *dae->base.component);
-  if (dae->base.component == NULL) return YOKE_E_MEMORY;
+  dae->base.component = yoke_arena_take(&dae->base.arena, (size_t)parts->nx + 1, sizeof *dae->base.component);
+  if (dae->base.arena.has_failed) return YOKE_E_MEMORY;
   for (int i = 0; i < parts->nx; ++i) dae->base.component[i] = component_at(mb, parts, i);
   const int n_used = keep_used(out, dae->slot);
   int      *where  = yoke_allocate((size_t)n_used + 1, sizeof *where);
@@ -733,9 +731,9 @@ static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_wo
   for (int k = 0; status == YOKE_OK && k < out->n; ++k) dae->slot[k] = dae->slot[k] >= 0 ? where[dae->slot[k]] : -1;
   free(where);
   if (status != YOKE_OK) return status;
-  dae->base.E = yoke_allocate((size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.E);
-  dae->base.R = yoke_allocate((size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.R);
-  if (dae->base.E == NULL || dae->base.R == NULL) return YOKE_E_MEMORY;
+  dae->base.E = yoke_arena_take(&dae->base.arena, (size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.E);
+  dae->base.R = yoke_arena_take(&dae->base.arena, (size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.R);
+  if (dae->base.arena.has_failed) return YOKE_E_MEMORY;
   set_E(mb, &dae->base);
   yoke_multibody_initial_guess(mb, state, state + parts->i_v);
   set_R(mb, w, state, &dae->base);
@@ -750,22 +748,22 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
   sink                  s = {0};
   *out                    = NULL;
   set_parts(mb, mb->n_guided > 0 ? YOKE_DAE_INDEX1 : form, &parts);
-  void       *block  = yoke_allocate(1, mb_work_size(mb));
-  double     *state  = yoke_allocate((size_t)parts.nx + 1, sizeof *state);
-  yoke_status status = YOKE_E_MEMORY;
-  if (block != NULL && state != NULL) {
+  yoke_arena  scratch = {0};
+  void       *block   = yoke_arena_take(&scratch, 1, mb_work_size(mb));
+  double     *state   = yoke_arena_take(&scratch, (size_t)parts.nx + 1, sizeof *state);
+  yoke_status status  = YOKE_E_MEMORY;
+  if (!scratch.has_failed) {
     mb_work_carve(mb, block, &w);
     status = record(mb, &parts, &w, state, &s, &dae);
   }
   free(s.row);
   free(s.col);
   free(s.used);
-  free(block);
-  free(state);
+  yoke_arena_free(&scratch);
   if (status != YOKE_OK) {
     yoke_dae *base = dae != NULL ? &dae->base : NULL;
     yoke_dae_destroy(&base);
-    return yoke_fail(ctx, status, "no memory for the Jacobian of %d unknowns", parts.nx);
+    return yoke_out_of_memory(ctx, "the Jacobian of %d unknowns", parts.nx);
   }
   *out = &dae->base;
   return YOKE_OK;

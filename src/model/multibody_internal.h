@@ -115,6 +115,7 @@ typedef struct mb_variable {
 } mb_variable;
 
 struct yoke_multibody {
+  yoke_arena        arena;
   const yoke_model *model;
   double            alpha, beta;
   bool              has_energy;

@@ -76,15 +76,17 @@ static bool is_state(const prescribed *p, int i) {
 }
 
 static yoke_status prescribed_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
-  const prescribed *p    = self;
-  const int         nx   = n_of_x(p);
-  yoke_dae         *dae  = yoke_allocate(1, sizeof *dae);
-  const size_t      most = (size_t)nx * (size_t)nx;
-  int              *row = yoke_allocate(most + 1, sizeof *row), *col = yoke_allocate(most + 1, sizeof *col),
-      *slot          = yoke_allocate(most + 1, sizeof *slot);
-  int         n      = 0;
-  yoke_status status = YOKE_E_MEMORY;
-  if (dae != NULL && row != NULL && col != NULL && slot != NULL) {
+  const prescribed *p       = self;
+  const int         nx      = n_of_x(p);
+  yoke_dae         *dae     = yoke_allocate(1, sizeof *dae);
+  const size_t      most    = (size_t)nx * (size_t)nx;
+  yoke_arena        scratch = {0};
+  int              *row     = yoke_arena_take(&scratch, most, sizeof *row);
+  int              *col     = yoke_arena_take(&scratch, most, sizeof *col);
+  int              *slot    = yoke_arena_take(&scratch, most, sizeof *slot);
+  int               n       = 0;
+  yoke_status       status  = YOKE_E_MEMORY;
+  if (dae != NULL && !scratch.has_failed) {
     for (int j = 0; j < nx; ++j) {
       for (int i = 0; i < nx; ++i) {
         if (i != j && !(is_state(p, i) && is_state(p, j))) continue;
@@ -96,10 +98,10 @@ static yoke_status prescribed_dae_create(const void *self, yoke_context *ctx, yo
     status = yoke_pattern_create(ctx, nx, nx, n, row, col, slot, &dae->pattern);
   }
   if (status == YOKE_OK) {
-    dae->component = yoke_allocate((size_t)nx + 1, sizeof *dae->component);
-    dae->E         = yoke_allocate((size_t)dae->pattern->nnz + 1, sizeof *dae->E);
-    dae->R         = yoke_allocate((size_t)dae->pattern->nnz + 1, sizeof *dae->R);
-    if (dae->component == NULL || dae->E == NULL || dae->R == NULL) status = YOKE_E_MEMORY;
+    dae->component = yoke_arena_take(&dae->arena, (size_t)nx + 1, sizeof *dae->component);
+    dae->E         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz + 1, sizeof *dae->E);
+    dae->R         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz + 1, sizeof *dae->R);
+    if (dae->arena.has_failed) status = YOKE_E_MEMORY;
   }
   for (int k = 0; status == YOKE_OK && k < n; ++k) {
     if (row[k] == col[k]) dae->E[slot[k]] = 1.0;
@@ -109,12 +111,10 @@ static yoke_status prescribed_dae_create(const void *self, yoke_context *ctx, yo
                         : is_state(p, i) ? YOKE_COMPONENT_Q
                                          : YOKE_COMPONENT_INTEGRAL;
   }
-  free(row);
-  free(col);
-  free(slot);
+  yoke_arena_free(&scratch);
   if (status != YOKE_OK) {
     yoke_dae_destroy(&dae);
-    return yoke_fail(ctx, status, "no memory for a full Jacobian of %d states", nx);
+    return yoke_out_of_memory(ctx, "a full Jacobian of %d states", nx);
   }
   *out = dae;
   return YOKE_OK;

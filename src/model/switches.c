@@ -8,18 +8,11 @@
 /* ---- building ---- */
 
 bool yoke_switches_add(yoke_switches *s, double first, double period, bool is_smooth) {
-  const bool    repeats  = period > 0.0;
-  yoke_switch **list     = repeats ? &s->periodic : &s->once;
-  int          *n        = repeats ? &s->n_periodic : &s->n_once;
-  int          *capacity = &s->capacity[repeats];
+  const bool    repeats = period > 0.0;
+  yoke_switch **list    = repeats ? &s->periodic : &s->once;
+  int          *n       = repeats ? &s->n_periodic : &s->n_once;
   if (!isfinite(first) || !isfinite(period)) return true; /* never */
-  if (*n == *capacity) {
-    const int    larger = 2 * *capacity + 16;
-    yoke_switch *grown  = realloc(*list, (size_t)larger * sizeof **list);
-    if (grown == NULL) return false;
-    *list     = grown;
-    *capacity = larger;
-  }
+  if (!yoke_grow(list, &s->capacity[repeats], (size_t)*n + 1, sizeof **list)) return false;
   (*list)[(*n)++] = (yoke_switch){.first = first, .period = repeats ? period : 0.0, .is_smooth = is_smooth};
   return true;
 }

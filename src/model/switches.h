@@ -26,7 +26,7 @@ typedef struct yoke_switch {
 
 typedef struct yoke_switches {
   int          n_once, n_periodic; /* both constant after creation */
-  int          capacity[2];
+  size_t       capacity[2];
   yoke_switch *once;     /* [n_once], increasing, no time twice */
   yoke_switch *periodic; /* [n_periodic] */
 } yoke_switches;
