@@ -430,7 +430,7 @@ static int first_mass(const yoke_partition *partition, int part, int body) {
 }
 
 /* The body whose independent velocity carries most kinetic energy in the dominant mode. */
-static void name_body(const yoke_stability *s, yoke_stability_point *out) {
+static yoke_status name_body(const yoke_stability *s, yoke_stability_point *out) {
   double best = 0.0;
   for (int p = 0; p < s->split->n_parts; ++p) {
     const yoke_multibody *mb    = yoke_native_multibody(s->native[p]);
@@ -438,11 +438,9 @@ static void name_body(const yoke_stability *s, yoke_stability_point *out) {
     const int             nv    = yoke_native_equations(s->native[p])->nv;
     const int             from  = yoke_amplification_x_at(s->amplification, p),
               to                = yoke_amplification_x_at(s->amplification, p + 1);
-    double *unit                = yoke_allocate(2 * (size_t)nv + 1, sizeof *unit);
-    if (unit == NULL || mb == NULL) {
-      free(unit);
-      continue;
-    }
+    if (mb == NULL) continue;
+    double *unit = yoke_allocate(2 * (size_t)nv + 1, sizeof *unit);
+    if (unit == NULL) return YOKE_E_MEMORY;
     for (int j = from + (to - from) / 2; j < to; ++j) {
       const int k = freedom_of(s, p, j - from);
       unit[k]     = 1.0;
@@ -463,6 +461,7 @@ static void name_body(const yoke_stability *s, yoke_stability_point *out) {
     }
     free(unit);
   }
+  return YOKE_OK;
 }
 
 /* ---- points ---- */
@@ -478,15 +477,16 @@ yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point 
   yoke_status status = yoke_amplification_matrix(s->amplification, H, s->matrix, quiet);
   yoke_context_destroy(&quiet);
   if (status == YOKE_OK) status = yoke_dominant_mode(out->n, s->matrix, &out->rho, &out->re, &out->im, s->size);
-  if (status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL)
+  if (status == YOKE_OK && out->rho > 0.0) {
+    name_coupling(s, out);
+    status = name_body(s, out);
+  }
+  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the amplification matrix at H = %.6g s", H);
+  if (status == YOKE_E_INTERNAL)
     return yoke_fail(ctx, status, "the amplification matrix at H = %.6g s cannot be computed", H);
   if (status != YOKE_OK) {
     out->rho = out->re = (double)INFINITY;
     return YOKE_OK;
-  }
-  if (out->rho > 0.0) {
-    name_coupling(s, out);
-    name_body(s, out);
   }
   return YOKE_OK;
 }

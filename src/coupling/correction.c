@@ -67,6 +67,7 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
   }
   for (int set = 0; set < g->n_sets; ++set) {
     const yoke_status status = yoke_factor_make(g->linear, g->J + (size_t)set * nnz, NULL, &g->factor[set]);
+    if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling conditions", g->n_c);
     if (status != YOKE_OK) return status == YOKE_SINGULAR ? singular(g, ctx) : status;
   }
   return YOKE_OK;

@@ -79,7 +79,8 @@ typedef struct graph_subsystem {
 } graph_subsystem;
 
 typedef struct graph_task {
-  int subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
+  int         subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
+  yoke_status status;            /* of its last run */
 } graph_task;
 
 enum { GRAPH_COMPARISON = -2 };

@@ -1,6 +1,8 @@
 /* One pass of a graph: inputs from node values, all integrations of the macro step, conditions. */
 #include "coupling/comparison.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,17 +135,17 @@ static double perturbation(const graph_channel *channel) {
 }
 
 static void run_task(void *user, int index, int worker) {
-  yoke_graph       *g    = user;
-  const graph_task *task = &g->tasks[index];
-  graph_subsystem  *s    = &g->subsystems[task->subsystem];
-  const bool        main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
-  const bool        repeats = s->trial != NULL;
-  void             *state   = !repeats ? s->accepted : main ? s->trial : compares ? s->compared : s->variant[worker];
-  double           *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
-  yoke_context     *ctx     = main ? s->ctx : g->worker_ctx[worker];
-  double            times[GRAPH_MAX_BREAKS + 2];
-  yoke_signal       signal;
-  const double      size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
+  yoke_graph      *g    = user;
+  graph_task      *task = &g->tasks[index];
+  graph_subsystem *s    = &g->subsystems[task->subsystem];
+  const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
+  const bool       repeats = s->trial != NULL;
+  void            *state   = !repeats ? s->accepted : main ? s->trial : compares ? s->compared : s->variant[worker];
+  double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
+  yoke_context    *ctx     = main ? s->ctx : g->worker_ctx[worker];
+  double           times[GRAPH_MAX_BREAKS + 2];
+  yoke_signal      signal;
+  const double     size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
   if (repeats)
@@ -152,6 +154,7 @@ static void run_task(void *user, int index, int worker) {
     s->is_ahead = true;
   yoke_status status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, g->past_t[0], g->H, ctx);
   if (status == YOKE_OK) status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, y);
+  task->status = status;
   if (main) {
     s->status = status;
     return;
@@ -196,6 +199,15 @@ static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Of integrations beside the main ones only a lack of memory ends the pass; all else shows in what they give. */
+static yoke_status check_memory(const yoke_graph *g, yoke_context *ctx) {
+  for (int k = 0; k < g->n_tasks; ++k) {
+    if (g->tasks[k].status == YOKE_E_MEMORY)
+      return yoke_out_of_memory(ctx, "a step of subsystem '%s'", g->subsystems[g->tasks[k].subsystem].subsystem->name);
+  }
+  return YOKE_OK;
+}
+
 /* Outputs of the predicted inputs, for the error estimate. */
 static void keep_predicted(yoke_graph *g) {
   for (int i = 0; i < g->n_subsystems; ++i) {
@@ -205,36 +217,38 @@ static void keep_predicted(yoke_graph *g) {
 }
 
 yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics) {
-  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[i] = (graph_task){i, GRAPH_COMPARISON};
+  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[i] = (graph_task){.subsystem = i, .column = GRAPH_COMPARISON};
   g->n_tasks = g->n_subsystems;
   statistics->integrations += g->n_tasks;
   yoke_exec_run(g->exec, g->n_tasks, run_task, g);
-  return YOKE_OK;
+  return check_memory(g, NULL);
 }
 
 yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool analytic = g->settings.jacobian == YOKE_JACOBIAN_ANALYTIC;
   g->n_tasks          = 0;
-  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[g->n_tasks++] = (graph_task){i, -1};
+  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[g->n_tasks++] = (graph_task){.subsystem = i, .column = -1};
   for (int i = 0; with_columns && !analytic && i < g->n_subsystems; ++i) {
-    for (int c = 0; c < g->subsystems[i].n_columns; ++c) g->tasks[g->n_tasks++] = (graph_task){i, c};
+    for (int c = 0; c < g->subsystems[i].n_columns; ++c)
+      g->tasks[g->n_tasks++] = (graph_task){.subsystem = i, .column = c};
   }
   const bool is_first = g->n_passes++ == 0;
   if (is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END)) {
     g->is_compared = graph_compare_ahead(g);
     for (int i = 0; g->is_compared && i < g->n_subsystems; ++i)
-      g->tasks[g->n_tasks++] = (graph_task){i, GRAPH_COMPARISON};
+      g->tasks[g->n_tasks++] = (graph_task){.subsystem = i, .column = GRAPH_COMPARISON};
   }
   statistics->integrations += g->n_tasks;
   yoke_exec_run(g->exec, g->n_tasks, run_task, g);
   YOKE_TRY(pass_status(g, ctx));
+  YOKE_TRY(check_memory(g, ctx));
   if (is_first && g->is_controlled) keep_predicted(g);
   if (!with_columns) return YOKE_OK;
   return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
 }
 
 yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx) {
-  g->tasks[0] = (graph_task){subsystem, -1};
+  g->tasks[0] = (graph_task){.subsystem = subsystem, .column = -1};
   g->n_tasks  = 1;
   ++statistics->integrations;
   yoke_exec_run(g->exec, 1, run_task, g);

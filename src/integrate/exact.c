@@ -27,12 +27,13 @@ enum {
 };
 
 typedef struct exact_self {
-  int     n;            /* nq + nv */
-  double *A, *B, *b;    /* [n, n], [n, nu], [n] */
-  double  input_scale;  /* B and b are divided, w multiplied by it: keeps large B from causing needless squarings */
-  double  natural_step; /* resolves the fastest motion, for the location of events [s] */
-  size_t  work, u, x_new, z, qdot, a, lambda, matrices, pivots; /* scratch */
-  size_t  x0, w0, power;                                        /* own part of the state; power: [n, N] */
+  yoke_arena arena;        /* of A, B, b */
+  int        n;            /* nq + nv */
+  double    *A, *B, *b;    /* [n, n], [n, nu], [n] */
+  double     input_scale;  /* B and b are divided, w multiplied by it: keeps large B from causing needless squarings */
+  double     natural_step; /* resolves the fastest motion, for the location of events [s] */
+  size_t     work, u, x_new, z, qdot, a, lambda, matrices, pivots; /* scratch */
+  size_t     x0, w0, power;                                        /* own part of the state; power: [n, N] */
 } exact_self;
 
 typedef struct exact_own {
@@ -203,9 +204,7 @@ static void apply(const exact_self *self, int N, const double *P, const double *
 static void destroy(yoke_integrator *integrator) {
   exact_self *self = integrator->self;
   if (self == NULL) return;
-  free(self->A);
-  free(self->B);
-  free(self->b);
+  yoke_arena_free(&self->arena);
   free(self);
   integrator->self = NULL;
 }
@@ -233,19 +232,17 @@ static void lay_out(exact_self *self, yoke_integrator *integrator) {
 }
 
 static yoke_status read_matrices(yoke_context *ctx, yoke_integrator *integrator, exact_self *self) {
-  const yoke_equations *e    = integrator->equations;
-  const size_t          n    = (size_t)self->n;
-  void                 *work = yoke_allocate(1, e->work_size + 1);
-  double               *A2   = e->n_events > 0 ? yoke_allocate(n * n + 1, sizeof *A2) : NULL;
-  self->A                    = yoke_allocate(n * n + 1, sizeof *self->A);
-  self->B                    = yoke_allocate(n * (size_t)e->nu + 1, sizeof *self->B);
-  self->b                    = yoke_allocate(n + 1, sizeof *self->b);
-  yoke_status status         = YOKE_OK;
-  if (work == NULL || (e->n_events > 0 && A2 == NULL) || self->A == NULL || self->B == NULL || self->b == NULL) {
-    status = yoke_out_of_memory(ctx, "solver 'exact': a system of %d states", self->n);
-  } else if (!e->ops->linear(e->self, work, self->A, self->B, self->b)) {
-    status = yoke_fail(ctx, YOKE_E_UNSUPPORTED, "solver 'exact' needs a linear model; this one is not linear");
-  } else {
+  const yoke_equations *e       = integrator->equations;
+  const size_t          n       = (size_t)self->n;
+  yoke_arena            scratch = {0};
+  void                 *work    = yoke_arena_take(&scratch, 1, e->work_size + 1);
+  double               *A2      = e->n_events > 0 ? yoke_arena_take(&scratch, n * n + 1, sizeof *A2) : NULL;
+  self->A                       = yoke_arena_take(&self->arena, n * n + 1, sizeof *self->A);
+  self->B                       = yoke_arena_take(&self->arena, n * (size_t)e->nu + 1, sizeof *self->B);
+  self->b                       = yoke_arena_take(&self->arena, n + 1, sizeof *self->b);
+  yoke_status status            = scratch.has_failed || self->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK) status = e->ops->linear(e->self, work, self->A, self->B, self->b);
+  if (status == YOKE_OK) {
     const double norm_A = row_norm(self->n, self->n, self->A);
     const double norm_B = row_norm(self->n, e->nu, self->B) + row_norm(self->n, 1, self->b);
     self->input_scale   = norm_A > 0 && norm_B > norm_A ? norm_B / norm_A : 1;
@@ -255,12 +252,14 @@ static yoke_status read_matrices(yoke_context *ctx, yoke_integrator *integrator,
       const double rho = sqrt(row_norm(self->n, self->n, A2)); /* >= spectral radius */
       if (rho > 0) self->natural_step = 0.5 / rho;
     }
-    if (!isfinite(norm_A) || !isfinite(norm_B)) {
+    if (!isfinite(norm_A) || !isfinite(norm_B))
       status = yoke_fail(ctx, YOKE_E_MODEL, "solver 'exact': a coefficient of the linear model is not finite");
-    }
+  } else if (status == YOKE_E_MEMORY) {
+    status = yoke_out_of_memory(ctx, "solver 'exact': a system of %d states", self->n);
+  } else {
+    status = yoke_fail(ctx, YOKE_E_UNSUPPORTED, "solver 'exact' needs a linear model; this one is not linear");
   }
-  free(A2);
-  free(work);
+  yoke_arena_free(&scratch);
   return status;
 }
 
@@ -387,14 +386,15 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
   const yoke_equations *e    = integrator->equations;
   const exact_own      *own  = yoke_integrator_own(integrator, state);
   const int             n = self->n, degree = own->degree_last, N = augmented_size(n, e->nu, degree);
-  const double         *x0 = explicit_at(own, self->x0);
-  double *matrices = yoke_allocate(N_MATRICES * (size_t)N * (size_t)N + (size_t)(n + 1) * (size_t)N, sizeof *matrices);
-  double *z        = yoke_allocate((size_t)N + (size_t)n, sizeof *z);
-  lapack_int *pivots = yoke_allocate((size_t)N, sizeof *pivots);
-  yoke_status status = YOKE_E_MEMORY;
-  if (matrices != NULL && z != NULL && pivots != NULL) {
-    double *power = matrices + N_MATRICES * (size_t)N * (size_t)N;
-    status        = augmented_power(self, e->nu, degree, t - state->t_prev, matrices, pivots, power);
+  const double         *x0       = explicit_at(own, self->x0);
+  yoke_arena            scratch  = {0};
+  double               *matrices = yoke_arena_take(&scratch, N_MATRICES * (size_t)N * (size_t)N, sizeof *matrices);
+  double               *power    = yoke_arena_take(&scratch, (size_t)(n + 1) * (size_t)N, sizeof *power);
+  double               *z        = yoke_arena_take(&scratch, (size_t)N + (size_t)n, sizeof *z);
+  lapack_int           *pivots   = yoke_arena_take(&scratch, (size_t)N, sizeof *pivots);
+  yoke_status           status   = YOKE_E_MEMORY;
+  if (!scratch.has_failed) {
+    status = augmented_power(self, e->nu, degree, t - state->t_prev, matrices, pivots, power);
     memcpy(z, x0, (size_t)n * sizeof *z);
     memcpy(z + n, explicit_at(own, self->w0), (size_t)(N - n) * sizeof *z);
     if (status == YOKE_OK) {
@@ -409,9 +409,7 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
     for (int i = 0; i < e->nq; ++i) q[i] = x0[i] + theta * (q1[i] - x0[i]);
     for (int i = 0; i < e->nv; ++i) v[i] = x0[e->nq + i] + theta * (v1[i] - x0[e->nq + i]);
   }
-  free(matrices);
-  free(z);
-  free(pivots);
+  yoke_arena_free(&scratch);
 }
 
 /* Nothing depends on the past. */

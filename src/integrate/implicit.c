@@ -11,10 +11,10 @@ static bool compress_mass(yoke_implicit *implicit) {
   const yoke_pattern *p   = dae->pattern;
   size_t              n   = 0;
   for (int k = 0; k < p->nnz; ++k) n += dae->E[k] != 0.0;
-  implicit->E_start = yoke_allocate((size_t)dae->nx + 2, sizeof *implicit->E_start);
-  implicit->E_col   = yoke_allocate(n + 1, sizeof *implicit->E_col);
-  implicit->E_value = yoke_allocate(n + 1, sizeof *implicit->E_value);
-  if (implicit->E_start == NULL || implicit->E_col == NULL || implicit->E_value == NULL) return false;
+  implicit->E_start = yoke_arena_take(&implicit->arena, (size_t)dae->nx + 2, sizeof *implicit->E_start);
+  implicit->E_col   = yoke_arena_take(&implicit->arena, n + 1, sizeof *implicit->E_col);
+  implicit->E_value = yoke_arena_take(&implicit->arena, n + 1, sizeof *implicit->E_value);
+  if (implicit->arena.has_failed) return false;
   int *start = implicit->E_start + 1; /* start[i] runs over row i while it is filled */
   for (int k = 0; k < p->nnz; ++k) {
     if (dae->E[k] != 0.0 && p->row[k] + 1 < dae->nx) ++start[p->row[k] + 1];
@@ -34,7 +34,7 @@ static bool compress_mass(yoke_implicit *implicit) {
 /* The diagonal of multipliers holds only the regularisation. */
 static yoke_status create_linear(yoke_context *ctx, yoke_implicit *implicit, yoke_linear_kind kind) {
   uint8_t *is_weak = yoke_allocate((size_t)implicit->nx + 1, sizeof *is_weak);
-  if (is_weak == NULL) return yoke_out_of_memory(ctx, "implicit integrator");
+  if (is_weak == NULL) return yoke_out_of_memory(ctx, "an implicit integrator");
   for (int i = 0; i < implicit->nx; ++i) {
     const yoke_component component = (yoke_component)implicit->dae->component[i];
     is_weak[i] = component == YOKE_COMPONENT_LAMBDA || component == YOKE_COMPONENT_MU || component == YOKE_COMPONENT_NU;
@@ -53,7 +53,7 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
                      equations->ops->kind);
   }
   yoke_implicit *implicit = yoke_allocate(1, sizeof *implicit);
-  if (implicit == NULL) return yoke_out_of_memory(ctx, "implicit integrator");
+  if (implicit == NULL) return yoke_out_of_memory(ctx, "an implicit integrator");
   implicit->equations = equations;
   implicit->nq        = equations->nq;
   implicit->nv        = equations->nv;
@@ -71,7 +71,7 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
       implicit->n_normed += kind <= YOKE_COMPONENT_INTEGRAL;
       if (kind == YOKE_COMPONENT_INTEGRAL || kind == YOKE_COMPONENT_QUADRATURE) implicit->has_quadratures = true;
     }
-    if (status == YOKE_OK && !compress_mass(implicit)) status = yoke_out_of_memory(ctx, "implicit integrator");
+    if (status == YOKE_OK && !compress_mass(implicit)) status = yoke_out_of_memory(ctx, "an implicit integrator");
   }
   if (status == YOKE_OK) status = create_linear(ctx, implicit, options->linear);
   if (status != YOKE_OK) {
@@ -86,9 +86,7 @@ void yoke_implicit_destroy(yoke_implicit **implicit) {
   if (implicit == NULL || *implicit == NULL) return;
   yoke_linear_destroy(&(*implicit)->linear);
   yoke_dae_destroy(&(*implicit)->dae);
-  free((*implicit)->E_start);
-  free((*implicit)->E_col);
-  free((*implicit)->E_value);
+  yoke_arena_free(&(*implicit)->arena);
   free(*implicit);
   *implicit = NULL;
 }

@@ -15,6 +15,7 @@
 
 /* Constant after creation, shared by threads. */
 typedef struct yoke_implicit {
+  yoke_arena            arena;
   const yoke_equations *equations;
   yoke_dae             *dae;
   yoke_linear          *linear;

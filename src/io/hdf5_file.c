@@ -56,6 +56,7 @@ static H5FD_t *file_open(const char *name, unsigned flags, hid_t access, haddr_t
   (void)maxaddr;
   int         *error = error_of(access);
   driver_file *file  = error ? calloc(1, sizeof *file) : NULL;
+  if (!file && error) *error = ENOMEM;
   if (!file) return NULL;
   file->error = error;
   if (open_descriptor(file, name, flags)) return &file->pub;

@@ -3,6 +3,7 @@
 #define YOKE_IO_HDF5_QUIET_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* HDF5 prints its error stack by default: switched off between begin and end, then as the application had it. */
@@ -14,7 +15,7 @@ typedef struct yoke_hdf5_quiet {
 void yoke_hdf5_quiet_begin(yoke_hdf5_quiet *quiet);
 void yoke_hdf5_quiet_end(const yoke_hdf5_quiet *quiet);
 
-/* Why the last HDF5 call failed ("No space left on device"); to be asked before the next HDF5 call. */
-void yoke_hdf5_reason(char *reason, size_t size);
+/* Why the last HDF5 call failed ("No space left on device"); to be asked before the next HDF5 call. true: for lack of memory. */
+bool yoke_hdf5_reason(char *reason, size_t size);
 
 #endif

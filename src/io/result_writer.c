@@ -118,28 +118,33 @@ typedef struct stream {
 } stream;
 
 struct yoke_result_writer {
-  char  *path;
-  hid_t  driver, file; /* < 0: not open */
-  int    n;            /* quantities */
-  int    n_subsystems, n_channels;
-  bool   is_split;
-  stream outputs; /* values (if n > 0), solver tracks, tracks of the subsystems */
-  stream macro;   /* macro tracks, coupling values (if n_channels > 0) */
-  double t_reached;
-  double flushed_at; /* clock [s] */
-  bool   has_failed; /* reported; nothing more is written */
-  int    error;      /* errno of the first write that failed; set by the file driver, see hdf5_file.h */
-  char   reason[200];
+  yoke_arena arena;
+  char      *path;
+  hid_t      driver, file; /* < 0: not open */
+  int        n;            /* quantities */
+  int        n_subsystems, n_channels;
+  bool       is_split;
+  stream     outputs; /* values (if n > 0), solver tracks, tracks of the subsystems */
+  stream     macro;   /* macro tracks, coupling values (if n_channels > 0) */
+  double     t_reached;
+  double     flushed_at; /* clock [s] */
+  bool       has_failed; /* reported; nothing more is written */
+  int        error;      /* errno of the first write that failed; set by the file driver, see hdf5_file.h */
+  char       reason[200];
 };
 
 /* Passes `code` of an HDF5 call through and keeps the reason of the first failure. */
 static int64_t checked(yoke_result_writer *writer, int64_t code) {
-  if (code < 0 && writer->reason[0] == '\0') yoke_hdf5_reason(writer->reason, sizeof writer->reason);
+  if (code < 0 && writer->reason[0] == '\0') {
+    const bool is_out_of_memory = yoke_hdf5_reason(writer->reason, sizeof writer->reason);
+    if (is_out_of_memory && writer->error == 0) writer->error = ENOMEM;
+  }
   return code;
 }
 
 static yoke_status fail_io(yoke_result_writer *writer, yoke_context *ctx) {
   writer->has_failed = true;
+  if (writer->error == ENOMEM) return yoke_out_of_memory(ctx, "the result '%s'", writer->path);
   const char *reason = writer->error == EWOULDBLOCK ? "another run is writing it, or a program has it open"
                        : writer->error              ? strerror(writer->error)
                                                     : writer->reason;
@@ -188,7 +193,7 @@ static bool set_texts(yoke_result_writer *writer, hid_t object, const char *name
   }
   char *block = yoke_allocate((size_t)n, width);
   if (!block) {
-    snprintf(writer->reason, sizeof writer->reason, "out of memory for the names of %d quantities", n);
+    if (writer->error == 0) writer->error = ENOMEM;
     return false;
   }
   for (int i = 0; i < n; ++i) {
@@ -345,37 +350,26 @@ static bool close_file(yoke_result_writer *writer) {
   return writer->reason[0] == '\0' && writer->error == 0;
 }
 
-static void release_stream(stream *s) {
-  for (int k = 0; s->columns && k < s->n; ++k) free(s->columns[k].rows);
-  free(s->columns);
-  free(s->time.rows);
-}
-
 static void destroy(yoke_result_writer **writer) {
   if (!*writer) return;
-  release_stream(&(*writer)->outputs);
-  release_stream(&(*writer)->macro);
-  free((*writer)->path);
+  yoke_arena_free(&(*writer)->arena);
   free(*writer);
   *writer = NULL;
 }
 
-static bool allocate_column(column *c, int capacity, int width) {
+static void allocate_column(yoke_arena *arena, column *c, int capacity, int width) {
   *c      = (column){.dataset = -1, .width = width};
-  c->rows = yoke_allocate((size_t)capacity * (size_t)(width > 0 ? width : 1), sizeof(double));
-  return c->rows != NULL;
+  c->rows = yoke_arena_take(arena, (size_t)capacity * (size_t)(width > 0 ? width : 1), sizeof(double));
 }
 
 /* n columns, of which number `wide` has `width` values; 1000 rows, but no more than 8 MB of them. */
-static bool allocate_stream(stream *s, int n, int wide, int width) {
+static void allocate_stream(yoke_arena *arena, stream *s, int n, int wide, int width) {
   const long rows = (1 << 20) / ((long)n + width);
   s->capacity     = rows > 1000 ? 1000 : rows < 1 ? 1 : (int)rows;
-  s->columns      = yoke_allocate((size_t)n, sizeof *s->columns);
-  if (!s->columns) return false;
-  s->n      = n;
-  bool done = allocate_column(&s->time, s->capacity, 0);
-  for (int k = 0; k < n; ++k) done = allocate_column(&s->columns[k], s->capacity, k == wide ? width : 0) && done;
-  return done;
+  s->columns      = yoke_arena_take(arena, (size_t)n, sizeof *s->columns);
+  s->n            = s->columns ? n : 0;
+  allocate_column(arena, &s->time, s->capacity, 0);
+  for (int k = 0; k < s->n; ++k) allocate_column(arena, &s->columns[k], s->capacity, k == wide ? width : 0);
 }
 
 static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {
@@ -389,18 +383,19 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
     writer->n_subsystems = def->split->n_subsystems;
     writer->n_channels   = def->split->n_channels;
   }
-  writer->path       = yoke_text_copy(def->path);
+  writer->path       = yoke_arena_text(&writer->arena, def->path);
   writer->t_reached  = def->t_start;
   writer->flushed_at = yoke_clock_now();
-  bool done = allocate_stream(&writer->outputs, (def->n > 0 ? 1 : 0) + N_TRACKS + N_PART_TRACKS * writer->n_subsystems,
-                              def->n > 0 ? 0 : -1, def->n);
+  allocate_stream(&writer->arena, &writer->outputs,
+                  (def->n > 0 ? 1 : 0) + N_TRACKS + N_PART_TRACKS * writer->n_subsystems, def->n > 0 ? 0 : -1, def->n);
   if (writer->is_split) {
-    done = allocate_stream(&writer->macro, N_MACRO + (writer->n_channels > 0 ? 1 : 0), N_MACRO, writer->n_channels) &&
-           done;
+    allocate_stream(&writer->arena, &writer->macro, N_MACRO + (writer->n_channels > 0 ? 1 : 0), N_MACRO,
+                    writer->n_channels);
   }
-  if (writer->path && done) return YOKE_OK;
-  destroy(out);
-  return yoke_out_of_memory(ctx, "the result '%s' with %d quantities", def->path, def->n);
+  const yoke_status status =
+      yoke_arena_check(&writer->arena, ctx, "the result '%s' with %d quantities", def->path, def->n);
+  if (status != YOKE_OK) destroy(out);
+  return status;
 }
 
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {

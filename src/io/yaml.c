@@ -445,7 +445,8 @@ yoke_status yoke_yaml_read_text(yoke_context *ctx, yoke_yaml *yaml, const char *
   b->file                 = yoke_yaml_keep_text(yaml, name, strlen(name));
   char         *copy      = NULL;
   size_t        copy_size = 0;
-  yoke_status   status    = b->file == NULL ? YOKE_E_MEMORY : insert_stand_ins(b, text, size, &copy, &copy_size);
+  yoke_status   status    = b->file == NULL ? yoke_out_of_memory(ctx, "reading '%s'", name)
+                                            : insert_stand_ins(b, text, size, &copy, &copy_size);
   yaml_parser_t parser;
   if (status == YOKE_OK && !yaml_parser_initialize(&parser)) status = out_of_memory(b);
   if (status == YOKE_OK) {

@@ -130,7 +130,7 @@ yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_multibod
     }
   }
   free(retired);
-  return status == YOKE_OK ? YOKE_OK : yoke_fail(ctx, status, "no memory to look for couplings that repeat others");
+  return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "the search for couplings that repeat others");
 }
 
 yoke_status yoke_coupling_redundancy_move(const yoke_start *start, const yoke_multibody *mb, void *work, double t,

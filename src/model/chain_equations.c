@@ -249,12 +249,12 @@ static bool is_linear(const yoke_chain_kernel *kernel) {
 }
 
 /* Rows of q: (0, 1). Rows of v: w_i (k_i, -(k_i + k_{i+1}), k_{i+1}) in q and likewise in v, w = 1/m. */
-static bool chain_linear(const void *self, void *work, double *A, double *B, double *b) {
+static yoke_status chain_linear(const void *self, void *work, double *A, double *B, double *b) {
   const chain_equations   *eq     = self;
   const yoke_chain_kernel *kernel = eq->kernel;
   const size_t             n = (size_t)kernel->n, size = 2 * n;
   (void)work;
-  if (!is_linear(kernel)) return false;
+  if (!is_linear(kernel)) return YOKE_E_UNSUPPORTED;
   if (A != NULL) {
     memset(A, 0, size * size * sizeof *A);
     for (size_t i = 0; i < n; ++i) {
@@ -292,7 +292,7 @@ static bool chain_linear(const void *self, void *work, double *A, double *B, dou
           load->amplitude * yoke_chain_shape_value(&kernel->loads.shapes[load->shape], 0.0) / kernel->mass[load->mass];
     }
   }
-  return true;
+  return YOKE_OK;
 }
 
 /* Loads are smooth: no break points, no events. */

@@ -119,9 +119,10 @@ typedef struct yoke_equations_ops {
 
   /* Optional */
   void (*energy)(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
-  /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL. false: not linear. */
-  bool (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,
-                 double *B /* [n, nu] */, double *b /* [n] */);
+  /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL.
+   * YOKE_E_UNSUPPORTED: not linear. */
+  yoke_status (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,
+                        double *B /* [n, nu] */, double *b /* [n] */);
   /* Event functions [n_events] at (t, q, v). */
   void (*events)(const void *self, double t, const double *q, const double *v, double *value);
   /* Time points where the right-hand side is not smooth: the first strictly after t, or +infinity. NULL: none. */

@@ -81,12 +81,12 @@ static void scaled_energy(const void *self, void *work, double t, const double *
   chain->inner.ops->energy(chain->inner.self, work, t, q, v, out);
 }
 
-static bool scaled_linear(const void *self, void *work, double *A, double *B, double *b) {
+static yoke_status scaled_linear(const void *self, void *work, double *A, double *B, double *b) {
   const scaled_chain *chain = self;
   const size_t        n = (size_t)chain->inner.nq + (size_t)chain->inner.nv, nu = (size_t)chain->inner.nu;
-  if (!chain->inner.ops->linear(chain->inner.self, work, A, B, b)) return false;
+  YOKE_TRY(chain->inner.ops->linear(chain->inner.self, work, A, B, b));
   for (size_t i = 0; B != NULL && i < n * nu; ++i) B[i] *= chain->factor[i % nu];
-  return true;
+  return YOKE_OK;
 }
 
 static const yoke_equations_ops scaled_ops = {

@@ -221,32 +221,31 @@ static bool is_linear(const yoke_multibody *mb) {
 }
 
 /* The derivative is affine in (q, v, u), so unit arguments give the columns exactly (up to rounding of the constant part). */
-bool mb_linear(const void *self, void *work, double *A, double *B, double *b) {
+yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b) {
   const yoke_multibody *mb = self;
   const int             nq = mb->nq, nv = mb->nv, n = nq + nv, nu = mb->n_inputs;
-  if (!is_linear(mb)) return false;
-  if (A == NULL && B == NULL && b == NULL) return true;
-  double *x = calloc((size_t)(2 * n + nu) + 1, sizeof *x), *y0 = calloc(2 * (size_t)n + 1, sizeof *y0);
-  bool    done = x != NULL && y0 != NULL;
-  if (done) {
-    double *u = x + n, *y = y0 + n;
-    done = mb_derivative(mb, work, 0.0, x, x + nq, u, y0, y0 + nq, NULL) == YOKE_OK;
-    for (int i = 0; done && b != NULL && i < n; ++i) b[i] = y0[i];
-    for (int c = 0; done && c < n + nu; ++c) {
-      if (c < n ? A == NULL : B == NULL) continue;
-      x[c] = 1.0;
-      done = mb_derivative(mb, work, 0.0, x, x + nq, u, y, y + nq, NULL) == YOKE_OK;
-      x[c] = 0.0;
-      for (int i = 0; i < n; ++i) {
-        if (c < n) {
-          A[(size_t)i * n + c] = y[i] - y0[i];
-        } else {
-          B[(size_t)i * nu + c - n] = y[i] - y0[i];
-        }
+  if (!is_linear(mb)) return YOKE_E_UNSUPPORTED;
+  if (A == NULL && B == NULL && b == NULL) return YOKE_OK;
+  yoke_arena  scratch = {0};
+  double     *x       = yoke_arena_take(&scratch, (size_t)n + (size_t)nu, sizeof *x);
+  double     *y0      = yoke_arena_take(&scratch, (size_t)n, sizeof *y0);
+  double     *y       = yoke_arena_take(&scratch, (size_t)n, sizeof *y);
+  yoke_status status  = scratch.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK) status = mb_derivative(mb, work, 0.0, x, x + nq, x + n, y0, y0 + nq, NULL);
+  for (int i = 0; status == YOKE_OK && b != NULL && i < n; ++i) b[i] = y0[i];
+  for (int c = 0; status == YOKE_OK && c < n + nu; ++c) {
+    if (c < n ? A == NULL : B == NULL) continue;
+    x[c]   = 1.0;
+    status = mb_derivative(mb, work, 0.0, x, x + nq, x + n, y, y + nq, NULL);
+    x[c]   = 0.0;
+    for (int i = 0; i < n; ++i) {
+      if (c < n) {
+        A[(size_t)i * n + c] = y[i] - y0[i];
+      } else {
+        B[(size_t)i * nu + c - n] = y[i] - y0[i];
       }
     }
   }
-  free(x);
-  free(y0);
-  return done;
+  yoke_arena_free(&scratch);
+  return status == YOKE_OK || status == YOKE_E_MEMORY ? status : YOKE_E_UNSUPPORTED;
 }

@@ -296,7 +296,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
 yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                             const double *u, double *J);
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
-bool        mb_linear(const void *self, void *work, double *A, double *B, double *b);
+yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_events(const void *self, double t, const double *q, const double *v, double *value);
 
 #endif

@@ -159,29 +159,30 @@ static bool response(const prescribed *p, void *work, double *x, double *u, doub
   return prescribed_dae_rhs(p, NULL, work, 0.0, x, u, F) == YOKE_OK;
 }
 
-static bool prescribed_linear(const void *self, void *work, double *A, double *B, double *b) {
+static yoke_status prescribed_linear(const void *self, void *work, double *A, double *B, double *b) {
   const prescribed *p = self;
   const int         n = n_of_x(p), nu = p->base.nu;
-  if (p->base.ops->linear == NULL || !p->base.ops->linear(p->base.self, work, NULL, NULL, NULL)) return false;
-  if (A == NULL && B == NULL && b == NULL) return true;
+  if (p->base.ops->linear == NULL) return YOKE_E_UNSUPPORTED;
+  YOKE_TRY(p->base.ops->linear(p->base.self, work, NULL, NULL, NULL));
+  if (A == NULL && B == NULL && b == NULL) return YOKE_OK;
   double *x = doubles(work, p->at_x), *F0 = doubles(work, p->at_F), *F1 = F0 + n, *u = F1 + n;
   memset(x, 0, (size_t)n * sizeof *x);
   memset(u, 0, (size_t)nu * sizeof *u);
-  if (!response(p, work, x, u, F0)) return false;
+  if (!response(p, work, x, u, F0)) return YOKE_E_UNSUPPORTED;
   if (b != NULL) memcpy(b, F0, (size_t)n * sizeof *b);
   for (int j = 0; A != NULL && j < n; ++j) {
     x[j] = 1.0;
-    if (!response(p, work, x, u, F1)) return false;
+    if (!response(p, work, x, u, F1)) return YOKE_E_UNSUPPORTED;
     for (int i = 0; i < n; ++i) A[(size_t)i * (size_t)n + (size_t)j] = F1[i] - F0[i];
     x[j] = 0.0;
   }
   for (int j = 0; B != NULL && j < nu; ++j) {
     u[j] = 1.0;
-    if (!response(p, work, x, u, F1)) return false;
+    if (!response(p, work, x, u, F1)) return YOKE_E_UNSUPPORTED;
     for (int i = 0; i < n; ++i) B[(size_t)i * (size_t)nu + (size_t)j] = F1[i] - F0[i];
     u[j] = 0.0;
   }
-  return true;
+  return YOKE_OK;
 }
 
 /* ---- what base knows ---- */

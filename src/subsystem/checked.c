@@ -34,9 +34,7 @@ typedef struct checked {
 static void checked_destroy(yoke_subsystem *subsystem) {
   checked *self = subsystem->self;
   yoke_subsystem_destroy(&self->inner);
-  free(self);
-  free(subsystem->name);
-  free(subsystem);
+  yoke_subsystem_free(subsystem);
 }
 
 static check_tail *tail_of(const checked *self, void *state) {

@@ -16,9 +16,7 @@ static const forward *of(const yoke_subsystem *subsystem) {
 static void forward_destroy(yoke_subsystem *subsystem) {
   forward *self = subsystem->self;
   yoke_subsystem_destroy(&self->inner);
-  free(self);
-  free(subsystem->name);
-  free(subsystem);
+  yoke_subsystem_free(subsystem);
 }
 
 static yoke_status forward_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,

@@ -2,7 +2,6 @@
 #include "subsystem/linear.h"
 
 #include "base/memory.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +40,14 @@ static yoke_status linear_derivative(const void *self, void *work, double t, con
   return YOKE_OK;
 }
 
-static bool linear_matrices(const void *self, void *work, double *A, double *B, double *b) {
+static yoke_status linear_matrices(const void *self, void *work, double *A, double *B, double *b) {
   const linear *l = self;
   const size_t  n = (size_t)l->n_x + (size_t)l->n_z;
   (void)work;
   if (A != NULL) memcpy(A, l->A, n * n * sizeof *A);
   if (B != NULL) memcpy(B, l->B, n * (size_t)l->nu * sizeof *B);
   if (b != NULL) memcpy(b, l->b, n * sizeof *b);
-  return true;
+  return YOKE_OK;
 }
 
 static void nothing(void *self) { /* the subsystem owns it all */
@@ -219,15 +218,8 @@ static yoke_status linear_reset(const yoke_subsystem *subsystem, void *scratch, 
 
 static void linear_destroy(yoke_subsystem *subsystem) {
   linear *l = subsystem->self;
-  if (l != NULL) {
-    void *const list[] = {l->ports, l->mass_factor, l->A,  l->B,        l->b,        l->C,
-                          l->D,     l->y0,          l->u0, l->integral, l->responds, l->zeros};
-    yoke_integrator_destroy(&l->integrator);
-    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) free(list[i]);
-    free(l);
-  }
-  free(subsystem->name);
-  free(subsystem);
+  yoke_integrator_destroy(&l->integrator);
+  yoke_subsystem_free(subsystem);
 }
 
 static const yoke_subsystem_ops linear_ops = {
@@ -319,9 +311,7 @@ static void set_matrices(const yoke_linear_def *def, linear *l) {
 
 /* Cholesky's factor of the mass. */
 static yoke_status factor_mass(yoke_context *ctx, const yoke_linear_def *def, linear *l) {
-  const int n    = def->n_x / 2;
-  l->mass_factor = yoke_allocate((size_t)n * (size_t)n + 1, sizeof(double));
-  if (l->mass_factor == NULL) return YOKE_E_MEMORY;
+  const int n = def->n_x / 2;
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j <= i; ++j) {
       double *const row = l->mass_factor + (size_t)i * (size_t)n, *const other = l->mass_factor + (size_t)j * (size_t)n;
@@ -340,26 +330,25 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
   l->n_x = def->n_x;
   l->nu = s->nu = def->nu;
   l->ny = s->ny = def->ny;
-  l->integral   = yoke_allocate(ny + 1, sizeof *l->integral);
-  l->responds   = yoke_allocate(ny + 1, sizeof *l->responds);
-  if (l->integral == NULL || l->responds == NULL) return YOKE_E_MEMORY;
-  l->ports = yoke_allocate((size_t)def->n_ports + 1, sizeof *l->ports);
-  if (l->ports == NULL) return YOKE_E_MEMORY;
+  l->integral   = yoke_arena_take(&s->arena, ny + 1, sizeof *l->integral);
+  l->responds   = yoke_arena_take(&s->arena, ny + 1, sizeof *l->responds);
+  l->ports      = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *l->ports);
+  if (def->mass != NULL)
+    l->mass_factor = yoke_arena_take(&s->arena, (size_t)def->n_x / 2 * ((size_t)def->n_x / 2), sizeof *l->mass_factor);
+  if (s->arena.has_failed) return YOKE_E_MEMORY;
   sort_outputs(def, l);
   if (def->mass != NULL) YOKE_TRY(factor_mass(ctx, def, l));
   s->ops         = def->mass != NULL ? &linear_ops : &massless_ops;
   const size_t n = (size_t)l->n_x + (size_t)l->n_z;
-  l->A           = yoke_allocate(n * n + 1, sizeof(double));
-  l->B           = yoke_allocate(n * nu + 1, sizeof(double));
-  l->b           = yoke_allocate(n + 1, sizeof(double));
-  l->C           = yoke_allocate(ny * (size_t)l->n_x + 1, sizeof(double));
-  l->D           = yoke_allocate(ny * nu + 1, sizeof(double));
-  l->y0          = yoke_allocate(ny + 1, sizeof(double));
-  l->u0          = yoke_allocate(nu + 1, sizeof(double));
-  l->zeros       = yoke_allocate(n + 1, sizeof(double));
-  if (l->A == NULL || l->B == NULL || l->b == NULL || l->C == NULL || l->D == NULL || l->y0 == NULL || l->u0 == NULL ||
-      l->zeros == NULL)
-    return YOKE_E_MEMORY;
+  l->A           = yoke_arena_take(&s->arena, n * n + 1, sizeof(double));
+  l->B           = yoke_arena_take(&s->arena, n * nu + 1, sizeof(double));
+  l->b           = yoke_arena_take(&s->arena, n + 1, sizeof(double));
+  l->C           = yoke_arena_take(&s->arena, ny * (size_t)l->n_x + 1, sizeof(double));
+  l->D           = yoke_arena_take(&s->arena, ny * nu + 1, sizeof(double));
+  l->y0          = yoke_arena_take(&s->arena, ny + 1, sizeof(double));
+  l->u0          = yoke_arena_take(&s->arena, nu + 1, sizeof(double));
+  l->zeros       = yoke_arena_take(&s->arena, n + 1, sizeof(double));
+  if (s->arena.has_failed) return YOKE_E_MEMORY;
   set_matrices(def, l);
   l->equations = (yoke_equations){
       .ops = &linear_equations, .self = l, .nq = (int)n, .nu = l->nu, .n_quadratures = l->n_z, .work_size = 64};
@@ -375,21 +364,14 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
 }
 
 yoke_status yoke_linear_create_subsystem(yoke_context *ctx, const yoke_linear_def *def, yoke_subsystem **out) {
+  yoke_subsystem *s = NULL;
   *out              = NULL;
-  yoke_subsystem *s = yoke_allocate(1, sizeof *s);
-  linear         *l = yoke_allocate(1, sizeof *l);
-  if (s == NULL || l == NULL) {
-    free(s);
-    free(l);
-    return yoke_out_of_memory(ctx, "subsystem '%s'", def->name);
-  }
-  s->ops             = &linear_ops;
-  s->self            = l;
-  s->name            = yoke_text_copy(def->name);
-  yoke_status status = s->name != NULL ? build(ctx, def, l, s) : YOKE_E_MEMORY;
+  YOKE_TRY(yoke_subsystem_new(ctx, def->name, sizeof(linear), &s));
+  s->ops                   = &linear_ops;
+  const yoke_status status = build(ctx, def, s->self, s);
   if (status != YOKE_OK) {
     yoke_subsystem_destroy(&s);
-    return yoke_fail(ctx, status, "linear subsystem '%s' cannot be built", def->name);
+    return yoke_fail(ctx, status, "linear subsystem '%s' cannot be built: %s", def->name, yoke_status_text(status));
   }
   *out = s;
   return YOKE_OK;

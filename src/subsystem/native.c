@@ -9,7 +9,6 @@
 #include "subsystem/native.h"
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "model/assembly.h"
@@ -208,7 +207,8 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
                  : yoke_integrator_advance(n->integrator, scratch, head, u, yoke_step_end(u, t, H), ctx);
   }
   if (status != YOKE_OK) {
-    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed", subsystem->name, H, t);
+    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name, H,
+                     t, yoke_status_text(status));
   }
   remember_inputs(n, state, u, yoke_step_end(u, t, H), YOKE_SIDE_LEFT);
   if (!n->is_prescribed) return YOKE_OK;
@@ -483,18 +483,9 @@ static yoke_status native_reset(const yoke_subsystem *subsystem, void *scratch, 
 
 static void native_destroy(yoke_subsystem *subsystem) {
   native *n = subsystem->self;
-  if (n != NULL) {
-    yoke_integrator_destroy(&n->integrator);
-    if (n->equations.ops != NULL) yoke_equations_destroy(&n->equations);
-    free(n->q_start);
-    free(n->v_start);
-    free(n->port_kind);
-    free(n->input_kind);
-    free(n->direction);
-    free(n);
-  }
-  free(subsystem->name);
-  free(subsystem);
+  yoke_integrator_destroy(&n->integrator);
+  if (n->equations.ops != NULL) yoke_equations_destroy(&n->equations);
+  yoke_subsystem_free(subsystem);
 }
 
 static const yoke_subsystem_ops native_ops = {
@@ -596,15 +587,14 @@ static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) 
 }
 
 /* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
-static yoke_status find_start(yoke_context *ctx, native *n) {
+static yoke_status find_start(yoke_context *ctx, native *n, yoke_arena *arena) {
   const yoke_equations *e        = &n->equations;
   yoke_assembly         assembly = {0};
   void                 *work     = yoke_allocate(1, e->work_size + 1);
-  n->q_start                     = yoke_allocate((size_t)e->nq + 1, sizeof *n->q_start);
-  n->v_start                     = yoke_allocate((size_t)e->nv + 1, sizeof *n->v_start);
-  yoke_status status             = YOKE_E_MEMORY;
-  if (work != NULL && n->q_start != NULL && n->v_start != NULL) {
-    status = YOKE_OK;
+  n->q_start                     = yoke_arena_take(arena, (size_t)e->nq + 1, sizeof *n->q_start);
+  n->v_start                     = yoke_arena_take(arena, (size_t)e->nv + 1, sizeof *n->v_start);
+  yoke_status status             = work == NULL || arena->has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK) {
     yoke_multibody_initial_guess(n->mb, n->q_start, n->v_start);
     if (e->ng > 0) {
       status = yoke_assembly_solve(ctx, n->model, n->mb, e, work, n->model->t_start, n->q_start, n->v_start, &assembly);
@@ -642,11 +632,11 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
   const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
   if (is_prescribed) {
-    YOKE_TRY(find_start(ctx, n));
+    YOKE_TRY(find_start(ctx, n, &s->arena));
     YOKE_TRY(prescribe(ctx, n));
   }
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
-  if (!is_prescribed) YOKE_TRY(find_start(ctx, n));
+  if (!is_prescribed) YOKE_TRY(find_start(ctx, n, &s->arena));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
   count_ports(n, s, def);
@@ -657,26 +647,19 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
 }
 
 yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out) {
+  yoke_subsystem *s = NULL;
   *out              = NULL;
-  yoke_subsystem *s = yoke_allocate(1, sizeof *s);
-  native         *n = yoke_allocate(1, sizeof *n);
-  if (s == NULL || n == NULL) {
-    free(s);
-    free(n);
-    return yoke_out_of_memory(ctx, "subsystem '%s'", def->name);
-  }
+  YOKE_TRY(yoke_subsystem_new(ctx, def->name, sizeof(native), &s));
+  native *n          = s->self;
   s->ops             = &native_ops;
-  s->self            = n;
-  s->name            = yoke_text_copy(def->name);
-  n->port_kind       = yoke_allocate((size_t)def->n_ports + 1, sizeof *n->port_kind);
-  n->input_kind      = yoke_allocate((size_t)def->n_inputs + 1, sizeof *n->input_kind);
-  n->direction       = yoke_allocate((size_t)def->model->n_events + 1, sizeof *n->direction);
-  yoke_status status = YOKE_E_MEMORY;
-  if (s->name != NULL && n->port_kind != NULL && n->input_kind != NULL && n->direction != NULL)
-    status = build(ctx, def, n, s);
+  n->port_kind       = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->port_kind);
+  n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
+  yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);
+  if (status == YOKE_OK) status = build(ctx, def, n, s);
   if (status != YOKE_OK) {
     yoke_subsystem_destroy(&s);
-    return yoke_fail(ctx, status, "subsystem '%s' cannot be built", def->name);
+    return yoke_fail(ctx, status, "subsystem '%s' cannot be built: %s", def->name, yoke_status_text(status));
   }
   *out = s;
   return YOKE_OK;

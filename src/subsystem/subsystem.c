@@ -1,7 +1,6 @@
 #include "subsystem/subsystem.h"
 
 #include "base/memory.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -81,23 +80,37 @@ void yoke_subsystem_accept(const yoke_subsystem *s, void *state) {
   if (s->ops->accept != NULL) s->ops->accept(s, state);
 }
 
+/* ---- creation ---- */
+
+yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_size, yoke_subsystem **out) {
+  yoke_subsystem *s = *out = yoke_allocate(1, sizeof *s);
+  if (s == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", name);
+  s->name                  = yoke_arena_text(&s->arena, name);
+  s->self                  = yoke_arena_take(&s->arena, 1, self_size);
+  const yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", name);
+  if (status == YOKE_OK) return YOKE_OK;
+  yoke_subsystem_free(s);
+  *out = NULL;
+  return status;
+}
+
+void yoke_subsystem_free(yoke_subsystem *subsystem) {
+  yoke_arena_free(&subsystem->arena);
+  free(subsystem);
+}
+
 yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t self_size, yoke_subsystem **out) {
-  *out                 = NULL;
-  yoke_subsystem *s    = yoke_allocate(1, sizeof *s);
-  void           *self = yoke_allocate(1, self_size);
-  char           *name = yoke_text_copy(inner->name);
-  if (s == NULL || self == NULL || name == NULL) {
-    free(s);
-    free(self);
-    free(name);
-    const yoke_status status = yoke_out_of_memory(ctx, "subsystem '%s'", inner->name);
+  yoke_subsystem   *s      = NULL;
+  const yoke_status status = yoke_subsystem_new(ctx, inner->name, self_size, &s);
+  *out                     = s;
+  if (status != YOKE_OK) {
     yoke_subsystem_destroy(&inner);
     return status;
   }
-  *s       = *inner;
-  s->name  = name;
-  s->self  = self;
-  s->inner = inner;
-  *out     = s;
+  s->nu           = inner->nu;
+  s->ny           = inner->ny;
+  s->state_size   = inner->state_size;
+  s->scratch_size = inner->scratch_size;
+  s->inner        = inner;
   return YOKE_OK;
 }

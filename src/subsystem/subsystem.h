@@ -86,6 +86,7 @@ typedef struct yoke_subsystem_ops {
 } yoke_subsystem_ops;
 
 struct yoke_subsystem {
+  yoke_arena                arena; /* of name, self and what they point to */
   const yoke_subsystem_ops *ops;
   char                     *name;
   void                     *self;
@@ -119,8 +120,12 @@ yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const 
 void        yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src);
 void        yoke_subsystem_accept(const yoke_subsystem *s, void *state);
 
-/* What all wrappers begin with: a subsystem around `inner` (takes, also on failure) with a zeroed self of self_size bytes; its ops
- * are for the caller to set. */
+/* What all kinds begin with: a subsystem of this name with a zeroed self of self_size bytes; its ops are for the caller to set. Their
+ * `destroy` ends with yoke_subsystem_free. */
+yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_size, yoke_subsystem **out);
+void        yoke_subsystem_free(yoke_subsystem *subsystem);
+
+/* What all wrappers begin with: the same around `inner` (takes, also on failure). */
 yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t self_size, yoke_subsystem **out);
 
 /* The subsystem inside all wrappers. */

@@ -17,9 +17,7 @@ enum { LINE = 256 };
 static void traced_destroy(yoke_subsystem *subsystem) {
   traced *self = subsystem->self;
   yoke_subsystem_destroy(&self->inner);
-  free(self);
-  free(subsystem->name);
-  free(subsystem);
+  yoke_subsystem_free(subsystem);
 }
 
 static void report(const traced *self, const char *line) {

@@ -85,7 +85,7 @@ static void toy_stiff_force(const toy_problem *p, double t, const double *q, con
   f[1] = -1e10 * q[1] - 1e4 * v[1];
 }
 
-static bool toy_stiff_linear(const void *self, void *work, double *A, double *B, double *b) {
+static yoke_status toy_stiff_linear(const void *self, void *work, double *A, double *B, double *b) {
   (void)self, (void)work, (void)B;
   memset(A, 0, 16 * sizeof *A);
   memset(b, 0, 4 * sizeof *b);
@@ -93,7 +93,7 @@ static bool toy_stiff_linear(const void *self, void *work, double *A, double *B,
   A[8]        = -1;
   A[13]       = -1e10;
   A[15]       = -1e4;
-  return true;
+  return YOKE_OK;
 }
 
 static void make_stiff(yoke_equations *e) {

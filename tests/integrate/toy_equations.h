@@ -311,7 +311,7 @@ static void toy_linear_force(const toy_problem *p, double t, const double *q, co
   df_dv[0] = -TOY_D1 - TOY_D2, df_dv[1] = TOY_D2, df_dv[2] = TOY_D2, df_dv[3] = -TOY_D2;
 }
 
-static bool toy_linear_matrices(const void *self, void *work, double *A, double *B, double *b) {
+static yoke_status toy_linear_matrices(const void *self, void *work, double *A, double *B, double *b) {
   const double u[1] = {0}, zero[2] = {0};
   double       f[2], df_dq[4], df_dv[4];
   (void)work;
@@ -328,7 +328,7 @@ static bool toy_linear_matrices(const void *self, void *work, double *A, double 
   }
   if (B != NULL) memset(B, 0, 4 * sizeof *B), B[3] = 1;
   if (b != NULL) memset(b, 0, 4 * sizeof *b), b[3] = 0.3;
-  return true;
+  return YOKE_OK;
 }
 
 /* q'' = u(t) */

@@ -718,8 +718,7 @@ typedef struct rogue {
 } rogue;
 
 static void rogue_destroy(yoke_subsystem *s) {
-  free(s->name);
-  free(s);
+  yoke_subsystem_free(s);
 }
 
 static yoke_status rogue_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
@@ -758,11 +757,13 @@ static const yoke_subsystem_ops rogue_ops = {.kind    = "rogue",
 
 static void make_rogue(bench *b, rogue *r) {
   open_bench(b, "dopri5");
-  yoke_subsystem *s = calloc(1, sizeof *s);
-  assert_non_null(s);
-  *s = (yoke_subsystem){
-      .ops = &rogue_ops, .name = yoke_text_copy("rogue"), .self = r, .ny = 1, .state_size = 64, .scratch_size = 64};
-  b->subsystem = s;
+  yoke_subsystem *s = NULL;
+  assert_int_equal(yoke_subsystem_new(NULL, "rogue", 1, &s), YOKE_OK);
+  s->ops        = &rogue_ops;
+  s->self       = r;
+  s->ny         = 1;
+  s->state_size = s->scratch_size = 64;
+  b->subsystem                    = s;
 }
 
 /* Status of the first step that fails, at most 20. */

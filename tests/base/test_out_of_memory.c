@@ -1,0 +1,262 @@
+/* F43: every allocation of the library fails once in small runs of every kind. Whatever is missing, the run ends with YOKE_E_MEMORY and a
+ * message that says so, nothing crashes, and nothing that was allocated is left.
+ *
+ * The linker leads the calls of the library (it is static) to the functions below; what other libraries allocate is the matter of
+ * verify_out_of_memory.c. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <yoke/yoke.h>
+
+/* ---- allocations that fail ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void  __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void  __wrap_free(void *memory);
+
+enum { TABLE = 1 << 16 };
+static struct {
+  bool      is_on;
+  long      n_calls, failing; /* the call that fails; 0: none */
+  long      n_live;
+  uintptr_t live[TABLE]; /* addresses, open hashing; 1: was here */
+} heap;
+
+static size_t place_of(uintptr_t address) {
+  return (size_t)((address >> 4) * 0x9e3779b97f4a7c15u >> 48) % TABLE;
+}
+
+static void *enter(void *memory) {
+  if (!heap.is_on || memory == NULL) return memory;
+  size_t at = place_of((uintptr_t)memory);
+  while (heap.live[at] > 1) at = (at + 1) % TABLE;
+  heap.live[at] = (uintptr_t)memory;
+  ++heap.n_live;
+  return memory;
+}
+
+static void leave(const void *memory) {
+  if (memory == NULL) return;
+  for (size_t at = place_of((uintptr_t)memory); heap.live[at] != 0; at = (at + 1) % TABLE) {
+    if (heap.live[at] != (uintptr_t)memory) continue;
+    heap.live[at] = 1;
+    --heap.n_live;
+    return;
+  }
+}
+
+static bool fails(void) {
+  return heap.is_on && ++heap.n_calls == heap.failing;
+}
+
+void *__wrap_malloc(size_t size) {
+  return fails() ? NULL : enter(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+  return fails() ? NULL : enter(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+  if (fails()) return NULL;
+  leave(memory);
+  return enter(__real_realloc(memory, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return fails() ? NULL : enter(__real_aligned_alloc(alignment, size));
+}
+
+void __wrap_free(void *memory) {
+  leave(memory);
+  __real_free(memory);
+}
+
+/* ---- every allocation once ---- */
+
+typedef yoke_status (*run_function)(yoke_context *ctx);
+
+static const char *error_of(const yoke_context *ctx, size_t i) {
+  return yoke_context_message_severity(ctx, i) == YOKE_SEVERITY_ERROR ? yoke_context_message(ctx, i) : NULL;
+}
+
+/* What is wrong with a run whose memory ran out; "": nothing. A message that blames the model or a file for the lack of memory would
+ * send its reader the wrong way. */
+static void find_mistake(const yoke_context *ctx, yoke_status status, char text[300]) {
+  size_t n_errors = 0;
+  text[0]         = '\0';
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) { /* only a note was lost, and says so */
+    if (status == YOKE_OK && strcmp(yoke_context_message(ctx, i), "out of memory") == 0) return;
+  }
+  if (status != YOKE_E_MEMORY) snprintf(text, 300, "%s", yoke_status_name(status));
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+    const char *message = error_of(ctx, i);
+    if (message != NULL) ++n_errors;
+    if (message != NULL && strstr(message, "out of memory") == NULL) snprintf(text, 300, "message '%s'", message);
+  }
+  if (n_errors == 0 && text[0] == '\0') snprintf(text, 300, "no message");
+}
+
+/* Lets one allocation after the other fail until a run gets through. */
+static void check_every_allocation(run_function run) {
+#if defined(YOKE_SANITIZED)
+  const long step = 7;
+#else
+  const long step = 1;
+#endif
+  int n_mistakes = 0;
+  for (long failing = 1;; failing += step) {
+    yoke_context *ctx = NULL;
+    char          mistake[300];
+    memset(&heap, 0, sizeof heap);
+    heap.failing = failing;
+    assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+    heap.is_on               = true;
+    const yoke_status status = run(ctx);
+    heap.is_on               = false;
+    const bool is_through    = heap.n_calls < failing;
+    find_mistake(ctx, status, mistake);
+    yoke_context_destroy(&ctx);
+    if (is_through) snprintf(mistake, sizeof mistake, "%s", status == YOKE_OK ? "" : yoke_status_name(status));
+    if (heap.n_live != 0) snprintf(mistake, sizeof mistake, "%ld pieces are left", heap.n_live);
+    if (mistake[0] != '\0') print_message("allocation %ld: %s\n", failing, mistake);
+    n_mistakes += mistake[0] != '\0';
+    if (is_through) break;
+  }
+  assert_true(heap.n_calls > 100);
+  assert_int_equal(n_mistakes, 0);
+}
+
+/* A little of everything: a joint and a force element that are cut, an expression, an event, a chain. */
+static const char pendulum[] =
+    "yoke: 1\n"
+    "name: pendulum and cart\n"
+    "parameters: {m: 1, l: 0.5}\n"
+    "gravity: [0, -9.81]\n"
+    "t_end: 0.02\n"
+    "bodies:\n"
+    "  cart: {kind: planar, mass: 2*m, inertia: 1}\n"
+    "  rod: {kind: planar, mass: m, inertia: m*l^2/3, angle: pi/2, position: [0, -l], frames: {top: [l, 0], tip: [-l, "
+    "0]}}\n"
+    "  c: {kind: chain, n: 4, mass: 1, stiffness: 1e2, loads: [{on: 1, kind: harmonic, force: 1, omega: 2}]}\n"
+    "connections:\n"
+    "  rail: {kind: translational, between: [ground, cart], axis: [1, 0, 0]}\n"
+    "  hinge: {kind: revolute, between: [cart, rod.top]}\n"
+    "  spring: {kind: spring-damper, between: [ground, cart], stiffness: 10, damping: 1, free_length: 0.1}\n"
+    "loads:\n"
+    "  push: {kind: expression, on: cart, force: [\"sin(3*t) - 0.1*cart.vx\", 0]}\n"
+    "events:\n"
+    "  passes: {when: t - 0.015, set: {rod.omega: 0.1}}\n"
+    "split: {a: [cart, \"c[1..2]\"], b: [rod, \"c[3..4]\"]}\n"
+    "cosimulation: {step: 0.01}\n"
+    "solvers: {default: {kind: radau5}}\n";
+
+static const char two_masses[] = "yoke: 1\n"
+                                 "name: two masses\n"
+                                 "t_end: 0.02\n"
+                                 "bodies:\n"
+                                 "  left: {kind: mass1d, mass: 1, x: 0.1}\n"
+                                 "  right: {kind: mass1d, mass: 2}\n"
+                                 "connections:\n"
+                                 "  wall: {kind: spring-damper, between: [ground, left], stiffness: 200, damping: 1}\n"
+                                 "  spring: {kind: spring-damper, between: [left, right], stiffness: 100, damping: 1}\n"
+                                 "split: {a: [left], b: [right]}\n"
+                                 "cosimulation: {step: 0.01}\n";
+
+enum { PENDULUM, TWO_MASSES, H5, CSV, N_FILES };
+static char folder[] = "/tmp/yoke-memory-XXXXXX";
+static char path[N_FILES][64];
+
+static yoke_run_options options_of_run(int model) {
+  yoke_run_options options = yoke_run_options_default();
+  options.model            = path[model];
+  options.threads          = 1;
+  options.exec             = "serial";
+  return options;
+}
+
+static yoke_status run_with_files(yoke_context *ctx, bool monolithic) {
+  yoke_run_summary summary = {0};
+  yoke_run_options options = options_of_run(PENDULUM);
+  options.monolithic       = monolithic;
+  options.out              = path[H5];
+  options.csv              = path[CSV];
+  const yoke_status status = yoke_run(ctx, &options, &summary);
+  yoke_run_summary_release(&summary);
+  return status;
+}
+
+static yoke_status run_whole(yoke_context *ctx) {
+  return run_with_files(ctx, true);
+}
+
+static yoke_status run_split(yoke_context *ctx) {
+  return run_with_files(ctx, false);
+}
+
+static yoke_status run_stability(yoke_context *ctx) {
+  yoke_stability_table   table   = {0};
+  yoke_stability_options options = yoke_stability_options_default();
+  options.run                    = options_of_run(TWO_MASSES);
+  const yoke_status status       = yoke_stability_study(ctx, &options, &table);
+  yoke_stability_table_release(&table);
+  return status;
+}
+
+static void f43_every_allocation_of_a_monolithic_run_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_whole);
+}
+
+static void f43_every_allocation_of_a_split_run_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_split);
+}
+
+static void f43_every_allocation_of_a_stability_analysis_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_stability);
+}
+
+static bool write_text(const char *name, const char *text) {
+  FILE *file = fopen(name, "w");
+  if (file == NULL) return false;
+  const bool is_written = fputs(text, file) >= 0;
+  return fclose(file) == 0 && is_written;
+}
+
+static int make_files(void **state) {
+  static const char *const names[N_FILES] = {"pendulum.yaml", "two-masses.yaml", "out.h5", "out.csv"};
+  (void)state;
+  if (mkdtemp(folder) == NULL) return -1;
+  for (int i = 0; i < N_FILES; ++i) snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
+  return write_text(path[PENDULUM], pendulum) && write_text(path[TWO_MASSES], two_masses) ? 0 : -1;
+}
+
+static int remove_files(void **state) {
+  (void)state;
+  for (int i = 0; i < N_FILES; ++i) remove(path[i]);
+  return rmdir(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(f43_every_allocation_of_a_monolithic_run_may_fail),
+      cmocka_unit_test(f43_every_allocation_of_a_split_run_may_fail),
+      cmocka_unit_test(f43_every_allocation_of_a_stability_analysis_may_fail),
+  };
+  return cmocka_run_group_tests(tests, make_files, remove_files);
+}
