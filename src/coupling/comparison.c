@@ -87,7 +87,7 @@ yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics
     through_end(g, channel->consistent_new, degree, channel->consistent, channel->comparison);
   }
   g->is_compared = true;
-  YOKE_TRY(graph_pass_comparison(g, statistics));
+  YOKE_TRY(graph_pass_comparison(g, statistics, ctx));
   return meet_conditions(g, ctx);
 }
 
@@ -97,8 +97,8 @@ yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) 
   g->is_controlled = true;
   for (int i = 0; i < g->n_subsystems && compares; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    s->y_compared      = yoke_allocate((size_t)s->subsystem->ny, sizeof(double));
-    if (s->y_compared == NULL || yoke_subsystem_state_create(s->subsystem, &s->compared) != YOKE_OK)
+    s->y_compared      = yoke_arena_take(&g->arena, (size_t)s->subsystem->ny, sizeof(double));
+    if (g->arena.has_failed || yoke_subsystem_state_create(s->subsystem, &s->compared) != YOKE_OK)
       return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
   }
   return compares ? graph_consistent_create(g, ctx) : YOKE_OK;

@@ -18,6 +18,7 @@ typedef struct entry {
 } entry;
 
 typedef struct graph_consistent {
+  yoke_arena     arena;
   int            n;       /* multipliers */
   int           *unknown; /* [n_channels] index of a channel's multiplier; -1: its value follows from y */
   int            n_entries;
@@ -70,13 +71,12 @@ static int column_of(const yoke_graph *g, const entry *e) {
 static yoke_status create_matrix(yoke_graph *g, yoke_context *ctx) {
   graph_consistent *x = g->consistent;
   x->n_entries        = list_entries(g, NULL);
-  x->entries          = yoke_allocate((size_t)x->n_entries, sizeof *x->entries);
-  int *place          = yoke_allocate(3 * (size_t)x->n_entries, sizeof *place);
-  if (x->entries == NULL || place == NULL) {
-    free(place);
-    return YOKE_E_MEMORY;
-  }
-  int *row = place, *column = place + x->n_entries, *slot = column + x->n_entries;
+  x->entries          = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *x->entries);
+  const size_t mark   = yoke_arena_mark(&x->arena);
+  int         *row    = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *row);
+  int         *column = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *column);
+  int         *slot   = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *slot);
+  if (x->arena.has_failed) return YOKE_E_MEMORY;
   (void)list_entries(g, x->entries);
   for (int i = 0; i < x->n_entries; ++i) {
     row[i]    = x->unknown[g->wires[x->entries[i].wire].first + x->entries[i].row];
@@ -84,64 +84,50 @@ static yoke_status create_matrix(yoke_graph *g, yoke_context *ctx) {
   }
   yoke_status status = yoke_pattern_create(ctx, x->n, x->n, x->n_entries, row, column, slot, &x->pattern);
   for (int i = 0; status == YOKE_OK && i < x->n_entries; ++i) x->entries[i].slot = slot[i];
-  free(place);
+  yoke_arena_release(&x->arena, mark);
   if (status == YOKE_OK) status = yoke_linear_create(ctx, x->pattern, YOKE_LINEAR_KLU, &x->linear);
   if (status != YOKE_OK) return status;
-  x->J    = yoke_allocate((size_t)x->pattern->nnz, sizeof *x->J);
-  x->work = yoke_allocate(yoke_linear_work_size(x->linear), sizeof *x->work);
-  return x->J != NULL && x->work != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  x->J    = yoke_arena_take(&x->arena, (size_t)x->pattern->nnz, sizeof *x->J);
+  x->work = yoke_arena_take(&x->arena, yoke_linear_work_size(x->linear), sizeof *x->work);
+  return x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
 static yoke_status create_rows(yoke_graph *g) {
   graph_consistent *x = g->consistent;
-  x->c                = yoke_allocate((size_t)x->n, sizeof *x->c);
-  x->status           = yoke_allocate((size_t)g->n_subsystems, sizeof *x->status);
-  x->values           = yoke_allocate((size_t)g->n_channels, sizeof *x->values);
-  x->given            = yoke_allocate((size_t)g->n_wires, sizeof *x->given);
-  bool ok             = x->c != NULL && x->status != NULL && x->values != NULL && x->given != NULL;
+  x->c                = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->c);
+  x->status           = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->status);
+  x->values           = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->values);
+  x->given            = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->given);
   for (int side = 0; side < 2; ++side) {
-    x->dc[side] = yoke_allocate((size_t)g->n_wires, sizeof *x->dc[side]);
-    ok          = ok && x->dc[side] != NULL;
-    for (int w = 0; ok && w < g->n_wires; ++w) {
+    x->dc[side] = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->dc[side]);
+    for (int w = 0; !x->arena.has_failed && w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
       if (wire->wire.formulation->consistent == NULL) continue;
-      x->dc[side][w] = yoke_allocate((size_t)wire->n_channels * (size_t)wire->n_y[side], sizeof(double));
-      ok             = x->dc[side][w] != NULL;
+      x->dc[side][w] = yoke_arena_take(&x->arena, (size_t)wire->n_channels * (size_t)wire->n_y[side], sizeof(double));
     }
   }
-  return ok ? YOKE_OK : YOKE_E_MEMORY;
+  return x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
 yoke_status graph_consistent_create(yoke_graph *g, yoke_context *ctx) {
   graph_consistent *x = yoke_allocate(1, sizeof *x);
   g->consistent       = x;
   if (x == NULL) return yoke_out_of_memory(ctx, "the error estimate");
-  x->unknown = yoke_allocate((size_t)g->n_channels, sizeof *x->unknown);
-  if (x->unknown == NULL) return yoke_out_of_memory(ctx, "the error estimate");
+  x->unknown = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->unknown);
+  YOKE_TRY(yoke_arena_check(&x->arena, ctx, "the error estimate"));
   for (int k = 0; k < g->n_channels; ++k) x->unknown[k] = is_multiplier(g, &g->channels[k]) ? x->n++ : -1;
   yoke_status status = create_rows(g);
   if (status == YOKE_OK && x->n > 0) status = create_matrix(g, ctx);
-  return status == YOKE_OK ? YOKE_OK : yoke_fail(ctx, status, "no memory for the error estimate");
+  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "the error estimate") : status;
 }
 
 void graph_consistent_destroy(yoke_graph *g) {
   graph_consistent *x = g->consistent;
   if (x == NULL) return;
-  for (int side = 0; side < 2; ++side) {
-    for (int w = 0; x->dc[side] != NULL && w < g->n_wires; ++w) free(x->dc[side][w]);
-    free(x->dc[side]);
-  }
   yoke_factor_release(&x->factor);
   yoke_linear_destroy(&x->linear);
   yoke_pattern_destroy(&x->pattern);
-  free(x->unknown);
-  free(x->entries);
-  free(x->J);
-  free(x->c);
-  free(x->work);
-  free(x->status);
-  free(x->values);
-  free(x->given);
+  yoke_arena_free(&x->arena);
   free(x);
   g->consistent = NULL;
 }

@@ -6,6 +6,7 @@
 #include "coupling/residuals.h"
 #include "coupling/state_reset.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -66,8 +67,8 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
     n += wires[i].formulation->channels(wires[i].self, list);
   }
-  g->channels = yoke_allocate((size_t)n, sizeof *g->channels);
-  if (g->channels == NULL) return yoke_out_of_memory(ctx, "%d channels", n);
+  g->channels = yoke_arena_take(&g->arena, (size_t)n, sizeof *g->channels);
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d channels", n));
   for (int i = 0; i < g->n_wires; ++i) {
     graph_wire  *wire = &g->wires[i];
     yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
@@ -91,30 +92,24 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_port_n_y(wires[i].kind[side]);
     }
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
-    wire->dc_du              = yoke_allocate(per_channel, sizeof(double));
-    wire->dc_du_dot          = yoke_allocate(per_channel, sizeof(double));
-    wire->dc_du_integral     = yoke_allocate(per_channel, sizeof(double));
-    wire->dc_dy[0]           = yoke_allocate((size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
-    wire->dc_dy[1]           = yoke_allocate((size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
-    if (wire->dc_du == NULL || wire->dc_du_dot == NULL || wire->dc_du_integral == NULL || wire->dc_dy[0] == NULL ||
-        wire->dc_dy[1] == NULL) {
-      return yoke_out_of_memory(ctx, "coupling '%s'", wires[i].name);
-    }
+    wire->dc_du              = yoke_arena_take(&g->arena, per_channel, sizeof(double));
+    wire->dc_du_dot          = yoke_arena_take(&g->arena, per_channel, sizeof(double));
+    wire->dc_du_integral     = yoke_arena_take(&g->arena, per_channel, sizeof(double));
+    wire->dc_dy[0]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
+    wire->dc_dy[1]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
   }
-  if (g->n_w != g->n_c) {
-    return yoke_fail(ctx, YOKE_E_INTERNAL, "%d unknown nodes but %d conditions", g->n_w, g->n_c);
-  }
+  YOKE_ASSERT(g->n_w == g->n_c); /* unknown nodes and conditions */
   share_sets(g);
-  return YOKE_OK;
+  return yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires);
 }
 
 /* Which channel feeds which input, and which unknowns enter a subsystem. */
 static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
   graph_subsystem *s  = &g->subsystems[i];
   const int        nu = s->subsystem->nu;
-  s->input_channel    = yoke_allocate((size_t)nu, sizeof(int));
+  s->input_channel    = yoke_arena_take(&g->arena, (size_t)nu, sizeof(int));
   int n_columns       = 0;
-  if (s->input_channel == NULL) return yoke_out_of_memory(ctx, "the couplings");
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
   for (int k = 0; k < nu; ++k) s->input_channel[k] = -1;
   for (int w = 0; w < g->n_wires; ++w) {
     for (int k = 0; k < g->wires[w].n_channels; ++k) {
@@ -122,21 +117,18 @@ static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
       for (int side = 0; side < 2; ++side) {
         const int input = g->wires[w].wire.input_at[side][k];
         if (g->wires[w].wire.subsystem[side] != i || input < 0) continue;
-        if (input >= nu)
-          return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s' has no input %d", s->subsystem->name, input);
+        YOKE_ASSERT(input < nu);
         s->input_channel[input] = g->wires[w].first + k;
         enters                  = true;
       }
       if (enters) n_columns += g->channels[g->wires[w].first + k].n_nodes;
     }
   }
-  s->column_channel = yoke_allocate((size_t)n_columns, sizeof(int));
-  s->column_node    = yoke_allocate((size_t)n_columns, sizeof(int));
-  s->column         = yoke_allocate((size_t)n_columns, sizeof(int));
-  s->dy             = yoke_allocate((size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
-  if (s->column_channel == NULL || s->column_node == NULL || s->column == NULL || s->dy == NULL) {
-    return yoke_out_of_memory(ctx, "subsystem '%s'", s->subsystem->name);
-  }
+  s->column_channel = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
+  s->column_node    = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
+  s->column         = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
+  s->dy             = yoke_arena_take(&g->arena, (size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_wire *wire   = &g->wires[g->channels[c].wire];
     const int         k      = c - wire->first;
@@ -185,16 +177,14 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     YOKE_TRY(wire_subsystem(g, ctx, i));
     YOKE_TRY(check_breaks(g, ctx, s));
     const size_t ny = (size_t)s->subsystem->ny;
-    s->y            = yoke_allocate(ny, sizeof(double));
-    s->y_new        = yoke_allocate(ny, sizeof(double));
-    s->y_predicted  = yoke_allocate(ny, sizeof(double));
-    s->past_y       = yoke_allocate(ny * GRAPH_PAST, sizeof(double));
-    s->da_du        = yoke_allocate(ny * (size_t)s->subsystem->nu, sizeof(double));
-    s->variant      = yoke_allocate((size_t)n_workers, sizeof *s->variant);
-    bool ok = s->y != NULL && s->y_new != NULL && s->y_predicted != NULL && s->past_y != NULL && s->da_du != NULL &&
-              s->variant != NULL;
-    ok = ok && yoke_context_create(&s->ctx) == YOKE_OK;
-    ok = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
+    s->y            = yoke_arena_take(&g->arena, ny, sizeof(double));
+    s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
+    s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
+    s->past_y       = yoke_arena_take(&g->arena, ny * GRAPH_PAST, sizeof(double));
+    s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
+    s->variant      = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *s->variant);
+    bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
+    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
     if (s->subsystem->ops->copy != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
     for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
       ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
@@ -205,19 +195,17 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     if (ny > most_y) most_y = ny;
     n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
   }
-  g->tasks      = yoke_allocate((size_t)n_tasks, sizeof *g->tasks);
-  g->scratch    = yoke_allocate((size_t)n_workers, sizeof *g->scratch);
-  g->signal_c   = yoke_allocate((size_t)n_workers, sizeof *g->signal_c);
-  g->variant_y  = yoke_allocate((size_t)n_workers, sizeof *g->variant_y);
-  g->worker_ctx = yoke_allocate((size_t)n_workers, sizeof *g->worker_ctx);
-  bool ok =
-      g->tasks != NULL && g->scratch != NULL && g->signal_c != NULL && g->variant_y != NULL && g->worker_ctx != NULL;
+  g->tasks      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->tasks);
+  g->scratch    = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->scratch);
+  g->signal_c   = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->signal_c);
+  g->variant_y  = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->variant_y);
+  g->worker_ctx = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->worker_ctx);
+  bool ok       = !g->arena.has_failed;
   for (int k = 0; ok && k < n_workers; ++k) {
-    g->scratch[k]   = yoke_allocate(scratch, 1);
-    g->signal_c[k]  = yoke_allocate(most_u * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1), sizeof(double));
-    g->variant_y[k] = yoke_allocate(most_y, sizeof(double));
-    ok              = g->scratch[k] != NULL && g->signal_c[k] != NULL && g->variant_y[k] != NULL &&
-         yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
+    g->scratch[k]   = yoke_arena_take(&g->arena, scratch, 1);
+    g->signal_c[k]  = yoke_arena_take(&g->arena, most_u * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1), sizeof(double));
+    g->variant_y[k] = yoke_arena_take(&g->arena, most_y, sizeof(double));
+    ok              = !g->arena.has_failed && yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
   }
   return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d workers", n_workers);
 }
@@ -232,9 +220,11 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
     n += (size_t)wire->n_c * (own + (size_t)g->subsystems[wire->wire.subsystem[0]].n_columns +
                               (size_t)g->subsystems[wire->wire.subsystem[1]].n_columns);
   }
-  int *row = yoke_allocate(n, sizeof *row), *col = yoke_allocate(n, sizeof *col),
-      *slot          = yoke_allocate(n, sizeof *slot);
-  yoke_status status = row != NULL && col != NULL && slot != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the couplings");
+  yoke_arena  scratch = {0};
+  int        *row     = yoke_arena_take(&scratch, n, sizeof *row);
+  int        *col     = yoke_arena_take(&scratch, n, sizeof *col);
+  int        *slot    = yoke_arena_take(&scratch, n, sizeof *slot);
+  yoke_status status  = yoke_arena_check(&scratch, ctx, "a Newton matrix of %d conditions", g->n_c);
   for (int pass = 0; pass < 2 && status == YOKE_OK; ++pass) { /* 0: count and build the pattern; 1: hand out slots */
     size_t at = 0;
     for (int i = 0; i < g->n_wires; ++i) {
@@ -246,7 +236,7 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
       for (int part = 0; part < 3; ++part) {
         int **place = part == 0 ? &wire->slot_own : &wire->slot_side[part - 1];
         if (pass == 1) {
-          *place = yoke_allocate((size_t)wire->n_c * (size_t)counts[part], sizeof **place);
+          *place = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)counts[part], sizeof **place);
           if (*place == NULL) status = yoke_out_of_memory(ctx, "the couplings");
         }
         for (int r = 0; r < wire->n_c && status == YOKE_OK; ++r) {
@@ -263,34 +253,28 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
       if (status == YOKE_OK && g->n_c > 0) status = yoke_linear_create(ctx, g->pattern, YOKE_LINEAR_KLU, &g->linear);
     }
   }
-  free(row);
-  free(col);
-  free(slot);
+  yoke_arena_free(&scratch);
   return status;
 }
 
 static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   const size_t n    = (size_t)g->n_w;
-  g->w              = yoke_allocate(n, sizeof(double));
-  g->w_predicted    = yoke_allocate(n, sizeof(double));
-  g->w_before       = yoke_allocate(n, sizeof(double));
-  g->c              = yoke_allocate(n, sizeof(double));
-  g->delta          = yoke_allocate(n, sizeof(double));
-  g->delta_previous = yoke_allocate(n, sizeof(double));
-  g->delta_set      = yoke_allocate(n, sizeof(double));
-  g->units          = yoke_allocate(n, sizeof *g->units);
+  g->w              = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_predicted    = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_before       = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->c              = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta          = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta_previous = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta_set      = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->units          = yoke_arena_take(&g->arena, n, sizeof *g->units);
   const size_t nnz  = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
-  g->J              = yoke_allocate((size_t)g->n_sets * nnz, sizeof(double));
-  g->linear_work    = yoke_allocate(g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
-  bool ok = g->w != NULL && g->w_predicted != NULL && g->w_before != NULL && g->c != NULL && g->delta != NULL &&
-            g->delta_previous != NULL && g->delta_set != NULL && g->units != NULL && g->J != NULL &&
-            g->linear_work != NULL;
-  if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN) {
-    g->broyden = yoke_allocate(3 * n * n + n, sizeof(double));
-    ok         = ok && g->broyden != NULL;
-  }
-  if (ok) graph_units_set(g);
-  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d coupling unknowns", g->n_w);
+  g->J              = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));
+  g->linear_work = yoke_arena_take(&g->arena, g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
+  if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN)
+    g->broyden = yoke_arena_take(&g->arena, 3 * n * n + n, sizeof(double));
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d coupling unknowns", g->n_w));
+  graph_units_set(g);
+  return YOKE_OK;
 }
 
 /* Multipliers with half-step nodes keep a mode of factor -1 or 1 (degree 1, 2) that an approximate matrix, corrected only
@@ -426,9 +410,9 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   g->scheme          = yoke_scheme_find(settings->scheme);
   g->n_subsystems    = n_subsystems;
   g->n_wires         = n_wires;
-  g->subsystems      = yoke_allocate((size_t)n_subsystems, sizeof *g->subsystems);
-  g->wires           = yoke_allocate((size_t)n_wires, sizeof *g->wires);
-  yoke_status status = g->subsystems != NULL && g->wires != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the couplings");
+  g->subsystems      = yoke_arena_take(&g->arena, (size_t)n_subsystems, sizeof *g->subsystems);
+  g->wires           = yoke_arena_take(&g->arena, (size_t)n_wires, sizeof *g->wires);
+  yoke_status status = yoke_arena_check(&g->arena, ctx, "the couplings");
   if (status == YOKE_OK && g->scheme == NULL)
     status = yoke_fail(ctx, YOKE_E_MODEL, "there is no scheme '%s'", settings->scheme);
   if (status == YOKE_OK) status = build_wires(g, ctx, wires);
@@ -454,18 +438,6 @@ static void destroy_subsystem(graph_subsystem *s, int n_workers) {
     for (int k = 0; s->variant != NULL && k < n_workers; ++k)
       yoke_subsystem_state_destroy(s->subsystem, &s->variant[k]);
   }
-  free(s->variant);
-  free(s->y);
-  free(s->y_new);
-  free(s->y_predicted);
-  free(s->y_compared);
-  free(s->past_y);
-  free(s->da_du);
-  free(s->input_channel);
-  free(s->column_channel);
-  free(s->column_node);
-  free(s->column);
-  free(s->dy);
   yoke_context_destroy(&s->ctx);
 }
 
@@ -475,47 +447,13 @@ void yoke_graph_destroy(yoke_graph **graph) {
   const int n_workers = yoke_exec_n_workers(g->exec);
   graph_consistent_destroy(g);
   for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i], n_workers);
-  for (int i = 0; g->wires != NULL && i < g->n_wires; ++i) {
-    graph_wire *wire = &g->wires[i];
-    free(wire->dc_du);
-    free(wire->dc_du_dot);
-    free(wire->dc_du_integral);
-    free(wire->dc_dy[0]);
-    free(wire->dc_dy[1]);
-    free(wire->slot_own);
-    free(wire->slot_side[0]);
-    free(wire->slot_side[1]);
-  }
-  for (int k = 0; k < n_workers; ++k) {
-    if (g->scratch != NULL) free(g->scratch[k]);
-    if (g->signal_c != NULL) free(g->signal_c[k]);
-    if (g->variant_y != NULL) free(g->variant_y[k]);
-    if (g->worker_ctx != NULL) yoke_context_destroy(&g->worker_ctx[k]);
-  }
-  free(g->scratch);
-  free(g->signal_c);
-  free(g->variant_y);
-  free(g->worker_ctx);
+  for (int k = 0; g->worker_ctx != NULL && k < n_workers; ++k) yoke_context_destroy(&g->worker_ctx[k]);
   for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) yoke_factor_release(&g->factor[set]);
   yoke_linear_destroy(&g->linear);
   yoke_pattern_destroy(&g->pattern);
-  free(g->subsystems);
-  free(g->wires);
-  free(g->channels);
-  free(g->tasks);
-  free(g->w);
-  free(g->w_predicted);
-  free(g->w_before);
-  free(g->c);
-  free(g->delta);
-  free(g->delta_previous);
-  free(g->delta_set);
-  free(g->units);
-  free(g->J);
-  free(g->linear_work);
-  free(g->broyden);
   yoke_state_reset_destroy(&g->reset);
   yoke_joint_forces_destroy(&g->forces);
+  yoke_arena_free(&g->arena);
   free(g);
   *graph = NULL;
 }

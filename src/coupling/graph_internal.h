@@ -102,6 +102,7 @@ typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
 typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 
 struct yoke_graph {
+  yoke_arena             arena; /* of all arrays */
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;
@@ -189,7 +190,7 @@ yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistic
 /* One subsystem only (gauss-seidel). */
 yoke_status graph_pass_one(yoke_graph *graph, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx);
 /* The comparison integration of every subsystem, with the signals channel->comparison. */
-yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics);
+yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
 /* dy/dw from the responses of accelerations instead of perturbed integrations. */
 yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
 

@@ -216,12 +216,12 @@ static void keep_predicted(yoke_graph *g) {
   }
 }
 
-yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics) {
+yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) g->tasks[i] = (graph_task){.subsystem = i, .column = GRAPH_COMPARISON};
   g->n_tasks = g->n_subsystems;
   statistics->integrations += g->n_tasks;
   yoke_exec_run(g->exec, g->n_tasks, run_task, g);
-  return check_memory(g, NULL);
+  return check_memory(g, ctx);
 }
 
 yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx) {

@@ -30,6 +30,7 @@ typedef struct force_subsystem {
 } force_subsystem;
 
 struct yoke_joint_forces {
+  yoke_arena       arena;
   int              n_wires, n_subsystems, n;
   force_wire      *wires;
   int             *of_wire; /* [graph wires] force_wire, -1: none */
@@ -40,16 +41,7 @@ struct yoke_joint_forces {
 void yoke_joint_forces_destroy(yoke_joint_forces **forces) {
   yoke_joint_forces *f = *forces;
   if (f == NULL) return;
-  for (int i = 0; f->subsystems != NULL && i < f->n_subsystems; ++i) {
-    free(f->subsystems[i].ends);
-    free(f->subsystems[i].rows);
-    free(f->subsystems[i].W);
-    free(f->subsystems[i].in);
-  }
-  free(f->wires);
-  free(f->of_wire);
-  free(f->subsystems);
-  free(f->x);
+  yoke_arena_free(&f->arena);
   free(f);
   *forces = NULL;
 }
@@ -93,8 +85,8 @@ static yoke_status take_subsystem(yoke_joint_forces *f, const yoke_graph *g, int
   const int n_ends = count_ends(g, index);
   if (n_ends == 0) return YOKE_OK;
   force_subsystem *s = &f->subsystems[f->n_subsystems];
-  *s                 = (force_subsystem){.index = index, .ends = yoke_allocate((size_t)n_ends, sizeof *s->ends)};
-  if (s->ends == NULL) return YOKE_E_MEMORY;
+  *s = (force_subsystem){.index = index, .ends = yoke_arena_take(&f->arena, (size_t)n_ends, sizeof *s->ends)};
+  if (f->arena.has_failed) return YOKE_E_MEMORY;
   ++f->n_subsystems;
   for (int w = 0; w < f->n_wires; ++w) {
     for (int side = 0; side < 2; ++side) {
@@ -103,17 +95,17 @@ static yoke_status take_subsystem(yoke_joint_forces *f, const yoke_graph *g, int
       s->n += f->wires[w].n;
     }
   }
-  s->rows = yoke_allocate((size_t)s->n, sizeof *s->rows);
-  s->W    = yoke_allocate((size_t)s->n * (size_t)s->n, sizeof *s->W);
-  s->in   = yoke_allocate((size_t)s->n, sizeof *s->in);
-  return s->rows != NULL && s->W != NULL && s->in != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  s->rows = yoke_arena_take(&f->arena, (size_t)s->n, sizeof *s->rows);
+  s->W    = yoke_arena_take(&f->arena, (size_t)s->n * (size_t)s->n, sizeof *s->W);
+  s->in   = yoke_arena_take(&f->arena, (size_t)s->n, sizeof *s->in);
+  return f->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
 static yoke_status build(yoke_joint_forces *f, const yoke_graph *g) {
-  f->wires      = yoke_allocate((size_t)g->n_wires, sizeof *f->wires);
-  f->of_wire    = yoke_allocate((size_t)g->n_wires, sizeof *f->of_wire);
-  f->subsystems = yoke_allocate((size_t)g->n_subsystems, sizeof *f->subsystems);
-  if (f->wires == NULL || f->of_wire == NULL || f->subsystems == NULL) return YOKE_E_MEMORY;
+  f->wires      = yoke_arena_take(&f->arena, (size_t)g->n_wires, sizeof *f->wires);
+  f->of_wire    = yoke_arena_take(&f->arena, (size_t)g->n_wires, sizeof *f->of_wire);
+  f->subsystems = yoke_arena_take(&f->arena, (size_t)g->n_subsystems, sizeof *f->subsystems);
+  if (f->arena.has_failed) return YOKE_E_MEMORY;
   for (int w = 0; w < g->n_wires; ++w) {
     f->of_wire[w] = -1;
     if (!takes_part(g, w)) continue;
@@ -124,14 +116,10 @@ static yoke_status build(yoke_joint_forces *f, const yoke_graph *g) {
     f->n += n;
   }
   for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(take_subsystem(f, g, i));
-  f->x = yoke_allocate(6 * (size_t)f->n, sizeof *f->x);
-  if (f->x == NULL) return YOKE_E_MEMORY;
-  f->b = f->x + f->n;
-  f->r = f->b + f->n;
-  f->z = f->r + f->n;
-  f->d = f->z + f->n;
-  f->q = f->d + f->n;
-  return YOKE_OK;
+  double **const vectors[] = {&f->x, &f->b, &f->r, &f->z, &f->d, &f->q};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i)
+    *vectors[i] = yoke_arena_take(&f->arena, (size_t)f->n, sizeof(double));
+  return f->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
 yoke_status yoke_joint_forces_create(yoke_context *ctx, const yoke_graph *g, yoke_joint_forces **out) {
@@ -141,7 +129,7 @@ yoke_status yoke_joint_forces_create(yoke_context *ctx, const yoke_graph *g, yok
   const yoke_status  status = f != NULL ? build(f, g) : YOKE_E_MEMORY;
   if (status != YOKE_OK) {
     yoke_joint_forces_destroy(&f);
-    return yoke_fail(ctx, status, "no memory for the forces of joints");
+    return yoke_out_of_memory(ctx, "the forces of joints");
   }
   *out = f;
   return YOKE_OK;

@@ -45,6 +45,7 @@ typedef struct reset_subsystem {
 } reset_subsystem;
 
 struct yoke_state_reset {
+  yoke_arena       arena;
   int              n_wires, n_subsystems, n; /* n: rows */
   reset_wire      *wires;
   reset_subsystem *subsystems;
@@ -59,32 +60,15 @@ struct yoke_state_reset {
 
 /* ---- creation ---- */
 
-static yoke_status no_memory(yoke_context *ctx) {
-  return yoke_out_of_memory(ctx, "the state reset");
+static yoke_status check_memory(const yoke_state_reset *r, yoke_context *ctx) {
+  return yoke_arena_check(&r->arena, ctx, "the state reset");
 }
 
 void yoke_state_reset_destroy(yoke_state_reset **reset) {
   yoke_state_reset *r = *reset;
   if (r == NULL) return;
-  for (int i = 0; r->subsystems != NULL && i < r->n_subsystems; ++i) {
-    free(r->subsystems[i].ends);
-    free(r->subsystems[i].rows);
-    free(r->subsystems[i].W);
-    free(r->subsystems[i].kappa);
-    free(r->subsystems[i].edge);
-  }
   yoke_block_ldl_destroy(&r->ldl);
-  free(r->wires);
-  free(r->subsystems);
-  free(r->edge_at);
-  free(r->edge_row);
-  free(r->values);
-  free(r->x);
-  free(r->b);
-  free(r->scale);
-  free(r->dense);
-  free(r->dense_work);
-  free(r->pivot);
+  yoke_arena_free(&r->arena);
   free(r);
   *reset = NULL;
 }
@@ -130,8 +114,8 @@ static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int 
   const int room = count_ends(r, index);
   if (room == 0) return YOKE_OK;
   reset_subsystem *s = &r->subsystems[r->n_subsystems++];
-  *s                 = (reset_subsystem){.index = index, .ends = yoke_allocate((size_t)room, sizeof *s->ends)};
-  if (s->ends == NULL) return no_memory(ctx);
+  *s = (reset_subsystem){.index = index, .ends = yoke_arena_take(&r->arena, (size_t)room, sizeof *s->ends)};
+  YOKE_TRY(check_memory(r, ctx));
   for (int w = 0; w < r->n_wires; ++w) {
     for (int side = 0; side < 2; ++side) {
       if (r->wires[w].wire->wire.subsystem[side] != index) continue;
@@ -141,23 +125,25 @@ static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int 
   }
   YOKE_TRY(check_abilities(r, g, s, ctx));
   const size_t n = (size_t)s->n, n_ends = (size_t)s->n_ends;
-  s->rows  = yoke_allocate(n, sizeof *s->rows);
-  s->W     = yoke_allocate(n * n, sizeof *s->W);
-  s->kappa = yoke_allocate(n, sizeof *s->kappa);
-  s->edge  = yoke_allocate(n_ends * n_ends, sizeof *s->edge);
-  return s->rows != NULL && s->W != NULL && s->kappa != NULL && s->edge != NULL ? YOKE_OK : no_memory(ctx);
+  s->rows  = yoke_arena_take(&r->arena, n, sizeof *s->rows);
+  s->W     = yoke_arena_take(&r->arena, n * n, sizeof *s->W);
+  s->kappa = yoke_arena_take(&r->arena, n, sizeof *s->kappa);
+  s->edge  = yoke_arena_take(&r->arena, n_ends * n_ends, sizeof *s->edge);
+  return check_memory(r, ctx);
 }
 
 /* Blocks of S beside the diagonal: pairs of couplings in one subsystem (a coupling has one side there). */
 static yoke_status take_edges(yoke_state_reset *r, yoke_context *ctx) {
   size_t n = 1;
   for (int i = 0; i < r->n_subsystems; ++i) n += (size_t)r->subsystems[i].n_ends * (size_t)r->subsystems[i].n_ends;
-  int *a = yoke_allocate(n, sizeof *a), *b = yoke_allocate(n, sizeof *b);
-  int *size          = yoke_allocate((size_t)r->n_wires + 1, sizeof *size);
-  r->edge_at         = yoke_allocate(n, sizeof *r->edge_at);
-  r->edge_row        = yoke_allocate(n, sizeof *r->edge_row);
-  yoke_status status = YOKE_OK;
-  if (a == NULL || b == NULL || size == NULL || r->edge_at == NULL || r->edge_row == NULL) status = no_memory(ctx);
+  yoke_arena scratch = {0};
+  int       *a       = yoke_arena_take(&scratch, n, sizeof *a);
+  int       *b       = yoke_arena_take(&scratch, n, sizeof *b);
+  int       *size    = yoke_arena_take(&scratch, (size_t)r->n_wires + 1, sizeof *size);
+  r->edge_at         = yoke_arena_take(&r->arena, n, sizeof *r->edge_at);
+  r->edge_row        = yoke_arena_take(&r->arena, n, sizeof *r->edge_row);
+  yoke_status status = yoke_arena_check(&scratch, ctx, "the state reset");
+  if (status == YOKE_OK) status = check_memory(r, ctx);
   for (int i = 0; status == YOKE_OK && i < r->n_subsystems; ++i) {
     const reset_subsystem *s = &r->subsystems[i];
     for (int p = 0; p < s->n_ends; ++p) {
@@ -174,24 +160,20 @@ static yoke_status take_edges(yoke_state_reset *r, yoke_context *ctx) {
     r->edge_at[e] = yoke_block_ldl_edge(r->ldl, e, &r->edge_row[e]);
   }
   for (int w = 0; status == YOKE_OK && w < r->n_wires; ++w) r->wires[w].diagonal = yoke_block_ldl_diagonal(r->ldl, w);
-  free(a);
-  free(b);
-  free(size);
+  yoke_arena_free(&scratch);
   return status;
 }
 
 static yoke_status take_memory(yoke_state_reset *r, yoke_context *ctx) {
   const size_t n = (size_t)r->n, nd = r->n <= DENSE_LIMIT ? n : 0;
-  r->values     = yoke_allocate(yoke_block_ldl_n_values(r->ldl), sizeof *r->values);
-  r->x          = yoke_allocate(n, sizeof *r->x);
-  r->b          = yoke_allocate(n, sizeof *r->b);
-  r->scale      = yoke_allocate(n, sizeof *r->scale);
-  r->dense      = yoke_allocate(nd * nd, sizeof *r->dense);
-  r->dense_work = yoke_allocate(70 * (nd + 1), sizeof *r->dense_work);
-  r->pivot      = yoke_allocate(nd, sizeof *r->pivot);
-  const bool ok = r->values != NULL && r->x != NULL && r->b != NULL && r->scale != NULL && r->dense != NULL &&
-                  r->dense_work != NULL && r->pivot != NULL;
-  return ok ? YOKE_OK : no_memory(ctx);
+  r->values     = yoke_arena_take(&r->arena, yoke_block_ldl_n_values(r->ldl), sizeof *r->values);
+  r->x          = yoke_arena_take(&r->arena, n, sizeof *r->x);
+  r->b          = yoke_arena_take(&r->arena, n, sizeof *r->b);
+  r->scale      = yoke_arena_take(&r->arena, n, sizeof *r->scale);
+  r->dense      = yoke_arena_take(&r->arena, nd * nd, sizeof *r->dense);
+  r->dense_work = yoke_arena_take(&r->arena, 70 * (nd + 1), sizeof *r->dense_work);
+  r->pivot      = yoke_arena_take(&r->arena, nd, sizeof *r->pivot);
+  return check_memory(r, ctx);
 }
 
 yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke_state_reset **out) {
@@ -200,10 +182,10 @@ yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke
   for (int i = 0; i < g->n_wires; ++i) wanted = wanted || g->wires[i].wire.formulation->reset_rows != NULL;
   if (!wanted) return YOKE_OK;
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
-  if (r == NULL) return no_memory(ctx);
-  r->wires           = yoke_allocate((size_t)g->n_wires, sizeof *r->wires);
-  r->subsystems      = yoke_allocate((size_t)g->n_subsystems, sizeof *r->subsystems);
-  yoke_status status = r->wires != NULL && r->subsystems != NULL ? YOKE_OK : no_memory(ctx);
+  if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
+  r->wires           = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->wires);
+  r->subsystems      = yoke_arena_take(&r->arena, (size_t)g->n_subsystems, sizeof *r->subsystems);
+  yoke_status status = check_memory(r, ctx);
   if (status == YOKE_OK) take_wires(r, g);
   for (int i = 0; status == YOKE_OK && i < g->n_subsystems; ++i) status = take_subsystem(r, g, i, ctx);
   if (status == YOKE_OK) status = take_edges(r, ctx);

@@ -10,6 +10,7 @@
 enum { EXACT_SUBSTEPS = 400 }; /* Runge-Kutta steps per macro step back into the past */
 
 struct yoke_cosimulation {
+  yoke_arena            arena; /* of all arrays */
   const yoke_model     *model;
   const yoke_equations *equations; /* of the whole model */
   const yoke_multibody *mb;
@@ -39,13 +40,11 @@ struct yoke_cosimulation {
 static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yoke_context *ctx) {
   const yoke_model *model = c->model;
   const size_t      nq = (size_t)c->equations->nq, nv = (size_t)c->equations->nv;
-  c->q_part  = yoke_allocate(nq, sizeof(int));
-  c->q_index = yoke_allocate(nq, sizeof(int));
-  c->v_part  = yoke_allocate(nv, sizeof(int));
-  c->v_index = yoke_allocate(nv, sizeof(int));
-  if (c->q_part == NULL || c->q_index == NULL || c->v_part == NULL || c->v_index == NULL) {
-    return yoke_out_of_memory(ctx, "the co-simulation");
-  }
+  c->q_part  = yoke_arena_take(&c->arena, nq, sizeof(int));
+  c->q_index = yoke_arena_take(&c->arena, nq, sizeof(int));
+  c->v_part  = yoke_arena_take(&c->arena, nv, sizeof(int));
+  c->v_index = yoke_arena_take(&c->arena, nv, sizeof(int));
+  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
   for (size_t i = 0; i < nq; ++i) c->q_part[i] = -1; /* the work of the whole model has no counterpart */
   for (int b = 0; b < model->n_bodies; ++b) {
     const yoke_body *body     = &model->bodies[b];
@@ -80,8 +79,8 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
 
 static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulation_options *options,
                                      yoke_context *ctx) {
-  c->subsystems = yoke_allocate((size_t)c->split->n_parts, sizeof *c->subsystems);
-  if (c->subsystems == NULL) return yoke_out_of_memory(ctx, "the co-simulation");
+  c->subsystems = yoke_arena_take(&c->arena, (size_t)c->split->n_parts, sizeof *c->subsystems);
+  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
   for (int i = 0; i < c->split->n_parts; ++i) {
     const yoke_native_def def = yoke_split_native(c->split, i);
     if (c->model->parts[i].substeps > 1) {
@@ -147,15 +146,17 @@ static void ports_of(const yoke_cosimulation *c, const double *q, const double *
 }
 
 /* One point of the past from a state of the whole model. */
-static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, void *work, double t, const double *q,
-                            const double *v, const double *lambda, const double *y) {
+static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, yoke_arena *scratch, void *work, double t,
+                            const double *q, const double *v, const double *lambda, const double *y) {
   const size_t   n    = (size_t)c->split->n_couplings;
-  double        *u    = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof *u);
-  const double **list = yoke_allocate(n, sizeof *list), **part = yoke_allocate((size_t)c->split->n_parts, sizeof *part);
-  const bool     ok = u != NULL && list != NULL && part != NULL;
-  const double  *at = y;
-  for (int p = 0; ok && p < c->split->n_parts; at += c->subsystems[p++]->ny) part[p] = at;
-  for (size_t k = 0; ok && k < n; ++k) {
+  const size_t   mark = yoke_arena_mark(scratch);
+  double        *u    = yoke_arena_take(scratch, n * YOKE_COUPLING_MAX_CHANNELS, sizeof *u);
+  const double **list = yoke_arena_take(scratch, n, sizeof *list);
+  const double **part = yoke_arena_take(scratch, (size_t)c->split->n_parts, sizeof *part);
+  const double  *at   = y;
+  if (scratch->has_failed) return YOKE_E_MEMORY;
+  for (int p = 0; p < c->split->n_parts; at += c->subsystems[p++]->ny) part[p] = at;
+  for (size_t k = 0; k < n; ++k) {
     const yoke_split_coupling *coupling = &c->split->couplings[k];
     double                     force[7] = {0.0}, g[7];
     if (!coupling->is_joint) continue; /* its law gives the values */
@@ -165,11 +166,9 @@ static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, void
     yoke_split_joint_values(c->split, (int)k, force, port, u + k * YOKE_COUPLING_MAX_CHANNELS);
     list[k] = u + k * YOKE_COUPLING_MAX_CHANNELS;
   }
-  if (ok) yoke_graph_add_past(c->graph, t, y, list);
-  free(u);
-  free(list);
-  free(part);
-  return ok ? YOKE_OK : YOKE_E_MEMORY;
+  yoke_graph_add_past(c->graph, t, y, list);
+  yoke_arena_release(scratch, mark);
+  return YOKE_OK;
 }
 
 /* Coupling values at t_start - H, -2H, ... from the whole model integrated backwards. */
@@ -178,19 +177,19 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
   const int             nq = e->nq, nv = e->nv;
   int                   ny = 0;
   for (int p = 0; p < c->split->n_parts; ++p) ny += c->subsystems[p]->ny;
-  double     *block  = yoke_allocate(6 * (size_t)nq + 7 * (size_t)nv + (size_t)ny + (size_t)e->ng, sizeof(double));
-  void       *work   = yoke_allocate(e->work_size, 1);
-  yoke_status status = block != NULL && work != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  yoke_arena scratch = {0};
+  void      *work    = yoke_arena_take(&scratch, e->work_size, 1);
+  double    *a       = yoke_arena_take(&scratch, (size_t)nv, sizeof *a);
+  double    *y       = yoke_arena_take(&scratch, (size_t)ny, sizeof *y);
+  double    *lambda  = yoke_arena_take(&scratch, (size_t)e->ng, sizeof *lambda);
+  backward   b       = {.q = yoke_arena_take(&scratch, (size_t)nq, sizeof(double)),
+                        .x = yoke_arena_take(&scratch, (size_t)nq, sizeof(double)),
+                        .v = yoke_arena_take(&scratch, (size_t)nv, sizeof(double)),
+                        .w = yoke_arena_take(&scratch, (size_t)nv, sizeof(double))};
+  for (int s = 0; s < 4; ++s) b.kq[s] = yoke_arena_take(&scratch, (size_t)nq, sizeof(double));
+  for (int s = 0; s < 4; ++s) b.kv[s] = yoke_arena_take(&scratch, (size_t)nv, sizeof(double));
+  yoke_status status = scratch.has_failed ? YOKE_E_MEMORY : YOKE_OK;
   if (status == YOKE_OK) {
-    double  *at = block;
-    backward b;
-    b.q = at, at += nq;
-    b.x = at, at += nq;
-    b.v = at, at += nv;
-    b.w = at, at += nv;
-    for (int s = 0; s < 4; ++s) b.kq[s] = at, at += nq;
-    for (int s = 0; s < 4; ++s) b.kv[s] = at, at += nv;
-    double *a = at, *y = a + nv, *lambda = y + ny;
     yoke_cosimulation_gather(c, b.q, b.v);
     const double h = -c->H / EXACT_SUBSTEPS;
     for (int k = 1; k <= yoke_graph_depth(c->graph) && status == YOKE_OK; ++k) {
@@ -201,11 +200,11 @@ static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yo
       if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
       if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
       if (status == YOKE_OK) ports_of(c, b.q, b.v, a, y);
-      if (status == YOKE_OK) status = add_past(c, mb, work, t, b.q, b.v, lambda, y);
+      if (status == YOKE_OK) status = add_past(c, mb, &scratch, work, t, b.q, b.v, lambda, y);
     }
   }
-  free(block);
-  free(work);
+  yoke_arena_free(&scratch);
+  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "an exact start");
   return status == YOKE_OK
              ? YOKE_OK
              : yoke_fail(ctx, YOKE_E_MODEL, "start exact: the model cannot be integrated backwards from its start");
@@ -235,27 +234,25 @@ static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
     nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
     work_size                  = part->work_size > work_size ? part->work_size : work_size;
   }
-  c->q         = yoke_allocate((size_t)e->nq, sizeof(double));
-  c->v         = yoke_allocate((size_t)e->nv, sizeof(double));
-  c->a         = yoke_allocate((size_t)e->nv, sizeof(double));
-  c->lambda    = yoke_allocate((size_t)e->ng, sizeof(double));
-  c->u         = yoke_allocate(n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
-  c->part_q    = yoke_allocate(nq, sizeof(double));
-  c->part_v    = yoke_allocate(nv, sizeof(double));
-  c->part_a    = yoke_allocate(nv, sizeof(double));
-  c->part_work = yoke_allocate(work_size, 1);
-  c->given     = yoke_allocate(n, sizeof *c->given);
-  c->y         = yoke_allocate((size_t)c->split->n_parts, sizeof *c->y);
-  c->work      = yoke_allocate(e->work_size, 1);
+  c->q         = yoke_arena_take(&c->arena, (size_t)e->nq, sizeof(double));
+  c->v         = yoke_arena_take(&c->arena, (size_t)e->nv, sizeof(double));
+  c->a         = yoke_arena_take(&c->arena, (size_t)e->nv, sizeof(double));
+  c->lambda    = yoke_arena_take(&c->arena, (size_t)e->ng, sizeof(double));
+  c->u         = yoke_arena_take(&c->arena, n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
+  c->part_q    = yoke_arena_take(&c->arena, nq, sizeof(double));
+  c->part_v    = yoke_arena_take(&c->arena, nv, sizeof(double));
+  c->part_a    = yoke_arena_take(&c->arena, nv, sizeof(double));
+  c->part_work = yoke_arena_take(&c->arena, work_size, 1);
+  c->given     = yoke_arena_take(&c->arena, n, sizeof *c->given);
+  c->y         = yoke_arena_take(&c->arena, (size_t)c->split->n_parts, sizeof *c->y);
+  c->work      = yoke_arena_take(&c->arena, e->work_size, 1);
   size_t ny    = 0;
   for (int p = 0; p < c->split->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
-  c->ports      = yoke_allocate(ny, sizeof(double));
-  const bool ok = c->q != NULL && c->v != NULL && c->a != NULL && c->lambda != NULL && c->u != NULL &&
-                  c->part_q != NULL && c->part_v != NULL && c->part_a != NULL && c->part_work != NULL &&
-                  c->given != NULL && c->y != NULL && c->work != NULL && c->ports != NULL;
+  c->ports = yoke_arena_take(&c->arena, ny, sizeof(double));
+  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
   const double *at = c->ports;
-  for (int p = 0; ok && p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
-  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "the co-simulation");
+  for (int p = 0; p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
+  return YOKE_OK;
 }
 
 static double end_at_event(void *user, double t_next, yoke_context *ctx) {
@@ -333,28 +330,11 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   yoke_controller_destroy(&c->controller);
   if (c->graph != NULL) yoke_graph_destroy(&c->graph);
   for (int i = 0; c->subsystems != NULL && i < c->split->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
-  free(c->subsystems);
   yoke_exec_destroy(&c->exec);
   yoke_split_destroy(&c->split);
   yoke_switches_clear(&c->switches);
   yoke_macro_events_clear(&c->events);
-  free(c->q);
-  free(c->v);
-  free(c->a);
-  free(c->lambda);
-  free(c->u);
-  free(c->part_q);
-  free(c->part_v);
-  free(c->part_a);
-  free(c->part_work);
-  free(c->given);
-  free(c->y);
-  free(c->ports);
-  free(c->work);
-  free(c->q_part);
-  free(c->q_index);
-  free(c->v_part);
-  free(c->v_index);
+  yoke_arena_free(&c->arena);
   free(c);
   *cosimulation = NULL;
 }

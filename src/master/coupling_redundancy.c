@@ -115,10 +115,10 @@ yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_multibod
                                           const yoke_partition *partition, const yoke_assembly *assembly,
                                           yoke_start *start) {
   const yoke_model *model = partition->model;
-  start->retired          = yoke_allocate(OWN_ROWS * (size_t)model->n_connections + 1, sizeof *start->retired);
-  bool       *retired     = NULL;
-  int         n_named     = 0;
-  yoke_status status      = start->retired != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  start->retired = yoke_arena_take(&start->arena, OWN_ROWS * (size_t)model->n_connections + 1, sizeof *start->retired);
+  bool       *retired = NULL;
+  int         n_named = 0;
+  yoke_status status  = start->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
   if (status == YOKE_OK && assembly->n_redundant > 0) {
     status = choose(mb, work, model, partition, assembly->probe, start);
     if (status == YOKE_OK) {

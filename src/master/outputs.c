@@ -114,7 +114,8 @@ static bool visit_all(const yoke_outputs *o, bool whole_chains, visitor visit, v
 
 typedef struct selection {
   yoke_outputs *outputs;
-  int           n_patterns, capacity;
+  int           n_patterns;
+  size_t        capacity[3]; /* of list, name, unit */
   char *const  *patterns;
   bool         *used;
   bool          out_of_memory;
@@ -128,22 +129,11 @@ static bool select_one(void *user, const char *name, const char *unit, yoke_outp
     if (yoke_text_matches(s->patterns[k], name)) wanted = s->used[k] = true;
   }
   if (!wanted) return true;
-  if (o->n == s->capacity) {
-    const int    capacity = s->capacity == 0 ? 64 : 2 * s->capacity;
-    yoke_output *list     = realloc(o->list, (size_t)capacity * sizeof *list);
-    if (list != NULL) o->list = list;
-    char **names = realloc(o->name, (size_t)capacity * sizeof *names);
-    if (names != NULL) o->name = names;
-    const char **units = realloc(o->unit, (size_t)capacity * sizeof *units);
-    if (units != NULL) o->unit = units;
-    if (list == NULL || names == NULL || units == NULL) {
-      s->out_of_memory = true;
-      return false;
-    }
-    s->capacity = capacity;
-  }
-  char *copy = yoke_text_copy(name);
-  if (copy == NULL) {
+  const size_t n    = (size_t)o->n + 1;
+  char        *copy = yoke_arena_text(&o->arena, name);
+  if (copy == NULL || !yoke_grow(&o->list, &s->capacity[0], n, sizeof *o->list) ||
+      !yoke_grow(&o->name, &s->capacity[1], n, sizeof *o->name) ||
+      !yoke_grow(&o->unit, &s->capacity[2], n, sizeof *o->unit)) {
     s->out_of_memory = true;
     return false;
   }
@@ -202,10 +192,10 @@ yoke_status yoke_outputs_create(yoke_context *ctx, const yoke_model *model, cons
 }
 
 void yoke_outputs_clear(yoke_outputs *outputs) {
-  for (int i = 0; i < outputs->n; ++i) free(outputs->name[i]);
   free(outputs->name);
   free(outputs->list);
   free(outputs->unit);
+  yoke_arena_free(&outputs->arena);
   *outputs = (yoke_outputs){0};
 }
 

@@ -31,6 +31,7 @@ typedef struct yoke_output {
 } yoke_output;
 
 typedef struct yoke_outputs {
+  yoke_arena            arena; /* of the names */
   const yoke_model     *model;
   const yoke_multibody *mb; /* NULL: the model is one chain */
   const yoke_equations *equations;

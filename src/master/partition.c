@@ -33,6 +33,7 @@ typedef struct edge {
 } edge;
 
 typedef struct body_graph {
+  yoke_arena   arena;
   int         *n_pieces;  /* [n_bodies] of chains that are cut into parts of their own; else 0 */
   int         *parent;    /* [n_bodies] */
   int         *group;     /* [n_bodies] number of the group; -1: cut chain */
@@ -46,29 +47,18 @@ typedef struct body_graph {
   int         *part_of; /* [n_groups] */
 } body_graph;
 
-static void release_graph(body_graph *g) {
-  free(g->n_pieces);
-  free(g->parent);
-  free(g->group);
-  free(g->is_loaded);
-  free(g->cost);
-  free(g->elements);
-  free(g->edges);
-  free(g->part_of);
-}
-
 static bool allocate_graph(const yoke_model *model, body_graph *g) {
   const size_t n = (size_t)model->n_bodies, m = (size_t)model->n_connections + 1;
   *g           = (body_graph){0};
-  g->n_pieces  = yoke_allocate(n, sizeof *g->n_pieces);
-  g->parent    = yoke_allocate(n, sizeof *g->parent);
-  g->group     = yoke_allocate(n, sizeof *g->group);
-  g->is_loaded = yoke_allocate(n, sizeof *g->is_loaded);
-  g->cost      = yoke_allocate(n, sizeof *g->cost);
-  g->part_of   = yoke_allocate(n, sizeof *g->part_of);
-  g->elements  = yoke_allocate(m, sizeof *g->elements);
-  g->edges     = yoke_allocate(m, sizeof *g->edges);
-  return g->n_pieces && g->parent && g->group && g->is_loaded && g->cost && g->part_of && g->elements && g->edges;
+  g->n_pieces  = yoke_arena_take(&g->arena, n, sizeof *g->n_pieces);
+  g->parent    = yoke_arena_take(&g->arena, n, sizeof *g->parent);
+  g->group     = yoke_arena_take(&g->arena, n, sizeof *g->group);
+  g->is_loaded = yoke_arena_take(&g->arena, n, sizeof *g->is_loaded);
+  g->cost      = yoke_arena_take(&g->arena, n, sizeof *g->cost);
+  g->part_of   = yoke_arena_take(&g->arena, n, sizeof *g->part_of);
+  g->elements  = yoke_arena_take(&g->arena, m, sizeof *g->elements);
+  g->edges     = yoke_arena_take(&g->arena, m, sizeof *g->edges);
+  return !g->arena.has_failed;
 }
 
 /* Sets of bodies that stay together: parent[i] is another body of the set, the smallest one its own parent. */
@@ -175,9 +165,12 @@ static void pack(body_graph *g, int n_parts, int *part_cost) {
 /* The graph in METIS' form: neighbours of group i are adjacency[start[i]] ... */
 static yoke_status run_metis(yoke_context *ctx, body_graph *g, int n_parts) {
   const size_t n = (size_t)g->n_groups, m = 2 * (size_t)g->n_edges;
-  idx_t       *block = yoke_allocate(3 * n + 1 + 2 * m, sizeof *block);
-  if (block == NULL) return fail_memory(ctx);
-  idx_t *start = block, *cost = start + n + 1, *part = cost + n, *adjacency = part + n, *weight = adjacency + m;
+  idx_t       *start     = yoke_arena_take(&g->arena, n + 1, sizeof *start);
+  idx_t       *cost      = yoke_arena_take(&g->arena, n, sizeof *cost);
+  idx_t       *part      = yoke_arena_take(&g->arena, n, sizeof *part);
+  idx_t       *adjacency = yoke_arena_take(&g->arena, m, sizeof *adjacency);
+  idx_t       *weight    = yoke_arena_take(&g->arena, m, sizeof *weight);
+  if (g->arena.has_failed) return fail_memory(ctx);
   for (size_t i = 0; i < n; ++i) cost[i] = g->cost[i];
   for (int i = 0; i < g->n_edges; ++i) {
     start[g->edges[i].a + 1]++;
@@ -208,7 +201,7 @@ static yoke_status run_metis(yoke_context *ctx, body_graph *g, int n_parts) {
     least = cut;
     for (size_t i = 0; i < n; ++i) g->part_of[i] = (int)part[i];
   }
-  free(block);
+  if (code == METIS_ERROR_MEMORY) return fail_memory(ctx);
   return code == METIS_OK ? YOKE_OK : yoke_fail(ctx, YOKE_E_INTERNAL, "METIS failed with code %d", code);
 }
 #else
@@ -265,23 +258,18 @@ static yoke_status divide_groups(yoke_context *ctx, const yoke_model *model, bod
                      "joints or loads; give a joint `stiffness` to make it flexible",
                      first + n_parts, first + g->n_groups, first + g->n_groups == 1 ? "group" : "groups");
   }
-  int        *cost = yoke_allocate((size_t)n_parts, sizeof *cost), *size = yoke_allocate((size_t)n_parts, sizeof *size);
-  yoke_status status = cost != NULL && size != NULL ? YOKE_OK : fail_memory(ctx);
-  if (status == YOKE_OK && n_parts > 1) {
-    if (g->n_edges == 0) {
-      pack(g, n_parts, cost);
-      memset(cost, 0, (size_t)n_parts * sizeof *cost);
-    } else {
-      status = run_metis(ctx, g, n_parts);
-    }
+  int *cost = yoke_arena_take(&g->arena, (size_t)n_parts, sizeof *cost);
+  int *size = yoke_arena_take(&g->arena, (size_t)n_parts, sizeof *size);
+  if (g->arena.has_failed) return fail_memory(ctx);
+  if (n_parts > 1 && g->n_edges == 0) {
+    pack(g, n_parts, cost);
+    memset(cost, 0, (size_t)n_parts * sizeof *cost);
+  } else if (n_parts > 1) {
+    YOKE_TRY(run_metis(ctx, g, n_parts));
   }
-  if (status == YOKE_OK) {
-    fill_empty_parts(g, n_parts, cost, size);
-    number_parts(g, model, first, n_parts, size);
-  }
-  free(cost);
-  free(size);
-  return status;
+  fill_empty_parts(g, n_parts, cost, size);
+  number_parts(g, model, first, n_parts, size);
+  return YOKE_OK;
 }
 
 static int part_at(const yoke_assignment *a, const body_graph *g, int body, int mass) {
@@ -342,7 +330,7 @@ yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, i
       allocate_graph(model, &g) && facts->parts && out->pieces && out->part_of ? YOKE_OK : fail_memory(ctx);
   if (facts->parts) facts->n_parts = n_parts;
   if (status == YOKE_OK) status = propose(ctx, model, &g, out, facts);
-  release_graph(&g);
+  yoke_arena_free(&g.arena);
   double sum = 0.0, largest = 0.0;
   for (int k = 0; k < facts->n_parts; ++k) {
     sum += facts->parts[k].cost;

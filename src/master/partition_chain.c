@@ -7,6 +7,7 @@
 #include <string.h>
 
 typedef struct chain_cutter {
+  yoke_arena        arena;
   const yoke_chain *chain;
   int               body;
   int              *held;      /* [n + 1] > 0: element i must not be cut (running sum of the bonds across it) */
@@ -37,9 +38,9 @@ static double start_of(const yoke_chain *chain, int i) {
 static bool create_cutter(const yoke_model *model, int body, chain_cutter *c) {
   const yoke_chain *chain = model->bodies[body].chain;
   *c                      = (chain_cutter){.body = body, .chain = chain};
-  c->held                 = yoke_allocate((size_t)chain->n + 1, sizeof *c->held);
-  c->is_loaded            = yoke_allocate((size_t)chain->n, sizeof *c->is_loaded);
-  if (c->held == NULL || c->is_loaded == NULL) return false;
+  c->held                 = yoke_arena_take(&c->arena, (size_t)chain->n + 1, sizeof *c->held);
+  c->is_loaded            = yoke_arena_take(&c->arena, (size_t)chain->n, sizeof *c->is_loaded);
+  if (c->arena.has_failed) return false;
   double sum = 0.0;
   for (int i = 1; i < chain->n; ++i) {
     const double dx = start_of(chain, i) - start_of(chain, i - 1);
@@ -120,7 +121,6 @@ yoke_status cut_chain(yoke_context *ctx, const yoke_model *model, int body, int 
   }
   ++facts->n_groups;
   if (status == YOKE_OK) status = cut_pieces(ctx, &c, model->bodies[body].name, first_part, n_pieces, out, facts);
-  free(c.held);
-  free(c.is_loaded);
+  yoke_arena_free(&c.arena);
   return status;
 }

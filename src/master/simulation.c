@@ -35,6 +35,7 @@ typedef struct macro_point {
 } macro_point;
 
 struct yoke_simulation {
+  yoke_arena              arena; /* of all arrays */
   const yoke_model       *model;
   yoke_equations          equations;
   yoke_multibody         *mb; /* NULL: one chain; owned by equations */
@@ -94,49 +95,40 @@ static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx)
   return yoke_integrator_create(ctx, model->solver.kind, &s->equations, &solver, &s->integrator);
 }
 
-static bool allocate_point(const yoke_equations *e, macro_point *point) {
-  point->q    = yoke_allocate((size_t)e->nq, sizeof(double));
-  point->qdot = yoke_allocate((size_t)e->nq, sizeof(double));
-  point->v    = yoke_allocate((size_t)e->nv, sizeof(double));
-  point->a    = yoke_allocate((size_t)e->nv, sizeof(double));
-  return point->q != NULL && point->qdot != NULL && point->v != NULL && point->a != NULL;
-}
-
-static void free_point(macro_point *point) {
-  free(point->q);
-  free(point->qdot);
-  free(point->v);
-  free(point->a);
+static void take_point(yoke_arena *arena, const yoke_equations *e, macro_point *point) {
+  point->q    = yoke_arena_take(arena, (size_t)e->nq, sizeof(double));
+  point->qdot = yoke_arena_take(arena, (size_t)e->nq, sizeof(double));
+  point->v    = yoke_arena_take(arena, (size_t)e->nv, sizeof(double));
+  point->a    = yoke_arena_take(arena, (size_t)e->nv, sizeof(double));
 }
 
 static yoke_status allocate(yoke_simulation *s, yoke_context *ctx) {
   const yoke_equations *e = &s->equations;
-  s->work                 = yoke_allocate(e->work_size, 1);
-  s->q                    = yoke_allocate((size_t)e->nq, sizeof(double));
-  s->v                    = yoke_allocate((size_t)e->nv, sizeof(double));
-  s->a                    = yoke_allocate((size_t)e->nv, sizeof(double));
-  s->lambda               = yoke_allocate((size_t)e->ng, sizeof(double));
-  s->g                    = yoke_allocate((size_t)e->ng, sizeof(double));
-  s->event_old            = yoke_allocate((size_t)e->n_events, sizeof(double));
-  s->event_new            = yoke_allocate((size_t)e->n_events, sizeof(double));
-  s->event_before         = yoke_allocate((size_t)e->n_events, sizeof(double));
-  s->event_dead           = yoke_allocate((size_t)e->n_events, sizeof(double));
-  s->event_time           = yoke_allocate((size_t)e->n_events, sizeof(double));
-  s->event_last           = yoke_allocate((size_t)e->n_events, sizeof(double));
-  s->event_repeats        = yoke_allocate((size_t)e->n_events, sizeof(int));
-  s->event_direction      = yoke_allocate((size_t)e->n_events, sizeof(int));
-  bool ok = s->work != NULL && s->q != NULL && s->v != NULL && s->a != NULL && s->lambda != NULL && s->g != NULL &&
-            s->event_old != NULL && s->event_new != NULL && s->event_before != NULL && s->event_dead != NULL &&
-            s->event_time != NULL && s->event_last != NULL && s->event_repeats != NULL && s->event_direction != NULL;
-  for (int k = 0; ok && k < e->n_events; ++k) s->event_direction[k] = s->model->events[k].direction;
+  s->work                 = yoke_arena_take(&s->arena, e->work_size, 1);
+  s->q                    = yoke_arena_take(&s->arena, (size_t)e->nq, sizeof(double));
+  s->v                    = yoke_arena_take(&s->arena, (size_t)e->nv, sizeof(double));
+  s->a                    = yoke_arena_take(&s->arena, (size_t)e->nv, sizeof(double));
+  s->lambda               = yoke_arena_take(&s->arena, (size_t)e->ng, sizeof(double));
+  s->g                    = yoke_arena_take(&s->arena, (size_t)e->ng, sizeof(double));
+  s->event_old            = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(double));
+  s->event_new            = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(double));
+  s->event_before         = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(double));
+  s->event_dead           = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(double));
+  s->event_time           = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(double));
+  s->event_last           = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(double));
+  s->event_repeats        = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(int));
+  s->event_direction      = yoke_arena_take(&s->arena, (size_t)e->n_events, sizeof(int));
   if (s->integrator == NULL) {
-    ok = ok && allocate_point(e, &s->from) && allocate_point(e, &s->to);
-  } else {
+    take_point(&s->arena, e, &s->from);
+    take_point(&s->arena, e, &s->to);
+  }
+  bool ok = !s->arena.has_failed;
+  for (int k = 0; ok && k < e->n_events; ++k) s->event_direction[k] = s->model->events[k].direction;
+  if (s->integrator != NULL) {
     ok = ok && yoke_integrator_state_create(s->integrator, &s->state) == YOKE_OK;
     ok = ok && yoke_integrator_scratch_create(s->integrator, &s->scratch) == YOKE_OK;
+    if (e->n_events > 0) ok = ok && yoke_integrator_state_create(s->integrator, &s->backup) == YOKE_OK;
   }
-  if (s->integrator != NULL && e->n_events > 0)
-    ok = ok && yoke_integrator_state_create(s->integrator, &s->backup) == YOKE_OK;
   return ok ? YOKE_OK : yoke_out_of_memory(ctx, "a model with %d positions and %d velocities", e->nq, e->nv);
 }
 
@@ -192,8 +184,8 @@ static yoke_status create(yoke_context *ctx, const yoke_model *model, const yoke
                                  model->output.select, &s->outputs);
   }
   if (status == YOKE_OK) {
-    s->values = yoke_allocate((size_t)s->outputs.n, sizeof(double));
-    if (s->values == NULL) status = yoke_out_of_memory(ctx, "%d outputs", s->outputs.n);
+    s->values = yoke_arena_take(&s->arena, (size_t)s->outputs.n, sizeof(double));
+    status    = yoke_arena_check(&s->arena, ctx, "%d outputs", s->outputs.n);
   }
   if (status == YOKE_OK && split != NULL) {
     status = yoke_cosimulation_create(ctx, model, &s->equations, s->mb, split, &s->cosimulation);
@@ -223,8 +215,6 @@ void yoke_simulation_destroy(yoke_simulation **simulation) {
   yoke_simulation *s = *simulation;
   if (s == NULL) return;
   yoke_cosimulation_destroy(&s->cosimulation);
-  free_point(&s->from);
-  free_point(&s->to);
   yoke_integrator_state_destroy(&s->state);
   yoke_integrator_state_destroy(&s->backup);
   yoke_integrator_scratch_destroy(&s->scratch);
@@ -232,21 +222,7 @@ void yoke_simulation_destroy(yoke_simulation **simulation) {
   yoke_outputs_clear(&s->outputs);
   yoke_assembly_clear(&s->assembly);
   if (s->equations.ops != NULL) yoke_equations_destroy(&s->equations);
-  free(s->work);
-  free(s->q);
-  free(s->v);
-  free(s->a);
-  free(s->lambda);
-  free(s->g);
-  free(s->values);
-  free(s->event_old);
-  free(s->event_new);
-  free(s->event_before);
-  free(s->event_dead);
-  free(s->event_time);
-  free(s->event_last);
-  free(s->event_repeats);
-  free(s->event_direction);
+  yoke_arena_free(&s->arena);
   free(s);
   *simulation = NULL;
 }
@@ -460,9 +436,10 @@ static yoke_status project(yoke_simulation *s) {
 
 /* Assign the event's values: all are read before any is written. */
 static yoke_status apply_set(yoke_simulation *s, const yoke_event *event, yoke_context *ctx) {
-  double     *variables = malloc(((size_t)s->model->n_variables + 1) * sizeof *variables);
-  double     *values    = malloc(((size_t)event->n_set + 1) * sizeof *values);
-  yoke_status status    = variables != NULL && values != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the simulation");
+  const size_t mark      = yoke_arena_mark(&s->arena);
+  double      *variables = yoke_arena_take(&s->arena, (size_t)s->model->n_variables + 1, sizeof *variables);
+  double      *values    = yoke_arena_take(&s->arena, (size_t)event->n_set, sizeof *values);
+  yoke_status  status    = yoke_arena_check(&s->arena, ctx, "event '%s'", event->name);
   if (status == YOKE_OK) {
     take_state(s);
     variables[0] = now(s);
@@ -491,8 +468,7 @@ static yoke_status apply_set(yoke_simulation *s, const yoke_event *event, yoke_c
     account_for_jump(s);
     status = yoke_integrator_reset(s->integrator, s->scratch, s->state, s->q, s->v, &yoke_signal_none, ctx);
   }
-  free(variables);
-  free(values);
+  yoke_arena_release(&s->arena, mark);
   return status;
 }
 

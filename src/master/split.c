@@ -1,7 +1,6 @@
 #include "master/split.h"
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "coupling/constraint.h"
 #include "master/lighter_side.h"
 #include "model/model_length.h"
@@ -298,8 +297,8 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   }
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
-  k.name = yoke_text_copy(connection->name);
-  if (k.name == NULL) return no_memory(b);
+  k.name = yoke_arena_text(&b->split->arena, connection->name);
+  if (b->split->arena.has_failed) return no_memory(b);
   b->split->couplings[b->split->n_couplings++] = k;
   return YOKE_OK;
 }
@@ -322,7 +321,7 @@ static yoke_status add_cut(builder *b, int body, int i, int j, const yoke_place 
   char name[300];
   snprintf(name, sizeof name, "%s.cut[%d]", b->split->model->bodies[body].name, j);
   yoke_split_coupling *k = &b->split->couplings[b->split->n_couplings++];
-  *k                     = (yoke_split_coupling){.name       = yoke_text_copy(name),
+  *k                     = (yoke_split_coupling){.name       = yoke_arena_text(&b->split->arena, name),
                                                  .connection = -1,
                                                  .chain      = body,
                                                  .element    = i,
@@ -333,7 +332,7 @@ static yoke_status add_cut(builder *b, int body, int i, int j, const yoke_place 
   k->element_law         = (yoke_force_element){.connection = -1, .n = 1, .law = &k->law, .link.node = {0, 1}};
   k->element_law.row[0]  = (yoke_row){YOKE_ROW_STRETCH, 0, 0};
   for (int side = 0; side < 2; ++side) memcpy(k->element_law.link.axes[side], identity, sizeof identity);
-  return k->name != NULL ? YOKE_OK : no_memory(b);
+  return b->split->arena.has_failed ? no_memory(b) : YOKE_OK;
 }
 
 static yoke_status add_cuts(builder *b, int body) {
@@ -349,9 +348,9 @@ static yoke_status sort_connections(builder *b) {
   yoke_split       *split = b->split;
   const yoke_model *model = split->model;
   const size_t      most  = (size_t)model->n_connections + (size_t)split->partition.piece_at[model->n_bodies] + 1;
-  split->couplings        = yoke_allocate(most, sizeof *split->couplings);
-  split->wires            = yoke_allocate(most, sizeof *split->wires);
-  if (split->couplings == NULL || split->wires == NULL) return no_memory(b);
+  split->couplings        = yoke_arena_take(&split->arena, most, sizeof *split->couplings);
+  split->wires            = yoke_arena_take(&split->arena, most, sizeof *split->wires);
+  if (split->arena.has_failed) return no_memory(b);
   for (int c = 0; c < model->n_connections; ++c) {
     const int *frame = model->connections[c].frame;
     int        part[2];
@@ -527,8 +526,8 @@ static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wi
   const int         n                                    = wire->formulation->channels(wire->self, channels);
   double            out[2][YOKE_PORT_MAX_Y];
   if (!k->is_joint) return YOKE_OK;
-  k->initial = yoke_allocate((size_t)n + 1, sizeof *k->initial);
-  if (k->initial == NULL) return no_memory(b);
+  k->initial = yoke_arena_take(&b->split->arena, (size_t)n + 1, sizeof *k->initial);
+  if (b->split->arena.has_failed) return no_memory(b);
   for (int side = 0; side < 2; ++side) {
     const yoke_frame end = coupling_end(b, k, side);
     const int        n_p = yoke_port_n_p(k->kind[side]), n_v = yoke_port_n_v(k->kind[side]);
@@ -671,8 +670,8 @@ static yoke_status sort_loads(builder *b) {
 
 static yoke_status sort_events(builder *b) {
   const yoke_model *model = b->split->model;
-  b->split->events        = yoke_allocate((size_t)model->n_events + 1, sizeof *b->split->events);
-  if (b->split->events == NULL) return no_memory(b);
+  b->split->events        = yoke_arena_take(&b->split->arena, (size_t)model->n_events + 1, sizeof *b->split->events);
+  if (b->split->arena.has_failed) return no_memory(b);
   for (int i = 0; i < model->n_events; ++i) {
     const yoke_event *event = &model->events[i];
     int               part  = -1;
@@ -689,8 +688,8 @@ static yoke_status sort_events(builder *b) {
 /* An integral of a position is a quadrature of the subsystem that owns the body. */
 static yoke_status sort_integrals(builder *b) {
   yoke_split *s = b->split;
-  s->integrals  = yoke_allocate((size_t)s->model->output.n_integrals + 1, sizeof *s->integrals);
-  if (s->integrals == NULL) return no_memory(b);
+  s->integrals  = yoke_arena_take(&s->arena, (size_t)s->model->output.n_integrals + 1, sizeof *s->integrals);
+  if (s->arena.has_failed) return no_memory(b);
   for (int k = 0; k < s->model->output.n_integrals; ++k) {
     yoke_variable position;
     YOKE_TRY(yoke_model_integral(b->ctx, s->model, k, &position));
@@ -710,17 +709,11 @@ void yoke_split_destroy(yoke_split **split) {
   yoke_split *s = *split;
   for (int k = 0; k < s->n_couplings; ++k) {
     if (s->wires[k].self != NULL) s->wires[k].formulation->destroy(s->wires[k].self);
-    free(s->couplings[k].name);
-    free(s->couplings[k].initial);
   }
   for (int p = 0; s->parts != NULL && p < s->n_parts; ++p) yoke_submodel_clear(&s->parts[p]);
   yoke_partition_clear(&s->partition);
   yoke_start_clear(&s->start);
-  free(s->parts);
-  free(s->couplings);
-  free(s->wires);
-  free(s->events);
-  free(s->integrals);
+  yoke_arena_free(&s->arena);
   free(s);
   *split = NULL;
 }
@@ -729,9 +722,9 @@ static yoke_status build(builder *b) {
   yoke_split *s = b->split;
   YOKE_TRY(yoke_partition_create(b->ctx, s->model, &s->partition));
   YOKE_TRY(yoke_start_create(b->ctx, &s->partition, b->q, b->v, &s->start));
-  s->parts     = yoke_allocate((size_t)s->model->n_parts + 1, sizeof *s->parts);
+  s->parts     = yoke_arena_take(&s->arena, (size_t)s->model->n_parts + 1, sizeof *s->parts);
   b->frame_map = yoke_allocate((size_t)s->model->n_frames + 1, sizeof *b->frame_map);
-  if (s->parts == NULL || b->frame_map == NULL) return no_memory(b);
+  if (s->arena.has_failed || b->frame_map == NULL) return no_memory(b);
   s->n_parts = s->model->n_parts;
   for (int p = 0; p < s->n_parts; ++p)
     YOKE_TRY(yoke_submodel_create(b->ctx, &s->partition, &s->start, p, &s->parts[p]));

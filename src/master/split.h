@@ -45,6 +45,7 @@ typedef struct yoke_split_integral {
 } yoke_split_integral;
 
 typedef struct yoke_split {
+  yoke_arena           arena; /* of all arrays and names */
   const yoke_model    *model;
   yoke_partition       partition;
   yoke_start           start;

@@ -2,7 +2,6 @@
 #include "master/coupling_redundancy.h"
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "linalg/space.h"
 #include "model/assembly.h"
 #include <math.h>
@@ -16,8 +15,7 @@ static int n_masses(const yoke_body *body) {
 }
 
 void yoke_partition_clear(yoke_partition *partition) {
-  free(partition->piece_at);
-  free(partition->pieces);
+  yoke_arena_free(&partition->arena);
   *partition = (yoke_partition){0};
 }
 
@@ -93,27 +91,22 @@ yoke_status yoke_partition_create(yoke_context *ctx, const yoke_model *model, yo
   *out        = (yoke_partition){.model = model};
   if (model->n_parts == 0) return yoke_fail(ctx, YOKE_E_MODEL, "model '%s' has no split", model->name);
   for (int p = 0; p < model->n_parts; ++p) YOKE_TRY(check_part(ctx, model, &model->parts[p]));
-  out->piece_at = yoke_allocate((size_t)n + 2, sizeof *out->piece_at);
-  int *next     = yoke_allocate((size_t)n + 2, sizeof *next);
-  if (out->piece_at != NULL) {
-    list_pieces(model, out->piece_at, NULL, NULL);
-    for (int b = 0; b < n; ++b) out->piece_at[b + 1] += out->piece_at[b];
-    out->pieces = yoke_allocate((size_t)out->piece_at[n] + 1, sizeof *out->pieces);
-  }
-  yoke_status status = YOKE_OK;
-  if (next == NULL || out->pieces == NULL) {
-    status = yoke_out_of_memory(ctx, "the split of %d bodies", n);
-  } else {
-    memcpy(next, out->piece_at, ((size_t)n + 1) * sizeof *next);
-    list_pieces(model, out->piece_at, next, out->pieces);
-  }
+  out->piece_at = yoke_arena_take(&out->arena, (size_t)n + 2, sizeof *out->piece_at);
+  YOKE_TRY(yoke_arena_check(&out->arena, ctx, "the split of %d bodies", n));
+  list_pieces(model, out->piece_at, NULL, NULL);
+  for (int b = 0; b < n; ++b) out->piece_at[b + 1] += out->piece_at[b];
+  out->pieces         = yoke_arena_take(&out->arena, (size_t)out->piece_at[n] + 1, sizeof *out->pieces);
+  const size_t mark   = yoke_arena_mark(&out->arena);
+  int         *next   = yoke_arena_copy(&out->arena, out->piece_at, (size_t)n + 1, sizeof *next);
+  yoke_status  status = yoke_arena_check(&out->arena, ctx, "the split of %d bodies", n);
+  if (status == YOKE_OK) list_pieces(model, out->piece_at, next, out->pieces);
+  yoke_arena_release(&out->arena, mark);
   for (int b = 0; b < n && status == YOKE_OK; ++b) {
     yoke_piece *first = out->pieces + out->piece_at[b];
     const int   m     = out->piece_at[b + 1] - out->piece_at[b];
     if (m > 1) qsort(first, (size_t)m, sizeof *first, compare_pieces);
     status = check_pieces(ctx, model, b, first, m);
   }
-  free(next);
   if (status != YOKE_OK) yoke_partition_clear(out);
   return status;
 }
@@ -135,13 +128,7 @@ yoke_place yoke_partition_find(const yoke_partition *partition, int body, int ma
 /* ---- start ---- */
 
 void yoke_start_clear(yoke_start *start) {
-  free(start->q);
-  free(start->v);
-  free(start->q_at);
-  free(start->v_at);
-  free(start->a);
-  free(start->lambda);
-  free(start->retired);
+  yoke_arena_free(&start->arena);
   *start = (yoke_start){0};
 }
 
@@ -149,12 +136,11 @@ void yoke_start_clear(yoke_start *start) {
  * are redundant, but 0 in rows that are not coupled. */
 static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
                                      const yoke_equations *e, void *work, yoke_start *out) {
-  double *lambda     = yoke_allocate((size_t)e->ng + 1, sizeof *lambda), unused[7];
-  out->a             = yoke_allocate((size_t)e->nv + 1, sizeof *out->a);
-  out->lambda        = yoke_allocate(7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
-  yoke_status status = lambda != NULL && out->a != NULL && out->lambda != NULL
-                           ? YOKE_OK
-                           : yoke_out_of_memory(ctx, "%d multipliers", e->ng);
+  out->a              = yoke_arena_take(&out->arena, (size_t)e->nv + 1, sizeof *out->a);
+  out->lambda         = yoke_arena_take(&out->arena, 7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
+  const size_t mark   = yoke_arena_mark(&out->arena);
+  double      *lambda = yoke_arena_take(&out->arena, (size_t)e->ng + 1, sizeof *lambda), unused[7];
+  yoke_status  status = yoke_arena_check(&out->arena, ctx, "%d multipliers", e->ng);
   if (status == YOKE_OK && e->ng > 0) {
     status = e->ops->derivative(e->self, work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
     if (status != YOKE_OK) {
@@ -162,7 +148,7 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
                          model->name, yoke_status_text(status));
     } else {
       status = yoke_coupling_redundancy_move(out, mb, work, model->t_start, out->q, lambda);
-      if (status != YOKE_OK) status = yoke_fail(ctx, status, "no memory for %d multipliers", e->ng);
+      if (status != YOKE_OK) status = yoke_out_of_memory(ctx, "%d multipliers", e->ng);
     }
     for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
       if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
@@ -170,7 +156,7 @@ static yoke_status start_multipliers(yoke_context *ctx, const yoke_model *model,
                                        unused);
     }
   }
-  free(lambda);
+  yoke_arena_release(&out->arena, mark);
   return status;
 }
 
@@ -181,16 +167,15 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition
   yoke_equations    equations = {0};
   yoke_multibody   *mb        = NULL;
   yoke_assembly     assembly  = {0};
-  *out               = (yoke_start){.q_at = yoke_allocate(n, sizeof(int)), .v_at = yoke_allocate(n, sizeof(int))};
-  yoke_status status = yoke_multibody_create(ctx, model, NULL, &equations, &mb);
-  if (status != YOKE_OK) {
-    yoke_start_clear(out);
-    return status;
-  }
+  *out                        = (yoke_start){0};
+  yoke_status status          = yoke_multibody_create(ctx, model, NULL, &equations, &mb);
+  if (status != YOKE_OK) return status;
   void *work = yoke_allocate(equations.work_size + 1, 1);
-  out->q     = yoke_allocate((size_t)equations.nq + 1, sizeof *out->q);
-  out->v     = yoke_allocate((size_t)equations.nv + 1, sizeof *out->v);
-  if (work == NULL || out->q == NULL || out->v == NULL || out->q_at == NULL || out->v_at == NULL) {
+  out->q_at  = yoke_arena_take(&out->arena, n, sizeof *out->q_at);
+  out->v_at  = yoke_arena_take(&out->arena, n, sizeof *out->v_at);
+  out->q     = yoke_arena_take(&out->arena, (size_t)equations.nq + 1, sizeof *out->q);
+  out->v     = yoke_arena_take(&out->arena, (size_t)equations.nv + 1, sizeof *out->v);
+  if (work == NULL || out->arena.has_failed) {
     status = yoke_out_of_memory(ctx, "the start of %d bodies", model->n_bodies);
   } else {
     for (int b = 0; b < model->n_bodies; ++b) {
@@ -291,78 +276,53 @@ void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose
 
 /* ---- bodies ---- */
 
-static void release_chain(yoke_chain *chain) {
-  if (chain == NULL) return;
-  yoke_per_mass *const values[] = {&chain->mass,         &chain->x0,      &chain->v0,
-                                   &chain->stiffness,    &chain->damping, &chain->stiffness_power,
-                                   &chain->damping_power};
-  for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) free(values[i]->each);
-  free(chain->loads);
-  free(chain);
-}
-
-static bool copy_values(const double *from, int n, yoke_per_mass *out) {
-  out->value = 0.0;
-  out->each  = yoke_allocate((size_t)n + 1, sizeof *out->each);
-  if (out->each == NULL) return false;
-  memcpy(out->each, from, (size_t)n * sizeof *from);
-  return true;
-}
-
-static bool slice(const yoke_per_mass *whole, int first, int n, yoke_per_mass *out) {
+static void slice(yoke_arena *arena, const yoke_per_mass *whole, int first, int n, yoke_per_mass *out) {
   *out = (yoke_per_mass){.value = whole->value};
-  return whole->each == NULL || copy_values(whole->each + first, n, out);
+  if (whole->each != NULL) out->each = yoke_arena_copy(arena, whole->each + first, (size_t)n, sizeof *out->each);
 }
 
 /* Elements first .. first + n; those at a cut are left to the coupling and become zero here. */
-static bool slice_elements(const yoke_per_mass *whole, int first, int n, bool cut_left, bool cut_right,
-                           yoke_per_mass *out) {
-  if (!slice(whole, first, n + 1, out)) return false;
-  if (!cut_left && !cut_right) return true;
+static void slice_elements(yoke_arena *arena, const yoke_per_mass *whole, int first, int n, bool cut_left,
+                           bool cut_right, yoke_per_mass *out) {
+  slice(arena, whole, first, n + 1, out);
+  if ((!cut_left && !cut_right) || (out->each == NULL && out->value == 0.0)) return;
   if (out->each == NULL) {
-    if (out->value == 0.0) return true;
-    out->each = yoke_allocate((size_t)n + 2, sizeof *out->each);
-    if (out->each == NULL) return false;
-    for (int i = 0; i <= n; ++i) out->each[i] = out->value;
+    out->each = yoke_arena_take(arena, (size_t)n + 1, sizeof *out->each);
+    for (int i = 0; i <= n && out->each != NULL; ++i) out->each[i] = out->value;
   }
+  if (out->each == NULL) return;
   if (cut_left) out->each[0] = 0.0;
   if (cut_right) out->each[n] = 0.0;
-  return true;
 }
 
-static bool slice_loads(const yoke_chain *whole, int first, int n, yoke_chain *out) {
+static void slice_loads(yoke_arena *arena, const yoke_chain *whole, int first, int n, yoke_chain *out) {
   int from = 0, to;
   while (from < whole->n_loads && whole->loads[from].mass < first) ++from; /* sorted by mass */
   for (to = from; to < whole->n_loads && whole->loads[to].mass < first + n; ++to) {
   }
-  out->n_loads = to - from;
-  out->loads   = yoke_allocate((size_t)out->n_loads + 1, sizeof *out->loads);
-  if (out->loads == NULL) return false;
-  for (int i = 0; i < out->n_loads; ++i) {
-    out->loads[i] = whole->loads[from + i];
-    out->loads[i].mass -= first;
-  }
-  return true;
+  out->loads   = yoke_arena_copy(arena, whole->loads + from, (size_t)(to - from), sizeof *out->loads);
+  out->n_loads = out->loads != NULL ? to - from : 0;
+  for (int i = 0; i < out->n_loads; ++i) out->loads[i].mass -= first;
 }
 
-/* Masses first .. first + n - 1 of a chain, starting at x, v. */
-static yoke_chain *chain_piece(const yoke_chain *whole, int first, int n, const double *x, const double *v) {
-  yoke_chain *out = yoke_allocate(1, sizeof *out);
+/* Masses first .. first + n - 1 of a chain, starting at x, v. What is missing when memory is, shows in the arena. */
+static yoke_chain *chain_piece(yoke_arena *arena, const yoke_chain *whole, int first, int n, const double *x,
+                               const double *v) {
+  yoke_chain *out = yoke_arena_take(arena, 1, sizeof *out);
   if (out == NULL) return NULL;
   const bool left = first > 0, right = first + n < whole->n;
   out->n          = n;
   out->exponent_x = whole->exponent_x;
   out->exponent_v = whole->exponent_v;
-  if (slice(&whole->mass, first, n, &out->mass) && copy_values(x + first, n, &out->x0) &&
-      copy_values(v + first, n, &out->v0) &&
-      slice_elements(&whole->stiffness, first, n, left, right, &out->stiffness) &&
-      slice_elements(&whole->damping, first, n, left, right, &out->damping) &&
-      slice_elements(&whole->stiffness_power, first, n, left, right, &out->stiffness_power) &&
-      slice_elements(&whole->damping_power, first, n, left, right, &out->damping_power) &&
-      slice_loads(whole, first, n, out))
-    return out;
-  release_chain(out);
-  return NULL;
+  out->x0.each    = yoke_arena_copy(arena, x + first, (size_t)n, sizeof *x);
+  out->v0.each    = yoke_arena_copy(arena, v + first, (size_t)n, sizeof *v);
+  slice(arena, &whole->mass, first, n, &out->mass);
+  slice_elements(arena, &whole->stiffness, first, n, left, right, &out->stiffness);
+  slice_elements(arena, &whole->damping, first, n, left, right, &out->damping);
+  slice_elements(arena, &whole->stiffness_power, first, n, left, right, &out->stiffness_power);
+  slice_elements(arena, &whole->damping_power, first, n, left, right, &out->damping_power);
+  slice_loads(arena, whole, first, n, out);
+  return out;
 }
 
 static void set_start(yoke_body *body, const double *q, const double *v) {
@@ -380,18 +340,17 @@ static void set_start(yoke_body *body, const double *q, const double *v) {
 }
 
 /* Body b of the whole model, or the piece of a chain, into `out`. */
-static bool copy_body(const yoke_model *whole, const yoke_start *start, int b, int first, int n, yoke_body *out) {
+static void copy_body(yoke_arena *arena, const yoke_model *whole, const yoke_start *start, int b, int first, int n,
+                      yoke_body *out) {
   const double *q = start->q + start->q_at[b], *v = start->v + start->v_at[b];
   *out       = whole->bodies[b];
+  out->name  = yoke_arena_text(arena, whole->bodies[b].name);
   out->chain = NULL;
-  out->name  = yoke_text_copy(whole->bodies[b].name);
-  if (out->name == NULL) return false;
   if (out->kind != YOKE_BODY_CHAIN) {
     set_start(out, q, v);
-    return true;
+  } else {
+    out->chain = chain_piece(arena, whole->bodies[b].chain, first, n, q, v);
   }
-  out->chain = chain_piece(whole->bodies[b].chain, first, n, q, v);
-  return out->chain != NULL;
 }
 
 /* ---- creation ---- */
@@ -399,23 +358,12 @@ static bool copy_body(const yoke_model *whole, const yoke_start *start, int b, i
 void yoke_submodel_clear(yoke_submodel *s) {
   yoke_model *m = s->model;
   if (m != NULL) {
-    for (int i = 0; m->bodies != NULL && i < m->n_bodies; ++i) {
-      free(m->bodies[i].name);
-      release_chain(m->bodies[i].chain);
-    }
-    for (int i = 0; i < m->n_frames; ++i) free(m->frames[i].name);
-    for (int i = 0; i < m->n_connections; ++i) free(m->connections[i].name);
-    for (int i = 0; i < m->n_loads; ++i) free(m->loads[i].name);
-    for (int i = 0; i < m->n_events; ++i) free(m->events[i].name);
-    for (int i = 0; i < m->n_ghosts; ++i) free(m->ghosts[i].name);
-    free(m->bodies);
     free(m->frames);
     free(m->connections);
     free(m->loads);
     free(m->events);
     free(m->ghosts);
-    free(m->variables);
-    free(m->name);
+    yoke_arena_free(&m->arena);
     free(m);
   }
   free(s->port_frame);
@@ -425,19 +373,15 @@ void yoke_submodel_clear(yoke_submodel *s) {
   *s = (yoke_submodel){0};
 }
 
-static bool fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_split_part *part, yoke_model *m) {
+static void fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_split_part *part, yoke_model *m) {
   const int n = part->n_bodies + (part->n_masses > 0);
-  m->bodies   = yoke_allocate((size_t)n + 1, sizeof *m->bodies);
-  if (m->bodies == NULL) return false;
-  for (int k = 0; k < n; ++k) {
+  m->bodies   = yoke_arena_take(&m->arena, (size_t)n, sizeof *m->bodies);
+  for (int k = 0; k < n && m->bodies != NULL; ++k) {
     const bool is_piece = k == part->n_bodies;
     const int  b        = is_piece ? part->chain : part->bodies[k];
-    ++m->n_bodies;
-    if (!copy_body(whole, start, b, is_piece ? part->first_mass : 0,
-                   is_piece ? part->n_masses : n_masses(&whole->bodies[b]), &m->bodies[k]))
-      return false;
+    copy_body(&m->arena, whole, start, b, is_piece ? part->first_mass : 0,
+              is_piece ? part->n_masses : n_masses(&whole->bodies[b]), &m->bodies[m->n_bodies++]);
   }
-  return true;
 }
 
 yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partition, const yoke_start *start, int p,
@@ -446,40 +390,26 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partit
   const yoke_split_part *part  = &whole->parts[p];
   *out                         = (yoke_submodel){.model = yoke_allocate(1, sizeof(yoke_model))};
   yoke_model *m                = out->model;
-  bool        good             = m != NULL;
-  if (good) {
-    m->name = yoke_text_copy(part->name);
-    memcpy(m->gravity, whole->gravity, sizeof m->gravity);
-    m->t_start = whole->t_start;
-    m->t_end   = whole->t_end;
-    m->solver  = part->has_solver ? part->solver : whole->solver;
-    m->energy  = whole->energy;
-    good       = m->name != NULL && fill_bodies(whole, start, part, m);
-  }
-  if (good) return YOKE_OK;
-  yoke_submodel_clear(out);
-  return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
+  if (m == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
+  memcpy(m->gravity, whole->gravity, sizeof m->gravity);
+  m->t_start = whole->t_start;
+  m->t_end   = whole->t_end;
+  m->solver  = part->has_solver ? part->solver : whole->solver;
+  m->energy  = whole->energy;
+  m->name    = yoke_arena_text(&m->arena, part->name);
+  fill_bodies(whole, start, part, m);
+  const yoke_status status = yoke_arena_check(&m->arena, ctx, "subsystem '%s'", part->name);
+  if (status != YOKE_OK) yoke_submodel_clear(out);
+  return status;
 }
 
 /* ---- additions ---- */
 
-/* Room for one more entry of `size` bytes behind n. */
-static void *room(void *list, int n, int *capacity, size_t size) {
-  if (n < *capacity) return list;
-  const int more  = *capacity < 8 ? 8 : 2 * *capacity;
-  void     *wider = realloc(list, (size_t)more * size);
-  if (wider != NULL) *capacity = more;
-  return wider;
-}
-
 /* Appends a copy of *entry, with a copy of the text `name`, to the list of the submodel's model. */
 #define ADD_NAMED(list, count, capacity, entry)                                                                        \
   do {                                                                                                                 \
-    void *wider = room((list), (count), &(capacity), sizeof *(list));                                                  \
-    if (wider == NULL) return -1;                                                                                      \
-    (list)      = wider;                                                                                               \
-    char *name_ = yoke_text_copy((entry)->name != NULL ? (entry)->name : "");                                          \
-    if (name_ == NULL) return -1;                                                                                      \
+    char *name_ = yoke_arena_text(&s->model->arena, (entry)->name != NULL ? (entry)->name : "");                       \
+    if (name_ == NULL || !yoke_grow(&(list), &(capacity), (size_t)(count) + 1, sizeof *(list))) return -1;             \
     (list)[(count)]      = *(entry);                                                                                   \
     (list)[(count)].name = name_;                                                                                      \
     return (count)++;                                                                                                  \
@@ -506,29 +436,22 @@ int yoke_submodel_add_event(yoke_submodel *s, const yoke_event *event) {
 }
 
 int yoke_submodel_add_input(yoke_submodel *s, const yoke_input *input) {
-  void *wider = room(s->inputs, s->n_inputs, &s->capacity_inputs, sizeof *s->inputs);
-  if (wider == NULL) return -1;
-  s->inputs              = wider;
+  if (!yoke_grow(&s->inputs, &s->capacity_inputs, (size_t)s->n_inputs + 1, sizeof *s->inputs)) return -1;
   s->inputs[s->n_inputs] = *input;
   return s->n_inputs++;
 }
 
 int yoke_submodel_add_integral(yoke_submodel *s, const yoke_variable *position) {
-  void *wider = room(s->integrals, s->n_integrals, &s->capacity_integrals, sizeof *s->integrals);
-  if (wider == NULL) return -1;
-  s->integrals                 = wider;
+  if (!yoke_grow(&s->integrals, &s->capacity_integrals, (size_t)s->n_integrals + 1, sizeof *s->integrals)) return -1;
   s->integrals[s->n_integrals] = *position;
   return s->n_integrals++;
 }
 
 int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras, int n_rows, int *y_at) {
-  int   capacity = s->capacity_ports;
-  void *wider    = room(s->port_request, s->n_ports, &capacity, sizeof *s->port_request);
-  if (wider == NULL) return -1;
-  s->port_request = wider;
-  wider           = room(s->port_frame, s->n_ports, &s->capacity_ports, sizeof *s->port_frame);
-  if (wider == NULL) return -1;
-  s->port_frame               = wider;
+  const size_t n = (size_t)s->n_ports + 1;
+  if (!yoke_grow(&s->port_request, &s->capacity_requests, n, sizeof *s->port_request) ||
+      !yoke_grow(&s->port_frame, &s->capacity_ports, n, sizeof *s->port_frame))
+    return -1;
   s->port_frame[s->n_ports]   = frame;
   s->port_request[s->n_ports] = (yoke_port_request){.extras = extras, .connection = -1};
   *y_at                       = s->ny;
@@ -541,8 +464,8 @@ yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *s, con
   const yoke_model *whole = partition->model;
   yoke_model       *m     = s->model;
   if (whole->n_variables == 0 || (m->n_loads == 0 && m->n_events == 0)) return YOKE_OK;
-  m->variables = yoke_allocate((size_t)whole->n_variables + 1, sizeof *m->variables);
-  if (m->variables == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", m->name);
+  m->variables = yoke_arena_take(&m->arena, (size_t)whole->n_variables, sizeof *m->variables);
+  YOKE_TRY(yoke_arena_check(&m->arena, ctx, "subsystem '%s'", m->name));
   m->n_variables = whole->n_variables;
   for (int k = 0; k < m->n_variables; ++k) {
     const yoke_variable *from  = &whole->variables[k];

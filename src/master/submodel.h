@@ -23,6 +23,7 @@ typedef struct yoke_piece {
 } yoke_piece;
 
 typedef struct yoke_partition {
+  yoke_arena        arena;
   const yoke_model *model;
   int        *piece_at; /* [n_bodies + 1] pieces of body b: piece_at[b] .. piece_at[b + 1] - 1, by rising masses */
   yoke_piece *pieces;   /* a body that is no chain is one piece of one "mass" */
@@ -35,12 +36,13 @@ yoke_place  yoke_partition_find(const yoke_partition *partition, int body, int m
 
 /* The assembled start of the whole model. */
 typedef struct yoke_start {
-  double *q, *v;       /* [nq], [nv] */
-  int    *q_at, *v_at; /* [n_bodies] where a body's share starts */
-  double *a;           /* [nv] accelerations */
-  double *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
-  bool   *retired;     /* [n_connections, 7] rows of couplings that follow from other joints and are left out */
-  bool    any_retired;
+  yoke_arena arena;
+  double    *q, *v;       /* [nq], [nv] */
+  int       *q_at, *v_at; /* [n_bodies] where a body's share starts */
+  double    *a;           /* [nv] accelerations */
+  double    *lambda;      /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
+  bool      *retired;     /* [n_connections, 7] rows of couplings that follow from other joints and are left out */
+  bool       any_retired;
 } yoke_start;
 
 /* Keeps partition->model. q and v NULL: assembled from what the user wrote; else they are the start, positions and
@@ -66,8 +68,8 @@ typedef struct yoke_submodel {
   int                n_integrals;
   yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
   int                ny;        /* outputs of all ports */
-  int capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_inputs, capacity_loads,
-      capacity_events, capacity_integrals;
+  size_t capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_requests, capacity_inputs,
+      capacity_loads, capacity_events, capacity_integrals;
 } yoke_submodel;
 
 /* Bodies of part `part` at their start, settings of the run. */
