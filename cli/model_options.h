@@ -48,7 +48,7 @@ typedef struct model_arguments {
       MODEL_OPTION(type, "predictor", OPTION_TEXT, predictor, "WORD",                                                  \
                    "extrapolation, ... (key cosimulation.predictor)"),                                                 \
       MODEL_OPTION(type, "check", OPTION_FLAG, check, NULL, "subsystems watch their contract (slower)"),               \
-      MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE", "one line per call of a subsystem, to stderr or FILE"), \
+      MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE", "every macro step and call of a subsystem, to stderr or FILE"), \
       MODEL_OPTION(type, "threads", OPTION_TEXT, threads, "N",                                                         \
                    "threads; default: all cores. The result does not depend on it"),                                   \
       MODEL_OPTION(type, "exec", OPTION_TEXT, exec, "WORD",                                                            \

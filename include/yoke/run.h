@@ -30,7 +30,7 @@ typedef struct yoke_run_options {
   bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
   bool        check;      /* subsystems watch their contract (slower) */
   const char *exec;       /* "serial", "openmp", "shuffled"; NULL: openmp where built, serial for one thread */
-  /* One line per call of a subsystem, on the thread that makes it. NULL: none. */
+  /* One line per call of a subsystem, on the thread that makes it, and two around every macro step. NULL: none. */
   void (*trace)(void *user, const char *line);
   void              *trace_user;
   /* Result files. NULL: what the keys output.file and output.csv say, "": none. A name that ends in .csv is written as CSV. */

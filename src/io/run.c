@@ -366,11 +366,10 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
                                 yoke_simulation **out) {
   if (model->n_parts == 0 || options->monolithic) return yoke_simulation_create(ctx, model, out);
   const yoke_cosimulation_options split = {
-      .exec       = choose_exec(options, model),
-      .threads    = options->threads,
-      .check      = options->check,
-      .trace      = options->trace,
-      .trace_user = options->trace_user,
+      .exec    = choose_exec(options, model),
+      .threads = options->threads,
+      .check   = options->check,
+      .log     = {options->trace, options->trace_user},
   };
   return yoke_simulation_create_split(ctx, model, &split, out);
 }

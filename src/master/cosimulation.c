@@ -26,6 +26,7 @@ struct yoke_cosimulation {
   yoke_macro_grid       grid;
   yoke_macro_events     events;
   yoke_macro_totals     totals;
+  yoke_log              log;
   /* the whole model at a restart: [nq], [nv], [nv], [ng], [n_couplings, YOKE_COUPLING_MAX_CHANNELS], ... */
   double               *q, *v, *a, *lambda, *u, *part_q, *part_v, *part_a;
   double               *ports;      /* outputs of all subsystems */
@@ -92,8 +93,8 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
     YOKE_TRY(yoke_native_create(ctx, &def, &c->subsystems[i]));
     if (options->forward != NULL && strcmp(options->forward, def.name) == 0)
       YOKE_TRY(yoke_subsystem_forward(ctx, c->subsystems[i], &c->subsystems[i]));
-    if (options->trace != NULL)
-      YOKE_TRY(yoke_subsystem_traced(ctx, c->subsystems[i], options->trace, options->trace_user, &c->subsystems[i]));
+    if (options->log.write != NULL)
+      YOKE_TRY(yoke_subsystem_traced(ctx, c->subsystems[i], options->log, &c->subsystems[i]));
     if (options->check) YOKE_TRY(yoke_subsystem_check(ctx, c->subsystems[i], &c->subsystems[i]));
   }
   return YOKE_OK;
@@ -285,6 +286,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   c->equations       = equations;
   c->mb              = mb;
   c->t_start         = model->t_start;
+  c->log             = options->log;
   yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
   if (status == YOKE_OK) limit_step(c, ctx);
   if (status == YOKE_OK) status = yoke_switches_create(ctx, model, true, &c->switches);
@@ -518,8 +520,7 @@ static yoke_status explain(const yoke_cosimulation *c, double t, double H, yoke_
                    is_short ? ", or more passes (cosimulation.corrector.max_iterations)" : " or another formulation");
 }
 
-yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
-                                   yoke_context *ctx) {
+static yoke_status take_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
   if (c->controller != NULL) return step_controlled(c, t_end, statistics, ctx);
   const double    t = yoke_graph_t(c->graph);
   yoke_point_kind kind;
@@ -536,6 +537,23 @@ yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step
   if (status == YOKE_OK) return YOKE_OK;
   ++c->totals.rejected;
   return explain(c, t, t_next - t, status, statistics, ctx);
+}
+
+yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
+                                   yoke_context *ctx) {
+  const double  t    = yoke_graph_t(c->graph);
+  yoke_log_line line = yoke_log_begin("begin-step", NULL);
+  yoke_log_number(&line, "t", t);
+  yoke_log_end(&c->log, &line);
+  const yoke_status status = take_step(c, t_end, statistics, ctx);
+  line                     = yoke_log_begin("end-step", NULL);
+  yoke_log_number(&line, "t", yoke_graph_t(c->graph));
+  yoke_log_number(&line, "H", yoke_graph_t(c->graph) - t);
+  yoke_log_count(&line, "order", statistics->degree);
+  yoke_log_count(&line, "passes", statistics->iterations);
+  yoke_log_word(&line, "status", yoke_status_name(status));
+  yoke_log_end(&c->log, &line);
+  return status;
 }
 
 /* ---- questions ---- */

@@ -16,8 +16,7 @@ typedef struct yoke_cosimulation_options {
   int         threads; /* 0: all cores */
   bool        check;   /* wrap subsystems so that they watch their contract */
   const char *forward; /* this subsystem gets no way back, as a foreign one may have none; NULL: none */
-  yoke_trace  trace;   /* NULL: none */
-  void       *trace_user;
+  yoke_log    log;     /* macro steps, and every call of a subsystem */
 } yoke_cosimulation_options;
 
 /* Residuals of one kind over all accepted steps. */

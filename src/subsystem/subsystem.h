@@ -11,6 +11,7 @@
 #ifndef YOKE_SUBSYSTEM_SUBSYSTEM_H
 #define YOKE_SUBSYSTEM_SUBSYSTEM_H
 
+#include "base/log.h"
 #include "integrate/integrator.h"
 #include "model/port.h"
 #include <yoke/signal.h>
@@ -134,11 +135,9 @@ const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem);
 /* Wrappers: take the inner subsystem, also when they fail.
  * `forward` makes a subsystem that cannot go back (no `copy`), as many foreign ones cannot.
  * `checked` enforces the contract with messages that name the subsystem; every seventh step is repeated from a copy and must give the
- * same bits. `traced` calls `trace` with one line per call, on the thread that runs the task. */
+ * same bits. `traced` logs one line per call, on the thread that runs the task. */
 yoke_status yoke_subsystem_forward(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out);
 yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out);
-typedef void (*yoke_trace)(void *user, const char *line);
-yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user,
-                                  yoke_subsystem **out);
+yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_log log, yoke_subsystem **out);
 
 #endif

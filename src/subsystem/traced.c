@@ -1,18 +1,11 @@
 /* Wrapper that reports every call as one line: `step left t = 0.1, H = 0.01, status = YOKE_OK`. Numbers have all digits. */
 #include "subsystem/subsystem.h"
 
-#include "base/text.h"
-#include <stdio.h>
-#include <stdlib.h>
-
 typedef struct traced {
   yoke_subsystem    *inner; /* owned */
   yoke_subsystem_ops ops;   /* without what the inner one cannot do */
-  yoke_trace         trace;
-  void              *user;
+  yoke_log           log;
 } traced;
-
-enum { LINE = 256 };
 
 static void traced_destroy(yoke_subsystem *subsystem) {
   traced *self = subsystem->self;
@@ -20,14 +13,15 @@ static void traced_destroy(yoke_subsystem *subsystem) {
   yoke_subsystem_free(subsystem);
 }
 
-static void report(const traced *self, const char *line) {
-  self->trace(self->user, line);
+static void report(const traced *self, const char *call) {
+  const yoke_log_line line = yoke_log_begin(call, self->inner->name);
+  yoke_log_end(&self->log, &line);
 }
 
 static yoke_status report_status(const traced *self, const char *call, yoke_status status) {
-  char line[LINE];
-  snprintf(line, sizeof line, "%s %.100s status = %s", call, self->inner->name, yoke_status_name(status));
-  report(self, line);
+  yoke_log_line line = yoke_log_begin(call, self->inner->name);
+  yoke_log_word(&line, "status", yoke_status_name(status));
+  yoke_log_end(&self->log, &line);
   return status;
 }
 
@@ -35,9 +29,10 @@ static yoke_status traced_start(const yoke_subsystem *subsystem, void *scratch, 
                                 const yoke_signal *u, yoke_context *ctx) {
   const traced     *self   = subsystem->self;
   const yoke_status status = self->inner->ops->start(self->inner, scratch, state, t, u, ctx);
-  char              line[LINE];
-  snprintf(line, sizeof line, "start %.100s t = %.17g, status = %s", subsystem->name, t, yoke_status_name(status));
-  report(self, line);
+  yoke_log_line     line   = yoke_log_begin("start", subsystem->name);
+  yoke_log_number(&line, "t", t);
+  yoke_log_word(&line, "status", yoke_status_name(status));
+  yoke_log_end(&self->log, &line);
   return status;
 }
 
@@ -45,10 +40,11 @@ static yoke_status traced_step(const yoke_subsystem *subsystem, void *scratch, v
                                double t, double H, yoke_context *ctx) {
   const traced     *self   = subsystem->self;
   const yoke_status status = self->inner->ops->step(self->inner, scratch, state, u, t, H, ctx);
-  char              line[LINE];
-  snprintf(line, sizeof line, "step %.100s t = %.17g, H = %.17g, status = %s", subsystem->name, t, H,
-           yoke_status_name(status));
-  report(self, line);
+  yoke_log_line     line   = yoke_log_begin("step", subsystem->name);
+  yoke_log_number(&line, "t", t);
+  yoke_log_number(&line, "H", H);
+  yoke_log_word(&line, "status", yoke_status_name(status));
+  yoke_log_end(&self->log, &line);
   return status;
 }
 
@@ -60,18 +56,14 @@ static yoke_status traced_output(const yoke_subsystem *subsystem, void *scratch,
 
 static void traced_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
   const traced *self = subsystem->self;
-  char          line[LINE];
   self->inner->ops->copy(self->inner, dst, src);
-  snprintf(line, sizeof line, "copy %.100s", subsystem->name);
-  report(self, line);
+  report(self, "copy");
 }
 
 static void traced_accept(const yoke_subsystem *subsystem, void *state) {
   const traced *self = subsystem->self;
-  char          line[LINE];
   self->inner->ops->accept(self->inner, state);
-  snprintf(line, sizeof line, "accept %.100s", subsystem->name);
-  report(self, line);
+  report(self, "accept");
 }
 
 static yoke_status traced_disturb(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
@@ -126,10 +118,10 @@ static double traced_event_ahead(const yoke_subsystem *subsystem, void *scratch,
 
 static void traced_event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
   const traced *self = subsystem->self;
-  char          line[LINE];
   self->inner->ops->event_done(self->inner, scratch, state, event);
-  snprintf(line, sizeof line, "event %.100s number = %d", subsystem->name, event);
-  report(self, line);
+  yoke_log_line line = yoke_log_begin("event", subsystem->name);
+  yoke_log_count(&line, "number", event);
+  yoke_log_end(&self->log, &line);
 }
 
 static yoke_status traced_assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q,
@@ -161,11 +153,10 @@ static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
   };
 }
 
-yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_trace trace, void *user,
-                                  yoke_subsystem **out) {
+yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_log log, yoke_subsystem **out) {
   YOKE_TRY(yoke_subsystem_wrap(ctx, inner, sizeof(traced), out));
   traced *self = (*out)->self;
-  *self        = (traced){.inner = inner, .ops = ops_around(inner->ops), .trace = trace, .user = user};
+  *self        = (traced){.inner = inner, .ops = ops_around(inner->ops), .log = log};
   (*out)->ops  = &self->ops;
   return YOKE_OK;
 }

@@ -206,6 +206,8 @@ static void trace_writes_one_line_per_call(void **state) {
   assert_int_equal(yoke(f, "run " MODEL " -q --t-end 2e-3 --trace"), 0);
   assert_says(f->err, "step a t = 0, H = 0.001, status = YOKE_OK\n");
   assert_says(f->err, "accept b");
+  assert_says(f->err, "begin-step t = 0\n");
+  assert_says(f->err, "end-step t = 0.001, H = 0.001, order = 1, passes = 1, status = YOKE_OK\n");
   assert_int_equal(yoke(f, "run " MODEL " -q --t-end 2e-3 --trace=@/trace"), 0);
   assert_string_equal(f->err, "");
   char *text = read_text(in_folder(f, "trace", path));

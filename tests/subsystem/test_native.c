@@ -826,7 +826,7 @@ static void traced_subsystem_reports_every_call(void **state) {
   (void)state;
   make_half(&b, &force_half, "dopri5", false);
   yoke_subsystem *inner = b.subsystem;
-  assert_int_equal(yoke_subsystem_traced(b.ctx, inner, write_line, &j, &b.subsystem), YOKE_OK);
+  assert_int_equal(yoke_subsystem_traced(b.ctx, inner, (yoke_log){write_line, &j}, &b.subsystem), YOKE_OK);
   wrap_checked(&b); /* wrappers around wrappers */
   set_wave(&w, 1, 0.0, 0.25, shape[0]);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
