@@ -22,17 +22,20 @@
 
 enum {
   ALIGNMENT    = 64,
-  SMALLEST     = 512 - ALIGNMENT, /* room of a block, without its head */
-  LARGEST      = 65536 - ALIGNMENT,
+  HEAD         = 2 * ALIGNMENT, /* in front of the room of a block: its struct, and what aligns it */
+  SMALLEST     = 512 - HEAD,    /* room of a block */
+  LARGEST      = 65536 - HEAD,
   SHARE        = 4, /* of the room so far for the next block */
   MESSAGE_SIZE = 400
 };
 
-struct yoke_arena_block { /* the room begins ALIGNMENT bytes behind its head */
+struct yoke_arena_block {   /* the room begins ALIGNMENT bytes behind it */
+  void             *memory; /* from calloc, which gives large pieces zeros without touching them */
   yoke_arena_block *older;
   yoke_arena_block *spare;  /* given back by release: empty, next of all to be used */
   size_t            before; /* room of all older blocks */
   size_t            room, used;
+  size_t            dirty; /* bytes that have been in use */
 };
 _Static_assert(sizeof(yoke_arena_block) <= ALIGNMENT, "the head of a block fits in front of its room");
 
@@ -101,7 +104,7 @@ static char *room_of(yoke_arena_block *block) {
 static void free_spare(yoke_arena_block *block) {
   while (block->spare != NULL) {
     yoke_arena_block *next = block->spare->spare;
-    free(block->spare);
+    free(block->spare->memory);
     block->spare = next;
   }
 }
@@ -119,10 +122,11 @@ static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
 #if defined(YOKE_ASAN)
     usual = 0; /* every piece has its own block, so that writing beyond its end is seen */
 #endif
-    const size_t room = bytes > usual ? aligned(bytes) : usual;
-    block             = aligned_alloc(ALIGNMENT, ALIGNMENT + room);
-    if (block == NULL) return NULL;
-    *block = (yoke_arena_block){.older = newest, .before = held, .room = room};
+    const size_t room   = bytes > usual ? aligned(bytes) : usual;
+    char        *memory = calloc(1, HEAD + room);
+    if (memory == NULL) return NULL;
+    block  = (yoke_arena_block *)(void *)(memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT);
+    *block = (yoke_arena_block){.memory = memory, .older = newest, .before = held, .room = room};
   }
   if (newest != NULL) newest->spare = NULL;
   arena->newest = block;
@@ -148,11 +152,14 @@ static void *take(yoke_arena *arena, size_t count, size_t size, size_t alignment
   block->used = at + bytes;
   char *piece = room_of(block) + at;
 #if defined(YOKE_ASAN)
-  block->used = block->room;
+  const char *end = (char *)block->memory + HEAD + block->room;
+  block->used     = block->room;
   ASAN_UNPOISON_MEMORY_REGION(piece, block->room);
-  ASAN_POISON_MEMORY_REGION(piece + bytes, block->room - bytes);
+  ASAN_POISON_MEMORY_REGION(piece + bytes, (size_t)(end - piece) - bytes);
 #endif
-  return memset(piece, 0, bytes);
+  if (at < block->dirty) memset(piece, 0, (at + bytes < block->dirty ? at + bytes : block->dirty) - at);
+  if (at + bytes > block->dirty) block->dirty = at + bytes;
+  return piece;
 }
 
 /* ---- the arena ---- */
@@ -194,7 +201,7 @@ void yoke_arena_free(yoke_arena *arena) {
   if (arena->newest != NULL) free_spare(arena->newest);
   for (yoke_arena_block *block = arena->newest; block != NULL;) {
     yoke_arena_block *older = block->older;
-    free(block);
+    free(block->memory);
     block = older;
   }
   *arena = (yoke_arena){0};
