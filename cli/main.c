@@ -1,7 +1,10 @@
 /* yoke: the program. Every command is a command_def in a file of its own; this one finds it. */
 #include "command.h"
 #include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int unknown_command(const char *name) {
   const char *names[16];
@@ -40,6 +43,19 @@ static int finish_output(int code) {
   return code == EXIT_CODE_DONE || code == EXIT_CODE_DIFFERENT ? EXIT_CODE_IO : code;
 }
 
+static bool is_over; /* main has ended */
+
+/* Libraries that are refused memory or threads end the program by themselves, with a code of theirs. */
+static void explain_early_end(void) {
+  if (is_over) return;
+  fputs("error: a library ended the program, most likely out of memory or threads\n", stderr);
+  fflush(stdout);
+  _exit(EXIT_CODE_IO);
+}
+
 int main(int argc, char **argv) {
-  return finish_output(dispatch(argc, argv));
+  atexit(explain_early_end);
+  const int code = finish_output(dispatch(argc, argv));
+  is_over        = true;
+  return code;
 }

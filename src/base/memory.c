@@ -72,6 +72,12 @@ bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size) {
   return true;
 }
 
+bool yoke_memory_has_room(size_t bytes) {
+  char *volatile probe = malloc(bytes); /* volatile: not to be left out */
+  free(probe);
+  return probe != NULL;
+}
+
 static yoke_status out_of_memory(yoke_context *ctx, const char *format, va_list args) {
   char what[MESSAGE_SIZE];
   vsnprintf(what, sizeof what, format, args);

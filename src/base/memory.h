@@ -28,6 +28,9 @@ void *yoke_allocate(size_t count, size_t size);
  * `capacity` counts its entries. New entries are zero. false: out of memory, and nothing has changed. */
 bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size);
 
+/* Could `bytes` be had just now? For libraries that do not bear to be refused: asked before they are called. */
+bool yoke_memory_has_room(size_t bytes);
+
 /* Records "out of memory for ..." and returns YOKE_E_MEMORY. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

@@ -12,6 +12,9 @@ typedef struct yoke_hdf5_quiet {
   void       *data;
 } yoke_hdf5_quiet;
 
+/* HDF5 crashes where it is refused memory: so much is asked for before it opens a file or takes rows. */
+enum { YOKE_HDF5_ROOM = 8 << 20 };
+
 void yoke_hdf5_quiet_begin(yoke_hdf5_quiet *quiet);
 void yoke_hdf5_quiet_end(const yoke_hdf5_quiet *quiet);
 

@@ -404,6 +404,7 @@ yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *
   if (stat(def->path, &status_now) == 0 && !S_ISREG(status_now.st_mode)) {
     return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': an HDF5 result needs an ordinary file", def->path);
   }
+  if (!yoke_memory_has_room(YOKE_HDF5_ROOM)) return yoke_out_of_memory(ctx, "the result '%s'", def->path);
   YOKE_TRY(allocate(ctx, def, out));
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
@@ -459,7 +460,8 @@ static yoke_status finish_row(yoke_result_writer *writer, stream *s, yoke_contex
   if (s->n_buffered < s->capacity && yoke_clock_now() - writer->flushed_at < 1.0) return YOKE_OK;
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  const yoke_status status = flush_rows(writer) ? YOKE_OK : fail_io(writer, ctx);
+  if (!yoke_memory_has_room(YOKE_HDF5_ROOM) && writer->error == 0) writer->error = ENOMEM;
+  const yoke_status status = writer->error == 0 && flush_rows(writer) ? YOKE_OK : fail_io(writer, ctx);
   yoke_hdf5_quiet_end(&quiet);
   return status;
 }
