@@ -1,0 +1,33 @@
+/* What the program is linked with: nothing under the GPL, nothing that only tests need. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "program.h"
+
+static void the_program_is_linked_with_no_gpl_library(void **state) {
+  (void)state;
+  static const char *const foreign[] = {"spqr", "cholmod", "umfpack"};
+  char                     command[4200], line[4096];
+  snprintf(command, sizeof command, "ldd '%s'", program());
+  FILE *list = popen(command, "r");
+  assert_non_null(list);
+  int n = 0;
+  while (fgets(line, sizeof line, list) != NULL) {
+    ++n;
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; ++i) {
+      if (strstr(line, foreign[i]) != NULL) fail_msg("linked with %s", line);
+    }
+  }
+  assert_int_equal(pclose(list), 0);
+  assert_true(n > 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_program_is_linked_with_no_gpl_library),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
