@@ -51,7 +51,7 @@ static int check_words(const command_def *command, const model_arguments *a) {
       {"extension", a->extension, {"none", "d", "i"}},
       {"jacobian", a->jacobian, {"finite-difference", "analytic", "directional", "broyden"}},
       {"predictor", a->predictor, {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"}},
-      {"exec", a->exec, {"openmp", "serial", "shuffled"}},
+      {"exec", a->exec, {"threads", "serial", "shuffled", "eager"}},
   };
   int code = check_listed(command, "solver", a->solver, yoke_n_solvers(), yoke_solver_name, "solvers");
   if (code == PARSE_DONE)

@@ -52,7 +52,7 @@ typedef struct model_arguments {
       MODEL_OPTION(type, "threads", OPTION_TEXT, threads, "N",                                                         \
                    "threads; default: all cores. The result does not depend on it"),                                   \
       MODEL_OPTION(type, "exec", OPTION_TEXT, exec, "WORD",                                                            \
-                   "openmp, serial, shuffled: who runs the subsystems. The result does not depend on it")
+                   "threads, serial, shuffled, eager: who runs the subsystems. The result does not depend on it")
 
 /* Checks the words and numbers, and fills the options. PARSE_DONE, or an exit code after a message. */
 int model_options_apply(const command_def *command, const model_arguments *a, yoke_run_options *options);

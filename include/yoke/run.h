@@ -29,7 +29,7 @@ typedef struct yoke_run_options {
   bool        monolithic; /* ignore the split of the model */
   bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
   bool        check;      /* subsystems watch their contract (slower) */
-  const char *exec;       /* "serial", "openmp", "shuffled"; NULL: openmp where built, serial for one thread */
+  const char *exec;       /* "threads", "serial", "shuffled", "eager"; NULL: threads */
   /* One line per call of a subsystem, on the thread that makes it. NULL: none. */
   void (*trace)(void *user, const char *line);
   void              *trace_user;

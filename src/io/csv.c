@@ -1,6 +1,6 @@
 #include "io/csv.h"
 #include "base/text.h"
-#include "io/clock.h"
+#include "base/clock.h"
 #include <yoke/result.h>
 #include <errno.h>
 #include <locale.h>

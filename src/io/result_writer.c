@@ -32,7 +32,7 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 #else
 
 #include "base/text.h"
-#include "io/clock.h"
+#include "base/clock.h"
 #include "io/hdf5_file.h"
 #include "io/hdf5_quiet.h"
 #include "io/step_report.h"

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
-#include "io/clock.h"
+#include "base/clock.h"
 #include "io/csv.h"
 #include "io/result_reader.h"
 #include "io/result_writer.h"
@@ -17,9 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 const char *yoke_version(void) {
   return YOKE_VERSION;
@@ -336,22 +333,6 @@ yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yo
   return status;
 }
 
-/* Tasks of a small model are shorter than waking a thread takes; the results are the same bits either way. */
-enum { MIN_FREEDOMS_FOR_THREADS = 256 };
-
-static const char *choose_exec(const yoke_run_options *options, const yoke_model *model) {
-  if (options->exec) return options->exec;
-#ifdef YOKE_WITH_OPENMP
-  int n_freedoms = 0;
-  for (int b = 0; b < model->n_bodies; ++b) n_freedoms += yoke_body_nv(&model->bodies[b]);
-  const bool is_wanted = options->threads > 1 || (options->threads == 0 && n_freedoms >= MIN_FREEDOMS_FOR_THREADS);
-  return is_wanted ? "openmp" : "serial";
-#else
-  (void)model;
-  return "serial";
-#endif
-}
-
 /* Options of the co-simulation mean nothing without a split; the user may have forgotten it. */
 static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke_model *model) {
   const bool is_any = o->scheme || o->sequence || o->order || o->step || o->start || o->jacobian || o->predictor ||
@@ -365,7 +346,7 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
                                 yoke_simulation **out) {
   if (model->n_parts == 0 || options->monolithic) return yoke_simulation_create(ctx, model, out);
   const yoke_cosimulation_options split = {
-      .exec       = choose_exec(options, model),
+      .exec       = options->exec,
       .threads    = options->threads,
       .check      = options->check,
       .trace      = options->trace,
@@ -796,14 +777,6 @@ static yoke_status simulate(recorder *r) {
   return status;
 }
 
-static void use_threads(int threads) {
-#ifdef _OPENMP
-  if (threads > 0) omp_set_num_threads(threads);
-#else
-  (void)threads;
-#endif
-}
-
 /* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
                                 yoke_result **keep) {
@@ -814,7 +787,6 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   recorder     r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
   yoke_status  status = yoke_run_load(ctx, options, &model);
   r.model             = model;
-  use_threads(options->threads);
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
