@@ -31,7 +31,7 @@ typedef struct yoke_integrator_state {
   int           method; /* `auto`: which method is at work */
   yoke_counters counters;
   yoke_factor  *factor[2];        /* real and complex factor in use; counted references */
-  void         *foreign;          /* ida, cvode: solver memory outside the block, made by start; NULL for all others */
+  void         *foreign;          /* guests: solver memory outside the block, made by start; NULL for all others */
   void (*release)(void *foreign); /* called by yoke_integrator_state_destroy and before a second start; NULL: nothing */
   /* followed by q [nq], v [nv], a [nv], lambda [ng], then what the method needs */
 } yoke_integrator_state;
@@ -107,7 +107,7 @@ void        yoke_integrator_destroy(yoke_integrator **integrator);
 /* Name of the method that made the last step: under `auto` the one it chose, else the integrator's own name. */
 const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
-/* Number, name and summary of the methods of integrator_list.def. */
+/* Number, name and summary of the methods of integrator_list.def and of the guests. */
 int         yoke_integrator_n_methods(void);
 const char *yoke_integrator_method_name(int i);
 const char *yoke_integrator_method_summary(int i);

@@ -9,7 +9,7 @@
 
 static void the_program_is_linked_with_what_it_needs_only(void **state) {
   (void)state;
-  static const char *const foreign[] = {"spqr", "cholmod", "umfpack", "gomp"};
+  static const char *const foreign[] = {"spqr", "cholmod", "umfpack", "gomp", "sundials"};
   char                     command[4200], line[4096];
   snprintf(command, sizeof command, "ldd '%s'", program());
   FILE *list = popen(command, "r");
@@ -25,9 +25,18 @@ static void the_program_is_linked_with_what_it_needs_only(void **state) {
   assert_true(n > 3);
 }
 
+static void ida_and_cvode_are_no_solvers_of_the_program(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/pendulum.yaml -q --solver ida"), 2);
+  assert_non_null(strstr(f->err, "unknown solver 'ida'"));
+  assert_int_equal(yoke(f, "run examples/pendulum.yaml -q --set solvers.default.kind=cvode"), 3);
+  assert_non_null(strstr(f->err, "found 'cvode', expected one of: auto, "));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_program_is_linked_with_what_it_needs_only),
+      TEST(ida_and_cvode_are_no_solvers_of_the_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
