@@ -2,7 +2,7 @@
 SHELL   := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 JOBS    := $(shell nproc)
-# One thread for BLAS: our matrices are small, and results keep their bits.
+# The library uses BLAS on one thread; this saves starting the others, which look for work for some milliseconds.
 export OPENBLAS_NUM_THREADS := 1
 PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 60

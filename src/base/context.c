@@ -1,4 +1,5 @@
 #include <yoke/context.h>
+#include "base/blas.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -16,6 +17,7 @@ struct yoke_context {
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
+  yoke_blas_use_one_thread(); /* here, because every use of the library begins with a context */
   *out = calloc(1, sizeof **out);
   return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
 }

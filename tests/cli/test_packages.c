@@ -1,4 +1,4 @@
-/* What the program is linked with: nothing under the GPL, nothing that only tests need. */
+/* What the program is linked with: nothing under the GPL, nothing that only tests need; BLAS without threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,10 +33,25 @@ static void ida_and_cvode_are_no_solvers_of_the_program(void **state) {
   assert_non_null(strstr(f->err, "found 'cvode', expected one of: auto, "));
 }
 
+static void f15_threads_of_blas_do_not_change_a_bit(void **state) {
+  fixture *f = *state;
+  for (int threads = 1; threads <= 2; ++threads) {
+    char number[8], command[200];
+    snprintf(number, sizeof number, "%d", threads);
+    snprintf(command, sizeof command,
+             "run examples/n-four-bar.yaml -q --set parameters.N=10 --t-end 1.5 --set output.every=0.5 --csv @/%d.csv",
+             threads);
+    setenv("OPENBLAS_NUM_THREADS", number, 1);
+    assert_int_equal(yoke(f, command), 0);
+  }
+  assert_int_equal(yoke(f, "compare @/1.csv @/2.csv --exact"), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_program_is_linked_with_what_it_needs_only),
       TEST(ida_and_cvode_are_no_solvers_of_the_program),
+      TEST(f15_threads_of_blas_do_not_change_a_bit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
