@@ -121,6 +121,7 @@ yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, y
   const yoke_status status =
       run == run_threads || run == run_eager ? yoke_team_create(ctx, threads, &exec->team) : YOKE_OK;
   if (status != YOKE_OK) yoke_exec_destroy(&exec);
+  if (exec != NULL && run == run_threads && yoke_exec_n_workers(exec) == 1) exec->run = run_serial; /* no clock */
   *out = exec;
   return status;
 }
