@@ -10,6 +10,10 @@
 #include <string.h>
 #include <suitesparse/colamd.h>
 
+/* Of the longest row of a block: what is shorter is the rounding of zero. A body with hundreds of joints leaves as many such
+ * rows, which would fill R. */
+static const double rounding = 1e-14;
+
 /* A row of A or R. */
 typedef struct qr_row {
   struct qr_row *next;
@@ -25,8 +29,8 @@ typedef struct qr_block {
   int    *at;     /* [n] place of a column in the block; only those of the block are valid */
   double *value;
   size_t  room;
-  double *reflection; /* [m] */
-  size_t  reflection_room;
+  double *scratch; /* [m + width + 1]: a reflection and its products */
+  size_t  scratch_room;
 } qr_block;
 
 static qr_row *row_create(int n) {
@@ -101,7 +105,7 @@ static bool block_take(qr_block *b, const qr_row *rows, int c, int *seen) {
     }
   }
   const size_t stride = (size_t)b->width + 1, size = (size_t)b->m * stride;
-  if (!make_room(&b->value, &b->room, size) || !make_room(&b->reflection, &b->reflection_room, (size_t)b->m))
+  if (!make_room(&b->value, &b->room, size) || !make_room(&b->scratch, &b->scratch_room, (size_t)b->m + stride))
     return false;
   qsort(b->column, (size_t)b->width, sizeof *b->column, compare_ints);
   for (int k = 0; k < b->width; ++k) b->at[b->column[k]] = k;
@@ -118,15 +122,19 @@ static bool block_take(qr_block *b, const qr_row *rows, int c, int *seen) {
 static void block_reflect(qr_block *b, int top, int k, double length) {
   const size_t stride = (size_t)b->width + 1;
   const int    m      = b->m - top;
-  double      *v = b->reflection, *first = b->value + (size_t)top * stride;
+  double      *v = b->scratch, *sum = v + b->m, *first = b->value + (size_t)top * stride;
   for (int i = 0; i < m; ++i) v[i] = first[(size_t)i * stride + (size_t)k];
   const double a = copysign(length, v[0]);
   v[0] += a;
-  for (int j = k + 1; j <= b->width; ++j) {
-    double sum = 0.0;
-    for (int i = 0; i < m; ++i) sum += v[i] * first[(size_t)i * stride + (size_t)j];
-    sum /= v[0] * a;
-    for (int i = 0; i < m; ++i) first[(size_t)i * stride + (size_t)j] -= sum * v[i];
+  for (int j = k + 1; j <= b->width; ++j) sum[j] = 0.0;
+  for (int i = 0; i < m; ++i) {
+    const double *row = first + (size_t)i * stride;
+    for (int j = k + 1; j <= b->width; ++j) sum[j] += v[i] * row[j];
+  }
+  for (int j = k + 1; j <= b->width; ++j) sum[j] /= v[0] * a;
+  for (int i = 0; i < m; ++i) {
+    double *row = first + (size_t)i * stride;
+    for (int j = k + 1; j <= b->width; ++j) row[j] -= sum[j] * v[i];
   }
   first[k] = -a;
   for (int i = 1; i < m; ++i) first[(size_t)i * stride + (size_t)k] = 0.0;
@@ -149,6 +157,13 @@ static int block_reduce(qr_block *b, double tolerance, bool *has_pivot) {
   return top;
 }
 
+static double block_row_length(const qr_block *b, int i) {
+  const double *value  = b->value + (size_t)i * ((size_t)b->width + 1);
+  double        square = 0.0;
+  for (int k = 0; k < b->width; ++k) square += value[k] * value[k];
+  return sqrt(square);
+}
+
 /* Row i of the block from its first entry on; NULL: no memory. */
 static qr_row *block_row(const qr_block *b, int i) {
   const double *value = b->value + (size_t)i * ((size_t)b->width + 1);
@@ -163,17 +178,21 @@ static qr_row *block_row(const qr_block *b, int i) {
 
 /* Column c: its bucket is emptied, what is left goes on; *pivot: row c of R (NULL: none). */
 static bool eliminate(qr_block *b, int c, double tolerance, int *seen, qr_row **bucket, qr_row **pivot) {
-  bool has_pivot = false;
-  *pivot         = NULL;
+  bool   has_pivot = false;
+  double longest   = 0.0;
+  *pivot           = NULL;
   if (bucket[c] == NULL) return true;
   if (!block_take(b, bucket[c], c, seen)) return false;
   list_destroy(bucket[c]);
-  bucket[c]   = NULL;
+  bucket[c] = NULL;
+  for (int i = 0; i < b->m; ++i) longest = fmax(longest, block_row_length(b, i));
   const int n = block_reduce(b, tolerance, &has_pivot);
   for (int i = 0; i < n; ++i) {
+    const bool is_pivot = i == 0 && has_pivot;
+    if (!is_pivot && block_row_length(b, i) <= rounding * longest) continue;
     qr_row *row = block_row(b, i);
     if (row == NULL) return false;
-    if (i == 0 && has_pivot) {
+    if (is_pivot) {
       *pivot = row;
     } else {
       push(bucket, row);
@@ -219,7 +238,7 @@ yoke_status yoke_sparse_qr(const yoke_pattern *pattern, const double *g, int n, 
   free(bucket);
   free(place);
   free(block.value);
-  free(block.reflection);
+  free(block.scratch);
   return status;
 }
 

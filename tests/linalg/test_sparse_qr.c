@@ -130,11 +130,49 @@ static void a_hundred_thousand_rows_of_a_chain_cost_what_they_hold(void **state)
   free(follows);
 }
 
+/* A hub with three freedoms; leaves with three each, held by the hub (general directions) and by the ground: the hub and all
+ * leaves are fixed by three rows each, all others follow. */
+static void a_hub_with_many_leaves_keeps_as_many_rows_as_there_are_freedoms(void **state) {
+  (void)state;
+  enum { N_LEAVES = 200, N_G = 6 * N_LEAVES, N_FREE = 3 + 3 * N_LEAVES, MOST = 7 * 3 * N_LEAVES };
+  static int    row[MOST], column[MOST], slot[MOST], order[N_G];
+  static double value[MOST], g[MOST];
+  static bool   follows[N_G];
+  int           n = 0;
+  seed            = 11;
+  for (int leaf = 0; leaf < N_LEAVES; ++leaf) {
+    for (int k = 0; k < 3; ++k) {
+      const int joint = 6 * leaf + k;
+      for (int c = 0; c < 6; ++c) {
+        row[n]     = joint;
+        column[n]  = c < 3 ? c : 3 + 3 * leaf + c - 3;
+        value[n++] = 0.4 * next_random();
+      }
+      row[n]     = joint + 3;
+      column[n]  = 3 + 3 * leaf + k;
+      value[n++] = 1.0;
+    }
+  }
+  yoke_pattern *pattern = NULL;
+  assert_int_equal(yoke_pattern_create(NULL, N_G, N_FREE, n, row, column, slot, &pattern), YOKE_OK);
+  for (int k = 0; k < n; ++k) g[slot[k]] = value[k];
+  for (int r = 0; r < N_G; ++r) order[r] = r;
+  for (int sorted = 0; sorted < 2; ++sorted) {
+    int rank = 0;
+    if (sorted) assert_int_equal(yoke_sparse_qr_order(pattern, order), YOKE_OK);
+    assert_int_equal(yoke_sparse_qr(pattern, g, N_G, order, 1e-9, NULL, NULL, follows), YOKE_OK);
+    for (int r = 0; r < N_G; ++r) rank += !follows[r];
+    assert_int_equal(rank, N_FREE);
+  }
+  yoke_pattern_destroy(&pattern);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_that_follow_from_earlier_ones_are_found_in_any_order),
       cmocka_unit_test(least_squares_agree_with_lapack),
       cmocka_unit_test(a_hundred_thousand_rows_of_a_chain_cost_what_they_hold),
+      cmocka_unit_test(a_hub_with_many_leaves_keeps_as_many_rows_as_there_are_freedoms),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
