@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "linalg/space.h"
+#include "model/model_length.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -816,6 +817,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
   if (mb == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "no memory for model '%s'", model->name);
   mb->model          = model;
+  mb->length         = yoke_model_length(model);
   mb->alpha          = options->alpha;
   mb->beta           = options->beta;
   yoke_status status = yoke_switches_create(ctx, model, false, &mb->switches);

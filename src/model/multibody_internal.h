@@ -117,6 +117,7 @@ typedef struct mb_variable {
 struct yoke_multibody {
   const yoke_model *model;
   double            alpha, beta;
+  double            length; /* of the model [m], see model_length.h */
   bool              has_energy;
   int               nq, nv, ng, n_norms;
   int               nq_states; /* without quadratures */
@@ -231,6 +232,11 @@ void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool w
 
 /* Value of row i of a joint: s - offset - motion, angles wrapped to (-pi, pi]. */
 double mb_row_value(const mb_joint *joint, int i, double s, double motion);
+
+/* Largest residual of the rows of the first joints. Lengths are measured by where the two bodies of their joint are, but at
+ * least by the length of the model: a body that turns about its centre at the origin is at 0 with the rounding errors of
+ * its neighbours. Needs poses. */
+double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual);
 
 /* S = G M^-1 G^T factored, then S x = x; minimum-norm when singular. Needs grad, W. */
 yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x);

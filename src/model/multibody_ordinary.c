@@ -604,18 +604,17 @@ void mb_constraint(const void *self, void *work, double t, const double *q, cons
   if (gd != NULL) memcpy(gd, w.rate, (size_t)mb->ng * sizeof *gd);
 }
 
-/* Largest residual, lengths measured by the size of the two bodies of their joint. */
-static double position_residual(const yoke_multibody *mb, const mb_work *w) {
+double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual) {
   double largest = 0.0;
-  for (int j = 0; j < mb->n_joints; ++j) {
+  for (int j = 0; j < n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
-    double          size  = 1e-300;
+    double          size  = mb->length;
     for (int side = 0; side < 2; ++side) {
       size = fmax(size, vec3_norm(w->pose[joint->link.node[side]].r) + vec3_norm(joint->link.origin[side]));
     }
     for (int i = 0; i < joint->n; ++i) {
       const double scale = yoke_row_is_length(&joint->row[i]) ? size : 1.0;
-      const double r     = fabs(w->s[joint->g0 + i]) / scale;
+      const double r     = fabs(residual[joint->g0 + i]) / scale;
       if (!(r <= largest)) largest = r; /* also keeps NaN */
     }
   }
@@ -643,7 +642,7 @@ yoke_status mb_project_position(const void *self, void *work, double t, double *
   for (int iteration = 0; iteration <= POSITION_ITERATIONS; ++iteration) {
     mb_poses(mb, &w, q, NULL, true);
     mb_constraints(mb, &w, t, false);
-    const double residual = position_residual(mb, &w);
+    const double residual = mb_position_residual(mb, &w, mb->n_joints, w.s);
     if (!isfinite(residual)) return YOKE_NON_FINITE;
     if (residual <= limit) return YOKE_OK;
     limit = position_tol;
