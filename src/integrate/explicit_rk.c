@@ -32,8 +32,6 @@ typedef struct rk_self {
 } rk_self;
 
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
-static const double BRIDGE_LOOSE = 1e3;  /* times the tolerance, */
-static const double BRIDGE_RTOL  = 1e-7; /* but at least this: rounding allows no less there */
 
 /* Head of the method's own part of a state. */
 typedef struct rk_own {
@@ -484,7 +482,8 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
   const rk_tableau *tab      = x.self->tableau;
   const bool        is_fixed = integrator->options.fixed_step > 0;
   const double      t_left = t_limit - state->t, h_min = explicit_smallest_step(state->t, t_limit);
-  const double      loose     = fmax(BRIDGE_LOOSE, BRIDGE_RTOL / integrator->options.rtol);
+  const double      rtol      = integrator->options.rtol;
+  const double      loose     = rtol > 0 ? yoke_singular_rtol(rtol) / rtol : 1;
   double            h         = is_fixed ? integrator->options.fixed_step : state->h;
   bool              is_bridge = false;
   state->order                = tab->order;

@@ -362,3 +362,8 @@ double yoke_error_norm(int n, const double *e, const double *y0, const double *y
   }
   return count > 0 ? sqrt(sum / count) : 0;
 }
+
+double yoke_singular_rtol(double rtol) {
+  const double loose = 1e3, least = 1e-7, most = 1e-5;
+  return fmax(rtol, fmin(most, fmax(loose * rtol, least)));
+}

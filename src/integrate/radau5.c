@@ -56,8 +56,7 @@ static const double LOOSE      = 0.8;  /* the estimate is held below LOOSE rtol^
 static const double LOOSE_ATOL = 0.25; /* the same for atol */
 static const double NEWTON     = 0.01; /* and Newton's error below NEWTON rtol, because it adds up over the steps */
 static const double STALL      = 0.03; /* Newton increments of this size, in units of the error norm, may be rounding */
-static const double HOP_LOOSE  = 1.0e3;  /* times the tolerance: error of a step across a singular position, */
-static const double HOP_RTOL   = 1.0e-7; /* but at least this: rounding allows no less there */
+static const double HOP_ATOL   = 1.0e-5; /* largest absolute error of a step across a singular position */
 static const double SAFETY     = 0.9;
 static const double SHRINK     = 5.0;     /* h may shrink to 1/5 ... */
 static const double GROW       = 8.0;     /* ... and grow to 8 h in one step */
@@ -669,9 +668,22 @@ static bool is_near_singular(const yoke_integrator *integrator, const yoke_integ
   return implicit->n_lambda > 0 && increment > size;
 }
 
+/* Allowed errors of a hop, its scale. At a singular position rounding errors of the accelerations move what is near 0
+ * as much as what is large, so there the absolute error is that of a component of size 1, as long as that is small. */
+static void hop_scale(const yoke_integrator *integrator, const yoke_integrator_state *state, const radau5_work *work) {
+  const yoke_equations *e    = integrator->equations;
+  double                rtol = integrator->options.rtol, atol = integrator->options.atol;
+  if (e->ops->is_singular != NULL && e->ops->is_singular(e->self, work->equations, state->t, work->x)) {
+    rtol = yoke_singular_rtol(rtol);
+    atol = fmax(atol, fmin(rtol, HOP_ATOL));
+  }
+  yoke_implicit_scale_newton(((const radau5 *)integrator->self)->implicit, atol, rtol, work->x, work->Ew[2]);
+}
+
 /* Newton failed again and again near a singular position: across it by an explicit step. Small steps make the approach
- * worse, because deviations from the constraints grow with 1 / distance, so a larger error is allowed here. The cubic
- * through the ends takes the place of the collocation polynomial. False: nothing changed. */
+ * worse, because deviations from the constraints grow with 1 / distance, so a larger error is allowed where the position
+ * is singular indeed; what looks like it may be a jump of a force or a step that is too long. The cubic through the ends
+ * takes the place of the collocation polynomial. False: nothing changed. */
 static bool hop(const yoke_integrator *integrator, yoke_integrator_state *state, const radau5_parts *parts,
                 const yoke_signal *u, double h_max, double t_limit, const radau5_work *work) {
   const radau5        *self     = integrator->self;
@@ -684,17 +696,18 @@ static bool hop(const yoke_integrator *integrator, yoke_integrator_state *state,
                                .lambda    = work->error,
                                .k         = {NULL, work->r[0], work->r[1], work->r[2], work->Ew[0], work->Ew[1]},
                                .equations = work->equations,
-                               .u         = work->u};
+                               .u         = work->u,
+                               .scale     = work->Ew[2]};
   memcpy(work->rates, parts->qdot, (size_t)nq * sizeof(double));
   memcpy(work->rates + nq, yoke_integrator_a(integrator, state), (size_t)implicit->nv * sizeof(double));
-  const double tolerance = fmax(HOP_LOOSE * integrator->options.rtol, HOP_RTOL);
-  double       h         = h_max;
+  hop_scale(integrator, state, work);
+  double h = h_max;
   for (int attempt = 0; attempt < MAX_HOPS; ++attempt) {
     bool is_last       = false;
     h                  = yoke_step_clip(state->t, h, t_limit, false, &is_last);
     const double t_new = is_last ? t_limit : state->t + h;
     double       error = 0.0;
-    if (yoke_hop_step(implicit, &step, u, state->t, h, t_new, tolerance, tolerance, state, &error) != YOKE_OK) {
+    if (yoke_hop_step(implicit, &step, u, state->t, h, t_new, state, &error) != YOKE_OK) {
       h *= 0.3;
       continue;
     }
