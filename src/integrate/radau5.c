@@ -95,6 +95,7 @@ typedef struct radau5_work {
   double *u, *x, *scale, *scale_newton, *X, *error, *rates, *rates_new;
   double *z[N_STAGES], *w[N_STAGES], *r[N_STAGES], *Ew[N_STAGES];
   double *J, *re, *im, *linear;
+  double *motion[N_STAGES + 2]; /* [n_motions] at the start, at the stages, and at a point between them */
 } radau5_work;
 
 /* ---- layout ---- */
@@ -139,6 +140,8 @@ static size_t work_layout(const yoke_implicit *implicit, char *base, radau5_work
   work->re     = yoke_carve(base, &at, nnz);
   work->im     = yoke_carve(base, &at, nnz);
   work->linear = yoke_carve(base, &at, yoke_linear_work_size(implicit->linear));
+  for (int i = 0; i < N_STAGES + 2; ++i)
+    work->motion[i] = yoke_carve(base, &at, (size_t)implicit->equations->n_motions);
   return at;
 }
 
@@ -493,6 +496,32 @@ static yoke_status estimate_error(const radau5 *self, yoke_integrator_state *sta
   return isfinite(*error) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
+/* How well does the cubic of a step follow the prescribed motions? The embedded formula cannot tell: the constraints give
+ * what moves with them the right values at every stage, however long the step is, but the work of these motions and
+ * samples between the stages would be those of the cubic. In units of the norm of the error, which is O(h^4) as well. */
+static double motion_error(const radau5 *self, const yoke_integrator_state *state, double h, const radau5_work *work) {
+  static const double   between[2] = {0.4, 0.85}; /* of the step */
+  const yoke_equations *e          = self->implicit->equations;
+  double *const        *m          = work->motion;
+  double                largest    = 0.0;
+  e->ops->motions(e->self, state->t, m[0]);
+  for (int i = 0; i < N_STAGES; ++i) e->ops->motions(e->self, state->t + C[i] * h, m[i + 1]);
+  for (int p = 0; p < 2; ++p) {
+    double l[N_STAGES];
+    collocation_weights(between[p], l);
+    e->ops->motions(e->self, state->t + between[p] * h, m[N_STAGES + 1]);
+    for (int k = 0; k < e->n_motions; ++k) {
+      double cubic = m[0][k], size = fabs(m[0][k]);
+      for (int i = 0; i < N_STAGES; ++i) {
+        cubic += l[i] * (m[i + 1][k] - m[0][k]);
+        size = fmax(size, fabs(m[i + 1][k]));
+      }
+      largest = fmax(largest, fabs(m[N_STAGES + 1][k] - cubic) / (self->atol + self->rtol * size + DBL_MIN));
+    }
+  }
+  return largest;
+}
+
 /* Put the end of the step in work->x (q, v, algebraic), and its q' and a, lambda behind; the state is not touched
  * before all of it is known to be fine. */
 static yoke_status end_point(const yoke_integrator *integrator, yoke_integrator_state *state, const yoke_signal *u,
@@ -627,6 +656,7 @@ static bool try_step(const yoke_integrator *integrator, yoke_integrator_state *s
     double error = 0.0;
     *status      = estimate_error(self, state, memory->is_calm, u, h, work, &error);
     if (*status != YOKE_OK) return false;
+    if (integrator->equations->n_motions > 0) error = fmax(error, motion_error(self, state, h, work));
     quotient = step_quotient(memory, h, error, result.iterations, error < 1.0);
     if (error >= 1.0) {
       *status         = YOKE_NOT_CONVERGED;

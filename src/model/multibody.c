@@ -569,6 +569,7 @@ static const yoke_equations_ops multibody_ops = {
     .dae_jacobian     = mb_dae_jacobian,
     .energy           = mb_energy,
     .linear           = mb_linear,
+    .motions          = mb_motions,
     .events           = mb_events,
 };
 
@@ -593,6 +594,7 @@ static const yoke_equations_ops spatial_ops = {
     .dae_jacobian     = mb_dae_jacobian,
     .energy           = mb_energy,
     .linear           = mb_linear,
+    .motions          = mb_motions,
     .events           = mb_events,
 };
 
@@ -807,6 +809,12 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   return status;
 }
 
+static int count_motions(const yoke_multibody *mb) {
+  int n = 0;
+  for (int j = 0; j < mb->n_joints; ++j) n += mb->joints[j].motion != NULL;
+  return n;
+}
+
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out) {
   static const yoke_multibody_options plain = {0};
@@ -846,6 +854,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .nu              = mb->n_inputs,
       .n_events        = model->n_events,
       .n_quadratures   = mb->nq - mb->nq_states,
+      .n_motions       = count_motions(mb),
       .n_guided        = mb->n_rows - mb->ng,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),

@@ -302,6 +302,7 @@ yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, d
                             const double *u, double *J);
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 bool        mb_linear(const void *self, void *work, double *A, double *B, double *b);
+void        mb_motions(const void *self, double t, double *value);
 void        mb_events(const void *self, double t, const double *q, const double *v, double *value);
 
 #endif

@@ -209,6 +209,14 @@ void mb_motion(const mb_joint *joint, double t, double *value, double *rate, dou
             (12.0 * h);
 }
 
+void mb_motions(const void *self, double t, double *value) {
+  const yoke_multibody *mb = self;
+  int                   k  = 0;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    if (mb->joints[j].motion != NULL) value[k++] = yoke_expression_evaluate(mb->joints[j].motion, &t, NULL);
+  }
+}
+
 double mb_row_value(const mb_joint *joint, int i, double s, double motion) {
   double x = s - joint->offset[i];
   if (joint->motion == NULL || i != joint->n - 1) return x;
