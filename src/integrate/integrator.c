@@ -1,6 +1,7 @@
 /* What all integrators share: creation by name, states, start, stops and break points, resets, copies. */
 #include "integrate/integrator.h"
 #include "integrate/methods.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -303,6 +304,7 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
     return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': cannot step back from t = %.17g s to %.17g s",
                      integrator->ops->name, state->t, t_stop);
   }
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
   if (is_disturbed(integrator, scratch, state, u)) YOKE_TRY(tell_method(integrator, scratch, state, u, false, ctx));
 
   /* Invariant 2 */

@@ -121,6 +121,7 @@ void        yoke_integrator_scratch_destroy(void **scratch);
 /* Start at t from q, v (projected onto the constraints before use if they are off). Here and below `u` may be NULL: no inputs. */
 yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   double t, const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+/* YOKE_E_INTERRUPTED, without a message: `ctx` is cancelled (base/cancel.h), nothing changed. */
 yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, double t_stop, yoke_context *ctx);
 /* Steps until t_stop exactly. Restarts at break points where the inputs jump. */
