@@ -129,7 +129,8 @@ struct yoke_multibody {
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
-  yoke_switches     switches; /* of loads, motions and laws */
+  bool              has_loops; /* rows may depend on each other */
+  yoke_switches     switches;  /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
   mb_guided        *guided; /* [n_guided] */

@@ -12,8 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double pivot_limit    = 1e-10; /* relative to the original diagonal of S */
-static const double rank_limit     = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double pivot_limit = 1e-10; /* relative to the original diagonal of S */
+static const double tree_limit  = 1e-14; /* the same without loops: pivots of long chains fall with the length cubed */
+static const double rank_limit  = 1e-11; /* condition of S kept by the minimum-norm solve */
 static const double singular_limit = 1e-4;  /* pivot below which derivative is noisy: eps / 1e-4 and more */
 static const double position_tol   = 1e-13; /* |g| / size after projection */
 static const double position_skip  = 1e-14;
@@ -424,7 +425,7 @@ static yoke_status solve_regularised(const yoke_multibody *mb, const mb_work *w,
 /* S x = x for the present Y and n right-hand sides x [n, ng]. */
 static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
   assemble_S(mb, w, 0.0);
-  if (yoke_block_ldl_factor(mb->ldl, w->S, pivot_limit) == YOKE_OK) {
+  if (yoke_block_ldl_factor(mb->ldl, w->S, mb->has_loops ? pivot_limit : tree_limit) == YOKE_OK) {
     for (int k = 0; k < n; ++k) yoke_block_ldl_solve(mb->ldl, w->S, x + (ptrdiff_t)k * mb->ng);
     return YOKE_OK;
   }
@@ -679,7 +680,7 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
   return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
-/* Does a pivot of S nearly collapse? */
+/* Does a pivot of S nearly collapse? In a tree that is no sign of a singular position. */
 bool mb_is_singular(const void *self, void *work, double t, const double *q) {
   const yoke_multibody *mb = self;
   mb_work               w;
@@ -689,5 +690,5 @@ bool mb_is_singular(const void *self, void *work, double t, const double *q) {
   mb_constraints(mb, &w, t, false);
   all_inverse_mass(mb, &w);
   assemble_S(mb, &w, 0.0);
-  return yoke_block_ldl_factor(mb->ldl, w.S, singular_limit) != YOKE_OK;
+  return yoke_block_ldl_factor(mb->ldl, w.S, mb->has_loops ? singular_limit : tree_limit) != YOKE_OK;
 }
