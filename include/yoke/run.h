@@ -39,11 +39,12 @@ typedef struct yoke_run_options {
   int                n_print; /* outputs whose values at the end are wanted ("upper.x"), selected for the file or not */
   const char *const *print;
   int                threads; /* 0: all cores */
-  /* Called after every micro (split: macro) step, from the calling thread. NULL: none. false stops the run as an interrupt does. */
+  /* Called after every micro (split: macro) step, and now and then inside long macro steps with the time of the last call, from
+   * the calling thread. NULL: none. false stops the run as an interrupt does. */
   bool (*progress)(void *user, double t, double t_start, double t_end);
   void *user;
   const volatile sig_atomic_t
-      *interrupted; /* not 0: stop after the present step. NULL: never. May be set by a signal handler. */
+      *interrupted; /* not 0: stop after the present micro step. NULL: never. May be set by a signal handler. */
 } yoke_run_options;
 
 yoke_run_options yoke_run_options_default(void);

@@ -1,6 +1,7 @@
 #include "analysis/prediction.h"
 
 #include "analysis/stability.h"
+#include "base/cancel.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -69,6 +70,7 @@ void yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
   yoke_stability_point point;
   if (model->n_parts == 0 || !(model->cosimulation.step > 0.0) || n_states(model) > MAX_STATES) return;
   if (yoke_context_create(&quiet) != YOKE_OK) return;
+  yoke_context_watch_with(quiet, ctx, true);
   if (yoke_stability_create(quiet, model, MAX_ROWS, &s) == YOKE_OK &&
       yoke_stability_at(s, fmin(model->cosimulation.step, model->t_end - model->t_start), &point, quiet) == YOKE_OK &&
       !yoke_stability_is_stable(&point, tolerance) && growth(model, &point) > log(10.0)) {

@@ -145,6 +145,7 @@ struct yoke_graph {
   double       **signal_c;   /* [n_workers] coefficients */
   double       **variant_y;  /* [n_workers] */
   yoke_context **worker_ctx; /* [n_workers] */
+  yoke_context  *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
 
   /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;

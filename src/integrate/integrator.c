@@ -2,6 +2,7 @@
 #include "integrate/integrator.h"
 #include "integrate/guests.h"
 #include "integrate/methods.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -313,6 +314,7 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
     return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': cannot step back from t = %.17g s to %.17g s",
                      integrator->ops->name, state->t, t_stop);
   }
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
   if (is_disturbed(integrator, scratch, state, u)) YOKE_TRY(tell_method(integrator, scratch, state, u, false, ctx));
 
   /* Invariant 2 */
@@ -371,4 +373,9 @@ double yoke_error_norm(int n, const double *e, const double *y0, const double *y
     ++count;
   }
   return count > 0 ? sqrt(sum / count) : 0;
+}
+
+double yoke_singular_rtol(double rtol) {
+  const double loose = 1e3, least = 1e-7, most = 1e-5;
+  return fmax(rtol, fmin(most, fmax(loose * rtol, least)));
 }

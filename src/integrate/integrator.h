@@ -121,6 +121,7 @@ void        yoke_integrator_scratch_destroy(void **scratch);
 /* Start at t from q, v (projected onto the constraints before use if they are off). Here and below `u` may be NULL: no inputs. */
 yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   double t, const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+/* YOKE_E_INTERRUPTED, without a message: `ctx` is cancelled (base/cancel.h), nothing changed. */
 yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, double t_stop, yoke_context *ctx);
 /* Steps until t_stop exactly. Restarts at break points where the inputs jump. */
@@ -143,5 +144,9 @@ void        yoke_integrator_copy(const yoke_integrator *integrator, yoke_integra
  * (weight NULL: all). */
 double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol,
                        const uint8_t *weight);
+
+/* Relative error that a step across a singular position may have when the user asks for rtol: 1000 rtol, because the error
+ * test sees rounding errors there, but not below 1e-7, and never above 1e-5 or rtol itself. */
+double yoke_singular_rtol(double rtol);
 
 #endif

@@ -1,5 +1,6 @@
 /* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
 #include "analysis/convergence.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/method_choice.h"
@@ -82,6 +83,8 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   char                   text[64];
   const yoke_run_options run = yoke_method_options(&s->options->run, method, step, sets, text);
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_cancel cancel = {.flag = run.interrupted};
+  yoke_context_watch(ctx, &cancel);
   row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
   if (row->status != YOKE_OK) row->reason = reason_of(ctx, row->status);

@@ -1,5 +1,6 @@
 #include "analysis/prediction.h"
 #include "io/run.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
@@ -9,6 +10,7 @@
 #include "io/result_writer.h"
 #include "io/step_report.h"
 #include "master/simulation.h"
+#include "model/model_times.h"
 #include <yoke/yoke.h>
 #include <errno.h>
 #include <math.h>
@@ -374,6 +376,7 @@ typedef struct recorder {
   yoke_result_writer      *hdf5;           /* NULL: none */
   yoke_csv_writer         *csv, *csv_out;  /* csv_out: `out` ended in .csv */
   double                   t_kept;         /* of the last row */
+  double                   t_reported;     /* of the last report of progress */
   const yoke_cosimulation *cosimulation;   /* NULL: monolithic */
   double                  *channels;       /* [n_channels] at the present macro point */
   row_store                store;
@@ -625,9 +628,16 @@ static yoke_status record_sample(void *user, double t, const double *outputs, co
 }
 
 static bool report_progress(void *user, double t) {
-  recorder *r = user;
+  recorder *r   = user;
+  r->t_reported = t;
   if (r->options->interrupted && *r->options->interrupted) return false;
   return !r->options->progress || r->options->progress(r->options->user, t, r->model->t_start, r->model->t_end);
+}
+
+/* Between two reports, inside a long macro step. */
+static bool go_on(void *user) {
+  recorder *r = user;
+  return report_progress(r, r->t_reported);
 }
 
 /* ---- named values ---- */
@@ -787,6 +797,12 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   recorder     r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
   yoke_status  status = yoke_run_load(ctx, options, &model);
   r.model             = model;
+  yoke_cancel cancel  = {.flag = options->interrupted, .go_on = go_on, .user = &r};
+  if (status == YOKE_OK) {
+    r.t_reported = model->t_start;
+    yoke_context_watch(ctx, &cancel);
+  }
+  if (status == YOKE_OK) status = yoke_model_check_times(ctx, model);
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
@@ -804,6 +820,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
     summary->load_time = yoke_clock_now() - begin;
     status             = status == YOKE_OK ? simulate(&r) : close_files(&r, status);
   }
+  yoke_context_watch(ctx, NULL);
   if (status == YOKE_OK && keep) status = take_store(&r, keep);
   free(r.names);
   free(r.units);

@@ -1,5 +1,6 @@
 /* Stability studies: all methods in all cases. Public part: yoke/stability.h. */
 #include "analysis/test_model.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include "io/run.h"
 #include "io/stability_target.h"
@@ -143,6 +144,8 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
                             yoke_stability_row *row) {
   yoke_context *own = NULL;
   if (yoke_context_create(&own) != YOKE_OK) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  yoke_cancel cancel = {.flag = s->options->run.interrupted};
+  yoke_context_watch(own, &cancel);
   row->label  = make_label(v->method, text);
   row->status = row->label != NULL ? ask(own, s, v, row) : YOKE_E_MEMORY;
   if (row->status != YOKE_OK) {
