@@ -1,7 +1,7 @@
 #include "io/settings_text.h"
 
 #include "coupling/formulation.h"
-#include <yoke/result.h>
+#include "io/result_reader.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
