@@ -174,13 +174,14 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
 
 /* ---- named values ---- */
 
-/* Ask for every name before the run: a typo must not cost a night. */
+/* Ask for every name before the run: a typo must not cost a night. A name that does not exist weighs more than a value that is
+ * not finite. */
 static yoke_status check_names(yoke_recorder *r) {
   yoke_status status = YOKE_OK;
   for (int i = 0; i < r->options->n_print; ++i) {
     double            value;
     const yoke_status one = yoke_simulation_value(r->simulation, r->options->print[i], &value, r->ctx);
-    if (one != YOKE_OK) status = one == YOKE_E_MEMORY ? one : YOKE_E_USAGE;
+    if (one != YOKE_OK && status != YOKE_E_USAGE) status = one;
   }
   return status;
 }
