@@ -1,11 +1,11 @@
 #ifdef YOKE_WITH_HDF5
 #include "io/hdf5_file.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #if H5_VERSION_GE(1, 13, 0)
@@ -30,22 +30,12 @@ static int *error_of(hid_t access) {
   return info ? info->error : NULL;
 }
 
-/* HDF5_USE_FILE_LOCKING=FALSE goes without locks, as in HDF5 itself; so do file systems that have none. */
-static bool set_lock(int fd, int operation) {
-  const char *use = getenv("HDF5_USE_FILE_LOCKING");
-  if (use && (strcmp(use, "FALSE") == 0 || strcmp(use, "0") == 0)) return true;
-  return flock(fd, operation | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-}
-
-/* HDF5 would empty the file before it asks for the lock: here a file that another run is writing stays whole. */
 static bool open_descriptor(driver_file *file, const char *name, unsigned flags) {
   const int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | (flags & H5F_ACC_CREAT ? O_CREAT : 0) |
-                   (flags & H5F_ACC_EXCL ? O_EXCL : 0) | O_CLOEXEC;
+                   (flags & H5F_ACC_EXCL ? O_EXCL : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0);
   struct stat status;
-  file->fd = open(name, mode, 0666);
-  if (file->fd < 0) return false;
-  if (flags & H5F_ACC_TRUNC && (!set_lock(file->fd, LOCK_EX) || ftruncate(file->fd, 0) != 0)) return false;
-  if (fstat(file->fd, &status) != 0) return false;
+  file->fd = yoke_file_open(name, mode, 0666);
+  if (file->fd < 0 || fstat(file->fd, &status) != 0) return false;
   file->eof    = (haddr_t)status.st_size;
   file->device = status.st_dev;
   file->inode  = status.st_ino;
@@ -148,16 +138,14 @@ static herr_t file_truncate(H5FD_t *pub, hid_t transfer, hbool_t closing) {
   return 0;
 }
 
+/* The owner of the file holds the lock. Without these two HDF5 would not mark the file as open for writing. */
 static herr_t file_lock(H5FD_t *pub, hbool_t to_write) {
-  const driver_file *file = (const driver_file *)pub;
-  if (set_lock(file->fd, to_write ? LOCK_EX : LOCK_SH)) return 0;
-  if (*file->error == 0) *file->error = errno;
-  return -1;
+  (void)pub, (void)to_write;
+  return 0;
 }
 
-/* HDF5 gives up the lock when SWMR begins. A shared one is kept: readers come in, a second writer and --repair do not. */
 static herr_t file_unlock(H5FD_t *pub) {
-  set_lock(((const driver_file *)pub)->fd, LOCK_SH);
+  (void)pub;
   return 0;
 }
 
@@ -194,6 +182,12 @@ hid_t yoke_hdf5_file_access(int *error, hid_t *driver) {
   if (*driver >= 0) H5FDunregister(*driver);
   *driver = -1;
   return -1;
+}
+
+hid_t yoke_hdf5_open_marked(const char *path, hid_t access) {
+  const hbool_t clear = true; /* the property with which HDF5's own h5clear opens such a file */
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  return H5Pset(access, "clear_status_flags", &clear) >= 0 ? H5Fopen(path, H5F_ACC_RDWR, access) : -1;
 }
 #else
 typedef int yoke_hdf5_file_is_empty; /* a C file holds at least one declaration */

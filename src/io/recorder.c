@@ -1,44 +1,52 @@
 #include "io/recorder.h"
+#include "base/file.h"
 #include "base/text.h"
+#include "io/output_check.h"
 #include "io/settings_text.h"
 #include "io/step_report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool is_csv_name(const char *path) {
   const size_t length = strlen(path);
   return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-  struct stat sa, sb;
-  if (strcmp(a, b) == 0) return true;
-  return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
-         sa.st_ino == sb.st_ino;
+/* A model may come from anybody: the files it names lie in or below the folder in which the run was started. */
+static yoke_status check_folder(yoke_context *ctx, const char *key, const char *option, const char *name) {
+  char        *path = yoke_file_resolve(name), *folder = realpath(".", NULL);
+  const size_t n = folder ? strlen(folder) : 0;
+  /* What cannot be resolved (a folder that does not exist) cannot be opened either. */
+  const bool   is_inside =
+      !path || (n == 1 && folder[0] == '/') || (n > 1 && strncmp(path, folder, n) == 0 && path[n] == '/');
+  const bool is_plain =
+      name[0] != '/' && strcmp(name, "..") != 0 && strncmp(name, "../", 3) != 0 && !strstr(name, "/../");
+  free(path);
+  free(folder);
+  if (is_inside && is_plain) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "key '%s': found '%s', expected a file in or below the folder in which the run was started (no '..', "
+      "no link that leads out); %s FILE on the command line may name any file",
+      key, name, option);
 }
 
-/* Result files: the options, else the model's keys. Kept in the summary. */
-static yoke_status choose_files(yoke_recorder *r) {
-  const char *out = r->options->out ? r->options->out : r->model->output.file;
-  const char *csv = r->options->csv ? r->options->csv : r->model->output.csv;
-  if (out && !*out) out = NULL;
-  if (csv && !*csv) csv = NULL;
-  const char *const files[2] = {out, csv};
+/* The options, else the model's keys. */
+yoke_status yoke_recorder_choose(yoke_recorder *r) {
+  const char *const given[2] = {r->options->out, r->options->csv};
+  const char *const named[2] = {r->model->output.file, r->model->output.csv};
+  const char      **files    = r->files;
   for (int i = 0; i < 2; ++i) {
-    if (files[i] && is_same_file(files[i], r->options->model)) {
-      return yoke_fail(r->ctx, YOKE_E_USAGE, "the result '%s' would overwrite the model file", files[i]);
-    }
+    files[i] = given[i] ? given[i] : named[i];
+    if (files[i] && !*files[i]) files[i] = NULL;
+    if (!given[i] && files[i])
+      YOKE_TRY(check_folder(r->ctx, i == 0 ? "output.file" : "output.csv", i == 0 ? "-o" : "--csv", files[i]));
   }
-  if (out && csv && is_same_file(out, csv)) {
-    return yoke_fail(r->ctx, YOKE_E_USAGE, "'%s' is named both as result file and as CSV file", out);
-  }
-  if (out) r->summary->out = yoke_text_copy(out);
-  if (csv) r->summary->csv = yoke_text_copy(csv);
-  if ((out && !r->summary->out) || (csv && !r->summary->csv)) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory");
-  return YOKE_OK;
+  const yoke_output_use outputs[3] = {
+      {"the result", files[0]}, {"the CSV file", files[1]}, {"the trace", r->options->trace_file}};
+  return yoke_output_check(r->ctx, r->model, 3, outputs);
 }
 
 static void release_texts(char **texts, int n) {
@@ -124,13 +132,14 @@ static yoke_status open_hdf5(yoke_recorder *r) {
 }
 
 yoke_status yoke_recorder_open(yoke_recorder *r) {
-  const int n = yoke_simulation_n_outputs(r->simulation);
-  YOKE_TRY(choose_files(r));
+  const int n           = yoke_simulation_n_outputs(r->simulation);
   r->summary->n_outputs = n;
-  r->names              = yoke_allocate((size_t)n + 1, sizeof *r->names);
-  r->units              = yoke_allocate((size_t)n + 1, sizeof *r->units);
-  r->channels           = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof(double));
-  if (!r->names || !r->units || !r->channels)
+  if (r->files[0]) r->summary->out = yoke_text_copy(r->files[0]);
+  if (r->files[1]) r->summary->csv = yoke_text_copy(r->files[1]);
+  r->names    = yoke_allocate((size_t)n + 1, sizeof *r->names);
+  r->units    = yoke_allocate((size_t)n + 1, sizeof *r->units);
+  r->channels = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof(double));
+  if (!r->names || !r->units || !r->channels || !r->summary->out != !r->files[0] || !r->summary->csv != !r->files[1])
     return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %d outputs", n);
   for (int i = 0; i < n; ++i) {
     r->names[i] = yoke_simulation_output_name(r->simulation, i);
@@ -144,6 +153,13 @@ yoke_status yoke_recorder_open(yoke_recorder *r) {
   return YOKE_OK;
 }
 
+/* The summary names files that there are. */
+static void forget_file(char **name, bool is_kept) {
+  if (is_kept) return;
+  free(*name);
+  *name = NULL;
+}
+
 yoke_status yoke_recorder_close(yoke_recorder *r, yoke_status status) {
   const bool done = status == YOKE_OK;
   char       word[100];
@@ -152,11 +168,15 @@ yoke_status yoke_recorder_close(yoke_recorder *r, yoke_status status) {
   } else {
     snprintf(word, sizeof word, "failed: %s", yoke_status_text(status));
   }
-  const yoke_status closed[] = {yoke_result_writer_close(&r->hdf5, r->ctx, word),
-                                yoke_csv_writer_close(&r->csv_out, r->ctx), yoke_csv_writer_close(&r->csv, r->ctx)};
-  for (size_t i = 0; i < sizeof closed / sizeof *closed; ++i) {
+  bool              is_kept[3];
+  const yoke_status closed[3] = {yoke_result_writer_close(&r->hdf5, r->ctx, word, done, &is_kept[0]),
+                                 yoke_csv_writer_close(&r->csv_out, r->ctx, done, &is_kept[1]),
+                                 yoke_csv_writer_close(&r->csv, r->ctx, done, &is_kept[2])};
+  for (int i = 0; i < 3; ++i) {
     if (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && closed[i] != YOKE_OK)) status = closed[i];
   }
+  forget_file(&r->summary->out, is_kept[0] || is_kept[1]);
+  forget_file(&r->summary->csv, is_kept[2]);
   return status;
 }
 

@@ -20,6 +20,7 @@ typedef struct yoke_recorder {
   const yoke_model        *model;
   yoke_simulation         *simulation;
   yoke_run_summary        *summary;
+  const char              *files[2];       /* result and CSV file; NULL: none */
   const char             **names, **units; /* [n_outputs], belong to the simulation */
   yoke_result_writer      *hdf5;           /* NULL: none */
   yoke_csv_writer         *csv, *csv_out;  /* csv_out: `out` ended in .csv */
@@ -29,7 +30,11 @@ typedef struct yoke_recorder {
   yoke_row_store           store;
 } yoke_recorder;
 
-/* Chooses and opens the result files. The simulation exists, the summary knows its sizes. */
+/* Chooses the result files and makes sure that they overwrite nothing. The model exists, the simulation not yet: a bad name must
+ * not cost an assembly. */
+yoke_status yoke_recorder_choose(yoke_recorder *recorder);
+
+/* Opens them. The simulation exists, the summary knows its sizes. */
 yoke_status yoke_recorder_open(yoke_recorder *recorder);
 
 /* What the simulation calls. Belongs to the recorder. */

@@ -1,4 +1,5 @@
 #include "io/result_reader.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "io/step_report.h"
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #ifdef YOKE_WITH_HDF5
+#include "io/hdf5_file.h"
 #include "io/hdf5_quiet.h"
 #endif
 
@@ -18,8 +20,8 @@ static yoke_status fail_memory(yoke_context *ctx, const char *path) {
 static bool has_hdf5_signature(const char *path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char              start[8]     = {0};
-  FILE                      *file         = fopen(path, "rb");
-  if (!file) return false;
+  FILE                      *file         = yoke_file_is_special(path) ? NULL : fopen(path, "rb");
+  if (!file) return false; /* nor is anything taken out of a FIFO that may hold a model */
   const bool found = fread(start, 1, sizeof start, file) == sizeof start && memcmp(start, signature, sizeof start) == 0;
   fclose(file);
   return found;
@@ -400,13 +402,9 @@ yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
   if (!has_hdf5_signature(path)) return yoke_fail(ctx, YOKE_E_IO, "cannot repair '%s': it is not an HDF5 file", path);
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  yoke_status   status = YOKE_OK;
-  hid_t         access = H5Pcreate(H5P_FILE_ACCESS);
-  /* The property with which HDF5's own h5clear opens a file that is marked as open for writing. */
-  const hbool_t clear = true;
-  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-  hid_t file = -1;
-  if (H5Pset(access, "clear_status_flags", &clear) >= 0) file = H5Fopen(path, H5F_ACC_RDWR, access);
+  yoke_status status = YOKE_OK;
+  hid_t       access = H5Pcreate(H5P_FILE_ACCESS);
+  hid_t       file   = yoke_hdf5_open_marked(path, access);
   if (file < 0 || H5Fclose(file) < 0) {
     char reason[200];
     yoke_hdf5_reason(reason, sizeof reason);

@@ -1,5 +1,6 @@
 #include "analysis/prediction.h"
 #include "io/run.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
@@ -154,7 +155,7 @@ static const char *choose_exec(const yoke_run_options *options, const yoke_model
 static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke_model *model) {
   const bool is_any = o->scheme || o->sequence || o->order || o->step || o->start || o->jacobian || o->predictor ||
                       o->macro_rtol || o->estimator || o->formulation || o->decomposition || o->extension || o->check ||
-                      o->trace;
+                      o->trace || o->trace_file;
   if (model->n_parts == 0 && is_any)
     yoke_warn(ctx, "the model has no split: it runs as a whole, and options of the co-simulation have no effect");
 }
@@ -195,6 +196,51 @@ static yoke_status read_values(yoke_recorder *r) {
                      r->summary->t);
   }
   return YOKE_OK;
+}
+
+/* ---- trace ---- */
+
+typedef struct trace_output {
+  yoke_output_file out;
+  FILE            *file; /* NULL: none */
+} trace_output;
+
+/* One call of stdio per line: lines of two threads do not mix. */
+static void write_line(void *user, const char *line) {
+  fprintf(user, "%s\n", line);
+}
+
+/* The lines of the run go to its file, if it has one. */
+static yoke_status trace_open(yoke_context *ctx, yoke_run_options *options, trace_output *trace) {
+  if (!options->trace_file) return YOKE_OK;
+  YOKE_TRY(yoke_output_file_open(ctx, options->trace_file, &trace->out));
+  trace->file = yoke_output_file_stream(&trace->out);
+  if (!trace->file) {
+    const yoke_status status = yoke_output_file_fail(ctx, &trace->out, errno);
+    yoke_output_file_drop(&trace->out);
+    return status;
+  }
+  options->trace      = write_line;
+  options->trace_user = trace->file;
+  return YOKE_OK;
+}
+
+/* The trace of a run that failed at once is what its reader wants: it is kept if it holds a line. */
+static yoke_status trace_close(yoke_context *ctx, trace_output *trace, yoke_status status) {
+  if (!trace->file) return status;
+  errno              = 0;
+  const bool is_fine = fflush(trace->file) == 0 && !ferror(trace->file);
+  const int  error   = errno;
+  const bool is_kept = status == YOKE_OK || ftell(trace->file) > 0;
+  fclose(trace->file);
+  yoke_status closed = is_fine ? YOKE_OK : yoke_output_file_fail(ctx, &trace->out, error);
+  if (is_kept) {
+    const yoke_status kept = yoke_output_file_keep(ctx, &trace->out);
+    if (closed == YOKE_OK) closed = kept;
+  } else {
+    yoke_output_file_drop(&trace->out);
+  }
+  return status == YOKE_OK ? closed : status;
 }
 
 /* ---- the run ---- */
@@ -294,7 +340,9 @@ static void note_kept(const yoke_recorder *r, yoke_status status) {
   const char *file = r->summary->out ? r->summary->out : r->summary->csv;
   const char *word = status == YOKE_E_INTERRUPTED ? "interrupted" : "stopped";
   if (status == YOKE_OK) return;
-  if (file && r->summary->n_rows > 0 && status != YOKE_E_IO) {
+  if (file && status == YOKE_E_IO) {
+    yoke_note(r->ctx, "%s at t = %.9g s; what had been written before is kept in '%s'", word, r->summary->t, file);
+  } else if (file) {
     yoke_note(r->ctx, "%s at t = %.9g s; results up to t = %.9g s are kept in '%s'", word, r->summary->t, r->t_kept,
               file);
   } else {
@@ -333,17 +381,21 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
                                 yoke_result **keep) {
   *summary = (yoke_run_summary){0};
   yoke_step_report_clear(&summary->report);
-  const double  begin  = yoke_clock_now();
-  yoke_model   *model  = NULL;
-  yoke_recorder r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
-  yoke_status   status = yoke_run_load(ctx, options, &model);
-  r.model              = model;
+  const double     begin  = yoke_clock_now();
+  yoke_model      *model  = NULL;
+  yoke_run_options own    = *options;
+  trace_output     trace  = {0};
+  yoke_recorder    r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
+  yoke_status      status = yoke_run_load(ctx, options, &model);
+  r.model                 = model;
   use_threads(options->threads);
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
+  if (status == YOKE_OK) status = yoke_recorder_choose(&r);
+  if (status == YOKE_OK) status = trace_open(ctx, &own, &trace);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
     if (!options->monolithic && !options->no_predict) yoke_predict_stability(ctx, model);
-    status = yoke_run_simulation(ctx, options, model, &r.simulation);
+    status = yoke_run_simulation(ctx, &own, model, &r.simulation);
   }
   if (status == YOKE_OK) {
     take_facts(r.simulation, summary);
@@ -357,6 +409,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
     status             = status == YOKE_OK ? simulate(&r) : yoke_recorder_close(&r, status);
   }
   if (status == YOKE_OK && keep) status = yoke_recorder_take(&r, keep);
+  status = trace_close(ctx, &trace, status);
   yoke_recorder_clear(&r);
   yoke_simulation_destroy(&r.simulation);
   yoke_model_destroy(&model);
@@ -397,6 +450,7 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
   yoke_status status = common_times(ctx, &own, every);
   if (status == YOKE_OK) status = run_and_keep(ctx, &own, split, &result);
   own.monolithic = true;
+  own.trace_file = NULL;
   if (status == YOKE_OK) status = run_and_keep(ctx, &own, monolithic, &reference);
   if (status == YOKE_OK) status = yoke_result_compare(ctx, result, reference, comparison);
   yoke_result_close(&result);
