@@ -269,6 +269,73 @@ static void f41_interrupted_run_replaces_the_earlier_result(void **state) {
   assert_false(exists(f, "a.part.csv"));
 }
 
+/* ---- writes that fail (F42) ---- */
+
+static void f42_file_that_is_too_large_exits_with_7_and_a_message(void **state) {
+  fixture *f = *state;
+  assert_int_equal(shell(f, "(ulimit -f 16; \"$Y\" run m.yaml --t-end 20 --csv a.csv 2>err)"), 7);
+  assert_says(f->err, "cannot write 'a.csv': File too large");
+  assert_says(f->err, "what had been written before is kept in 'a.csv'");
+  assert_int_equal(yoke(f, "info @/a.csv"), 0);
+}
+
+static void f42_file_that_is_too_large_at_once_leaves_the_earlier_one(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "a.csv", path), "earlier");
+  assert_int_equal(shell(f, "(ulimit -f 0; \"$Y\" run m.yaml -q --csv a.csv 2>/dev/full)"), 7);
+  assert_text(f, "a.csv", "earlier");
+  assert_no_debris(f);
+}
+
+#ifdef YOKE_WITH_HDF5
+static void f42_hdf5_that_is_too_large_says_failed(void **state) {
+  fixture *f = *state;
+  assert_int_equal(shell(f, "(ulimit -f 2000; \"$Y\" run m.yaml --t-end 200 -o a.h5 2>err)"), 7);
+  assert_says(f->err, "File too large");
+  assert_int_equal(yoke(f, "info @/a.h5"), 0);
+  assert_says(f->out, "failed: File too large");
+}
+
+static void f42_pipe_without_a_reader_leaves_a_result_that_says_failed(void **state) {
+  fixture *f = *state;
+  assert_int_equal(
+      shell(f, "mkfifo pipe; { head -c 1 pipe >/dev/null & }; \"$Y\" run m.yaml --t-end 50 -o a.h5 --csv pipe 2>err"),
+      7);
+  assert_says(f->err, "cannot write 'pipe': Broken pipe");
+  assert_int_equal(yoke(f, "info @/a.h5"), 0);
+  assert_says(f->out, "failed: input or output failed");
+}
+#endif
+
+static void f42_standard_output_without_a_reader_exits_with_7(void **state) {
+  fixture *f = *state;
+  assert_int_equal(shell(f, "mkfifo pipe; { : <pipe & }; exec 3>pipe; wait; \"$Y\" run m.yaml >&3 2>err"), 7);
+  assert_says(f->err, "cannot write the standard output: Broken pipe");
+}
+
+static void f42_trace_without_a_reader_ends_the_run(void **state) {
+  fixture *f = *state;
+  assert_int_equal(
+      shell(f, "mkfifo pipe; { : <pipe & }; exec 3>pipe; wait; \"$Y\" run m.yaml --t-end 1e6 --trace 2>&3"), 7);
+}
+
+/* ---- descriptors that are closed (F14) ---- */
+
+static void f14_results_do_not_take_closed_descriptors(void **state) {
+  fixture *f = *state;
+  assert_int_equal(shell(f, "\"$Y\" run m.yaml -q --csv a.csv --trace=a.txt 2>err"), 0);
+  assert_int_equal(shell(f, "\"$Y\" run m.yaml -q --csv b.csv --trace 2>&-"), 7); /* the trace is lost */
+  assert_int_equal(shell(f, "\"$Y\" run m.yaml -q --csv c.csv --trace=c.txt <&- >&- 2>&-"), 0);
+  assert_int_equal(shell(f, "\"$Y\" run m.yaml --csv d.csv >&- 2>err"), 7); /* the summary is lost */
+  assert_says(f->err, "standard output");
+  assert_int_equal(shell(f, "cmp a.csv c.csv && cmp a.csv d.csv && cmp a.txt c.txt && ! grep -v '^[-0-9t]' b.csv"), 0);
+#ifdef YOKE_WITH_HDF5
+  assert_int_equal(shell(f, "\"$Y\" run m.yaml -q -o e.h5 2>&- && \"$Y\" compare --exact e.h5 a.csv >out"), 0);
+  assert_int_equal(shell(f, "\"$Y\" run m.yaml -q -o e.h5 >&- && \"$Y\" compare --exact e.h5 a.csv >out"), 0);
+#endif
+}
+
 /* ---- files that a model names (F44) ---- */
 
 static void f44_model_names_files_below_the_folder_of_the_run_only(void **state) {
@@ -290,6 +357,40 @@ static void f44_model_names_files_below_the_folder_of_the_run_only(void **state)
       shell(f, "cd in && \"$Y\" run ../m.yaml -q --set output.file=../x.csv -o ../b.csv && test -s ../b.csv"), 0);
 }
 
+/* ---- a model that never comes (F24) ---- */
+
+static void f24_run_that_waits_for_its_model_ends_with_the_first_signal(void **state) {
+  fixture *f = *state;
+  char     path[128], err[128];
+  assert_int_equal(mkfifo(in_folder(f, "pipe", path), 0600), 0);
+  in_folder(f, "err", err);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int file = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, STDERR_FILENO);
+    execl(program(), program(), "run", path, (char *)NULL);
+    _exit(127);
+  }
+  const struct timespec pause = {0, 300000000};
+  nanosleep(&pause, NULL);
+  assert_int_equal(kill(child, SIGTERM), 0);
+  int status = 0, n = 0;
+  while (waitpid(child, &status, WNOHANG) == 0 && n++ < 30) nanosleep(&pause, NULL);
+  if (n > 30) kill(child, SIGKILL);
+  assert_true(n <= 30 && WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 8);
+}
+
+static void f24_model_may_come_out_of_a_pipe(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "one.yaml", path),
+             "yoke: 1\nname: one\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1, v: 1}}\n");
+  assert_int_equal(shell(f, "mkfifo pipe; { sleep 0.1; cat m.yaml >pipe & }; \"$Y\" run pipe -q 2>err"), 0);
+  assert_int_equal(shell(f, "cat one.yaml | \"$Y\" run /dev/stdin -q 2>err"), 0);
+  assert_int_equal(shell(f, "{ cat m.yaml >pipe & }; \"$Y\" info pipe >out 2>err"), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST_MODELS(f40_model_file_is_never_an_output),
@@ -303,7 +404,18 @@ int main(void) {
       TEST_MODELS(f41_run_that_fails_later_keeps_what_it_has),
       TEST_MODELS(f41_killed_run_leaves_the_earlier_result_and_a_readable_part),
       TEST_MODELS(f41_interrupted_run_replaces_the_earlier_result),
+      TEST_MODELS(f42_file_that_is_too_large_exits_with_7_and_a_message),
+      TEST_MODELS(f42_file_that_is_too_large_at_once_leaves_the_earlier_one),
+#ifdef YOKE_WITH_HDF5
+      TEST_MODELS(f42_hdf5_that_is_too_large_says_failed),
+      TEST_MODELS(f42_pipe_without_a_reader_leaves_a_result_that_says_failed),
+#endif
+      TEST_MODELS(f42_standard_output_without_a_reader_exits_with_7),
+      TEST_MODELS(f42_trace_without_a_reader_ends_the_run),
+      TEST_MODELS(f14_results_do_not_take_closed_descriptors),
       TEST_MODELS(f44_model_names_files_below_the_folder_of_the_run_only),
+      TEST_MODELS(f24_run_that_waits_for_its_model_ends_with_the_first_signal),
+      TEST_MODELS(f24_model_may_come_out_of_a_pipe),
   };
   return cmocka_run_group_tests_name("files", tests, NULL, NULL);
 }
