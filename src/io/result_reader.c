@@ -336,6 +336,9 @@ static yoke_status open_hdf5(yoke_context *ctx, yoke_result *result) {
   result->file = H5Fopen(result->path, H5F_ACC_RDONLY, access);
   if (result->file < 0) { /* marked as open for writing: a run is at it, or was killed */
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    /* Pieces that do not fit together are read again: a writer may be at them. HDF5 doubles its pause from 1 ns on and would do so a
+     * hundred times; 28 times are a quarter of a second. */
+    H5Pset_metadata_read_attempts(access, 28);
     result->file                = H5Fopen(result->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
     result->is_open_for_writing = true;
   }

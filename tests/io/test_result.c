@@ -467,6 +467,24 @@ static void f42_full_disk_keeps_what_was_flushed_and_says_failed(void **state) {
   assert_holds_test_data(f, path, (int)n);
 }
 
+static void f24_damaged_hdf5_file_is_an_error_and_does_not_hang(void **state) {
+  static const long at[] = {12, 44}; /* in the head of the file: its marks, its checksum */
+  fixture          *f    = *state;
+  for (size_t i = 0; i < sizeof at / sizeof *at; ++i) {
+    char         path[128];
+    yoke_result *result;
+    write_hdf5(f, in_folder(f, "a.h5", path), 20);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at[i], SEEK_SET), 0);
+    fputc(0x55, file);
+    assert_int_equal(fclose(file), 0);
+    alarm(20); /* ends the program where HDF5 waits for a writer for ever */
+    assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_E_IO);
+    alarm(0);
+  }
+}
+
 static void hdf5_result_needs_an_ordinary_file(void **state) {
   static const char *const paths[] = {P_tmpdir, "/dev/null", "/dev/full", P_tmpdir "/yoke-no-such-folder/a.h5"};
   fixture                 *f       = *state;
@@ -656,6 +674,7 @@ int main(void) {
       TEST(repair_clears_the_mark_of_a_killed_run),
       TEST(file_that_a_run_is_writing_is_not_overwritten),
       TEST(full_disk_ends_in_an_error_not_in_a_crash),
+      TEST(f24_damaged_hdf5_file_is_an_error_and_does_not_hang),
       TEST(f42_full_disk_keeps_what_was_flushed_and_says_failed),
       TEST(hdf5_result_needs_an_ordinary_file),
       TEST(hdf5_and_csv_of_one_run_are_equal_in_every_bit),
