@@ -72,7 +72,8 @@ static bool create_part(yoke_context *ctx, yoke_output_file *out) {
       errno = EWOULDBLOCK;
       return false;
     }
-    yoke_note(ctx, "'%s' was left by a run that was killed; remove it when it is not needed", out->path);
+    yoke_note(ctx, "'%s' exists and is left alone; if a killed run left it, remove it when it is not needed",
+              out->path);
     free(out->path);
     out->path = NULL;
   }

@@ -388,15 +388,20 @@ static void new_model_runs_and_is_not_overwritten(void **state) {
 
 /* ---- interruption ---- */
 
-static void wait_for(const char *path) {
+/* Until a file has some lines: standard streams are written in blocks of 4 KB. */
+static void wait_for_lines(const char *path) {
   const struct timespec pause = {0, 5000000};
-  for (int i = 0; i < 2000 && access(path, R_OK) != 0; ++i) nanosleep(&pause, NULL);
+  struct stat           file  = {0};
+  for (int i = 0; i < 2000 && file.st_size < 4000; ++i) {
+    nanosleep(&pause, NULL);
+    if (stat(path, &file) != 0) file.st_size = 0;
+  }
 }
 
 static void interrupted_run_keeps_its_result_and_exits_with_8(void **state) {
   static const int numbers[] = {SIGINT, SIGTERM};
   fixture         *f         = *state;
-  char             path[128], err[128];
+  char             path[128], part[128], err[128];
   for (size_t i = 0; i < 2; ++i) {
     unlink(in_folder(f, "a.csv", path));
     in_folder(f, "err", err);
@@ -408,7 +413,7 @@ static void interrupted_run_keeps_its_result_and_exits_with_8(void **state) {
             (char *)NULL);
       _exit(127);
     }
-    wait_for(path);
+    wait_for_lines(in_folder(f, "a.part.csv", part));
     assert_int_equal(kill(child, numbers[i]), 0);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

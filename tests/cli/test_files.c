@@ -211,14 +211,9 @@ static void f41_run_that_fails_later_keeps_what_it_has(void **state) {
   assert_no_debris(f);
 }
 
-static void wait_for(const char *path) {
-  const struct timespec pause = {0, 5000000};
-  for (int i = 0; i < 2000 && access(path, R_OK) != 0; ++i) nanosleep(&pause, NULL);
-}
-
-/* A run without end that writes `name`, up to where its file is there under `beside`. */
-static pid_t start_run(const fixture *f, const char *name, const char *beside) {
-  char        model[128], result[128], path[128];
+/* A run without end that writes `name`, up to where its file can be read under `beside`. */
+static pid_t start_run(fixture *f, const char *name, const char *beside) {
+  char        model[128], result[128], command[200];
   const pid_t child = fork();
   if (child == 0) {
     const int null = open("/dev/null", O_WRONLY);
@@ -227,7 +222,9 @@ static pid_t start_run(const fixture *f, const char *name, const char *beside) {
           in_folder(f, name, result), (char *)NULL);
     _exit(127);
   }
-  wait_for(in_folder(f, beside, path));
+  const struct timespec pause = {0, 20000000};
+  snprintf(command, sizeof command, "info @/%s", beside);
+  for (int i = 0; i < 500 && yoke(f, command) != 0; ++i) nanosleep(&pause, NULL);
   return child;
 }
 
@@ -242,9 +239,7 @@ static void f41_killed_run_leaves_the_earlier_result_and_a_readable_part(void **
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     char path[128], command[200];
     write_text(in_folder(f, names[i][0], path), "earlier");
-    const pid_t           child = start_run(f, names[i][0], names[i][1]);
-    const struct timespec pause = {0, 400000000}; /* a CSV has its header in the file after 4 KB */
-    nanosleep(&pause, NULL);
+    const pid_t child = start_run(f, names[i][0], names[i][1]);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_text(f, names[i][0], "earlier");
@@ -258,9 +253,7 @@ static void f41_interrupted_run_replaces_the_earlier_result(void **state) {
   fixture *f = *state;
   char     path[128];
   write_text(in_folder(f, "a.csv", path), "earlier");
-  const pid_t           child = start_run(f, "a.csv", "a.part.csv");
-  const struct timespec pause = {0, 100000000};
-  nanosleep(&pause, NULL);
+  const pid_t child = start_run(f, "a.csv", "a.part.csv");
   assert_int_equal(kill(child, SIGTERM), 0);
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
