@@ -7,7 +7,7 @@
 
 #include <hdf5.h>
 
-/* Access properties for H5Fcreate and H5Fopen of a file to be written. `error` (kept until the file is closed) receives errno
+/* Access properties for H5Fcreate and H5Fopen. A file that is only read is checked where HDF5 does not do so itself. `error` (kept until the file is closed) receives errno
  * of the first open or write that failed; it must be 0 before. Close the properties with H5Pclose. < 0: failed.
  * *driver must outlive the file: H5FDunregister it after H5Fclose, never before (HDF5 reads it when the file is gone). */
 hid_t yoke_hdf5_file_access(int *error, hid_t *driver);

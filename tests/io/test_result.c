@@ -485,6 +485,33 @@ static void f24_damaged_hdf5_file_is_an_error_and_does_not_hang(void **state) {
   }
 }
 
+/* HDF5 itself follows the sizes of texts for ever, or out of its memory. */
+static void f24_damaged_texts_of_an_hdf5_file_are_told(void **state) {
+  static const unsigned char damage[2][16] = {{0}, {1, 0, 1, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}};
+  fixture                   *f             = *state;
+  for (int i = 0; i < 2; ++i) {
+    char         path[128], *bytes = malloc(1 << 20);
+    yoke_result *result = NULL;
+    write_hdf5(f, in_folder(f, "a.h5", path), 20);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    const size_t n  = fread(bytes, 1, 1 << 20, file);
+    const char  *at = memmem(bytes, n, "GCOL", 4);
+    assert_non_null(at);
+    assert_int_equal(fseek(file, at - bytes + 16, SEEK_SET), 0);
+    assert_int_equal(fwrite(damage[i], 1, 16, file), 16);
+    assert_int_equal(fclose(file), 0);
+    alarm(20);
+    assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+    alarm(0);
+    assert_true(has_message(f->ctx, "is damaged"));
+    yoke_result_close(&result);
+    assert_holds_test_data(f, path, 20);
+    yoke_context_clear(f->ctx);
+    free(bytes);
+  }
+}
+
 static void hdf5_result_needs_an_ordinary_file(void **state) {
   static const char *const paths[] = {P_tmpdir, "/dev/null", "/dev/full", P_tmpdir "/yoke-no-such-folder/a.h5"};
   fixture                 *f       = *state;
@@ -675,6 +702,7 @@ int main(void) {
       TEST(file_that_a_run_is_writing_is_not_overwritten),
       TEST(full_disk_ends_in_an_error_not_in_a_crash),
       TEST(f24_damaged_hdf5_file_is_an_error_and_does_not_hang),
+      TEST(f24_damaged_texts_of_an_hdf5_file_are_told),
       TEST(f42_full_disk_keeps_what_was_flushed_and_says_failed),
       TEST(hdf5_result_needs_an_ordinary_file),
       TEST(hdf5_and_csv_of_one_run_are_equal_in_every_bit),
