@@ -329,6 +329,32 @@ static void f14_results_do_not_take_closed_descriptors(void **state) {
 #endif
 }
 
+/* Seen from outside while the program waits for its model: also what other libraries open stays clear of them. */
+static void f14_program_opens_its_standard_descriptors(void **state) {
+  fixture *f = *state;
+  char     path[128], name[64], link[8];
+  assert_int_equal(mkfifo(in_folder(f, "pipe", path), 0600), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int fd = 0; fd < 3; ++fd) close(fd);
+    execl(program(), program(), "run", path, (char *)NULL);
+    _exit(127);
+  }
+  const struct timespec pause    = {0, 10000000};
+  int                   n_opened = 0;
+  for (int i = 0; i < 1000 && n_opened < 3; ++i) {
+    nanosleep(&pause, NULL);
+    n_opened = 0;
+    for (int fd = 0; fd < 3; ++fd) {
+      snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)child, fd);
+      n_opened += readlink(name, link, sizeof link) > 0;
+    }
+  }
+  assert_int_equal(kill(child, SIGKILL), 0);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_int_equal(n_opened, 3);
+}
+
 /* ---- files that a model names (F44) ---- */
 
 static void f44_model_names_files_below_the_folder_of_the_run_only(void **state) {
@@ -406,6 +432,7 @@ int main(void) {
       TEST_MODELS(f42_standard_output_without_a_reader_exits_with_7),
       TEST_MODELS(f42_trace_without_a_reader_ends_the_run),
       TEST_MODELS(f14_results_do_not_take_closed_descriptors),
+      TEST_MODELS(f14_program_opens_its_standard_descriptors),
       TEST_MODELS(f44_model_names_files_below_the_folder_of_the_run_only),
       TEST_MODELS(f24_run_that_waits_for_its_model_ends_with_the_first_signal),
       TEST_MODELS(f24_model_may_come_out_of_a_pipe),
