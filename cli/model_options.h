@@ -57,12 +57,9 @@ typedef struct model_arguments {
 /* Checks the words and numbers, and fills the options. PARSE_DONE, or an exit code after a message. */
 int model_options_apply(const command_def *command, const model_arguments *a, yoke_run_options *options);
 
-/* Opens what --trace names. PARSE_DONE, or an exit code after a message; then nothing is to be closed. */
-typedef struct trace_file {
-  FILE *file; /* NULL: none */
-} trace_file;
-int trace_open(trace_file *trace, const model_arguments *a, yoke_run_options *options);
-/* Gives the exit code: `code`, or that of a trace that could not be written. */
-int trace_close(trace_file *trace, const model_arguments *a, int code);
+/* What --trace asks for. */
+void trace_apply(const model_arguments *a, yoke_run_options *options);
+/* Gives the exit code: `code`, or that of a trace on stderr that could not be written. */
+int  trace_end(const model_arguments *a, int code);
 
 #endif

@@ -329,6 +329,7 @@ static yoke_status emit(yoke_simulation *s, double t, const yoke_sink *sink) {
     const double total = yoke_energy_balance(&s->sample.energy);
     if (t == s->model->t_start) s->summary.energy_start = total;
     s->summary.energy_drift = fmax(s->summary.energy_drift, fabs(total - s->summary.energy_start));
+    if (!isfinite(total)) s->summary.has_energy = false; /* its drift is not known; fmax would drop a NaN */
   }
   if (sink == NULL || sink->sample == NULL) return YOKE_OK;
   if (s->cosimulation != NULL) {

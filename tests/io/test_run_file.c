@@ -440,7 +440,8 @@ static void every_column_of_the_writer_has_its_own_number(void **state) {
   for (int i = 0; i < 2; ++i) yoke_result_writer_part(writer, i, &part[i]);
   assert_int_equal(yoke_result_writer_row(writer, ctx, 0.125, (const double[2]){17.0, 18.0}, &total, 0.0625, 7),
                    YOKE_OK);
-  assert_int_equal(yoke_result_writer_close(&writer, ctx, "done"), YOKE_OK);
+  bool is_kept;
+  assert_int_equal(yoke_result_writer_close(&writer, ctx, "done", true, &is_kept), YOKE_OK);
   for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
     const int n = read_dataset(path, columns[i].name, 2, values);
     if (values[0] != columns[i].value) fail_msg("%s is %g, not %g", columns[i].name, values[0], columns[i].value);
