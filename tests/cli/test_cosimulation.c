@@ -108,6 +108,27 @@ static void summary_and_json_tell_the_macro_steps(void **state) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_says(f->out, parts[i]);
 }
 
+static void residuals_are_told_by_kind_with_unit_and_verdict(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml --t-end 0.05 --step 1e-3"), 0);
+  assert_says(f->out, "residuals    position ");
+  assert_says(f->out, " m (held), velocity ");
+  assert_says(f->out, " m/s (held), acceleration ");
+  assert_says(f->out, "0 steps not converged");
+  assert_int_equal(yoke(f, "run " MODEL " --t-end 0.05 --scheme explicit --order 0 --json"), 0);
+  assert_says(f->out, "\"residuals\": {\n    \"force\": {");
+  assert_says(f->out, "\"unit\": \"N\"");
+  assert_says(f->out, "\"verdict\": \"large\"");
+}
+
+static void steps_that_do_not_hold_their_conditions_are_warned_of(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml --t-end 1 --step 0.05 --set cosimulation.corrections=1 "
+                           "--set 'cosimulation.joint_tolerance=1 m'"),
+                   0);
+  assert_says(f->err, "of 20 macro steps were accepted although the conditions of their couplings do not hold");
+}
+
 static void step_control_tells_what_it_chose_and_why_steps_are_short(void **state) {
   static const char *const lines[]   = {"chosen       estimator cv", "step sizes   ", "degrees      ",
                                         "rejected     error ", "shortened    error "};
@@ -412,6 +433,8 @@ int main(void) {
       TEST(options_of_the_cosimulation_override_keys_like_set_does),
       TEST(threads_and_exec_do_not_change_a_bit),
       TEST(summary_and_json_tell_the_macro_steps),
+      TEST(residuals_are_told_by_kind_with_unit_and_verdict),
+      TEST(steps_that_do_not_hold_their_conditions_are_warned_of),
       TEST(step_control_tells_what_it_chose_and_why_steps_are_short),
       TEST(diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy),
       TEST(step_that_does_not_converge_exits_with_4),
