@@ -2,32 +2,50 @@
 SHELL   := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 JOBS    := $(shell nproc)
-# One thread for BLAS: our matrices are small, and results keep their bits.
+# The library uses BLAS on one thread; this saves starting the others, which look for work for some milliseconds.
 export OPENBLAS_NUM_THREADS := 1
 PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 60
 SOAK_MINUTES ?= 10
 
-.PHONY: demo test verify bench figures fuzz soak install format check-format tidy clean setup setup-all build
+# With or without git.
+SOURCES = find include src cli tests bench -name '*.[ch]' | LC_ALL=C sort
+
+.PHONY: help setup setup-test setup-all build demo test verify bench figures fuzz soak install format check-format tidy clean
+
+help:
+	@echo "make demo     build the program, run a model, say where the results are"
+	@echo "make build    build/yoke and build/libyoke.a"
+	@echo "make install  build, then copy to PREFIX ($(PREFIX))"
+	@echo "make test     all tests, plain and with sanitizers"
+	@echo "make bench    benchmarks: accuracy beside time"
+	@echo "make verify   clang-tidy, valgrind, thread sanitizer, minimal build, long tests"
+	@echo "make figures  the pictures of docs/stability.md, into build/figures"
+	@echo "make fuzz     mutated model files for FUZZ_SECONDS ($(FUZZ_SECONDS))"
+	@echo "make soak     all examples again and again for SOAK_MINUTES ($(SOAK_MINUTES))"
+	@echo "make format   clang-format on every file"
+	@echo "make clean    remove what was built"
+	@echo "All but help and clean first install the Debian packages that are missing (scripts/setup)."
 
 setup:
-	@scripts/setup
+	@scripts/setup program
+
+setup-test:
+	@scripts/setup test
 
 setup-all:
 	@scripts/setup all
 
 build: setup
-	@cmake --preset release >/dev/null
+	@cmake --preset program >/dev/null
 	@cmake --build build -j $(JOBS)
 
-demo: setup
-	@cmake --preset release >/dev/null
-	@cmake --build build -j $(JOBS) --target yoke
+demo: build
 	@build/yoke run examples/squeezer.yaml -o demo.h5 --csv demo.csv
 	@echo "Results: demo.h5 (HDF5) and demo.csv. Next: build/yoke info demo.h5, build/yoke help"
 
 # Release and sanitizers; the last line is the summary of all suites.
-test: setup check-format
+test: setup-test check-format
 	@scripts/test release asan
 
 # Everything that takes longer: other compilers and builds, valgrind, clang-tidy, long simulations.
@@ -37,7 +55,9 @@ verify: setup-all tidy
 	@scripts/valgrind
 
 # BENCH="--quick", BENCH="--against main", ...: bench/run says what there is.
-bench: build
+bench: setup-test
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS)
 	@bench/run $(BENCH)
 
 # The pictures of docs/stability.md.
@@ -53,14 +73,14 @@ soak: build
 install: build
 	@cmake --install build --prefix $(PREFIX)
 
-format: setup
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+format: setup-test
+	@$(SOURCES) | xargs clang-format -i
 
-check-format: setup
-	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+check-format: setup-test
+	@$(SOURCES) | xargs clang-format --dry-run --Werror
 
 tidy: setup-all build
-	@git ls-files 'src/*.c' 'cli/*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build 2>&1 | { grep -v 'warnings\? generated' || true; }
+	@find src cli -name '*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build 2>&1 | { grep -v 'warnings\? generated' || true; }
 
 clean:
 	@rm -rf build build-*

@@ -154,7 +154,6 @@ static int compare_main(const command_def *command, int argc, char **argv) {
   compare_arguments a        = {0};
   text_list         operands = {0};
   yoke_run_options  options  = yoke_run_options_default();
-  trace_file        trace    = {0};
   int               code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   double tol = 1e-6;
@@ -164,10 +163,10 @@ static int compare_main(const command_def *command, int argc, char **argv) {
     code = usage_error(command, "--tol is '%s', expected a number >= 0", a.tol);
   } else if (operands.n == 1 && !yoke_result_is_result(operands.texts[0])) {
     code = model_options_apply(command, &a.model, &options);
-    if (code == PARSE_DONE) code = trace_open(&trace, &a.model, &options);
     if (code == PARSE_DONE) {
+      trace_apply(&a.model, &options);
       options.model = operands.texts[0];
-      code          = trace_close(&trace, &a.model, compare_model(&a, &options, tol));
+      code          = trace_end(&a.model, compare_model(&a, &options, tol));
     }
   } else if (operands.n != 2) {
     code = usage_error(command, "two results or one model expected, %d given", operands.n);

@@ -9,6 +9,10 @@ static void note_interrupt(int number) {
   interrupted = 1;
 }
 
+void interrupt_request(void) {
+  interrupted = 1;
+}
+
 const volatile sig_atomic_t *interrupt_watch(void) {
   const int        numbers[] = {SIGINT, SIGTERM};
   struct sigaction action    = {0};

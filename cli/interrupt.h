@@ -4,6 +4,9 @@
 
 #include <signal.h>
 
+/* The same from inside the program. */
+void interrupt_request(void);
+
 /* Installs the handlers; the flag is set when a signal came. */
 const volatile sig_atomic_t *interrupt_watch(void);
 

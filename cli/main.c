@@ -1,6 +1,8 @@
 /* yoke: the program. Every command is a command_def in a file of its own; this one finds it. */
 #include "command.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,21 @@ static int finish_output(int code) {
   return code == EXIT_CODE_DONE || code == EXIT_CODE_DIFFERENT ? EXIT_CODE_IO : code;
 }
 
+/* A standard descriptor that is closed would be taken by the next file, and messages would go there. What is opened in its place
+ * cannot be used: what is lost is noticed as a failure to write. */
+static void open_standard_descriptors(void) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) _exit(EXIT_CODE_IO);
+  }
+}
+
+/* A pipe whose reader is gone and a file that is too large are failures of a write, which are reported; they do not kill. */
+static void ignore_signals_of_writes(void) {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 static bool is_over; /* main has ended */
 
 /* Libraries that are refused memory or threads end the program by themselves, with a code of theirs. */
@@ -54,6 +71,8 @@ static void explain_early_end(void) {
 }
 
 int main(int argc, char **argv) {
+  open_standard_descriptors();
+  ignore_signals_of_writes();
   atexit(explain_early_end);
   const int code = finish_output(dispatch(argc, argv));
   is_over        = true;

@@ -1,5 +1,5 @@
 #include "model_options.h"
-#include <errno.h>
+#include "interrupt.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static int check_words(const command_def *command, const model_arguments *a) {
       {"extension", a->extension, {"none", "d", "i"}},
       {"jacobian", a->jacobian, {"finite-difference", "analytic", "directional", "broyden"}},
       {"predictor", a->predictor, {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"}},
-      {"exec", a->exec, {"openmp", "serial", "shuffled"}},
+      {"exec", a->exec, {"threads", "serial", "shuffled", "eager"}},
   };
   int code = check_listed(command, "solver", a->solver, yoke_n_solvers(), yoke_solver_name, "solvers");
   if (code == PARSE_DONE)
@@ -111,33 +111,23 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
   return PARSE_DONE;
 }
 
-/* One call of stdio per line: lines of two threads do not mix. */
+/* One call of stdio per line: lines of two threads do not mix. A run whose lines nobody can read any more (a pipe that was
+ * closed) is asked to stop. */
 static void write_line(void *user, const char *line) {
-  fprintf(user, "%s\n", line);
+  if (fprintf(user, "%s\n", line) < 0) interrupt_request();
 }
 
-int trace_open(trace_file *trace, const model_arguments *a, yoke_run_options *options) {
-  *trace = (trace_file){0};
-  if (!a->trace) return PARSE_DONE;
-  errno       = 0;
-  trace->file = *a->trace ? fopen(a->trace, "w") : stderr;
-  if (!trace->file) {
-    fprintf(stderr, "error: cannot write '%s': %s\n", a->trace, strerror(errno));
-    return EXIT_CODE_IO;
+void trace_apply(const model_arguments *a, yoke_run_options *options) {
+  if (!a->trace) return;
+  if (*a->trace) {
+    options->trace_file = a->trace;
+  } else {
+    options->trace      = write_line;
+    options->trace_user = stderr;
   }
-  options->trace      = write_line;
-  options->trace_user = trace->file;
   if (!a->exec && !a->threads) options->exec = "serial"; /* lines in the order of the calls */
-  return PARSE_DONE;
 }
 
-int trace_close(trace_file *trace, const model_arguments *a, int code) {
-  if (!trace->file || trace->file == stderr) return code;
-  errno              = 0;
-  const bool had     = ferror(trace->file) != 0;
-  const bool is_fine = fclose(trace->file) == 0 && !had;
-  trace->file        = NULL;
-  if (is_fine) return code;
-  fprintf(stderr, "error: cannot write '%s': %s\n", a->trace, strerror(errno ? errno : EIO));
-  return code == EXIT_CODE_DONE || code == EXIT_CODE_DIFFERENT ? EXIT_CODE_IO : code;
+int trace_end(const model_arguments *a, int code) {
+  return a->trace && !*a->trace && ferror(stderr) ? EXIT_CODE_IO : code;
 }

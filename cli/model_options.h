@@ -48,21 +48,19 @@ typedef struct model_arguments {
       MODEL_OPTION(type, "predictor", OPTION_TEXT, predictor, "WORD",                                                  \
                    "extrapolation, ... (key cosimulation.predictor)"),                                                 \
       MODEL_OPTION(type, "check", OPTION_FLAG, check, NULL, "subsystems watch their contract (slower)"),               \
-      MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE", "every macro step and call of a subsystem, to stderr or FILE"), \
+      MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE",                                                         \
+                   "every macro step and call of a subsystem, to stderr or FILE"),                                     \
       MODEL_OPTION(type, "threads", OPTION_TEXT, threads, "N",                                                         \
                    "threads; default: all cores. The result does not depend on it"),                                   \
       MODEL_OPTION(type, "exec", OPTION_TEXT, exec, "WORD",                                                            \
-                   "openmp, serial, shuffled: who runs the subsystems. The result does not depend on it")
+                   "threads, serial, shuffled, eager: who runs the subsystems. The result does not depend on it")
 
 /* Checks the words and numbers, and fills the options. PARSE_DONE, or an exit code after a message. */
 int model_options_apply(const command_def *command, const model_arguments *a, yoke_run_options *options);
 
-/* Opens what --trace names. PARSE_DONE, or an exit code after a message; then nothing is to be closed. */
-typedef struct trace_file {
-  FILE *file; /* NULL: none */
-} trace_file;
-int trace_open(trace_file *trace, const model_arguments *a, yoke_run_options *options);
-/* Gives the exit code: `code`, or that of a trace that could not be written. */
-int trace_close(trace_file *trace, const model_arguments *a, int code);
+/* What --trace asks for. */
+void trace_apply(const model_arguments *a, yoke_run_options *options);
+/* Gives the exit code: `code`, or that of a trace on stderr that could not be written. */
+int  trace_end(const model_arguments *a, int code);
 
 #endif

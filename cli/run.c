@@ -272,12 +272,11 @@ static int run_main(const command_def *command, int argc, char **argv) {
   yoke_run_options options  = yoke_run_options_default();
   int              code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
-  trace_file trace = {0};
-  code             = check_values(command, &a, &operands);
+  code = check_values(command, &a, &operands);
   if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options);
   if (code == PARSE_DONE) code = split_names(command, &a.print, &names);
-  if (code == PARSE_DONE) code = trace_open(&trace, &a.model, &options);
   if (code == PARSE_DONE) {
+    trace_apply(&a.model, &options);
     options.model      = operands.texts[0];
     options.monolithic = a.monolithic;
     options.no_predict = a.no_predict;
@@ -285,7 +284,7 @@ static int run_main(const command_def *command, int argc, char **argv) {
     options.csv        = a.csv;
     options.n_print    = names.n;
     options.print      = names.texts;
-    code               = trace_close(&trace, &a.model, run_model(&a, &options));
+    code               = trace_end(&a.model, run_model(&a, &options));
   }
   names_release(&names);
   options_release(command, &a, &operands);
@@ -298,7 +297,9 @@ const command_def run_command = {
     .summary = "simulate a model and write its results",
     .details =
         "A model with a split is run as co-simulation of its subsystems; --monolithic runs it as a whole.\n"
-        "Results go to the files named by -o and --csv, else by the keys output.file and output.csv of the model.\n"
+        "Results go to the files named by -o and --csv, else by the keys output.file and output.csv of the model (in "
+        "or\n"
+        "below this folder). Until the run ends, out.h5 is out.part.h5; an earlier out.h5 is replaced then.\n"
         "Before a co-simulation with a fixed macro step of at most 200 states a warning tells when the step is "
         "predicted\n"
         "unstable for the model linearised about its rest state, and which step would be stable; --no-predict skips "

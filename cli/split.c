@@ -1,9 +1,7 @@
 /* yoke split: propose a split of a model and say what is cut and why. */
 #include "command.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct split_arguments {
   text_list   set;
@@ -83,19 +81,6 @@ static void print_json(const yoke_context *ctx, const yoke_split_proposal *p, co
   json_end(&j, '}');
 }
 
-static yoke_status write_model(yoke_context *ctx, const char *model, const char *path, const char *text) {
-  struct stat a, b;
-  if (stat(model, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-    return yoke_fail(ctx, YOKE_E_USAGE, "'%s' is the model itself; name another file", path);
-  errno      = 0;
-  FILE *file = fopen(path, "w");
-  if (!file) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno));
-  const bool written = fputs(text, file) >= 0;
-  const bool closed  = fclose(file) == 0;
-  if (written && closed) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
-}
-
 static int split_model(const split_arguments *a, const char *path, int n) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
@@ -103,10 +88,10 @@ static int split_model(const split_arguments *a, const char *path, int n) {
   options.model            = path;
   options.n_sets           = a->set.n;
   options.sets             = a->set.texts;
+  options.out              = a->out;
   yoke_split_proposal proposal;
   yoke_status         status = yoke_split_propose(ctx, &options, n, &proposal);
   if (status == YOKE_OK && !a->quiet && !a->json) explain(&proposal);
-  if (status == YOKE_OK && a->out) status = write_model(ctx, path, a->out, proposal.model);
   if (a->json) {
     print_json(ctx, &proposal, path, status);
   } else if (status == YOKE_OK && !a->out) {

@@ -1,5 +1,6 @@
 /* Context: collects the messages of one thread of control. The library never prints.
- * A context is not shared between threads; tasks that run side by side own one each. */
+ * A context is not shared between threads; tasks that run side by side own one each. Creating one sets BLAS (OpenBLAS,
+ * MKL, BLIS) to one thread for the whole process, so that results have the same bits everywhere. */
 #ifndef YOKE_CONTEXT_H
 #define YOKE_CONTEXT_H
 

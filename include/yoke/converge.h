@@ -64,7 +64,7 @@ typedef struct yoke_convergence {
 
 /* Runs every method with every step against the whole model. A run that fails is a row that says so. Gives (release in any case).
  *   YOKE_OK             at least one row is good
- *   YOKE_E_INTERRUPTED  stopped; rows that are missing say so, files are written with the others
+ *   YOKE_E_INTERRUPTED  stopped; rows that are missing say so, files are written if one is there
  *   YOKE_E_IO           a file could not be written
  * and, when no row is good, the status of the first one; what loading the model gives. */
 yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence *out);

@@ -29,21 +29,24 @@ typedef struct yoke_run_options {
   bool        monolithic; /* ignore the split of the model */
   bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
   bool        check;      /* subsystems watch their contract (slower) */
-  const char *exec;       /* "serial", "openmp", "shuffled"; NULL: openmp where built, serial for one thread */
+  const char *exec;       /* "threads", "serial", "shuffled", "eager"; NULL: threads */
   /* One line per call of a subsystem, on the thread that makes it, and two around every macro step. NULL: none. */
   void (*trace)(void *user, const char *line);
   void              *trace_user;
-  /* Result files. NULL: what the keys output.file and output.csv say, "": none. A name that ends in .csv is written as CSV. */
+  const char        *trace_file; /* the same lines into a file; NULL: none */
+  /* Result files. NULL: what the keys output.file and output.csv say, "": none. A name that ends in .csv is written as CSV. An earlier
+   * file is replaced at the end of the run, if it came beyond its start; until then the result is written beside it (a.part.h5). */
   const char        *out;
   const char        *csv;
   int                n_print; /* outputs whose values at the end are wanted ("upper.x"), selected for the file or not */
   const char *const *print;
   int                threads; /* 0: all cores */
-  /* Called after every micro (split: macro) step, from the calling thread. NULL: none. false stops the run as an interrupt does. */
+  /* Called after every micro (split: macro) step, and now and then inside long macro steps with the time of the last call, from
+   * the calling thread. NULL: none. false stops the run as an interrupt does. */
   bool (*progress)(void *user, double t, double t_start, double t_end);
   void *user;
   const volatile sig_atomic_t
-      *interrupted; /* not 0: stop after the present step. NULL: never. May be set by a signal handler. */
+      *interrupted; /* not 0: stop after the present micro step. NULL: never. May be set by a signal handler. */
 } yoke_run_options;
 
 yoke_run_options yoke_run_options_default(void);
@@ -103,7 +106,7 @@ typedef struct yoke_run_summary {
  * Gives what `summary` holds (release it in any case); it is filled as far as the run came, also on failure.
  *   YOKE_OK              t_end was reached, or an event ended the run; everything written is finite
  *   YOKE_E_INTERRUPTED   stopped by `progress` or `interrupted`; the files hold what was computed
- *   YOKE_E_USAGE         an unknown name in `print`, a result file that is the model file
+ *   YOKE_E_USAGE         an unknown name in `print`, a file to be written that was read or is to be written twice
  *   YOKE_E_UNSTABLE      an output was not finite, or the couplings diverge
  *   YOKE_E_NOT_CONVERGED a macro step did not converge
  *   YOKE_E_IO            a result file could not be written
@@ -201,7 +204,7 @@ typedef struct yoke_split_proposal {
 } yoke_split_proposal;
 
 /* Cut a model into n_parts: soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never
- * a rigid joint. Reads model and sets of `options`. Gives. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none).
+ * a rigid joint. Reads model and sets of `options`, and writes the model with its split to `out` where that is not NULL. Gives. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none).
  * YOKE_E_USAGE: the model has fewer groups than parts are asked for. */
 yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
                                yoke_split_proposal *out);

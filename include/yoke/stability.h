@@ -75,7 +75,7 @@ typedef struct yoke_stability_table {
 
 /* Gives (release in any case). A method that is impossible is a row that says why.
  *   YOKE_OK             at least one row is good
- *   YOKE_E_INTERRUPTED  stopped; points that are missing are NaN, files are written with the others
+ *   YOKE_E_INTERRUPTED  stopped; points that are missing are NaN, files are written if one is there
  *   YOKE_E_USAGE        an axis or a setting that does not exist
  *   YOKE_E_IO           a file could not be written
  * and, when no row is good, the status of the first one; what loading the model gives. */

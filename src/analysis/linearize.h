@@ -15,6 +15,7 @@
 #define YOKE_ANALYSIS_LINEARIZE_H
 
 #include "model/multibody.h"
+#include "base/memory.h"
 
 typedef struct yoke_linearization {
   yoke_arena arena;

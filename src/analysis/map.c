@@ -1,10 +1,9 @@
 /* Rows of the grid are the tasks: each is written by one thread, its values depend on nothing else. */
 #include "analysis/map.h"
 
+#include "exec/team.h"
 #include <math.h>
-#ifdef YOKE_WITH_OPENMP
-#include <omp.h>
-#endif
+#include <pthread.h>
 
 double yoke_axis_value(const yoke_axis *axis, int i) {
   if (i <= 0 || axis->n <= 1) return axis->from;
@@ -32,35 +31,37 @@ static yoke_status run_row(const yoke_map *map, int j, double *row) {
 typedef struct map_run {
   const yoke_map *map;
   double         *values;
+  pthread_mutex_t lock;   /* of what follows, and of `progress` */
   int             n_done; /* rows */
   bool            stopped;
   yoke_status     status; /* of the failed row with the lowest index */
   int             failed; /* that row */
 } map_run;
 
+static bool is_wanted(map_run *run, int j) {
+  pthread_mutex_lock(&run->lock);
+  const bool wanted = !run->stopped && j < run->failed;
+  pthread_mutex_unlock(&run->lock);
+  return wanted;
+}
+
 static void finish_row(map_run *run, int j, yoke_status status) {
   const yoke_map *map = run->map;
+  pthread_mutex_lock(&run->lock);
   ++run->n_done;
   if (status != YOKE_OK && j < run->failed) {
     run->failed = j;
     run->status = status;
   }
-  if (map->progress == NULL || run->stopped) return;
-  if (!map->progress(map->progress_user, (double)run->n_done / (double)map->y.n)) run->stopped = true;
+  if (map->progress != NULL && !run->stopped)
+    run->stopped = !map->progress(map->progress_user, (double)run->n_done / (double)map->y.n);
+  pthread_mutex_unlock(&run->lock);
 }
 
-static void do_row(map_run *run, int j) {
-  bool stopped;
-#ifdef YOKE_WITH_OPENMP
-#pragma omp critical(yoke_map_rows)
-#endif
-  stopped = run->stopped || j > run->failed;
-  if (stopped) return;
-  const yoke_status status = run_row(run->map, j, run->values + (size_t)j * (size_t)run->map->x.n);
-#ifdef YOKE_WITH_OPENMP
-#pragma omp critical(yoke_map_rows)
-#endif
-  finish_row(run, j, status);
+static void do_row(void *user, int j, int worker) {
+  map_run *run = user;
+  (void)worker;
+  if (is_wanted(run, j)) finish_row(run, j, run_row(run->map, j, run->values + (size_t)j * (size_t)run->map->x.n));
 }
 
 yoke_status yoke_map_run(yoke_context *ctx, const yoke_map *map, double *values) {
@@ -68,11 +69,13 @@ yoke_status yoke_map_run(yoke_context *ctx, const yoke_map *map, double *values)
   YOKE_TRY(check_axis(ctx, "y", &map->y));
   map_run      run  = {.map = map, .values = values, .failed = map->y.n};
   const size_t size = (size_t)map->x.n * (size_t)map->y.n;
+  yoke_team   *team = NULL;
   for (size_t k = 0; k < size; ++k) values[k] = NAN;
-#ifdef YOKE_WITH_OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(map->n_threads > 0 ? map->n_threads : omp_get_num_procs())
-#endif
-  for (int j = 0; j < map->y.n; ++j) do_row(&run, j);
+  YOKE_TRY(yoke_team_create(ctx, map->n_threads, &team));
+  pthread_mutex_init(&run.lock, NULL);
+  (void)yoke_team_run(team, map->y.n, map->y.n, do_row, &run, NULL);
+  pthread_mutex_destroy(&run.lock);
+  yoke_team_destroy(&team);
   if (run.status != YOKE_OK) {
     return yoke_fail(ctx, run.status, "the map failed in row %d at %g", run.failed,
                      yoke_axis_value(&map->y, run.failed));

@@ -5,7 +5,9 @@
 #include "analysis/linearize.h"
 #include "analysis/spectrum.h"
 #include "analysis/stand_in.h"
+#include "base/cancel.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "master/split.h"
 #include <float.h>
 #include <math.h>
@@ -474,8 +476,10 @@ yoke_status yoke_stability_at(yoke_stability *s, double H, yoke_stability_point 
   out->slack          = s->slack;
   yoke_context *quiet = NULL; /* why a step fails is no error of the analysis */
   YOKE_TRY(yoke_context_create(&quiet));
+  yoke_context_watch_with(quiet, ctx, true);
   yoke_status status = yoke_amplification_matrix(s->amplification, H, s->matrix, quiet);
   yoke_context_destroy(&quiet);
+  if (status == YOKE_E_INTERRUPTED) return yoke_fail(ctx, status, "interrupted");
   if (status == YOKE_OK) status = yoke_dominant_mode(out->n, s->matrix, &out->rho, &out->re, &out->im, s->size);
   if (status == YOKE_OK && out->rho > 0.0) {
     name_coupling(s, out);

@@ -3,6 +3,7 @@
 #define YOKE_ANALYSIS_WHOLE_MODEL_H
 
 #include "model/multibody.h"
+#include "base/memory.h"
 
 typedef struct yoke_whole_model {
   yoke_arena        arena;

@@ -1,11 +1,13 @@
 #include <yoke/context.h>
+#include "base/blas.h"
+#include "base/cancel.h"
 #include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_MESSAGES = 100, MAX_LENGTH = 2000 };
+enum { MAX_MESSAGES = 100, MAX_LENGTH = 2000, ASK_EVERY = 256 /* looks at a cancel, before go_on is asked */ };
 
 struct yoke_context {
   size_t        n;        /* messages kept */
@@ -13,9 +15,13 @@ struct yoke_context {
   size_t        n_lost;   /* warnings and notes that were not kept */
   char         *text[MAX_MESSAGES];
   yoke_severity severity[MAX_MESSAGES];
+  yoke_cancel  *cancel;     /* NULL: none */
+  bool          is_control; /* may ask cancel->go_on */
+  unsigned      n_looks;
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
+  yoke_blas_use_one_thread(); /* here, because every use of the library begins with a context */
   *out = calloc(1, sizeof **out);
   return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
 }
@@ -105,4 +111,29 @@ void yoke_note(yoke_context *ctx, const char *format, ...) {
   va_start(args, format);
   record(ctx, YOKE_SEVERITY_NOTE, format, args);
   va_end(args);
+}
+
+/* ---- cancel ---- */
+
+void yoke_context_watch(yoke_context *ctx, yoke_cancel *cancel) {
+  if (ctx == NULL) return;
+  ctx->cancel     = cancel;
+  ctx->is_control = true;
+}
+
+void yoke_context_watch_with(yoke_context *ctx, const yoke_context *of, bool is_control) {
+  if (ctx == NULL) return;
+  ctx->cancel     = of != NULL ? of->cancel : NULL;
+  ctx->is_control = is_control && of != NULL && of->is_control;
+}
+
+bool yoke_context_is_cancelled(yoke_context *ctx) {
+  if (ctx == NULL || ctx->cancel == NULL) return false;
+  yoke_cancel *cancel = ctx->cancel;
+  if (cancel->flag != NULL && *cancel->flag != 0) return true;
+  if (atomic_load_explicit(&cancel->is_stopped, memory_order_relaxed)) return true;
+  if (cancel->go_on == NULL || !ctx->is_control || ++ctx->n_looks % ASK_EVERY != 0) return false;
+  if (cancel->go_on(cancel->user)) return false;
+  atomic_store_explicit(&cancel->is_stopped, true, memory_order_relaxed);
+  return true;
 }

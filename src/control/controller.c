@@ -1,4 +1,5 @@
 #include "control/controller.h"
+#include "base/cancel.h"
 
 #include "base/memory.h"
 #include <stdlib.h>
@@ -359,6 +360,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
   const double         t     = yoke_graph_t(c->graph);
   if (!c->has_scales) yoke_estimator_start(&c->estimator, c->graph);
   c->has_scales = true;
+  yoke_context_watch_with(c->trial_ctx, ctx, true);
   for (;;) {
     bool                 is_clipped;
     const double         t_next = target(c, t_stop, &is_clipped), H = t_next - t;

@@ -1,4 +1,5 @@
 #include "coupling/correction.h"
+#include "base/memory.h"
 
 #include <lapacke.h>
 #include <math.h>

@@ -682,7 +682,9 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
     if (g->channels[c].n_growing >= 3 && (worst == NULL || g->channels[c].n_growing > worst->n_growing))
       worst = &g->channels[c];
   }
-  if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL) return status;
+  if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
+      status == YOKE_E_INTERRUPTED)
+    return status;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
@@ -734,6 +736,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   g->is_compared    = false;
   g->n_passes       = 0;
   g->has_consistent = false;
+  g->pass_ctx       = ctx;
   YOKE_TRY(can_try(g, ctx));
   if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
     const size_t n = (size_t)g->n_c;
@@ -746,7 +749,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   yoke_status status = g->scheme->step(g, statistics, ctx);
   if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
-  if (!isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  if (status != YOKE_E_INTERRUPTED && !isfinite(statistics->residual)) status = YOKE_NON_FINITE;
   graph_residuals_by_kind(g, statistics);
   if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
   if (status == YOKE_OK) status = graph_check_gaps(g, statistics);

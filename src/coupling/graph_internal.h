@@ -3,6 +3,7 @@
 #define YOKE_COUPLING_GRAPH_INTERNAL_H
 
 #include "coupling/graph.h"
+#include "base/memory.h"
 #include "coupling/scheme.h"
 #include "coupling/trial.h"
 #include "linalg/sparse.h"
@@ -147,6 +148,7 @@ struct yoke_graph {
   double       **signal_c;   /* [n_workers] coefficients */
   double       **variant_y;  /* [n_workers] */
   yoke_context **worker_ctx; /* [n_workers] */
+  yoke_context  *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
 
   /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;

@@ -1,5 +1,6 @@
 /* One pass of a graph: inputs from node values, all integrations of the macro step, conditions. */
 #include "coupling/comparison.h"
+#include "base/cancel.h"
 
 #include "base/memory.h"
 
@@ -147,6 +148,7 @@ static void run_task(void *user, int index, int worker) {
   yoke_signal      signal;
   const double     size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
+  yoke_context_watch_with(ctx, g->pass_ctx, worker == 0);
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
   if (repeats)
     yoke_subsystem_copy(s->subsystem, state, s->accepted);
@@ -185,6 +187,7 @@ static yoke_status finish_columns(yoke_graph *g) {
 
 /* The first subsystem that failed speaks for the pass. */
 static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s = &g->subsystems[i];
     if (s->status == YOKE_OK) continue;

@@ -1,21 +1,20 @@
-/* Backends: serial, shuffled, openmp. None allocates memory while it runs. */
+/* Backends: serial, shuffled, threads, eager. None allocates memory while it runs. */
 #include "exec/exec.h"
 
 #include "base/memory.h"
 #include "base/text.h"
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef YOKE_WITH_OPENMP
-#include <omp.h>
-#endif
 
 typedef void (*run_function)(yoke_exec *exec, int n, yoke_task task, void *user);
 
 struct yoke_exec {
   run_function run;
-  int          n_workers;
-  uint32_t     n_runs; /* shuffled: every run has its own order */
+  uint32_t     n_runs;    /* shuffled: every run has its own order; threads: only some runs are measured */
+  yoke_team   *team;      /* threads, eager; NULL: one worker */
+  double       task_time; /* threads: processor time of a task, mean over the last measurements [s]; 0 at first */
 };
 
 static void run_serial(yoke_exec *exec, int n, yoke_task task, void *user) {
@@ -57,36 +56,39 @@ static void run_shuffled(yoke_exec *exec, int n, yoke_task task, void *user) {
   }
 }
 
-/* ---- openmp ---- */
+/* ---- threads ---- */
 
-#ifdef YOKE_WITH_OPENMP
-static void run_openmp(yoke_exec *exec, int n, yoke_task task, void *user) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(exec->n_workers)
-  for (int i = 0; i < n; ++i) task(user, i, omp_get_thread_num());
+/* Least work of a thread [s]: a list with less for each is done sooner than another thread is awake. A single task that is
+ * shorter never wakes one; many together may. */
+static const double worth_a_thread = 5e-5;
+enum { MEASURED_AT_FIRST = 8, MEASURED_EVERY = 16 };
+
+static void run_eager(yoke_exec *exec, int n, yoke_task task, void *user) {
+  (void)yoke_team_run(exec->team, n - 1, n, task, user, NULL);
 }
 
-static int all_cores(void) {
-  return omp_get_num_procs();
+/* The clock decides who works, never what comes out. Processor time: a busy machine does not make tasks look longer. */
+static void run_threads(yoke_exec *exec, int n, yoke_task task, void *user) {
+  const bool   is_measured = exec->n_runs < MEASURED_AT_FIRST || exec->n_runs % MEASURED_EVERY == 0;
+  const double n_worth     = fmin(n, n * exec->task_time / worth_a_thread); /* workers with enough to do */
+  double       seconds     = 0.0;
+  const int    n_own       = yoke_team_run(exec->team, (int)n_worth - 1, n, task, user, is_measured ? &seconds : NULL);
+  ++exec->n_runs;
+  if (!is_measured || n_own == 0) return;
+  const double mean = seconds / n_own;
+  exec->task_time   = exec->n_runs > 1 ? 0.5 * (exec->task_time + mean) : mean;
 }
-#else
-static int all_cores(void) {
-  return 1;
-}
-#endif
 
 /* ---- the list ---- */
 
 static const struct {
   const char  *kind;
-  run_function run; /* NULL: not in this build */
+  run_function run;
 } kinds[] = {
     {"serial", run_serial},
     {"shuffled", run_shuffled},
-#ifdef YOKE_WITH_OPENMP
-    {"openmp", run_openmp},
-#else
-    {"openmp", NULL},
-#endif
+    {"threads", run_threads},
+    {"eager", run_eager},
 };
 
 enum { N_KINDS = (int)(sizeof kinds / sizeof kinds[0]), MOST_THREADS = 4096 };
@@ -95,20 +97,20 @@ static yoke_status find_run(yoke_context *ctx, const char *kind, run_function *o
   const char *names[N_KINDS];
   for (int i = 0; i < N_KINDS; ++i) {
     names[i] = kinds[i].kind;
-    if (kind == NULL || strcmp(kind, names[i]) != 0) continue;
+    if (strcmp(kind, names[i]) != 0) continue;
     *out = kinds[i].run;
-    if (*out != NULL) return YOKE_OK;
-    return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "exec '%s' is not part of this build (YOKE_WITH_OPENMP)", kind);
+    return YOKE_OK;
   }
-  const char *nearest = kind != NULL ? yoke_text_nearest(kind, names, N_KINDS) : NULL;
-  return yoke_fail(ctx, YOKE_E_USAGE, "exec '%s' is unknown; %s%s", kind != NULL ? kind : "",
-                   nearest != NULL ? "did you mean " : "expected serial, shuffled or openmp",
+  const char *nearest = yoke_text_nearest(kind, names, N_KINDS);
+  return yoke_fail(ctx, YOKE_E_USAGE, "exec '%s' is unknown; %s%s", kind,
+                   nearest != NULL ? "did you mean " : "expected threads, serial, shuffled or eager",
                    nearest != NULL ? nearest : "");
 }
 
 yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, yoke_exec **out) {
   run_function run = NULL;
   *out             = NULL;
+  if (kind == NULL) kind = "threads";
   YOKE_TRY(find_run(ctx, kind, &run));
   if (threads < 0 || threads > MOST_THREADS) {
     return yoke_fail(ctx, YOKE_E_USAGE, "exec '%s': threads is %d, expected 0 (all cores) to %d", kind, threads,
@@ -116,20 +118,24 @@ yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, y
   }
   yoke_exec *exec = yoke_allocate(1, sizeof *exec);
   if (exec == NULL) return yoke_out_of_memory(ctx, "exec '%s'", kind);
-  exec->run       = run;
-  exec->n_workers = strcmp(kind, "openmp") != 0 ? 1 : threads > 0 ? threads : all_cores();
-  *out            = exec;
-  return YOKE_OK;
+  exec->run = run;
+  const yoke_status status =
+      run == run_threads || run == run_eager ? yoke_team_create(ctx, threads, &exec->team) : YOKE_OK;
+  if (status != YOKE_OK) yoke_exec_destroy(&exec);
+  if (exec != NULL && run == run_threads && yoke_exec_n_workers(exec) == 1) exec->run = run_serial; /* no clock */
+  *out = exec;
+  return status;
 }
 
 void yoke_exec_destroy(yoke_exec **exec) {
-  if (exec == NULL) return;
+  if (exec == NULL || *exec == NULL) return;
+  yoke_team_destroy(&(*exec)->team);
   free(*exec);
   *exec = NULL;
 }
 
 int yoke_exec_n_workers(const yoke_exec *exec) {
-  return exec->n_workers;
+  return exec->team != NULL ? yoke_team_n_workers(exec->team) : 1;
 }
 
 void yoke_exec_run(yoke_exec *exec, int n, yoke_task task, void *user) {

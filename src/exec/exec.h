@@ -4,13 +4,12 @@
 #ifndef YOKE_EXEC_EXEC_H
 #define YOKE_EXEC_EXEC_H
 
-#include <yoke/context.h>
-
-typedef void (*yoke_task)(void *user, int i, int worker);
+#include "exec/team.h"
 
 typedef struct yoke_exec yoke_exec;
 
-/* "serial", "shuffled" (serial in a random order, to catch dependence), "openmp". threads 0: all cores. */
+/* "serial", "shuffled" (serial in a random order, to catch dependence), "threads" (NULL: this one; lists with little
+ * work are run by the caller alone), "eager" (threads whatever the work, to catch races). threads 0: all cores. */
 yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, yoke_exec **out);
 void        yoke_exec_destroy(yoke_exec **exec);
 int         yoke_exec_n_workers(const yoke_exec *exec);

@@ -32,8 +32,7 @@ typedef struct rk_self {
 } rk_self;
 
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
-static const double BRIDGE_LOOSE = 1e3;  /* times the tolerance, */
-static const double BRIDGE_RTOL  = 1e-7; /* but at least this: rounding allows no less there */
+static const double ERR_UNKNOWN  = 1e-4; /* error of the step before the first one */
 
 /* Head of the method's own part of a state. */
 typedef struct rk_own {
@@ -484,7 +483,8 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
   const rk_tableau *tab      = x.self->tableau;
   const bool        is_fixed = integrator->options.fixed_step > 0;
   const double      t_left = t_limit - state->t, h_min = explicit_smallest_step(state->t, t_limit);
-  const double      loose     = fmax(BRIDGE_LOOSE, BRIDGE_RTOL / integrator->options.rtol);
+  const double      rtol      = integrator->options.rtol;
+  const double      loose     = rtol > 0 ? yoke_singular_rtol(rtol) / rtol : 1;
   double            h         = is_fixed ? integrator->options.fixed_step : state->h;
   bool              is_bridge = false;
   state->order                = tab->order;
@@ -529,7 +529,6 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
 /* ---- start, interpolation, disturbance ---- */
 
 static yoke_status refresh(const rk_view *x) {
-  x->own->err_old = 1e-4;
   if (x->self->nystroem) return YOKE_OK;
   return explicit_evaluate(x->integrator, x->work, x->u_now, &x->state->counters, x->u, x->state->t, YOKE_SIDE_RIGHT,
                            x->q, x->v, x->qdot, x->a, NULL);
@@ -538,17 +537,19 @@ static yoke_status refresh(const rk_view *x) {
 yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                               const yoke_signal *u) {
   const rk_view x = view(integrator, scratch, state, u);
+  x.own->err_old  = ERR_UNKNOWN;
   YOKE_TRY(refresh(&x));
   state->order = x.self->tableau->order;
   state->h     = explicit_first_step(integrator, x.work, x.u_now, x.temp, state, u, x.qdot, state->order);
   return YOKE_OK;
 }
 
-/* One-step methods only drop the derivative at the point; the step length is kept, error control corrects it. */
+/* One-step methods only drop the derivative at the point; step length and last error are kept, error control corrects them:
+ * at every macro point inputs kink a little. */
 yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                 const yoke_signal *u, bool state_was_reset) {
   const rk_view x = view(integrator, scratch, state, u);
-  (void)state_was_reset;
+  if (state_was_reset) x.own->err_old = ERR_UNKNOWN;
   return refresh(&x);
 }
 

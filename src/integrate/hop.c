@@ -29,7 +29,7 @@ static yoke_status rates_at(const yoke_implicit *implicit, const yoke_hop *hop, 
 }
 
 yoke_status yoke_hop_step(const yoke_implicit *implicit, const yoke_hop *hop, const yoke_signal *u, double t, double h,
-                          double t_end, double atol, double rtol, yoke_integrator_state *state, double *error) {
+                          double t_end, yoke_integrator_state *state, double *error) {
   const yoke_equations *e = implicit->equations;
   const int             n = e->nq + e->nv;
   const double         *k[N_STAGES];
@@ -53,10 +53,9 @@ yoke_status yoke_hop_step(const yoke_implicit *implicit, const yoke_hop *hop, co
 
   double sum = 0.0;
   for (int i = 0; i < n; ++i) {
-    if (implicit->dae->component[i] == YOKE_COMPONENT_QUADRATURE) continue;
     double d = E[N_STAGES] * hop->rates_new[i];
     for (int j = 0; j < N_STAGES; ++j) d += E[j] * k[j][i];
-    d *= h / (atol + rtol * fmax(fabs(hop->x[i]), fabs(hop->x_new[i])) + 1.0e-300);
+    d *= h * hop->scale[i];
     sum += d * d;
   }
   *error = implicit->n_normed > 0 ? sqrt(sum / implicit->n_normed) : 0.0;

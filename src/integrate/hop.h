@@ -19,11 +19,12 @@ typedef struct yoke_hop {
   double       *k[6];      /* [nq + nv] each, scratch; the first is not used */
   void         *equations; /* scratch of the equations */
   double       *u;         /* [max(1, nu)], scratch */
+  const double *scale;     /* [nq + nv], 1 / allowed error; 0: not in the norm */
 } yoke_hop;
 
-/* From t to t_end = t + h (without its rounding), inputs there as left limit. *error: norm of the estimated error for
- * (atol, rtol); above 1 the result is not to be used. Evaluations are counted in `state`, nothing else is touched. */
+/* From t to t_end = t + h (without its rounding), inputs there as left limit. *error: scaled norm of the estimated error;
+ * above 1 the result is not to be used. Evaluations are counted in `state`, nothing else is touched. */
 yoke_status yoke_hop_step(const yoke_implicit *implicit, const yoke_hop *hop, const yoke_signal *u, double t, double h,
-                          double t_end, double atol, double rtol, yoke_integrator_state *state, double *error);
+                          double t_end, yoke_integrator_state *state, double *error);
 
 #endif

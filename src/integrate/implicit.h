@@ -10,6 +10,7 @@
 #define YOKE_INTEGRATE_IMPLICIT_H
 
 #include "integrate/integrator.h"
+#include "base/memory.h"
 
 #define YOKE_IMPLICIT_DELTA 1.0e-11
 

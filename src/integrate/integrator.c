@@ -1,6 +1,8 @@
 /* What all integrators share: creation by name, states, start, stops and break points, resets, copies. */
 #include "integrate/integrator.h"
+#include "integrate/guests.h"
 #include "integrate/methods.h"
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
@@ -13,7 +15,7 @@ static const yoke_integrator_ops *const methods[] = {
 #undef X
 };
 
-enum { N_METHODS = (int)(sizeof methods / sizeof methods[0]), LINE = 64 /* bytes */ };
+enum { N_OWN = (int)(sizeof methods / sizeof methods[0]), MOST_METHODS = N_OWN + 8, LINE = 64 /* bytes */ };
 
 static size_t round_up(size_t bytes) {
   return (bytes + LINE - 1) / LINE * LINE;
@@ -22,14 +24,22 @@ static size_t array_size(int n) {
   return round_up((size_t)n * sizeof(double));
 }
 
+/* Own methods, then guests; NULL: no such number. */
+static const yoke_integrator_ops *method(int i) {
+  if (i < 0 || i >= yoke_integrator_n_methods()) return NULL;
+  return i < N_OWN ? methods[i] : yoke_guest_integrators[i - N_OWN];
+}
+
 int yoke_integrator_n_methods(void) {
-  return N_METHODS;
+  int n = N_OWN;
+  while (n < MOST_METHODS && yoke_guest_integrators[n - N_OWN] != NULL) ++n;
+  return n;
 }
 const char *yoke_integrator_method_name(int i) {
-  return i >= 0 && i < N_METHODS ? methods[i]->name : NULL;
+  return method(i) != NULL ? method(i)->name : NULL;
 }
 const char *yoke_integrator_method_summary(int i) {
-  return i >= 0 && i < N_METHODS ? methods[i]->summary : NULL;
+  return method(i) != NULL ? method(i)->summary : NULL;
 }
 
 yoke_integrator_options yoke_integrator_options_default(void) {
@@ -76,12 +86,13 @@ void *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrat
 /* ---- creation ---- */
 
 static const yoke_integrator_ops *find_method(yoke_context *ctx, const char *name) {
-  const char *names[N_METHODS];
-  for (int i = 0; i < N_METHODS; ++i) {
-    names[i] = methods[i]->name;
-    if (name != NULL && strcmp(names[i], name) == 0) return methods[i];
+  const char *names[MOST_METHODS];
+  const int   n = yoke_integrator_n_methods();
+  for (int i = 0; i < n; ++i) {
+    names[i] = method(i)->name;
+    if (name != NULL && strcmp(names[i], name) == 0) return method(i);
   }
-  const char *nearest = name != NULL ? yoke_text_nearest(name, names, N_METHODS) : NULL;
+  const char *nearest = name != NULL ? yoke_text_nearest(name, names, n) : NULL;
   if (nearest != NULL) {
     (void)yoke_fail(ctx, YOKE_E_USAGE, "solver '%s' is unknown; did you mean '%s'?", name, nearest);
   } else {
@@ -304,6 +315,7 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
     return yoke_fail(ctx, YOKE_E_USAGE, "solver '%s': cannot step back from t = %.17g s to %.17g s",
                      integrator->ops->name, state->t, t_stop);
   }
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
   if (is_disturbed(integrator, scratch, state, u)) YOKE_TRY(tell_method(integrator, scratch, state, u, false, ctx));
 
   /* Invariant 2 */
@@ -362,4 +374,9 @@ double yoke_error_norm(int n, const double *e, const double *y0, const double *y
     ++count;
   }
   return count > 0 ? sqrt(sum / count) : 0;
+}
+
+double yoke_singular_rtol(double rtol) {
+  const double loose = 1e3, least = 1e-7, most = 1e-5;
+  return fmax(rtol, fmin(most, fmax(loose * rtol, least)));
 }

@@ -31,7 +31,7 @@ typedef struct yoke_integrator_state {
   int           method; /* `auto`: which method is at work */
   yoke_counters counters;
   yoke_factor  *factor[2];        /* real and complex factor in use; counted references */
-  void         *foreign;          /* ida, cvode: solver memory outside the block, made by start; NULL for all others */
+  void         *foreign;          /* guests: solver memory outside the block, made by start; NULL for all others */
   void (*release)(void *foreign); /* called by yoke_integrator_state_destroy and before a second start; NULL: nothing */
   /* followed by q [nq], v [nv], a [nv], lambda [ng], then what the method needs */
 } yoke_integrator_state;
@@ -107,7 +107,7 @@ void        yoke_integrator_destroy(yoke_integrator **integrator);
 /* Name of the method that made the last step: under `auto` the one it chose, else the integrator's own name. */
 const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
-/* Number, name and summary of the methods of integrator_list.def. */
+/* Number, name and summary of the methods of integrator_list.def and of the guests. */
 int         yoke_integrator_n_methods(void);
 const char *yoke_integrator_method_name(int i);
 const char *yoke_integrator_method_summary(int i);
@@ -121,6 +121,7 @@ void        yoke_integrator_scratch_destroy(void **scratch);
 /* Start at t from q, v (projected onto the constraints before use if they are off). Here and below `u` may be NULL: no inputs. */
 yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   double t, const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);
+/* YOKE_E_INTERRUPTED, without a message: `ctx` is cancelled (base/cancel.h), nothing changed. */
 yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, double t_stop, yoke_context *ctx);
 /* Steps until t_stop exactly. Restarts at break points where the inputs jump. */
@@ -143,5 +144,9 @@ void        yoke_integrator_copy(const yoke_integrator *integrator, yoke_integra
  * (weight NULL: all). */
 double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol,
                        const uint8_t *weight);
+
+/* Relative error that a step across a singular position may have when the user asks for rtol: 1000 rtol, because the error
+ * test sees rounding errors there, but not below 1e-7, and never above 1e-5 or rtol itself. */
+double yoke_singular_rtol(double rtol);
 
 #endif

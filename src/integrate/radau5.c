@@ -56,8 +56,7 @@ static const double LOOSE      = 0.8;  /* the estimate is held below LOOSE rtol^
 static const double LOOSE_ATOL = 0.25; /* the same for atol */
 static const double NEWTON     = 0.01; /* and Newton's error below NEWTON rtol, because it adds up over the steps */
 static const double STALL      = 0.03; /* Newton increments of this size, in units of the error norm, may be rounding */
-static const double HOP_LOOSE  = 1.0e3;  /* times the tolerance: error of a step across a singular position, */
-static const double HOP_RTOL   = 1.0e-7; /* but at least this: rounding allows no less there */
+static const double HOP_ATOL   = 1.0e-5; /* largest absolute error of a step across a singular position */
 static const double SAFETY     = 0.9;
 static const double SHRINK     = 5.0;     /* h may shrink to 1/5 ... */
 static const double GROW       = 8.0;     /* ... and grow to 8 h in one step */
@@ -96,6 +95,7 @@ typedef struct radau5_work {
   double *u, *x, *scale, *scale_newton, *X, *error, *rates, *rates_new;
   double *z[N_STAGES], *w[N_STAGES], *r[N_STAGES], *Ew[N_STAGES];
   double *J, *re, *im, *linear;
+  double *motion[N_STAGES + 2]; /* [n_motions] at the start, at the stages, and at a point between them */
 } radau5_work;
 
 /* ---- layout ---- */
@@ -140,6 +140,8 @@ static size_t work_layout(const yoke_implicit *implicit, char *base, radau5_work
   work->re     = yoke_carve(base, &at, nnz);
   work->im     = yoke_carve(base, &at, nnz);
   work->linear = yoke_carve(base, &at, yoke_linear_work_size(implicit->linear));
+  for (int i = 0; i < N_STAGES + 2; ++i)
+    work->motion[i] = yoke_carve(base, &at, (size_t)implicit->equations->n_motions);
   return at;
 }
 
@@ -494,6 +496,32 @@ static yoke_status estimate_error(const radau5 *self, yoke_integrator_state *sta
   return isfinite(*error) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
+/* How well does the cubic of a step follow the prescribed motions? The embedded formula cannot tell: the constraints give
+ * what moves with them the right values at every stage, however long the step is, but the work of these motions and
+ * samples between the stages would be those of the cubic. In units of the norm of the error, which is O(h^4) as well. */
+static double motion_error(const radau5 *self, const yoke_integrator_state *state, double h, const radau5_work *work) {
+  static const double   between[2] = {0.4, 0.85}; /* of the step */
+  const yoke_equations *e          = self->implicit->equations;
+  double *const        *m          = work->motion;
+  double                largest    = 0.0;
+  e->ops->motions(e->self, state->t, m[0]);
+  for (int i = 0; i < N_STAGES; ++i) e->ops->motions(e->self, state->t + C[i] * h, m[i + 1]);
+  for (int p = 0; p < 2; ++p) {
+    double l[N_STAGES];
+    collocation_weights(between[p], l);
+    e->ops->motions(e->self, state->t + between[p] * h, m[N_STAGES + 1]);
+    for (int k = 0; k < e->n_motions; ++k) {
+      double cubic = m[0][k], size = fabs(m[0][k]);
+      for (int i = 0; i < N_STAGES; ++i) {
+        cubic += l[i] * (m[i + 1][k] - m[0][k]);
+        size = fmax(size, fabs(m[i + 1][k]));
+      }
+      largest = fmax(largest, fabs(m[N_STAGES + 1][k] - cubic) / (self->atol + self->rtol * size + DBL_MIN));
+    }
+  }
+  return largest;
+}
+
 /* Put the end of the step in work->x (q, v, algebraic), and its q' and a, lambda behind; the state is not touched
  * before all of it is known to be fine. */
 static yoke_status end_point(const yoke_integrator *integrator, yoke_integrator_state *state, const yoke_signal *u,
@@ -628,6 +656,7 @@ static bool try_step(const yoke_integrator *integrator, yoke_integrator_state *s
     double error = 0.0;
     *status      = estimate_error(self, state, memory->is_calm, u, h, work, &error);
     if (*status != YOKE_OK) return false;
+    if (integrator->equations->n_motions > 0) error = fmax(error, motion_error(self, state, h, work));
     quotient = step_quotient(memory, h, error, result.iterations, error < 1.0);
     if (error >= 1.0) {
       *status         = YOKE_NOT_CONVERGED;
@@ -669,9 +698,22 @@ static bool is_near_singular(const yoke_integrator *integrator, const yoke_integ
   return implicit->n_lambda > 0 && increment > size;
 }
 
+/* Allowed errors of a hop, its scale. At a singular position rounding errors of the accelerations move what is near 0
+ * as much as what is large, so there the absolute error is that of a component of size 1, as long as that is small. */
+static void hop_scale(const yoke_integrator *integrator, const yoke_integrator_state *state, const radau5_work *work) {
+  const yoke_equations *e    = integrator->equations;
+  double                rtol = integrator->options.rtol, atol = integrator->options.atol;
+  if (e->ops->is_singular != NULL && e->ops->is_singular(e->self, work->equations, state->t, work->x)) {
+    rtol = yoke_singular_rtol(rtol);
+    atol = fmax(atol, fmin(rtol, HOP_ATOL));
+  }
+  yoke_implicit_scale_newton(((const radau5 *)integrator->self)->implicit, atol, rtol, work->x, work->Ew[2]);
+}
+
 /* Newton failed again and again near a singular position: across it by an explicit step. Small steps make the approach
- * worse, because deviations from the constraints grow with 1 / distance, so a larger error is allowed here. The cubic
- * through the ends takes the place of the collocation polynomial. False: nothing changed. */
+ * worse, because deviations from the constraints grow with 1 / distance, so a larger error is allowed where the position
+ * is singular indeed; what looks like it may be a jump of a force or a step that is too long. The cubic through the ends
+ * takes the place of the collocation polynomial. False: nothing changed. */
 static bool hop(const yoke_integrator *integrator, yoke_integrator_state *state, const radau5_parts *parts,
                 const yoke_signal *u, double h_max, double t_limit, const radau5_work *work) {
   const radau5        *self     = integrator->self;
@@ -684,17 +726,18 @@ static bool hop(const yoke_integrator *integrator, yoke_integrator_state *state,
                                .lambda    = work->error,
                                .k         = {NULL, work->r[0], work->r[1], work->r[2], work->Ew[0], work->Ew[1]},
                                .equations = work->equations,
-                               .u         = work->u};
+                               .u         = work->u,
+                               .scale     = work->Ew[2]};
   memcpy(work->rates, parts->qdot, (size_t)nq * sizeof(double));
   memcpy(work->rates + nq, yoke_integrator_a(integrator, state), (size_t)implicit->nv * sizeof(double));
-  const double tolerance = fmax(HOP_LOOSE * integrator->options.rtol, HOP_RTOL);
-  double       h         = h_max;
+  hop_scale(integrator, state, work);
+  double h = h_max;
   for (int attempt = 0; attempt < MAX_HOPS; ++attempt) {
     bool is_last       = false;
     h                  = yoke_step_clip(state->t, h, t_limit, false, &is_last);
     const double t_new = is_last ? t_limit : state->t + h;
     double       error = 0.0;
-    if (yoke_hop_step(implicit, &step, u, state->t, h, t_new, tolerance, tolerance, state, &error) != YOKE_OK) {
+    if (yoke_hop_step(implicit, &step, u, state->t, h, t_new, state, &error) != YOKE_OK) {
       h *= 0.3;
       continue;
     }

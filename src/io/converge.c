@@ -1,12 +1,14 @@
 /* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
 #include "analysis/convergence.h"
+#include "base/cancel.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/method_choice.h"
+#include "io/output_check.h"
 #include "io/run.h"
 #include "plot/plot.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +85,8 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   char                   text[64];
   const yoke_run_options run = yoke_method_options(&s->options->run, method, step, sets, text);
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
+  yoke_cancel cancel = {.flag = run.interrupted};
+  yoke_context_watch(ctx, &cancel);
   row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
   if (row->status != YOKE_OK) row->reason = reason_of(ctx, row->status);
@@ -108,10 +112,8 @@ static void find_orders(yoke_convergence *c) {
 
 /* ---- files ---- */
 
-static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_convergence *c) {
-  errno      = 0;
-  FILE *file = fopen(path, "w");
-  if (file == NULL) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno));
+static void put_csv(FILE *file, const void *user) {
+  const yoke_convergence *c = user;
   fputs("method,H,global position,global velocity,local position,local velocity,order global position,order global "
         "velocity,order local position,order local velocity,status\n",
         file);
@@ -130,9 +132,6 @@ static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_con
                                                      : yoke_status_text(row->status));
     fputc('\n', file);
   }
-  const bool failed = ferror(file) != 0, closed = fclose(file) == 0;
-  return !failed && closed ? YOKE_OK
-                           : yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
 }
 
 /* Triangles below the lowest line of each order that occurs, at most MAX_SLOPES: between two steps. */
@@ -223,6 +222,10 @@ static yoke_status prepare(study *s, const yoke_method_choice *methods) {
   yoke_convergence *c      = s->out;
   yoke_model       *model  = NULL;
   yoke_status       status = check_steps(s, &model);
+  if (status == YOKE_OK) {
+    const yoke_output_use outputs[] = {{"the CSV file", s->options->csv}, {"the picture", s->options->svg}};
+    status                          = yoke_output_check(s->ctx, model, 2, outputs);
+  }
   if (status != YOKE_OK) {
     yoke_model_destroy(&model);
     return status;
@@ -249,12 +252,17 @@ static yoke_status prepare(study *s, const yoke_method_choice *methods) {
   return status;
 }
 
+static bool has_good_row(const yoke_convergence *c) {
+  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+    if (c->rows[i].status == YOKE_OK) return true;
+  }
+  return false;
+}
+
 /* When no run is good, the reason of the first one is the reason of the study. */
 static yoke_status verdict(study *s) {
   const yoke_convergence *c = s->out;
-  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
-    if (c->rows[i].status == YOKE_OK) return YOKE_OK;
-  }
+  if (has_good_row(c)) return YOKE_OK;
   return yoke_fail(s->ctx, c->rows[0].status, "no run came to its end; the first one (%s): %s", c->labels[0],
                    c->rows[0].reason != NULL ? c->rows[0].reason : "");
 }
@@ -262,7 +270,7 @@ static yoke_status verdict(study *s) {
 static yoke_status write_files(study *s, yoke_status status) {
   const yoke_converge_options *o = s->options;
   if (o->csv != NULL) {
-    const yoke_status written = write_csv(s->ctx, o->csv, s->out);
+    const yoke_status written = yoke_output_file_write(s->ctx, o->csv, put_csv, s->out);
     if (status == YOKE_OK) status = written;
   }
   if (o->svg != NULL) {
@@ -289,7 +297,8 @@ yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *option
   if (!is_ready) return status;
   find_orders(out);
   if (status == YOKE_OK) status = verdict(&s);
-  return status == YOKE_E_MEMORY ? status : write_files(&s, status);
+  /* An earlier table is not replaced by one of failures. */
+  return status == YOKE_E_MEMORY || !has_good_row(out) ? status : write_files(&s, status);
 }
 
 void yoke_convergence_release(yoke_convergence *c) {

@@ -1,7 +1,8 @@
 #include "io/csv.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "base/text.h"
-#include "io/clock.h"
+#include "base/clock.h"
 #include <yoke/result.h>
 #include <errno.h>
 #include <locale.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]) {
   if (!isfinite(value)) {
@@ -43,22 +45,18 @@ void yoke_csv_put_quoted(FILE *file, const char *text) {
 /* ---- writing ---- */
 
 struct yoke_csv_writer {
-  FILE  *file;
-  char  *path;
-  int    n;
-  bool   has_failed;
-  double flushed_at; /* clock [s] */
+  yoke_output_file out;
+  FILE            *file;
+  int              n;
+  bool             has_failed;
+  double           flushed_at; /* clock [s] */
+  double           t_start;    /* of the first row; NaN: none yet */
+  long             start_size; /* bytes up to the last row of that time */
 };
 
 static yoke_status fail_io(yoke_csv_writer *writer, yoke_context *ctx, int error) {
   writer->has_failed = true;
-  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", writer->path, strerror(error ? error : EIO));
-}
-
-static void destroy(yoke_csv_writer **writer) {
-  free((*writer)->path);
-  free(*writer);
-  *writer = NULL;
+  return yoke_output_file_fail(ctx, &writer->out, error);
 }
 
 static void put_name(FILE *file, const char *name) {
@@ -78,17 +76,17 @@ yoke_status yoke_csv_writer_create(yoke_context *ctx, const char *path, int n, c
                                    yoke_csv_writer **out) {
   *out                    = NULL;
   yoke_csv_writer *writer = yoke_allocate(1, sizeof *writer);
-  if (!writer || !(writer->path = yoke_text_copy(path))) {
-    free(writer);
-    return yoke_out_of_memory(ctx, "the result '%s'", path);
-  }
+  if (!writer) return yoke_out_of_memory(ctx, "the result '%s'", path);
   writer->n          = n;
   writer->flushed_at = yoke_clock_now();
-  errno              = 0;
-  writer->file       = fopen(path, "w");
-  if (!writer->file) {
-    const yoke_status status = fail_io(writer, ctx, errno);
-    destroy(&writer);
+  writer->t_start    = (double)NAN;
+  yoke_status status = yoke_output_file_open(ctx, path, &writer->out);
+  if (status == YOKE_OK && !(writer->file = yoke_output_file_stream(&writer->out))) {
+    status = fail_io(writer, ctx, errno);
+    yoke_output_file_drop(&writer->out);
+  }
+  if (status != YOKE_OK) {
+    free(writer);
     return status;
   }
   fputs("time", writer->file);
@@ -103,6 +101,8 @@ yoke_status yoke_csv_writer_create(yoke_context *ctx, const char *path, int n, c
 
 yoke_status yoke_csv_writer_row(yoke_csv_writer *writer, yoke_context *ctx, double t, const double *values) {
   char text[YOKE_NUMBER_SIZE];
+  if (isnan(writer->t_start)) writer->t_start = t;
+  if (t > writer->t_start && writer->start_size == 0) writer->start_size = ftell(writer->file);
   errno = 0;
   yoke_number_text(t, text);
   fputs(text, writer->file);
@@ -122,7 +122,14 @@ yoke_status yoke_csv_writer_row(yoke_csv_writer *writer, yoke_context *ctx, doub
   return YOKE_OK;
 }
 
-yoke_status yoke_csv_writer_close(yoke_csv_writer **writer, yoke_context *ctx) {
+/* Did a row behind the start reach the file? */
+static bool holds_more_than_the_start(const yoke_csv_writer *w) {
+  struct stat file;
+  return w->start_size != 0 && stat(w->out.path, &file) == 0 && file.st_size > w->start_size;
+}
+
+yoke_status yoke_csv_writer_close(yoke_csv_writer **writer, yoke_context *ctx, bool is_complete, bool *is_kept) {
+  *is_kept = false;
   if (!*writer) return YOKE_OK;
   yoke_csv_writer *w      = *writer;
   yoke_status      status = YOKE_OK;
@@ -132,7 +139,15 @@ yoke_status yoke_csv_writer_close(yoke_csv_writer **writer, yoke_context *ctx) {
   const bool close_failed = fclose(w->file) != 0;
   if (error == 0) error = errno;
   if ((had_error || close_failed) && !w->has_failed) status = fail_io(w, ctx, error);
-  destroy(writer);
+  if ((is_complete && !w->has_failed) || holds_more_than_the_start(w)) {
+    const yoke_status kept = yoke_output_file_keep(ctx, &w->out);
+    *is_kept               = kept == YOKE_OK;
+    if (status == YOKE_OK) status = kept;
+  } else {
+    yoke_output_file_drop(&w->out);
+  }
+  free(w);
+  *writer = NULL;
   return status;
 }
 

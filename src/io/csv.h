@@ -11,12 +11,13 @@ void yoke_csv_put_quoted(FILE *file, const char *text);
 
 typedef struct yoke_csv_writer yoke_csv_writer;
 
-/* An existing file is replaced. Names [n] that hold a comma or a quote are quoted. */
+/* Written beside `path`, see base/output_file.h. Names [n] that hold a comma or a quote are quoted. */
 yoke_status yoke_csv_writer_create(yoke_context *ctx, const char *path, int n, const char *const *names,
                                    yoke_csv_writer **out);
 yoke_status yoke_csv_writer_row(yoke_csv_writer *writer, yoke_context *ctx, double t, const double *values);
-/* Destroys in any case; a disk that filled up is noticed here at the latest. */
-yoke_status yoke_csv_writer_close(yoke_csv_writer **writer, yoke_context *ctx);
+/* Destroys in any case; a disk that filled up is noticed here at the latest. A complete file takes the place of an earlier one;
+ * one that ended early does so if it holds a row behind its start time, else it vanishes. */
+yoke_status yoke_csv_writer_close(yoke_csv_writer **writer, yoke_context *ctx, bool is_complete, bool *is_kept);
 
 typedef struct yoke_csv_table {
   int     n_columns; /* `time` included */

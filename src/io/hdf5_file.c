@@ -1,11 +1,12 @@
 #ifdef YOKE_WITH_HDF5
 #include "io/hdf5_file.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #if H5_VERSION_GE(1, 13, 0)
@@ -20,6 +21,7 @@ typedef struct driver_file {
   H5FD_t  pub; /* must be first */
   int     fd;
   int    *error;
+  bool    is_written;
   haddr_t eoa, eof; /* end of allocated space, end of the file as HDF5 believes it */
   dev_t   device;
   ino_t   inode;
@@ -30,25 +32,16 @@ static int *error_of(hid_t access) {
   return info ? info->error : NULL;
 }
 
-/* HDF5_USE_FILE_LOCKING=FALSE goes without locks, as in HDF5 itself; so do file systems that have none. */
-static bool set_lock(int fd, int operation) {
-  const char *use = getenv("HDF5_USE_FILE_LOCKING");
-  if (use && (strcmp(use, "FALSE") == 0 || strcmp(use, "0") == 0)) return true;
-  return flock(fd, operation | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-}
-
-/* HDF5 would empty the file before it asks for the lock: here a file that another run is writing stays whole. */
 static bool open_descriptor(driver_file *file, const char *name, unsigned flags) {
   const int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | (flags & H5F_ACC_CREAT ? O_CREAT : 0) |
-                   (flags & H5F_ACC_EXCL ? O_EXCL : 0) | O_CLOEXEC;
+                   (flags & H5F_ACC_EXCL ? O_EXCL : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0);
   struct stat status;
-  file->fd = open(name, mode, 0666);
-  if (file->fd < 0) return false;
-  if (flags & H5F_ACC_TRUNC && (!set_lock(file->fd, LOCK_EX) || ftruncate(file->fd, 0) != 0)) return false;
-  if (fstat(file->fd, &status) != 0) return false;
-  file->eof    = (haddr_t)status.st_size;
-  file->device = status.st_dev;
-  file->inode  = status.st_ino;
+  file->fd = yoke_file_open(name, mode, 0666);
+  if (file->fd < 0 || fstat(file->fd, &status) != 0) return false;
+  file->is_written = flags & H5F_ACC_RDWR;
+  file->eof        = (haddr_t)status.st_size;
+  file->device     = status.st_dev;
+  file->inode      = status.st_ino;
   return true;
 }
 
@@ -81,11 +74,11 @@ static int file_compare(const H5FD_t *a, const H5FD_t *b) {
 }
 
 static herr_t file_query(const H5FD_t *pub, unsigned long *flags) {
-  (void)pub;
-  if (flags) {
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
-  }
+  if (!flags) return 0;
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+           H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  /* A reader asks for each piece by itself, so that it can be checked. */
+  if (!pub || ((const driver_file *)pub)->is_written) *flags |= H5FD_FEAT_ACCUMULATE_METADATA;
   return 0;
 }
 
@@ -105,11 +98,41 @@ static haddr_t file_get_eof(const H5FD_t *pub, H5FD_mem_t type) {
   return ((const driver_file *)pub)->eof;
 }
 
+/* Little-endian number of n bytes. */
+static uint64_t number_at(const unsigned char *bytes, int n) {
+  uint64_t value = 0;
+  for (int i = n; i-- > 0;) value = value << 8 | bytes[i];
+  return value;
+}
+
+static const unsigned char heap_head[8] = {'G', 'C', 'O', 'L', 1, 0, 0, 0};
+
+/* A collection of texts of any length ("GCOL", version, 3 bytes, its size in 8 bytes; then objects: number in 2 bytes, 6 others, size in
+ * 8 bytes, data up to a multiple of 8; number 0 is the free room at the end). It has no checksum, and HDF5 1.10 follows the
+ * sizes in it for ever or out of its memory. */
+static bool is_sound_heap(const driver_file *file, haddr_t address) {
+  enum { HEAD = 16 };
+  unsigned char head[HEAD];
+  if (pread(file->fd, head, HEAD, (off_t)address) != HEAD) return false;
+  const uint64_t size = number_at(head + 8, 8);
+  if (size < HEAD || size > file->eof) return false;
+  for (uint64_t at = HEAD; size - at >= HEAD;) {
+    if (pread(file->fd, head, HEAD, (off_t)(address + at)) != HEAD) return false;
+    const uint64_t own = number_at(head + 8, 8);
+    if (number_at(head, 2) == 0) return own == size - at;
+    if (own > size - at - HEAD || HEAD + (own + 7) / 8 * 8 > size - at) return false;
+    at += HEAD + (own + 7) / 8 * 8;
+  }
+  return true;
+}
+
 /* What lies behind the end of the file reads as zeros. */
 static herr_t file_read(H5FD_t *pub, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size, void *buffer) {
   (void)type, (void)transfer;
-  const driver_file *file = (const driver_file *)pub;
-  char              *to   = buffer;
+  const driver_file *file     = (const driver_file *)pub;
+  char              *to       = buffer;
+  const bool         has_head = size >= sizeof heap_head;
+  const haddr_t      begin    = address;
   while (size > 0) {
     const ssize_t n = pread(file->fd, to, size, (off_t)address);
     if (n < 0 && errno == EINTR) continue;
@@ -120,6 +143,9 @@ static herr_t file_read(H5FD_t *pub, H5FD_mem_t type, hid_t transfer, haddr_t ad
     }
     to += n, address += (haddr_t)n, size -= (size_t)n;
   }
+  /* HDF5 calls it raw data. No other piece begins like this: as a double it would be 2e-314. */
+  const bool is_heap = has_head && memcmp(buffer, heap_head, sizeof heap_head) == 0;
+  if (is_heap && !file->is_written && !is_sound_heap(file, begin)) return -1;
   return 0;
 }
 
@@ -149,16 +175,14 @@ static herr_t file_truncate(H5FD_t *pub, hid_t transfer, hbool_t closing) {
   return 0;
 }
 
+/* The owner of the file holds the lock. Without these two HDF5 would not mark the file as open for writing. */
 static herr_t file_lock(H5FD_t *pub, hbool_t to_write) {
-  const driver_file *file = (const driver_file *)pub;
-  if (set_lock(file->fd, to_write ? LOCK_EX : LOCK_SH)) return 0;
-  if (*file->error == 0) *file->error = errno;
-  return -1;
+  (void)pub, (void)to_write;
+  return 0;
 }
 
-/* HDF5 gives up the lock when SWMR begins. A shared one is kept: readers come in, a second writer and --repair do not. */
 static herr_t file_unlock(H5FD_t *pub) {
-  set_lock(((const driver_file *)pub)->fd, LOCK_SH);
+  (void)pub;
   return 0;
 }
 
@@ -195,6 +219,12 @@ hid_t yoke_hdf5_file_access(int *error, hid_t *driver) {
   if (*driver >= 0) H5FDunregister(*driver);
   *driver = -1;
   return -1;
+}
+
+hid_t yoke_hdf5_open_marked(const char *path, hid_t access) {
+  const hbool_t clear = true; /* the property with which HDF5's own h5clear opens such a file */
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  return H5Pset(access, "clear_status_flags", &clear) >= 0 ? H5Fopen(path, H5F_ACC_RDWR, access) : -1;
 }
 #else
 typedef int yoke_hdf5_file_is_empty; /* a C file holds at least one declaration */

@@ -5,6 +5,7 @@
 #include "analysis/modes.h"
 #include "base/memory.h"
 #include "io/matrix_file.h"
+#include "io/output_check.h"
 #include "io/run.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +33,14 @@ static yoke_status show_state(void *user, const yoke_linear_point *point, double
   return YOKE_OK;
 }
 
+/* `path` of the matrices; NULL: none are wanted. */
 static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
-                              bool with_matrices, linear_model *m) {
-  *m = (linear_model){0};
+                              const char *path, linear_model *m) {
+  const bool            with_matrices = path != NULL;
+  const yoke_output_use output        = {"the file of matrices", path};
+  *m                                  = (linear_model){0};
   YOKE_TRY(yoke_run_load(ctx, options, &m->model));
+  YOKE_TRY(yoke_output_check(ctx, m->model, 1, &output));
   YOKE_TRY(yoke_whole_model_create(ctx, m->model, 0, NULL, &m->whole));
   yoke_equations *e = &m->whole.equations;
   if (e->nv > MAX_VELOCITIES) {
@@ -60,7 +65,7 @@ yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *option
                                yoke_modes *modes) {
   linear_model m;
   *modes             = (yoke_modes){0};
-  yoke_status status = open_model(ctx, options, at, false, &m);
+  yoke_status status = open_model(ctx, options, at, NULL, &m);
   if (status == YOKE_OK) status = yoke_modes_of(ctx, m.model, m.whole.mb, &m.l, modes);
   modes->at = at;
   clear(&m);
@@ -129,7 +134,7 @@ static yoke_status write_matrices(yoke_context *ctx, const linear_model *m, yoke
 yoke_status yoke_linearize_write(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
                                  const char *path) {
   linear_model m;
-  yoke_status  status = open_model(ctx, options, at, true, &m);
+  yoke_status  status = open_model(ctx, options, at, path, &m);
   if (status == YOKE_OK) status = write_matrices(ctx, &m, at, path);
   clear(&m);
   return status;

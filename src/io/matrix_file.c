@@ -1,13 +1,10 @@
 #include "io/matrix_file.h"
 
+#include "base/output_file.h"
+#include "io/hdf5_output.h"
 #include <yoke/result.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef YOKE_WITH_HDF5
-#include "io/hdf5_file.h"
-#include "io/hdf5_quiet.h"
-#endif
 
 static bool ends_in(const char *path, const char *end) {
   const size_t n = strlen(path), k = strlen(end);
@@ -20,7 +17,8 @@ static double value_at(const yoke_matrix_item *item, int i, int j) {
 
 /* ---- text ---- */
 
-static void write_csv(FILE *out, const yoke_matrix_file *file) {
+static void write_csv(FILE *out, const void *user) {
+  const yoke_matrix_file *file = user;
   fputs("matrix,row,column,value\n", out);
   for (int k = 0; k < file->n_items; ++k) {
     const yoke_matrix_item *item = &file->items[k];
@@ -36,7 +34,8 @@ static void write_csv(FILE *out, const yoke_matrix_file *file) {
   }
 }
 
-static void write_text(FILE *out, const yoke_matrix_file *file) {
+static void write_text(FILE *out, const void *user) {
+  const yoke_matrix_file *file = user;
   fprintf(out, "# %s, linearised about its %s: x' = f0 + A x + B u, y = y0 + C x + D u\n", file->model, file->about);
   for (int k = 0; k < file->n_items; ++k) {
     const yoke_matrix_item *item = &file->items[k];
@@ -54,17 +53,6 @@ static void write_text(FILE *out, const yoke_matrix_file *file) {
       fprintf(out, " # %s\n", item->row_names + (size_t)i * file->name_width);
     }
   }
-}
-
-static yoke_status write_stream(yoke_context *ctx, const yoke_matrix_file *file,
-                                void (*write)(FILE *out, const yoke_matrix_file *file)) {
-  FILE *out = fopen(file->path, "w");
-  if (out == NULL) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", file->path, strerror(errno));
-  write(out, file);
-  const bool failed = ferror(out) != 0;
-  if (fclose(out) != 0 || failed)
-    return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", file->path, strerror(errno));
-  return YOKE_OK;
 }
 
 /* ---- HDF5 ---- */
@@ -103,26 +91,16 @@ static bool put_item(hid_t parent, const yoke_matrix_file *file, const yoke_matr
   return done;
 }
 
-static yoke_status write_hdf5(yoke_context *ctx, const yoke_matrix_file *file) {
-  yoke_hdf5_quiet quiet;
-  char            reason[200] = "";
-  int             error       = 0;
-  hid_t           driver      = -1;
-  yoke_hdf5_quiet_begin(&quiet);
-  hid_t access = yoke_hdf5_file_access(&error, &driver);
-  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-  hid_t out  = H5Fcreate(file->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  bool  done = out >= 0;
-  if (done) done = put_texts(out, "model", 1, strlen(file->model) + 1, file->model);
-  if (done) done = put_texts(out, "about", 1, strlen(file->about) + 1, file->about);
+static bool put_items(hid_t out, const void *user) {
+  const yoke_matrix_file *file = user;
+  bool                    done = put_texts(out, "model", 1, strlen(file->model) + 1, file->model) &&
+              put_texts(out, "about", 1, strlen(file->about) + 1, file->about);
   for (int k = 0; done && k < file->n_items; ++k) done = put_item(out, file, &file->items[k]);
-  if (!done) yoke_hdf5_reason(reason, sizeof reason);
-  if (out >= 0 && H5Fclose(out) < 0) done = false;
-  H5Pclose(access);
-  if (driver >= 0) H5FDunregister(driver);
-  yoke_hdf5_quiet_end(&quiet);
-  if (done && error == 0) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", file->path, error != 0 ? strerror(error) : reason);
+  return done;
+}
+
+static yoke_status write_hdf5(yoke_context *ctx, const yoke_matrix_file *file) {
+  return yoke_hdf5_output_write(ctx, file->path, put_items, file);
 }
 #else
 static yoke_status write_hdf5(yoke_context *ctx, const yoke_matrix_file *file) {
@@ -133,5 +111,5 @@ static yoke_status write_hdf5(yoke_context *ctx, const yoke_matrix_file *file) {
 
 yoke_status yoke_matrix_file_write(yoke_context *ctx, const yoke_matrix_file *file) {
   if (ends_in(file->path, ".h5") || ends_in(file->path, ".hdf5")) return write_hdf5(ctx, file);
-  return write_stream(ctx, file, ends_in(file->path, ".csv") ? write_csv : write_text);
+  return yoke_output_file_write(ctx, file->path, ends_in(file->path, ".csv") ? write_csv : write_text, file);
 }

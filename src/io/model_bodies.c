@@ -1,5 +1,6 @@
 /* Bodies of the model file, with the frames written below them. */
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

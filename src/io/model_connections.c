@@ -1,5 +1,6 @@
 /* Connections of the model file: joints and force elements between two frames. */
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

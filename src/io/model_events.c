@@ -1,5 +1,6 @@
 /* Events of the model file: zero crossings of an expression, and what happens there. */
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 

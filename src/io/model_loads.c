@@ -1,5 +1,6 @@
 /* Loads of the model file. Those that are functions of time become expressions; contact and drag keep their own form. */
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

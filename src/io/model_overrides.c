@@ -98,6 +98,18 @@ static char *relative_path(const char *from, const char *text) {
   return path;
 }
 
+/* The model knows the files it was read from: no result may overwrite them. */
+static bool keep_file(reader *r, const char *path) {
+  yoke_model *m     = r->model;
+  char      **files = realloc(m->files, ((size_t)m->n_files + 1) * sizeof *files);
+  if (files == NULL) return model_out_of_memory(r);
+  m->files          = files;
+  files[m->n_files] = yoke_text_copy(path);
+  if (files[m->n_files] == NULL) return model_out_of_memory(r);
+  ++m->n_files;
+  return true;
+}
+
 static bool include_all(reader *r, yoke_yaml_node *root, const char *path, include_list *list);
 
 static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *node, const char *from,
@@ -127,6 +139,8 @@ static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *
                            MAX_INCLUDE_DEPTH);
     } else if ((status = yoke_yaml_read_file(r->ctx, r->yaml, path, &tree)) != YOKE_OK) {
       good = model_unreadable(r, status);
+    } else if (!keep_file(r, path)) {
+      good = false;
     } else {
       list->stack[list->n_stack++] = list->n;
       list->path[list->n++]        = real;
@@ -158,8 +172,9 @@ bool model_merge_includes(reader *r, yoke_yaml_node **root, const char *path) {
     list->path[list->n++]        = real;
     list->stack[list->n_stack++] = 0;
   }
-  *root           = yoke_yaml_copy_shallow(r->yaml, *root);
-  const bool good = *root != NULL ? include_all(r, *root, path, list) : model_out_of_memory(r);
+  bool good = real == NULL || keep_file(r, path);
+  *root     = yoke_yaml_copy_shallow(r->yaml, *root);
+  if (good) good = *root != NULL ? include_all(r, *root, path, list) : model_out_of_memory(r);
   if (*root != NULL) yoke_yaml_remove(*root, "include");
   for (int k = 0; k < list->n; ++k) free(list->path[k]);
   free(list);

@@ -1,5 +1,6 @@
 /* Parameters of the model and of instances of assemblies: each is an expression of others, in any order. */
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

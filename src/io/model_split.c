@@ -1,5 +1,6 @@
 /* Split of the model file: which body belongs to which subsystem. */
 #include "io/model_reader.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* Proposal of a split as text: the section `split:`, and the model file with it. Public part: yoke/run.h. */
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "base/text.h"
+#include "io/output_check.h"
 #include "io/run.h"
 #include "master/partition.h"
 #include <ctype.h>
@@ -205,13 +207,16 @@ yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *option
   yoke_assignment assignment = {0};
   *out                       = (yoke_split_proposal){0};
   if (n_parts < 2) return yoke_fail(ctx, YOKE_E_USAGE, "%d parts asked for, expected at least 2", n_parts);
-  yoke_status status = yoke_run_load(ctx, options, &model);
+  const yoke_output_use output = {"the model with its split", options->out};
+  yoke_status           status = yoke_run_load(ctx, options, &model);
+  if (status == YOKE_OK) status = yoke_output_check(ctx, model, 1, &output);
   if (status == YOKE_OK) status = yoke_partition_propose(ctx, model, n_parts, &assignment, out);
   if (status == YOKE_OK) {
     if (name_parts(model, &assignment, out)) out->split = section_text(model, &assignment, out);
     if (out->split == NULL) status = yoke_out_of_memory(ctx, "the proposal of a split");
   }
   if (status == YOKE_OK) status = model_text(ctx, options, model, out);
+  if (status == YOKE_OK && options->out != NULL) status = yoke_output_file_write_text(ctx, options->out, out->model);
   yoke_assignment_release(&assignment);
   yoke_model_destroy(&model);
   return status;

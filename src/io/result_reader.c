@@ -1,4 +1,5 @@
 #include "io/result_reader.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/step_report.h"
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #ifdef YOKE_WITH_HDF5
+#include "io/hdf5_file.h"
 #include "io/hdf5_quiet.h"
 #endif
 
@@ -19,8 +21,8 @@ static yoke_status fail_memory(yoke_context *ctx, const char *path) {
 static bool has_hdf5_signature(const char *path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char              start[8]     = {0};
-  FILE                      *file         = fopen(path, "rb");
-  if (!file) return false;
+  FILE                      *file         = yoke_file_is_special(path) ? NULL : fopen(path, "rb");
+  if (!file) return false; /* nor is anything taken out of a FIFO that may hold a model */
   const bool found = fread(start, 1, sizeof start, file) == sizeof start && memcmp(start, signature, sizeof start) == 0;
   fclose(file);
   return found;
@@ -88,8 +90,8 @@ static yoke_status fail_hdf5(yoke_context *ctx, const yoke_result *result, const
   return yoke_fail(ctx, YOKE_E_IO, "cannot read %s of '%s': %s", what, result->path, reason);
 }
 
-/* Text attribute of fixed or variable length; "" when there is none. NULL: out of memory. */
-static char *read_text(hid_t object, const char *name) {
+/* Text attribute of fixed or variable length; "" when there is none, or when it cannot be read. NULL: out of memory. */
+static char *read_text(yoke_result *result, hid_t object, const char *name) {
   char *text = NULL;
   if (H5Aexists(object, name) <= 0) return yoke_text_copy("");
   hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
@@ -100,11 +102,16 @@ static char *read_text(hid_t object, const char *name) {
       if (H5Aread(attribute, type, &value) >= 0 && value) {
         text = yoke_text_copy(value);
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, &value);
+      } else {
+        result->is_damaged = true;
       }
     } else {
       const size_t size = H5Tget_size(type);
       text              = yoke_allocate(size + 1, 1);
-      if (text && H5Aread(attribute, type, text) < 0) text[0] = '\0';
+      if (text && H5Aread(attribute, type, text) < 0) {
+        text[0]            = '\0';
+        result->is_damaged = true;
+      }
     }
   }
   H5Sclose(space);
@@ -261,8 +268,8 @@ static void open_cosimulation(yoke_result *result) {
   hid_t group = H5Oopen(result->file, "cosimulation", H5P_DEFAULT);
   if (group < 0) return;
   hsize_t extent[2];
-  free(result->scheme), result->scheme     = read_text(group, "scheme");
-  free(result->sequence), result->sequence = read_text(group, "sequence");
+  free(result->scheme), result->scheme     = read_text(result, group, "scheme");
+  free(result->sequence), result->sequence = read_text(result, group, "sequence");
   result->order        = whole_or_0(read_number(group, "order"));
   result->macro_step   = read_number(group, "step");
   result->n_subsystems = whole_or_0((double)count_points(group, "subsystems"));
@@ -270,7 +277,7 @@ static void open_cosimulation(yoke_result *result) {
     result->n_macro_steps = (size_t)extent[0];
   if (H5Aexists(group, "control") > 0) {
     free(result->control);
-    result->control = read_text(group, "control");
+    result->control = read_text(result, group, "control");
   }
   read_report(result, group);
   if (H5Lexists(group, "couplings", H5P_DEFAULT) > 0 && H5Lexists(group, "couplings/values", H5P_DEFAULT) > 0 &&
@@ -330,27 +337,34 @@ static yoke_status open_groups(yoke_context *ctx, yoke_result *result) {
 static yoke_status open_hdf5(yoke_context *ctx, yoke_result *result) {
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  hid_t driver   = -1;
+  hid_t access   = yoke_hdf5_file_access(&result->error, &driver);
+  result->driver = driver;
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   result->file = H5Fopen(result->path, H5F_ACC_RDONLY, access);
   if (result->file < 0) { /* marked as open for writing: a run is at it, or was killed */
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    /* Pieces that do not fit together are read again: a writer may be at them. HDF5 doubles its pause from 1 ns on and would do so a
+     * hundred times; 28 times are a quarter of a second. */
+    H5Pset_metadata_read_attempts(access, 28);
     result->file                = H5Fopen(result->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
     result->is_open_for_writing = true;
   }
   yoke_status status = result->file < 0 ? fail_hdf5(ctx, result, "the contents") : YOKE_OK;
   H5Pclose(access);
   if (status == YOKE_OK) {
-    free(result->version), result->version   = read_text(result->file, "yoke_version");
-    free(result->name), result->name         = read_text(result->file, "name");
-    free(result->model), result->model       = read_text(result->file, "model");
-    free(result->settings), result->settings = read_text(result->file, "settings");
-    free(result->status), result->status     = read_text(result->file, "status");
+    free(result->version), result->version   = read_text(result, result->file, "yoke_version");
+    free(result->name), result->name         = read_text(result, result->file, "name");
+    free(result->model), result->model       = read_text(result, result->file, "model");
+    free(result->settings), result->settings = read_text(result, result->file, "settings");
+    free(result->status), result->status     = read_text(result, result->file, "status");
     result->t_end     = read_number(result->file, "t_end");
     result->t_reached = read_number(result->file, "t_reached");
     open_cosimulation(result);
     status = open_groups(ctx, result);
   }
+  if (status == YOKE_OK && result->is_damaged)
+    yoke_warn(ctx, "'%s' is damaged: some of what it says of its run cannot be read", result->path);
   /* A killed run could not write how far it came. */
   for (int i = 0; status == YOKE_OK && i < result->n_groups; ++i) {
     const yoke_result_group *group = &result->groups[i];
@@ -390,10 +404,10 @@ static yoke_status read_block(yoke_context *ctx, yoke_result *result, yoke_resul
 }
 
 static void close_hdf5(yoke_result *result) {
-  if (result->file < 0) return;
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  H5Fclose(result->file);
+  if (result->file >= 0) H5Fclose(result->file);
+  if (result->driver >= 0) H5FDunregister(result->driver);
   yoke_hdf5_quiet_end(&quiet);
 }
 
@@ -401,13 +415,9 @@ yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
   if (!has_hdf5_signature(path)) return yoke_fail(ctx, YOKE_E_IO, "cannot repair '%s': it is not an HDF5 file", path);
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  yoke_status   status = YOKE_OK;
-  hid_t         access = H5Pcreate(H5P_FILE_ACCESS);
-  /* The property with which HDF5's own h5clear opens a file that is marked as open for writing. */
-  const hbool_t clear = true;
-  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-  hid_t file = -1;
-  if (H5Pset(access, "clear_status_flags", &clear) >= 0) file = H5Fopen(path, H5F_ACC_RDWR, access);
+  yoke_status status = YOKE_OK;
+  hid_t       access = H5Pcreate(H5P_FILE_ACCESS);
+  hid_t       file   = yoke_hdf5_open_marked(path, access);
   if (file < 0 || H5Fclose(file) < 0) {
     char reason[200];
     yoke_hdf5_reason(reason, sizeof reason);
@@ -473,7 +483,7 @@ static yoke_status create_result(yoke_context *ctx, const char *path, yoke_resul
   yoke_result *result = yoke_allocate(1, sizeof *result);
   if (!result) return fail_memory(ctx, path);
   *out         = result;
-  result->file = -1;
+  result->file = result->driver = -1;
   yoke_step_report_clear(&result->report);
   result->t_end = result->t_reached = result->macro_step = (double)NAN;
   result->path                                           = yoke_text_copy(path);

@@ -23,8 +23,9 @@ struct yoke_result {
   char              *path;
   char              *version, *name, *model, *settings, *status;
   double             t_end, t_reached;
-  bool               is_hdf5, is_memory, is_open_for_writing;
-  int64_t            file;           /* HDF5 handle, < 0: none */
+  bool               is_hdf5, is_memory, is_open_for_writing, is_damaged;
+  int64_t            file, driver;   /* HDF5 handles, < 0: none */
+  int                error;          /* of the driver */
   int                n;              /* quantities */
   char             **names, **units; /* [n] */
   int               *by_name;        /* [n] numbers sorted by name */

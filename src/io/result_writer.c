@@ -23,18 +23,22 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "this build has no HDF5");
 }
 
-yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status) {
-  (void)ctx, (void)status;
-  *writer = NULL;
+yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status,
+                                     bool is_complete, bool *is_kept) {
+  (void)ctx, (void)status, (void)is_complete;
+  *writer  = NULL;
+  *is_kept = false;
   return YOKE_OK;
 }
 
 #else
 
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "base/text.h"
-#include "io/clock.h"
+#include "base/clock.h"
 #include "io/hdf5_file.h"
+#include "io/hdf5_output.h"
 #include "io/hdf5_quiet.h"
 #include "io/step_report.h"
 #include <errno.h>
@@ -42,7 +46,6 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Columns of the output rows after `values`, and of the macro steps. Whole numbers up to 2^53 are exact in buffers of doubles. */
 enum {
@@ -118,19 +121,19 @@ typedef struct stream {
 } stream;
 
 struct yoke_result_writer {
-  yoke_arena arena;
-  char      *path;
-  hid_t      driver, file; /* < 0: not open */
-  int        n;            /* quantities */
-  int        n_subsystems, n_channels;
-  bool       is_split;
-  stream     outputs; /* values (if n > 0), solver tracks, tracks of the subsystems */
-  stream     macro;   /* macro tracks, coupling values (if n_channels > 0) */
-  double     t_reached;
-  double     flushed_at; /* clock [s] */
-  bool       has_failed; /* reported; nothing more is written */
-  int        error;      /* errno of the first write that failed; set by the file driver, see hdf5_file.h */
-  char       reason[200];
+  yoke_arena       arena;
+  yoke_output_file out;
+  hid_t            driver, file; /* < 0: not open */
+  int              n;            /* quantities */
+  int              n_subsystems, n_channels;
+  bool             is_split;
+  stream           outputs;                       /* values (if n > 0), solver tracks, tracks of the subsystems */
+  stream           macro;                         /* macro tracks, coupling values (if n_channels > 0) */
+  double           t_start, t_reached, t_flushed; /* start, last row, last row that is in the file [s] */
+  double           flushed_at;                    /* clock [s] */
+  bool             has_failed;                    /* reported; nothing more is written */
+  int              error; /* errno of the first write that failed; set by the file driver, see hdf5_file.h */
+  char             reason[200];
 };
 
 /* Passes `code` of an HDF5 call through and keeps the reason of the first failure. */
@@ -144,11 +147,9 @@ static int64_t checked(yoke_result_writer *writer, int64_t code) {
 
 static yoke_status fail_io(yoke_result_writer *writer, yoke_context *ctx) {
   writer->has_failed = true;
-  if (writer->error == ENOMEM) return yoke_out_of_memory(ctx, "the result '%s'", writer->path);
-  const char *reason = writer->error == EWOULDBLOCK ? "another run is writing it, or a program has it open"
-                       : writer->error              ? strerror(writer->error)
-                                                    : writer->reason;
-  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", writer->path, reason);
+  if (writer->error == ENOMEM) return yoke_out_of_memory(ctx, "the result '%s'", writer->out.name);
+  if (writer->error != 0) return yoke_output_file_fail(ctx, &writer->out, writer->error);
+  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", writer->out.name, writer->reason);
 }
 
 static hid_t string_type(size_t size) {
@@ -326,7 +327,7 @@ static bool open_file(yoke_result_writer *writer, const yoke_result_def *def) {
   if (access < 0) return false;
   H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-  writer->file = (hid_t)checked(writer, H5Fcreate(def->path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
+  writer->file = (hid_t)checked(writer, H5Fcreate(writer->out.path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
   H5Pclose(access);
   if (writer->file < 0 || !create_root(writer, def) || !create_main(writer, def)) return false;
   if (def->split && (!create_subsystems(writer, def->split) || !create_cosimulation(writer, def->split))) return false;
@@ -383,9 +384,8 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
     writer->n_subsystems = def->split->n_subsystems;
     writer->n_channels   = def->split->n_channels;
   }
-  writer->path       = yoke_arena_text(&writer->arena, def->path);
-  writer->t_reached  = def->t_start;
-  writer->flushed_at = yoke_clock_now();
+  writer->t_start = writer->t_reached = writer->t_flushed = def->t_start;
+  writer->flushed_at                                      = yoke_clock_now();
   allocate_stream(&writer->arena, &writer->outputs,
                   (def->n > 0 ? 1 : 0) + N_TRACKS + N_PART_TRACKS * writer->n_subsystems, def->n > 0 ? 0 : -1, def->n);
   if (writer->is_split) {
@@ -399,19 +399,21 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
 }
 
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {
-  struct stat status_now;
   *out = NULL;
-  if (stat(def->path, &status_now) == 0 && !S_ISREG(status_now.st_mode)) {
-    return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': an HDF5 result needs an ordinary file", def->path);
-  }
   if (!yoke_memory_has_room(YOKE_HDF5_ROOM)) return yoke_out_of_memory(ctx, "the result '%s'", def->path);
+  YOKE_TRY(yoke_hdf5_output_check(ctx, def->path));
   YOKE_TRY(allocate(ctx, def, out));
+  yoke_status status = yoke_output_file_open(ctx, def->path, &(*out)->out);
+  if (status != YOKE_OK) {
+    destroy(out);
+    return status;
+  }
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  yoke_status status = YOKE_OK;
   if (!open_file(*out, def)) {
     status = fail_io(*out, ctx);
     close_file(*out);
+    yoke_output_file_drop(&(*out)->out);
     destroy(out);
   }
   yoke_hdf5_quiet_end(&quiet);
@@ -450,8 +452,10 @@ static bool flush_rows(yoke_result_writer *writer) {
   writer->flushed_at = yoke_clock_now();
   if (writer->outputs.n_buffered == 0 && writer->macro.n_buffered == 0) return true;
   /* The end of the file is noted in its head, else a reader of a killed run takes the last rows for lost. */
-  return flush_stream(writer, &writer->macro) && flush_stream(writer, &writer->outputs) &&
-         checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) >= 0 && writer->error == 0;
+  const bool done = flush_stream(writer, &writer->macro) && flush_stream(writer, &writer->outputs) &&
+                    checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) >= 0 && writer->error == 0;
+  if (done) writer->t_flushed = writer->t_reached;
+  return done;
 }
 
 /* One more row of `s` is complete. */
@@ -528,29 +532,59 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
 }
 
 /* Overwrite an attribute that exists: allowed in SWMR, unlike adding one. */
-static bool change_attribute(yoke_result_writer *writer, const char *name, hid_t type, const void *data) {
-  hid_t attribute = (hid_t)checked(writer, H5Aopen(writer->file, name, H5P_DEFAULT));
+static bool change_attribute(yoke_result_writer *writer, hid_t file, const char *name, hid_t type, const void *data) {
+  hid_t attribute = (hid_t)checked(writer, H5Aopen(file, name, H5P_DEFAULT));
   if (attribute < 0) return false;
   const bool done = checked(writer, H5Awrite(attribute, type, data)) >= 0;
   return checked(writer, H5Aclose(attribute)) >= 0 && done;
 }
 
-static bool note_end(yoke_result_writer *writer, const char *status) {
+static bool note_end(yoke_result_writer *writer, hid_t file, double t, const char *status) {
   hid_t      type = string_type(H5T_VARIABLE);
-  const bool done = change_attribute(writer, "t_reached", H5T_NATIVE_DOUBLE, &writer->t_reached) &&
-                    change_attribute(writer, "status", type, &status);
+  const bool done = change_attribute(writer, file, "t_reached", H5T_NATIVE_DOUBLE, &t) &&
+                    change_attribute(writer, file, "status", type, &status);
   H5Tclose(type);
   return done;
 }
 
-yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status) {
-  if (!*writer) return YOKE_OK;
+/* A write failed and all later ones were dropped: the file is as if the run had been killed. What is to be said fits into the
+ * room that the file has, so it is opened once more, as --repair does, and told. If that fails too, it stays "running". */
+static void note_failure(yoke_result_writer *writer) {
+  char  status[160];
+  int   error  = 0;
+  hid_t driver = -1, file = -1;
+  snprintf(status, sizeof status, "failed: %.140s", writer->error != 0 ? strerror(writer->error) : writer->reason);
+  hid_t access = yoke_hdf5_file_access(&error, &driver);
+  if (access >= 0) {
+    file = yoke_hdf5_open_marked(writer->out.path, access);
+    H5Pclose(access);
+  }
+  if (file >= 0) {
+    note_end(writer, file, writer->t_flushed, status);
+    H5Fclose(file);
+  }
+  if (driver >= 0) H5FDunregister(driver);
+}
+
+yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status,
+                                     bool is_complete, bool *is_kept) {
+  yoke_result_writer *w = *writer;
+  *is_kept              = false;
+  if (!w) return YOKE_OK;
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
-  const bool had_failed = (*writer)->has_failed;
-  bool       done       = !had_failed && flush_rows(*writer) && note_end(*writer, status); /* invariant 3 */
-  done                  = close_file(*writer) && done;
-  const yoke_status out = done || had_failed ? YOKE_OK : fail_io(*writer, ctx);
+  const bool had_failed = w->has_failed;
+  bool       done       = !had_failed && flush_rows(w) && note_end(w, w->file, w->t_reached, status); /* invariant 3 */
+  done                  = close_file(w) && done;
+  yoke_status out       = done || had_failed ? YOKE_OK : fail_io(w, ctx);
+  if ((is_complete && done) || w->t_flushed > w->t_start) {
+    if (!done) note_failure(w);
+    const yoke_status kept = yoke_output_file_keep(ctx, &w->out);
+    *is_kept               = kept == YOKE_OK;
+    if (out == YOKE_OK) out = kept;
+  } else {
+    yoke_output_file_drop(&w->out);
+  }
   yoke_hdf5_quiet_end(&quiet);
   destroy(writer);
   return out;

@@ -18,7 +18,7 @@
  * Invariants:
  *   1. Everything is created before the switch to SWMR; afterwards datasets only grow.
  *   2. `time` grows last in its group: a reader that takes the shortest length sees complete rows.
- *   3. `status` and `t_reached` are written once more at the end; a killed run leaves `running`. */
+ *   3. `status` and `t_reached` are written once more at the end, also when writing failed; a killed run leaves `running`. */
 #ifndef YOKE_IO_RESULT_WRITER_H
 #define YOKE_IO_RESULT_WRITER_H
 
@@ -59,7 +59,7 @@ typedef struct yoke_macro_row {
   const double *channels; /* [n_channels] */
 } yoke_macro_row;
 
-/* An existing file is replaced. YOKE_E_UNSUPPORTED in a build without HDF5. */
+/* Written beside def->path, see base/output_file.h. YOKE_E_UNSUPPORTED in a build without HDF5. */
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out);
 
 /* Work of a subsystem so far, for the next row (split runs only). */
@@ -72,7 +72,9 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
 yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx, double t, const double *values,
                                    const yoke_counters *counters, double h, int order);
 
-/* Write what is buffered, close, and note how the run ended ("done", "interrupted", ...). Destroys in any case. */
-yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status);
+/* Write what is buffered, close, and note how the run ended ("done", "interrupted", ...). Destroys in any case. A complete file takes
+ * the place of an earlier one; one that ended early does so if it holds a row behind t_start, else it vanishes. */
+yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *ctx, const char *status,
+                                     bool is_complete, bool *is_kept);
 
 #endif

@@ -1,26 +1,21 @@
 #include "analysis/prediction.h"
 #include "io/run.h"
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
-#include "io/clock.h"
-#include "io/csv.h"
-#include "io/result_reader.h"
-#include "io/result_writer.h"
+#include "io/recorder.h"
 #include "io/step_report.h"
-#include "master/simulation.h"
+#include "model/model_times.h"
 #include <yoke/yoke.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 const char *yoke_version(void) {
   return YOKE_VERSION;
@@ -88,203 +83,6 @@ const char *yoke_residual_verdict(double share) {
   return share <= 1e-6 ? "held" : share <= 1e-3 ? "small" : "large";
 }
 
-/* ---- settings as text ---- */
-
-typedef struct text_buffer {
-  char  *text;
-  size_t length, capacity;
-  bool   has_failed;
-} text_buffer;
-
-__attribute__((format(printf, 2, 3))) static void put(text_buffer *buffer, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int n = vsnprintf(NULL, 0, format, arguments);
-  va_end(arguments);
-  if (n < 0 || buffer->has_failed) return;
-  if (buffer->length + (size_t)n + 1 > buffer->capacity) {
-    const size_t capacity = 2 * (buffer->length + (size_t)n + 256);
-    char        *larger   = realloc(buffer->text, capacity);
-    buffer->has_failed    = !larger;
-    if (!larger) return;
-    buffer->text     = larger;
-    buffer->capacity = capacity;
-  }
-  va_start(arguments, format);
-  vsnprintf(buffer->text + buffer->length, buffer->capacity - buffer->length, format, arguments);
-  va_end(arguments);
-  buffer->length += (size_t)n;
-}
-
-/* The shortest form that reads back as the same double. */
-static void put_number(text_buffer *buffer, const char *before, double value, const char *after) {
-  char text[YOKE_NUMBER_SIZE];
-  for (int digits = 6; digits <= 17; ++digits) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
-  }
-  char *separator = text + strspn(text, "+-0123456789e.");
-  if (*separator || !isfinite(value)) yoke_number_text(value, text); /* a locale with a decimal comma */
-  put(buffer, "%s%s%s", before, text, after);
-}
-
-/* A text in double quotes, as YAML reads it. */
-static void put_quoted(text_buffer *buffer, const char *text) {
-  put(buffer, "\"");
-  for (const char *c = text; *c; ++c) put(buffer, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-  put(buffer, "\"");
-}
-
-static void put_list(text_buffer *buffer, const char *key, int n, char *const *texts) {
-  put(buffer, ", %s: [", key);
-  for (int i = 0; i < n; ++i) {
-    if (i > 0) put(buffer, ", ");
-    put_quoted(buffer, texts[i]);
-  }
-  put(buffer, "]");
-}
-
-static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_def *solver) {
-  put(buffer, "  ");
-  put_quoted(buffer, name);
-  put(buffer, ": {kind: %s", solver->kind);
-  put_number(buffer, ", rtol: ", solver->rtol, "");
-  put_number(buffer, ", atol: ", solver->atol, "");
-  if (solver->step > 0.0) put_number(buffer, ", step: ", solver->step, "");
-  if (solver->max_step > 0.0) put_number(buffer, ", max_step: ", solver->max_step, "");
-  if (solver->max_order > 0) put(buffer, ", max_order: %d", solver->max_order);
-  if (solver->linear[0]) put(buffer, ", linear: %s", solver->linear);
-  if (solver->constraints[0]) put(buffer, ", constraints: %s", solver->constraints);
-  if (strcmp(solver->constraints, "baumgarte") == 0) {
-    put_number(buffer, ", alpha: ", solver->baumgarte_alpha, "");
-    put_number(buffer, ", beta: ", solver->baumgarte_beta, "");
-  }
-  put_number(buffer, ", rho_inf: ", solver->rho_inf, "}\n");
-}
-
-/* Numbers of the formulations of rigid joints: what was given and is read, 0 where it was not. */
-static void put_joint_numbers(text_buffer *buffer, const yoke_coupling_choice *c) {
-  const yoke_formulation_ops *ops = yoke_formulation_find(c->formulation);
-  const struct {
-    const char *key;
-    double      value;
-  } numbers[] = {{"beta", c->beta}, {"gamma", c->gamma}, {"mu", c->mu},
-                 {"a", c->a},       {"b", c->b},         {"relaxation", c->relaxation}};
-  if (c->index > 0) put(buffer, ", index: %d", c->index);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
-    if (ops == NULL || numbers[i].value == 0.0 || !yoke_formulation_reads(ops, numbers[i].key)) continue;
-    put(buffer, ", %s", numbers[i].key);
-    put_number(buffer, ": ", numbers[i].value, "");
-  }
-  if (ops == NULL || !yoke_formulation_reads(ops, "nodes")) return;
-  put_number(buffer, ", nodes: [", c->nodes[0], "");
-  put_number(buffer, ", ", c->nodes[1], "]");
-}
-
-static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
-  put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
-      c->feedthrough ? "true" : "false");
-  if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
-  put_joint_numbers(buffer, c);
-  if (strcmp(c->formulation, "kinematic") != 0) return;
-  put(buffer, ", force: %s, motion: %s, outputs: %s", c->force, c->motion, c->outputs);
-  if (c->prescribed[0]) {
-    put(buffer, ", prescribed: ");
-    put_quoted(buffer, c->prescribed);
-  }
-  if (c->order_force >= 0) put(buffer, ", order_force: %d", c->order_force);
-  if (c->order_motion >= 0) put(buffer, ", order_motion: %d", c->order_motion);
-}
-
-/* A fixed step with its order, or step control: what was given; the rest is chosen as before. */
-static void put_step(text_buffer *buffer, const yoke_cosimulation_def *c) {
-  static const char *const kinds[] = {"position", "velocity", "coupling"};
-  if (c->order >= 0)
-    put(buffer, "  order: %d\n", c->order);
-  else
-    put(buffer, "  order: {min: %d, max: %d, rule: %s}\n", c->order_min, c->order_max, c->order_rule);
-  if (c->step > 0.0) {
-    put_number(buffer, "  step: ", c->step, "\n");
-    return;
-  }
-  put(buffer, "  step: {dead_zone: %s", c->step_free ? "false" : "true");
-  if (c->estimator[0]) put(buffer, ", estimator: %s", c->estimator);
-  const struct {
-    const char *key;
-    double      value;
-  } numbers[] = {{"rtol", c->step_rtol},
-                 {"initial", c->step_initial},
-                 {"min", c->step_min},
-                 {"max", c->step_max},
-                 {"safety", c->step_safety}};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
-    if (!(numbers[i].value > 0.0)) continue;
-    put(buffer, ", %s", numbers[i].key);
-    put_number(buffer, ": ", numbers[i].value, "");
-  }
-  if (c->step_ratio[0] > 0.0) {
-    put_number(buffer, ", ratio: [", c->step_ratio[0], "");
-    put_number(buffer, ", ", c->step_ratio[1], "]");
-  }
-  bool has_atol = false;
-  for (int k = 0; k < 3; ++k) {
-    if (!(c->step_atol[k] > 0.0)) continue;
-    put(buffer, "%s%s", has_atol ? ", " : ", atol: {", kinds[k]);
-    put_number(buffer, ": ", c->step_atol[k], "");
-    has_atol = true;
-  }
-  put(buffer, has_atol ? "}}\n" : "}\n");
-}
-
-static void put_cosimulation(text_buffer *buffer, const yoke_model *model) {
-  const yoke_cosimulation_def *c = &model->cosimulation;
-  put(buffer, "cosimulation:\n  sequence: %s\n", c->sequence);
-  if (c->has_scheme || c->step > 0.0) put(buffer, "  scheme: %s\n", c->scheme);
-  put_step(buffer, c);
-  put(buffer, "  start: %s\n  predictor: %s\n  jacobian: %s\n  final_update: %s\n", c->start, c->predictor, c->jacobian,
-      c->final_update ? "true" : "false");
-  put_number(buffer, "  corrector: {tau: ", c->corrector_tau, "");
-  if (c->corrector_rtol > 0.0) put_number(buffer, ", rtol: ", c->corrector_rtol, "");
-  if (c->corrector_atol > 0.0) put_number(buffer, ", atol: ", c->corrector_atol, "");
-  put(buffer, "}\n");
-  if (c->corrections > 0) put(buffer, "  corrections: %d\n", c->corrections);
-  if (c->joint_tolerance > 0.0) put_number(buffer, "  joint_tolerance: ", c->joint_tolerance, "\n");
-  put(buffer, "  couplings: {");
-  put_coupling(buffer, &c->couplings);
-  for (int i = 0; i < c->n_own; ++i) {
-    put(buffer, ", ");
-    put_quoted(buffer, c->own[i].name);
-    put(buffer, ": {");
-    put_coupling(buffer, &c->own[i]);
-    put(buffer, "}");
-  }
-  put(buffer, "}\n");
-}
-
-char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads) {
-  text_buffer buffer = {0};
-  put_number(&buffer, "t_start: ", model->t_start, "\n");
-  put_number(&buffer, "t_end: ", model->t_end, "\n");
-  put_number(&buffer, "gravity: [", model->gravity[0], ", ");
-  put_number(&buffer, "", model->gravity[1], ", ");
-  put_number(&buffer, "", model->gravity[2], "]\n");
-  put(&buffer, "solvers:\n");
-  put_solver(&buffer, "default", &model->solver);
-  for (int i = 0; is_split && i < model->n_parts; ++i) {
-    if (model->parts[i].has_solver) put_solver(&buffer, model->parts[i].name, &model->parts[i].solver);
-  }
-  if (is_split) put_cosimulation(&buffer, model);
-  put_number(&buffer, "output: {every: ", model->output.every, "");
-  if (model->output.n_select > 0) put_list(&buffer, "select", model->output.n_select, model->output.select);
-  if (model->output.n_integrals > 0) put_list(&buffer, "integrals", model->output.n_integrals, model->output.integrals);
-  put(&buffer, "}\n");
-  if (model->n_parts > 0 && !is_split) put(&buffer, "# monolithic\n");
-  if (threads > 0) put(&buffer, "# threads: %d\n", threads);
-  if (!buffer.has_failed) return buffer.text;
-  free(buffer.text);
-  return NULL;
-}
-
 /* ---- loading with overrides ---- */
 
 /* A command-line option is an override of the key it stands for. */
@@ -320,12 +118,12 @@ yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yo
   const char **sets         = yoke_allocate((size_t)options->n_sets + N_OWN, sizeof *sets);
   char        *texts[N_OWN] = {0};
   int          n            = 0;
-  yoke_status  status       = sets ? YOKE_OK : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the overrides");
+  yoke_status  status       = sets ? YOKE_OK : yoke_out_of_memory(ctx, "the overrides");
   for (int i = 0; status == YOKE_OK && i < options->n_sets; ++i) sets[n++] = options->sets[i];
   for (int i = 0; status == YOKE_OK && i < N_OWN; ++i) {
     if (!own[i].value) continue;
     texts[i] = override_text(own[i].key, own[i].value);
-    if (!texts[i]) status = yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for the overrides");
+    if (!texts[i]) status = yoke_out_of_memory(ctx, "the overrides");
     sets[n++] = texts[i];
   }
   if (status == YOKE_OK) {
@@ -337,27 +135,11 @@ yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yo
   return status;
 }
 
-/* Tasks of a small model are shorter than waking a thread takes; the results are the same bits either way. */
-enum { MIN_FREEDOMS_FOR_THREADS = 256 };
-
-static const char *choose_exec(const yoke_run_options *options, const yoke_model *model) {
-  if (options->exec) return options->exec;
-#ifdef YOKE_WITH_OPENMP
-  int n_freedoms = 0;
-  for (int b = 0; b < model->n_bodies; ++b) n_freedoms += yoke_body_nv(&model->bodies[b]);
-  const bool is_wanted = options->threads > 1 || (options->threads == 0 && n_freedoms >= MIN_FREEDOMS_FOR_THREADS);
-  return is_wanted ? "openmp" : "serial";
-#else
-  (void)model;
-  return "serial";
-#endif
-}
-
 /* Options of the co-simulation mean nothing without a split; the user may have forgotten it. */
 static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke_model *model) {
   const bool is_any = o->scheme || o->sequence || o->order || o->step || o->start || o->jacobian || o->predictor ||
                       o->macro_rtol || o->estimator || o->formulation || o->decomposition || o->extension || o->check ||
-                      o->trace;
+                      o->trace || o->trace_file;
   if (model->n_parts == 0 && is_any)
     yoke_warn(ctx, "the model has no split: it runs as a whole, and options of the co-simulation have no effect");
 }
@@ -366,7 +148,7 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
                                 yoke_simulation **out) {
   if (model->n_parts == 0 || options->monolithic) return yoke_simulation_create(ctx, model, out);
   const yoke_cosimulation_options split = {
-      .exec    = choose_exec(options, model),
+      .exec    = options->exec,
       .threads = options->threads,
       .check   = options->check,
       .log     = {options->trace, options->trace_user},
@@ -374,295 +156,21 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
   return yoke_simulation_create_split(ctx, model, &split, out);
 }
 
-/* ---- recording ---- */
-
-/* Rows in memory, for a comparison. */
-typedef struct row_store {
-  bool    is_wanted;
-  size_t  n, capacity; /* rows */
-  double *rows;        /* [n, 1 + n_outputs], time first */
-} row_store;
-
-typedef struct recorder {
-  yoke_context            *ctx;
-  const yoke_run_options  *options;
-  const yoke_model        *model;
-  yoke_simulation         *simulation;
-  yoke_run_summary        *summary;
-  const char             **names, **units; /* [n_outputs], belong to the simulation */
-  yoke_result_writer      *hdf5;           /* NULL: none */
-  yoke_csv_writer         *csv, *csv_out;  /* csv_out: `out` ended in .csv */
-  double                   t_kept;         /* of the last row */
-  const yoke_cosimulation *cosimulation;   /* NULL: monolithic */
-  double                  *channels;       /* [n_channels] at the present macro point */
-  row_store                store;
-} recorder;
-
-static bool is_csv_name(const char *path) {
-  const size_t length = strlen(path);
-  return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
-}
-
-static bool is_same_file(const char *a, const char *b) {
-  struct stat sa, sb;
-  if (strcmp(a, b) == 0) return true;
-  return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
-         sa.st_ino == sb.st_ino;
-}
-
-/* Result files: the options, else the model's keys. Kept in the summary. */
-static yoke_status choose_files(recorder *r) {
-  const char *out = r->options->out ? r->options->out : r->model->output.file;
-  const char *csv = r->options->csv ? r->options->csv : r->model->output.csv;
-  if (out && !*out) out = NULL;
-  if (csv && !*csv) csv = NULL;
-  const char *const files[2] = {out, csv};
-  for (int i = 0; i < 2; ++i) {
-    if (files[i] && is_same_file(files[i], r->options->model)) {
-      return yoke_fail(r->ctx, YOKE_E_USAGE, "the result '%s' would overwrite the model file", files[i]);
-    }
-  }
-  if (out && csv && is_same_file(out, csv)) {
-    return yoke_fail(r->ctx, YOKE_E_USAGE, "'%s' is named both as result file and as CSV file", out);
-  }
-  if (out) r->summary->out = yoke_text_copy(out);
-  if (csv) r->summary->csv = yoke_text_copy(csv);
-  if ((out && !r->summary->out) || (csv && !r->summary->csv)) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory");
-  return YOKE_OK;
-}
-
-static void release_texts(char **texts, int n) {
-  for (int i = 0; texts && i < n; ++i) free(texts[i]);
-  free(texts);
-}
-
-/* "coupling.force x" of every channel, coupling by coupling; NULL when out of memory. */
-static char **channel_names(const recorder *r) {
-  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
-  const yoke_split *split = yoke_cosimulation_split(r->cosimulation);
-  char            **names = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof *names);
-  int               n     = 0;
-  for (int k = 0; names && k < split->n_couplings; ++k) {
-    for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
-      const char  *channel = yoke_graph_channel_name(graph, k, i);
-      const size_t size    = strlen(split->couplings[k].name) + strlen(channel) + 2;
-      names[n]             = yoke_allocate(size, 1);
-      if (!names[n]) {
-        release_texts(names, n);
-        return NULL;
-      }
-      snprintf(names[n++], size, "%s.%s", split->couplings[k].name, channel);
-    }
-  }
-  return names;
-}
-
-static yoke_status create_hdf5(recorder *r, const char *settings, const yoke_result_split *split) {
-  const yoke_result_def def = {
-      .path     = r->summary->out,
-      .group    = "main",
-      .version  = YOKE_VERSION,
-      .name     = r->model->name,
-      .model    = r->model->text,
-      .settings = settings,
-      .t_start  = r->model->t_start,
-      .t_end    = r->model->t_end,
-      .n        = r->summary->n_outputs,
-      .names    = r->names,
-      .units    = r->units,
-      .split    = split,
-  };
-  return yoke_result_writer_create(r->ctx, &def, &r->hdf5);
-}
-
-static yoke_status create_split_hdf5(recorder *r, const char *settings) {
-  const yoke_cosimulation_def *c          = &r->model->cosimulation;
-  const int                    n_parts    = r->model->n_parts;
-  char                       **channels   = channel_names(r);
-  const char                 **subsystems = yoke_allocate((size_t)n_parts, sizeof *subsystems);
-  yoke_status                  status     = YOKE_OK;
-  if (!channels || !subsystems) status = yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for the couplings' names");
-  for (int i = 0; subsystems && i < n_parts; ++i) subsystems[i] = r->model->parts[i].name;
-  if (status == YOKE_OK) {
-    const yoke_result_split split = {
-        .n_subsystems = n_parts,
-        .subsystems   = subsystems,
-        .n_channels   = r->summary->n_channels,
-        .channels     = (const char *const *)channels,
-        .scheme       = r->summary->scheme,
-        .sequence     = c->sequence,
-        .start        = c->start,
-        .predictor    = c->predictor,
-        .jacobian     = c->jacobian,
-        .order        = r->summary->order,
-        .step         = r->summary->macro_step,
-        .control      = r->summary->control,
-    };
-    status = create_hdf5(r, settings, &split);
-  }
-  release_texts(channels, r->summary->n_channels);
-  free(subsystems);
-  return status;
-}
-
-static yoke_status open_hdf5(recorder *r) {
-  char *settings = yoke_run_settings_text(r->model, r->cosimulation != NULL, r->options->threads);
-  if (!settings) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for the settings");
-  const yoke_status status = r->cosimulation ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
-  free(settings);
-  return status;
-}
-
-static yoke_status open_files(recorder *r) {
-  const int n = yoke_simulation_n_outputs(r->simulation);
-  YOKE_TRY(choose_files(r));
-  r->summary->n_outputs = n;
-  r->names              = yoke_allocate((size_t)n + 1, sizeof *r->names);
-  r->units              = yoke_allocate((size_t)n + 1, sizeof *r->units);
-  r->channels           = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof(double));
-  if (!r->names || !r->units || !r->channels)
-    return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %d outputs", n);
-  for (int i = 0; i < n; ++i) {
-    r->names[i] = yoke_simulation_output_name(r->simulation, i);
-    r->units[i] = yoke_simulation_output_unit(r->simulation, i);
-  }
-  if (r->summary->out) {
-    YOKE_TRY(is_csv_name(r->summary->out) ? yoke_csv_writer_create(r->ctx, r->summary->out, n, r->names, &r->csv_out)
-                                          : open_hdf5(r));
-  }
-  if (r->summary->csv) YOKE_TRY(yoke_csv_writer_create(r->ctx, r->summary->csv, n, r->names, &r->csv));
-  return YOKE_OK;
-}
-
-/* The first failure decides; the others are still closed. */
-static yoke_status close_files(recorder *r, yoke_status status) {
-  const bool done = status == YOKE_OK;
-  char       word[100];
-  if (done || status == YOKE_E_INTERRUPTED) {
-    snprintf(word, sizeof word, "%s", done ? "done" : "interrupted");
-  } else {
-    snprintf(word, sizeof word, "failed: %s", yoke_status_text(status));
-  }
-  const yoke_status closed[] = {yoke_result_writer_close(&r->hdf5, r->ctx, word),
-                                yoke_csv_writer_close(&r->csv_out, r->ctx), yoke_csv_writer_close(&r->csv, r->ctx)};
-  for (size_t i = 0; i < sizeof closed / sizeof *closed; ++i) {
-    if (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && closed[i] != YOKE_OK)) status = closed[i];
-  }
-  return status;
-}
-
-static yoke_status store_row(recorder *r, double t, const double *outputs) {
-  row_store   *store = &r->store;
-  const size_t width = (size_t)r->summary->n_outputs + 1;
-  if (store->n == store->capacity) {
-    const size_t capacity = 2 * store->capacity + 256;
-    double      *larger =
-        capacity > SIZE_MAX / sizeof(double) / width ? NULL : realloc(store->rows, capacity * width * sizeof *larger);
-    if (!larger) return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %zu output times", capacity);
-    store->rows     = larger;
-    store->capacity = capacity;
-  }
-  double *row = store->rows + store->n++ * width;
-  row[0]      = t;
-  memcpy(row + 1, outputs, (width - 1) * sizeof *row);
-  return YOKE_OK;
-}
-
-/* The stored rows as a result. */
-static yoke_status take_store(recorder *r, yoke_result **out) {
-  const size_t   n = (size_t)r->summary->n_outputs + 1, n_rows = r->store.n;
-  yoke_csv_table table = {.n_columns = (int)n, .n_rows = n_rows};
-  table.names          = yoke_allocate(n, sizeof *table.names);
-  table.values         = yoke_allocate(n * n_rows + 1, sizeof(double));
-  bool done            = table.names && table.values;
-  for (size_t i = 0; table.names && i < n; ++i) {
-    table.names[i] = yoke_text_copy(i == 0 ? "time" : r->names[i - 1]);
-    done           = done && table.names[i];
-  }
-  for (size_t i = 0; done && i < n; ++i) {
-    for (size_t k = 0; k < n_rows; ++k) table.values[i * n_rows + k] = r->store.rows[k * n + i];
-  }
-  if (done) return yoke_result_from_table(r->ctx, r->options->model, r->units, &table, out);
-  if (!table.names) table.n_columns = 0;
-  yoke_csv_table_release(&table);
-  return yoke_fail(r->ctx, YOKE_E_MEMORY, "out of memory for %zu output times", n_rows);
-}
-
-static void record_parts(recorder *r) {
-  for (int i = 0; i < r->summary->n_subsystems; ++i) {
-    yoke_counters counters;
-    yoke_cosimulation_part_counters(r->cosimulation, i, &counters);
-    yoke_result_writer_part(r->hdf5, i, &counters);
-  }
-}
-
-static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
-  recorder    *r     = user;
-  const double error = r->summary->control[0] ? statistics->error : (double)NAN;
-  int64_t      rejected[YOKE_N_REJECTED];
-  for (int i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = statistics->rejected[i];
-  yoke_step_report_add(&r->summary->report, H, order, error, rejected, (int)statistics->reduced_by,
-                       statistics->is_forced);
-  if (!r->hdf5) return YOKE_OK;
-  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
-  int               n     = 0;
-  for (int k = 0; k < r->summary->n_couplings; ++k) {
-    for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
-  }
-  yoke_macro_row row = {
-      .t            = t,
-      .H            = H,
-      .order        = order,
-      .iterations   = statistics->iterations,
-      .integrations = statistics->integrations,
-      .residual     = statistics->residual,
-      .converged    = statistics->converged,
-      .error        = error,
-      .reduced_by   = (int)statistics->reduced_by,
-      .is_forced    = statistics->is_forced,
-      .channels     = r->channels,
-  };
-  memcpy(row.rejected, statistics->rejected, sizeof row.rejected);
-  return yoke_result_writer_macro(r->hdf5, r->ctx, &row);
-}
-
-static yoke_status record_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
-                                 int order) {
-  recorder *r = user;
-  for (int i = 0; i < r->summary->n_outputs; ++i) {
-    if (isfinite(outputs[i])) continue;
-    return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->names[i], t);
-  }
-  if (r->hdf5 && r->cosimulation) record_parts(r);
-  if (r->hdf5) YOKE_TRY(yoke_result_writer_row(r->hdf5, r->ctx, t, outputs, counters, h, order));
-  if (r->csv_out) YOKE_TRY(yoke_csv_writer_row(r->csv_out, r->ctx, t, outputs));
-  if (r->csv) YOKE_TRY(yoke_csv_writer_row(r->csv, r->ctx, t, outputs));
-  if (r->store.is_wanted) YOKE_TRY(store_row(r, t, outputs));
-  r->t_kept = t;
-  r->summary->n_rows++;
-  return YOKE_OK;
-}
-
-static bool report_progress(void *user, double t) {
-  recorder *r = user;
-  if (r->options->interrupted && *r->options->interrupted) return false;
-  return !r->options->progress || r->options->progress(r->options->user, t, r->model->t_start, r->model->t_end);
-}
-
 /* ---- named values ---- */
 
-/* Ask for every name before the run: a typo must not cost a night. */
-static yoke_status check_names(recorder *r) {
+/* Ask for every name before the run: a typo must not cost a night. A name that does not exist weighs more than a value that is
+ * not finite. */
+static yoke_status check_names(yoke_recorder *r) {
   yoke_status status = YOKE_OK;
   for (int i = 0; i < r->options->n_print; ++i) {
     double            value;
     const yoke_status one = yoke_simulation_value(r->simulation, r->options->print[i], &value, r->ctx);
-    if (one != YOKE_OK) status = one == YOKE_E_MEMORY ? one : YOKE_E_USAGE;
+    if (one != YOKE_OK && status != YOKE_E_USAGE) status = one;
   }
   return status;
 }
 
-static yoke_status read_values(recorder *r) {
+static yoke_status read_values(yoke_recorder *r) {
   for (int i = 0; i < r->options->n_print; ++i) {
     double *value = &r->summary->print_values[i];
     YOKE_TRY(yoke_simulation_value(r->simulation, r->options->print[i], value, r->ctx));
@@ -671,6 +179,51 @@ static yoke_status read_values(recorder *r) {
                      r->summary->t);
   }
   return YOKE_OK;
+}
+
+/* ---- trace ---- */
+
+typedef struct trace_output {
+  yoke_output_file out;
+  FILE            *file; /* NULL: none */
+} trace_output;
+
+/* One call of stdio per line: lines of two threads do not mix. */
+static void write_line(void *user, const char *line) {
+  fprintf(user, "%s\n", line);
+}
+
+/* The lines of the run go to its file, if it has one. */
+static yoke_status trace_open(yoke_context *ctx, yoke_run_options *options, trace_output *trace) {
+  if (!options->trace_file) return YOKE_OK;
+  YOKE_TRY(yoke_output_file_open(ctx, options->trace_file, &trace->out));
+  trace->file = yoke_output_file_stream(&trace->out);
+  if (!trace->file) {
+    const yoke_status status = yoke_output_file_fail(ctx, &trace->out, errno);
+    yoke_output_file_drop(&trace->out);
+    return status;
+  }
+  options->trace      = write_line;
+  options->trace_user = trace->file;
+  return YOKE_OK;
+}
+
+/* The trace of a run that failed at once is what its reader wants: it is kept if it holds a line. */
+static yoke_status trace_close(yoke_context *ctx, trace_output *trace, yoke_status status) {
+  if (!trace->file) return status;
+  errno              = 0;
+  const bool is_fine = fflush(trace->file) == 0 && !ferror(trace->file);
+  const int  error   = errno;
+  const bool is_kept = status == YOKE_OK || ftell(trace->file) > 0;
+  fclose(trace->file);
+  yoke_status closed = is_fine ? YOKE_OK : yoke_output_file_fail(ctx, &trace->out, error);
+  if (is_kept) {
+    const yoke_status kept = yoke_output_file_keep(ctx, &trace->out);
+    if (closed == YOKE_OK) closed = kept;
+  } else {
+    yoke_output_file_drop(&trace->out);
+  }
+  return status == YOKE_OK ? closed : status;
 }
 
 /* ---- the run ---- */
@@ -686,7 +239,7 @@ static yoke_status start_summary(yoke_context *ctx, const yoke_run_options *opti
   summary->print_values         = yoke_allocate((size_t)options->n_print + 1, sizeof(double));
   snprintf(summary->solver, sizeof summary->solver, "%s", model->solver.kind);
   snprintf(summary->method, sizeof summary->method, "%s", model->solver.kind);
-  if (!summary->name || !summary->print_values) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  if (!summary->name || !summary->print_values) return yoke_out_of_memory(ctx, "the run");
   for (int i = 0; i < options->n_print; ++i) summary->print_values[i] = (double)NAN;
   return YOKE_OK;
 }
@@ -700,7 +253,7 @@ static void take_facts(const yoke_simulation *simulation, yoke_run_summary *summ
   summary->n_constraints = facts.ng;
 }
 
-static void take_split(recorder *r) {
+static void take_split(yoke_recorder *r) {
   yoke_run_summary *s = r->summary;
   r->cosimulation     = yoke_simulation_cosimulation(r->simulation);
   if (!r->cosimulation) return;
@@ -766,11 +319,13 @@ static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *
 }
 
 /* Say where an unfinished run stopped and what is left of it. */
-static void note_kept(const recorder *r, yoke_status status) {
+static void note_kept(const yoke_recorder *r, yoke_status status) {
   const char *file = r->summary->out ? r->summary->out : r->summary->csv;
   const char *word = status == YOKE_E_INTERRUPTED ? "interrupted" : "stopped";
   if (status == YOKE_OK) return;
-  if (file && r->summary->n_rows > 0 && status != YOKE_E_IO) {
+  if (file && status == YOKE_E_IO) {
+    yoke_note(r->ctx, "%s at t = %.9g s; what had been written before is kept in '%s'", word, r->summary->t, file);
+  } else if (file) {
     yoke_note(r->ctx, "%s at t = %.9g s; results up to t = %.9g s are kept in '%s'", word, r->summary->t, r->t_kept,
               file);
   } else {
@@ -778,8 +333,8 @@ static void note_kept(const recorder *r, yoke_status status) {
   }
 }
 
-static yoke_status simulate(recorder *r) {
-  const yoke_sink sink = {.user = r, .sample = record_sample, .progress = report_progress, .macro = record_macro};
+static yoke_status simulate(yoke_recorder *r) {
+  const yoke_sink         sink   = yoke_recorder_sink(r);
   yoke_simulation_summary result = {.t = r->model->t_start};
   const double            begin  = yoke_clock_now();
   yoke_status             status = yoke_simulation_run(r->simulation, r->model->t_end, &sink, &result, r->ctx);
@@ -790,18 +345,10 @@ static yoke_status simulate(recorder *r) {
     const yoke_status values = read_values(r);
     if (status == YOKE_OK) status = values;
   }
-  status                = close_files(r, status);
+  status                = yoke_recorder_close(r, status);
   r->summary->wall_time = yoke_clock_now() - begin;
   note_kept(r, status);
   return status;
-}
-
-static void use_threads(int threads) {
-#ifdef _OPENMP
-  if (threads > 0) omp_set_num_threads(threads);
-#else
-  (void)threads;
-#endif
 }
 
 /* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
@@ -809,17 +356,26 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
                                 yoke_result **keep) {
   *summary = (yoke_run_summary){0};
   yoke_step_report_clear(&summary->report);
-  const double begin  = yoke_clock_now();
-  yoke_model  *model  = NULL;
-  recorder     r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
-  yoke_status  status = yoke_run_load(ctx, options, &model);
-  r.model             = model;
-  use_threads(options->threads);
+  const double     begin  = yoke_clock_now();
+  yoke_model      *model  = NULL;
+  yoke_run_options own    = *options;
+  trace_output     trace  = {0};
+  yoke_recorder    r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
+  yoke_status      status = yoke_run_load(ctx, options, &model);
+  yoke_cancel      cancel = {.flag = options->interrupted, .go_on = yoke_recorder_go_on, .user = &r};
+  r.model                 = model;
+  if (status == YOKE_OK) {
+    r.t_reported = model->t_start;
+    yoke_context_watch(ctx, &cancel);
+  }
+  if (status == YOKE_OK) status = yoke_model_check_times(ctx, model);
   if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
+  if (status == YOKE_OK) status = yoke_recorder_choose(&r);
+  if (status == YOKE_OK) status = trace_open(ctx, &own, &trace);
   if (status == YOKE_OK) {
     warn_unused(ctx, options, model);
     if (!options->monolithic && !options->no_predict) status = yoke_predict_stability(ctx, model);
-    if (status == YOKE_OK) status = yoke_run_simulation(ctx, options, model, &r.simulation);
+    if (status == YOKE_OK) status = yoke_run_simulation(ctx, &own, model, &r.simulation);
   }
   if (status == YOKE_OK) {
     take_facts(r.simulation, summary);
@@ -828,15 +384,14 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
     status   = check_names(&r);
   }
   if (status == YOKE_OK) {
-    status             = open_files(&r);
+    status             = yoke_recorder_open(&r);
     summary->load_time = yoke_clock_now() - begin;
-    status             = status == YOKE_OK ? simulate(&r) : close_files(&r, status);
+    status             = status == YOKE_OK ? simulate(&r) : yoke_recorder_close(&r, status);
   }
-  if (status == YOKE_OK && keep) status = take_store(&r, keep);
-  free(r.names);
-  free(r.units);
-  free(r.channels);
-  free(r.store.rows);
+  yoke_context_watch(ctx, NULL);
+  if (status == YOKE_OK && keep) status = yoke_recorder_take(&r, keep);
+  status = trace_close(ctx, &trace, status);
+  yoke_recorder_clear(&r);
   yoke_simulation_destroy(&r.simulation);
   yoke_model_destroy(&model);
   return status;
@@ -876,6 +431,7 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
   yoke_status status = common_times(ctx, &own, every);
   if (status == YOKE_OK) status = run_and_keep(ctx, &own, split, &result);
   own.monolithic = true;
+  own.trace_file = NULL;
   if (status == YOKE_OK) status = run_and_keep(ctx, &own, monolithic, &reference);
   if (status == YOKE_OK) status = yoke_result_compare(ctx, result, reference, comparison);
   yoke_result_close(&result);

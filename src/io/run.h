@@ -12,8 +12,4 @@ yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yo
 yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
                                 yoke_simulation **out);
 
-/* All settings of a run after defaults and overrides, as text of a model file: with the model's text it repeats the run.
- * Gives a new string; NULL when out of memory. */
-char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads);
-
 #endif

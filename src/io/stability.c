@@ -1,7 +1,9 @@
 /* Stability studies: all methods in all cases. Public part: yoke/stability.h. */
 #include "analysis/test_model.h"
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/output_check.h"
 #include "io/run.h"
 #include "io/stability_target.h"
 #include <math.h>
@@ -144,6 +146,8 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
                             yoke_stability_row *row) {
   yoke_context *own = NULL;
   if (yoke_context_create(&own) != YOKE_OK) return yoke_out_of_memory(ctx, "the stability study");
+  yoke_cancel cancel = {.flag = s->options->run.interrupted};
+  yoke_context_watch(own, &cancel);
   row->label  = make_label(v->method, text);
   row->status = row->label != NULL ? ask(own, s, v, row) : YOKE_E_MEMORY;
   if (row->status != YOKE_OK) {
@@ -205,10 +209,15 @@ static yoke_status prepare(yoke_context *ctx, study *s) {
   if (t->model == NULL || t->rows == NULL || (o->x.name != NULL && t->x == NULL) || (o->y.name != NULL && t->y == NULL))
     return yoke_out_of_memory(ctx, "the stability study");
   for (int i = 0; i < t->n_rows; ++i) t->rows[i].status = YOKE_E_INTERRUPTED; /* until it is done */
-  if (t->is_test_model) return YOKE_OK;
+  enum { N_OUTPUTS = 3 };
+  const yoke_output_use outputs[N_OUTPUTS] = {
+      {"the result", o->out}, {"the CSV file", o->csv}, {"the picture", o->svg}};
+  const bool has_outputs = o->out != NULL || o->csv != NULL || o->svg != NULL;
+  if (t->is_test_model) return yoke_output_check(ctx, NULL, N_OUTPUTS, outputs);
   yoke_model *model = NULL; /* a file that cannot be read is no matter of rows */
-  if (o->n_cases == 0 && o->n_methods == 0) return YOKE_OK;
-  const yoke_status status = yoke_run_load(ctx, &o->run, &model);
+  if (o->n_cases == 0 && o->n_methods == 0 && !has_outputs) return YOKE_OK;
+  yoke_status status = yoke_run_load(ctx, &o->run, &model);
+  if (status == YOKE_OK) status = yoke_output_check(ctx, model, N_OUTPUTS, outputs);
   yoke_model_destroy(&model);
   return status;
 }
@@ -223,6 +232,16 @@ static yoke_status verdict(yoke_context *ctx, const yoke_stability_table *t) {
                    t->rows[0].reason != NULL ? t->rows[0].reason : "");
 }
 
+/* Is any point known? An earlier map is not replaced by an empty one. */
+static bool has_values(const yoke_stability_table *t) {
+  for (int r = 0; r < t->n_rows; ++r) {
+    for (size_t i = 0; t->rows[r].values != NULL && i < (size_t)t->nx * (size_t)t->ny; ++i) {
+      if (!isnan(t->rows[r].values[i])) return true;
+    }
+  }
+  return false;
+}
+
 yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options, yoke_stability_table *out) {
   *out               = (yoke_stability_table){0};
   study       s      = {.options = options, .out = out};
@@ -230,7 +249,7 @@ yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options
   if (status != YOKE_OK) return status;
   status = run_cases(ctx, &s);
   if (status == YOKE_OK) status = verdict(ctx, out);
-  if (options->x.name != NULL && (status == YOKE_OK || status == YOKE_E_INTERRUPTED)) {
+  if (options->x.name != NULL && (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && has_values(out)))) {
     const yoke_status written = yoke_stability_write(ctx, options, out);
     if (status == YOKE_OK) status = written;
   }

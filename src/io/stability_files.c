@@ -1,17 +1,21 @@
 /* Files of a stability study: values as CSV and HDF5, maps and lines as a picture. */
 #include "base/memory.h"
+#include "base/output_file.h"
+#include "base/text.h"
 #include "io/csv.h"
+#include "io/hdf5_output.h"
 #include "io/stability_target.h"
 #include "plot/plot.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef YOKE_WITH_HDF5
-#include "io/hdf5_file.h"
-#include "io/hdf5_quiet.h"
-#endif
+
+/* What the files tell of. */
+typedef struct study_facts {
+  const yoke_stability_options *options;
+  const yoke_stability_table   *table;
+} study_facts;
 
 /* Values of a row, also of one that was interrupted; NULL: none. */
 static const double *values_of(const yoke_stability_row *row) {
@@ -21,11 +25,10 @@ static const double *values_of(const yoke_stability_row *row) {
 /* ---- CSV ---- */
 
 /* One line per point: the axes, then the radius of every row. */
-static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_stability_options *o,
-                             const yoke_stability_table *t) {
-  errno      = 0;
-  FILE *file = fopen(path, "w");
-  if (file == NULL) return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno));
+static void put_csv(FILE *file, const void *user) {
+  const study_facts            *facts = user;
+  const yoke_stability_options *o     = facts->options;
+  const yoke_stability_table   *t     = facts->table;
   yoke_csv_put_quoted(file, o->x.name);
   if (t->y != NULL) fputc(',', file), yoke_csv_put_quoted(file, o->y.name);
   for (int r = 0; r < t->n_rows; ++r) {
@@ -45,9 +48,6 @@ static yoke_status write_csv(yoke_context *ctx, const char *path, const yoke_sta
       fputc('\n', file);
     }
   }
-  const bool failed = ferror(file) != 0, closed = fclose(file) == 0;
-  return !failed && closed ? YOKE_OK
-                           : yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
 }
 
 /* ---- HDF5 ---- */
@@ -96,41 +96,25 @@ static bool put_table(hid_t file, const yoke_stability_options *o, const yoke_st
   return ok && (t->y == NULL || put_values(file, "y", 1, &all[1], t->y, "name", 1, &o->y.name));
 }
 
-static yoke_status write_hdf5(yoke_context *ctx, const char *path, const yoke_stability_options *o,
-                              const yoke_stability_table *t) {
-  double         *block  = yoke_allocate((size_t)t->n_rows * (size_t)t->nx * (size_t)t->ny, sizeof *block);
-  const char    **labels = yoke_allocate((size_t)t->n_rows, sizeof *labels);
-  yoke_hdf5_quiet quiet;
-  int             error  = 0;
-  hid_t           driver = -1, file = -1;
-  char            reason[200] = "";
-  bool            ok          = block != NULL && labels != NULL;
-  if (!ok) {
-    free(block), free(labels);
-    return yoke_out_of_memory(ctx, "the files of the stability study");
-  }
-  yoke_hdf5_quiet_begin(&quiet);
-  const hid_t access = yoke_hdf5_file_access(&error, &driver);
-  if (access >= 0) {
-    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    H5Pclose(access);
-  }
-  ok = file >= 0 && put_table(file, o, t, block, labels);
-  if (!ok) yoke_hdf5_reason(reason, sizeof reason);
-  if (file >= 0 && H5Fclose(file) < 0) ok = false;
-  if (driver >= 0) H5FDunregister(driver);
-  yoke_hdf5_quiet_end(&quiet);
+static bool put_hdf5(hid_t file, const void *user) {
+  const study_facts          *facts  = user;
+  const yoke_stability_table *t      = facts->table;
+  double                     *block  = yoke_allocate((size_t)t->n_rows * (size_t)t->nx * (size_t)t->ny, sizeof *block);
+  const char                **labels = yoke_allocate((size_t)t->n_rows, sizeof *labels);
+  const bool done = block != NULL && labels != NULL && put_table(file, facts->options, t, block, labels);
   free(block);
   free(labels);
-  if (ok && error == 0) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, error != 0 ? strerror(error) : reason);
+  return done;
+}
+
+static yoke_status write_hdf5(yoke_context *ctx, const char *path, const study_facts *facts) {
+  return yoke_hdf5_output_write(ctx, path, put_hdf5, facts);
 }
 
 #else
 
-static yoke_status write_hdf5(yoke_context *ctx, const char *path, const yoke_stability_options *o,
-                              const yoke_stability_table *t) {
-  (void)o, (void)t;
+static yoke_status write_hdf5(yoke_context *ctx, const char *path, const study_facts *facts) {
+  (void)facts;
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "cannot write '%s': this build has no HDF5; write CSV (--csv FILE) instead",
                    path);
 }
@@ -281,10 +265,11 @@ static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_st
 }
 
 yoke_status yoke_stability_write(yoke_context *ctx, const yoke_stability_options *o, const yoke_stability_table *t) {
-  char title[MAX_TEXT];
+  const study_facts facts = {.options = o, .table = t};
+  char              title[MAX_TEXT];
   make_title(o, t, title, sizeof title);
-  if (o->out != NULL) YOKE_TRY(write_hdf5(ctx, o->out, o, t));
-  if (o->csv != NULL) YOKE_TRY(write_csv(ctx, o->csv, o, t));
+  if (o->out != NULL) YOKE_TRY(write_hdf5(ctx, o->out, &facts));
+  if (o->csv != NULL) YOKE_TRY(yoke_output_file_write(ctx, o->csv, put_csv, &facts));
   if (o->svg == NULL) return YOKE_OK;
   return t->y != NULL ? draw_maps(ctx, o->svg, o, t, title) : draw_lines(ctx, o->svg, o, t, title);
 }

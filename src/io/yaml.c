@@ -4,13 +4,18 @@
  *   3. Depth <= MAX_DEPTH also through aliases, so recursive walks need little stack. */
 #include "io/yaml.h"
 #include "io/names.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <yaml.h>
 
 enum { MAX_DEPTH = 200, MAX_NODES = 5000000, MAX_FILE = 64 * 1024 * 1024, CHUNK = 64 * 1024 };
@@ -470,17 +475,32 @@ yoke_status yoke_yaml_read_text(yoke_context *ctx, yoke_yaml *yaml, const char *
   return status;
 }
 
+/* Some bytes of a file; *n = 0: its end. A FIFO may wait for its writer without end: poll, unlike read, ends with every signal. */
+static yoke_status read_some(yoke_context *ctx, const char *path, int fd, char *to, size_t room, size_t *n) {
+  struct pollfd file = {.fd = fd, .events = POLLIN};
+  ssize_t       got;
+  do {
+    got = poll(&file, 1, -1);
+    if (got >= 0) got = read(fd, to, room);
+  } while (got < 0 && errno == EAGAIN);
+  *n = got > 0 ? (size_t)got : 0;
+  if (got >= 0) return YOKE_OK;
+  if (errno == EINTR) return yoke_fail(ctx, YOKE_E_INTERRUPTED, "%s: interrupted while reading", path);
+  return yoke_fail(ctx, YOKE_E_IO, "%s: cannot be read (is it a directory?)", path);
+}
+
 /* Whole file, at most MAX_FILE bytes. */
 static yoke_status read_bytes(yoke_context *ctx, const char *path, char **out, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return yoke_fail(ctx, YOKE_E_IO, "%s: cannot be opened for reading", path);
-  size_t      capacity = CHUNK, n = 0;
+  const int fd = yoke_file_open(path, O_RDONLY | O_NONBLOCK, 0); /* a FIFO without a writer is opened at once */
+  if (fd < 0) return yoke_fail(ctx, YOKE_E_IO, "%s: cannot be opened for reading", path);
+  size_t      capacity = CHUNK, n = 0, got = 0;
   char       *bytes  = malloc(capacity);
   yoke_status status = bytes == NULL ? yoke_out_of_memory(ctx, "reading '%s'", path) : YOKE_OK;
   while (status == YOKE_OK) {
-    n += fread(bytes + n, 1, capacity - n, file);
-    if (ferror(file)) status = yoke_fail(ctx, YOKE_E_IO, "%s: cannot be read (is it a directory?)", path);
-    if (status != YOKE_OK || n < capacity) break;
+    status = read_some(ctx, path, fd, bytes + n, capacity - n, &got);
+    n += got;
+    if (status != YOKE_OK || got == 0) break;
+    if (n < capacity) continue;
     if (n > MAX_FILE) {
       status = yoke_fail(ctx, YOKE_E_MODEL, "%s: found more than 64 MB, expected a model file", path);
       break;
@@ -493,7 +513,7 @@ static yoke_status read_bytes(yoke_context *ctx, const char *path, char **out, s
     bytes = more;
     capacity *= 2;
   }
-  fclose(file);
+  close(fd);
   if (status != YOKE_OK) {
     free(bytes);
     bytes = NULL;

@@ -12,7 +12,7 @@
 typedef struct yoke_cosimulation yoke_cosimulation;
 
 typedef struct yoke_cosimulation_options {
-  const char *exec;    /* "openmp", "serial", "shuffled"; NULL: openmp where built, else serial */
+  const char *exec;    /* "threads", "serial", "shuffled", "eager"; NULL: threads */
   int         threads; /* 0: all cores */
   bool        check;   /* wrap subsystems so that they watch their contract */
   const char *forward; /* this subsystem gets no way back, as a foreign one may have none; NULL: none */

@@ -15,6 +15,7 @@
 #define YOKE_MASTER_OUTPUTS_H
 
 #include "model/multibody.h"
+#include "base/memory.h"
 
 typedef enum yoke_output_kind {
   YOKE_OUTPUT_Q, /* index into q */

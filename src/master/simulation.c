@@ -9,7 +9,10 @@
  *      leaves the rounding errors around 0 (event_dead), so that a bounce is neither an event on its way up nor lost
  *      on its way down. */
 #include "master/simulation.h"
+#include "base/cancel.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "model/model_times.h"
 #include "integrate/event_search.h"
 #include "integrate/solver_options.h"
 #include "master/cosimulation.h"
@@ -162,7 +165,8 @@ static yoke_status set_point(yoke_simulation *s, bool with_rates, macro_point *p
 
 static yoke_status create(yoke_context *ctx, const yoke_model *model, const yoke_cosimulation_options *split,
                           yoke_simulation **out) {
-  *out               = NULL;
+  *out = NULL;
+  YOKE_TRY(yoke_model_check_times(ctx, model));
   yoke_simulation *s = calloc(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "the simulation");
   s->model           = model;
@@ -300,6 +304,7 @@ static yoke_status emit(yoke_simulation *s, double t, const yoke_sink *sink) {
     const double total = yoke_energy_balance(&s->sample.energy);
     if (t == s->model->t_start) s->summary.energy_start = total;
     s->summary.energy_drift = fmax(s->summary.energy_drift, fabs(total - s->summary.energy_start));
+    if (!isfinite(total)) s->summary.has_energy = false; /* its drift is not known; fmax would drop a NaN */
   }
   if (sink == NULL || sink->sample == NULL) return YOKE_OK;
   if (s->cosimulation != NULL) {
@@ -531,15 +536,18 @@ typedef struct run {
   const yoke_sink *sink;
   double           t_end;
   int64_t          n_samples; /* emitted; the next regular one is at t_start + n_samples every */
+  bool             is_behind; /* interrupted before all samples of the last step were emitted */
 } run;
 
 /* Samples due in (t_prev, until]. */
-static yoke_status emit_due(yoke_simulation *s, run *r, double until) {
+static yoke_status emit_due(yoke_simulation *s, run *r, double until, yoke_context *ctx) {
   const double every = s->model->output.every;
   if (every <= 0.0) return emit(s, until, r->sink);
   for (;;) {
     const double t = s->model->t_start + (double)r->n_samples * every;
     if (t > until || t > r->t_end - 1e-9 * every) return YOKE_OK; /* the end has its own sample */
+    r->is_behind = yoke_context_is_cancelled(ctx);
+    if (r->is_behind) return YOKE_E_INTERRUPTED;
     YOKE_TRY(emit(s, t, r->sink));
     ++r->n_samples;
   }
@@ -563,17 +571,17 @@ static yoke_status step_with_events(yoke_simulation *s, run *r, bool *stop, yoke
   const bool events = s->equations.n_events > 0;
   if (events) yoke_integrator_copy(s->integrator, s->backup, s->state);
   YOKE_TRY(yoke_integrator_step(s->integrator, s->scratch, s->state, &yoke_signal_none, r->t_end, ctx));
-  if (!events) return emit_due(s, r, s->state->t);
+  if (!events) return emit_due(s, r, s->state->t, ctx);
   const int k = search_step(s, ctx);
   s->is_fresh = false;
-  if (k < 0) return emit_due(s, r, s->state->t);
+  if (k < 0) return emit_due(s, r, s->state->t, ctx);
   if (s->integrator->ops->no_copy) {
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
                      "event '%s' at t = %.9g s: solver '%s' cannot go back to it, use bdf, radau5 or an explicit one",
                      s->model->events[k].name, s->event_time[k], s->integrator->ops->name);
   }
   YOKE_TRY(advance_to_event(s, k, ctx));
-  YOKE_TRY(emit_due(s, r, s->state->t));
+  YOKE_TRY(emit_due(s, r, s->state->t, ctx));
   return fire(s, k, stop, ctx);
 }
 
@@ -597,15 +605,16 @@ yoke_status yoke_simulation_run(yoke_simulation *s, double t_end, const yoke_sin
       status = step_with_events(s, &r, &stop, ctx);
     } else {
       status = step_split(s, &r, ctx);
-      if (status == YOKE_OK) status = emit_due(s, &r, now(s));
+      if (status == YOKE_OK) status = emit_due(s, &r, now(s), ctx);
       if (status == YOKE_OK && s->model->n_events > 0) status = fire_split(s, &stop, ctx);
     }
-    if (status == YOKE_OK && sink != NULL && sink->progress != NULL && !sink->progress(sink->user, now(s))) {
-      status = yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted at t = %.9g s; everything up to there is kept", now(s));
-    }
+    if (status == YOKE_OK && sink != NULL && sink->progress != NULL && !sink->progress(sink->user, now(s)))
+      status = YOKE_E_INTERRUPTED;
     if (s->model->output.every <= 0.0) t_emitted = now(s);
   }
-  if ((status == YOKE_OK || status == YOKE_E_INTERRUPTED) && t_emitted != now(s)) {
+  if (status == YOKE_E_INTERRUPTED)
+    (void)yoke_fail(ctx, status, "interrupted at t = %.9g s; what was sampled before is kept", now(s));
+  if ((status == YOKE_OK || status == YOKE_E_INTERRUPTED) && t_emitted != now(s) && !r.is_behind) {
     const yoke_status last = emit(s, now(s), sink);
     if (status == YOKE_OK) status = last;
   }

@@ -16,6 +16,7 @@
 #define YOKE_MASTER_SPLIT_H
 
 #include "coupling/graph.h"
+#include "base/memory.h"
 #include "master/submodel.h"
 #include "subsystem/native.h"
 

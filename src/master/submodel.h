@@ -7,6 +7,7 @@
 #define YOKE_MASTER_SUBMODEL_H
 
 #include "model/multibody.h"
+#include "base/memory.h"
 #include "model/port.h"
 
 /* Where a body or a mass of a chain went. */

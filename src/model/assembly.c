@@ -3,6 +3,7 @@
  *   d = W A^T y,  (A W A^T + eps D) y = -r,  D = diag(A W A^T).
  * The regularisation eps makes redundant conditions harmless: consistent ones do not change the solution. */
 #include "model/assembly.h"
+#include "base/memory.h"
 #include "model/redundancy.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #define YOKE_MODEL_CHAIN_PRIVATE_H
 
 #include "model/chain_kernel.h"
+#include "base/memory.h"
 
 enum {
   YOKE_CHAIN_BLOCK  = 512, /* masses per block; part of the numerics: errors are summed per block (stage) */

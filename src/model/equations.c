@@ -1,4 +1,5 @@
 #include "model/equations.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -26,6 +26,7 @@
 #define YOKE_MODEL_EQUATIONS_H
 
 #include "linalg/sparse.h"
+#include "base/memory.h"
 #include "model/switches.h"
 #include <yoke/context.h>
 #include <stdint.h>
@@ -125,6 +126,8 @@ typedef struct yoke_equations_ops {
                         double *B /* [n, nu] */, double *b /* [n] */);
   /* Event functions [n_events] at (t, q, v). */
   void (*events)(const void *self, double t, const double *q, const double *v, double *value);
+  /* Prescribed motions of joint coordinates [n_motions] at t; they are part of g. Optional with n_motions = 0. */
+  void (*motions)(const void *self, double t, double *value);
   /* Time points where the right-hand side is not smooth: the first strictly after t, or +infinity. NULL: none. */
   double (*next_break)(const void *self, double t);
 } yoke_equations_ops;
@@ -134,6 +137,7 @@ struct yoke_equations {
   void                     *self; /* constant */
   int                       nq, nv, ng, n_norms, nu, n_events;
   int                       n_quadratures;   /* the last ones of q */
+  int                       n_motions;       /* joint coordinates that are given functions of t, see ops->motions */
   int                       n_guided;        /* rows met by accelerations alone, see above */
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
   size_t                    work_size;       /* bytes */

@@ -45,6 +45,7 @@ void yoke_model_destroy(yoke_model **model) {
   free(m->cosimulation.own);
   free(m->name);
   free(m->text);
+  release_texts(m->files, m->n_files);
   free(m->output.file);
   free(m->output.csv);
   release_texts(m->output.select, m->output.n_select);

@@ -288,6 +288,8 @@ typedef struct yoke_model {
   yoke_arena            arena;
   char                 *name;
   char                 *text; /* the whole source (all includes, overrides), stored in results */
+  int                   n_files;
+  char                **files; /* [n_files] paths it was read from, the including one first; none: a text */
   double                gravity[3];
   double                t_start, t_end;
   int                   n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;

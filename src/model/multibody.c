@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "linalg/space.h"
+#include "model/model_length.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -504,9 +505,37 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, yoke_a
   return YOKE_OK;
 }
 
+static int root_of(int *parent, int node) {
+  for (; parent[node] != node; node = parent[node]) parent[node] = parent[parent[node]];
+  return node;
+}
+
+/* Joints between bodies of one kind that make a tree: every joint's rows move the body behind it, so none follows from the
+ * rows of others, wherever the bodies are. Kinds with fewer freedoms are tied to the ground beside their joints, so bodies of
+ * different kinds count as a loop. */
+static yoke_status find_loops(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch) {
+  int *parent = yoke_arena_take(scratch, (size_t)mb->n_nodes + 1, sizeof *parent), kind = -1;
+  YOKE_TRY(yoke_arena_check(scratch, ctx, "%d bodies", mb->n_nodes));
+  for (int i = 0; i < mb->n_nodes; ++i) parent[i] = i;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    int root[2];
+    for (int side = 0; side < 2; ++side) {
+      const int node = mb->joints[j].link.node[side], real = node < mb->n_nodes ? node : 0; /* a ghost is the outside */
+      root[side] = root_of(parent, real);
+      if (real == 0) continue;
+      if (kind >= 0 && (int)mb->nodes[real].kind != kind) mb->has_loops = true;
+      kind = (int)mb->nodes[real].kind;
+    }
+    if (root[0] == root[1]) mb->has_loops = true;
+    parent[root[0]] = root[1];
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch) {
   int *start = NULL, *list = NULL;
   YOKE_TRY(build_G(mb, ctx, scratch));
+  YOKE_TRY(find_loops(mb, ctx, scratch));
   YOKE_TRY(joints_by_node(mb, ctx, scratch, &start, &list));
   return build_couplings(mb, ctx, scratch, start, list);
 }
@@ -526,6 +555,7 @@ static const yoke_equations_ops multibody_ops = {
     .dae_jacobian     = mb_dae_jacobian,
     .energy           = mb_energy,
     .linear           = mb_linear,
+    .motions          = mb_motions,
     .events           = mb_events,
 };
 
@@ -550,6 +580,7 @@ static const yoke_equations_ops spatial_ops = {
     .dae_jacobian     = mb_dae_jacobian,
     .energy           = mb_energy,
     .linear           = mb_linear,
+    .motions          = mb_motions,
     .events           = mb_events,
 };
 
@@ -762,6 +793,12 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   return status;
 }
 
+static int count_motions(const yoke_multibody *mb) {
+  int n = 0;
+  for (int j = 0; j < mb->n_joints; ++j) n += mb->joints[j].motion != NULL;
+  return n;
+}
+
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out) {
   static const yoke_multibody_options plain = {0};
@@ -772,6 +809,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
   if (mb == NULL) return yoke_out_of_memory(ctx, "model '%s'", model->name);
   mb->model          = model;
+  mb->length         = yoke_model_length(model);
   mb->alpha          = options->alpha;
   mb->beta           = options->beta;
   yoke_status status = yoke_switches_create(ctx, model, false, &mb->switches);
@@ -800,6 +838,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .nu              = mb->n_inputs,
       .n_events        = model->n_events,
       .n_quadratures   = mb->nq - mb->nq_states,
+      .n_motions       = count_motions(mb),
       .n_guided        = mb->n_rows - mb->ng,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),

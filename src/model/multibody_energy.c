@@ -1,5 +1,6 @@
 /* Energies, powers, quadratures, events, and the matrices of linear models. */
 #include "model/multibody_internal.h"
+#include "base/memory.h"
 
 #include "linalg/space.h"
 #include <math.h>

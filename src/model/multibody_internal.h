@@ -16,6 +16,7 @@
 #define YOKE_MODEL_MULTIBODY_INTERNAL_H
 
 #include "linalg/block_ldl.h"
+#include "base/memory.h"
 #include "model/chain_kernel.h"
 #include "model/force_elements.h"
 #include "model/joint_rows.h"
@@ -118,6 +119,7 @@ struct yoke_multibody {
   yoke_arena        arena;
   const yoke_model *model;
   double            alpha, beta;
+  double            length; /* of the model [m], see model_length.h */
   bool              has_energy;
   int               nq, nv, ng, n_norms;
   int               nq_states; /* without quadratures */
@@ -129,7 +131,8 @@ struct yoke_multibody {
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
-  yoke_switches     switches; /* of loads, motions and laws */
+  bool              has_loops; /* rows may depend on each other */
+  yoke_switches     switches;  /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
   mb_guided        *guided; /* [n_guided] */
@@ -233,6 +236,11 @@ void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool w
 /* Value of row i of a joint: s - offset - motion, angles wrapped to (-pi, pi]. */
 double mb_row_value(const mb_joint *joint, int i, double s, double motion);
 
+/* Largest residual of the rows of the first joints. Lengths are measured by where the two bodies of their joint are, but at
+ * least by the length of the model: a body that turns about its centre at the origin is at 0 with the rounding errors of
+ * its neighbours. Needs poses. */
+double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual);
+
 /* S = G M^-1 G^T factored, then S x = x; minimum-norm when singular. Needs grad, W. */
 yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x);
 
@@ -297,6 +305,7 @@ yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, d
                             const double *u, double *J);
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
+void        mb_motions(const void *self, double t, double *value);
 void        mb_events(const void *self, double t, const double *q, const double *v, double *value);
 
 #endif

@@ -12,8 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double pivot_limit    = 1e-10; /* relative to the original diagonal of S */
-static const double rank_limit     = 1e-11; /* condition of S kept by the minimum-norm solve */
+static const double pivot_limit = 1e-10; /* relative to the original diagonal of S */
+static const double tree_limit  = 1e-14; /* the same without loops: pivots of long chains fall with the length cubed */
+static const double rank_limit  = 1e-11; /* condition of S kept by the minimum-norm solve */
 static const double singular_limit = 1e-4;  /* pivot below which derivative is noisy: eps / 1e-4 and more */
 static const double position_tol   = 1e-13; /* |g| / size after projection */
 static const double position_skip  = 1e-14;
@@ -207,6 +208,14 @@ void mb_motion(const mb_joint *joint, double t, double *value, double *rate, dou
   *second        = (8.0 * (motion_slope(joint, t + h) - motion_slope(joint, t - h)) -
              (motion_slope(joint, t + 2.0 * h) - motion_slope(joint, t - 2.0 * h))) /
             (12.0 * h);
+}
+
+void mb_motions(const void *self, double t, double *value) {
+  const yoke_multibody *mb = self;
+  int                   k  = 0;
+  for (int j = 0; j < mb->n_joints; ++j) {
+    if (mb->joints[j].motion != NULL) value[k++] = yoke_expression_evaluate(mb->joints[j].motion, &t, NULL);
+  }
 }
 
 double mb_row_value(const mb_joint *joint, int i, double s, double motion) {
@@ -416,7 +425,7 @@ static yoke_status solve_regularised(const yoke_multibody *mb, const mb_work *w,
 /* S x = x for the present Y and n right-hand sides x [n, ng]. */
 static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
   assemble_S(mb, w, 0.0);
-  if (yoke_block_ldl_factor(mb->ldl, w->S, pivot_limit) == YOKE_OK) {
+  if (yoke_block_ldl_factor(mb->ldl, w->S, mb->has_loops ? pivot_limit : tree_limit) == YOKE_OK) {
     for (int k = 0; k < n; ++k) yoke_block_ldl_solve(mb->ldl, w->S, x + (ptrdiff_t)k * mb->ng);
     return YOKE_OK;
   }
@@ -604,18 +613,17 @@ void mb_constraint(const void *self, void *work, double t, const double *q, cons
   if (gd != NULL) memcpy(gd, w.rate, (size_t)mb->ng * sizeof *gd);
 }
 
-/* Largest residual, lengths measured by the size of the two bodies of their joint. */
-static double position_residual(const yoke_multibody *mb, const mb_work *w) {
+double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual) {
   double largest = 0.0;
-  for (int j = 0; j < mb->n_joints; ++j) {
+  for (int j = 0; j < n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
-    double          size  = 1e-300;
+    double          size  = mb->length;
     for (int side = 0; side < 2; ++side) {
       size = fmax(size, vec3_norm(w->pose[joint->link.node[side]].r) + vec3_norm(joint->link.origin[side]));
     }
     for (int i = 0; i < joint->n; ++i) {
       const double scale = yoke_row_is_length(&joint->row[i]) ? size : 1.0;
-      const double r     = fabs(w->s[joint->g0 + i]) / scale;
+      const double r     = fabs(residual[joint->g0 + i]) / scale;
       if (!(r <= largest)) largest = r; /* also keeps NaN */
     }
   }
@@ -643,7 +651,7 @@ yoke_status mb_project_position(const void *self, void *work, double t, double *
   for (int iteration = 0; iteration <= POSITION_ITERATIONS; ++iteration) {
     mb_poses(mb, &w, q, NULL, true);
     mb_constraints(mb, &w, t, false);
-    const double residual = position_residual(mb, &w);
+    const double residual = mb_position_residual(mb, &w, mb->n_joints, w.s);
     if (!isfinite(residual)) return YOKE_NON_FINITE;
     if (residual <= limit) return YOKE_OK;
     limit = position_tol;
@@ -672,7 +680,7 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
   return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
-/* Does a pivot of S nearly collapse? */
+/* Does a pivot of S nearly collapse? In a tree that is no sign of a singular position. */
 bool mb_is_singular(const void *self, void *work, double t, const double *q) {
   const yoke_multibody *mb = self;
   mb_work               w;
@@ -682,5 +690,5 @@ bool mb_is_singular(const void *self, void *work, double t, const double *q) {
   mb_constraints(mb, &w, t, false);
   all_inverse_mass(mb, &w);
   assemble_S(mb, &w, 0.0);
-  return yoke_block_ldl_factor(mb->ldl, w.S, singular_limit) != YOKE_OK;
+  return yoke_block_ldl_factor(mb->ldl, w.S, mb->has_loops ? singular_limit : tree_limit) != YOKE_OK;
 }

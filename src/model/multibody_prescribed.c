@@ -28,22 +28,6 @@ static double row_offset(const yoke_multibody *mb, const mb_joint *joint, int i)
   return joint->row[i].kind == YOKE_ROW_DISTANCE ? mb->model->connections[joint->connection].length : 0.0;
 }
 
-/* Largest of the residuals, lengths measured by the size of their joint's bodies. */
-static double size_of_residual(const yoke_multibody *mb, const mb_work *w, const double *residual) {
-  double largest = 0.0;
-  for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    double          size  = 1e-300;
-    for (int side = 0; side < 2; ++side)
-      size = fmax(size, vec3_norm(w->pose[joint->link.node[side]].r) + vec3_norm(joint->link.origin[side]));
-    for (int i = 0; i < joint->n; ++i) {
-      const double r = fabs(residual[joint->g0 + i]) / (yoke_row_is_length(&joint->row[i]) ? size : 1.0);
-      if (!(r <= largest)) largest = r; /* also keeps NaN */
-    }
-  }
-  return largest;
-}
-
 /* Poses, gradients and residuals of all rows, on velocity level or (v NULL) on position level; those of guided rows that
  * are not prescribed are 0. */
 static double *set_rows(const yoke_multibody *mb, const mb_work *w, double t, const double *u, const double *q,
@@ -84,7 +68,7 @@ yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, doubl
   mb_work_carve(mb, work, &w);
   for (int iteration = 0;; ++iteration) {
     const double *residual = set_rows(mb, &w, t, u, q, NULL);
-    const double  size     = size_of_residual(mb, &w, residual);
+    const double  size     = mb_position_residual(mb, &w, mb->n_joints + mb->n_guided, residual);
     if (!isfinite(size)) return YOKE_NON_FINITE;
     if (size <= position_tol) break;
     if (iteration == MOST_ITERATIONS) return YOKE_NOT_CONVERGED;

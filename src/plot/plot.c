@@ -1,9 +1,9 @@
 #include "plot/plot.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "plot/contour.h"
 #include "plot/svg.h"
 #include "plot/ticks.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -461,17 +461,7 @@ char *yoke_plot_text(const yoke_plot_figure *figure) {
 yoke_status yoke_plot_write(yoke_context *ctx, const char *path, const yoke_plot_figure *figure) {
   char *text = yoke_plot_text(figure);
   if (text == NULL) return yoke_out_of_memory(ctx, "the picture '%s'", path);
-  errno              = 0;
-  FILE       *file   = fopen(path, "wb");
-  yoke_status status = YOKE_OK;
-  if (file == NULL) {
-    status = yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno));
-  } else {
-    const bool written = fputs(text, file) >= 0;
-    const bool closed  = fclose(file) == 0;
-    if (!written || !closed)
-      status = yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
-  }
+  const yoke_status status = yoke_output_file_write_text(ctx, path, text);
   free(text);
   return status;
 }

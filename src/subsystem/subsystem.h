@@ -12,6 +12,7 @@
 #define YOKE_SUBSYSTEM_SUBSYSTEM_H
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "integrate/integrator.h"
 #include "model/port.h"
 #include <yoke/signal.h>

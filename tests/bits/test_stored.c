@@ -208,9 +208,7 @@ static void every_scheme_formulation_and_solver_has_a_run(void **state) {
     if (!has_word(&list, yoke_formulation_name(i))) fail_msg("formulation %s has no line", yoke_formulation_name(i));
   }
   for (int i = 0; i < yoke_n_solvers(); ++i) {
-    const char *name = yoke_solver_name(i);
-    if (strcmp(name, "ida") == 0 || strcmp(name, "cvode") == 0) continue; /* not ours */
-    if (!has_word(&list, name)) fail_msg("solver %s has no line", name);
+    if (!has_word(&list, yoke_solver_name(i))) fail_msg("solver %s has no line", yoke_solver_name(i));
   }
   release_list(&list);
 }
@@ -303,6 +301,7 @@ static int usage(void) {
 int main(int n_arguments, char **arguments) {
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   setenv("OPENBLAS_CORETYPE", "Haswell", 1);
+  setenv("OMP_WAIT_POLICY", "passive", 1); /* two threads on a busy machine */
   if (n_arguments > 1) {
     const bool record  = n_arguments == 2 && strcmp(arguments[1], "--record") == 0;
     const bool declare = n_arguments == 4 && strcmp(arguments[1], "--declare") == 0;

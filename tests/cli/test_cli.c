@@ -153,6 +153,30 @@ static void failed_run_with_json_lists_its_messages(void **state) {
   assert_says(f->out, "bodis");
 }
 
+/* Its kinetic energy is beyond the largest number, position and velocity are not. */
+static void write_fast_mass(const fixture *f) {
+  char path[128];
+  write_text(in_folder(f, "fast.yaml", path),
+             "yoke: 1\nname: fast\nt_end: 1\nbodies:\n  a: {kind: mass1d, mass: 1, v: 1e200}\n");
+}
+
+static void f45_value_that_is_not_finite_at_the_start_exits_with_5(void **state) {
+  fixture *f = *state;
+  write_fast_mass(f);
+  assert_int_equal(yoke(f, "run @/fast.yaml --print total.energy"), 5);
+  assert_says(f->err, "'total.energy' is not finite at t = 0 s");
+  assert_int_equal(yoke(f, "run @/fast.yaml --print total.energy,a.y"), 2);
+}
+
+static void f45_drift_of_an_energy_that_is_not_finite_is_unknown(void **state) {
+  fixture *f = *state;
+  write_fast_mass(f);
+  assert_int_equal(yoke(f, "run @/fast.yaml --set output.select=a.x"), 0);
+  assert_says(f->out, "drift unknown");
+  assert_int_equal(yoke(f, "run @/fast.yaml --set output.select=a.x --json"), 0);
+  assert_says(f->out, "\"energy_drift\": null");
+}
+
 static void options_override_keys_like_set_does(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.1 --solver radau5 --rtol 1e-7 --csv @/a.csv"), 0);
@@ -364,15 +388,20 @@ static void new_model_runs_and_is_not_overwritten(void **state) {
 
 /* ---- interruption ---- */
 
-static void wait_for(const char *path) {
+/* Until a file has some lines: standard streams are written in blocks of 4 KB. */
+static void wait_for_lines(const char *path) {
   const struct timespec pause = {0, 5000000};
-  for (int i = 0; i < 2000 && access(path, R_OK) != 0; ++i) nanosleep(&pause, NULL);
+  struct stat           file  = {0};
+  for (int i = 0; i < 2000 && file.st_size < 4000; ++i) {
+    nanosleep(&pause, NULL);
+    if (stat(path, &file) != 0) file.st_size = 0;
+  }
 }
 
 static void interrupted_run_keeps_its_result_and_exits_with_8(void **state) {
   static const int numbers[] = {SIGINT, SIGTERM};
   fixture         *f         = *state;
-  char             path[128], err[128];
+  char             path[128], part[128], err[128];
   for (size_t i = 0; i < 2; ++i) {
     unlink(in_folder(f, "a.csv", path));
     in_folder(f, "err", err);
@@ -384,7 +413,7 @@ static void interrupted_run_keeps_its_result_and_exits_with_8(void **state) {
             (char *)NULL);
       _exit(127);
     }
-    wait_for(path);
+    wait_for_lines(in_folder(f, "a.part.csv", part));
     assert_int_equal(kill(child, numbers[i]), 0);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -407,6 +436,8 @@ int main(void) {
       TEST(print_writes_name_and_value_with_all_digits_and_nothing_else),
       TEST(json_is_one_object_with_the_summary),
       TEST(failed_run_with_json_lists_its_messages),
+      TEST(f45_value_that_is_not_finite_at_the_start_exits_with_5),
+      TEST(f45_drift_of_an_energy_that_is_not_finite_is_unknown),
       TEST(options_override_keys_like_set_does),
       TEST(same_run_gives_the_same_bits),
       TEST(missing_model_exits_with_7),

@@ -196,10 +196,7 @@ static void same_bits_everywhere(const char *path, const char *sets, int n_steps
     const char *exec;
     int         threads;
   } ways[] = {
-      {"serial", 1}, {"shuffled", 1},
-#ifdef YOKE_WITH_OPENMP
-      {"openmp", 1}, {"openmp", 2},   {"openmp", 3},
-#endif
+      {"serial", 1}, {"shuffled", 1}, {"threads", 2}, {"eager", 1}, {"eager", 2}, {"eager", 3},
   };
   rig first;
   open_rig(&first, path, sets);

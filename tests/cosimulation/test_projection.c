@@ -593,21 +593,19 @@ static void a_rejected_step_leaves_no_trace_of_its_reset(void **state) {
   rig_close(&b);
 }
 
-#ifdef YOKE_WITH_OPENMP
 static void threads_do_not_change_a_bit(void **state) {
   static const char sets[] =
       "cosimulation.couplings.formulation=projection;cosimulation.couplings.decomposition=force/displacement";
   rig a, b;
   (void)state;
   assert_int_equal(rig_open(&a, pendulum_file, sets, "serial", 1, NULL), YOKE_OK);
-  assert_int_equal(rig_open(&b, pendulum_file, sets, "openmp", 3, NULL), YOKE_OK);
+  assert_int_equal(rig_open(&b, pendulum_file, sets, "eager", 3, NULL), YOKE_OK);
   rig_steps(&a, 30);
   rig_steps(&b, 30);
   rig_expect_same(&a, &b);
   rig_close(&a);
   rig_close(&b);
 }
-#endif
 
 static void forget_resets(rig *r) {
   r->ops                = *r->subsystems[0]->ops;
@@ -680,9 +678,7 @@ int main(void) {
       cmocka_unit_test(a_reset_closes_the_joints_at_regular_and_singular_positions),
       cmocka_unit_test(a_reset_keeps_the_centre_of_mass_and_the_momentum),
       cmocka_unit_test(a_rejected_step_leaves_no_trace_of_its_reset),
-#ifdef YOKE_WITH_OPENMP
       cmocka_unit_test(threads_do_not_change_a_bit),
-#endif
       cmocka_unit_test(a_subsystem_that_cannot_be_reset_is_refused),
       cmocka_unit_test(the_analytic_jacobian_and_broyden_serve_displacement_sides),
       cmocka_unit_test(step_control_serves_displacement_sides),

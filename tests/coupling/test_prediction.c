@@ -56,8 +56,26 @@ static double through_newest(int n, int n_known, const double *t, const double *
   return sum;
 }
 
-/* Twelve steps of two rigidly joined masses; the prediction is looked at once the degree is reached. */
-static void check_prediction(const char *formulation, int order, int n_nodes, const double *share, const char *more) {
+/* The straight line with the least squares of its distances to the newest n of the known nodes, at `time`. */
+static double along_newest(int n, int n_known, const double *t, const double *u, double time) {
+  double t_mean = 0.0, u_mean = 0.0, tt = 0.0, tu = 0.0;
+  for (int i = n_known - n; i < n_known; ++i) {
+    t_mean += t[i] / n;
+    u_mean += u[i] / n;
+  }
+  for (int i = n_known - n; i < n_known; ++i) {
+    tt += (t[i] - t_mean) * (t[i] - t_mean);
+    tu += (t[i] - t_mean) * (u[i] - u_mean);
+  }
+  return u_mean + tu / tt * (time - t_mean);
+}
+
+typedef double (*continuation)(int n, int n_known, const double *t, const double *u, double time);
+
+/* Twelve steps of two rigidly joined masses; the prediction is looked at once the degree is reached. It continues the newest n_used
+ * known nodes. */
+static void check_continuation(const char *formulation, int order, int n_nodes, const double *share, const char *more,
+                               continuation expect, int n_used) {
   enum { N_STEPS = 12, N_START = 6 };
   char   sets[COSIM_TEXT];
   double t[MAX_KNOWN], u[MAX_KNOWN], moved = 0.0;
@@ -74,7 +92,7 @@ static void check_prediction(const char *formulation, int order, int n_nodes, co
     rig_steps(&r, 1);
     const double H = yoke_graph_t(r.graph) - start;
     for (int j = 0; n >= N_START && j < n_nodes; ++j) {
-      const double expected = through_newest(order + 1, n_known, t, u, start + share[j] * H);
+      const double expected = expect(n_used, n_known, t, u, start + share[j] * H);
       CHECK_NEAR(watching.predicted[j], expected, 1e-8 * fabs(expected));
       moved = fmax(moved, fabs(watching.kept[j] - expected) / fabs(expected));
     }
@@ -85,6 +103,10 @@ static void check_prediction(const char *formulation, int order, int n_nodes, co
   }
   assert_true(moved > 1e-7); /* the pass behind it was another one */
   rig_close(&r);
+}
+
+static void check_prediction(const char *formulation, int order, int n_nodes, const double *share, const char *more) {
+  check_continuation(formulation, order, n_nodes, share, more, through_newest, order + 1);
 }
 
 static const double half_step[] = {0.5, 1.0}, third_steps[] = {1.0 / 3.0, 2.0 / 3.0, 1.0}, uneven[] = {0.25, 0.6, 1.0},
@@ -108,11 +130,21 @@ static void without_inner_nodes_macro_points_are_continued(void **state) {
   check_prediction("baumgarte", 1, 1, end_only, "");
 }
 
+static void least_squares_take_as_many_macro_points_as_they_are_told(void **state) {
+  (void)state;
+  for (int n = 3; n <= 5; ++n) {
+    char more[80];
+    snprintf(more, sizeof more, ";cosimulation.predictor=least-squares;cosimulation.samples=%d", n);
+    check_continuation("baumgarte", 1, 1, end_only, more, along_newest, n);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_half_step_node_takes_part_in_the_prediction),
       cmocka_unit_test(both_inner_nodes_take_part_in_the_prediction),
       cmocka_unit_test(without_inner_nodes_macro_points_are_continued),
+      cmocka_unit_test(least_squares_take_as_many_macro_points_as_they_are_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,13 +93,13 @@ static void results_have_the_same_bits_for_every_backend(void **state) {
   run("serial", 1, MOST, work, &serial);
   run("shuffled", 1, MOST, work, &other);
   assert_memory_equal(serial.value, other.value, sizeof serial.value);
-#ifdef YOKE_WITH_OPENMP
   for (int threads = 1; threads <= 4; ++threads) {
-    run("openmp", threads, MOST, work, &other);
-    assert_int_equal(other.n_workers, threads);
-    assert_memory_equal(serial.value, other.value, sizeof serial.value);
+    for (int eager = 0; eager < 2; ++eager) {
+      run(eager ? "eager" : "threads", threads, MOST, work, &other);
+      assert_int_equal(other.n_workers, threads);
+      assert_memory_equal(serial.value, other.value, sizeof serial.value);
+    }
   }
-#endif
 }
 
 static void unknown_backend_is_refused_with_the_nearest_name(void **state) {

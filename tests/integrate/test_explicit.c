@@ -236,6 +236,39 @@ static void error_control_reaches_tight_tolerances(void **s) {
   assert_true(controlled_error("dop853", 1e-12) < 1e-9);
 }
 
+/* Bits of h and of the solution at t = 10 with stops every 0.3 s, disturbed there or not. */
+static void run_with_stops(const char *name, bool disturbs, double *end, int64_t *steps) {
+  const yoke_integrator_options o = toy_options(1e-6);
+  toy_run                       run;
+  double                        q[2], v[2];
+  toy_nonlinear_exact(0, q, v);
+  assert_int_equal(toy_run_begin(&run, toy_nonlinear, name, &o, q, v, &yoke_signal_none), YOKE_OK);
+  for (int k = 1; k <= 33; ++k) {
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 0.3 * k), YOKE_OK);
+    if (disturbs)
+      assert_int_equal(yoke_integrator_disturb(run.integrator, run.scratch, run.state, &yoke_signal_none, NULL),
+                       YOKE_OK);
+  }
+  end[0] = run.state->h;
+  end[1] = toy_run_q(&run)[0];
+  *steps = run.state->counters.steps;
+  toy_run_end(&run);
+}
+
+/* Inputs of a subsystem kink at every macro point. A kink of size 0 must not change a step. */
+static void speed_item_3_step_control_remembers_the_last_error_across_macro_points(void **s) {
+  (void)s;
+  const char *const names[] = {"dopri5", "dop853"};
+  for (int i = 0; i < 2; ++i) {
+    double  plain[2], disturbed[2];
+    int64_t steps[2];
+    run_with_stops(names[i], false, plain, &steps[0]);
+    run_with_stops(names[i], true, disturbed, &steps[1]);
+    assert_int_equal(steps[0], steps[1]);
+    assert_memory_equal(plain, disturbed, sizeof plain);
+  }
+}
+
 static void constraints_hold_after_every_explicit_step(void **s) {
   (void)s;
   const char *const names[] = {"dopri5", "dop853", "abm"};
@@ -299,6 +332,7 @@ int main(void) {
       cmocka_unit_test(sweeps_of_dop853_have_the_bits_of_single_stages),
       cmocka_unit_test(error_control_reaches_tight_tolerances),
       cmocka_unit_test(constraints_hold_after_every_explicit_step),
+      cmocka_unit_test(speed_item_3_step_control_remembers_the_last_error_across_macro_points),
       cmocka_unit_test(symplectic_euler_keeps_the_energy_bounded),
       cmocka_unit_test(semi_euler_asks_for_a_step),
   };

@@ -334,18 +334,25 @@ static void hop_is_of_order_5_and_ends_on_the_constraint(void **unused) {
   yoke_equations                e;
   yoke_implicit                *implicit = NULL;
   yoke_integrator_state         state    = {0};
-  double x[4], rates[4], x_new[4], rates_new[4], lambda[1], k[6][4], work[64], u[1], local[2], error = 0, g, gd;
+  double       x[4], rates[4], x_new[4], rates_new[4], lambda[1], k[6][4], work[64], u[1], local[2], error = 0, g, gd;
+  const double scale[4] = {1e6, 1e6, 1e6, 1e6};
   toy_pendulum(&e);
   assert_int_equal(yoke_implicit_create(NULL, &e, &o, &implicit), YOKE_OK);
-  yoke_hop hop = {
-      .x = x, .rates = rates, .x_new = x_new, .rates_new = rates_new, .lambda = lambda, .equations = work, .u = u};
+  yoke_hop hop = {.x         = x,
+                  .rates     = rates,
+                  .x_new     = x_new,
+                  .rates_new = rates_new,
+                  .lambda    = lambda,
+                  .equations = work,
+                  .u         = u,
+                  .scale     = scale};
   for (int i = 0; i < 6; ++i) hop.k[i] = k[i];
   for (int refine = 0; refine < 2; ++refine) {
     const double h = 0.1 / (1 << refine);
     double       q[2], v[2];
     toy_pendulum_state(acos(0.0), 0, x, x + 2);
     assert_int_equal(e.ops->derivative(e.self, work, 0, x, x + 2, u, rates, rates + 2, lambda), YOKE_OK);
-    assert_int_equal(yoke_hop_step(implicit, &hop, &yoke_signal_none, 0, h, h, 1e-6, 1e-6, &state, &error), YOKE_OK);
+    assert_int_equal(yoke_hop_step(implicit, &hop, &yoke_signal_none, 0, h, h, &state, &error), YOKE_OK);
     toy_pendulum_reference(h, q, v);
     local[refine] = largest_difference(2, v, x_new + 2);
     toy_constraint(e.self, NULL, h, x_new, x_new + 2, &g, &gd);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "folder.h"
 
 #include "io/compare.h"
 #include "io/csv.h"
@@ -23,42 +24,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-typedef struct fixture {
-  yoke_context *ctx;
-  char          folder[64];
-} fixture;
-
-static int set_up(void **state) {
-  fixture *f = calloc(1, sizeof *f);
-  strcpy(f->folder, P_tmpdir "/yoke-result-XXXXXX");
-  assert_non_null(mkdtemp(f->folder));
-  assert_int_equal(yoke_context_create(&f->ctx), YOKE_OK);
-  *state = f;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  char     command[100];
-  snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
-  if (system(command) != 0) fputs("cannot remove the test's folder\n", stderr);
-  yoke_context_destroy(&f->ctx);
-  free(f);
-  return 0;
-}
-
-static const char *in_folder(const fixture *f, const char *name, char path[128]) {
-  snprintf(path, 128, "%s/%s", f->folder, name);
-  return path;
-}
-
-static bool has_message(const yoke_context *ctx, const char *part) {
-  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
-    if (strstr(yoke_context_message(ctx, i), part)) return true;
-  }
-  return false;
-}
 
 enum { N = 3 };
 static const char *const names[N] = {"bob.x", "bob.vx", "total.energy"};
@@ -80,13 +45,14 @@ static void put_text(const char *path, const char *text) {
 
 /* Rows of [n_rows, n] values at times k h as CSV. */
 static void write_csv(fixture *f, const char *path, int n_rows, double h, double (*at)(int k, int i)) {
+  bool             is_kept;
   yoke_csv_writer *writer;
   assert_int_equal(yoke_csv_writer_create(f->ctx, path, N, names, &writer), YOKE_OK);
   for (int k = 0; k < n_rows; ++k) {
     const double row[N] = {at(k, 0), at(k, 1), at(k, 2)};
     assert_int_equal(yoke_csv_writer_row(writer, f->ctx, k * h, row), YOKE_OK);
   }
-  assert_int_equal(yoke_csv_writer_close(&writer, f->ctx), YOKE_OK);
+  assert_int_equal(yoke_csv_writer_close(&writer, f->ctx, true, &is_kept), YOKE_OK);
 }
 
 static void assert_holds_test_data(fixture *f, const char *path, int n_rows) {
@@ -132,12 +98,13 @@ static void csv_has_one_header_line_with_time_first(void **state) {
 }
 
 static void csv_on_a_full_disk_is_an_error_that_names_the_file(void **state) {
+  bool             is_kept;
   fixture         *f = *state;
   yoke_csv_writer *writer;
   assert_int_equal(yoke_csv_writer_create(f->ctx, "/dev/full", N, names, &writer), YOKE_OK);
   const double row[N] = {1, 2, 3};
   yoke_csv_writer_row(writer, f->ctx, 0.0, row);
-  assert_int_equal(yoke_csv_writer_close(&writer, f->ctx), YOKE_E_IO);
+  assert_int_equal(yoke_csv_writer_close(&writer, f->ctx, true, &is_kept), YOKE_E_IO);
   assert_true(has_message(f->ctx, "/dev/full"));
 }
 
@@ -229,11 +196,12 @@ static yoke_status write_rows(yoke_result_writer *writer, yoke_context *ctx, int
 }
 
 static void write_hdf5(fixture *f, const char *path, int n_rows) {
+  bool                  is_kept;
   const yoke_result_def def = definition(path);
   yoke_result_writer   *writer;
   assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
   assert_int_equal(write_rows(writer, f->ctx, n_rows), YOKE_OK);
-  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done"), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done", true, &is_kept), YOKE_OK);
 }
 
 static void hdf5_keeps_every_bit(void **state) {
@@ -264,6 +232,7 @@ static void hdf5_tells_about_its_run(void **state) {
 
 /* 3 subsystems, 2 channels, 7 macro steps and 5 output rows. */
 static void write_split(fixture *f, const char *path) {
+  bool                     is_kept;
   static const char *const subsystems[] = {"a", "b", "c[1]"}, *const channels[] = {"knee.force x", "knee.force y"};
   const yoke_result_split split = {.n_subsystems = 3,
                                    .subsystems   = subsystems,
@@ -301,7 +270,7 @@ static void write_split(fixture *f, const char *path) {
       assert_int_equal(yoke_result_writer_row(writer, f->ctx, k * 0.01, row_values, &counters, 1e-3, 5), YOKE_OK);
     }
   }
-  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done"), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done", true, &is_kept), YOKE_OK);
 }
 
 static void hdf5_of_a_split_run_has_the_quantities_of_the_whole_model(void **state) {
@@ -360,6 +329,7 @@ static void hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems(void 
 }
 
 static void hdf5_holds_many_quantities(void **state) {
+  bool is_kept;
   enum { MANY = 20000 };
   fixture     *f = *state;
   char         path[128];
@@ -379,7 +349,7 @@ static void hdf5_holds_many_quantities(void **state) {
   assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
   for (int k = 0; k < 3; ++k)
     assert_int_equal(yoke_result_writer_row(writer, f->ctx, k, row, &counters, 1, 1), YOKE_OK);
-  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done"), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done", true, &is_kept), YOKE_OK);
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
   const int last = yoke_result_find(result, "c.x[20000]");
   double    read[3];
@@ -390,7 +360,7 @@ static void hdf5_holds_many_quantities(void **state) {
   free(row), free(text), free(many);
 }
 
-/* Leaves a file as a run does that is killed after 1500 rows. */
+/* Leaves a file as a run does that is killed after 1500 rows: beside `path`. */
 static void write_and_die(const char *path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -409,7 +379,8 @@ static void killed_run_leaves_a_readable_file(void **state) {
   fixture *f = *state;
   char     path[128];
   write_and_die(in_folder(f, "a.h5", path));
-  assert_holds_test_data(f, path, 1000);
+  assert_int_equal(access(path, F_OK), -1);
+  assert_holds_test_data(f, in_folder(f, "a.part.h5", path), 1000);
 }
 
 static void repair_clears_the_mark_of_a_killed_run(void **state) {
@@ -418,6 +389,7 @@ static void repair_clears_the_mark_of_a_killed_run(void **state) {
   yoke_result      *result;
   yoke_result_facts facts;
   write_and_die(in_folder(f, "a.h5", path));
+  in_folder(f, "a.part.h5", path);
   for (int repaired = 0; repaired < 2; ++repaired) {
     assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
     yoke_result_facts_get(result, &facts);
@@ -430,6 +402,7 @@ static void repair_clears_the_mark_of_a_killed_run(void **state) {
 }
 
 static void file_that_a_run_is_writing_is_not_overwritten(void **state) {
+  bool                  is_kept;
   fixture              *f = *state;
   char                  path[128];
   const yoke_result_def def = definition(in_folder(f, "a.h5", path));
@@ -444,12 +417,13 @@ static void file_that_a_run_is_writing_is_not_overwritten(void **state) {
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   assert_int_equal(write_rows(first, f->ctx, 20), YOKE_OK);
-  assert_int_equal(yoke_result_writer_close(&first, f->ctx, "done"), YOKE_OK);
+  assert_int_equal(yoke_result_writer_close(&first, f->ctx, "done", true, &is_kept), YOKE_OK);
   assert_holds_test_data(f, path, 20);
 }
 
-/* Files may grow to `limit` bytes: the writer must fail with YOKE_E_IO once, and the program end in order. */
+/* Files may grow to `limit` bytes: the writer must fail with YOKE_E_IO once, keep what was flushed, and the program end in order. */
 static void assert_fails_in_order(const char *path, rlim_t limit) {
+  bool        is_kept;
   const pid_t child = fork();
   if (child == 0) {
     const struct rlimit   most = {limit, RLIM_INFINITY};
@@ -459,8 +433,8 @@ static void assert_fails_in_order(const char *path, rlim_t limit) {
     setrlimit(RLIMIT_FSIZE, &most);
     yoke_status status = yoke_result_writer_create(NULL, &def, &writer);
     if (status == YOKE_OK) status = write_rows(writer, NULL, 5000);
-    const yoke_status closed = yoke_result_writer_close(&writer, NULL, "done");
-    exit(status == YOKE_E_IO && closed == YOKE_OK ? 0 : 1);
+    const yoke_status closed = yoke_result_writer_close(&writer, NULL, "done", true, &is_kept);
+    exit(status == YOKE_E_IO && closed == YOKE_OK && is_kept == (access(path, F_OK) == 0) ? 0 : 1);
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -473,6 +447,69 @@ static void full_disk_ends_in_an_error_not_in_a_crash(void **state) {
   char     path[128];
   in_folder(f, "a.h5", path);
   for (rlim_t limit = 0; limit <= 100000; limit += limit < 10000 ? 1500 : 30000) assert_fails_in_order(path, limit);
+}
+
+static void f42_full_disk_keeps_what_was_flushed_and_says_failed(void **state) {
+  fixture          *f = *state;
+  char              path[128];
+  yoke_result      *result;
+  yoke_result_facts facts;
+  assert_fails_in_order(in_folder(f, "a.h5", path), 250000);
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  yoke_result_facts_get(result, &facts);
+  assert_string_equal(facts.status, "failed: File too large");
+  assert_false(facts.is_open_for_writing);
+  size_t        n;
+  const double *t = yoke_result_times(result, 0, &n);
+  assert_true(n >= 1000 && n % 1000 == 0);
+  assert_true(facts.t_reached == t[n - 1]);
+  yoke_result_close(&result);
+  assert_holds_test_data(f, path, (int)n);
+}
+
+static void f24_damaged_hdf5_file_is_an_error_and_does_not_hang(void **state) {
+  static const long at[] = {12, 44}; /* in the head of the file: its marks, its checksum */
+  fixture          *f    = *state;
+  for (size_t i = 0; i < sizeof at / sizeof *at; ++i) {
+    char         path[128];
+    yoke_result *result;
+    write_hdf5(f, in_folder(f, "a.h5", path), 20);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at[i], SEEK_SET), 0);
+    fputc(0x55, file);
+    assert_int_equal(fclose(file), 0);
+    alarm(20); /* ends the program where HDF5 waits for a writer for ever */
+    assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_E_IO);
+    alarm(0);
+  }
+}
+
+/* HDF5 itself follows the sizes of texts for ever, or out of its memory. */
+static void f24_damaged_texts_of_an_hdf5_file_are_told(void **state) {
+  static const unsigned char damage[2][16] = {{0}, {1, 0, 1, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}};
+  fixture                   *f             = *state;
+  for (int i = 0; i < 2; ++i) {
+    char         path[128], *bytes = malloc(1 << 20);
+    yoke_result *result = NULL;
+    write_hdf5(f, in_folder(f, "a.h5", path), 20);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    const size_t n  = fread(bytes, 1, 1 << 20, file);
+    const char  *at = memmem(bytes, n, "GCOL", 4);
+    assert_non_null(at);
+    assert_int_equal(fseek(file, at - bytes + 16, SEEK_SET), 0);
+    assert_int_equal(fwrite(damage[i], 1, 16, file), 16);
+    assert_int_equal(fclose(file), 0);
+    alarm(20);
+    assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+    alarm(0);
+    assert_true(has_message(f->ctx, "is damaged"));
+    yoke_result_close(&result);
+    assert_holds_test_data(f, path, 20);
+    yoke_context_clear(f->ctx);
+    free(bytes);
+  }
 }
 
 static void hdf5_result_needs_an_ordinary_file(void **state) {
@@ -561,6 +598,7 @@ static void nrmse_is_the_error_over_the_deviation_of_the_reference(void **state)
 }
 
 static void noise_of_a_quantity_of_rounding_size_is_seen_against_its_family(void **state) {
+  bool                     is_kept;
   /* bob.x is the only length here, so its own noise is its scale; a second moving length makes it negligible. */
   fixture                 *f       = *state;
   static const char *const both[2] = {"bob.x", "rod.x"};
@@ -575,7 +613,7 @@ static void noise_of_a_quantity_of_rounding_size_is_seen_against_its_family(void
       const double row[2] = {r ? reference(k, 0) : other_noise(k, 0), sin(0.1 * k)};
       assert_int_equal(yoke_csv_writer_row(writer, f->ctx, 0.01 * k, row), YOKE_OK);
     }
-    assert_int_equal(yoke_csv_writer_close(&writer, f->ctx), YOKE_OK);
+    assert_int_equal(yoke_csv_writer_close(&writer, f->ctx, true, &is_kept), YOKE_OK);
     assert_int_equal(yoke_result_open(f->ctx, path[r], &results[r]), YOKE_OK);
   }
   assert_int_equal(yoke_result_compare(f->ctx, results[0], results[1], &c), YOKE_OK);
@@ -663,6 +701,9 @@ int main(void) {
       TEST(repair_clears_the_mark_of_a_killed_run),
       TEST(file_that_a_run_is_writing_is_not_overwritten),
       TEST(full_disk_ends_in_an_error_not_in_a_crash),
+      TEST(f24_damaged_hdf5_file_is_an_error_and_does_not_hang),
+      TEST(f24_damaged_texts_of_an_hdf5_file_are_told),
+      TEST(f42_full_disk_keeps_what_was_flushed_and_says_failed),
       TEST(hdf5_result_needs_an_ordinary_file),
       TEST(hdf5_and_csv_of_one_run_are_equal_in_every_bit),
 #else

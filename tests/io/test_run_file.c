@@ -247,6 +247,13 @@ static void every_column_holds_what_the_run_had(void **state) {
   check_samples(path, w);
   check_parts(path, w, 0, "a");
   check_parts(path, w, 1, "b");
+  char text[64];
+  for (int i = 0; i < w->n_outputs; ++i) {
+    assert_string_equal(read_name(path, "/main/values", "names", i, text),
+                        yoke_simulation_output_name(w->c.simulation, i));
+    assert_string_equal(read_name(path, "/main/values", "units", i, text),
+                        yoke_simulation_output_unit(w->c.simulation, i));
+  }
   unwatch(&w);
   yoke_run_summary_release(&summary);
 }
@@ -351,6 +358,26 @@ static void the_coupling_values_in_the_file_are_the_force_of_the_joint(void **st
   yoke_run_summary_release(&summary);
 }
 
+/* Side 2 follows copies of the ball's motion; which column is which is said by its name. */
+static void the_columns_of_coupling_values_have_the_names_of_what_they_hold(void **state) {
+  static const char *const names[] = {"spring.force x", "spring.copy 1 x", "spring.copy 1 vx", ""};
+  fixture                 *f       = *state;
+  char                     path[128], text[64];
+  double                   ball[2];
+  yoke_run_summary         summary = run_to_file("tests/bits/ball.yaml",
+                                                 "t_end=0.2;cosimulation.couplings.decomposition=force/displacement;"
+                                                         "output={every: 1, select: [ball.x, ball.v]}",
+                                                 in_folder(f, "a.h5", path));
+  for (int i = 0; i < 4; ++i)
+    assert_string_equal(read_name(path, "/cosimulation/couplings/values", "names", i, text), names[i]);
+  const int n_samples = read_dataset(path, "/main/values", MAX_ROWS, numbers);
+  memcpy(ball, numbers + n_samples - 2, sizeof ball);
+  const int n = read_dataset(path, "/cosimulation/couplings/values", MAX_ROWS, numbers);
+  CHECK_NEAR(numbers[n - 2], ball[0], 1e-8);
+  CHECK_NEAR(numbers[n - 1], ball[1], 1e-8);
+  yoke_run_summary_release(&summary);
+}
+
 /* Explicit, degree 0: a step holds the force of the step before, and c = law - force is what the force jumps by. */
 static void the_residual_in_the_file_is_the_jump_of_a_held_force(void **state) {
   enum { N_STEPS = 50 };
@@ -440,7 +467,8 @@ static void every_column_of_the_writer_has_its_own_number(void **state) {
   for (int i = 0; i < 2; ++i) yoke_result_writer_part(writer, i, &part[i]);
   assert_int_equal(yoke_result_writer_row(writer, ctx, 0.125, (const double[2]){17.0, 18.0}, &total, 0.0625, 7),
                    YOKE_OK);
-  assert_int_equal(yoke_result_writer_close(&writer, ctx, "done"), YOKE_OK);
+  bool is_kept;
+  assert_int_equal(yoke_result_writer_close(&writer, ctx, "done", true, &is_kept), YOKE_OK);
   for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
     const int n = read_dataset(path, columns[i].name, 2, values);
     if (values[0] != columns[i].value) fail_msg("%s is %g, not %g", columns[i].name, values[0], columns[i].value);
@@ -460,6 +488,7 @@ int main(void) {
       TEST(the_summary_is_the_sum_of_the_steps),
       TEST(a_step_that_has_not_converged_is_marked_and_counted),
       TEST(the_coupling_values_in_the_file_are_the_force_of_the_joint),
+      TEST(the_columns_of_coupling_values_have_the_names_of_what_they_hold),
       TEST(the_residual_in_the_file_is_the_jump_of_a_held_force),
       TEST(every_column_of_the_writer_has_its_own_number),
   };

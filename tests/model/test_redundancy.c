@@ -126,11 +126,86 @@ static void a_force_that_no_row_carries_is_met_as_well_as_can_be(void **state) {
   rig_close(&r);
 }
 
+/* ---- singular or only badly conditioned? ---- */
+
+/* Is the model singular where it is drawn, and how well do its accelerations meet g'' = 0 (`gap`, of those without joints)? */
+static bool is_singular_as_drawn(const char *text, double *gap) {
+  rig r = {0};
+  assert_int_equal(yoke_context_create(&r.ctx), YOKE_OK);
+  assert_int_equal(yoke_model_load_text(r.ctx, "test.yaml", text, strlen(text), NULL, &r.model), YOKE_OK);
+  assert_int_equal(yoke_multibody_create(r.ctx, r.model, NULL, &r.equations, &r.mb), YOKE_OK);
+  const yoke_equations *e = &r.equations;
+  double               *q = calloc((size_t)(e->nq + 2 * e->nv + 2 * e->ng), sizeof *q), *v = q + e->nq, *a = v + e->nv;
+  double               *gd = a + e->nv;
+  r.work                   = malloc(e->work_size);
+  assert_true(q != NULL && r.work != NULL);
+  yoke_multibody_initial_guess(r.mb, q, v);
+  const bool is_singular = e->ops->is_singular(e->self, r.work, 0.0, q);
+  assert_int_equal(e->ops->derivative(e->self, r.work, 0.0, q, v, NULL, NULL, a, NULL), YOKE_OK);
+  e->ops->constraint(e->self, r.work, 0.0, q, a, NULL, gd); /* at rest g'' = G a */
+  *gap = 0.0;
+  for (int i = 0; i < e->ng; ++i) *gap = fmax(*gap, fabs(gd[i]) / 9.81);
+  free(q);
+  rig_close(&r);
+  return is_singular;
+}
+
+#define RODS(n)                                                                                                        \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 1\n"                                                                                                         \
+  "gravity: [0, -9.81, 0]\n"                                                                                           \
+  "bodies:\n"                                                                                                          \
+  "  rod: {kind: rigid, count: " n ", mass: 1, inertia: [0.001, 0.1, 0.1], position: [i - 0.5, 0, 0],\n"               \
+  "        frames: {left: [-0.5, 0, 0], right: [0.5, 0, 0]}}\n"                                                        \
+  "connections:\n"                                                                                                     \
+  "  support: {kind: revolute, between: [ground, rod[1].left]}\n"                                                      \
+  "  hinge: {kind: revolute, count: " n " - 1, between: [rod[i].right, rod[i + 1].left]}\n"
+
+/* speed.md, ranked item 6: the smallest pivot falls with the length cubed, but no row of a tree follows from others. */
+static void speed_item_6_a_long_chain_is_not_taken_for_singular(void **state) {
+  (void)state;
+  double gap;
+  assert_false(is_singular_as_drawn(RODS("100"), &gap));
+  CHECK_BELOW(gap, 1e-11);
+  assert_false(is_singular_as_drawn(RODS("2000"), &gap));
+  CHECK_BELOW(gap, 1e-8);
+}
+
+static void a_straight_chain_between_two_supports_is_singular(void **state) {
+  (void)state;
+  double gap;
+  assert_true(is_singular_as_drawn(RODS("4") "  end: {kind: revolute, between: [rod[4].right, [4, 0, 0]]}\n", &gap));
+  CHECK_BELOW(gap, 1e-9);
+}
+
+/* A mass on a line is held by the line as by a joint: when crank and rod, equally long, stand upright above each other, the
+ * line follows from the hinges. */
+static void kinds_with_fewer_freedoms_close_loops(void **state) {
+  (void)state;
+  double gap;
+  assert_true(is_singular_as_drawn("yoke: 1\n"
+                                   "t_end: 1\n"
+                                   "bodies:\n"
+                                   "  crank: {kind: planar, mass: 1, inertia: 1/12, position: [0, 0.5], angle: pi/2,\n"
+                                   "          frames: {left: [-0.5, 0], right: [0.5, 0]}}\n"
+                                   "  rod: {kind: planar, mass: 1, inertia: 1/12, position: [0, 0.5], angle: -pi/2,\n"
+                                   "        frames: {left: [-0.5, 0], right: [0.5, 0]}}\n"
+                                   "  slider: {kind: mass1d, mass: 1}\n"
+                                   "connections:\n"
+                                   "  support: {kind: revolute, between: [ground, crank.left]}\n"
+                                   "  pin: {kind: revolute, between: [crank.right, rod.left]}\n"
+                                   "  end: {kind: spherical, between: [rod.right, slider]}\n",
+                                   &gap));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(five_of_ten_rows_of_a_door_are_redundant),
       cmocka_unit_test(rows_later_in_the_order_are_the_redundant_ones),
       cmocka_unit_test(moved_multipliers_give_the_same_forces),
+      cmocka_unit_test(speed_item_6_a_long_chain_is_not_taken_for_singular),
+      cmocka_unit_test(a_straight_chain_between_two_supports_is_singular),
+      cmocka_unit_test(kinds_with_fewer_freedoms_close_loops),
       cmocka_unit_test(a_force_that_no_row_carries_is_met_as_well_as_can_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,7 @@
  * Multipliers and accelerations are kept out of the error test (IDASetId, IDASetSuppressAlg); in the test of the nonlinear
  * iteration they are weighted by h, as index-2 variables. The solver's memory hangs on `foreign` of the state: such a
  * state cannot be copied. */
-#include "integrate/methods.h"
-
-#ifdef YOKE_WITH_SUNDIALS
+#include "oracle/oracle.h"
 
 #include "base/memory.h"
 #include "integrate/implicit.h"
@@ -276,5 +274,3 @@ const yoke_integrator_ops ida_ops = {
     .disturb     = ida_disturb,
     .no_copy     = true,
 };
-
-#endif

@@ -5,9 +5,7 @@
  * Constraints are kept by CVODE's projection after each step. The linear solver is KLU with the analytic Jacobian E^-1 J of
  * the implicit view when there are no constraints and E is diagonal; otherwise dense with difference quotients. The
  * solver's memory hangs on `foreign` of the state: such a state cannot be copied. */
-#include "integrate/methods.h"
-
-#ifdef YOKE_WITH_SUNDIALS
+#include "oracle/oracle.h"
 
 #include "base/memory.h"
 #include "integrate/implicit.h"
@@ -325,5 +323,3 @@ const yoke_integrator_ops cvode_ops = {
     .disturb     = cvode_disturb,
     .no_copy     = true,
 };
-
-#endif

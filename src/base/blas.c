@@ -1,0 +1,33 @@
+#include "base/blas.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ISO C knows no cast from data to functions. */
+static bool find(const char *name, void *function) {
+  void *const symbol = dlsym(RTLD_DEFAULT, name);
+  memcpy(function, &symbol, sizeof symbol);
+  return symbol != NULL;
+}
+
+static void set_one(const char *get_name, const char *set_name) {
+  int (*get)(void);
+  void (*set)(int);
+  if (find(get_name, &get) && find(set_name, &set) && get() != 1) set(1);
+}
+
+/* BLIS counts in 64 bits. */
+static void set_one_of_blis(void) {
+  int64_t (*get)(void);
+  void (*set)(int64_t);
+  if (find("bli_thread_get_num_threads", &get) && find("bli_thread_set_num_threads", &set) && get() != 1) set(1);
+}
+
+void yoke_blas_use_one_thread(void) {
+  set_one("openblas_get_num_threads", "openblas_set_num_threads");
+  set_one("MKL_Get_Max_Threads", "MKL_Set_Num_Threads");
+  set_one_of_blis();
+}

@@ -1,0 +1,27 @@
+/* Cancel: how a long computation learns that it shall end. It hangs on the context, so it reaches every integration that
+ * is given one; integrators look at it before every micro step and then give YOKE_E_INTERRUPTED without a message: who
+ * started the computation says what it means. */
+#ifndef YOKE_BASE_CANCEL_H
+#define YOKE_BASE_CANCEL_H
+
+#include <yoke/context.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+typedef struct yoke_cancel {
+  const volatile sig_atomic_t *flag; /* not 0: end; set by a signal handler. NULL: none */
+  bool (*go_on)(void *user);         /* asked now and then, on the thread of control only; false: end. NULL: none */
+  void       *user;
+  atomic_bool is_stopped; /* go_on said no */
+} yoke_cancel;
+
+/* From now on `ctx` is cancelled when `cancel` (kept) says so. NULL ends it. */
+void yoke_context_watch(yoke_context *ctx, yoke_cancel *cancel);
+
+/* `ctx`, the context of a task, is cancelled together with `of`. `is_control`: the task runs on the thread of control. */
+void yoke_context_watch_with(yoke_context *ctx, const yoke_context *of, bool is_control);
+
+/* ctx may be NULL: never. */
+bool yoke_context_is_cancelled(yoke_context *ctx);
+
+#endif

@@ -1,0 +1,296 @@
+#include "io/recorder.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/output_check.h"
+#include "io/settings_text.h"
+#include "io/step_report.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_csv_name(const char *path) {
+  const size_t length = strlen(path);
+  return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+/* A model may come from anybody: the files it names lie in or below the folder in which the run was started. */
+static yoke_status check_folder(yoke_context *ctx, const char *key, const char *option, const char *name) {
+  char        *path = yoke_file_resolve(name), *folder = realpath(".", NULL);
+  const size_t n = folder ? strlen(folder) : 0;
+  /* What cannot be resolved (a folder that does not exist) cannot be opened either. */
+  const bool   is_inside =
+      !path || (n == 1 && folder[0] == '/') || (n > 1 && strncmp(path, folder, n) == 0 && path[n] == '/');
+  const bool is_plain =
+      name[0] != '/' && strcmp(name, "..") != 0 && strncmp(name, "../", 3) != 0 && !strstr(name, "/../");
+  free(path);
+  free(folder);
+  if (is_inside && is_plain) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "key '%s': found '%s', expected a file in or below the folder in which the run was started (no '..', "
+      "no link that leads out); %s FILE on the command line may name any file",
+      key, name, option);
+}
+
+/* The options, else the model's keys. */
+yoke_status yoke_recorder_choose(yoke_recorder *r) {
+  const char *const given[2] = {r->options->out, r->options->csv};
+  const char *const named[2] = {r->model->output.file, r->model->output.csv};
+  const char      **files    = r->files;
+  for (int i = 0; i < 2; ++i) {
+    files[i] = given[i] ? given[i] : named[i];
+    if (files[i] && !*files[i]) files[i] = NULL;
+    if (!given[i] && files[i])
+      YOKE_TRY(check_folder(r->ctx, i == 0 ? "output.file" : "output.csv", i == 0 ? "-o" : "--csv", files[i]));
+  }
+  const yoke_output_use outputs[3] = {
+      {"the result", files[0]}, {"the CSV file", files[1]}, {"the trace", r->options->trace_file}};
+  return yoke_output_check(r->ctx, r->model, 3, outputs);
+}
+
+static void release_texts(char **texts, int n) {
+  for (int i = 0; texts && i < n; ++i) free(texts[i]);
+  free(texts);
+}
+
+/* "coupling.force x" of every channel, coupling by coupling; NULL when out of memory. */
+static char **channel_names(const yoke_recorder *r) {
+  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
+  const yoke_split *split = yoke_cosimulation_split(r->cosimulation);
+  char            **names = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof *names);
+  int               n     = 0;
+  for (int k = 0; names && k < split->n_couplings; ++k) {
+    for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
+      const char  *channel = yoke_graph_channel_name(graph, k, i);
+      const size_t size    = strlen(split->couplings[k].name) + strlen(channel) + 2;
+      names[n]             = yoke_allocate(size, 1);
+      if (!names[n]) {
+        release_texts(names, n);
+        return NULL;
+      }
+      snprintf(names[n++], size, "%s.%s", split->couplings[k].name, channel);
+    }
+  }
+  return names;
+}
+
+static yoke_status create_hdf5(yoke_recorder *r, const char *settings, const yoke_result_split *split) {
+  const yoke_result_def def = {
+      .path     = r->summary->out,
+      .group    = "main",
+      .version  = YOKE_VERSION,
+      .name     = r->model->name,
+      .model    = r->model->text,
+      .settings = settings,
+      .t_start  = r->model->t_start,
+      .t_end    = r->model->t_end,
+      .n        = r->summary->n_outputs,
+      .names    = r->names,
+      .units    = r->units,
+      .split    = split,
+  };
+  return yoke_result_writer_create(r->ctx, &def, &r->hdf5);
+}
+
+static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
+  const yoke_cosimulation_def *c          = &r->model->cosimulation;
+  const int                    n_parts    = r->model->n_parts;
+  char                       **channels   = channel_names(r);
+  const char                 **subsystems = yoke_allocate((size_t)n_parts, sizeof *subsystems);
+  yoke_status                  status     = YOKE_OK;
+  if (!channels || !subsystems) status = yoke_out_of_memory(r->ctx, "the couplings' names");
+  for (int i = 0; subsystems && i < n_parts; ++i) subsystems[i] = r->model->parts[i].name;
+  if (status == YOKE_OK) {
+    const yoke_result_split split = {
+        .n_subsystems = n_parts,
+        .subsystems   = subsystems,
+        .n_channels   = r->summary->n_channels,
+        .channels     = (const char *const *)channels,
+        .scheme       = r->summary->scheme,
+        .sequence     = c->sequence,
+        .start        = c->start,
+        .predictor    = c->predictor,
+        .jacobian     = c->jacobian,
+        .order        = r->summary->order,
+        .step         = r->summary->macro_step,
+        .control      = r->summary->control,
+    };
+    status = create_hdf5(r, settings, &split);
+  }
+  release_texts(channels, r->summary->n_channels);
+  free(subsystems);
+  return status;
+}
+
+static yoke_status open_hdf5(yoke_recorder *r) {
+  char *settings = yoke_run_settings_text(r->model, r->cosimulation != NULL, r->options->threads);
+  if (!settings) return yoke_out_of_memory(r->ctx, "the settings");
+  const yoke_status status = r->cosimulation ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
+  free(settings);
+  return status;
+}
+
+yoke_status yoke_recorder_open(yoke_recorder *r) {
+  const int n           = yoke_simulation_n_outputs(r->simulation);
+  r->summary->n_outputs = n;
+  if (r->files[0]) r->summary->out = yoke_text_copy(r->files[0]);
+  if (r->files[1]) r->summary->csv = yoke_text_copy(r->files[1]);
+  r->names    = yoke_allocate((size_t)n + 1, sizeof *r->names);
+  r->units    = yoke_allocate((size_t)n + 1, sizeof *r->units);
+  r->channels = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof(double));
+  if (!r->names || !r->units || !r->channels || !r->summary->out != !r->files[0] || !r->summary->csv != !r->files[1])
+    return yoke_out_of_memory(r->ctx, "%d outputs", n);
+  for (int i = 0; i < n; ++i) {
+    r->names[i] = yoke_simulation_output_name(r->simulation, i);
+    r->units[i] = yoke_simulation_output_unit(r->simulation, i);
+  }
+  if (r->summary->out) {
+    YOKE_TRY(is_csv_name(r->summary->out) ? yoke_csv_writer_create(r->ctx, r->summary->out, n, r->names, &r->csv_out)
+                                          : open_hdf5(r));
+  }
+  if (r->summary->csv) YOKE_TRY(yoke_csv_writer_create(r->ctx, r->summary->csv, n, r->names, &r->csv));
+  return YOKE_OK;
+}
+
+/* The summary names files that there are. */
+static void forget_file(char **name, bool is_kept) {
+  if (is_kept) return;
+  free(*name);
+  *name = NULL;
+}
+
+yoke_status yoke_recorder_close(yoke_recorder *r, yoke_status status) {
+  const bool done = status == YOKE_OK;
+  char       word[100];
+  if (done || status == YOKE_E_INTERRUPTED) {
+    snprintf(word, sizeof word, "%s", done ? "done" : "interrupted");
+  } else {
+    snprintf(word, sizeof word, "failed: %s", yoke_status_text(status));
+  }
+  bool              is_kept[3];
+  const yoke_status closed[3] = {yoke_result_writer_close(&r->hdf5, r->ctx, word, done, &is_kept[0]),
+                                 yoke_csv_writer_close(&r->csv_out, r->ctx, done, &is_kept[1]),
+                                 yoke_csv_writer_close(&r->csv, r->ctx, done, &is_kept[2])};
+  for (int i = 0; i < 3; ++i) {
+    if (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && closed[i] != YOKE_OK)) status = closed[i];
+  }
+  forget_file(&r->summary->out, is_kept[0] || is_kept[1]);
+  forget_file(&r->summary->csv, is_kept[2]);
+  return status;
+}
+
+static yoke_status store_row(yoke_recorder *r, double t, const double *outputs) {
+  yoke_row_store *store = &r->store;
+  const size_t    width = (size_t)r->summary->n_outputs + 1;
+  if (store->n == store->capacity) {
+    const size_t capacity = 2 * store->capacity + 256;
+    double      *larger =
+        capacity > SIZE_MAX / sizeof(double) / width ? NULL : realloc(store->rows, capacity * width * sizeof *larger);
+    if (!larger) return yoke_out_of_memory(r->ctx, "%zu output times", capacity);
+    store->rows     = larger;
+    store->capacity = capacity;
+  }
+  double *row = store->rows + store->n++ * width;
+  row[0]      = t;
+  memcpy(row + 1, outputs, (width - 1) * sizeof *row);
+  return YOKE_OK;
+}
+
+yoke_status yoke_recorder_take(yoke_recorder *r, yoke_result **out) {
+  const size_t   n = (size_t)r->summary->n_outputs + 1, n_rows = r->store.n;
+  yoke_csv_table table = {.n_columns = (int)n, .n_rows = n_rows};
+  table.names          = yoke_allocate(n, sizeof *table.names);
+  table.values         = yoke_allocate(n * n_rows + 1, sizeof(double));
+  bool done            = table.names && table.values;
+  for (size_t i = 0; table.names && i < n; ++i) {
+    table.names[i] = yoke_text_copy(i == 0 ? "time" : r->names[i - 1]);
+    done           = done && table.names[i];
+  }
+  for (size_t i = 0; done && i < n; ++i) {
+    for (size_t k = 0; k < n_rows; ++k) table.values[i * n_rows + k] = r->store.rows[k * n + i];
+  }
+  if (done) return yoke_result_from_table(r->ctx, r->options->model, r->units, &table, out);
+  if (!table.names) table.n_columns = 0;
+  yoke_csv_table_release(&table);
+  return yoke_out_of_memory(r->ctx, "%zu output times", n_rows);
+}
+
+static void record_parts(yoke_recorder *r) {
+  for (int i = 0; i < r->summary->n_subsystems; ++i) {
+    yoke_counters counters;
+    yoke_cosimulation_part_counters(r->cosimulation, i, &counters);
+    yoke_result_writer_part(r->hdf5, i, &counters);
+  }
+}
+
+static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
+  yoke_recorder *r     = user;
+  const double   error = r->summary->control[0] ? statistics->error : (double)NAN;
+  int64_t        rejected[YOKE_N_REJECTED];
+  for (int i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = statistics->rejected[i];
+  yoke_step_report_add(&r->summary->report, H, order, error, rejected, (int)statistics->reduced_by,
+                       statistics->is_forced);
+  if (!r->hdf5) return YOKE_OK;
+  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
+  int               n     = 0;
+  for (int k = 0; k < r->summary->n_couplings; ++k) {
+    for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
+  }
+  yoke_macro_row row = {
+      .t            = t,
+      .H            = H,
+      .order        = order,
+      .iterations   = statistics->iterations,
+      .integrations = statistics->integrations,
+      .residual     = statistics->residual,
+      .converged    = statistics->converged,
+      .error        = error,
+      .reduced_by   = (int)statistics->reduced_by,
+      .is_forced    = statistics->is_forced,
+      .channels     = r->channels,
+  };
+  memcpy(row.rejected, statistics->rejected, sizeof row.rejected);
+  return yoke_result_writer_macro(r->hdf5, r->ctx, &row);
+}
+
+static yoke_status record_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
+                                 int order) {
+  yoke_recorder *r = user;
+  for (int i = 0; i < r->summary->n_outputs; ++i) {
+    if (isfinite(outputs[i])) continue;
+    return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->names[i], t);
+  }
+  if (r->hdf5 && r->cosimulation) record_parts(r);
+  if (r->hdf5) YOKE_TRY(yoke_result_writer_row(r->hdf5, r->ctx, t, outputs, counters, h, order));
+  if (r->csv_out) YOKE_TRY(yoke_csv_writer_row(r->csv_out, r->ctx, t, outputs));
+  if (r->csv) YOKE_TRY(yoke_csv_writer_row(r->csv, r->ctx, t, outputs));
+  if (r->store.is_wanted) YOKE_TRY(store_row(r, t, outputs));
+  r->t_kept = t;
+  r->summary->n_rows++;
+  return YOKE_OK;
+}
+
+static bool report_progress(void *user, double t) {
+  yoke_recorder *r = user;
+  r->t_reported    = t;
+  if (r->options->interrupted && *r->options->interrupted) return false;
+  return !r->options->progress || r->options->progress(r->options->user, t, r->model->t_start, r->model->t_end);
+}
+
+bool yoke_recorder_go_on(void *user) {
+  yoke_recorder *r = user;
+  return report_progress(r, r->t_reported);
+}
+
+yoke_sink yoke_recorder_sink(yoke_recorder *recorder) {
+  return (yoke_sink){.user = recorder, .sample = record_sample, .progress = report_progress, .macro = record_macro};
+}
+
+void yoke_recorder_clear(yoke_recorder *r) {
+  free(r->names);
+  free(r->units);
+  free(r->channels);
+  free(r->store.rows);
+}
