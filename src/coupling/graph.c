@@ -747,7 +747,7 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
       worst = &g->channels[c];
   }
   if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
-      status == YOKE_E_INTERRUPTED)
+      status == YOKE_E_INTERRUPTED || status == YOKE_JOINT_OPEN) /* which has a message of its own */
     return status;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "

@@ -500,14 +500,13 @@ static yoke_status try_fixed(yoke_cosimulation *c, double *t_next, yoke_step_sta
   }
 }
 
-/* A joint came open. What helps: passes where there was one only, another scheme, a smaller step. */
+/* A joint came open. More corrections help where they were limited, another start where motions are held over the first step. */
 static yoke_status explain_gap(const yoke_cosimulation *c, double t, double H, yoke_context *ctx) {
   const yoke_scheme_settings *s = yoke_graph_settings(c->graph);
   char                        joint[300];
   const char                 *remedy = "a smaller cosimulation.step";
-  if (strcmp(s->scheme, "semi-implicit") == 0)
-    remedy = s->corrections > 0 ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
-                                : "a smaller cosimulation.step, or scheme implicit";
+  if (strcmp(s->scheme, "semi-implicit") == 0 && s->corrections > 0)
+    remedy = "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step";
   if (strcmp(s->scheme, "explicit") == 0 && t <= c->t_start && s->start != YOKE_START_EXACT)
     remedy =
         "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";
