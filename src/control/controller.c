@@ -294,12 +294,10 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
   if (status == YOKE_JOINT_OPEN) {
     char joint[300];
     yoke_graph_open_joint(c->graph, joint, sizeof joint);
-    return yoke_fail(
-        ctx, YOKE_E_UNSTABLE,
-        "step control: the macro step from t = %.9g s fell below %.3g s, and with %.3g s %s; use %s, another "
-        "formulation, or a larger cosimulation.joint_tolerance if that gap is meant",
-        t, least_step(c), H, joint,
-        strcmp(yoke_graph_settings(c->graph)->scheme, "implicit") == 0 ? "a lower order" : "scheme implicit");
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "step control: the macro step from t = %.9g s fell below %.3g s, and with %.3g s %s; use another "
+                     "formulation, or a larger cosimulation.joint_tolerance if that gap is meant",
+                     t, least_step(c), H, joint);
   }
   if (status != YOKE_OK)
     return yoke_fail(
