@@ -49,7 +49,7 @@ static int check_words(const command_def *command, const model_arguments *a) {
        a->decomposition,
        {"force/force", "force/displacement", "displacement/force", "displacement/displacement"}},
       {"extension", a->extension, {"none", "d", "i"}},
-      {"jacobian", a->jacobian, {"finite-difference", "analytic", "directional", "broyden"}},
+      {"jacobian", a->jacobian, {"finite-difference", "analytic", "broyden"}},
       {"predictor", a->predictor, {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"}},
       {"exec", a->exec, {"threads", "serial", "shuffled", "eager"}},
   };

@@ -22,13 +22,6 @@ struct yoke_controller {
   bool                  has_scales; /* the estimator has seen the start */
 };
 
-yoke_control_settings yoke_control_settings_default(void) {
-  return (yoke_control_settings){.estimator  = YOKE_ESTIMATOR_MD,
-                                 .tolerances = {.rtol = 1e-4},
-                                 .rule       = {.safety = 6.0, .ratio_min = 0.5, .ratio_max = 1.5},
-                                 .order_max  = YOKE_ORDER_MAX};
-}
-
 static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
   if (!(s->tolerances.rtol > 0.0) || !(s->initial > 0.0) || !(s->max > 0.0) || !(s->min >= 0.0 && s->min <= s->max) ||
       !(s->rule.safety > 0.0) || s->order_min < 0 || s->order_max > YOKE_ORDER_MAX || s->order_min > s->order_max)

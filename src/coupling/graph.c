@@ -20,20 +20,6 @@ enum {
 static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
 static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
 
-yoke_scheme_settings yoke_scheme_settings_default(void) {
-  return (yoke_scheme_settings){.scheme              = "semi-implicit",
-                                .order               = 1,
-                                .samples             = 8,
-                                .acceleration_weight = 0.5,
-                                .update              = true,
-                                .final_update        = true,
-                                .relaxation          = 0.7,
-                                .rtol                = 1e-10,
-                                .atol                = 1e-10,
-                                .tau                 = 0.33,
-                                .max_iterations      = 10};
-}
-
 /* ---- creation ---- */
 
 /* Sets of conditions, and what each solve counts in the mean. Couplings without sets follow the first that has the most. */

@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "io/method_choice.h"
 #include "io/output_check.h"
+#include "master/idle_settings.h"
 #include "io/run.h"
 #include "plot/plot.h"
 #include <math.h>
@@ -27,13 +28,49 @@ const char *yoke_error_name(int kind) {
 
 /* ---- runs ---- */
 
+/* A setting that nothing reads in `n` of the runs. */
+typedef struct idle_setting {
+  int  n;
+  char key[256], position[120], reason[400];
+} idle_setting;
+
+enum { MAX_IDLE = 16 };
+
 typedef struct study {
   yoke_context                *ctx;
   const yoke_converge_options *options;
   yoke_convergence            *out;
-  int                          n_done;         /* runs */
+  int                          n_done;  /* runs */
+  int                          n_built; /* whose couplings could be built */
+  int                          n_idle;  /* settings that had no effect in some of them */
+  idle_setting                 idle[MAX_IDLE];
   double                       t_start, t_end; /* of the present one */
 } study;
+
+/* A run has a setting that nothing reads there; another method may. */
+static void count_idle(void *user, const yoke_setting_value *value, const char *key, const char *reason) {
+  study *s = user;
+  int    i = 0;
+  while (i < s->n_idle && strcmp(s->idle[i].key, key) != 0) ++i;
+  if (i == MAX_IDLE) return;
+  if (i == s->n_idle) {
+    idle_setting *idle = &s->idle[s->n_idle++];
+    *idle              = (idle_setting){0};
+    snprintf(idle->key, sizeof idle->key, "%s", key);
+    snprintf(idle->position, sizeof idle->position, "%s", value->position);
+    snprintf(idle->reason, sizeof idle->reason, "%s", reason);
+  }
+  ++s->idle[i].n;
+}
+
+static void warn_idle(const study *s) {
+  for (int i = 0; i < s->n_idle; ++i) {
+    const idle_setting *idle = &s->idle[i];
+    if (idle->n == s->n_built)
+      yoke_warn(s->ctx, "%s: key '%s' has no effect in any of the runs: %s; leave it out, or change the other",
+                idle->position, idle->key, idle->reason);
+  }
+}
 
 static bool report(void *user, double t) {
   const study                 *s = user;
@@ -54,6 +91,10 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
   s->t_end                                = model->t_end;
   row->H                                  = model->cosimulation.step;
   yoke_status status                      = yoke_run_simulation(ctx, run, model, &simulation);
+  if (status == YOKE_OK) {
+    ++s->n_built;
+    yoke_idle_settings(model, yoke_simulation_cosimulation(simulation), count_idle, s);
+  }
   if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
   if (status == YOKE_OK && !o->no_local)
     status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);
@@ -295,6 +336,7 @@ yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *option
   free(sets);
   if (!is_ready) return status;
   find_orders(out);
+  warn_idle(&s);
   if (status == YOKE_OK) status = verdict(&s);
   /* An earlier table is not replaced by one of failures. */
   return status == YOKE_E_MEMORY || !has_good_row(out) ? status : write_files(&s, status);

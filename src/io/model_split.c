@@ -22,7 +22,7 @@ static yoke_split_part *add_part(reader *r, const yoke_yaml_node *at, assignment
   }
   if (!model_grow(r, &m->parts, m->n_parts, &a->capacity_parts, sizeof *m->parts)) return NULL;
   yoke_split_part *part = &m->parts[m->n_parts];
-  *part                 = (yoke_split_part){.name = yoke_text_copy(name), .chain = -1, .substeps = 1};
+  *part                 = (yoke_split_part){.name = yoke_text_copy(name), .chain = -1};
   if (part->name == NULL) {
     model_out_of_memory(r);
     return NULL;

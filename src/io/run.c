@@ -8,6 +8,7 @@
 #include "coupling/scheme.h"
 #include "io/recorder.h"
 #include "io/step_report.h"
+#include "master/idle_settings.h"
 #include "model/model_times.h"
 #include <yoke/yoke.h>
 #include <errno.h>
@@ -143,6 +144,10 @@ static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke
     yoke_warn(ctx, "the model has no split: it runs as a whole, and options of the co-simulation have no effect");
 }
 
+static void warn_idle(void *user, const yoke_setting_value *value, const char *key, const char *reason) {
+  yoke_warn(user, "%s: key '%s' has no effect: %s; leave it out, or change the other", value->position, key, reason);
+}
+
 yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
                                 yoke_simulation **out) {
   if (model->n_parts == 0 || options->monolithic) return yoke_simulation_create(ctx, model, out);
@@ -153,7 +158,9 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
       .trace      = options->trace,
       .trace_user = options->trace_user,
   };
-  return yoke_simulation_create_split(ctx, model, &split, out);
+  YOKE_TRY(yoke_simulation_create_split(ctx, model, &split, out));
+  yoke_idle_settings(model, yoke_simulation_cosimulation(*out), warn_idle, ctx);
+  return YOKE_OK;
 }
 
 /* ---- named values ---- */

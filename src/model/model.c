@@ -57,7 +57,12 @@ static void release_elements(yoke_model *m) {
     free(m->parts[i].name);
     free(m->parts[i].bodies);
   }
-  for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) free(m->cosimulation.own[i].name);
+  for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) {
+    free(m->cosimulation.own[i].name);
+    yoke_settings_clear(&m->cosimulation.own[i].given);
+  }
+  yoke_settings_clear(&m->cosimulation.given);
+  yoke_settings_clear(&m->cosimulation.couplings);
 }
 
 void yoke_model_destroy(yoke_model **model) {

@@ -296,7 +296,9 @@ static void result_holds_the_numbers_of_the_formulation(void **state) {
                            "--set cosimulation.couplings.a=2 --set cosimulation.couplings.index=1"),
                    0);
   assert_int_equal(yoke(f, "info @/a.h5"), 0);
-  assert_says(f->out, "formulation: weighted, index: 1, a: 2, b: 1");
+  assert_says(
+      f->out,
+      "{formulation: weighted, decomposition: force/force, extension: none, feedthrough: false, index: 1, a: 2, b: 1}");
 }
 
 static void result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one(void **state) {
