@@ -118,12 +118,11 @@ static char *reason_of(const yoke_context *ctx, yoke_status status) {
 }
 
 /* One run; its messages stay in the row. YOKE_E_MEMORY, YOKE_E_INTERRUPTED: the study ends. */
-static yoke_status run_one(study *s, const yoke_method_choice *method, const char *step, const char **sets,
+static yoke_status run_one(study *s, const yoke_method_choice *method, const char *step, yoke_choice *choices,
                            yoke_converge_row *row) {
   yoke_context          *ctx   = NULL;
   yoke_model            *model = NULL;
-  char                   text[64];
-  const yoke_run_options run = yoke_method_options(&s->options->run, method, step, sets, text);
+  const yoke_run_options run   = yoke_method_options(&s->options->run, method, step, choices);
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_fail(s->ctx, YOKE_E_MEMORY, "out of memory");
   yoke_cancel cancel = {.flag = run.interrupted};
   yoke_context_watch(ctx, &cancel);
@@ -240,11 +239,12 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
 /* ---- the study ---- */
 
 /* A mistake in the model or in a macro step is no matter of rows. `model`: gives, with the last of the steps. */
-static yoke_status check_steps(study *s, yoke_model **model) {
-  yoke_run_options run = s->options->run;
+static yoke_status check_steps(study *s, yoke_choice *choices, yoke_model **model) {
+  static const yoke_method_choice plain = {0};
   for (int k = 0; k < s->options->n_steps; ++k) {
     yoke_model_destroy(model);
-    run.step = s->options->steps[k];
+    const char            *step = s->options->steps[k];
+    const yoke_run_options run  = yoke_method_options(&s->options->run, &plain, step, choices);
     YOKE_TRY(yoke_run_load(s->ctx, &run, model));
     if ((*model)->n_parts == 0)
       return yoke_fail(s->ctx, YOKE_E_USAGE,
@@ -253,15 +253,15 @@ static yoke_status check_steps(study *s, yoke_model **model) {
                        run.model);
     if (!((*model)->cosimulation.step > 0.0))
       return yoke_fail(s->ctx, YOKE_E_USAGE,
-                       "macro step '%s': a step that is chosen during the run has no order; give a number", run.step);
+                       "macro step '%s': a step that is chosen during the run has no order; give a number", step);
   }
   return YOKE_OK;
 }
 
-static yoke_status prepare(study *s, const yoke_method_choice *methods) {
+static yoke_status prepare(study *s, const yoke_method_choice *methods, yoke_choice *choices) {
   yoke_convergence *c      = s->out;
   yoke_model       *model  = NULL;
-  yoke_status       status = check_steps(s, &model);
+  yoke_status       status = check_steps(s, choices, &model);
   if (status == YOKE_OK) {
     const yoke_output_use outputs[] = {{"the CSV file", s->options->csv}, {"the picture", s->options->svg}};
     status                          = yoke_output_check(s->ctx, model, 2, outputs);
@@ -326,14 +326,14 @@ yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *option
   *out = (yoke_convergence){.n_methods = options->n_methods > 0 ? options->n_methods : 1, .n_steps = options->n_steps};
   study s = {.ctx = ctx, .options = options, .out = out};
   if (options->n_steps < 1) return yoke_fail(ctx, YOKE_E_USAGE, "no macro steps are given");
-  const char **sets     = yoke_allocate((size_t)options->run.n_sets + 1, sizeof *sets);
-  yoke_status  status   = sets != NULL ? prepare(&s, methods) : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
-  const bool   is_ready = status == YOKE_OK;
+  yoke_choice *choices = yoke_allocate((size_t)options->run.n_choices + YOKE_METHOD_CHOICES, sizeof *choices);
+  yoke_status status = choices != NULL ? prepare(&s, methods, choices) : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory");
+  const bool  is_ready = status == YOKE_OK;
   for (int m = 0; m < out->n_methods && status == YOKE_OK; ++m) {
     for (int k = 0; k < out->n_steps && status == YOKE_OK; ++k)
-      status = run_one(&s, &methods[m], options->steps[k], sets, &out->rows[m * out->n_steps + k]);
+      status = run_one(&s, &methods[m], options->steps[k], choices, &out->rows[m * out->n_steps + k]);
   }
-  free(sets);
+  free(choices);
   if (!is_ready) return status;
   find_orders(out);
   warn_idle(&s);

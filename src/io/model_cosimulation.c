@@ -2,8 +2,8 @@
  * them fill in the rest. The run without a split reads `energy` only. */
 #include "io/model_reader.h"
 #include "base/text.h"
-#include "coupling/scheme_settings.h"
 #include "io/setting_tables.h"
+#include "master/macro_settings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,12 +27,6 @@ static bool names_a_coupling(const reader *r, const char *name) {
   char      *end;
   const long j = strtol(cut + 5, &end, 10);
   return strcmp(end, "]") == 0 && j >= 1 && (r->model->n_parts == 0 || j < n_pieces(r->model, body));
-}
-
-/* A setting of the run that may stand below `couplings`; NULL: none. */
-static const yoke_setting *shared_row(const char *key) {
-  const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, key);
-  return row != NULL && row->is_shared ? row : NULL;
 }
 
 static void take(reader *r, const yoke_setting *row, const yoke_yaml_node *map, int k, yoke_settings *out) {
@@ -60,7 +54,7 @@ static void read_own(reader *r, const yoke_yaml_node *key, const yoke_yaml_node 
     const yoke_setting *row  = yoke_setting_below(YOKE_COUPLING_PATH, name);
     if (row != NULL) {
       take(r, row, map, k, &own->given);
-    } else if (shared_row(name) != NULL) {
+    } else if (yoke_shared_setting(name) != NULL) {
       model_mistake(r, map->keys[k], name,
                     "found a setting of the run for one coupling, expected it below 'cosimulation': it is one for all");
     } else {
@@ -79,7 +73,7 @@ static void read_couplings(reader *r, const yoke_yaml_node *node) {
     const char         *key    = map->keys[k]->text;
     const bool          is_map = map->items[k]->kind == YOKE_YAML_MAP;
     const yoke_setting *row    = yoke_setting_below(YOKE_COUPLING_PATH, key);
-    if (row == NULL) row = shared_row(key);
+    if (row == NULL) row = yoke_shared_setting(key);
     if (names_a_coupling(r, key) && (is_map || row == NULL)) {
       const yoke_yaml_node *own;
       model_enter(r, YOKE_COUPLING_PATH, key);

@@ -13,7 +13,7 @@ static const yoke_setting time_rows[] = {
      .unit      = "s",
      .expected  = "a number",
      .otherwise = "0",
-     .help      = "start of the simulated time"},
+     .help      = "start of the simulated time [s]"},
     {.key       = "t_end",
      .type      = YOKE_SETTING_OTHER,
      .unit      = "s",
@@ -21,7 +21,7 @@ static const yoke_setting time_rows[] = {
      .otherwise = "required",
      .option    = "t-end",
      .value     = "T",
-     .help      = "end of the simulated time"},
+     .help      = "end of the simulated time [s]"},
 };
 
 const yoke_setting_table yoke_time_rows = {.path = "", YOKE_SETTING_ROWS(time_rows)};

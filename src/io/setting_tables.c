@@ -19,11 +19,13 @@ yoke_joined_table yoke_setting_tables(int i) {
 
 const yoke_setting *yoke_setting_below(const char *path, const char *key) {
   yoke_joined_table   t;
-  const yoke_setting *row = NULL;
-  for (int i = 0; row == NULL && (t = yoke_setting_tables(i)).path != NULL; ++i) {
-    if (strcmp(t.path, path) == 0) row = yoke_setting_find(t.table, key);
+  const yoke_setting *found = NULL;
+  for (int i = 0; (t = yoke_setting_tables(i)).path != NULL; ++i) {
+    const yoke_setting *row = strcmp(t.path, path) == 0 ? yoke_setting_find(t.table, key) : NULL;
+    if (row != NULL && row->refused == NULL) return row;
+    if (row != NULL && found == NULL) found = row;
   }
-  return row;
+  return found;
 }
 
 const char *yoke_setting_path(const char *path) {
@@ -34,15 +36,19 @@ const char *yoke_setting_path(const char *path) {
   return NULL;
 }
 
-int yoke_setting_formulations(const char *key, char *text, size_t size) {
-  int n   = 0;
-  text[0] = '\0';
-  for (int i = 0; yoke_formulation_at(i) != NULL; ++i) {
-    const yoke_formulation_ops *ops  = yoke_formulation_at(i);
-    const size_t                used = strlen(text);
-    if (yoke_setting_find(&ops->settings, key) == NULL) continue;
-    snprintf(text + used, size - used, "%s%s", n > 0 ? ", " : "", ops->name);
-    ++n;
+void yoke_setting_full_key(const yoke_joined_table *t, const yoke_setting *row, char *text, size_t size) {
+  const char *which = t->table == &yoke_solver_rows ? ".default" : ""; /* of the subsystems without their own */
+  snprintf(text, size, "%s%s%s%s", t->path, which, t->path[0] != '\0' ? "." : "", row->key);
+}
+
+bool yoke_setting_of_option(const char *option, char *text, size_t size) {
+  yoke_joined_table t;
+  for (int i = 0; (t = yoke_setting_tables(i)).path != NULL; ++i) {
+    for (int k = 0; k < t.table->n; ++k) {
+      if (t.table->rows[k].option == NULL || strcmp(t.table->rows[k].option, option) != 0) continue;
+      yoke_setting_full_key(&t, &t.table->rows[k], text, size);
+      return true;
+    }
   }
-  return n;
+  return false;
 }

@@ -13,13 +13,15 @@ typedef struct yoke_joined_table {
 /* Table i; path NULL behind the last. */
 yoke_joined_table yoke_setting_tables(int i);
 
-/* The row of a key below a path; NULL: none. Several formulations may have the same key: the first one's, which the others agree with
- * in how it is written. */
+/* The row of a key below a path; NULL: none. Several formulations may have the same key: the first one's that is not refused, which the
+ * others agree with in how it is written. */
 const yoke_setting *yoke_setting_below(const char *path, const char *key);
 /* The path of a table that is equal to `path`, which need not live longer than the call; NULL: there is none. */
 const char         *yoke_setting_path(const char *path);
-/* Names of formulations that have a key of their own, as text "a, b"; their number. */
-int                 yoke_setting_formulations(const char *key, char *text, size_t size);
+/* The key with its path: "cosimulation.order", "solvers.default.rtol". */
+void yoke_setting_full_key(const yoke_joined_table *table, const yoke_setting *row, char *text, size_t size);
+/* The same of the setting with this option ("order"); false: there is none. */
+bool yoke_setting_of_option(const char *option, char *text, size_t size);
 
 /* Rows that this module reads itself. */
 extern const yoke_setting_table yoke_time_rows, yoke_output_rows;

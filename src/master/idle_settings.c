@@ -63,12 +63,6 @@ static coupling_use use_of(const yoke_split *split, const char *name, const char
   return use;
 }
 
-/* A setting of the run that may stand below `couplings`; NULL: none. */
-static const yoke_setting *shared_row(const char *key) {
-  const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, key);
-  return row != NULL && row->is_shared ? row : NULL;
-}
-
 /* "only formulation a, b and scheme waveform read it" */
 static void readers_of(const char *key, const yoke_setting *shared, char *text, size_t size) {
   int  n              = 0;
@@ -77,7 +71,8 @@ static void readers_of(const char *key, const yoke_setting *shared, char *text, 
   for (int i = 0; yoke_formulation_at(i) != NULL; ++i) {
     const yoke_formulation_ops *ops = yoke_formulation_at(i);
     const size_t                at  = strlen(text);
-    if (yoke_setting_find(&ops->settings, key) != NULL)
+    const yoke_setting         *row = yoke_setting_find(&ops->settings, key);
+    if (row != NULL && row->refused == NULL)
       snprintf(text + at, size - at, "%s%s", n++ > 0 ? ", " : "formulation ", ops->name);
   }
   if (shared != NULL) yoke_setting_condition_text(shared, condition, sizeof condition);
@@ -102,7 +97,7 @@ static bool run_reads(const yoke_cosimulation *c, const yoke_setting_value *valu
 static bool coupling_reads(const yoke_cosimulation *c, const char *name, const yoke_setting_value *value, char *reason,
                            size_t size) {
   const char         *key    = value->row->key;
-  const yoke_setting *shared = name == NULL ? shared_row(key) : NULL;
+  const yoke_setting *shared = name == NULL ? yoke_shared_setting(key) : NULL;
   const coupling_use  use    = use_of(yoke_cosimulation_split(c), name, key);
   char                condition[200];
   if (!use.is_coupling) {

@@ -23,11 +23,15 @@ static const yoke_setting macro_rows[] = {
 
 const yoke_setting_table yoke_macro_rows = {.path = "cosimulation", YOKE_SETTING_ROWS(macro_rows)};
 
-/* Settings of the run that stand below `couplings`. */
+const yoke_setting *yoke_shared_setting(const char *key) {
+  const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, key);
+  return row != NULL && row->is_shared ? row : NULL;
+}
+
 static void fill_shared(const yoke_settings *couplings, yoke_scheme_settings *scheme) {
   for (int i = 0; i < couplings->n; ++i) {
-    const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, couplings->values[i].row->key);
-    if (row != NULL && row->is_shared) yoke_setting_store(row, &couplings->values[i], scheme);
+    const yoke_setting *row = yoke_shared_setting(couplings->values[i].row->key);
+    if (row != NULL) yoke_setting_store(row, &couplings->values[i], scheme);
   }
 }
 

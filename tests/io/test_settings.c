@@ -282,6 +282,8 @@ static void the_echo_reads_back_as_the_same_run(void **state) {
                                         "cosimulation.relaxation=0.9;cosimulation.order=0"},
       {"examples/double-pendulum.yaml", "t_end=0.02;cosimulation.couplings.formulation=weighted;"
                                         "cosimulation.couplings.a=2;cosimulation.order=0;cosimulation.start=graded"},
+      {"examples/double-pendulum.yaml", "t_end=0.02;solvers={default: {kind: dop853, rtol: 1e-9}, b: {kind: radau5, "
+                                        "rtol: 1e-6}}"},
       {"examples/kinematic-two-mass.yaml", "t_end=0.2"},
       {"examples/kinematic-two-mass.yaml", "t_end=0.2;cosimulation.step=auto;cosimulation.order=auto"},
       {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: 1e-3, scheme: explicit, predictor: "
@@ -338,6 +340,79 @@ static void the_echo_names_what_was_chosen(void **state) {
   cosim_close(&c);
 }
 
+/* ---- pages ---- */
+
+typedef struct page_section {
+  const char *page, *heading, *path; /* a table below this heading has the keys at this path */
+  const char *formulation;           /* its own keys; NULL: all at the path */
+} page_section;
+
+static bool is_told(const page_section *section, const yoke_joined_table *t, const yoke_setting *row) {
+  if (row->refused != NULL || strcmp(t->path, section->path) != 0) return false;
+  return section->formulation == NULL || (t->formulation != NULL && strcmp(t->formulation, section->formulation) == 0);
+}
+
+static bool is_key(const page_section *section, const char *word) {
+  yoke_joined_table t;
+  for (int i = 0; (t = yoke_setting_tables(i)).path != NULL; ++i) {
+    const yoke_setting *row = yoke_setting_find(t.table, word);
+    if (row != NULL && is_told(section, &t, row)) return true;
+  }
+  return false;
+}
+
+/* Every word in backquotes of the first column is a key, and every key is there. */
+static void check_section(const page_section *section) {
+  char *page = read_file(section->page), found[4000] = " ";
+  char *at = strstr(page, section->heading);
+  if (at == NULL) fail_msg("%s has no '%s'", section->page, section->heading);
+  for (char *line = at + strlen(section->heading);
+       line != NULL && strncmp(line, "## ", 3) != 0 && strncmp(line, "### ", 4) != 0;
+       line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL) {
+    const char *end = strncmp(line, "| ", 2) == 0 ? strchr(line + 2, '|') : NULL;
+    for (char *word = line; end != NULL && (word = strchr(word, '`')) != NULL && word < end;) {
+      char         key[64] = "";
+      const size_t n       = strcspn(word + 1, "`");
+      snprintf(key, sizeof key, "%.*s", (int)n, word + 1);
+      if (!is_key(section, key)) fail_msg("%s, %s: '%s' is no key", section->page, section->heading, key);
+      strcat(strcat(found, key), " ");
+      word += n + 2;
+    }
+  }
+  yoke_joined_table t;
+  for (int i = 0; (t = yoke_setting_tables(i)).path != NULL; ++i) {
+    for (int k = 0; k < t.table->n; ++k) {
+      if (is_told(section, &t, &t.table->rows[k]) && !yoke_setting_is_among(t.table->rows[k].key, found + 1))
+        fail_msg("%s, %s: '%s' is missing", section->page, section->heading, t.table->rows[k].key);
+    }
+  }
+  free(page);
+}
+
+static void pages_have_all_keys_and_no_others(void **state) {
+  (void)state;
+  static const char         file[]     = "docs/model-file.md";
+  static const page_section sections[] = {
+      {file, "## Solvers\n", "solvers", NULL},
+      {file, "## Output\n", "output", NULL},
+      {file, "## Cosimulation\n", "cosimulation", NULL},
+      {file, "### step\n", "cosimulation.step", NULL},
+      {file, "### step.atol\n", "cosimulation.step.atol", NULL},
+      {file, "### order\n", "cosimulation.order", NULL},
+      {file, "### corrector\n", "cosimulation.corrector", NULL},
+      {file, "### couplings\n", "cosimulation.couplings", NULL},
+      {"docs/step-control.md", "## Settings\n", "cosimulation.step", NULL},
+  };
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i) check_section(&sections[i]);
+  for (int i = 0; yoke_formulation_at(i) != NULL; ++i) {
+    const yoke_formulation_ops *ops = yoke_formulation_at(i);
+    char                        page[200];
+    snprintf(page, sizeof page, "docs/methods/%s.md", ops->name);
+    const page_section own = {page, "## Settings\n", YOKE_COUPLING_PATH, ops->name};
+    if (ops->settings.n > 0) check_section(&own);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_row_says_what_it_means),
@@ -350,6 +425,7 @@ int main(void) {
       cmocka_unit_test(a_connection_may_have_the_name_of_a_key),
       cmocka_unit_test(the_echo_reads_back_as_the_same_run),
       cmocka_unit_test(the_echo_names_what_was_chosen),
+      cmocka_unit_test(pages_have_all_keys_and_no_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
