@@ -49,11 +49,13 @@ static double end_value(const split_case *one, bool is_reference) {
   const char      *list[BENCH_SETS];
   yoke_run_options options = bench_options(one->model, one->sets, text, list);
   yoke_run_summary summary;
-  yoke_context    *ctx = NULL;
-  options.n_print      = 1;
-  options.print        = &one->output;
-  options.monolithic   = is_reference;
-  if (is_reference) options.solver = "dop853", options.rtol = "1e-12", options.atol = "1e-15";
+  yoke_context    *ctx             = NULL;
+  options.n_print                  = 1;
+  options.print                    = &one->output;
+  options.monolithic               = is_reference;
+  static const yoke_choice exact[] = {{"solver", "dop853"}, {"rtol", "1e-12"}, {"atol", "1e-15"}};
+  options.n_choices                = is_reference ? 3 : 0;
+  options.choices                  = exact;
   bench_need(yoke_context_create(&ctx), ctx, one->name);
   bench_need(yoke_run(ctx, &options, &summary), ctx, one->name);
   const double value = summary.print_values[0];

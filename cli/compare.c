@@ -187,5 +187,6 @@ const command_def compare_command = {
                  "Exits with 1 when the results differ by more than the tolerance or do not cover the same time.",
     .options   = compare_options,
     .n_options = (int)(sizeof compare_options / sizeof *compare_options),
-    .run       = compare_main,
+    MODEL_CHOICES(compare_arguments),
+    .run = compare_main,
 };

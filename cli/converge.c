@@ -127,7 +127,7 @@ static int converge_model(const converge_arguments *a, yoke_converge_options *op
 static int check_values(const command_def *command, const converge_arguments *a, const text_list *operands) {
   if (operands->n != 1) return usage_error(command, "one model file expected, %d given", operands->n);
   if (!a->steps) return usage_error(command, "--steps H1,H2,... is missing: which macro steps?");
-  if (a->model.step) return usage_error(command, "--step has no meaning here; give --steps");
+  if (choice_value(&a->model.choices, "step")) return usage_error(command, "--step has no meaning here; give --steps");
   if (a->model.trace) return usage_error(command, "--trace has no meaning here; use yoke run");
   if (a->csv && !*a->csv) return usage_error(command, "--csv needs a file name");
   if (a->svg && !*a->svg) return usage_error(command, "--svg needs a file name");
@@ -183,5 +183,6 @@ const command_def converge_command = {
                  "is one method. A run that diverges is a line that says so.",
     .options   = converge_options,
     .n_options = (int)(sizeof converge_options / sizeof *converge_options),
-    .run       = converge_main,
+    MODEL_CHOICES(converge_arguments),
+    .run = converge_main,
 };

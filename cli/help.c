@@ -46,6 +46,75 @@ static void help_outputs(void) {
        "as in upper.x, rod[3].vx, knee.force[1], total.energy");
 }
 
+/* ---- settings ---- */
+
+/* Is `name` one of the words of a text that commas and blanks part? */
+static bool names_word(const char *text, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+    const bool begins = at == text || strchr(" ,", at[-1]), ends = at[n] == '\0' || strchr(" ,", at[n]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+/* Asked for by its key, by its path or the beginning of it, by its option, or by who reads it. NULL: all are. */
+static bool is_asked_for(const yoke_setting_facts *s, const char *name) {
+  if (!name) return true;
+  const size_t n = strlen(name);
+  if (strcmp(s->key, name) == 0 || (strncmp(s->path, name, n) == 0 && (s->path[n] == '.' || s->path[n] == '\0')))
+    return true;
+  if (strncmp(name, "--", 2) == 0) return s->option && strcmp(s->option, name + 2) == 0;
+  return names_word(s->readers, name);
+}
+
+static void print_setting(const yoke_setting_facts *s) {
+  if (s->refused) {
+    printf("%s\n    not available: %s\n", s->path, s->refused);
+    return;
+  }
+  printf("%s%s%s%s%s\n    %s\n    %s", s->path, s->option ? "  --" : "", s->option ? s->option : "",
+         s->option ? " " : "", s->option ? s->value : "", s->help, s->values);
+  if (s->standard[0]) printf("; default: %s", s->standard);
+  putchar('\n');
+  if (s->readers[0]) printf("    read by %s\n", s->readers);
+  if (s->condition[0])
+    printf("    has an effect %s%s\n", strncmp(s->condition, "without", 7) == 0 ? "" : "with ", s->condition);
+}
+
+/* The number of settings printed. */
+static int print_settings(const char *name) {
+  int n = 0;
+  for (int i = 0; i < yoke_n_settings(); ++i) {
+    yoke_setting_facts facts;
+    yoke_setting_describe(i, &facts);
+    if (!is_asked_for(&facts, name)) continue;
+    if (n++ == 0 && !name) puts("settings: keys of a model file, for --set and, where one is named, options\n");
+    print_setting(&facts);
+  }
+  return n;
+}
+
+static void help_settings(void) {
+  (void)print_settings(NULL);
+}
+
+/* yoke help settings NAME */
+static int help_setting(const command_def *command, const char *name) {
+  const char *keys[256];
+  int         n = 0;
+  if (print_settings(name) > 0) return EXIT_CODE_DONE;
+  for (int i = 0; i < yoke_n_settings() && n < 256; ++i) {
+    yoke_setting_facts facts;
+    yoke_setting_describe(i, &facts);
+    keys[n++] = facts.key;
+  }
+  const char *nearest = yoke_nearest_name(name, keys, n);
+  if (nearest) return usage_error(command, "no setting is called '%s'; did you mean '%s'?", name, nearest);
+  return usage_error(command, "no setting is called '%s', and no formulation or solver of this name has settings",
+                     name);
+}
+
 static const struct topic {
   const char *name, *summary;
   void (*print)(void);
@@ -53,6 +122,7 @@ static const struct topic {
     {"solvers", "methods of integration", help_solvers},
     {"schemes", "how a macro step is done", help_schemes},
     {"formulations", "how a coupling is cut", help_formulations},
+    {"settings", "keys of a model file that say how it is run", help_settings},
     {"outputs", "names of quantities", help_outputs},
     {"exit-codes", "what the program returns to the shell", help_exit_codes},
 };
@@ -94,6 +164,7 @@ static int help_topic(const command_def *command, const char *name) {
 static int help_main(const command_def *command, int argc, char **argv) {
   if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return help_topic(command, "help");
   if (argc > 1 && argv[1][0] == '-') return usage_error(command, "yoke help has no option '%s'", argv[1]);
+  if (argc == 3 && strcmp(argv[1], "settings") == 0) return help_setting(command, argv[2]);
   if (argc > 2) return usage_error(command, "one command or topic expected, %d given", argc - 1);
   if (argc == 2) return help_topic(command, argv[1]);
   help_overview(stdout);
@@ -102,8 +173,9 @@ static int help_main(const command_def *command, int argc, char **argv) {
 
 const command_def help_command = {
     .name    = "help",
-    .usage   = "[COMMAND|TOPIC]",
+    .usage   = "[COMMAND|TOPIC] [NAME]",
     .summary = "explain a command or a topic",
-    .details = "Topics: solvers, schemes, formulations, outputs, exit-codes.",
+    .details = "Topics: solvers, schemes, formulations, settings, outputs, exit-codes.\n"
+               "yoke help settings NAME: those with this key, option, path, formulation or solver.",
     .run     = help_main,
 };

@@ -59,6 +59,22 @@ static void print_split(const yoke_model_facts *f, bool all) {
   if (f->n_couplings == 0) printf("%-14s none: the subsystems do not touch each other\n", "couplings");
 }
 
+enum { MOST_LINES = 40 };
+
+/* Lines of a text of settings; long ones are cut unless `all`. */
+static void print_settings(const char *settings, bool all) {
+  int n = 0;
+  for (const char *line = settings; *line; ++n) {
+    const size_t length = strcspn(line, "\n");
+    if (n == MOST_LINES && !all) {
+      printf("%-14s ... (--all shows the rest)\n", "");
+      return;
+    }
+    printf("%-14s %.*s\n", n == 0 ? "settings" : "", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
 static void print_model(const char *path, const yoke_model_facts *f, bool all) {
   printf("%-14s %s (%s)\n", "model", f->name, path);
   printf("%-14s %d bodies, %d connections, %d loads, %d events\n", "contents", f->n_bodies, f->n_connections,
@@ -79,6 +95,7 @@ static void print_model(const char *path, const yoke_model_facts *f, bool all) {
   print_items("", f->n_outputs, f->outputs, all);
   if (f->output_file) printf("%-14s %s\n", "result", f->output_file);
   if (f->output_csv) printf("%-14s %s\n", "CSV", f->output_csv);
+  print_settings(f->settings, all);
 }
 
 static void json_items(json *j, const char *key, int n, const yoke_model_item *items, const char *kind) {
@@ -144,6 +161,7 @@ static void json_model(json *j, const yoke_model_facts *f) {
   json_items(j, "connections", f->n_connections, f->connections, "kind");
   json_items(j, "outputs", f->n_outputs, f->outputs, "unit");
   json_split(j, f);
+  json_text(j, "settings", f->settings);
 }
 
 /* ---- modes ---- */
@@ -220,15 +238,6 @@ static yoke_status info_model(yoke_context *ctx, const info_arguments *a, const 
   return status;
 }
 
-static void print_settings(const char *settings) {
-  bool first = true;
-  for (const char *line = settings; *line; first = false) {
-    const size_t length = strcspn(line, "\n");
-    printf("%-14s %.*s\n", first ? "settings" : "", (int)length, line);
-    line += length + (line[length] == '\n');
-  }
-}
-
 static void print_result(const yoke_result *result, bool all) {
   yoke_result_facts f;
   yoke_result_facts_get(result, &f);
@@ -269,7 +278,7 @@ static void print_result(const yoke_result *result, bool all) {
   for (int i = 0; i < shown; ++i)
     printf("%-14s %s  %s\n", "", yoke_result_name(result, i), yoke_result_unit(result, i));
   if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
-  print_settings(f.settings);
+  print_settings(f.settings, all);
 }
 
 static void json_result(json *j, const yoke_result *result) {

@@ -34,20 +34,28 @@ void words_release(word_list *list) {
   *list = (word_list){0};
 }
 
-enum { FORMULATION = 1 }; /* place of this list among the six */
+enum { FORMULATION = 1, INDEX = 4 }; /* places of lists among the six */
+
+static const char *const names[N_METHOD_WORDS] = {"scheme",    "formulation", "decomposition",
+                                                  "extension", "index",       "order"};
 
 /* Each word must be good by itself. */
 static int check_word_of(const command_def *command, int kind, const char *word) {
-  model_arguments    one                = {0};
-  yoke_run_options   options            = yoke_run_options_default();
-  const char **const at[N_METHOD_WORDS] = {&one.scheme, &one.formulation, &one.decomposition, &one.extension,
-                                           NULL,        &one.order};
-  if (!at[kind]) {
-    if (strlen(word) == 1 && word[0] >= '1' && word[0] <= '3') return PARSE_DONE;
-    return usage_error(command, "unknown index '%s'; expected 1, 2, 3", word);
+  const yoke_choice choice = {names[kind], word};
+  if (kind != INDEX) return choice_check(command, &choice);
+  if (strlen(word) == 1 && word[0] >= '1' && word[0] <= '3') return PARSE_DONE;
+  return usage_error(command, "unknown index '%s'; expected 1, 2, 3", word);
+}
+
+/* Takes a choice out of the list; NULL: it is not there. */
+static const char *take_choice(choice_list *choices, const char *name) {
+  const char *value = choice_value(choices, name);
+  int         n     = 0;
+  for (int i = 0; i < choices->n; ++i) {
+    if (strcmp(choices->list[i].name, name) != 0) choices->list[n++] = choices->list[i];
   }
-  *at[kind] = word;
-  return model_options_apply(command, &one, &options);
+  choices->n = n;
+  return value;
 }
 
 static yoke_method_choice combine(const method_list *list, const int *at) {
@@ -63,15 +71,12 @@ static yoke_method_choice combine(const method_list *list, const int *at) {
 
 int methods_expand(const command_def *command, model_arguments *model, const char *index, bool is_test_model,
                    method_list *out) {
-  static const char *const names[N_METHOD_WORDS] = {"scheme",    "formulation", "decomposition",
-                                                    "extension", "index",       "order"};
-  const char *const texts[N_METHOD_WORDS] = {model->scheme, model->formulation, model->decomposition, model->extension,
-                                             index,         model->order};
-  long              n                     = 1;
-  *out                                    = (method_list){0};
+  long n = 1;
+  *out   = (method_list){0};
   for (int k = 0; k < N_METHOD_WORDS; ++k) {
-    int        code    = words_split(command, names[k], texts[k], &out->words[k]);
-    const bool is_free = is_test_model && k == FORMULATION;
+    const char *text    = k == INDEX ? index : take_choice(&model->choices, names[k]);
+    int         code    = words_split(command, names[k], text, &out->words[k]);
+    const bool  is_free = is_test_model && k == FORMULATION;
     for (int i = 0; i < out->words[k].n && code == PARSE_DONE && !is_free; ++i)
       code = check_word_of(command, k, out->words[k].words[i]);
     if (code != PARSE_DONE) return code;
@@ -79,7 +84,6 @@ int methods_expand(const command_def *command, model_arguments *model, const cha
     if (n > MAX_METHODS)
       return usage_error(command, "the lists give more than %d methods; ask for fewer at a time", (int)MAX_METHODS);
   }
-  model->scheme = model->formulation = model->decomposition = model->extension = model->order = NULL;
   for (out->n = 0; out->n < n; ++out->n) { /* the last list (order) runs fastest */
     int at[N_METHOD_WORDS], rest = out->n;
     for (int k = N_METHOD_WORDS - 1; k >= 0; --k) {

@@ -25,7 +25,7 @@ typedef struct method_list {
   word_list          words[N_METHOD_WORDS];
 } method_list;
 
-/* Takes the lists out of `model` (its members become NULL), checks every word; with `is_test_model` all but formulations, of which a
+/* Takes the lists out of `model` (its choices lose them), checks every word; with `is_test_model` all but formulations, of which a
  * test model knows its own. PARSE_DONE or an exit code; release in any case. */
 int  methods_expand(const command_def *command, model_arguments *model, const char *index, bool is_test_model,
                     method_list *out);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 64 };
-
 static bool is_positive_number(const char *text) {
   char        *end;
   const double value = strtod(text, &end);
@@ -28,56 +26,37 @@ static int check_word(const command_def *command, const char *option, const char
                      nearest ? nearest : "", nearest ? "'?" : "", list);
 }
 
-/* The same with the words of one of the program's lists. */
-static int check_listed(const command_def *command, const char *option, const char *text, int n,
-                        const char *(*name)(int i), const char *topic) {
-  const char *words[MAX_WORDS];
-  if (n > MAX_WORDS) n = MAX_WORDS;
-  for (int i = 0; i < n; ++i) words[i] = name(i);
-  return check_word(command, option, text, words, n, topic);
-}
-
-static int check_words(const command_def *command, const model_arguments *a) {
-  const struct {
-    const char *option, *text, *words[7];
-  } fixed[] = {
-      {"sequence", a->sequence, {"jacobi", "gauss-seidel"}},
-      {"order", a->order, {"0", "1", "2", "3", "4", "5", "auto"}},
-      {"estimator", a->estimator, {"md", "cv", "le"}},
-      {"start", a->start, {"ramp", "ramp-low", "graded", "exact"}},
-      {"decomposition",
-       a->decomposition,
-       {"force/force", "force/displacement", "displacement/force", "displacement/displacement"}},
-      {"extension", a->extension, {"none", "d", "i"}},
-      {"jacobian", a->jacobian, {"finite-difference", "analytic", "directional", "broyden"}},
-      {"predictor", a->predictor, {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"}},
-      {"exec", a->exec, {"threads", "serial", "shuffled", "eager"}},
-  };
-  int code = check_listed(command, "solver", a->solver, yoke_n_solvers(), yoke_solver_name, "solvers");
-  if (code == PARSE_DONE)
-    code = check_listed(command, "scheme", a->scheme, yoke_n_schemes(), yoke_scheme_name, "schemes");
-  if (code == PARSE_DONE)
-    code = check_listed(command, "formulation", a->formulation, yoke_n_formulations(), yoke_formulation_name,
-                        "formulations");
-  for (size_t i = 0; i < sizeof fixed / sizeof *fixed && code == PARSE_DONE; ++i) {
-    int n = 0;
-    while (n < 7 && fixed[i].words[n]) n++;
-    code = check_word(command, fixed[i].option, fixed[i].text, fixed[i].words, n, NULL);
+int choice_check(const command_def *command, const yoke_choice *choice) {
+  yoke_setting_facts facts;
+  if (!choice_find(choice->name, strlen(choice->name), &facts) || facts.is_open) return PARSE_DONE;
+  for (int i = 0; i < facts.n_words; ++i) {
+    if (strcmp(facts.words[i], choice->value) == 0) return PARSE_DONE;
   }
-  return code;
+  if (facts.is_positive && !is_positive_number(choice->value))
+    return usage_error(command, "--%s is '%s', expected a number > 0", choice->name, choice->value);
+  if (facts.is_positive) return PARSE_DONE;
+  if (facts.is_whole) {
+    char      *end;
+    const long n = strtol(choice->value, &end, 10);
+    if (end != choice->value && *end == '\0' && n >= facts.min && n <= facts.max) return PARSE_DONE;
+    return usage_error(command, "unknown %s '%s'; expected %s", choice->name, choice->value, facts.values);
+  }
+  const char *topic = strstr(facts.help, "yoke help ");
+  return check_word(command, choice->name, choice->value, facts.words, facts.n_words, topic ? topic + 10 : NULL);
 }
 
 int model_options_apply(const command_def *command, const model_arguments *a, yoke_run_options *options) {
-  if (a->rtol && !is_positive_number(a->rtol))
-    return usage_error(command, "--rtol is '%s', expected a number > 0", a->rtol);
-  if (a->atol && !is_positive_number(a->atol))
-    return usage_error(command, "--atol is '%s', expected a number > 0", a->atol);
-  if (a->macro_rtol && !is_positive_number(a->macro_rtol))
-    return usage_error(command, "--macro-rtol is '%s', expected a number > 0", a->macro_rtol);
-  const bool is_fixed = a->step != NULL && strcmp(a->step, "auto") != 0;
-  if (is_fixed && (a->macro_rtol || a->estimator))
-    return usage_error(command, "--step %s fixes the macro step and leaves nothing to control; give it or %s", a->step,
-                       a->macro_rtol ? "--macro-rtol" : "--estimator");
+  static const char *const execs[]  = {"threads", "serial", "shuffled", "eager"};
+  const char *const        step     = choice_value(&a->choices, "step");
+  const bool               is_fixed = step != NULL && strcmp(step, "auto") != 0;
+  const bool               has_rtol = choice_value(&a->choices, "macro-rtol") != NULL;
+  for (int i = 0; i < a->choices.n; ++i) {
+    const int code = choice_check(command, &a->choices.list[i]);
+    if (code != PARSE_DONE) return code;
+  }
+  if (is_fixed && (has_rtol || choice_value(&a->choices, "estimator")))
+    return usage_error(command, "--step %s fixes the macro step and leaves nothing to control; give it or %s", step,
+                       has_rtol ? "--macro-rtol" : "--estimator");
   if (a->threads) {
     char      *end;
     const long n = strtol(a->threads, &end, 10);
@@ -86,29 +65,13 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
     }
     options->threads = (int)n;
   }
-  const int code = check_words(command, a);
-  if (code != PARSE_DONE) return code;
-  options->n_sets        = a->set.n;
-  options->sets          = a->set.texts;
-  options->t_end         = a->t_end;
-  options->solver        = a->solver;
-  options->rtol          = a->rtol;
-  options->atol          = a->atol;
-  options->scheme        = a->scheme;
-  options->sequence      = a->sequence;
-  options->order         = a->order;
-  options->step          = a->step;
-  options->macro_rtol    = a->macro_rtol;
-  options->estimator     = a->estimator;
-  options->start         = a->start;
-  options->jacobian      = a->jacobian;
-  options->predictor     = a->predictor;
-  options->formulation   = a->formulation;
-  options->decomposition = a->decomposition;
-  options->extension     = a->extension;
-  options->check         = a->check;
-  options->exec          = a->exec;
-  return PARSE_DONE;
+  options->n_sets    = a->set.n;
+  options->sets      = a->set.texts;
+  options->n_choices = a->choices.n;
+  options->choices   = a->choices.list;
+  options->check     = a->check;
+  options->exec      = a->exec;
+  return check_word(command, "exec", a->exec, execs, 4, NULL);
 }
 
 /* One call of stdio per line: lines of two threads do not mix. A run whose lines nobody can read any more (a pipe that was

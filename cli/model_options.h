@@ -8,9 +8,7 @@
 
 typedef struct model_arguments {
   text_list   set;
-  const char *t_end, *solver, *rtol, *atol;
-  const char *scheme, *sequence, *order, *step, *macro_rtol, *estimator, *start, *jacobian, *predictor, *formulation,
-      *decomposition, *extension;
+  choice_list choices;                /* options of settings */
   const char *threads, *exec, *trace; /* trace "": to stderr */
   bool        check;
 } model_arguments;
@@ -20,33 +18,6 @@ typedef struct model_arguments {
   { name, 0, kind, offsetof(type, model.member), value, help }
 #define MODEL_OPTIONS(type)                                                                                            \
   MODEL_OPTION(type, "set", OPTION_LIST, set, "KEY=VALUE", "override a key of the model file; repeatable"),            \
-      MODEL_OPTION(type, "t-end", OPTION_TEXT, t_end, "T", "end time [s] (key t_end)"),                                \
-      MODEL_OPTION(type, "solver", OPTION_TEXT, solver, "NAME",                                                        \
-                   "method (key solvers.default.kind); yoke help solvers"),                                            \
-      MODEL_OPTION(type, "rtol", OPTION_TEXT, rtol, "R", "relative tolerance (key solvers.default.rtol)"),             \
-      MODEL_OPTION(type, "atol", OPTION_TEXT, atol, "A", "absolute tolerance (key solvers.default.atol)"),             \
-      MODEL_OPTION(type, "scheme", OPTION_TEXT, scheme, "NAME", "key cosimulation.scheme; yoke help schemes"),         \
-      MODEL_OPTION(type, "sequence", OPTION_TEXT, sequence, "WORD",                                                    \
-                   "jacobi, gauss-seidel (key cosimulation.sequence)"),                                                \
-      MODEL_OPTION(type, "order", OPTION_TEXT, order, "K",                                                             \
-                   "polynomial degree, 0 to 5, or auto (key cosimulation.order)"),                                     \
-      MODEL_OPTION(type, "step", OPTION_TEXT, step, "H", "macro step [s], or auto (key cosimulation.step)"),           \
-      MODEL_OPTION(type, "macro-rtol", OPTION_TEXT, macro_rtol, "R",                                                   \
-                   "step control: relative error of one macro step (key cosimulation.step.rtol)"),                     \
-      MODEL_OPTION(type, "estimator", OPTION_TEXT, estimator, "WORD",                                                  \
-                   "step control: md, cv, le (key cosimulation.step.estimator)"),                                      \
-      MODEL_OPTION(type, "start", OPTION_TEXT, start, "WORD",                                                          \
-                   "ramp, ramp-low, graded, exact (key cosimulation.start)"),                                          \
-      MODEL_OPTION(type, "formulation", OPTION_TEXT, formulation, "NAME",                                              \
-                   "key cosimulation.couplings.formulation; yoke help formulations"),                                  \
-      MODEL_OPTION(type, "decomposition", OPTION_TEXT, decomposition, "WORD",                                          \
-                   "force/force, ... (key cosimulation.couplings.decomposition)"),                                     \
-      MODEL_OPTION(type, "extension", OPTION_TEXT, extension, "WORD",                                                  \
-                   "none, d, i (key cosimulation.couplings.extension)"),                                               \
-      MODEL_OPTION(type, "jacobian", OPTION_TEXT, jacobian, "WORD",                                                    \
-                   "finite-difference, analytic, broyden (key cosimulation.jacobian)"),                                \
-      MODEL_OPTION(type, "predictor", OPTION_TEXT, predictor, "WORD",                                                  \
-                   "extrapolation, ... (key cosimulation.predictor)"),                                                 \
       MODEL_OPTION(type, "check", OPTION_FLAG, check, NULL, "subsystems watch their contract (slower)"),               \
       MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE",                                                         \
                    "every macro step and call of a subsystem, to stderr or FILE"),                                     \
@@ -54,8 +25,13 @@ typedef struct model_arguments {
                    "threads; default: all cores. The result does not depend on it"),                                   \
       MODEL_OPTION(type, "exec", OPTION_TEXT, exec, "WORD",                                                            \
                    "threads, serial, shuffled, eager: who runs the subsystems. The result does not depend on it")
+/* Members of its command_def. */
+#define MODEL_CHOICES(type) .has_choices = true, .choices = offsetof(type, model.choices)
 
-/* Checks the words and numbers, and fills the options. PARSE_DONE, or an exit code after a message. */
+/* Is the value good by itself? PARSE_DONE, or an exit code after a message. */
+int choice_check(const command_def *command, const yoke_choice *choice);
+
+/* Checks the words and numbers, and fills the options, which borrow from `a`. PARSE_DONE, or an exit code after a message. */
 int model_options_apply(const command_def *command, const model_arguments *a, yoke_run_options *options);
 
 /* What --trace asks for. */

@@ -14,22 +14,56 @@ int usage_error(const command_def *command, const char *format, ...) {
   return EXIT_CODE_USAGE;
 }
 
+static void put_option(FILE *file, char letter, const char *name, const char *value, bool is_maybe, const char *help) {
+  char       left[64];
+  const char short_form[] = {'-', letter, ',', ' ', '\0'};
+  snprintf(left, sizeof left, "%s--%s%s%s%s", letter ? short_form : "    ", name,
+           is_maybe ? "[="
+           : value  ? " "
+                    : "",
+           value ? value : "", is_maybe ? "]" : "");
+  fprintf(file, "  %-26s %s\n", left, help);
+}
+
+/* Words of an option of a setting, or what it means, and its key. */
+static void choices_help(FILE *file) {
+  fputs("\noptions that stand for keys of the model file (yoke help settings)\n", file);
+  for (int i = 0; i < yoke_n_settings(); ++i) {
+    yoke_setting_facts facts;
+    char               help[800];
+    yoke_setting_describe(i, &facts);
+    if (!facts.option) continue;
+    const bool is_listed = strstr(facts.help, "yoke help ") != NULL; /* its words have a topic of their own */
+    snprintf(help, sizeof help, "%s (key %s)", facts.n_words > 0 && !is_listed ? facts.values : facts.help, facts.path);
+    put_option(file, 0, facts.option, facts.value, false, help);
+  }
+}
+
 void options_help(const command_def *command, FILE *file) {
   fprintf(file, "usage: yoke %s %s\n\n%s\n", command->name, command->usage, command->summary);
   if (command->details[0]) fprintf(file, "\n%s\n", command->details);
   if (command->n_options > 0) fputs("\noptions\n", file);
   for (int i = 0; i < command->n_options; ++i) {
     const option_def *option = &command->options[i];
-    char              left[64];
-    const char        letter[] = {'-', option->letter, ',', ' ', '\0'};
-    const bool        is_maybe = option->kind == OPTION_MAYBE;
-    snprintf(left, sizeof left, "%s--%s%s%s%s", option->letter ? letter : "    ", option->name,
-             is_maybe        ? "[="
-             : option->value ? " "
-                             : "",
-             option->value ? option->value : "", is_maybe ? "]" : "");
-    fprintf(file, "  %-26s %s\n", left, option->help);
+    put_option(file, option->letter, option->name, option->value, option->kind == OPTION_MAYBE, option->help);
   }
+  if (command->has_choices) choices_help(file);
+}
+
+bool choice_find(const char *name, size_t length, yoke_setting_facts *out) {
+  for (int i = 0; i < yoke_n_settings(); ++i) {
+    yoke_setting_describe(i, out);
+    if (out->option && strlen(out->option) == length && strncmp(out->option, name, length) == 0) return true;
+  }
+  return false;
+}
+
+const char *choice_value(const choice_list *choices, const char *name) {
+  const char *value = NULL;
+  for (int i = 0; i < choices->n; ++i) {
+    if (strcmp(choices->list[i].name, name) == 0) value = choices->list[i].value;
+  }
+  return value;
 }
 
 /* The option that `text` names (without dashes, up to `length`), or NULL. */
@@ -51,6 +85,11 @@ static int unknown_option(const command_def *command, const char *argument) {
   snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
   name[strcspn(name, "=")] = '\0';
   for (int i = 0; i < command->n_options && n < 64; ++i) names[n++] = command->options[i].name;
+  for (int i = 0; command->has_choices && i < yoke_n_settings() && n < 64; ++i) {
+    yoke_setting_facts facts;
+    yoke_setting_describe(i, &facts);
+    if (facts.option) names[n++] = facts.option;
+  }
   const char *nearest = yoke_nearest_name(name, names, n);
   if (nearest) {
     return usage_error(command, "yoke %s has no option '%s'; did you mean '--%s'?", command->name, argument, nearest);
@@ -72,24 +111,44 @@ static void store(const option_def *option, void *arguments, const char *value) 
   }
 }
 
+/* The value of option argv[*i]: behind its `=`, or the next argument, over which *i moves. NULL: there is none. */
+static const char *own_value(int argc, char **argv, int *i, const char *value) {
+  if (value) return value;
+  return *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+/* An option that stands for a key. */
+static int parse_choice(const command_def *command, int argc, char **argv, int *i, const char *value,
+                        const yoke_setting_facts *facts, void *arguments) {
+  choice_list *choices = (choice_list *)(void *)((char *)arguments + command->choices);
+  value                = own_value(argc, argv, i, value);
+  if (!value) return usage_error(command, "option '--%s' needs a value (%s)", facts->option, facts->value);
+  if (choices->n == MAX_CHOICES) return usage_error(command, "more than %d options of settings", (int)MAX_CHOICES);
+  choices->list[choices->n++] = (yoke_choice){facts->option, value};
+  return PARSE_DONE;
+}
+
 /* One option at argv[*i]; moves *i over a value of its own. */
 static int parse_option(const command_def *command, int argc, char **argv, int *i, void *arguments,
                         const text_list *operands) {
-  const char       *argument = argv[*i];
-  const bool        is_long  = argument[1] == '-';
-  const char       *name     = argument + (is_long ? 2 : 1);
-  const size_t      length   = is_long ? strcspn(name, "=") : 1;
-  const option_def *option   = find_option(command, name, length, !is_long);
-  const char       *value    = is_long ? (name[length] == '=' ? name + length + 1 : NULL) : (name[1] ? name + 1 : NULL);
+  const char        *argument = argv[*i];
+  const bool         is_long  = argument[1] == '-';
+  const char        *name     = argument + (is_long ? 2 : 1);
+  const size_t       length   = is_long ? strcspn(name, "=") : 1;
+  const option_def  *option   = find_option(command, name, length, !is_long);
+  const char        *value = is_long ? (name[length] == '=' ? name + length + 1 : NULL) : (name[1] ? name + 1 : NULL);
+  yoke_setting_facts facts;
+  if (!option && command->has_choices && is_long && choice_find(name, length, &facts))
+    return parse_choice(command, argc, argv, i, value, &facts, arguments);
   if (!option) return unknown_option(command, argument);
   if (option->kind == OPTION_FLAG) {
     if (value) return usage_error(command, "option '--%s' takes no value, '%s' was given", option->name, argument);
   } else if (!value && option->kind == OPTION_MAYBE) {
     const bool has_word = operands->n > 0 && *i + 1 < argc && argv[*i + 1][0] != '-';
     value               = has_word ? argv[++*i] : "";
-  } else if (!value) {
-    if (*i + 1 >= argc) return usage_error(command, "option '--%s' needs a value (%s)", option->name, option->value);
-    value = argv[++*i];
+  } else {
+    value = own_value(argc, argv, i, value);
+    if (!value) return usage_error(command, "option '--%s' needs a value (%s)", option->name, option->value);
   }
   store(option, arguments, value);
   return PARSE_DONE;

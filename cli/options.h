@@ -2,6 +2,7 @@
 #ifndef YOKE_CLI_OPTIONS_H
 #define YOKE_CLI_OPTIONS_H
 
+#include <yoke/yoke.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,6 +20,13 @@ typedef struct text_list {
   const char **texts; /* into argv */
 } text_list;
 
+/* Options that stand for keys of the model file: those that the library's table of settings names (yoke/settings.h). */
+enum { MAX_CHOICES = 64 };
+typedef struct choice_list {
+  int         n;
+  yoke_choice list[MAX_CHOICES]; /* in the order given; names without dashes */
+} choice_list;
+
 typedef struct option_def {
   const char *name;   /* without dashes */
   char        letter; /* 0: none */
@@ -35,6 +43,9 @@ typedef struct command_def {
   const char       *details; /* paragraphs for `yoke help NAME`; may be "" */
   const option_def *options;
   int               n_options;
+  bool
+      has_choices; /* takes the options of settings, too; they go to the choice_list at offset `choices` of its arguments */
+  size_t choices;
   int (*run)(const struct command_def *command, int argc,
              char **argv); /* argv[0] is the command; gives the exit code */
 } command_def;
@@ -58,6 +69,11 @@ void options_release(const command_def *command, void *arguments, text_list *ope
 __attribute__((format(printf, 2, 3)))
 #endif
 int usage_error(const command_def *command, const char *format, ...);
+
+/* The last value of a choice; NULL: not given. */
+const char *choice_value(const choice_list *choices, const char *name);
+/* The setting that has this option (without dashes, up to `length`). false: none. */
+bool        choice_find(const char *name, size_t length, yoke_setting_facts *out);
 
 void options_help(const command_def *command, FILE *file);
 

@@ -308,5 +308,6 @@ const command_def run_command = {
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
     .options   = run_options,
     .n_options = (int)(sizeof run_options / sizeof *run_options),
-    .run       = run_main,
+    MODEL_CHOICES(run_arguments),
+    .run = run_main,
 };

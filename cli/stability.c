@@ -339,5 +339,6 @@ const command_def stability_command = {
         "lists: one map each, side by side.",
     .options   = stability_options,
     .n_options = (int)(sizeof stability_options / sizeof *stability_options),
-    .run       = stability_main,
+    MODEL_CHOICES(stability_arguments),
+    .run = stability_main,
 };

@@ -12,24 +12,22 @@
 extern "C" {
 #endif
 
+/* A setting by the name of its option ("order", yoke/settings.h) or by its key ("output.every"), with its value as in the model file. */
+typedef struct yoke_choice {
+  const char *name, *value;
+} yoke_choice;
+
 /* All texts are borrowed for the call. Start from yoke_run_options_default(). */
 typedef struct yoke_run_options {
   const char        *model;  /* path of the model file */
   int                n_sets; /* overrides "path=value", applied in this order ... */
   const char *const *sets;
-  /* ... followed by these, written as in the model file ("2.5", "350 ms"). NULL: as the model says. */
-  const char        *t_end;  /* key t_end */
-  const char        *solver; /* key solvers.default.kind */
-  const char        *rtol;   /* key solvers.default.rtol */
-  const char        *atol;   /* key solvers.default.atol */
-  const char        *every;  /* key output.every */
-  /* keys below cosimulation; formulation, decomposition and extension: below cosimulation.couplings */
-  const char *scheme, *sequence, *order, *step, *macro_rtol, *estimator, *start, *jacobian, *predictor, *formulation,
-      *decomposition, *extension;
-  bool        monolithic; /* ignore the split of the model */
-  bool        no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
-  bool        check;      /* subsystems watch their contract (slower) */
-  const char *exec;       /* "threads", "serial", "shuffled", "eager"; NULL: threads */
+  int                n_choices; /* ... followed by these */
+  const yoke_choice *choices;
+  bool               monolithic; /* ignore the split of the model */
+  bool               no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
+  bool               check;      /* subsystems watch their contract (slower) */
+  const char        *exec;       /* "threads", "serial", "shuffled", "eager"; NULL: threads */
   /* One line per call of a subsystem, on the thread that makes it, and two around every macro step. NULL: none. */
   void (*trace)(void *user, const char *line);
   void              *trace_user;
@@ -158,6 +156,7 @@ typedef struct yoke_model_facts {
   yoke_model_item    *outputs;                  /* [n_outputs] */
   char               *output_file, *output_csv; /* NULL: none named by the model */
   double              every;                    /* [s]; 0: every step */
+  char               *settings;                 /* all that a run reads, as text of a model file */
   /* with a split; all 0 otherwise */
   int                 n_parts, n_couplings;
   yoke_part_item     *parts;     /* [n_parts] */

@@ -8,6 +8,7 @@
 #include <yoke/model.h>
 #include <yoke/result.h>
 #include <yoke/run.h>
+#include <yoke/settings.h>
 #include <yoke/signal.h>
 #include <yoke/stability.h>
 #include <yoke/status.h>

@@ -22,13 +22,6 @@ struct yoke_controller {
   bool                  has_scales; /* the estimator has seen the start */
 };
 
-yoke_control_settings yoke_control_settings_default(void) {
-  return (yoke_control_settings){.estimator  = YOKE_ESTIMATOR_MD,
-                                 .tolerances = {.rtol = 1e-4},
-                                 .rule       = {.safety = 6.0, .ratio_min = 0.5, .ratio_max = 1.5},
-                                 .order_max  = YOKE_ORDER_MAX};
-}
-
 static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
   if (!(s->tolerances.rtol > 0.0) || !(s->initial > 0.0) || !(s->max > 0.0) || !(s->min >= 0.0 && s->min <= s->max) ||
       !(s->rule.safety > 0.0) || s->order_min < 0 || s->order_max > YOKE_ORDER_MAX || s->order_min > s->order_max)
@@ -294,12 +287,10 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
   if (status == YOKE_JOINT_OPEN) {
     char joint[300];
     yoke_graph_open_joint(c->graph, joint, sizeof joint);
-    return yoke_fail(
-        ctx, YOKE_E_UNSTABLE,
-        "step control: the macro step from t = %.9g s fell below %.3g s, and with %.3g s %s; use %s, another "
-        "formulation, or a larger cosimulation.joint_tolerance if that gap is meant",
-        t, least_step(c), H, joint,
-        strcmp(yoke_graph_settings(c->graph)->scheme, "implicit") == 0 ? "a lower order" : "scheme implicit");
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "step control: the macro step from t = %.9g s fell below %.3g s, and with %.3g s %s; use another "
+                     "formulation, or a larger cosimulation.joint_tolerance if that gap is meant",
+                     t, least_step(c), H, joint);
   }
   if (status != YOKE_OK)
     return yoke_fail(

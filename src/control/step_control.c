@@ -17,7 +17,7 @@ double yoke_step_ratio(const yoke_step_rule *rule, const yoke_error_norms *norms
 double yoke_step_limited(const yoke_step_rule *rule, double ratio, int n_failed, bool is_lost) {
   if (n_failed > 1 || is_lost || !(ratio > 0.0)) return least; /* also a ratio that is not a number */
   if (n_failed == 1) return fmin(shrink, fmax(least, shrink * ratio));
-  if (ratio >= rule->ratio_max) return rule->ratio_max;
-  if (rule->no_dead_zone) return fmax(rule->ratio_min, ratio);
-  return ratio < 1.0 ? fmin(shrink, fmax(rule->ratio_min, ratio)) : 1.0;
+  if (ratio >= rule->ratio[1]) return rule->ratio[1];
+  if (!rule->dead_zone) return fmax(rule->ratio[0], ratio);
+  return ratio < 1.0 ? fmin(shrink, fmax(rule->ratio[0], ratio)) : 1.0;
 }

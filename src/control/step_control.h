@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 typedef struct yoke_step_rule {
-  double safety;               /* Gamma */
-  double ratio_min, ratio_max; /* of accepted steps */
-  bool   no_dead_zone;         /* every r in [r_min, r_max] is used */
+  double safety;    /* Gamma */
+  double ratio[2];  /* least and largest of accepted steps */
+  bool   dead_zone; /* a step that would grow by less than r_max stays; false: every r in [r_min, r_max] is used */
 } yoke_step_rule;
 
 /* Ratio that the norms ask for, without limits. */

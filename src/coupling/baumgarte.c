@@ -9,40 +9,66 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
-
-typedef struct baumgarte {
-  yoke_constraint constraint;
-  int             index;
-  double          beta, gamma, mu; /* beta, gamma 0: from mu and H */
-} baumgarte;
 
 /* Index 1 is zero-stable from this mu on, by degree. For H -> 0 the relative motion is a double integrator driven by the
  * multiplier's polynomial; the numbers are where the spectral radius of that recurrence falls below 1 (degrees 1 and 2:
  * 1/sqrt(12), 1/2; Li 4.4, Lu appendix A). */
 static const double smallest_mu[MAX_DEGREE + 1] = {0.0, 0.288675, 0.5, 0.768, 1.147, 1.717};
 
-static int index_of(const yoke_coupling_settings *settings) {
-  return settings->index == 0 ? 1 : settings->index;
-}
+typedef struct baumgarte_settings {
+  int    index;
+  double beta, gamma; /* 0: from mu and H */
+  double mu;
+} baumgarte_settings;
 
-static double mu_of(const yoke_coupling_settings *settings) {
-  return settings->mu == 0.0 ? 1.0 : settings->mu;
-}
+typedef struct baumgarte {
+  yoke_constraint    constraint;
+  baumgarte_settings own;
+} baumgarte;
+
+static const yoke_setting own_rows[] = {
+    YOKE_CONSTRAINT_INDEX(baumgarte_settings, 1),
+    {.key       = "beta",
+     .type      = YOKE_SETTING_POSITIVE,
+     .unit      = "s",
+     .otherwise = "2 mu H",
+     .with      = "index",
+     .of        = "1 2",
+     .help      = "weight of g' in g + beta g' + gamma g'' = 0",
+     YOKE_SETTING_AT(baumgarte_settings, beta)},
+    {.key       = "gamma",
+     .type      = YOKE_SETTING_POSITIVE,
+     .unit      = "s^2",
+     .otherwise = "(mu H)^2",
+     .with      = "index",
+     .of        = "1",
+     .help      = "weight of g''",
+     YOKE_SETTING_AT(baumgarte_settings, gamma)},
+    {.key      = "mu",
+     .type     = YOKE_SETTING_POSITIVE,
+     .standard = {1.0},
+     .with     = "index",
+     .of       = "1 2",
+     .without  = "beta gamma",
+     .help     = "beta and gamma in macro steps: 2 mu H and (mu H)^2",
+     YOKE_SETTING_AT(baumgarte_settings, mu)},
+};
 
 static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def, int order) {
-  const yoke_coupling_settings *settings = def->settings;
+  YOKE_OWN_SETTINGS(baumgarte_settings, own, def->settings);
   if (order < 0 || order > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
   }
-  if (settings->index < 0 || settings->index > 3) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, settings->index);
+  if (own.index < 1 || own.index > 3) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, own.index);
   }
   const struct {
     const char *key;
     double      value;
-  } given[] = {{"beta", settings->beta}, {"gamma", settings->gamma}, {"mu", settings->mu}};
+  } given[] = {{"beta", own.beta}, {"gamma", own.gamma}, {"mu", own.mu}};
   for (size_t i = 0; i < sizeof given / sizeof given[0]; ++i) {
     if (given[i].value >= 0.0 && isfinite(given[i].value)) continue;
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': %s is %g, expected > 0", def->name, given[i].key,
@@ -52,35 +78,34 @@ static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def,
 }
 
 /* beta and gamma of a step, index 1 and 2; not given: from mu. */
-static double beta_of(const yoke_coupling_settings *settings, double H) {
-  return settings->beta > 0.0 ? settings->beta : 2.0 * mu_of(settings) * H;
+static double beta_of(const baumgarte_settings *own, double H) {
+  return own->beta > 0.0 ? own->beta : 2.0 * own->mu * H;
 }
 
-static double gamma_of(const yoke_coupling_settings *settings, double H) {
-  const double time = mu_of(settings) * H;
-  return settings->gamma > 0.0 ? settings->gamma : time * time;
+static double gamma_of(const baumgarte_settings *own, double H) {
+  const double time = own->mu * H;
+  return own->gamma > 0.0 ? own->gamma : time * time;
 }
 
 /* Growth of errors per step with macro step H; index 1. */
-static double growth(const yoke_coupling_settings *settings, int order, double H) {
-  return yoke_parasitic_factor(order, beta_of(settings, H) / H, gamma_of(settings, H) / (H * H));
+static double growth(const baumgarte_settings *own, int order, double H) {
+  return yoke_parasitic_factor(order, beta_of(own, H) / H, gamma_of(own, H) / (H * H));
 }
 
 /* A step, H halved again and again, at which given beta and gamma are zero-stable; 0: none. */
-static double stable_step(const yoke_coupling_settings *settings, int order, double H) {
+static double stable_step(const baumgarte_settings *own, int order, double H) {
   for (int i = 0; i < 40; ++i) {
     H *= 0.5;
-    if (growth(settings, order, H) <= 1.0) return H;
+    if (growth(own, order, H) <= 1.0) return H;
   }
   return 0.0;
 }
 
 /* beta and gamma are times: the step decides. */
-static void warn_of_times(yoke_context *ctx, const yoke_coupling_def *def, int order) {
-  const yoke_coupling_settings *settings = def->settings;
-  const double                  H        = settings->step;
+static void warn_of_times(yoke_context *ctx, const yoke_coupling_def *def, const baumgarte_settings *own, int order) {
+  const double H = def->settings->step;
   if (!(H > 0.0)) return; /* not known yet */
-  const double factor = growth(settings, order, H), good = stable_step(settings, order, H);
+  const double factor = growth(own, order, H), good = stable_step(own, order, H);
   if (!(factor > 1.0 + 1e-6)) return;
   char remedy[64] = "mu = 1 instead of beta and gamma";
   if (good > 0.0) snprintf(remedy, sizeof remedy, "a step of %.3g s", good);
@@ -89,25 +114,25 @@ static void warn_of_times(yoke_context *ctx, const yoke_coupling_def *def, int o
       "coupling '%s': baumgarte index 1 with beta = %g s, gamma = %g s^2 is not zero-stable with order %d at a step "
       "of %g s: errors grow by %.3g in every step; use %s, larger times, a lower order, or formulation "
       "stabilized-index-2 or stabilized-index-1",
-      def->name, beta_of(settings, H), gamma_of(settings, H), order, H, factor, remedy);
+      def->name, beta_of(own, H), gamma_of(own, H), order, H, factor, remedy);
 }
 
 /* Errors of the relative motion grow by a factor per step: warn before the run. */
 static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
-  const yoke_coupling_settings *settings = def->settings;
+  YOKE_OWN_SETTINGS(baumgarte_settings, own, def->settings);
   if (order == 0) return;
-  if (index_of(settings) > 1) {
+  if (own.index > 1) {
     yoke_warn(ctx,
               "coupling '%s': baumgarte index %d is not zero-stable with order %d: errors grow in every step, however "
               "small; use order 0, index 1, or formulation stabilized-index-2 or stabilized-index-1",
-              def->name, index_of(settings), order);
+              def->name, own.index, order);
     return;
   }
-  if (settings->beta > 0.0 || settings->gamma > 0.0) {
-    warn_of_times(ctx, def, order);
+  if (own.beta > 0.0 || own.gamma > 0.0) {
+    warn_of_times(ctx, def, &own, order);
     return;
   }
-  const double mu = mu_of(settings);
+  const double mu = own.mu;
   if (mu < smallest_mu[order]) {
     yoke_warn(ctx,
               "coupling '%s': baumgarte index 1 with mu = %g is not zero-stable with order %d: errors grow in every "
@@ -125,14 +150,12 @@ static yoke_status baumgarte_check(yoke_context *ctx, const yoke_coupling_def *d
 }
 
 static yoke_status baumgarte_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  YOKE_OWN_SETTINGS(baumgarte_settings, own, def->settings);
   baumgarte *self = calloc(1, sizeof *self);
   *out            = self;
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
-  self->index = index_of(def->settings);
-  self->beta  = def->settings->beta;
-  self->gamma = def->settings->gamma;
-  self->mu    = mu_of(def->settings);
+  self->own = own;
   return YOKE_OK;
 }
 
@@ -158,9 +181,8 @@ static void baumgarte_layout(const void *self, int channel, int degree, yoke_lay
 
 static yoke_row_sums sums_at(const baumgarte *self, double H) {
   yoke_row_sums sums = {.n = 1, .weight = {{1.0, 0.0, 0.0}}};
-  const double  time = self->mu * H;
-  if (self->index <= 2) sums.weight[0][1] = self->beta > 0.0 ? self->beta : 2.0 * time;
-  if (self->index == 1) sums.weight[0][2] = self->gamma > 0.0 ? self->gamma : time * time;
+  if (self->own.index <= 2) sums.weight[0][1] = beta_of(&self->own, H);
+  if (self->own.index == 1) sums.weight[0][2] = gamma_of(&self->own, H);
   return sums;
 }
 
@@ -188,7 +210,7 @@ static void baumgarte_jacobian(const void *object, const yoke_coupling_view *vie
 
 static unsigned baumgarte_holds(const void *object) {
   const baumgarte *self = object;
-  return self->index == 3 ? YOKE_HOLDS_POSITION : 0;
+  return self->own.index == 3 ? YOKE_HOLDS_POSITION : 0;
 }
 
 /* The multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
@@ -209,7 +231,7 @@ const yoke_formulation_ops baumgarte_ops = {
     .name         = "baumgarte",
     .for_joints   = true,
     .summary      = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
-    .keys         = "index beta gamma mu",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
     .check        = baumgarte_check,
     .create       = baumgarte_create,
     .destroy      = baumgarte_destroy,

@@ -711,7 +711,6 @@ extern const yoke_formulation_ops constitutive_ops;
 const yoke_formulation_ops constitutive_ops = {
     .name         = "constitutive",
     .summary      = "force elements and flexible joints: law, and copy = original; extensions d and i",
-    .keys         = "",
     .check        = constitutive_check,
     .create       = constitutive_create,
     .destroy      = constitutive_destroy,

@@ -60,13 +60,12 @@ yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_d
   return YOKE_OK;
 }
 
-yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index) {
-  const yoke_coupling_settings *settings = def->settings;
-  if (settings->index == 0 || settings->index == index) return YOKE_OK;
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int given, int index) {
+  if (given == index) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_USAGE,
                    "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
                    "baumgarte or weighted, which have index 1, 2 and 3",
-                   def->name, settings->index, settings->formulation, index);
+                   def->name, given, def->settings->formulation, index);
 }
 
 /* ---- channels ---- */

@@ -60,8 +60,17 @@ typedef struct yoke_row_sums {
 
 /* Refusals that all formulations have in common. */
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
-/* For formulations of one index: `index`, when given, must be it. */
-yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int index);
+/* The setting `index`; `number` is the formulation's own. */
+#define YOKE_CONSTRAINT_INDEX(owner, number)                                                                           \
+  {                                                                                                                    \
+    .key = "index", .type = YOKE_SETTING_INTEGER, .min = 1, .max = 3, .standard = {number},                            \
+    .help = "level of the conditions: 1 accelerations, 2 velocities, 3 positions", YOKE_SETTING_AT(owner, index)       \
+  }
+/* Own settings of formulations that have no others: of one index, which is `index` when it is given. */
+typedef struct yoke_index_settings {
+  int index;
+} yoke_index_settings;
+yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int given, int index);
 /* The same for formulations that know displacement sides: up to `most_displaced` of them. yoke_constraint_check: none. */
 yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
                                         int most_displaced);

@@ -30,15 +30,50 @@ const yoke_formulation_ops *yoke_formulation_find(const char *name) {
   return NULL;
 }
 
-bool yoke_formulation_reads(const yoke_formulation_ops *ops, const char *key) {
-  if (ops == NULL || ops->keys == NULL) return true;
-  const size_t n = strlen(key);
-  for (const char *at = ops->keys; *at != '\0';) {
-    const size_t length = strcspn(at, " ");
-    if (length == n && strncmp(at, key, n) == 0) return true;
-    at += length + strspn(at + length, " ");
+/* ---- settings ---- */
+
+static const char *formulation_word(int i) {
+  return i < N_FORMULATIONS ? formulations[i]->name : NULL;
+}
+
+static const yoke_setting rows[] = {
+    {.key       = "formulation",
+     .type      = YOKE_SETTING_WORD,
+     .more      = formulation_word,
+     .otherwise = "constitutive; rigid joints: stabilized-index-2",
+     .option    = "formulation",
+     .value     = "NAME",
+     .help      = "channels, layout and conditions; yoke help formulations",
+     YOKE_SETTING_AT(yoke_coupling_settings, formulation)},
+    {.key    = "decomposition",
+     .type   = YOKE_SETTING_WORD,
+     .words  = {"force/force", "force/displacement", "displacement/force", "displacement/displacement"},
+     .option = "decomposition",
+     .value  = "WORD",
+     .help   = "what enters side 1 and side 2",
+     YOKE_SETTING_AT(yoke_coupling_settings, decomposition)},
+    {.key    = "extension",
+     .type   = YOKE_SETTING_WORD,
+     .words  = {"none", "d", "i"},
+     .option = "extension",
+     .value  = "WORD",
+     .help   = "force elements: the law's derivative or integral is a condition, too",
+     YOKE_SETTING_AT(yoke_coupling_settings, extension)},
+    {.key  = "feedthrough",
+     .type = YOKE_SETTING_BOOLEAN,
+     .help = "force elements with one displacement side: the force comes out of the subsystem that holds the element",
+     YOKE_SETTING_AT(yoke_coupling_settings, feedthrough)},
+};
+
+const yoke_setting_table yoke_coupling_rows = {.path = YOKE_COUPLING_PATH, YOKE_SETTING_ROWS(rows)};
+
+void yoke_coupling_own(const yoke_formulation_ops *ops, int n_lists, const yoke_settings *const *lists,
+                       yoke_coupling_settings *settings) {
+  yoke_setting_start(&ops->settings, settings->own);
+  for (int i = 0; i < n_lists; ++i) {
+    if (lists[i] != NULL) yoke_setting_fill(&ops->settings, YOKE_COUPLING_PATH, lists[i], settings->own);
   }
-  return false;
+  if (ops->complete != NULL) ops->complete(settings, settings->own);
 }
 
 /* A number along row `own` of a joint: force or moment, length or angle. */

@@ -8,6 +8,7 @@
 #ifndef YOKE_COUPLING_FORMULATION_H
 #define YOKE_COUPLING_FORMULATION_H
 
+#include "base/setting.h"
 #include "coupling/layout.h"
 #include "model/force_elements.h"
 #include "model/port.h"
@@ -37,25 +38,21 @@ typedef enum yoke_kinematic_outputs {
   YOKE_OUTPUTS_HELD
 } yoke_kinematic_outputs;
 
-/* Settings of one coupling; words of the model file (`cosimulation.couplings`). */
+/* Room for the settings that a formulation has of its own. */
+enum { YOKE_COUPLING_OWN = 16 };
+
+/* Settings of one coupling: those that all formulations share (`yoke_coupling_rows`), and the struct of its formulation's own. */
 typedef struct yoke_coupling_settings {
-  char                 formulation[32]; /* "constitutive" */
-  yoke_decomposition   decomposition;
-  yoke_extension       extension;
-  int                  index;       /* constraints: 1, 2, 3 */
-  double               beta, gamma; /* Baumgarte [s], [s^2]; 0: not given, then 2 mu H and (mu H)^2 */
-  double               mu;          /* dimensionless; 1 */
-  double               a, b;        /* weights */
-  bool                 feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
-  double               relaxation;  /* share of the new value; 1 (waveform 0.7) */
-  double               nodes[2];    /* positions of inner nodes of the third-step layout */
-  double               step;        /* macro step [s], for judgements before the run; 0: not known */
-  /* kinematic: */
-  int                  prescribed; /* side whose motion is prescribed: 0, 1 */
-  yoke_kinematic_force force;
-  yoke_kinematic_motion  motion;
-  yoke_kinematic_outputs outputs;
-  int                    order_force, order_motion; /* degrees of extrapolation */
+  char               formulation[32]; /* "constitutive" */
+  yoke_decomposition decomposition;
+  yoke_extension     extension;
+  bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
+  /* of the run, for judgements before it and for own settings that follow them: */
+  double             step;                   /* macro step [s]; 0: not known */
+  int                order;                  /* degree of couplings that keep their own */
+  double             relaxation;             /* share of the new value; 0: not given */
+  int                side;                   /* that the setting of type YOKE_SETTING_SUBSYSTEM names: 0, 1 */
+  double             own[YOKE_COUPLING_OWN]; /* read and written by YOKE_OWN_SETTINGS and the rows of the formulation */
 } yoke_coupling_settings;
 
 /* Rows of a rigid joint that crosses a split, between poses 0 and 1 (frames of the ports: zero origins, axes of the connection's ends in the
@@ -155,12 +152,13 @@ typedef struct yoke_error_rule {
 } yoke_error_rule;
 
 typedef struct yoke_formulation_ops {
-  const char *name;       /* "constitutive" */
-  const char *summary;    /* one line for `yoke help formulations` */
-  bool        for_joints; /* couples rigid joints; else force elements and flexible joints */
-  /* Settings that not all formulations read: those of index, beta, gamma, mu, a, b, relaxation, nodes, prescribed, force,
-   * order_force, order_motion, motion and outputs that this one does, separated by blanks. NULL: any. */
-  const char *keys;
+  const char        *name;       /* "constitutive" */
+  const char        *summary;    /* one line for `yoke help formulations` */
+  bool               for_joints; /* couples rigid joints; else force elements and flexible joints */
+  /* Settings of its own, which fill a struct of at most sizeof(yoke_coupling_settings.own) bytes. None: no rows. */
+  yoke_setting_table settings;
+  /* Own settings that were not given and follow from others. Called before check. NULL: there are none. */
+  void (*complete)(const yoke_coupling_settings *settings, void *own);
 
   /* Is this combination possible? Otherwise a message through ctx says why and what to use. Called before create. */
   yoke_status (*check)(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order);
@@ -239,7 +237,21 @@ yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_bod
 int                         yoke_formulation_n(void);
 const yoke_formulation_ops *yoke_formulation_at(int i);
 const yoke_formulation_ops *yoke_formulation_find(const char *name); /* NULL: none */
-/* Is this setting one of `keys`? */
-bool                        yoke_formulation_reads(const yoke_formulation_ops *ops, const char *key);
+
+/* Settings that all formulations share; they fill yoke_coupling_settings. */
+extern const yoke_setting_table yoke_coupling_rows;
+/* Where the rows of all formulations stand in a model file. */
+#define YOKE_COUPLING_PATH "cosimulation.couplings"
+
+/* The formulation's own settings: standards, then what the lists say in turn (NULL: nothing), then what follows from others. The shared
+ * settings must be set. */
+void yoke_coupling_own(const yoke_formulation_ops *ops, int n_lists, const yoke_settings *const *lists,
+                       yoke_coupling_settings *settings);
+
+/* A copy of the own settings in the struct of their formulation. */
+#define YOKE_OWN_SETTINGS(type, name, settings)                                                                        \
+  type name;                                                                                                           \
+  _Static_assert(sizeof(type) <= sizeof((settings)->own), "own settings need more room");                              \
+  memcpy(&(name), (settings)->own, sizeof(name))
 
 #endif

@@ -21,20 +21,6 @@ enum {
 static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
 static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
 
-yoke_scheme_settings yoke_scheme_settings_default(void) {
-  return (yoke_scheme_settings){.scheme              = "semi-implicit",
-                                .order               = 1,
-                                .samples             = 8,
-                                .acceleration_weight = 0.5,
-                                .update              = true,
-                                .final_update        = true,
-                                .relaxation          = 0.7,
-                                .rtol                = 1e-10,
-                                .atol                = 1e-10,
-                                .tau                 = 0.33,
-                                .max_iterations      = 10};
-}
-
 /* ---- creation ---- */
 
 /* Sets of conditions, and what each solve counts in the mean. Couplings without sets follow the first that has the most. */
@@ -683,7 +669,7 @@ static yoke_status explain_failure(const yoke_graph *g, yoke_status status, yoke
       worst = &g->channels[c];
   }
   if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
-      status == YOKE_E_INTERRUPTED)
+      status == YOKE_E_INTERRUPTED || status == YOKE_JOINT_OPEN) /* which has a message of its own */
     return status;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "

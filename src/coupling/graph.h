@@ -59,8 +59,6 @@ typedef struct yoke_scheme_settings {
   double        joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
-yoke_scheme_settings yoke_scheme_settings_default(void);
-
 /* Why a trial step was rejected or a step is shorter than planned. */
 typedef enum yoke_reduction {
   YOKE_REDUCED_BY_ERROR,                      /* error test */

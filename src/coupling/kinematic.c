@@ -34,9 +34,70 @@ extern const yoke_formulation_ops kinematic_ops;
 
 enum { MAX_ROWS = 6, MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_POWERS = 16 };
 
+typedef struct kinematic_settings {
+  int                    index;          /* 0: none, as it must be */
+  char                   prescribed[64]; /* subsystem; the side is that of the shared settings */
+  yoke_kinematic_force   force;
+  yoke_kinematic_motion  motion;
+  yoke_kinematic_outputs outputs;
+  int                    order_force, order_motion; /* degrees of extrapolation */
+} kinematic_settings;
+
+static const yoke_setting own_rows[] = {
+    {.key       = "index",
+     .type      = YOKE_SETTING_INTEGER,
+     .min       = 1,
+     .max       = 3,
+     .otherwise = "none",
+     .refused   = "no condition is solved, so there is no index",
+     .help      = "",
+     YOKE_SETTING_AT(kinematic_settings, index)},
+    {.key       = "prescribed",
+     .type      = YOKE_SETTING_SUBSYSTEM,
+     .otherwise = "the lighter side",
+     .help      = "subsystem whose motion follows",
+     YOKE_SETTING_AT(kinematic_settings, prescribed)},
+    {.key   = "force",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"exact", "reduced", "approximate"},
+     .help  = "how the constraint force is found",
+     YOKE_SETTING_AT(kinematic_settings, force)},
+    {.key       = "order_force",
+     .type      = YOKE_SETTING_INTEGER,
+     .max       = MAX_DEGREE,
+     .standard  = {-1},
+     .otherwise = "order; 2 where the run chooses it",
+     .help      = "degree of the extrapolated force",
+     YOKE_SETTING_AT(kinematic_settings, order_force)},
+    {.key       = "order_motion",
+     .type      = YOKE_SETTING_INTEGER,
+     .max       = MAX_DEGREE,
+     .standard  = {-1},
+     .otherwise = "order; 2 where the run chooses it",
+     .help      = "degree of the extrapolated motion",
+     YOKE_SETTING_AT(kinematic_settings, order_motion)},
+    {.key   = "motion",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"same", "derivative"},
+     .help  = "velocities are extrapolated like positions, or are their derivative",
+     YOKE_SETTING_AT(kinematic_settings, motion)},
+    {.key   = "outputs",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"parallel", "current", "sequential", "held"},
+     .help  = "what the outputs at the end of a step are evaluated with",
+     YOKE_SETTING_AT(kinematic_settings, outputs)},
+};
+
+static void kinematic_complete(const yoke_coupling_settings *settings, void *own) {
+  YOKE_OWN_SETTINGS(kinematic_settings, s, settings);
+  if (s.order_force < 0) s.order_force = settings->order;
+  if (s.order_motion < 0) s.order_motion = settings->order;
+  memcpy(own, &s, sizeof s);
+}
+
 typedef struct kinematic {
   const yoke_joint_element *joint;
-  yoke_coupling_settings    settings;
+  kinematic_settings        settings;
   yoke_body_kind            kind[2];
   int                       R, F; /* sides */
   int                       n;    /* rows */
@@ -48,6 +109,7 @@ typedef struct kinematic {
 
 static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
   const yoke_coupling_settings *s = def->settings;
+  YOKE_OWN_SETTINGS(kinematic_settings, own, s);
   (void)order;
   if (def->joint == NULL) {
     return yoke_fail(
@@ -68,20 +130,20 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
                      "subsystem whose motion follows; leave out decomposition, extension and feedthrough",
                      def->name);
   }
-  if (s->index != 0) {
+  if (own.index != 0) {
     return yoke_fail(
         ctx, YOKE_E_USAGE,
         "coupling '%s': index is %d, but formulation kinematic has none: no condition is solved; leave out "
         "index, or use formulation baumgarte or weighted",
-        def->name, s->index);
+        def->name, own.index);
   }
-  if (s->prescribed != 0 && s->prescribed != 1) {
+  if (s->side != 0 && s->side != 1) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': the prescribed side is %d, expected 0 or 1", def->name,
-                     s->prescribed);
+                     s->side);
   }
-  if (s->order_force < 0 || s->order_force > MAX_DEGREE || s->order_motion < 0 || s->order_motion > MAX_DEGREE) {
+  if (own.order_force < 0 || own.order_force > MAX_DEGREE || own.order_motion < 0 || own.order_motion > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order_force is %d and order_motion %d, expected 0 to %d",
-                     def->name, s->order_force, s->order_motion, MAX_DEGREE);
+                     def->name, own.order_force, own.order_motion, MAX_DEGREE);
   }
   return YOKE_OK;
 }
@@ -90,11 +152,12 @@ static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *
   yoke_constraint both; /* the joint with multipliers on both sides knows who needs which copies */
   kinematic      *self = calloc(1, sizeof *self);
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
-  self->joint    = def->joint;
-  self->settings = *def->settings;
+  self->joint = def->joint;
+  YOKE_OWN_SETTINGS(kinematic_settings, own, def->settings);
+  self->settings = own;
   self->kind[0]  = def->kind[0];
   self->kind[1]  = def->kind[1];
-  self->F        = def->settings->prescribed;
+  self->F        = def->settings->side;
   self->R        = 1 - self->F;
   self->n        = def->joint->n;
   self->at_p     = self->n;
@@ -106,7 +169,7 @@ static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *
   for (int i = 0; i < both.n_channels; ++i) {
     if (both.copy_of[i] == self->F) self->pose[self->at_twin++ - self->at_pose] = both.channel[i].component;
   }
-  self->n_channels = self->at_twin + (def->settings->outputs == YOKE_OUTPUTS_HELD ? 2 * self->n : 0);
+  self->n_channels = self->at_twin + (own.outputs == YOKE_OUTPUTS_HELD ? 2 * self->n : 0);
   *out             = self;
   return YOKE_OK;
 }
@@ -466,7 +529,8 @@ static void kinematic_advise(const void *data, const char *coupling, const char 
 const yoke_formulation_ops kinematic_ops = {
     .name         = "kinematic",
     .summary      = "rigid joints: motion prescribed on one side, constraint force back, no iteration (Schneider)",
-    .keys         = "index prescribed force order_force order_motion motion outputs",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
+    .complete     = kinematic_complete,
     .for_joints   = true,
     .check        = kinematic_check,
     .create       = kinematic_create,

@@ -9,21 +9,25 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
 
 static const yoke_row_sums acceleration = {.n = 1, .weight = {{0.0, 0.0, 1.0}}};
 
+static const yoke_setting own_rows[] = {YOKE_CONSTRAINT_INDEX(yoke_index_settings, 1)};
+
 static yoke_status projection_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  YOKE_OWN_SETTINGS(yoke_index_settings, own, def->settings);
   YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 2));
   if (order < 0 || order > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
   }
-  if (def->settings->index > 1) {
+  if (own.index > 1) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': index is %d, but formulation projection is on the acceleration level, index 1; "
                      "leave out index, or use formulation baumgarte or weighted",
-                     def->name, def->settings->index);
+                     def->name, own.index);
   }
   return YOKE_OK;
 }
@@ -86,7 +90,7 @@ const yoke_formulation_ops projection_ops = {
     .name         = "projection",
     .for_joints   = true,
     .summary      = "rigid joints: g'' = 0, then positions and velocities projected onto g = 0 and g' = 0",
-    .keys         = "index",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
     .check        = projection_check,
     .create       = projection_create,
     .destroy      = projection_destroy,

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const yoke_row_sums levels = {.n = 3, .weight = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
 
@@ -15,35 +16,60 @@ typedef struct stabilized_1 {
   double          nodes[2]; /* n1 < n2 in ]0, 1[ */
 } stabilized_1;
 
-static bool nodes_are_given(const yoke_coupling_settings *settings) {
-  return settings->nodes[0] != 0.0 || settings->nodes[1] != 0.0;
+typedef struct stabilized_1_settings {
+  int    index;
+  double nodes[2];
+} stabilized_1_settings;
+
+static bool are_nodes(const double *nodes) {
+  return 0.0 < nodes[0] && nodes[0] < nodes[1] && nodes[1] < 1.0;
+}
+
+static const yoke_setting own_rows[] = {
+    YOKE_CONSTRAINT_INDEX(stabilized_1_settings, 1),
+    {.key       = "nodes",
+     .type      = YOKE_SETTING_NUMBER,
+     .n         = 2,
+     .fits      = are_nodes,
+     .expected  = "increasing numbers between 0 and 1",
+     .otherwise = "[1/3, 2/3]",
+     .help      = "where the inner nodes of the multiplier are, in shares of the step",
+     YOKE_SETTING_AT(stabilized_1_settings, nodes)},
+};
+
+static void stabilized_1_complete(const yoke_coupling_settings *settings, void *own) {
+  YOKE_OWN_SETTINGS(stabilized_1_settings, s, settings);
+  if (s.nodes[0] == 0.0 && s.nodes[1] == 0.0) {
+    s.nodes[0] = 1.0 / 3.0;
+    s.nodes[1] = 2.0 / 3.0;
+  }
+  memcpy(own, &s, sizeof s);
 }
 
 static yoke_status stabilized_1_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  const double *nodes = def->settings->nodes;
+  YOKE_OWN_SETTINGS(stabilized_1_settings, own, def->settings);
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
-  YOKE_TRY(yoke_constraint_check_index(ctx, def, 1));
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, own.index, 1));
   if (order != 0 && order != 1 && order != 3) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': order is %d, expected 0, 1 or 3 with formulation stabilized-index-1: its three "
                      "nodes carry steps, lines or one cubic",
                      def->name, order);
   }
-  if (nodes_are_given(def->settings) && !(0.0 < nodes[0] && nodes[0] < nodes[1] && nodes[1] < 1.0)) {
+  if (!are_nodes(own.nodes)) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': nodes are %g and %g, expected 0 < first < second < 1",
-                     def->name, nodes[0], nodes[1]);
+                     def->name, own.nodes[0], own.nodes[1]);
   }
   return YOKE_OK;
 }
 
 static yoke_status stabilized_1_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  YOKE_OWN_SETTINGS(stabilized_1_settings, own, def->settings);
   stabilized_1 *self = calloc(1, sizeof *self);
   *out               = self;
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, true, YOKE_COPY_PARABOLA);
-  const bool given = nodes_are_given(def->settings);
-  self->nodes[0]   = given ? def->settings->nodes[0] : 1.0 / 3.0;
-  self->nodes[1]   = given ? def->settings->nodes[1] : 2.0 / 3.0;
+  memcpy(self->nodes, own.nodes, sizeof self->nodes);
   return YOKE_OK;
 }
 
@@ -110,7 +136,8 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .name         = "stabilized-index-1",
     .for_joints   = true,
     .summary      = "rigid joints: g = 0, g' = 0 and g'' = 0 at every macro point, multipliers with two inner nodes",
-    .keys         = "index nodes",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
+    .complete     = stabilized_1_complete,
     .check        = stabilized_1_check,
     .create       = stabilized_1_create,
     .destroy      = stabilized_1_destroy,

@@ -7,14 +7,18 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_DEGREE = 2 };
 
 static const yoke_row_sums levels = {.n = 2, .weight = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}};
 
+static const yoke_setting own_rows[] = {YOKE_CONSTRAINT_INDEX(yoke_index_settings, 2)};
+
 static yoke_status stabilized_2_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  YOKE_OWN_SETTINGS(yoke_index_settings, own, def->settings);
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
-  YOKE_TRY(yoke_constraint_check_index(ctx, def, 2));
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, own.index, 2));
   if (order < 0 || order > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': order is %d, expected 0 to %d with formulation stabilized-index-2", def->name,
@@ -88,7 +92,7 @@ const yoke_formulation_ops stabilized_index_2_ops = {
     .name         = "stabilized-index-2",
     .for_joints   = true,
     .summary      = "rigid joints: g = 0 and g' = 0 at every macro point, multipliers with a half-step node",
-    .keys         = "index",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
     .check        = stabilized_2_check,
     .create       = stabilized_2_create,
     .destroy      = stabilized_2_destroy,

@@ -27,12 +27,31 @@ typedef struct stabilized_mu {
  * polynomials, and its spectral radius reaches 1 here (Lu appendix A). Degree 0 is sqrt(1 - r). */
 static const double largest_relaxation[MAX_DEGREE + 1] = {HUGE_VAL, 1.0, 5.0 / 6.0};
 
-static double relaxation_of(const yoke_coupling_settings *settings) {
-  return settings->relaxation == 0.0 ? 1.0 : settings->relaxation;
+typedef struct mu_settings {
+  int    index;
+  double relaxation;
+} mu_settings;
+
+static const yoke_setting own_rows[] = {
+    YOKE_CONSTRAINT_INDEX(mu_settings, 2),
+    {.key       = "relaxation",
+     .type      = YOKE_SETTING_NUMBER,
+     .fits      = yoke_setting_is_share,
+     .expected  = YOKE_SETTING_SHARE_WORDS,
+     .otherwise = "cosimulation.relaxation, else 1",
+     .help      = "share of the new value",
+     YOKE_SETTING_AT(mu_settings, relaxation)},
+};
+
+static void mu_complete(const yoke_coupling_settings *settings, void *own) {
+  YOKE_OWN_SETTINGS(mu_settings, s, settings);
+  if (s.relaxation == 0.0) s.relaxation = settings->relaxation > 0.0 ? settings->relaxation : 1.0;
+  memcpy(own, &s, sizeof s);
 }
 
 static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  const double relaxation = relaxation_of(def->settings);
+  YOKE_OWN_SETTINGS(mu_settings, own, def->settings);
+  const double relaxation = own.relaxation;
   if (order < 0 || order > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': order is %d, expected 0 to %d with formulation stabilized-index-2-mu", def->name,
@@ -53,7 +72,8 @@ static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def,
 
 /* Errors of the relative motion do not decay, whatever the step: warn before the run. */
 static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
-  const double relaxation = relaxation_of(def->settings);
+  YOKE_OWN_SETTINGS(mu_settings, own, def->settings);
+  const double relaxation = own.relaxation;
   if (relaxation < largest_relaxation[order]) return;
   yoke_warn(ctx,
             "coupling '%s': stabilized-index-2-mu with relaxation %g is not zero-stable with order %d: errors %s, "
@@ -63,18 +83,20 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
 
 static yoke_status mu_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme));
-  YOKE_TRY(yoke_constraint_check_index(ctx, def, 2));
+  YOKE_OWN_SETTINGS(mu_settings, own, def->settings);
+  YOKE_TRY(yoke_constraint_check_index(ctx, def, own.index, 2));
   YOKE_TRY(check_values(ctx, def, scheme, order));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
 }
 
 static yoke_status mu_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  YOKE_OWN_SETTINGS(mu_settings, own, def->settings);
   stabilized_mu *self = calloc(1, sizeof *self);
   *out                = self;
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_PARABOLA);
-  self->relaxation = relaxation_of(def->settings);
+  self->relaxation = own.relaxation;
   return YOKE_OK;
 }
 
@@ -166,7 +188,8 @@ const yoke_formulation_ops stabilized_index_2_mu_ops = {
     .name       = "stabilized-index-2-mu",
     .for_joints = true,
     .summary    = "rigid joints: g = 0 and g' = 0 at every macro point, a second multiplier in q' = v; with relaxation",
-    .keys       = "index relaxation",
+    .settings   = {YOKE_SETTING_ROWS(own_rows)},
+    .complete   = mu_complete,
     .check      = mu_check,
     .create     = mu_create,
     .destroy    = mu_destroy,

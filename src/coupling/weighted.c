@@ -29,22 +29,41 @@ static const yoke_row_sums levels[YOKE_CONSTRAINT_LEVELS] = {
 static const double good_weights[MAX_DEGREE + 1][2] = {{1.0, 1.0}, {1.0, 1.0},  {2.5, 5.0},
                                                        {2.5, 5.0}, {4.0, 12.0}, {5.0, 20.0}};
 
-static int index_of(const yoke_coupling_settings *settings) {
-  return settings->index == 0 ? 1 : settings->index;
-}
+typedef struct weighted_settings {
+  int    index;
+  double a, b;
+} weighted_settings;
+
+static const yoke_setting own_rows[] = {
+    YOKE_CONSTRAINT_INDEX(weighted_settings, 1),
+    {.key      = "a",
+     .type     = YOKE_SETTING_NUMBER,
+     .standard = {1.0},
+     .with     = "index",
+     .of       = "1 2",
+     .help     = "weight of the velocity level",
+     YOKE_SETTING_AT(weighted_settings, a)},
+    {.key      = "b",
+     .type     = YOKE_SETTING_NUMBER,
+     .standard = {1.0},
+     .with     = "index",
+     .of       = "1",
+     .help     = "weight of the acceleration level",
+     YOKE_SETTING_AT(weighted_settings, b)},
+};
 
 /* ---- is the combination possible? ---- */
 
 static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def, int order) {
-  const yoke_coupling_settings *settings = def->settings;
+  YOKE_OWN_SETTINGS(weighted_settings, own, def->settings);
   if (order < 0 || order > MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
   }
-  if (settings->index < 0 || settings->index > 3) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, settings->index);
+  if (own.index < 1 || own.index > 3) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, own.index);
   }
-  const int    index    = index_of(settings);
-  const double given[2] = {settings->a, settings->b};
+  const int    index    = own.index;
+  const double given[2] = {own.a, own.b};
   for (int i = 0; i < 3 - index; ++i) {
     if (given[i] > 0.0 && isfinite(given[i])) continue;
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -66,10 +85,10 @@ static yoke_status check_scheme(yoke_context *ctx, const yoke_coupling_def *def,
 }
 
 static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
-  const yoke_coupling_settings *settings = def->settings;
-  const int                     index    = index_of(settings);
-  const double                  a = index < 3 ? settings->a : 0.0, b = index < 2 ? settings->b : 0.0;
-  double                        beta, gamma;
+  YOKE_OWN_SETTINGS(weighted_settings, own, def->settings);
+  const int    index = own.index;
+  const double a = index < 3 ? own.a : 0.0, b = index < 2 ? own.b : 0.0;
+  double       beta, gamma;
   yoke_weights_as_times(order, a, b, &beta, &gamma);
   const double factor = yoke_parasitic_factor(order, beta, gamma);
   if (!(factor > 1.0 + 1e-6)) return; /* index 3, order 0 has 1 twice */
@@ -97,14 +116,15 @@ static yoke_status weighted_check(yoke_context *ctx, const yoke_coupling_def *de
 /* ---- the coupling ---- */
 
 static yoke_status weighted_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  YOKE_OWN_SETTINGS(weighted_settings, own, def->settings);
   weighted *self = calloc(1, sizeof *self);
   *out           = self;
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
-  self->n_sets    = 4 - index_of(def->settings);
+  self->n_sets    = 4 - own.index;
   self->weight[0] = 1.0;
-  self->weight[1] = def->settings->a;
-  self->weight[2] = def->settings->b;
+  self->weight[1] = own.a;
+  self->weight[2] = own.b;
   return YOKE_OK;
 }
 
@@ -182,7 +202,7 @@ const yoke_formulation_ops weighted_ops = {
     .name         = "weighted",
     .for_joints   = true,
     .summary      = "rigid joints: weighted mean of the multipliers for g = 0, g' = 0 and g'' = 0, index 1, 2 or 3",
-    .keys         = "index a b",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
     .check        = weighted_check,
     .create       = weighted_create,
     .destroy      = weighted_destroy,

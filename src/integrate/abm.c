@@ -424,6 +424,7 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
 const yoke_integrator_ops abm_ops = {
     .name        = "abm",
     .summary     = "explicit Adams-Bashforth-Moulton of order 1 to 12, two evaluations per step",
+    .reads       = "rtol atol step max_step max_order constraints alpha beta",
     .create      = create,
     .destroy     = destroy,
     .start       = start,

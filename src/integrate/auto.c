@@ -338,6 +338,7 @@ void auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, co
 const yoke_integrator_ops auto_ops = {
     .name        = "auto",
     .summary     = "explicit or implicit as the model needs it, chosen and changed during the run",
+    .reads       = "rtol atol step max_step max_order linear constraints alpha beta",
     .create      = create,
     .destroy     = destroy,
     .start       = start,

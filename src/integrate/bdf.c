@@ -742,6 +742,7 @@ static void bdf_interpolate(const yoke_integrator *integrator, const yoke_integr
 const yoke_integrator_ops bdf_ops = {
     .name        = "bdf",
     .summary     = "backward differentiation, order 1 to 5, stiff systems and constraints",
+    .reads       = "rtol atol step max_step max_order linear constraints alpha beta",
     .create      = bdf_create,
     .destroy     = bdf_destroy,
     .start       = bdf_start,

@@ -68,6 +68,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
 const yoke_integrator_ops dop853_ops = {
     .name        = "dop853",
     .summary     = "explicit Runge-Kutta of order 8(5,3), for smooth non-stiff models and tight tolerances",
+    .reads       = "rtol atol step max_step constraints alpha beta",
     .create      = create,
     .destroy     = explicit_rk_destroy,
     .start       = explicit_rk_start,

@@ -33,6 +33,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
 const yoke_integrator_ops dopri5_ops = {
     .name        = "dopri5",
     .summary     = "explicit Runge-Kutta of order 5(4), for smooth non-stiff models",
+    .reads       = "rtol atol step max_step constraints alpha beta",
     .create      = create,
     .destroy     = explicit_rk_destroy,
     .start       = explicit_rk_start,

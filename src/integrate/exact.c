@@ -422,6 +422,7 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
 const yoke_integrator_ops exact_ops = {
     .name        = "exact",
     .summary     = "exact solution of linear models by the matrix exponential",
+    .reads       = "step max_step constraints alpha beta",
     .create      = create,
     .destroy     = destroy,
     .start       = start,

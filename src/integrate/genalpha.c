@@ -375,6 +375,7 @@ static void genalpha_interpolate(const yoke_integrator *integrator, const yoke_i
 const yoke_integrator_ops genalpha_ops = {
     .name        = "genalpha",
     .summary     = "generalised alpha, order 2 with chosen numerical damping, structures and constraints",
+    .reads       = "rtol atol step max_step linear constraints alpha beta rho_inf",
     .create      = genalpha_create,
     .destroy     = genalpha_destroy,
     .start       = genalpha_start,

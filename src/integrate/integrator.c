@@ -42,6 +42,10 @@ const char *yoke_integrator_method_summary(int i) {
   return method(i) != NULL ? method(i)->summary : NULL;
 }
 
+const char *yoke_integrator_method_reads(int i) {
+  return method(i) != NULL ? method(i)->reads : NULL;
+}
+
 yoke_integrator_options yoke_integrator_options_default(void) {
   return (yoke_integrator_options){
       .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8, .dense = true};

@@ -56,6 +56,7 @@ typedef struct yoke_integrator yoke_integrator;
 typedef struct yoke_integrator_ops {
   const char *name;    /* "radau5" */
   const char *summary; /* one line for `yoke help solvers` */
+  const char *reads;   /* keys of yoke_solver_rows (solver_options.h) that it reads, separated by blanks */
 
   /* Check that equations and options fit (message otherwise) and build what is constant. */
   yoke_status (*create)(yoke_context *ctx, yoke_integrator *integrator);
@@ -111,6 +112,7 @@ const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, co
 int         yoke_integrator_n_methods(void);
 const char *yoke_integrator_method_name(int i);
 const char *yoke_integrator_method_summary(int i);
+const char *yoke_integrator_method_reads(int i);
 
 /* States and scratch: 64-byte aligned. Give. */
 yoke_status yoke_integrator_state_create(const yoke_integrator *integrator, yoke_integrator_state **out);

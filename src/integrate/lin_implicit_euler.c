@@ -263,6 +263,7 @@ static void euler_interpolate(const yoke_integrator *integrator, const yoke_inte
 const yoke_integrator_ops lin_implicit_euler_ops = {
     .name        = "lin-implicit-euler",
     .summary     = "linearly implicit Euler, order 1, one linear solve per step",
+    .reads       = "rtol atol step max_step linear constraints alpha beta",
     .create      = euler_create,
     .destroy     = euler_destroy,
     .start       = euler_start,

@@ -812,6 +812,7 @@ static yoke_status radau5_step(const yoke_integrator *integrator, void *scratch,
 const yoke_integrator_ops radau5_ops = {
     .name        = "radau5",
     .summary     = "implicit Runge-Kutta of order 5 (Radau IIA), stiff systems and constraints",
+    .reads       = "rtol atol step max_step linear constraints alpha beta",
     .create      = radau5_create,
     .destroy     = radau5_destroy,
     .start       = radau5_start,

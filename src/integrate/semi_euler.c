@@ -128,6 +128,7 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
 const yoke_integrator_ops semi_euler_ops = {
     .name        = "semi-euler",
     .summary     = "semi-implicit (symplectic) Euler of order 1 with a fixed step",
+    .reads       = "step constraints alpha beta",
     .create      = create,
     .destroy     = destroy,
     .start       = start,

@@ -2,6 +2,99 @@
 
 #include <string.h>
 
+#define AT(member) YOKE_SETTING_AT(yoke_solver_def, member)
+
+static bool is_damping(const double *value) {
+  return value[0] >= 0.0 && value[0] <= 1.0;
+}
+
+static const yoke_setting rows[] = {
+    {.key    = "kind",
+     .type   = YOKE_SETTING_WORD,
+     .more   = yoke_integrator_method_name,
+     .option = "solver",
+     .value  = "NAME",
+     .help   = "method of integration; yoke help solvers",
+     AT(kind)},
+    {.key      = "rtol",
+     .type     = YOKE_SETTING_POSITIVE,
+     .standard = {1e-8},
+     .option   = "rtol",
+     .value    = "R",
+     .help     = "relative tolerance of the error control",
+     AT(rtol)},
+    {.key       = "atol",
+     .type      = YOKE_SETTING_POSITIVE,
+     .otherwise = "rtol/100",
+     .option    = "atol",
+     .value     = "A",
+     .help      = "absolute tolerance",
+     AT(atol)},
+    {.key       = "step",
+     .type      = YOKE_SETTING_POSITIVE,
+     .unit      = "s",
+     .otherwise = "error control",
+     .help      = "fixed micro step",
+     AT(step)},
+    {.key       = "max_step",
+     .type      = YOKE_SETTING_POSITIVE,
+     .unit      = "s",
+     .otherwise = "no limit",
+     .without   = "step",
+     .help      = "largest micro step",
+     AT(max_step)},
+    {.key       = "max_order",
+     .type      = YOKE_SETTING_INTEGER,
+     .min       = 1,
+     .max       = 13,
+     .otherwise = "the solver's own",
+     .help      = "highest order",
+     AT(max_order)},
+    {.key   = "linear",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"klu", "dense", "banded"},
+     .help  = "how linear systems are solved",
+     AT(linear)},
+    {.key   = "constraints",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"ggl", "baumgarte", "projection"},
+     .help  = "how joints are held: stabilised index 2, Baumgarte, projection",
+     AT(constraints)},
+    {.key      = "alpha",
+     .type     = YOKE_SETTING_POSITIVE,
+     .unit     = "1/s",
+     .standard = {10.0},
+     .with     = "constraints",
+     .of       = "baumgarte",
+     .help     = "g'' + 2 alpha g' + beta^2 g = 0",
+     AT(baumgarte_alpha)},
+    {.key      = "beta",
+     .type     = YOKE_SETTING_POSITIVE,
+     .unit     = "1/s",
+     .standard = {10.0},
+     .with     = "constraints",
+     .of       = "baumgarte",
+     .help     = "see alpha",
+     AT(baumgarte_beta)},
+    {.key      = "rho_inf",
+     .type     = YOKE_SETTING_NUMBER,
+     .standard = {0.8},
+     .fits     = is_damping,
+     .expected = "a number from 0 to 1",
+     .help     = "what is left of the fastest oscillations after a step",
+     AT(rho_inf)},
+};
+
+const yoke_setting_table yoke_solver_rows = {.path = "solvers", YOKE_SETTING_ROWS(rows)};
+
+bool yoke_solver_reads(const char *kind, const char *key) {
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    if (strcmp(yoke_integrator_method_name(i), kind) == 0)
+      return strcmp(key, "kind") == 0 || yoke_setting_is_among(key, yoke_integrator_method_reads(i));
+  }
+  return false;
+}
+
 yoke_integrator_options yoke_solver_options(const yoke_solver_def *def) {
   yoke_integrator_options o = yoke_integrator_options_default();
   o.rtol                    = def->rtol;

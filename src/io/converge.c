@@ -7,6 +7,7 @@
 #include "io/csv.h"
 #include "io/method_choice.h"
 #include "io/output_check.h"
+#include "master/idle_settings.h"
 #include "io/run.h"
 #include "plot/plot.h"
 #include <math.h>
@@ -28,13 +29,49 @@ const char *yoke_error_name(int kind) {
 
 /* ---- runs ---- */
 
+/* A setting that nothing reads in `n` of the runs. */
+typedef struct idle_setting {
+  int  n;
+  char key[256], position[120], reason[400];
+} idle_setting;
+
+enum { MAX_IDLE = 16 };
+
 typedef struct study {
   yoke_context                *ctx;
   const yoke_converge_options *options;
   yoke_convergence            *out;
-  int                          n_done;         /* runs */
+  int                          n_done;  /* runs */
+  int                          n_built; /* whose couplings could be built */
+  int                          n_idle;  /* settings that had no effect in some of them */
+  idle_setting                 idle[MAX_IDLE];
   double                       t_start, t_end; /* of the present one */
 } study;
+
+/* A run has a setting that nothing reads there; another method may. */
+static void count_idle(void *user, const yoke_setting_value *value, const char *key, const char *reason) {
+  study *s = user;
+  int    i = 0;
+  while (i < s->n_idle && strcmp(s->idle[i].key, key) != 0) ++i;
+  if (i == MAX_IDLE) return;
+  if (i == s->n_idle) {
+    idle_setting *idle = &s->idle[s->n_idle++];
+    *idle              = (idle_setting){0};
+    snprintf(idle->key, sizeof idle->key, "%s", key);
+    snprintf(idle->position, sizeof idle->position, "%s", value->position);
+    snprintf(idle->reason, sizeof idle->reason, "%s", reason);
+  }
+  ++s->idle[i].n;
+}
+
+static void warn_idle(const study *s) {
+  for (int i = 0; i < s->n_idle; ++i) {
+    const idle_setting *idle = &s->idle[i];
+    if (idle->n == s->n_built)
+      yoke_warn(s->ctx, "%s: key '%s' has no effect in any of the runs: %s; leave it out, or change the other",
+                idle->position, idle->key, idle->reason);
+  }
+}
 
 static bool report(void *user, double t) {
   const study                 *s = user;
@@ -55,6 +92,10 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
   s->t_end                                = model->t_end;
   row->H                                  = model->cosimulation.step;
   yoke_status status                      = yoke_run_simulation(ctx, run, model, &simulation);
+  if (status == YOKE_OK) {
+    ++s->n_built;
+    yoke_idle_settings(model, yoke_simulation_cosimulation(simulation), count_idle, s);
+  }
   if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
   if (status == YOKE_OK && !o->no_local)
     status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);
@@ -78,12 +119,11 @@ static char *reason_of(const yoke_context *ctx, yoke_status status) {
 }
 
 /* One run; its messages stay in the row. YOKE_E_MEMORY, YOKE_E_INTERRUPTED: the study ends. */
-static yoke_status run_one(study *s, const yoke_method_choice *method, const char *step, const char **sets,
+static yoke_status run_one(study *s, const yoke_method_choice *method, const char *step, yoke_choice *choices,
                            yoke_converge_row *row) {
   yoke_context          *ctx   = NULL;
   yoke_model            *model = NULL;
-  char                   text[64];
-  const yoke_run_options run = yoke_method_options(&s->options->run, method, step, sets, text);
+  const yoke_run_options run   = yoke_method_options(&s->options->run, method, step, choices);
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
   yoke_cancel cancel = {.flag = run.interrupted};
   yoke_context_watch(ctx, &cancel);
@@ -200,11 +240,12 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
 /* ---- the study ---- */
 
 /* A mistake in the model or in a macro step is no matter of rows. `model`: gives, with the last of the steps. */
-static yoke_status check_steps(study *s, yoke_model **model) {
-  yoke_run_options run = s->options->run;
+static yoke_status check_steps(study *s, yoke_choice *choices, yoke_model **model) {
+  static const yoke_method_choice plain = {0};
   for (int k = 0; k < s->options->n_steps; ++k) {
     yoke_model_destroy(model);
-    run.step = s->options->steps[k];
+    const char            *step = s->options->steps[k];
+    const yoke_run_options run  = yoke_method_options(&s->options->run, &plain, step, choices);
     YOKE_TRY(yoke_run_load(s->ctx, &run, model));
     if ((*model)->n_parts == 0)
       return yoke_fail(s->ctx, YOKE_E_USAGE,
@@ -213,15 +254,15 @@ static yoke_status check_steps(study *s, yoke_model **model) {
                        run.model);
     if (!((*model)->cosimulation.step > 0.0))
       return yoke_fail(s->ctx, YOKE_E_USAGE,
-                       "macro step '%s': a step that is chosen during the run has no order; give a number", run.step);
+                       "macro step '%s': a step that is chosen during the run has no order; give a number", step);
   }
   return YOKE_OK;
 }
 
-static yoke_status prepare(study *s, const yoke_method_choice *methods) {
+static yoke_status prepare(study *s, const yoke_method_choice *methods, yoke_choice *choices) {
   yoke_convergence *c      = s->out;
   yoke_model       *model  = NULL;
-  yoke_status       status = check_steps(s, &model);
+  yoke_status       status = check_steps(s, choices, &model);
   if (status == YOKE_OK) {
     const yoke_output_use outputs[] = {{"the CSV file", s->options->csv}, {"the picture", s->options->svg}};
     status                          = yoke_output_check(s->ctx, model, 2, outputs);
@@ -286,16 +327,18 @@ yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *option
   *out = (yoke_convergence){.n_methods = options->n_methods > 0 ? options->n_methods : 1, .n_steps = options->n_steps};
   study s = {.ctx = ctx, .options = options, .out = out};
   if (options->n_steps < 1) return yoke_fail(ctx, YOKE_E_USAGE, "no macro steps are given");
-  const char **sets     = yoke_allocate((size_t)options->run.n_sets + 1, sizeof *sets);
-  yoke_status  status   = sets != NULL ? prepare(&s, methods) : yoke_out_of_memory(ctx, "the convergence study");
-  const bool   is_ready = status == YOKE_OK;
+  yoke_choice *choices = yoke_allocate((size_t)options->run.n_choices + YOKE_METHOD_CHOICES, sizeof *choices);
+  yoke_status  status =
+      choices != NULL ? prepare(&s, methods, choices) : yoke_out_of_memory(ctx, "the convergence study");
+  const bool is_ready = status == YOKE_OK;
   for (int m = 0; m < out->n_methods && status == YOKE_OK; ++m) {
     for (int k = 0; k < out->n_steps && status == YOKE_OK; ++k)
-      status = run_one(&s, &methods[m], options->steps[k], sets, &out->rows[m * out->n_steps + k]);
+      status = run_one(&s, &methods[m], options->steps[k], choices, &out->rows[m * out->n_steps + k]);
   }
-  free(sets);
+  free(choices);
   if (!is_ready) return status;
   find_orders(out);
+  warn_idle(&s);
   if (status == YOKE_OK) status = verdict(&s);
   /* An earlier table is not replaced by one of failures. */
   return status == YOKE_E_MEMORY || !has_good_row(out) ? status : write_files(&s, status);

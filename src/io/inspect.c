@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/run.h"
+#include "io/settings_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,10 @@ yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *option
   yoke_status      status     = yoke_run_load(ctx, options, &model);
   if (status == YOKE_OK) status = yoke_run_simulation(ctx, options, model, &simulation);
   if (status == YOKE_OK) status = take_model_facts(ctx, model, simulation, facts);
+  if (status == YOKE_OK) {
+    facts->settings = yoke_run_settings_text(model, yoke_simulation_cosimulation(simulation), options->threads);
+    if (facts->settings == NULL) status = yoke_out_of_memory(ctx, "the settings");
+  }
   if (status == YOKE_OK && !take_split(model, yoke_simulation_cosimulation(simulation), facts))
     status = yoke_out_of_memory(ctx, "the facts of '%s'", facts->name);
   yoke_simulation_destroy(&simulation);
@@ -203,5 +208,6 @@ void yoke_model_facts_release(yoke_model_facts *facts) {
   free(facts->name);
   free(facts->output_file);
   free(facts->output_csv);
+  free(facts->settings);
   *facts = (yoke_model_facts){0};
 }

@@ -18,23 +18,22 @@ void yoke_method_label(const yoke_method_choice *m, char *text, size_t size) {
 }
 
 yoke_run_options yoke_method_options(const yoke_run_options *run, const yoke_method_choice *method, const char *step,
-                                     const char **sets, char text[64]) {
-  yoke_run_options own = *run;
-  for (int i = 0; i < run->n_sets; ++i) sets[i] = run->sets[i];
-  if (method->index != NULL) {
-    snprintf(text, 64, "cosimulation.couplings.index=%s", method->index);
-    sets[own.n_sets++] = text;
-  }
-  own.sets = sets;
+                                     yoke_choice *choices) {
+  const yoke_choice more[YOKE_METHOD_CHOICES] = {{"step", step},
+                                                 {"scheme", method->scheme},
+                                                 {"formulation", method->formulation},
+                                                 {"decomposition", method->decomposition},
+                                                 {"extension", method->extension},
+                                                 {"cosimulation.couplings.index", method->index},
+                                                 {"order", method->order}};
+  yoke_run_options  own                       = *run;
+  own.choices                                 = choices;
   own.out = own.csv = "";
-  own.every         = NULL;
   own.n_print       = 0;
   own.monolithic    = false;
-  if (step != NULL) own.step = step;
-  if (method->scheme != NULL) own.scheme = method->scheme;
-  if (method->formulation != NULL) own.formulation = method->formulation;
-  if (method->decomposition != NULL) own.decomposition = method->decomposition;
-  if (method->extension != NULL) own.extension = method->extension;
-  if (method->order != NULL) own.order = method->order;
+  for (int i = 0; i < run->n_choices; ++i) choices[i] = run->choices[i];
+  for (int i = 0; i < YOKE_METHOD_CHOICES; ++i) {
+    if (more[i].value != NULL) choices[own.n_choices++] = more[i];
+  }
   return own;
 }

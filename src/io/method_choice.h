@@ -4,9 +4,11 @@
 
 #include <yoke/converge.h>
 
-/* The options with what the method says, and with `step` unless that is NULL. `index` goes into one more override: sets needs room for
- * run->n_sets + 1 texts, `text` for its words. */
+enum { YOKE_METHOD_CHOICES = 7 };
+
+/* The options with what the method says, and with `step` unless that is NULL. `choices` has room for run->n_choices +
+ * YOKE_METHOD_CHOICES. */
 yoke_run_options yoke_method_options(const yoke_run_options *run, const yoke_method_choice *method, const char *step,
-                                     const char **sets, char text[64]);
+                                     yoke_choice *choices);
 
 #endif

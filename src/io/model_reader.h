@@ -201,8 +201,20 @@ void model_read_events(reader *r, scope *s);
 void model_read_settings(reader *r);
 void model_read_split(reader *r);
 void model_read_cosimulation(reader *r);
-/* Warns of settings below `couplings` (NULL: none) that no formulation in use reads. */
-void model_warn_unused(const reader *r, const yoke_yaml_node *couplings);
+
+/* ---- settings ---- */
+
+enum { MAX_SETTING_KEYS = 128 };
+
+/* The value that `node` gives to the setting `row` below `path`, which must outlive the model; `key` is where it stands. */
+bool model_setting(reader *r, const char *path, const yoke_setting *row, const yoke_yaml_node *key,
+                   const yoke_yaml_node *node, yoke_setting_value *out);
+/* All settings of a map and of the maps below it for which there are tables; behind those that are there already. */
+void model_setting_map(reader *r, const yoke_yaml_node *map, const char *path, yoke_settings *out);
+/* Keys that may stand at `path`: their number. */
+int  model_setting_keys(const char *path, const char **keys, int most);
+/* Key k of the map is none of these: a mistake. */
+void model_unknown_key(reader *r, const yoke_yaml_node *map, int k, const char *path);
 
 /* Rotations, row major, columns are the axes: from the forms of `orientation:`. */
 bool model_orientation(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, double quaternion[4]);

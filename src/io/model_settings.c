@@ -1,67 +1,115 @@
 /* Settings of a run: gravity, time, solvers, output. */
 #include "io/model_reader.h"
 #include "base/text.h"
-#include "integrate/integrator.h"
+#include "integrate/solver_options.h"
+#include "io/setting_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_METHODS = 64 };
+static const yoke_setting time_rows[] = {
+    {.key       = "t_start",
+     .type      = YOKE_SETTING_OTHER,
+     .unit      = "s",
+     .expected  = "a number",
+     .otherwise = "0",
+     .help      = "start of the simulated time [s]"},
+    {.key       = "t_end",
+     .type      = YOKE_SETTING_OTHER,
+     .unit      = "s",
+     .expected  = "a number",
+     .otherwise = "required",
+     .option    = "t-end",
+     .value     = "T",
+     .help      = "end of the simulated time [s]"},
+};
+
+const yoke_setting_table yoke_time_rows = {.path = "", YOKE_SETTING_ROWS(time_rows)};
+
+static const yoke_setting output_rows[] = {
+    {.key       = "file",
+     .type      = YOKE_SETTING_OTHER,
+     .expected  = "the path of a file",
+     .otherwise = "none",
+     .help      = "result as HDF5"},
+    {.key       = "csv",
+     .type      = YOKE_SETTING_OTHER,
+     .expected  = "the path of a file",
+     .otherwise = "none",
+     .help      = "result as CSV"},
+    {.key       = "every",
+     .type      = YOKE_SETTING_OTHER,
+     .unit      = "s",
+     .expected  = "a number",
+     .otherwise = "0: every step",
+     .help      = "distance of output times"},
+    {.key       = "select",
+     .type      = YOKE_SETTING_OTHER,
+     .expected  = "names with * and ?",
+     .otherwise = "all",
+     .help      = "what is written"},
+    {.key       = "integrals",
+     .type      = YOKE_SETTING_OTHER,
+     .expected  = "names of positions",
+     .otherwise = "none",
+     .help      = "positions whose time integral is written, too"},
+};
+
+const yoke_setting_table yoke_output_rows = {.path = "output", YOKE_SETTING_ROWS(output_rows)};
+
+/* ---- solvers ---- */
 
 /* `solvers.default: auto` is short for {kind: auto}. */
 static bool read_solver(reader *r, const yoke_yaml_node *node, const char *key, yoke_solver_def *solver) {
-  static const char *const keys[]   = {"kind",   "rtol",        "atol",  "step", "max_step", "max_order",
-                                       "linear", "constraints", "alpha", "beta", "rho_inf"};
-  static const char *const linear[] = {"klu", "dense", "banded"}, *const constraints[] = {"ggl", "baumgarte",
-                                                                                          "projection"};
-  const scope *s = r->scopes[0];
-  const char  *methods[MAX_METHODS];
-  int          n_methods = 0;
-  for (; n_methods < yoke_integrator_n_methods() && n_methods < MAX_METHODS; ++n_methods)
-    methods[n_methods] = yoke_integrator_method_name(n_methods);
-  const yoke_yaml_node *kind = node->kind == YOKE_YAML_MAP ? yoke_yaml_find(node, "kind") : node;
-  bool                  good = true;
-  model_enter(r, "solvers", key);
-  if (kind != NULL) {
-    const int method = model_word(r, kind, node->kind == YOKE_YAML_MAP ? "kind" : NULL, methods, n_methods);
-    if (method < 0) return false;
-    model_print(solver->kind, sizeof solver->kind, "%s", methods[method]);
+  const char        *path = yoke_solver_rows.path;
+  yoke_setting_value value;
+  bool               good = true;
+  model_enter(r, path, key);
+  if (node->kind != YOKE_YAML_MAP) {
+    const yoke_setting *kind = yoke_setting_find(&yoke_solver_rows, "kind");
+    const char         *words[YOKE_SETTING_MAX_WORDS];
+    const int           word = model_word(r, node, NULL, words, yoke_setting_words(kind, words));
+    if (word >= 0) model_print(solver->kind, sizeof solver->kind, "%s", words[word]);
+    return word >= 0;
   }
-  if (node->kind != YOKE_YAML_MAP) return true;
-  good = model_check_keys(r, node, keys, MODEL_COUNT(keys));
-  const struct {
-    const char *key;
-    quantity    q;
-    double     *value;
-  } positive[] = {{"rtol", Q_NUMBER, &solver->rtol},
-                  {"atol", Q_NUMBER, &solver->atol},
-                  {"step", Q_TIME, &solver->step},
-                  {"max_step", Q_TIME, &solver->max_step},
-                  {"alpha", Q_PER_TIME, &solver->baumgarte_alpha},
-                  {"beta", Q_PER_TIME, &solver->baumgarte_beta}};
-  for (int k = 0; k < MODEL_COUNT(positive); ++k) {
-    const yoke_yaml_node *value = yoke_yaml_find(node, positive[k].key);
-    if (value != NULL) good = model_positive(r, s, value, positive[k].key, positive[k].q, positive[k].value) && good;
-  }
-  const yoke_yaml_node *order = yoke_yaml_find(node, "max_order"), *lin = yoke_yaml_find(node, "linear"),
-                       *form = yoke_yaml_find(node, "constraints"), *rho = yoke_yaml_find(node, "rho_inf");
-  long max_order = 0;
-  if (order != NULL) {
-    good              = model_integer(r, s, order, "max_order", 1, 13, &max_order) && good;
-    solver->max_order = (int)max_order;
-  }
-  int word = lin == NULL ? -1 : model_word(r, lin, "linear", linear, MODEL_COUNT(linear));
-  if (word >= 0) model_print(solver->linear, sizeof solver->linear, "%s", linear[word]);
-  good = good && (lin == NULL || word >= 0);
-  word = form == NULL ? -1 : model_word(r, form, "constraints", constraints, MODEL_COUNT(constraints));
-  if (word >= 0) model_print(solver->constraints, sizeof solver->constraints, "%s", constraints[word]);
-  good = good && (form == NULL || word >= 0);
-  if (rho != NULL) {
-    good = model_number(r, s, rho, "rho_inf", Q_NUMBER, &solver->rho_inf) && good;
-    if (solver->rho_inf < 0 || solver->rho_inf > 1)
-      good = model_mistake(r, rho, "rho_inf", "found %g, expected a number from 0 to 1", solver->rho_inf);
+  for (int k = 0; k < node->n; ++k) {
+    const yoke_setting *row = yoke_setting_find(&yoke_solver_rows, node->keys[k]->text);
+    if (row == NULL) {
+      model_unknown_key(r, node, k, path);
+      good = false;
+    } else if (model_setting(r, path, row, node->keys[k], node->items[k], &value)) {
+      yoke_setting_store(row, &value, solver);
+    } else {
+      good = false;
+    }
   }
   return good;
+}
+
+/* Keys that no solver reads which they are meant for: `default` is also for parts that have a kind of their own. */
+static void warn_unread(const reader *r, const yoke_yaml_node *node, const char *name, const yoke_solver_def *solver) {
+  const yoke_model *m = r->model;
+  for (int k = 0; node->kind == YOKE_YAML_MAP && k < node->n; ++k) {
+    const yoke_setting *row     = yoke_setting_find(&yoke_solver_rows, node->keys[k]->text);
+    bool                is_read = yoke_solver_reads(solver->kind, row->key),
+         is_met                 = yoke_setting_is_read(&yoke_solver_rows, row, solver);
+    char position[600], reason[200];
+    for (int i = 0; solver == &m->solver && i < m->n_parts; ++i) {
+      const yoke_solver_def *own = &m->parts[i].solver;
+      if (!m->parts[i].has_solver) continue;
+      is_read = is_read || yoke_solver_reads(own->kind, row->key);
+      is_met  = is_met || yoke_setting_is_read(&yoke_solver_rows, row, own);
+    }
+    if (is_read && is_met) continue;
+    model_position(node->keys[k], position, sizeof position);
+    if (!is_read)
+      model_print(reason, sizeof reason, "solver %s does not read it", solver->kind);
+    else if (row->with != NULL)
+      model_print(reason, sizeof reason, "it belongs to %s %s", row->with, row->of);
+    else
+      model_print(reason, sizeof reason, "%s is given", row->without);
+    yoke_warn(r->ctx, "%s: key 'solvers.%s.%s' has no effect: %s; leave it out", position, name, row->key, reason);
+  }
 }
 
 static yoke_split_part *find_part(const yoke_model *m, const char *name) {
@@ -71,34 +119,44 @@ static yoke_split_part *find_part(const yoke_model *m, const char *name) {
   return NULL;
 }
 
+/* The absolute tolerance follows the relative one unless it is given. */
+static void settle(yoke_solver_def *solver) {
+  if (solver->atol == 0) solver->atol = 1e-2 * solver->rtol;
+}
+
 static void read_solvers(reader *r) {
-  yoke_solver_def *solver = &r->model->solver;
-  *solver                 = (yoke_solver_def){.kind            = "auto",
-                                              .rtol            = 1e-8,
-                                              .atol            = 0,
-                                              .linear          = "klu",
-                                              .constraints     = "ggl",
-                                              .baumgarte_alpha = 10,
-                                              .baumgarte_beta  = 10,
-                                              .rho_inf         = 0.8};
+  yoke_model           *m      = r->model;
+  yoke_solver_def       common = {0};
   const yoke_yaml_node *map;
+  yoke_setting_start(&yoke_solver_rows, &common);
+  m->solver = common;
+  settle(&m->solver);
   model_enter(r, "", NULL);
   if (!model_map(r, yoke_yaml_find(r->root, "solvers"), "solvers", &map) || map == NULL) return;
-  const yoke_yaml_node *common = yoke_yaml_find(map, "default");
-  if (!yoke_yaml_is_nothing(common)) read_solver(r, common, "default", solver);
+  const yoke_yaml_node *node = yoke_yaml_find(map, "default");
+  if (!yoke_yaml_is_nothing(node)) read_solver(r, node, "default", &common);
+  m->solver = common;
+  settle(&m->solver);
   for (int k = 0; k < map->n; ++k) {
     const char     *name = map->keys[k]->text;
-    yoke_solver_def own  = *solver;
+    yoke_solver_def own  = common;
     if (strcmp(name, "default") == 0) continue;
     model_enter(r, "solvers", NULL);
-    yoke_split_part *part = find_part(r->model, name);
-    if (part == NULL && r->model->n_parts > 0) { /* without a split the names of subsystems mean nothing */
+    yoke_split_part *part = find_part(m, name);
+    if (part == NULL && m->n_parts > 0) { /* without a split the names of subsystems mean nothing */
       model_mistake(r, map->keys[k], name,
                     "found the name of no subsystem, expected 'default' or a name below 'split'");
     } else if (!yoke_yaml_is_nothing(map->items[k]) && read_solver(r, map->items[k], name, &own) && part != NULL) {
       part->has_solver = true;
       part->solver     = own;
+      settle(&part->solver);
     }
+  }
+  if (r->n_errors > 0) return;
+  if (!yoke_yaml_is_nothing(node)) warn_unread(r, node, "default", &m->solver);
+  for (int i = 0; i < m->n_parts; ++i) {
+    if (m->parts[i].has_solver)
+      warn_unread(r, yoke_yaml_find(map, m->parts[i].name), m->parts[i].name, &m->parts[i].solver);
   }
 }
 
@@ -129,13 +187,13 @@ static bool read_path(reader *r, const yoke_yaml_node *map, const char *key, cha
 }
 
 static void read_output(reader *r) {
-  static const char *const keys[] = {"file", "csv", "every", "select", "integrals"};
-  yoke_output_def         *output = &r->model->output;
-  const yoke_yaml_node    *map;
+  const char           *keys[MAX_SETTING_KEYS];
+  yoke_output_def      *output = &r->model->output;
+  const yoke_yaml_node *map;
   model_enter(r, "", NULL);
   if (!model_map(r, yoke_yaml_find(r->root, "output"), "output", &map) || map == NULL) return;
   model_enter(r, "output", NULL);
-  model_check_keys(r, map, keys, MODEL_COUNT(keys));
+  model_check_keys(r, map, keys, model_setting_keys("output", keys, MAX_SETTING_KEYS));
   read_path(r, map, "file", &output->file);
   read_path(r, map, "csv", &output->csv);
   const yoke_yaml_node *every = yoke_yaml_find(map, "every");
@@ -181,7 +239,6 @@ void model_read_settings(reader *r) {
   if (!yoke_yaml_is_nothing(gravity))
     model_numbers(r, r->scopes[0], gravity, "gravity", Q_ACCELERATION, 2, 3, r->model->gravity, NULL);
   read_solvers(r);
-  if (r->model->solver.atol == 0) r->model->solver.atol = 1e-2 * r->model->solver.rtol;
   read_output(r);
   model_enter(r, "", NULL);
 }

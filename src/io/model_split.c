@@ -24,7 +24,7 @@ static yoke_split_part *add_part(reader *r, const yoke_yaml_node *at, assignment
   }
   if (!model_grow(r, &m->parts, m->n_parts, &a->capacity_parts, sizeof *m->parts)) return NULL;
   yoke_split_part *part = &m->parts[m->n_parts];
-  *part                 = (yoke_split_part){.name = yoke_arena_text(&m->arena, name), .chain = -1, .substeps = 1};
+  *part                 = (yoke_split_part){.name = yoke_arena_text(&m->arena, name), .chain = -1};
   if (!model_has_memory(r)) return NULL;
   a->capacity_bodies = 0;
   ++m->n_parts;

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/output_check.h"
+#include "coupling/scheme_settings.h"
 #include "io/settings_text.h"
 #include "io/step_report.h"
 #include <math.h>
@@ -95,12 +96,16 @@ static yoke_status create_hdf5(yoke_recorder *r, const char *settings, const yok
 }
 
 static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
-  const yoke_cosimulation_def *c          = &r->model->cosimulation;
-  const int                    n_parts    = r->model->n_parts;
-  char                       **channels   = channel_names(r);
-  const char                 **subsystems = yoke_allocate((size_t)n_parts, sizeof *subsystems);
-  yoke_status                  status     = YOKE_OK;
+  static const char *const keys[] = {"sequence", "start", "predictor", "jacobian"};
+  char                     words[4][YOKE_SETTING_TEXT];
+  const int                n_parts    = r->model->n_parts;
+  char                   **channels   = channel_names(r);
+  const char             **subsystems = yoke_allocate((size_t)n_parts, sizeof *subsystems);
+  yoke_status              status     = YOKE_OK;
   if (!channels || !subsystems) status = yoke_out_of_memory(r->ctx, "the couplings' names");
+  for (int i = 0; i < 4; ++i)
+    yoke_setting_text(yoke_setting_find(&yoke_scheme_rows, keys[i]), yoke_cosimulation_settings(r->cosimulation),
+                      words[i], sizeof words[i]);
   for (int i = 0; subsystems && i < n_parts; ++i) subsystems[i] = r->model->parts[i].name;
   if (status == YOKE_OK) {
     const yoke_result_split split = {
@@ -109,10 +114,10 @@ static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
         .n_channels   = r->summary->n_channels,
         .channels     = (const char *const *)channels,
         .scheme       = r->summary->scheme,
-        .sequence     = c->sequence,
-        .start        = c->start,
-        .predictor    = c->predictor,
-        .jacobian     = c->jacobian,
+        .sequence     = words[0],
+        .start        = words[1],
+        .predictor    = words[2],
+        .jacobian     = words[3],
         .order        = r->summary->order,
         .step         = r->summary->macro_step,
         .control      = r->summary->control,
@@ -125,7 +130,7 @@ static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
 }
 
 static yoke_status open_hdf5(yoke_recorder *r) {
-  char *settings = yoke_run_settings_text(r->model, r->cosimulation != NULL, r->options->threads);
+  char *settings = yoke_run_settings_text(r->model, r->cosimulation, r->options->threads);
   if (!settings) return yoke_out_of_memory(r->ctx, "the settings");
   const yoke_status status = r->cosimulation ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
   free(settings);

@@ -9,6 +9,7 @@
 #include "coupling/scheme.h"
 #include "io/recorder.h"
 #include "io/step_report.h"
+#include "master/idle_settings.h"
 #include "model/model_times.h"
 #include <yoke/yoke.h>
 #include <errno.h>
@@ -83,65 +84,8 @@ const char *yoke_residual_verdict(double share) {
   return share <= 1e-6 ? "held" : share <= 1e-3 ? "small" : "large";
 }
 
-/* ---- loading with overrides ---- */
-
-/* A command-line option is an override of the key it stands for. */
-static char *override_text(const char *key, const char *value) {
-  const size_t size = strlen(key) + strlen(value) + 2;
-  char        *text = yoke_allocate(size, 1);
-  if (text) snprintf(text, size, "%s=%s", key, value);
-  return text;
-}
-
-yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out) {
-  const struct {
-    const char *key, *value;
-  } own[] = {{"t_end", options->t_end},
-             {"solvers.default.kind", options->solver},
-             {"solvers.default.rtol", options->rtol},
-             {"solvers.default.atol", options->atol},
-             {"output.every", options->every},
-             {"cosimulation.scheme", options->scheme},
-             {"cosimulation.sequence", options->sequence},
-             {"cosimulation.order", options->order},
-             {"cosimulation.step", options->step},
-             {"cosimulation.step.rtol", options->macro_rtol},
-             {"cosimulation.step.estimator", options->estimator},
-             {"cosimulation.start", options->start},
-             {"cosimulation.jacobian", options->jacobian},
-             {"cosimulation.predictor", options->predictor},
-             {"cosimulation.couplings.formulation", options->formulation},
-             {"cosimulation.couplings.decomposition", options->decomposition},
-             {"cosimulation.couplings.extension", options->extension}};
-  enum { N_OWN = sizeof own / sizeof *own };
-  *out                      = NULL;
-  const char **sets         = yoke_allocate((size_t)options->n_sets + N_OWN, sizeof *sets);
-  char        *texts[N_OWN] = {0};
-  int          n            = 0;
-  yoke_status  status       = sets ? YOKE_OK : yoke_out_of_memory(ctx, "the overrides");
-  for (int i = 0; status == YOKE_OK && i < options->n_sets; ++i) sets[n++] = options->sets[i];
-  for (int i = 0; status == YOKE_OK && i < N_OWN; ++i) {
-    if (!own[i].value) continue;
-    texts[i] = override_text(own[i].key, own[i].value);
-    if (!texts[i]) status = yoke_out_of_memory(ctx, "the overrides");
-    sets[n++] = texts[i];
-  }
-  if (status == YOKE_OK) {
-    const yoke_load_options load_options = {.n_set = n, .set = sets};
-    status                               = yoke_model_load(ctx, options->model, &load_options, out);
-  }
-  for (int i = 0; i < N_OWN; ++i) free(texts[i]);
-  free(sets);
-  return status;
-}
-
-/* Options of the co-simulation mean nothing without a split; the user may have forgotten it. */
-static void warn_unused(yoke_context *ctx, const yoke_run_options *o, const yoke_model *model) {
-  const bool is_any = o->scheme || o->sequence || o->order || o->step || o->start || o->jacobian || o->predictor ||
-                      o->macro_rtol || o->estimator || o->formulation || o->decomposition || o->extension || o->check ||
-                      o->trace || o->trace_file;
-  if (model->n_parts == 0 && is_any)
-    yoke_warn(ctx, "the model has no split: it runs as a whole, and options of the co-simulation have no effect");
+static void warn_idle(void *user, const yoke_setting_value *value, const char *key, const char *reason) {
+  yoke_warn(user, "%s: key '%s' has no effect: %s; leave it out, or change the other", value->position, key, reason);
 }
 
 yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
@@ -153,7 +97,9 @@ yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *optio
       .check   = options->check,
       .log     = {options->trace, options->trace_user},
   };
-  return yoke_simulation_create_split(ctx, model, &split, out);
+  YOKE_TRY(yoke_simulation_create_split(ctx, model, &split, out));
+  yoke_idle_settings(model, yoke_simulation_cosimulation(*out), warn_idle, ctx);
+  return YOKE_OK;
 }
 
 /* ---- named values ---- */
@@ -373,7 +319,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   if (status == YOKE_OK) status = yoke_recorder_choose(&r);
   if (status == YOKE_OK) status = trace_open(ctx, &own, &trace);
   if (status == YOKE_OK) {
-    warn_unused(ctx, options, model);
+    yoke_run_warn_unused(ctx, options, model);
     if (!options->monolithic && !options->no_predict) status = yoke_predict_stability(ctx, model);
     if (status == YOKE_OK) status = yoke_run_simulation(ctx, &own, model, &r.simulation);
   }
@@ -404,7 +350,7 @@ yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_ru
 enum { COMPARED_TIMES = 200 }; /* with step control */
 
 /* Where the model keeps every step, the macro step, or with step control equal parts of the run; the text goes to `text`. */
-static yoke_status common_times(yoke_context *ctx, yoke_run_options *options, char text[YOKE_NUMBER_SIZE]) {
+static yoke_status common_times(yoke_context *ctx, const yoke_run_options *options, char text[YOKE_NUMBER_SIZE]) {
   yoke_model *model = NULL;
   YOKE_TRY(yoke_run_load(ctx, options, &model));
   yoke_status status = YOKE_OK;
@@ -413,7 +359,6 @@ static yoke_status common_times(yoke_context *ctx, yoke_run_options *options, ch
   } else if (model->output.every <= 0.0) {
     const double step = model->cosimulation.step, span = model->t_end - model->t_start;
     yoke_number_text(step > 0.0 ? step : span / COMPARED_TIMES, text);
-    options->every = text;
   }
   yoke_model_destroy(&model);
   return status;
@@ -423,12 +368,18 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
                              yoke_run_summary *monolithic, yoke_comparison *comparison) {
   yoke_run_options own    = *options;
   yoke_result     *result = NULL, *reference = NULL;
-  char             every[YOKE_NUMBER_SIZE];
+  yoke_choice     *choices                 = yoke_allocate((size_t)options->n_choices + 1, sizeof *choices);
+  char             every[YOKE_NUMBER_SIZE] = "";
   *split = *monolithic = (yoke_run_summary){0};
   *comparison          = (yoke_comparison){0};
   own.out = own.csv  = "";
   own.monolithic     = false;
-  yoke_status status = common_times(ctx, &own, every);
+  yoke_status status = choices ? common_times(ctx, &own, every) : yoke_out_of_memory(ctx, "the run");
+  if (status == YOKE_OK && every[0]) {
+    for (int i = 0; i < own.n_choices; ++i) choices[i] = own.choices[i];
+    choices[own.n_choices++] = (yoke_choice){"output.every", every};
+    own.choices              = choices;
+  }
   if (status == YOKE_OK) status = run_and_keep(ctx, &own, split, &result);
   own.monolithic = true;
   own.trace_file = NULL;
@@ -436,6 +387,7 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
   if (status == YOKE_OK) status = yoke_result_compare(ctx, result, reference, comparison);
   yoke_result_close(&result);
   yoke_result_close(&reference);
+  free(choices);
   return status;
 }
 

@@ -1,8 +1,8 @@
 #include "io/settings_text.h"
 
-#include "coupling/formulation.h"
-#include "io/result_reader.h"
-#include <math.h>
+#include "integrate/solver_options.h"
+#include "master/idle_settings.h"
+#include "master/macro_settings.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,15 +34,9 @@ __attribute__((format(printf, 2, 3))) static void put(text_buffer *buffer, const
   buffer->length += (size_t)n;
 }
 
-/* The shortest form that reads back as the same double. */
 static void put_number(text_buffer *buffer, const char *before, double value, const char *after) {
-  char text[YOKE_NUMBER_SIZE];
-  for (int digits = 6; digits <= 17; ++digits) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
-  }
-  char *separator = text + strspn(text, "+-0123456789e.");
-  if (*separator || !isfinite(value)) yoke_number_text(value, text); /* a locale with a decimal comma */
+  char text[YOKE_SETTING_TEXT];
+  yoke_setting_number_text(value, text, sizeof text);
   put(buffer, "%s%s%s", before, text, after);
 }
 
@@ -62,125 +56,99 @@ static void put_list(text_buffer *buffer, const char *key, int n, char *const *t
   put(buffer, "]");
 }
 
+/* One member; `n` counts those written so far. */
+static void put_row(text_buffer *buffer, const yoke_setting *row, const void *target, int *n) {
+  char text[200];
+  yoke_setting_text(row, target, text, sizeof text);
+  put(buffer, "%s%s: %s", (*n)++ > 0 ? ", " : "", row->key, text);
+}
+
+/* Is there something to write: a value, and not one that stands for others? */
+static bool has_value(const yoke_setting *row, const void *target) {
+  return row->size > 0 && !row->is_part && !yoke_setting_is_open(row, target);
+}
+
 static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_def *solver) {
+  int n = 0;
   put(buffer, "  ");
   put_quoted(buffer, name);
-  put(buffer, ": {kind: %s", solver->kind);
-  put_number(buffer, ", rtol: ", solver->rtol, "");
-  put_number(buffer, ", atol: ", solver->atol, "");
-  if (solver->step > 0.0) put_number(buffer, ", step: ", solver->step, "");
-  if (solver->max_step > 0.0) put_number(buffer, ", max_step: ", solver->max_step, "");
-  if (solver->max_order > 0) put(buffer, ", max_order: %d", solver->max_order);
-  if (solver->linear[0]) put(buffer, ", linear: %s", solver->linear);
-  if (solver->constraints[0]) put(buffer, ", constraints: %s", solver->constraints);
-  if (strcmp(solver->constraints, "baumgarte") == 0) {
-    put_number(buffer, ", alpha: ", solver->baumgarte_alpha, "");
-    put_number(buffer, ", beta: ", solver->baumgarte_beta, "");
+  put(buffer, ": {");
+  for (int i = 0; i < yoke_solver_rows.n; ++i) {
+    const yoke_setting *row = &yoke_solver_rows.rows[i];
+    if (has_value(row, solver) && yoke_solver_reads(solver->kind, row->key) &&
+        yoke_setting_is_read(&yoke_solver_rows, row, solver))
+      put_row(buffer, row, solver, &n);
   }
-  put_number(buffer, ", rho_inf: ", solver->rho_inf, "}\n");
+  put(buffer, "}\n");
 }
 
-/* Numbers of the formulations of rigid joints: what was given and is read, 0 where it was not. */
-static void put_joint_numbers(text_buffer *buffer, const yoke_coupling_choice *c) {
-  const yoke_formulation_ops *ops = yoke_formulation_find(c->formulation);
-  const struct {
-    const char *key;
-    double      value;
-  } numbers[] = {{"beta", c->beta}, {"gamma", c->gamma}, {"mu", c->mu},
-                 {"a", c->a},       {"b", c->b},         {"relaxation", c->relaxation}};
-  if (c->index > 0) put(buffer, ", index: %d", c->index);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
-    if (ops == NULL || numbers[i].value == 0.0 || !yoke_formulation_reads(ops, numbers[i].key)) continue;
-    put(buffer, ", %s", numbers[i].key);
-    put_number(buffer, ": ", numbers[i].value, "");
+/* The rows of a table that are read, behind `before` and in braces; nothing when there are none. */
+static void put_map(text_buffer *buffer, const char *before, const yoke_setting_table *table, const void *target,
+                    const yoke_cosimulation *c, const char *after) {
+  int n = 0;
+  for (int i = 0; i < table->n; ++i) {
+    const yoke_setting *row = &table->rows[i];
+    if (!has_value(row, target) || !yoke_run_setting_is_read(c, row)) continue;
+    if (n == 0) put(buffer, "%s{", before);
+    put_row(buffer, row, target, &n);
   }
-  if (ops == NULL || !yoke_formulation_reads(ops, "nodes")) return;
-  put_number(buffer, ", nodes: [", c->nodes[0], "");
-  put_number(buffer, ", ", c->nodes[1], "]");
+  if (n > 0) put(buffer, "}%s", after);
 }
 
-static void put_coupling(text_buffer *buffer, const yoke_coupling_choice *c) {
-  put(buffer, "decomposition: %s, extension: %s, feedthrough: %s", c->decomposition, c->extension,
-      c->feedthrough ? "true" : "false");
-  if (c->formulation[0]) put(buffer, ", formulation: %s", c->formulation);
-  put_joint_numbers(buffer, c);
-  if (strcmp(c->formulation, "kinematic") != 0) return;
-  put(buffer, ", force: %s, motion: %s, outputs: %s", c->force, c->motion, c->outputs);
-  if (c->prescribed[0]) {
-    put(buffer, ", prescribed: ");
-    put_quoted(buffer, c->prescribed);
-  }
-  if (c->order_force >= 0) put(buffer, ", order_force: %d", c->order_force);
-  if (c->order_motion >= 0) put(buffer, ", order_motion: %d", c->order_motion);
-}
-
-/* A fixed step with its order, or step control: what was given; the rest is chosen as before. */
-static void put_step(text_buffer *buffer, const yoke_cosimulation_def *c) {
-  static const char *const kinds[] = {"position", "velocity", "coupling"};
-  if (c->order >= 0)
-    put(buffer, "  order: %d\n", c->order);
-  else
-    put(buffer, "  order: {min: %d, max: %d, rule: %s}\n", c->order_min, c->order_max, c->order_rule);
-  if (c->step > 0.0) {
-    put_number(buffer, "  step: ", c->step, "\n");
+/* A fixed step, or all that step control does. */
+static void put_step(text_buffer *buffer, const yoke_cosimulation *c) {
+  const yoke_step_choice *choice = yoke_cosimulation_choice(c);
+  int                     n      = 0;
+  if (choice == NULL) {
+    put_number(buffer, "  step: ", yoke_cosimulation_H(c), "\n");
+    put(buffer, "  order: %d\n", yoke_cosimulation_settings(c)->order);
     return;
   }
-  put(buffer, "  step: {dead_zone: %s", c->step_free ? "false" : "true");
-  if (c->estimator[0]) put(buffer, ", estimator: %s", c->estimator);
-  const struct {
-    const char *key;
-    double      value;
-  } numbers[] = {{"rtol", c->step_rtol},
-                 {"initial", c->step_initial},
-                 {"min", c->step_min},
-                 {"max", c->step_max},
-                 {"safety", c->step_safety}};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
-    if (!(numbers[i].value > 0.0)) continue;
-    put(buffer, ", %s", numbers[i].key);
-    put_number(buffer, ": ", numbers[i].value, "");
+  put_map(buffer, "  order: ", &yoke_order_rows, &choice->settings, c, "\n");
+  put(buffer, "  step: {");
+  for (int i = 0; i < yoke_control_rows.n; ++i) {
+    if (has_value(&yoke_control_rows.rows[i], &choice->settings))
+      put_row(buffer, &yoke_control_rows.rows[i], &choice->settings, &n);
   }
-  if (c->step_ratio[0] > 0.0) {
-    put_number(buffer, ", ratio: [", c->step_ratio[0], "");
-    put_number(buffer, ", ", c->step_ratio[1], "]");
-  }
-  bool has_atol = false;
-  for (int k = 0; k < 3; ++k) {
-    if (!(c->step_atol[k] > 0.0)) continue;
-    put(buffer, "%s%s", has_atol ? ", " : ", atol: {", kinds[k]);
-    put_number(buffer, ": ", c->step_atol[k], "");
-    has_atol = true;
-  }
-  put(buffer, has_atol ? "}}\n" : "}\n");
+  put_map(buffer, ", atol: ", &yoke_control_atol_rows, &choice->settings, c, "");
+  put(buffer, "}\n");
 }
 
-static void put_cosimulation(text_buffer *buffer, const yoke_model *model) {
-  const yoke_cosimulation_def *c = &model->cosimulation;
-  put(buffer, "cosimulation:\n  sequence: %s\n", c->sequence);
-  if (c->has_scheme || c->step > 0.0) put(buffer, "  scheme: %s\n", c->scheme);
+static void put_coupling(text_buffer *buffer, const yoke_split_coupling *k, const yoke_formulation_ops *ops) {
+  int n = 0;
+  put(buffer, "    ");
+  put_quoted(buffer, k->name);
+  put(buffer, ": {");
+  for (int i = 0; i < yoke_coupling_rows.n; ++i) put_row(buffer, &yoke_coupling_rows.rows[i], &k->settings, &n);
+  for (int i = 0; i < ops->settings.n; ++i) {
+    const yoke_setting *row = &ops->settings.rows[i];
+    if (has_value(row, k->settings.own) && yoke_setting_is_read(&ops->settings, row, k->settings.own))
+      put_row(buffer, row, k->settings.own, &n);
+  }
+  put(buffer, "}\n");
+}
+
+static void put_cosimulation(text_buffer *buffer, const yoke_cosimulation *c) {
+  const yoke_scheme_settings *settings = yoke_cosimulation_settings(c);
+  const yoke_split           *split    = yoke_cosimulation_split(c);
+  put(buffer, "cosimulation:\n");
+  for (int i = 0; i < yoke_scheme_rows.n; ++i) {
+    const yoke_setting *row = &yoke_scheme_rows.rows[i];
+    int                 n   = 0;
+    if (strcmp(row->key, "order") == 0 || !has_value(row, settings) || !yoke_run_setting_is_read(c, row)) continue;
+    put(buffer, "  ");
+    put_row(buffer, row, settings, &n);
+    put(buffer, "\n");
+  }
   put_step(buffer, c);
-  put(buffer, "  start: %s\n  predictor: %s\n  jacobian: %s\n  final_update: %s\n", c->start, c->predictor, c->jacobian,
-      c->final_update ? "true" : "false");
-  put_number(buffer, "  corrector: {tau: ", c->corrector_tau, "");
-  if (c->corrector_rtol > 0.0) put_number(buffer, ", rtol: ", c->corrector_rtol, "");
-  if (c->corrector_atol > 0.0) put_number(buffer, ", atol: ", c->corrector_atol, "");
-  put(buffer, "}\n");
-  if (c->corrections > 0) put(buffer, "  corrections: %d\n", c->corrections);
-  if (c->joint_tolerance > 0.0) put_number(buffer, "  joint_tolerance: ", c->joint_tolerance, "\n");
-  put(buffer, "  couplings: {");
-  put_coupling(buffer, &c->couplings);
-  for (int i = 0; i < c->n_own; ++i) {
-    put(buffer, ", ");
-    put_quoted(buffer, c->own[i].name);
-    put(buffer, ": {");
-    put_coupling(buffer, &c->own[i]);
-    put(buffer, "}");
-  }
-  put(buffer, "}\n");
+  put_map(buffer, "  corrector: ", &yoke_corrector_rows, settings, c, "\n");
+  if (split->n_couplings > 0) put(buffer, "  couplings:\n");
+  for (int k = 0; k < split->n_couplings; ++k) put_coupling(buffer, &split->couplings[k], split->wires[k].formulation);
 }
 
-char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads) {
-  text_buffer buffer = {0};
+char *yoke_run_settings_text(const yoke_model *model, const yoke_cosimulation *cosimulation, int threads) {
+  const bool  is_split = cosimulation != NULL;
+  text_buffer buffer   = {0};
   put_number(&buffer, "t_start: ", model->t_start, "\n");
   put_number(&buffer, "t_end: ", model->t_end, "\n");
   put_number(&buffer, "gravity: [", model->gravity[0], ", ");
@@ -191,7 +159,9 @@ char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads
   for (int i = 0; is_split && i < model->n_parts; ++i) {
     if (model->parts[i].has_solver) put_solver(&buffer, model->parts[i].name, &model->parts[i].solver);
   }
-  if (is_split) put_cosimulation(&buffer, model);
+  if (is_split) put_cosimulation(&buffer, cosimulation);
+  if (!is_split && model->energy >= 0)
+    put(&buffer, "cosimulation: {energy: %s}\n", model->energy > 0 ? "monitor" : "off");
   put_number(&buffer, "output: {every: ", model->output.every, "");
   if (model->output.n_select > 0) put_list(&buffer, "select", model->output.n_select, model->output.select);
   if (model->output.n_integrals > 0) put_list(&buffer, "integrals", model->output.n_integrals, model->output.integrals);

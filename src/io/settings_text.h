@@ -2,9 +2,10 @@
 #ifndef YOKE_IO_SETTINGS_TEXT_H
 #define YOKE_IO_SETTINGS_TEXT_H
 
-#include "model/model.h"
+#include "master/cosimulation.h"
 
-/* With the model's text it repeats the run. Gives a new string; NULL when out of memory. */
-char *yoke_run_settings_text(const yoke_model *model, bool is_split, int threads);
+/* All that the run reads, what was chosen for it included; with the model's text it repeats the run. `cosimulation` NULL: the model runs
+ * as a whole. Gives a new string; NULL when out of memory. */
+char *yoke_run_settings_text(const yoke_model *model, const yoke_cosimulation *cosimulation, int threads);
 
 #endif

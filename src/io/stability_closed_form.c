@@ -4,6 +4,7 @@
 #include "analysis/spectrum.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/run.h"
 #include "io/stability_target.h"
 #include <math.h>
 #include <stdio.h>
@@ -199,26 +200,27 @@ static yoke_status set_method(yoke_context *ctx, const yoke_stability_variant *v
   static const char *const predictors[] = {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"};
   const yoke_run_options  *run          = &v->options->run;
   yoke_test_method        *m            = &p->method;
-  const char              *order = first_of(v->method->order, run->order), *index = v->method->index;
-  const char              *scheme        = first_of(v->method->scheme, run->scheme);
-  const char              *decomposition = first_of(v->method->decomposition, run->decomposition);
-  const char              *extension     = first_of(v->method->extension, run->extension);
+  const char              *order = first_of(v->method->order, yoke_run_choice(run, "order")), *index = v->method->index;
+  const char              *scheme        = first_of(v->method->scheme, yoke_run_choice(run, "scheme"));
+  const char              *decomposition = first_of(v->method->decomposition, yoke_run_choice(run, "decomposition"));
+  const char              *extension     = first_of(v->method->extension, yoke_run_choice(run, "extension"));
   const bool               is_kinematic  = p->model.kind == YOKE_KINEMATIC_TWO_MASS;
   *m                                     = yoke_test_method_default();
   m->scheme                              = scheme != NULL ? scheme : is_kinematic ? "explicit" : m->scheme;
-  m->formulation                         = first_of(v->method->formulation, run->formulation);
+  m->formulation                         = first_of(v->method->formulation, yoke_run_choice(run, "formulation"));
   if (order != NULL && (order[0] < '0' || order[0] > '9'))
     return yoke_fail(ctx, YOKE_E_USAGE, "order is '%s', expected a number: a test model has one order", order);
   if (order != NULL) m->order = atoi(order);
   if (index != NULL) m->index = atoi(index);
   m->order_acceleration = m->order; /* unless it is set */
-  if (run->sequence != NULL) m->gauss_seidel = strcmp(run->sequence, "gauss-seidel") == 0;
+  const char *sequence = yoke_run_choice(run, "sequence"), *predictor = yoke_run_choice(run, "predictor");
+  if (sequence != NULL) m->gauss_seidel = strcmp(sequence, "gauss-seidel") == 0;
   const int d = decomposition != NULL ? find_word(decomposition, decompositions, 4) : 0;
   const int e = extension != NULL ? find_word(extension, extensions, 3) : 0;
-  const int k = run->predictor != NULL ? find_word(run->predictor, predictors, 4) : 0;
+  const int k = predictor != NULL ? find_word(predictor, predictors, 4) : 0;
   if (d < 0) return yoke_fail(ctx, YOKE_E_USAGE, "there is no decomposition '%s'", decomposition);
   if (e < 0) return yoke_fail(ctx, YOKE_E_USAGE, "there is no extension '%s'", extension);
-  if (k < 0) return yoke_fail(ctx, YOKE_E_USAGE, "there is no predictor '%s'", run->predictor);
+  if (k < 0) return yoke_fail(ctx, YOKE_E_USAGE, "there is no predictor '%s'", predictor);
   static const yoke_decomposition decomposition_of[] = {YOKE_FORCE_FORCE, YOKE_FORCE_DISPLACEMENT,
                                                         YOKE_DISPLACEMENT_FORCE, YOKE_DISPLACEMENT_DISPLACEMENT};
   static const yoke_extension     extension_of[]     = {YOKE_EXTENSION_NONE, YOKE_EXTENSION_D, YOKE_EXTENSION_I};
@@ -261,9 +263,10 @@ static yoke_status make_region(yoke_context *ctx, const yoke_stability_variant *
   r->base.ratios = yoke_test_ratios_default();
   YOKE_TRY(set_method(ctx, v, &r->base));
   for (int i = 0; i < v->n_sets; ++i) YOKE_TRY(set_one(ctx, v->sets[i], &r->base, &groups));
-  if (o->run.step != NULL) {
+  const char *step = yoke_run_choice(&o->run, "step");
+  if (step != NULL) {
     char text[80];
-    snprintf(text, sizeof text, "step=%s", o->run.step);
+    snprintf(text, sizeof text, "step=%s", step);
     YOKE_TRY(set_one(ctx, text, &r->base, &groups));
   }
   for (int k = 0; k < 2; ++k) {

@@ -27,11 +27,16 @@ typedef struct engine_region {
 static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, double y, yoke_model **out) {
   const yoke_stability_variant *v        = r->variant;
   const double                  value[2] = {x, y};
-  char                          text[64], axis[2][MAX_KEY + YOKE_NUMBER_SIZE + 2];
-  yoke_run_options              base = v->options->run;
-  const char                  **sets = yoke_allocate(2 * ((size_t)v->n_sets + 3), sizeof *sets);
-  *out                               = NULL;
-  if (sets == NULL) return yoke_out_of_memory(ctx, "the stability study");
+  char                          axis[2][MAX_KEY + YOKE_NUMBER_SIZE + 2];
+  yoke_run_options              base    = v->options->run;
+  const char                  **sets    = yoke_allocate((size_t)v->n_sets + 2, sizeof *sets);
+  yoke_choice                  *choices = yoke_allocate((size_t)base.n_choices + YOKE_METHOD_CHOICES, sizeof *choices);
+  *out                                  = NULL;
+  if (sets == NULL || choices == NULL) {
+    free(sets);
+    free(choices);
+    return yoke_out_of_memory(ctx, "the stability study");
+  }
   int n = 0;
   for (; n < v->n_sets; ++n) sets[n] = v->sets[n];
   for (int k = 0; k < 2; ++k) {
@@ -43,9 +48,10 @@ static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, 
   }
   base.n_sets                   = n;
   base.sets                     = sets;
-  const yoke_run_options run    = yoke_method_options(&base, v->method, NULL, sets + v->n_sets + 2, text);
+  const yoke_run_options run    = yoke_method_options(&base, v->method, NULL, choices);
   const yoke_status      status = yoke_run_load(ctx, &run, out);
   free(sets);
+  free(choices);
   return status;
 }
 

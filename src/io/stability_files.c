@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/hdf5_output.h"
+#include "io/run.h"
 #include "io/stability_target.h"
 #include "plot/plot.h"
 #include <math.h>
@@ -160,7 +161,7 @@ static void make_title(const yoke_stability_options *o, const yoke_stability_tab
   snprintf(text, size, "%s", slash != NULL ? slash + 1 : t->model);
   if (t->rows[0].label != NULL && strcmp(t->rows[0].label, "as the model says") != 0)
     pick_parts(t, 0, true, text, size);
-  const char *const words[2] = {o->run.sequence, o->run.predictor};
+  const char *const words[2] = {yoke_run_choice(&o->run, "sequence"), yoke_run_choice(&o->run, "predictor")};
   for (int i = 0; i < 2 + o->run.n_sets; ++i) {
     const size_t used = strlen(text);
     const char  *word = i < 2 ? words[i] : o->run.sets[i - 2];

@@ -84,12 +84,6 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
   YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
   for (int i = 0; i < c->split->n_parts; ++i) {
     const yoke_native_def def = yoke_split_native(c->split, i);
-    if (c->model->parts[i].substeps > 1) {
-      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
-                       "cosimulation.substeps of '%s': several exchanges per macro step are not available; its solver "
-                       "takes as many micro steps as it needs by itself",
-                       def.name);
-    }
     YOKE_TRY(yoke_native_create(ctx, &def, &c->subsystems[i]));
     if (options->forward != NULL && strcmp(options->forward, def.name) == 0)
       YOKE_TRY(yoke_subsystem_forward(ctx, c->subsystems[i], &c->subsystems[i]));
@@ -293,11 +287,6 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
   if (status == YOKE_OK && c->H == 0.0) {
-    if (c->settings.start != YOKE_START_RAMP)
-      yoke_note(
-          ctx,
-          "cosimulation.start: '%s' belongs to a fixed macro step and has no effect; step control starts by itself",
-          model->cosimulation.start);
     c->settings.start = YOKE_START_RAMP;
     yoke_step_choose_scheme(c->split, &c->settings);
     yoke_step_choose_orders(c->split, &c->settings, &c->choice.settings);
@@ -482,14 +471,13 @@ static yoke_status try_fixed(yoke_cosimulation *c, double *t_next, yoke_step_sta
   }
 }
 
-/* A joint came open. What helps: passes where there was one only, another scheme, a smaller step. */
+/* A joint came open. More corrections help where they were limited, another start where motions are held over the first step. */
 static yoke_status explain_gap(const yoke_cosimulation *c, double t, double H, yoke_context *ctx) {
   const yoke_scheme_settings *s = yoke_graph_settings(c->graph);
   char                        joint[300];
   const char                 *remedy = "a smaller cosimulation.step";
-  if (strcmp(s->scheme, "semi-implicit") == 0)
-    remedy = s->corrections > 0 ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
-                                : "a smaller cosimulation.step, or scheme implicit";
+  if (strcmp(s->scheme, "semi-implicit") == 0 && s->corrections > 0)
+    remedy = "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step";
   if (strcmp(s->scheme, "explicit") == 0 && t <= c->t_start && s->start != YOKE_START_EXACT)
     remedy =
         "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "coupling/constraint.h"
 #include "master/lighter_side.h"
+#include "master/macro_settings.h"
 #include "model/model_length.h"
 #include <math.h>
 #include <stddef.h>
@@ -14,158 +15,85 @@ static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /* ---- settings ---- */
 
-/* Index of a word; "" is the default, number 0. -1: unknown. */
-static int word_index(const char *word, const char *const *list, int n) {
-  if (word[0] == '\0') return 0;
-  for (int i = 0; i < n; ++i) {
-    if (strcmp(word, list[i]) == 0) return i;
-  }
-  return -1;
-}
-
-static yoke_status unknown_word(yoke_context *ctx, const char *key, const char *word) {
-  return yoke_fail(ctx, YOKE_E_MODEL, "cosimulation.%s: '%s' cannot be used here", key, word);
-}
-
-static yoke_status set_words(yoke_context *ctx, const yoke_cosimulation_def *c, yoke_scheme_settings *s) {
-  static const char *const starts[]     = {"ramp", "ramp-low", "graded", "exact"};
-  static const char *const predictors[] = {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"};
-  static const char *const jacobians[]  = {"finite-difference", "analytic", "broyden"};
-  static const char *const sequences[]  = {"jacobi", "gauss-seidel"};
-  const int                start = word_index(c->start, starts, 4), predictor = word_index(c->predictor, predictors, 4),
-            jacobian = word_index(c->jacobian, jacobians, 3), sequence = word_index(c->sequence, sequences, 2);
-  if (start < 0) return unknown_word(ctx, "start", c->start);
-  if (predictor < 0) return unknown_word(ctx, "predictor", c->predictor);
-  if (jacobian < 0) return unknown_word(ctx, "jacobian", c->jacobian); /* directional: no subsystem here can do it */
-  if (sequence < 0) return unknown_word(ctx, "sequence", c->sequence);
-  s->start        = (yoke_start_up)start;
-  s->predictor    = (yoke_predictor)predictor;
-  s->jacobian     = (yoke_jacobian)jacobian;
-  s->gauss_seidel = sequence == 1;
-  snprintf(s->scheme, sizeof s->scheme, "%s", c->scheme[0] != '\0' ? c->scheme : "semi-implicit");
-  return YOKE_OK;
-}
-
-static double share(double given, const char *scheme) {
-  return given > 0.0 ? given : strcmp(scheme, "waveform") == 0 ? 0.7 : 1.0;
-}
-
-yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke_scheme_settings *s, double *step) {
-  const yoke_cosimulation_def *c = &model->cosimulation;
-  *s                             = (yoke_scheme_settings){0};
-  YOKE_TRY(set_words(ctx, c, s));
-  const bool is_controlled = !(c->step > 0.0);
-  if (c->order < 0 && !is_controlled) {
+yoke_status yoke_split_settings(yoke_context *ctx, const yoke_model *model, yoke_scheme_settings *settings,
+                                double *step) {
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(model, &macro);
+  *settings        = macro.scheme;
+  *step            = macro.step;
+  settings->length = yoke_model_length(model);
+  if (settings->joint_tolerance == 0.0) settings->joint_tolerance = 1e-3 * settings->length;
+  if (macro.order < 0 && macro.step > 0.0) {
     return yoke_fail(ctx, YOKE_E_MODEL,
                      "cosimulation.order: found an order that is chosen during the run, expected a number from 0 to 5 "
                      "with the fixed macro step %g s; use cosimulation.step auto",
-                     c->step);
+                     macro.step);
   }
-  *step                  = is_controlled ? 0.0 : c->step;
-  s->order               = c->order >= 0 ? c->order : c->order_max;
-  s->samples             = c->samples > 0 ? c->samples : 8;
-  s->order_acceleration  = c->order_acceleration;
-  s->acceleration_weight = c->acceleration_weight;
-  if (s->predictor == YOKE_PREDICTOR_ACCELERATION && c->order_acceleration >= 0) s->order = c->order_acceleration;
-  if (isnan(c->acceleration_weight) && c->order >= 0) s->acceleration_weight = c->order == 0 ? 1.0 / 2.0 : 1.0 / 6.0;
-  s->update       = c->update;
-  s->final_update = c->final_update;
-  s->relaxation   = share(c->relaxation > 0.0 ? c->relaxation : c->couplings.relaxation, s->scheme);
-  /* with control the corrector stays a tenth below the error that is allowed */
-  const double rtol  = is_controlled ? 0.1 * (c->step_rtol > 0.0 ? c->step_rtol : 1e-4) : 1e-10;
-  s->rtol            = c->corrector_rtol > 0.0 ? c->corrector_rtol : rtol;
-  s->atol            = c->corrector_atol > 0.0 ? c->corrector_atol : 1e-10;
-  s->tau             = c->corrector_tau > 0.0 ? c->corrector_tau : 0.33;
-  s->max_iterations  = c->max_iterations > 0 ? c->max_iterations : strcmp(s->scheme, "waveform") == 0 ? 50 : 10;
-  s->corrections     = c->corrections;
-  s->length          = yoke_model_length(model);
-  s->joint_tolerance = c->joint_tolerance > 0.0 ? c->joint_tolerance : 1e-3 * s->length;
   return YOKE_OK;
 }
 
-/* Settings of one coupling: its own name, then the chain it cuts, then those for all. */
-static const yoke_coupling_choice *find_choice(const yoke_split *split, const yoke_split_coupling *coupling) {
+/* What was given for one coupling beside what was given for all: below its own name, else below the chain it cuts. NULL: nothing. */
+static const yoke_settings *find_own(const yoke_split *split, const yoke_split_coupling *coupling) {
   const yoke_cosimulation_def *c     = &split->model->cosimulation;
   const char                  *chain = coupling->chain >= 0 ? split->model->bodies[coupling->chain].name : NULL;
-  const yoke_coupling_choice  *found = &c->couplings;
+  const yoke_settings         *found = NULL;
   for (int k = 0; k < c->n_own && chain != NULL; ++k) {
-    if (strcmp(c->own[k].name, chain) == 0) found = &c->own[k];
+    if (strcmp(c->own[k].name, chain) == 0) found = &c->own[k].given;
   }
   for (int k = 0; k < c->n_own; ++k) {
-    if (strcmp(c->own[k].name, coupling->name) == 0) found = &c->own[k];
+    if (strcmp(c->own[k].name, coupling->name) == 0) found = &c->own[k].given;
   }
   return found;
 }
 
-/* Words and degrees of the kinematic coupling; its prescribed side is found later. */
 /* Degree of couplings that fix their own where the run would choose: order control cannot change it. */
 enum { OWN_DEGREE = 2 };
 
-static yoke_status set_kinematic(yoke_context *ctx, const yoke_cosimulation_def *c, const yoke_coupling_choice *choice,
-                                 yoke_coupling_settings *s) {
-  static const char *const forces[]  = {"exact", "reduced", "approximate"};
-  static const char *const motions[] = {"same", "derivative"};
-  static const char *const outputs[] = {"parallel", "current", "sequential", "held"};
-  const int force = word_index(choice->force, forces, 3), motion = word_index(choice->motion, motions, 2),
-            output = word_index(choice->outputs, outputs, 4),
-            order  = c->order >= 0               ? c->order
-                     : c->order_max < OWN_DEGREE ? c->order_max
-                                                 : OWN_DEGREE;
-  if (force < 0) return unknown_word(ctx, "couplings.force", choice->force);
-  if (motion < 0) return unknown_word(ctx, "couplings.motion", choice->motion);
-  if (output < 0) return unknown_word(ctx, "couplings.outputs", choice->outputs);
-  s->force        = (yoke_kinematic_force)force;
-  s->motion       = (yoke_kinematic_motion)motion;
-  s->outputs      = (yoke_kinematic_outputs)output;
-  s->order_force  = choice->order_force >= 0 ? choice->order_force : order;
-  s->order_motion = choice->order_motion >= 0 ? choice->order_motion : order;
-  return YOKE_OK;
+static int own_degree(const yoke_macro_settings *macro) {
+  if (macro->order >= 0) return macro->order;
+  return macro->control.order_max < OWN_DEGREE ? macro->control.order_max : OWN_DEGREE;
 }
 
 /* A formulation for all couplings is meant for those of its kind, when there are any; the others keep their own. */
-static const char *formulation_of(const yoke_split *split, const yoke_split_coupling *coupling,
-                                  const yoke_coupling_choice *choice) {
-  const yoke_coupling_choice *for_all = &split->model->cosimulation.couplings;
-  const char                 *plain   = coupling->is_joint ? "stabilized-index-2" : "constitutive";
-  if (choice->formulation[0] == '\0') return plain;
-  const yoke_formulation_ops *ops = yoke_formulation_find(choice->formulation);
-  if (ops == NULL || ops->for_joints == coupling->is_joint || strcmp(choice->formulation, for_all->formulation) != 0)
-    return choice->formulation;
+static const char *formulation_of(const yoke_split *split, const yoke_split_coupling *coupling, const char *given) {
+  const yoke_setting_value *for_all =
+      yoke_settings_find(&split->model->cosimulation.couplings, YOKE_COUPLING_PATH, "formulation");
+  const char *plain = coupling->is_joint ? "stabilized-index-2" : "constitutive";
+  if (given[0] == '\0') return plain;
+  const yoke_formulation_ops *ops = yoke_formulation_find(given);
+  if (ops == NULL || ops->for_joints == coupling->is_joint || for_all == NULL || strcmp(given, for_all->text) != 0)
+    return given;
   for (int k = 0; k < split->n_couplings; ++k) {
     if (split->couplings[k].is_joint == ops->for_joints) return plain;
   }
-  return choice->formulation;
+  return given;
 }
 
-static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, yoke_split_coupling *coupling) {
-  static const char *const     decompositions[] = {"force/force", "force/displacement", "displacement/force",
-                                                   "displacement/displacement"};
-  static const char *const     extensions[]     = {"none", "d", "i"};
-  const yoke_cosimulation_def *c                = &split->model->cosimulation;
-  const yoke_coupling_choice  *choice           = find_choice(split, coupling);
-  yoke_coupling_settings      *s                = &coupling->settings;
-  const int                    decomposition    = word_index(choice->decomposition, decompositions, 4),
-            extension                           = word_index(choice->extension, extensions, 3);
-  if (decomposition < 0) return unknown_word(ctx, "couplings.decomposition", choice->decomposition);
-  if (extension < 0) return unknown_word(ctx, "couplings.extension", choice->extension);
-  snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(split, coupling, choice));
-  s->index         = choice->index;
-  s->beta          = choice->beta;
-  s->gamma         = choice->gamma;
-  s->mu            = choice->mu > 0.0 ? choice->mu : 1.0;
-  s->a             = choice->a;
-  s->b             = choice->b;
-  s->decomposition = (yoke_decomposition)decomposition;
-  s->extension     = (yoke_extension)extension;
-  s->feedthrough   = choice->feedthrough;
-  s->step          = c->step;
-  s->relaxation    = share(choice->relaxation > 0.0 ? choice->relaxation : c->relaxation, c->scheme);
-  memcpy(s->nodes, choice->nodes, sizeof s->nodes);
-  if (!(s->nodes[0] > 0.0)) {
-    s->nodes[0] = 1.0 / 3.0;
-    s->nodes[1] = 2.0 / 3.0;
+static yoke_status set_coupling(yoke_context *ctx, const yoke_split *split, const yoke_macro_settings *macro,
+                                yoke_split_coupling *coupling) {
+  yoke_coupling_settings    *s        = &coupling->settings;
+  const yoke_settings *const lists[2] = {&split->model->cosimulation.couplings, find_own(split, coupling)};
+  yoke_setting_start(&yoke_coupling_rows, s);
+  for (int i = 0; i < 2; ++i) {
+    if (lists[i] != NULL) yoke_setting_fill(&yoke_coupling_rows, YOKE_COUPLING_PATH, lists[i], s);
   }
-  return set_kinematic(ctx, c, choice, s);
+  char given[sizeof s->formulation];
+  memcpy(given, s->formulation, sizeof given);
+  snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(split, coupling, given));
+  s->step                         = macro->step;
+  s->order                        = own_degree(macro);
+  s->relaxation                   = macro->relaxation;
+  const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
+  if (ops == NULL || ops->for_joints != coupling->is_joint) {
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "coupling '%s': formulation '%s' is not for %s; use formulation %s (yoke help formulations lists "
+                     "all)",
+                     coupling->name, s->formulation,
+                     coupling->is_joint ? "rigid joints" : "force elements and flexible joints",
+                     coupling->is_joint ? "stabilized-index-2, or another one for rigid joints" : "constitutive");
+  }
+  yoke_coupling_own(ops, 2, lists, s);
+  return YOKE_OK;
 }
 
 /* ---- building ---- */
@@ -544,21 +472,30 @@ static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wi
   return YOKE_OK;
 }
 
-/* The side of a kinematic coupling whose motion is prescribed: as given, else the lighter one. */
-static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
-  const yoke_split *split = b->split;
-  const char       *given = find_choice(split, k)->prescribed;
-  double            ratio;
-  if (!k->is_joint || strcmp(k->settings.formulation, "kinematic") != 0) return YOKE_OK;
+/* The setting that names a side of the coupling; NULL: the formulation has none. */
+static const yoke_setting *side_row(const yoke_setting_table *table) {
+  for (int i = 0; i < table->n; ++i) {
+    if (table->rows[i].type == YOKE_SETTING_SUBSYSTEM) return &table->rows[i];
+  }
+  return NULL;
+}
+
+/* The side that a formulation lets the user name: as given, else the lighter one. */
+static yoke_status set_side(builder *b, yoke_split_coupling *k) {
+  const yoke_split   *split = b->split;
+  const yoke_setting *row   = side_row(&yoke_formulation_find(k->settings.formulation)->settings);
+  double              ratio;
+  if (row == NULL) return YOKE_OK;
+  char *given = (char *)k->settings.own + row->at;
   for (int side = 0; side < 2; ++side) {
-    k->settings.prescribed = side;
+    k->settings.side = side;
     if (strcmp(given, part_name(b, k->part[side])) == 0) return YOKE_OK;
   }
   if (given[0] != '\0') {
     return yoke_fail(b->ctx, YOKE_E_MODEL,
-                     "coupling '%s': prescribed is '%s', expected '%s' or '%s', which it joins; a coupling has its own "
-                     "below its name (cosimulation.couplings.%s.prescribed)",
-                     k->name, given, part_name(b, k->part[0]), part_name(b, k->part[1]), k->name);
+                     "coupling '%s': %s is '%s', expected '%s' or '%s', which it joins; a coupling has its own "
+                     "below its name (cosimulation.couplings.%s.%s)",
+                     k->name, row->key, given, part_name(b, k->part[0]), part_name(b, k->part[1]), k->name, row->key);
   }
   yoke_joint_end end[2];
   for (int side = 0; side < 2; ++side) {
@@ -568,16 +505,18 @@ static yoke_status set_prescribed(builder *b, yoke_split_coupling *k) {
     if (end[side].frame < 0) return no_memory(b);
     yoke_start_motion(&split->start, split->model, &frame, end[side].p, end[side].v);
   }
-  const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.prescribed, &ratio);
+  const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.side, &ratio);
   if (status != YOKE_OK) {
-    return yoke_fail(b->ctx, status, "coupling '%s': name the side whose motion follows (prescribed: '%s' or '%s')",
-                     k->name, part_name(b, k->part[0]), part_name(b, k->part[1]));
+    return yoke_fail(b->ctx, status, "coupling '%s': name the side whose motion follows (%s: '%s' or '%s')", k->name,
+                     row->key, part_name(b, k->part[0]), part_name(b, k->part[1]));
   }
+  const int side = k->settings.side;
+  snprintf(given, row->size, "%s", part_name(b, k->part[side]));
   yoke_warn(b->ctx,
             "coupling '%s': the motion of subsystem '%s' is prescribed, the better one of the two sides: '%s' weighs "
-            "at least %.4g times as much in every direction of the joint; name it to choose (prescribed: %s)",
-            k->name, part_name(b, k->part[k->settings.prescribed]), part_name(b, k->part[1 - k->settings.prescribed]),
-            ratio, part_name(b, k->part[k->settings.prescribed]));
+            "at least %.4g times as much in every direction of the joint; name it to choose (%s: %s)",
+            k->name, part_name(b, k->part[side]), part_name(b, k->part[1 - side]), ratio, row->key,
+            part_name(b, k->part[side]));
   return YOKE_OK;
 }
 
@@ -593,21 +532,11 @@ yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling)
   return coupling_def(&split->couplings[coupling]);
 }
 
-/* Is the formulation one for this coupling, and possible with these settings? */
-static yoke_status check_formulation(builder *b, const yoke_split_coupling *k) {
-  const yoke_cosimulation_def *c   = &b->split->model->cosimulation;
-  const yoke_formulation_ops  *ops = yoke_formulation_find(k->settings.formulation);
-  const yoke_coupling_def      def = coupling_def(k);
-  if (ops == NULL || ops->for_joints != k->is_joint) {
-    return yoke_fail(b->ctx, YOKE_E_MODEL,
-                     "coupling '%s': formulation '%s' is not for %s; use formulation %s (yoke help formulations lists "
-                     "all)",
-                     k->name, k->settings.formulation,
-                     k->is_joint ? "rigid joints" : "force elements and flexible joints",
-                     k->is_joint ? "stabilized-index-2, or another one for rigid joints" : "constitutive");
-  }
-  return ops->check(b->ctx, &def, c->scheme[0] != '\0' ? c->scheme : "semi-implicit",
-                    c->order < 0 ? c->order_min : c->order);
+/* Is the formulation possible with these settings? */
+static yoke_status check_formulation(builder *b, const yoke_macro_settings *macro, const yoke_split_coupling *k) {
+  const yoke_coupling_def def = coupling_def(k);
+  return yoke_formulation_find(k->settings.formulation)
+      ->check(b->ctx, &def, macro->scheme.scheme, macro->order < 0 ? macro->control.order_min : macro->order);
 }
 
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
@@ -730,9 +659,11 @@ static yoke_status build(builder *b) {
     YOKE_TRY(yoke_submodel_create(b->ctx, &s->partition, &s->start, p, &s->parts[p]));
   YOKE_TRY(map_frames(b));
   YOKE_TRY(sort_connections(b));
-  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_coupling(b->ctx, s, &s->couplings[k]));
-  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(check_formulation(b, &s->couplings[k]));
-  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_prescribed(b, &s->couplings[k])); /* while no part has ghosts */
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(s->model, &macro);
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_coupling(b->ctx, s, &macro, &s->couplings[k]));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(check_formulation(b, &macro, &s->couplings[k]));
+  for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(set_side(b, &s->couplings[k])); /* while no part has ghosts */
   for (int k = 0; k < s->n_couplings; ++k) YOKE_TRY(connect(b, &s->couplings[k], &s->wires[k]));
   YOKE_TRY(sort_loads(b));
   YOKE_TRY(sort_events(b));

@@ -1,5 +1,7 @@
 #include "master/step_choice.h"
 
+#include "master/macro_settings.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,20 +38,28 @@ static bool copies_motion(const yoke_split *split, int k) {
   return false;
 }
 
-static int own_order(const yoke_split *split, int k) {
-  const yoke_coupling_settings *s = &split->couplings[k].settings;
-  return s->order_force > s->order_motion ? s->order_force : s->order_motion;
+/* Highest degree of a coupling that fixes its own. */
+static int own_order(const yoke_wire *wire) {
+  yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
+  const int    n                                    = wire->formulation->channels(wire->self, channels);
+  int          highest                              = 0;
+  for (int i = 0; i < n; ++i) {
+    const int order = wire->formulation->order(wire->self, i);
+    if (order > highest) highest = order;
+  }
+  return highest;
 }
 
 /* Degrees that the file gives. With predictor acceleration the degree of the run is that of the accelerations, which is as good as
  * coupling values of one degree more; a relaxed end value is no better than its accelerations. */
-static void given_orders(const yoke_cosimulation_def *c, yoke_predictor predictor, yoke_control_settings *settings) {
-  const int own       = c->order_acceleration;
-  settings->order_min = c->order >= 0 ? c->order : c->order_min;
-  settings->order_max = c->order >= 0 ? c->order : c->order_max;
+static void given_orders(const yoke_macro_settings *macro, yoke_control_settings *settings) {
+  const int            own       = macro->scheme.order_acceleration;
+  const yoke_predictor predictor = macro->scheme.predictor;
+  settings->order_min            = macro->order >= 0 ? macro->order : macro->control.order_min;
+  settings->order_max            = macro->order >= 0 ? macro->order : macro->control.order_max;
   if (predictor == YOKE_PREDICTOR_ACCELERATION && own >= 0) {
     settings->order_min = settings->order_max = own;
-  } else if (yoke_predictor_is_motion(predictor) && c->order < 0) {
+  } else if (yoke_predictor_is_motion(predictor) && macro->order < 0) {
     const int most = own >= 0 ? own + 1 : YOKE_ORDER_MAX - 1;
     if (settings->order_max > most) settings->order_max = most;
     if (settings->order_min > most) settings->order_min = most;
@@ -58,11 +68,12 @@ static void given_orders(const yoke_cosimulation_def *c, yoke_predictor predicto
 
 void yoke_step_choose_orders(const yoke_split *split, const yoke_scheme_settings *scheme,
                              yoke_control_settings *settings) {
-  const yoke_cosimulation_def *c = &split->model->cosimulation;
-  given_orders(c, scheme->predictor, settings);
-  for (int k = 0; c->order < 0 && k < split->n_couplings; ++k) {
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(split->model, &macro);
+  given_orders(&macro, settings);
+  for (int k = 0; macro.order < 0 && k < split->n_couplings; ++k) {
     if (split->wires[k].formulation->order != NULL) { /* degrees of its own, fixed when it was made */
-      settings->order_min = settings->order_max = own_order(split, k);
+      settings->order_min = settings->order_max = own_order(&split->wires[k]);
       return;
     }
     if (copies_motion(split, k) && settings->order_min == 0 && settings->order_max > 0) settings->order_min = 1;
@@ -72,12 +83,13 @@ void yoke_step_choose_orders(const yoke_split *split, const yoke_scheme_settings
 }
 
 void yoke_step_choose_scheme(const yoke_split *split, yoke_scheme_settings *settings) {
-  const yoke_cosimulation_def *c = &split->model->cosimulation;
-  if (c->has_scheme || !has_joint(split) || yoke_predictor_is_motion(settings->predictor)) return;
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(split->model, &macro);
+  if (macro.has_scheme || !has_joint(split) || yoke_predictor_is_motion(settings->predictor)) return;
   for (int k = 0; k < split->n_couplings; ++k) {
     const yoke_formulation_ops *ops = split->wires[k].formulation;
     const bool has_sets = ops->n_sets != NULL && ops->n_sets(split->wires[k].self) > 1; /* no common solution */
-    if (has_sets || !bears(split, k, "implicit", c->order >= 0 ? c->order : c->order_min)) return;
+    if (has_sets || !bears(split, k, "implicit", macro.order >= 0 ? macro.order : macro.control.order_min)) return;
   }
   snprintf(settings->scheme, sizeof settings->scheme, "implicit");
 }
@@ -92,12 +104,7 @@ static void say(yoke_step_choice *choice, const char *format, ...) {
   va_end(args);
 }
 
-static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, const char *word,
-                                    yoke_step_choice *choice) {
-  static const struct {
-    const char         *word;
-    yoke_estimator_kind kind;
-  } list[]                        = {{"md", YOKE_ESTIMATOR_MD}, {"cv", YOKE_ESTIMATOR_CV}, {"le", YOKE_ESTIMATOR_LE}};
+static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, yoke_step_choice *choice) {
   static const char *const ways[] = {
       [YOKE_ESTIMATE_HIGHER]     = "motion against a second integration of a higher degree",
       [YOKE_ESTIMATE_END]        = "motion against a second integration with better end values",
@@ -105,31 +112,31 @@ static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, 
       [YOKE_ESTIMATE_CONSISTENT] = "motion against a second integration with consistent coupling values",
       [YOKE_ESTIMATE_COUPLING]   = "coupling values against predicted ones",
       [YOKE_ESTIMATE_MULTIPLIER] = "consistent coupling values against predicted ones"};
-  yoke_estimate_way way;
-  const bool        is_given = word[0] != '\0';
-  choice->settings.estimator = YOKE_ESTIMATOR_MD;
-  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
-    if (strcmp(word, list[i].word) == 0) choice->settings.estimator = list[i].kind;
-  }
+  yoke_estimate_way   way;
+  const yoke_setting *row      = yoke_setting_find(&yoke_control_rows, "estimator");
+  const bool          is_given = !yoke_setting_is_open(row, &choice->settings);
+  char                word[8];
+  if (!is_given) choice->settings.estimator = YOKE_ESTIMATOR_MD;
   yoke_status status = yoke_estimator_choose(choice->settings.estimator, graph, is_given ? ctx : NULL, &way);
   if (status != YOKE_OK && !is_given) {
     choice->settings.estimator = YOKE_ESTIMATOR_CV;
     status                     = yoke_estimator_choose(YOKE_ESTIMATOR_CV, graph, ctx, &way);
   }
-  if (status == YOKE_OK) say(choice, "estimator %s (%s)", list[choice->settings.estimator].word, ways[way]);
+  yoke_setting_text(row, &choice->settings, word, sizeof word);
+  if (status == YOKE_OK) say(choice, "estimator %s (%s)", word, ways[way]);
   return status;
 }
 
 /* A multiplier that holds a gap over a step H carries the noise of positions divided by H^2: joints bear no tiny first step. */
 static void choose_steps(const yoke_split *split, yoke_step_choice *choice) {
-  const yoke_cosimulation_def *c   = &split->model->cosimulation;
-  const double                 run = split->model->t_end - split->model->t_start, span = run > 0.0 ? run : 1.0;
-  yoke_control_settings       *s = &choice->settings;
-  s->max                         = c->step_max > 0.0 ? c->step_max : span / 10.0;
-  s->min                         = c->step_min > 0.0 ? c->step_min : 1e-12 * span;
-  s->initial                     = c->step_initial > 0.0 ? c->step_initial : span * (has_joint(split) ? 1e-4 : 1e-6);
-  s->initial                     = fmin(s->initial, s->max);
-  if (c->step_initial > 0.0)
+  const double           run = split->model->t_end - split->model->t_start, span = run > 0.0 ? run : 1.0;
+  yoke_control_settings *s        = &choice->settings;
+  const bool             is_given = s->initial > 0.0;
+  if (!(s->max > 0.0)) s->max = span / 10.0;
+  if (!(s->min > 0.0)) s->min = 1e-12 * span;
+  if (!is_given) s->initial = span * (has_joint(split) ? 1e-4 : 1e-6);
+  s->initial = fmin(s->initial, s->max);
+  if (is_given)
     say(choice, "; first step %.3g s", s->initial);
   else
     say(choice, "; first step %.3g s (%s)", s->initial, has_joint(split) ? "rigid joints" : "no rigid joint");
@@ -137,26 +144,19 @@ static void choose_steps(const yoke_split *split, yoke_step_choice *choice) {
 
 yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const yoke_graph *graph,
                              yoke_step_choice *choice) {
-  const yoke_cosimulation_def *c   = &split->model->cosimulation;
-  yoke_control_settings       *s   = &choice->settings;
-  const int                    low = s->order_min, high = s->order_max;
-  *choice      = (yoke_step_choice){.settings = yoke_control_settings_default()};
-  s->order_min = low;
-  s->order_max = high;
-  if (c->step_rtol > 0.0) s->tolerances.rtol = c->step_rtol;
-  for (int k = 0; k < 3; ++k) s->tolerances.atol[k] = c->step_atol[k];
-  if (c->step_safety > 0.0) s->rule.safety = c->step_safety;
-  if (c->step_ratio[0] > 0.0) s->rule.ratio_min = c->step_ratio[0];
-  if (c->step_ratio[1] > 0.0) s->rule.ratio_max = c->step_ratio[1];
-  s->rule.no_dead_zone = c->step_free;
-  s->order_rule = strcmp(c->order_rule, "conservative") == 0 ? YOKE_ORDER_RULE_CONSERVATIVE : YOKE_ORDER_RULE_IDA;
-  const bool is_motion = yoke_predictor_is_motion(yoke_graph_settings(graph)->predictor);
-  if (!c->has_scheme)
+  const int           low = choice->settings.order_min, high = choice->settings.order_max;
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(split->model, &macro);
+  *choice                    = (yoke_step_choice){.settings = macro.control};
+  choice->settings.order_min = low;
+  choice->settings.order_max = high;
+  const bool is_motion       = yoke_predictor_is_motion(yoke_graph_settings(graph)->predictor);
+  if (!macro.has_scheme)
     say(choice, "scheme %s (%s); ", yoke_graph_settings(graph)->scheme,
         is_motion          ? "predictor by accelerations"
         : has_joint(split) ? "rigid joints"
                            : "one correction is enough for force elements");
-  YOKE_TRY(choose_estimator(ctx, graph, c->estimator, choice));
+  YOKE_TRY(choose_estimator(ctx, graph, choice));
   choose_steps(split, choice);
   const char *fixed = NULL;
   if (!yoke_graph_can_repeat(graph, &fixed))
@@ -165,8 +165,8 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_split *split, const y
     say(choice, "; order %d", low);
   else
     say(choice, "; order %d to %d%s", low, high,
-        c->order >= 0 || high == c->order_max ? ""
-        : is_motion                           ? " (accelerations)"
-                                              : " (as the formulations bear)");
+        macro.order >= 0 || high == macro.control.order_max ? ""
+        : is_motion                                         ? " (accelerations)"
+                                                            : " (as the formulations bear)");
   return YOKE_OK;
 }

@@ -1,5 +1,6 @@
 /* Model: release, names of bodies' components, force laws. */
 #include "model/model.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,12 @@ static void release_elements(yoke_model *m) {
     for (int k = 0; event->value != NULL && k < event->n_set; ++k) yoke_expression_destroy(&event->value[k]);
   }
   for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) free(m->parts[i].bodies);
-  for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) free(m->cosimulation.own[i].name);
+  for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) {
+    free(m->cosimulation.own[i].name);
+    yoke_settings_clear(&m->cosimulation.own[i].given);
+  }
+  yoke_settings_clear(&m->cosimulation.given);
+  yoke_settings_clear(&m->cosimulation.couplings);
 }
 
 void yoke_model_destroy(yoke_model **model) {

@@ -10,6 +10,7 @@
 #define YOKE_MODEL_MODEL_H
 
 #include "base/memory.h"
+#include "base/setting.h"
 #include "model/expression.h"
 #include <yoke/model.h> /* yoke_model_destroy */
 #include <stdint.h>
@@ -225,59 +226,21 @@ typedef struct yoke_split_part { /* kept for the split of a model into subsystem
   int            *bodies;
   /* Besides whole bodies a part may hold a piece of one chain: n_masses > 0 masses of body `chain` from first_mass (0-based). */
   int             chain, first_mass, n_masses;
-  int             substeps;   /* communication points per macro step, 1 */
   bool            has_solver; /* `solvers:` names this part */
   yoke_solver_def solver;
 } yoke_split_part;
 
-/* Settings of one coupling as the file words them (`cosimulation.couplings`); every key has a value after reading. */
+/* Settings of couplings by name. */
 typedef struct yoke_coupling_choice {
-  char  *name;              /* connection, chain that is cut, or one cut "c.cut[1]"; NULL: all couplings */
-  char   formulation[32];   /* "": by the kind of connection */
-  char   decomposition[32]; /* "force/force" */
-  char   extension[8];      /* "none" */
-  bool   feedthrough;       /* false */
-  int    index;             /* 0: the formulation's own */
-  double beta, gamma, mu;   /* [s], [s^2], 1; 0: not given */
-  double a, b;              /* 1, 1 */
-  double relaxation;        /* share of the new value; 0: not given */
-  double nodes[2];          /* 1/3, 2/3 */
-  /* kinematic: */
-  char   prescribed[64];                     /* subsystem; "": not given */
-  char   force[16], motion[16], outputs[16]; /* "exact", "same", "parallel" */
-  int    order_force, order_motion;          /* -1: as `order` */
+  char         *name; /* connection, chain that is cut, or one cut "c.cut[1]" */
+  yoke_settings given;
 } yoke_coupling_choice;
 
-/* `cosimulation:`. Words and defaults: docs/model-file.md. */
+/* `cosimulation:` as it was given; the modules that read it know what the rest is (docs/model-file.md). */
 typedef struct yoke_cosimulation_def {
-  char   scheme[16];   /* "semi-implicit" */
-  bool   has_scheme;   /* given; else step control may choose another one */
-  char   sequence[16]; /* "jacobi" */
-  char   start[12];    /* "ramp" */
-  int    order;        /* -1: chosen within order_min .. order_max by the control; not given: 1, with control -1 */
-  int    order_min, order_max;
-  double step;        /* macro step [s]; 0: not given or chosen by the control */
-  bool   has_control; /* `step: auto`, `step: {...}`, or no step */
-  double step_rtol, step_atol[3], step_initial, step_min, step_max; /* position, velocity, coupling; 0: not given */
-  double step_safety, step_ratio[2];                                /* 0: not given */
-  bool   step_free;                                                 /* without dead zone */
-  char   estimator[4];                                              /* "": chosen */
-  char   order_rule[16];                                            /* "ida" */
-  char   predictor[24];                                             /* "extrapolation" */
-  int    samples;                                                   /* least squares: points; 0: 8 */
-  int    order_acceleration;                                        /* -1: as `order` */
-  double acceleration_weight;                                       /* omega of acceleration-relaxed; NaN: not given */
-  bool   update;       /* true; false: accelerations as they came out of the integration */
-  char   jacobian[20]; /* "finite-difference" */
-  bool   final_update; /* true */
-  double relaxation;   /* share of the new value; 0: not given: 1, waveform 0.7 */
-  double corrector_rtol, corrector_atol, corrector_tau; /* 0: not given; 0.33 */
-  int    max_iterations;                                /* corrector passes; 0: 10 (waveform 50) */
-  int    corrections;                                   /* semi-implicit: exactly so many; 0: as many as needed */
-  double joint_tolerance;                               /* [m]; 0: 1e-3 of the model's length */
-  char   energy[12];                                    /* "monitor" */
-  double energy_cap;                                    /* 0: none */
-  yoke_coupling_choice  couplings;                      /* for all */
+  double                step;      /* macro step [s]; 0: step control */
+  yoke_settings         given;     /* below `cosimulation` */
+  yoke_settings         couplings; /* below `couplings`, for all */
   int                   n_own;
   yoke_coupling_choice *own; /* [n_own] of named ones; the last that fits wins */
 } yoke_cosimulation_def;

@@ -31,12 +31,13 @@ static yoke_status check_solver(yoke_context *ctx, const yoke_model *m, const ch
 }
 
 yoke_status yoke_model_check_times(yoke_context *ctx, const yoke_model *model) {
+  const yoke_setting_value *max = yoke_settings_find(&model->cosimulation.given, "cosimulation.step", "max");
   const struct {
     const char *key;
     double      value;
   } list[]           = {{"output.every", model->output.every},
                         {"cosimulation.step", model->cosimulation.step},
-                        {"cosimulation.step.max", model->cosimulation.step_max}};
+                        {"cosimulation.step.max", max != NULL ? max->number[0] : 0.0}};
   yoke_status status = check_solver(ctx, model, "default", &model->solver);
   for (int k = 0; k < model->n_parts; ++k) {
     const yoke_split_part *part = &model->parts[k];

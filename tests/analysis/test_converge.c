@@ -74,8 +74,10 @@ static yoke_converge_options study_of(const row *r) {
   options.run.model             = r->model;
   options.run.n_sets            = r->n_sets;
   options.run.sets              = r->sets;
-  options.run.start             = r->start;
-  options.run.t_end             = "1";
+  static yoke_choice choices[2] = {{"t-end", "1"}, {"start", NULL}};
+  choices[1].value              = r->start;
+  options.run.n_choices         = r->start != NULL ? 2 : 1;
+  options.run.choices           = choices;
   options.n_steps               = 2;
   options.steps                 = both_steps;
   options.n_methods             = 1;
@@ -247,18 +249,18 @@ static void without_local_errors_only_global_ones_are_known(void **state) {
 
 /* A model that is neither linear nor free of constraints. */
 static void the_double_pendulum_has_the_order_of_its_method(void **state) {
-  static const char *const steps[] = {"4 ms", "2 ms"};
-  const yoke_method_choice method  = {.formulation = "stabilized-index-2", .order = "1"};
-  fixture                 *f       = *state;
-  yoke_converge_options    options = yoke_converge_options_default();
-  options.run.model                = "examples/double-pendulum.yaml";
-  options.run.t_end                = "0.2";
-  options.run.rtol                 = "1e-12";
-  options.run.atol                 = "1e-12";
-  options.n_steps                  = 2;
-  options.steps                    = steps;
-  options.n_methods                = 1;
-  options.methods                  = &method;
+  static const char *const steps[]   = {"4 ms", "2 ms"};
+  const yoke_method_choice method    = {.formulation = "stabilized-index-2", .order = "1"};
+  fixture                 *f         = *state;
+  yoke_converge_options    options   = yoke_converge_options_default();
+  options.run.model                  = "examples/double-pendulum.yaml";
+  static const yoke_choice choices[] = {{"t-end", "0.2"}, {"rtol", "1e-12"}, {"atol", "1e-12"}};
+  options.run.n_choices              = 3;
+  options.run.choices                = choices;
+  options.n_steps                    = 2;
+  options.steps                      = steps;
+  options.n_methods                  = 1;
+  options.methods                    = &method;
   assert_int_equal(study(f, &options), YOKE_OK);
   assert_string_equal(f->result.reference, "dop853");
   CHECK_NEAR(f->result.rows[1].order[YOKE_ERROR_GLOBAL_POSITION], 4.0, 0.3);

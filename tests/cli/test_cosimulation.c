@@ -278,6 +278,46 @@ static void help_lists_every_scheme_and_formulation(void **state) {
   }
 }
 
+static void help_and_options_come_from_the_table_of_settings(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "help settings"), 0);
+  char *all = strdup(f->out);
+  assert_int_equal(yoke(f, "help run"), 0);
+  for (int i = 0; i < yoke_n_settings(); ++i) {
+    yoke_setting_facts facts;
+    char               option[200];
+    yoke_setting_describe(i, &facts);
+    assert_says(all, facts.path);
+    if (facts.option == NULL) continue;
+    snprintf(option, sizeof option, "--%s %s", facts.option, facts.value);
+    assert_says(f->out, option);
+    snprintf(option, sizeof option, "(key %s)", facts.path);
+    assert_says(f->out, option);
+  }
+  free(all);
+  assert_int_equal(yoke(f, "help settings baumgarte"), 0);
+  assert_says(f->out, "cosimulation.couplings.gamma\n");
+  assert_null(strstr(f->out, "couplings.nodes"));
+  assert_int_equal(yoke(f, "help settings bdf"), 0);
+  assert_says(f->out, "solvers.default.max_order\n");
+  assert_null(strstr(f->out, "rho_inf"));
+  assert_int_equal(yoke(f, "help settings --order"), 0);
+  assert_says(f->out, "cosimulation.order  --order K\n");
+  assert_int_equal(yoke(f, "help settings bta"), 2);
+  assert_says(f->err, "did you mean 'beta'?");
+}
+
+/* `beta` is read by one of the methods, `nodes` by none. */
+static void converge_tells_of_keys_that_no_method_reads(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "converge examples/two-mass-rigid.yaml --steps 0.001 --no-local --t-end 0.02 --order 0 "
+                           "--formulation baumgarte,weighted --set cosimulation.couplings.beta=0.002 "
+                           "--set cosimulation.couplings.nodes=[0.3,0.4]"),
+                   0);
+  assert_says(f->err, "'cosimulation.couplings.nodes' has no effect in any of the runs");
+  assert_null(strstr(f->err, "beta"));
+}
+
 static void every_formulation_has_a_page_with_equations_order_stability_cost_and_use(void **state) {
   static const char *const sections[] = {"## Equations\n", "## Order\n", "## Stability\n", "## Cost\n",
                                          "## When to use"};
@@ -291,6 +331,15 @@ static void every_formulation_has_a_page_with_equations_order_stability_cost_and
   }
 }
 
+static void info_tells_the_settings_that_a_run_would_read(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "info examples/double-pendulum.yaml --set cosimulation.step=auto"), 0);
+  assert_says(f->out, "step: {rtol: 0.0001, estimator: md, initial: ");
+  assert_says(f->out, "\"knee\": {formulation: stabilized-index-2, decomposition: force/force");
+  assert_int_equal(yoke(f, "info examples/double-pendulum.yaml --monolithic --json"), 0);
+  assert_says(f->out, "\"settings\": \"t_start: 0\\n");
+}
+
 #ifdef YOKE_WITH_HDF5
 static void result_holds_the_numbers_of_the_formulation(void **state) {
   fixture *f = *state;
@@ -298,7 +347,9 @@ static void result_holds_the_numbers_of_the_formulation(void **state) {
                            "--set cosimulation.couplings.a=2 --set cosimulation.couplings.index=1"),
                    0);
   assert_int_equal(yoke(f, "info @/a.h5"), 0);
-  assert_says(f->out, "formulation: weighted, index: 1, a: 2, b: 1");
+  assert_says(
+      f->out,
+      "{formulation: weighted, decomposition: force/force, extension: none, feedthrough: false, index: 1, a: 2, b: 1}");
 }
 
 static void result_of_a_split_run_repeats_it_and_compares_with_a_monolithic_one(void **state) {
@@ -448,6 +499,9 @@ int main(void) {
       TEST(outputs_at_macro_points_do_not_depend_on_rounding_of_their_times),
       TEST(info_lists_subsystems_and_couplings),
       TEST(help_lists_every_scheme_and_formulation),
+      TEST(help_and_options_come_from_the_table_of_settings),
+      TEST(converge_tells_of_keys_that_no_method_reads),
+      TEST(info_tells_the_settings_that_a_run_would_read),
       TEST(every_formulation_has_a_page_with_equations_order_stability_cost_and_use),
 #ifdef YOKE_WITH_HDF5
       TEST(result_holds_the_numbers_of_the_formulation),

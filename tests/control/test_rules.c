@@ -119,7 +119,7 @@ static void order_follows_the_listings(void **state) {
 
 /* ---- step control (Kraft 3.27) ---- */
 
-static const yoke_step_rule kraft = {.safety = 6.0, .ratio_min = 0.5, .ratio_max = 1.5};
+static const yoke_step_rule kraft = {.safety = 6.0, .ratio = {0.5, 1.5}, .dead_zone = true};
 
 static void ratio_is_that_of_the_most_demanding_norm(void **state) {
   const yoke_error_norms norms = {.position = 0.5, .velocity = 0.02, .coupling = 0.0, .order = {5, 4, 3}};
@@ -144,7 +144,7 @@ static void accepted_steps_have_a_dead_zone_and_limits(void **state) {
 
 static void without_dead_zone_every_ratio_in_the_limits_is_used(void **state) {
   yoke_step_rule rule = kraft;
-  rule.no_dead_zone   = true;
+  rule.dead_zone      = false;
   (void)state;
   CHECK_NEAR(yoke_step_limited(&rule, 1.2, 0, false), 1.2, 0.0);
   CHECK_NEAR(yoke_step_limited(&rule, 0.95, 0, false), 0.95, 0.0);

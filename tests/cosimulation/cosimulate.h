@@ -3,6 +3,7 @@
 #ifndef YOKE_TESTS_COSIMULATE_H
 #define YOKE_TESTS_COSIMULATE_H
 
+#include "coupling/scheme_settings.h"
 #include "master/simulation.h"
 #include <yoke/model.h>
 #include <math.h>
@@ -27,6 +28,13 @@ static inline void cosim_print(const yoke_context *ctx) {
   for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) print_message("%s\n", yoke_context_message(ctx, i));
 }
 
+/* A setting of the scheme on top of those that were read. */
+static inline void cosim_give(yoke_settings *given, const char *key, double number) {
+  const yoke_setting_value value = {
+      .path = yoke_scheme_rows.path, .row = yoke_setting_find(&yoke_scheme_rows, key), .number = {number}};
+  assert_true(yoke_settings_add(given, &value));
+}
+
 /* `path` is a file, or a model text (then it has more than one line); `sets` are "path=value" parted by ';', or NULL. */
 static inline yoke_status cosim_load(cosim *c, const char *path, const char *sets) {
   static const char *const none = "";
@@ -48,9 +56,9 @@ static inline yoke_status cosim_load(cosim *c, const char *path, const char *set
                                         : yoke_model_load(c->ctx, path, &options, &c->model);
 #ifdef COSIM_PUBLISHED
   if (c->model != NULL) {
-    yoke_cosimulation_def *own = &c->model->cosimulation;
-    if (own->corrections == 0) own->corrections = 1;
-    own->joint_tolerance = 1e30;
+    yoke_settings *given = &c->model->cosimulation.given;
+    if (yoke_settings_find(given, yoke_scheme_rows.path, "corrections") == NULL) cosim_give(given, "corrections", 1.0);
+    cosim_give(given, "joint_tolerance", 1e30);
   }
 #endif
   return c->status;

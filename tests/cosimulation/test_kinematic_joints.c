@@ -314,8 +314,7 @@ static void the_lighter_side_is_prescribed_unless_said_otherwise(void **state) {
   cosim c;
   cosim_open(&c, "examples/kinematic-two-mass.yaml", "cosimulation.couplings.prescribed=R");
   assert_false(mentions(&c, "is prescribed, the better one"));
-  assert_int_equal(
-      yoke_cosimulation_split(yoke_simulation_cosimulation(c.simulation))->couplings[0].settings.prescribed, 0);
+  assert_int_equal(yoke_cosimulation_split(yoke_simulation_cosimulation(c.simulation))->couplings[0].settings.side, 0);
   cosim_close(&c);
   snprintf(text, sizeof text, four_bar, "");
   cosim_open(&c, text, "cosimulation.step=1e-3");

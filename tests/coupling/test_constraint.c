@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "own_settings.h"
 #include "coupling/constraint.h"
 #include "linalg/space.h"
 #include <stdio.h>
@@ -95,10 +96,11 @@ static void open_coupling(coupling *x, int formulation, int joint, bool level, c
   memset(x, 0, sizeof *x);
   x->ops = yoke_formulation_find(formulations[formulation].name);
   assert_non_null(x->ops);
-  x->joint    = make_joint(joint, level);
-  x->settings = (yoke_coupling_settings){
-      .index = formulations[formulation].index, .mu = 0.8, .decomposition = formulations[formulation].decomposition};
-  strcpy(x->settings.formulation, formulations[formulation].name);
+  x->joint                  = make_joint(joint, level);
+  x->settings               = own_start(formulations[formulation].name);
+  x->settings.decomposition = formulations[formulation].decomposition;
+  if (formulations[formulation].index > 0) own_set(&x->settings, "index", formulations[formulation].index);
+  if (strcmp(formulations[formulation].name, "baumgarte") == 0) own_set(&x->settings, "mu", 0.8);
   x->def = (yoke_coupling_def){.name = "c", .joint = &x->joint, .kind = {kind[0], kind[1]}, .settings = &x->settings};
   assert_int_equal(x->ops->create(NULL, &x->def, &x->self), YOKE_OK);
   x->n   = x->ops->channels(x->self, x->channel);
@@ -557,20 +559,19 @@ static void values_out_of_range_are_refused(void **state) {
   const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
   coupling             x;
   open_coupling(&x, 0, STRETCH_JOINT, false, kind);
-  x.settings.index = 4;
+  own_set(&x.settings, "index", 4);
   check_refused(&x, "implicit", 0, "index is 4");
-  x.settings.index = 1;
-  x.settings.beta  = -1.0;
+  own_set(&x.settings, "index", 1);
+  own_set(&x.settings, "beta", -1.0);
   check_refused(&x, "implicit", 0, "beta is -1");
-  x.settings.beta = 0.0;
-  x.settings.mu   = (double)NAN;
+  own_set(&x.settings, "beta", 0.0);
+  own_set(&x.settings, "mu", (double)NAN);
   check_refused(&x, "implicit", 0, "mu is");
   close_coupling(&x);
   open_coupling(&x, 4, STRETCH_JOINT, false, kind);
-  x.settings.nodes[0] = 0.7;
-  x.settings.nodes[1] = 0.4;
+  own_set2(&x.settings, "nodes", 0.7, 0.4);
   check_refused(&x, "implicit", 1, "nodes are 0.7 and 0.4");
-  x.settings.nodes[0] = 0.2;
+  own_set2(&x.settings, "nodes", 0.2, 0.4);
   assert_int_equal(x.ops->check(NULL, &x.def, "implicit", 1), YOKE_OK);
   check_refused(&x, "implicit", 2, "0, 1 or 3");
   assert_int_equal(x.ops->check(NULL, &x.def, "implicit", 3), YOKE_OK);
@@ -595,16 +596,16 @@ static void combinations_that_are_not_zero_stable_warn_and_name_another(void **s
   coupling             x;
   open_coupling(&x, 0, STRETCH_JOINT, false, kind);
   for (int index = 1; index <= 3; ++index) {
-    x.settings.index = index;
-    x.settings.mu    = 1.0;
+    own_set(&x.settings, "index", index);
+    own_set(&x.settings, "mu", 1.0);
     check_warnings(&x, 0, NULL);
     check_warnings(&x, 1, index == 1 ? NULL : "stabilized-index-2");
     check_warnings(&x, 2, index == 1 ? NULL : "index 1");
   }
-  x.settings.index = 1;
-  x.settings.mu    = 0.28;
+  own_set(&x.settings, "index", 1);
+  own_set(&x.settings, "mu", 0.28);
   check_warnings(&x, 1, "mu >= 0.288675");
-  x.settings.mu = 0.29;
+  own_set(&x.settings, "mu", 0.29);
   check_warnings(&x, 1, NULL);
   check_warnings(&x, 2, "mu >= 0.5");
   close_coupling(&x);

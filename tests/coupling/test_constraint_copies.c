@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "own_settings.h"
 #include "coupling/constraint.h"
 #include <string.h>
 
@@ -389,10 +390,9 @@ static void begin(run *r, const yoke_coupling_def *def, int n_steps_per_second) 
 
 /* Largest error of p and v at t = 0.2 s. */
 static double end_error(const joint_case *x, const char *formulation, int degree, int n_steps) {
-  const double           t_end    = 0.2;
-  yoke_joint_element     joint    = make_joint(x);
-  yoke_coupling_settings settings = {.index = 1, .mu = 1.0};
-  strcpy(settings.formulation, formulation);
+  const double                 t_end    = 0.2;
+  yoke_joint_element           joint    = make_joint(x);
+  const yoke_coupling_settings settings = own_start(formulation);
   const yoke_coupling_def def = {.name = "c", .joint = &joint, .kind = {x->kind[0], x->kind[1]}, .settings = &settings};
   run                     r   = {.bodies = {{x->kind[0], 0}, {x->kind[1], 1}}};
   double                  z[2][N_Z];

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "own_settings.h"
 #include "coupling/formulation.h"
 #include <string.h>
 
@@ -202,7 +203,11 @@ static void global_errors(const yoke_coupling_settings *settings, int degree, in
 }
 
 static yoke_coupling_settings baumgarte(int index, double beta, double gamma) {
-  return (yoke_coupling_settings){.formulation = "baumgarte", .index = index, .beta = beta, .gamma = gamma};
+  yoke_coupling_settings settings = own_start("baumgarte");
+  own_set(&settings, "index", index);
+  own_set(&settings, "beta", beta);
+  own_set(&settings, "gamma", gamma);
+  return settings;
 }
 
 typedef struct row {
@@ -257,8 +262,9 @@ static void baumgarte_has_the_errors_and_orders_of_li(void **state) {
 
 static void mu_stands_for_beta_and_gamma_in_steps(void **state) {
   (void)state;
-  const yoke_coupling_settings by_mu     = {.formulation = "baumgarte", .index = 1, .mu = 0.8},
-                               by_values = baumgarte(1, 2.0 * 0.001, 0.001 * 0.001); /* H = 1/800 s */
+  const yoke_coupling_settings by_values = baumgarte(1, 2.0 * 0.001, 0.001 * 0.001); /* H = 1/800 s */
+  yoke_coupling_settings       by_mu     = own_start("baumgarte");
+  own_set(&by_mu, "mu", 0.8);
   double a[2], b[2], drift[3];
   global_errors(&by_mu, 1, 800, a, drift);
   global_errors(&by_values, 1, 800, b, drift);
@@ -284,10 +290,9 @@ static const stabilized_row stabilized_rows[] = {
 static void stabilized_formulations_have_the_errors_and_orders_of_li(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof stabilized_rows / sizeof stabilized_rows[0]; ++i) {
-    const stabilized_row  *x        = &stabilized_rows[i];
-    yoke_coupling_settings settings = {.index = 0};
-    double                 coarse[2], fine[2], drift[3];
-    strcpy(settings.formulation, x->formulation);
+    const stabilized_row        *x        = &stabilized_rows[i];
+    const yoke_coupling_settings settings = own_start(x->formulation);
+    double                       coarse[2], fine[2], drift[3];
     global_errors(&settings, x->degree, 400, coarse, drift);
     global_errors(&settings, x->degree, 800, fine, drift);
     CHECK_NEAR(fine[0] / x->position, 1.0, 0.01);
@@ -300,8 +305,9 @@ static void stabilized_formulations_have_the_errors_and_orders_of_li(void **stat
 static void cubic_multipliers_and_other_nodes_keep_order_four(void **state) {
   (void)state;
   for (int degree = 1; degree <= 3; degree += 2) {
-    const yoke_coupling_settings settings = {.formulation = "stabilized-index-1", .nodes = {0.25, 0.6}};
-    double                       error[2][2], drift[3];
+    yoke_coupling_settings settings = own_start("stabilized-index-1");
+    double                 error[2][2], drift[3];
+    own_set2(&settings, "nodes", 0.25, 0.6);
     global_errors(&settings, degree, 100, error[0], drift);
     global_errors(&settings, degree, 200, error[1], drift);
     for (int q = 0; q < 2; ++q) assert_true(log2(error[0][q] / error[1][q]) > 3.8);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "own_settings.h"
 #include "../cosimulation/cosimulate.h"
 #include "coupling/formulation.h"
 #include "master/cosimulation.h"
@@ -415,9 +416,12 @@ static void sets_are_the_levels_that_baumgarte_adds_up(void **state) {
           .link = {.node = {0, 1}, .axes = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}}};
   joint.n = yoke_joint_rows(YOKE_CONNECTION_REVOLUTE, joint.row);
   for (int i = 0; i < joint.n; ++i) joint.own[i] = i;
-  const yoke_coupling_settings settings = {.index = 1, .a = 1.0, .b = 1.0, .beta = weight[1], .gamma = weight[2]};
-  const yoke_coupling_def      def      = {
-                .name = "c", .joint = &joint, .kind = {YOKE_BODY_RIGID, YOKE_BODY_RIGID}, .settings = &settings};
+  const yoke_coupling_settings weights = own_start("weighted");
+  yoke_coupling_settings       times   = own_start("baumgarte");
+  own_set(&times, "beta", weight[1]);
+  own_set(&times, "gamma", weight[2]);
+  yoke_coupling_def def = {
+      .name = "c", .joint = &joint, .kind = {YOKE_BODY_RIGID, YOKE_BODY_RIGID}, .settings = &times};
   double u[MAX_CONDITIONS] = {0.0}, y[2][YOKE_PORT_MAX_Y];
   for (int k = 0; k < MAX_CONDITIONS; ++k) u[k] = cos(3.0 * k);
   for (int s = 0; s < 2; ++s) {
@@ -427,6 +431,7 @@ static void sets_are_the_levels_that_baumgarte_adds_up(void **state) {
       .H = 0.01, .u = u, .u_dot = u, .u_integral = u, .y = {y[0], y[1]}, .y_old = {y[0], y[1]}};
   derivatives sum, set[3];
   const int   n = conditions_of("baumgarte", 0, &def, view, &sum);
+  def.settings  = &weights;
   for (int l = 0; l < 3; ++l) assert_int_equal(conditions_of("weighted", l, &def, view, &set[l]), n);
   for (int r = 0; r < joint.n; ++r) {
     CHECK_NEAR(set[0].c[r] + weight[1] * set[1].c[r] + weight[2] * set[2].c[r], sum.c[r],
@@ -450,8 +455,12 @@ static const yoke_joint_element rigid_link = {
     .row  = {{YOKE_ROW_STRETCH, 0, 0}},
 };
 
-static yoke_coupling_settings weights(int index, double a, double b) {
-  return (yoke_coupling_settings){.formulation = "weighted", .index = index, .a = a, .b = b};
+static yoke_coupling_settings with_weights(int index, double a, double b) {
+  yoke_coupling_settings settings = own_start("weighted");
+  own_set(&settings, "index", index);
+  own_set(&settings, "a", a);
+  own_set(&settings, "b", b);
+  return settings;
 }
 
 /* `part` of the one message that the check leaves; NULL: none. */
@@ -470,14 +479,14 @@ static void check_says(yoke_coupling_settings settings, const char *scheme, int 
 
 static void what_cannot_be_is_refused_with_a_reason(void **state) {
   (void)state;
-  check_says(weights(1, 1.0, 1.0), "implicit", 1, YOKE_E_USAGE, "no common solution");
-  check_says(weights(1, 1.0, 1.0), "explicit", 1, YOKE_E_USAGE, "no explicit form");
-  check_says(weights(1, 1.0, 1.0), "semi-implicit", 6, YOKE_E_USAGE, "order is 6");
-  check_says(weights(4, 1.0, 1.0), "semi-implicit", 1, YOKE_E_USAGE, "index is 4");
-  check_says(weights(1, 1.0, 0.0), "semi-implicit", 1, YOKE_E_USAGE, "weight b is 0");
-  check_says(weights(2, -1.0, 0.0), "semi-implicit", 0, YOKE_E_USAGE, "weight a is -1");
-  check_says(weights(1, (double)NAN, 1.0), "semi-implicit", 0, YOKE_E_USAGE, "weight a is nan");
-  check_says(weights(3, 0.0, 0.0), "semi-implicit", 0, YOKE_OK, NULL);
+  check_says(with_weights(1, 1.0, 1.0), "implicit", 1, YOKE_E_USAGE, "no common solution");
+  check_says(with_weights(1, 1.0, 1.0), "explicit", 1, YOKE_E_USAGE, "no explicit form");
+  check_says(with_weights(1, 1.0, 1.0), "semi-implicit", 6, YOKE_E_USAGE, "order is 6");
+  check_says(with_weights(4, 1.0, 1.0), "semi-implicit", 1, YOKE_E_USAGE, "index is 4");
+  check_says(with_weights(1, 1.0, 0.0), "semi-implicit", 1, YOKE_E_USAGE, "weight b is 0");
+  check_says(with_weights(2, -1.0, 0.0), "semi-implicit", 0, YOKE_E_USAGE, "weight a is -1");
+  check_says(with_weights(1, (double)NAN, 1.0), "semi-implicit", 0, YOKE_E_USAGE, "weight a is nan");
+  check_says(with_weights(3, 0.0, 0.0), "semi-implicit", 0, YOKE_OK, NULL);
 }
 
 static void broyden_is_refused_with_a_reason(void **state) {
@@ -514,7 +523,7 @@ static void what_is_not_zero_stable_warns_and_names_another(void **state) {
       {3, 1.0, 1.0, 1, "by 3.73 "},  {3, 1.0, 1.0, 2, "by 5.34 "},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-    const yoke_coupling_settings settings = weights(rows[i].index, rows[i].a, rows[i].b);
+    const yoke_coupling_settings settings = with_weights(rows[i].index, rows[i].a, rows[i].b);
     check_says(settings, "semi-implicit", rows[i].order, YOKE_OK, rows[i].factor);
     if (rows[i].factor != NULL) check_says(settings, "semi-implicit", rows[i].order, YOKE_OK, "stabilized-index-2");
   }

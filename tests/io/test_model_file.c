@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "check.h"
+#include "master/macro_settings.h"
 
 #include "io/model_file.h"
 #include <math.h>
@@ -429,7 +430,7 @@ static void a_split_assigns_bodies_ranges_and_pieces_of_chains(void **state) {
                        "chain, n: 25, mass: 1}, d: {kind: chain, n: 9, mass: 1}}\n"
                        "split: {a: [rod[1..3], x], b: [rod[4..6], d[1..4]], c: 10, e: [d[5..9]]}\n"
                        "solvers: {default: {kind: bdf, max_order: 3}, a: radau5}\ncosimulation: {scheme: implicit, "
-                       "order: {min: 1, max: 3}, step: 1e-3, substeps: {a: 10}, energy: monitor}\n");
+                       "order: {min: 1, max: 3}, step: 1e-3, energy: monitor}\n");
   const yoke_model *m = l.model;
   assert_int_equal(m->n_parts, 13);
   assert_int_equal(m->parts[0].n_bodies, 4);
@@ -448,8 +449,6 @@ static void a_split_assigns_bodies_ranges_and_pieces_of_chains(void **state) {
   assert_string_equal(m->parts[0].solver.kind, "radau5");
   assert_int_equal(m->parts[0].solver.max_order, 3);
   assert_false(m->parts[1].has_solver);
-  assert_int_equal(m->parts[0].substeps, 10);
-  assert_int_equal(m->parts[1].substeps, 1);
   release(&l);
 }
 
@@ -464,31 +463,34 @@ static void settings_of_the_cosimulation_are_kept(void **state) {
       "  jacobian: broyden\n  final_update: false\n  relaxation: 0.6\n"
       "  corrector: {rtol: 1e-6, atol: 1e-3, tau: 0.1, max_iterations: 7}\n"
       "  couplings: {s: {extension: i, feedthrough: true}, decomposition: displacement/force, nodes: [1/4, 3/4]}\n");
-  const yoke_cosimulation_def *c = &l.model->cosimulation;
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(l.model, &macro);
+  const yoke_scheme_settings *c = &macro.scheme;
   assert_string_equal(c->scheme, "waveform");
-  assert_string_equal(c->sequence, "gauss-seidel");
-  assert_int_equal(c->order, 3);
-  CHECK_NEAR(c->step, 2e-3, 0.0);
-  assert_string_equal(c->start, "graded");
-  assert_string_equal(c->predictor, "acceleration-relaxed");
+  assert_true(c->gauss_seidel);
+  assert_int_equal(macro.order, 3);
+  CHECK_NEAR(macro.step, 2e-3, 0.0);
+  assert_int_equal(c->start, YOKE_START_GRADED);
+  assert_int_equal(c->predictor, YOKE_PREDICTOR_ACCELERATION_RELAXED);
   CHECK_NEAR(c->acceleration_weight, 1.0 / 6.0, 1e-16);
   assert_int_equal(c->order_acceleration, 2);
   assert_true(c->update);
-  assert_string_equal(c->jacobian, "broyden");
+  assert_int_equal(c->jacobian, YOKE_JACOBIAN_BROYDEN);
   assert_false(c->final_update);
   CHECK_NEAR(c->relaxation, 0.6, 0.0);
-  CHECK_NEAR(c->corrector_rtol, 1e-6, 0.0);
-  CHECK_NEAR(c->corrector_atol, 1e-3, 0.0);
-  CHECK_NEAR(c->corrector_tau, 0.1, 0.0);
+  CHECK_NEAR(c->rtol, 1e-6, 0.0);
+  CHECK_NEAR(c->atol, 1e-3, 0.0);
+  CHECK_NEAR(c->tau, 0.1, 0.0);
   assert_int_equal(c->max_iterations, 7);
-  assert_string_equal(c->couplings.decomposition, "displacement/force");
-  assert_string_equal(c->couplings.extension, "none");
-  assert_int_equal(c->n_own, 1);
-  assert_string_equal(c->own[0].name, "s");
-  assert_string_equal(c->own[0].decomposition, "displacement/force");
-  assert_string_equal(c->own[0].extension, "i");
-  assert_true(c->own[0].feedthrough);
-  CHECK_NEAR(c->own[0].nodes[1], 0.75, 0.0);
+  const yoke_cosimulation_def *given = &l.model->cosimulation;
+  assert_string_equal(yoke_settings_find(&given->couplings, YOKE_COUPLING_PATH, "decomposition")->text,
+                      "displacement/force");
+  CHECK_NEAR(yoke_settings_find(&given->couplings, YOKE_COUPLING_PATH, "nodes")->number[1], 0.75, 0.0);
+  assert_null(yoke_settings_find(&given->couplings, YOKE_COUPLING_PATH, "extension"));
+  assert_int_equal(given->n_own, 1);
+  assert_string_equal(given->own[0].name, "s");
+  assert_string_equal(yoke_settings_find(&given->own[0].given, YOKE_COUPLING_PATH, "extension")->text, "i");
+  CHECK_NEAR(yoke_settings_find(&given->own[0].given, YOKE_COUPLING_PATH, "feedthrough")->number[0], 1.0, 0.0);
   release(&l);
 }
 
@@ -499,26 +501,27 @@ static void settings_of_step_control_are_kept(void **state) {
            "cosimulation:\n  order: {min: 1, max: 4, rule: conservative}\n"
            "  step: {rtol: 1e-6, atol: {position: 1 um, velocity: 1e-3, coupling: 2}, estimator: le, initial: 1 us,\n"
            "         min: 1 ns, max: 1 ms, safety: 3, ratio: [0.6, 1.4], dead_zone: false}\n");
-  const yoke_cosimulation_def *c = &l.model->cosimulation;
-  assert_true(c->has_control);
-  assert_false(c->has_scheme);
-  assert_int_equal(c->order, -1);
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(l.model, &macro);
+  const yoke_control_settings *c = &macro.control;
+  assert_false(macro.has_scheme);
+  assert_int_equal(macro.order, -1);
   assert_int_equal(c->order_min, 1);
   assert_int_equal(c->order_max, 4);
-  assert_string_equal(c->order_rule, "conservative");
-  assert_string_equal(c->estimator, "le");
-  CHECK_NEAR(c->step, 0.0, 0.0);
-  CHECK_NEAR(c->step_rtol, 1e-6, 0.0);
-  CHECK_NEAR(c->step_atol[0], 1e-6, 1e-20);
-  CHECK_NEAR(c->step_atol[1], 1e-3, 0.0);
-  CHECK_NEAR(c->step_atol[2], 2.0, 0.0);
-  CHECK_NEAR(c->step_initial, 1e-6, 1e-20);
-  CHECK_NEAR(c->step_min, 1e-9, 1e-22);
-  CHECK_NEAR(c->step_max, 1e-3, 1e-18);
-  CHECK_NEAR(c->step_safety, 3.0, 0.0);
-  CHECK_NEAR(c->step_ratio[0], 0.6, 0.0);
-  CHECK_NEAR(c->step_ratio[1], 1.4, 0.0);
-  assert_true(c->step_free);
+  assert_int_equal(c->order_rule, YOKE_ORDER_RULE_CONSERVATIVE);
+  assert_int_equal(c->estimator, YOKE_ESTIMATOR_LE);
+  CHECK_NEAR(macro.step, 0.0, 0.0);
+  CHECK_NEAR(c->tolerances.rtol, 1e-6, 0.0);
+  CHECK_NEAR(c->tolerances.atol[0], 1e-6, 1e-20);
+  CHECK_NEAR(c->tolerances.atol[1], 1e-3, 0.0);
+  CHECK_NEAR(c->tolerances.atol[2], 2.0, 0.0);
+  CHECK_NEAR(c->initial, 1e-6, 1e-20);
+  CHECK_NEAR(c->min, 1e-9, 1e-22);
+  CHECK_NEAR(c->max, 1e-3, 1e-18);
+  CHECK_NEAR(c->rule.safety, 3.0, 0.0);
+  CHECK_NEAR(c->rule.ratio[0], 0.6, 0.0);
+  CHECK_NEAR(c->rule.ratio[1], 1.4, 0.0);
+  assert_false(c->rule.dead_zone);
   release(&l);
 }
 
@@ -540,20 +543,21 @@ static void mistakes_in_step_control_are_found(void **state) {
 
 static void settings_of_the_cosimulation_have_defaults(void **state) {
   (void)state;
-  loaded                       l = good(HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n");
-  const yoke_cosimulation_def *c = &l.model->cosimulation;
+  loaded              l = good(HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n");
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(l.model, &macro);
+  const yoke_scheme_settings *c = &macro.scheme;
   assert_string_equal(c->scheme, "semi-implicit");
-  assert_string_equal(c->sequence, "jacobi");
-  assert_int_equal(c->order, -1);
-  assert_true(c->has_control);
-  CHECK_NEAR(c->step, 0, 0.0);
-  assert_string_equal(c->start, "ramp");
-  assert_string_equal(c->predictor, "extrapolation");
-  assert_string_equal(c->jacobian, "finite-difference");
+  assert_false(c->gauss_seidel);
+  assert_int_equal(macro.order, -1);
+  CHECK_NEAR(macro.step, 0, 0.0);
+  assert_int_equal(c->start, YOKE_START_RAMP);
+  assert_int_equal(c->predictor, YOKE_PREDICTOR_EXTRAPOLATION);
+  assert_int_equal(c->jacobian, YOKE_JACOBIAN_FINITE_DIFFERENCE);
   assert_true(c->final_update);
   assert_true(c->update); /* F30 */
-  assert_string_equal(c->couplings.decomposition, "force/force");
-  assert_string_equal(c->couplings.formulation, "");
+  CHECK_NEAR(macro.control.tolerances.rtol, 1e-4, 0.0);
+  CHECK_NEAR(c->rtol, 1e-5, 1e-20);
   release(&l);
 }
 
@@ -818,33 +822,6 @@ static void a_mistake_in_counted_copies_is_told_once(void **state) {
   release(&l);
 }
 
-#define JOINED                                                                                                         \
-  HEAD "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"                                            \
-       "connections: {j: {kind: fixed, between: [a, b]}}\nsplit: {p: [a], q: [b]}\n"
-
-static void settings_that_no_coupling_reads_are_a_warning(void **state) {
-  (void)state;
-  static const struct {
-    const char *settings, *unused; /* NULL: all are read */
-  } cases[] = {{"couplings: {force: exact}", "couplings.force' has no effect: only formulation kinematic reads it"},
-               {"couplings: {formulation: kinematic, force: exact, prescribed: p}", NULL},
-               {"couplings: {formulation: weighted, a: 2, mu: 3}", "couplings.mu' has no effect"},
-               {"couplings: {formulation: weighted, a: 2, index: 2}", NULL},
-               {"couplings: {a: 2, j: {formulation: weighted}}", NULL},
-               {"couplings: {formulation: weighted, j: {nodes: [0.3, 0.6]}}", "couplings.j.nodes' has no effect"},
-               {"couplings: {relaxation: 0.5}", "couplings.relaxation' has no effect"},
-               {"couplings: {relaxation: 0.5}, scheme: waveform", NULL},
-               {"couplings: {decomposition: force/displacement, extension: d}", NULL}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    char text[600];
-    snprintf(text, sizeof text, JOINED "cosimulation: {step: 0.1, %s}\n", cases[i].settings);
-    loaded l = good(text);
-    if (cases[i].unused != NULL && !has_message(&l, cases[i].unused)) fail_msg("no warning for %s", cases[i].settings);
-    if (cases[i].unused == NULL && has_message(&l, "no effect")) fail_msg("a warning for %s", cases[i].settings);
-    release(&l);
-  }
-}
-
 static void an_impossible_inertia_is_a_warning(void **state) {
   (void)state;
   loaded l = good(BODY("kind: rigid, mass: 1, inertia: [1, 1, 3]"));
@@ -975,7 +952,6 @@ int main(void) {
       cmocka_unit_test(mistakes_name_place_key_value_and_expectation),
       cmocka_unit_test(many_mistakes_are_reported_in_one_go),
       cmocka_unit_test(a_mistake_in_counted_copies_is_told_once),
-      cmocka_unit_test(settings_that_no_coupling_reads_are_a_warning),
       cmocka_unit_test(an_impossible_inertia_is_a_warning),
       cmocka_unit_test(damaged_models_never_crash),
       cmocka_unit_test(examples_are_assembled_as_written),

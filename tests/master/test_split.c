@@ -575,7 +575,6 @@ static void a_run_without_a_macro_step_is_controlled(void **state) {
   (void)state;
   assert_int_equal(yoke_split_settings(l.ctx, l.model, &settings, &step), YOKE_OK);
   CHECK_NEAR(step, 0.0, 0.0);
-  assert_true(l.model->cosimulation.has_control);
   assert_int_equal(settings.order, 5);
   close_split(&l);
 }

@@ -315,6 +315,7 @@ static void cvode_interpolate(const yoke_integrator *integrator, const yoke_inte
 const yoke_integrator_ops cvode_ops = {
     .name        = "cvode",
     .summary     = "SUNDIALS CVODE (BDF): independent oracle for tests and benchmarks",
+    .reads       = "rtol atol max_step max_order linear constraints alpha beta",
     .create      = cvode_create,
     .destroy     = cvode_destroy,
     .start       = cvode_start,

@@ -266,6 +266,7 @@ static void ida_interpolate(const yoke_integrator *integrator, const yoke_integr
 const yoke_integrator_ops ida_ops = {
     .name        = "ida",
     .summary     = "SUNDIALS IDA with KLU: independent oracle for tests and benchmarks",
+    .reads       = "rtol atol max_step max_order linear constraints alpha beta",
     .create      = ida_create,
     .destroy     = ida_destroy,
     .start       = ida_start,

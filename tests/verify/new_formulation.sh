@@ -1,6 +1,7 @@
 #!/bin/sh
 # A formulation is one .c file and one line in the list: a copy of the tree gets both and nothing else, is built, and must show the new
-# word in `yoke help formulations`, run with it, and find it in the matrix test.
+# word in `yoke help formulations`, run with it, and find it in the matrix test. Its own parameter, declared in that file alone, must be in
+# help, read from a model file and from --set, checked, echoed in results, and told of where another formulation is in force.
 # Usage: new_formulation.sh SOURCE_FOLDER CMAKE C_COMPILER
 set -eu
 source=$1 cmake=$2 compiler=$3
@@ -10,14 +11,26 @@ trap 'rm -rf "$folder"' EXIT INT TERM
 mkdir "$folder/tree"
 for part in CMakeLists.txt include src cli examples tests; do cp -R "$source/$part" "$folder/tree/"; done
 
-# The new file: the constitutive formulation under another name, every question passed on.
+# The new file: the constitutive formulation under another name, every question passed on; it has a parameter.
 cat > "$folder/tree/src/coupling/relabelled.c" <<'CODE'
-/* Relabelled: the constitutive formulation under another name. */
+/* Relabelled: the constitutive formulation under another name. Its parameter `swell` must not exceed 2. */
 #include "coupling/formulation.h"
+#include <string.h>
 
 extern const yoke_formulation_ops constitutive_ops, relabelled_ops;
 
+typedef struct relabelled_settings {
+  double swell;
+} relabelled_settings;
+
+static const yoke_setting own_rows[] = {
+    {.key = "swell", .type = YOKE_SETTING_POSITIVE, .unit = "s", .standard = {0.25}, .help = "a parameter that was added by a test",
+     YOKE_SETTING_AT(relabelled_settings, swell)},
+};
+
 static yoke_status relabelled_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+  YOKE_OWN_SETTINGS(relabelled_settings, own, def->settings);
+  if (own.swell > 2.0) return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': swell is %g, expected at most 2", def->name, own.swell);
   return constitutive_ops.check(ctx, def, scheme, order);
 }
 static yoke_status relabelled_create(yoke_context *ctx, const yoke_coupling_def *def, void **self) {
@@ -49,6 +62,7 @@ static void relabelled_update(const void *self, double t, const double *y1, cons
 const yoke_formulation_ops relabelled_ops = {
     .name         = "relabelled",
     .summary      = "a formulation that was added by a test",
+    .settings     = {YOKE_SETTING_ROWS(own_rows)},
     .check        = relabelled_check,
     .create       = relabelled_create,
     .destroy      = relabelled_destroy,
@@ -76,9 +90,43 @@ for word in constitutive relabelled; do
 done
 cmp "$folder/constitutive.csv" "$folder/relabelled.csv" || { echo "the formulation gives other results"; exit 1; }
 
+
+# The parameter.
+fail() { echo "$1"; cat "$folder/log"; exit 1; }
+swell=cosimulation.couplings.swell
+run() { "$yoke" run "$@" > "$folder/log" 2>&1; }
+"$yoke" help settings > "$folder/log"
+grep -q "^$swell$" "$folder/log" || fail "help settings does not know the parameter"
+"$yoke" help settings relabelled > "$folder/log"
+grep -q "a number > 0 \[s\]; default: 0.25" "$folder/log" || fail "help of the formulation does not describe the parameter"
+
+cp examples/two-mass.yaml "$folder/model.yaml"
+method="--set cosimulation.couplings.formulation=relabelled"
+run "$folder/model.yaml" $method --set $swell="700 ms" -o "$folder/a.h5" || fail "--set of the parameter"
+grep -q "no effect" "$folder/log" && fail "the parameter is called idle under its own formulation"
+"$yoke" info "$folder/a.h5" > "$folder/log"
+grep -q "formulation: relabelled.*swell: 0.7" "$folder/log" || fail "the result does not hold the parameter"
+run "$folder/model.yaml" $method -o "$folder/b.h5" || fail "the parameter has no default"
+"$yoke" info "$folder/b.h5" > "$folder/log"
+grep -q "swell: 0.25" "$folder/log" || fail "the result does not hold the default of the parameter"
+
+"$yoke" info "$folder/a.h5" --model > "$folder/again.yaml"
+run "$folder/again.yaml" -o "$folder/c.h5" || fail "the parameter in a model file"
+"$yoke" info "$folder/c.h5" > "$folder/log"
+grep -q "swell: 0.7" "$folder/log" || fail "the parameter is not read from the model file"
+
+run "$folder/model.yaml" $method --set $swell=3 && fail "the formulation does not see its parameter"
+grep -q "swell is 3" "$folder/log" || fail "the formulation does not see the value"
+run "$folder/model.yaml" $method --set $swell=-1 && fail "a bad value is taken"
+grep -q "key '$swell'" "$folder/log" || fail "a bad value is not named by its key"
+run "$folder/model.yaml" $method --set cosimulation.couplings.swel=1 && fail "a misspelt parameter is taken"
+grep -q "did you mean 'swell'" "$folder/log" || fail "no hint to the parameter"
+run "$folder/model.yaml" --set $swell=1 || fail "another formulation"
+grep -q "key '$swell' has no effect: only formulation relabelled reads it" "$folder/log" || fail "not told of as idle"
+
 "$folder/build/bin/cosimulation_matrix" > "$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 for scheme in explicit semi-implicit implicit waveform; do
   grep -q "formulation relabelled under scheme $scheme: [1-9]" "$folder/log" ||
     { echo "the matrix has not run the formulation under $scheme"; exit 1; }
 done
-echo "help, run and matrix know the formulation"
+echo "help, run, results and matrix know the formulation and its parameter"

@@ -1,0 +1,79 @@
+#include <yoke/settings.h>
+
+#include "coupling/formulation.h"
+#include "integrate/solver_options.h"
+#include "io/setting_tables.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Setting i: its first row and table; path NULL: there is none. */
+static yoke_joined_table find(int i, const yoke_setting **row) {
+  yoke_joined_table t;
+  for (int k = 0; (t = yoke_setting_tables(k)).path != NULL; ++k) {
+    for (int j = 0; j < t.table->n; ++j) {
+      *row = &t.table->rows[j];
+      if (yoke_setting_below(t.path, (*row)->key) != *row) continue; /* another formulation has it, too */
+      if (i-- == 0) return t;
+    }
+  }
+  return t;
+}
+
+int yoke_n_settings(void) {
+  const yoke_setting *row;
+  int                 n = 0;
+  while (find(n, &row).path != NULL) ++n;
+  return n;
+}
+
+static void add(char *text, size_t size, const char *before, const char *word) {
+  const size_t used = strlen(text);
+  snprintf(text + used, size - used, "%s%s", before, word);
+}
+
+static void describe_solvers(const yoke_setting *row, yoke_setting_facts *out) {
+  int n = 0;
+  if (strcmp(row->key, "kind") == 0) return;
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    if (yoke_solver_reads(yoke_integrator_method_name(i), row->key))
+      add(out->readers, sizeof out->readers, n++ > 0 ? ", " : "solver ", yoke_integrator_method_name(i));
+  }
+}
+
+/* Formulations that have the key; where their standards differ none is told. */
+static void describe_formulations(const yoke_setting *row, yoke_setting_facts *out) {
+  int n = 0;
+  for (int i = 0; yoke_formulation_at(i) != NULL; ++i) {
+    const yoke_formulation_ops *ops = yoke_formulation_at(i);
+    const yoke_setting         *own = yoke_setting_find(&ops->settings, row->key);
+    char                        standard[sizeof out->standard];
+    if (own == NULL || own->refused != NULL) continue;
+    add(out->readers, sizeof out->readers, n++ > 0 ? ", " : "formulation ", ops->name);
+    yoke_setting_standard_text(own, standard, sizeof standard);
+    if (strcmp(standard, out->standard) != 0) snprintf(out->standard, sizeof out->standard, "the formulation's own");
+  }
+}
+
+void yoke_setting_describe(int i, yoke_setting_facts *out) {
+  const yoke_setting     *row;
+  const yoke_joined_table t = find(i, &row);
+  *out                      = (yoke_setting_facts){.path = ""};
+  if (t.path == NULL) return;
+  yoke_setting_full_key(&t, row, out->path, sizeof out->path);
+  out->key         = row->key;
+  out->help        = row->help;
+  out->refused     = row->refused;
+  out->option      = row->option;
+  out->value       = row->value;
+  out->n_words     = yoke_setting_words(row, out->words);
+  out->is_whole    = row->type == YOKE_SETTING_INTEGER;
+  out->min         = row->min;
+  out->max         = row->max;
+  out->is_positive = row->type == YOKE_SETTING_POSITIVE && row->unit == NULL;
+  out->is_open     = row->type != YOKE_SETTING_WORD && !out->is_whole && !out->is_positive;
+  yoke_setting_values_text(row, out->values, sizeof out->values);
+  yoke_setting_standard_text(row, out->standard, sizeof out->standard);
+  if (t.table == &yoke_solver_rows) describe_solvers(row, out);
+  if (t.formulation != NULL) describe_formulations(row, out);
+  yoke_setting_condition_text(row, out->condition, sizeof out->condition);
+}

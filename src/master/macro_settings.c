@@ -1,0 +1,66 @@
+#include "master/macro_settings.h"
+
+#include "coupling/scheme.h"
+#include <stdio.h>
+
+static const yoke_setting macro_rows[] = {
+    {.key       = "energy",
+     .type      = YOKE_SETTING_WORD,
+     .words     = {"monitor", "off"},
+     .otherwise = "monitor; off for a single chain and for solver exact",
+     .with      = "split",
+     .of        = "none",
+     .help      = "work of loads and dampers is integrated along, for total.balance and the energy drift"},
+    {.key     = "energy_cap",
+     .type    = YOKE_SETTING_OTHER,
+     .refused = "the energy of couplings is not corrected in this version",
+     .help    = ""},
+    {.key     = "substeps",
+     .type    = YOKE_SETTING_OTHER,
+     .refused = "several exchanges per macro step are not available; a solver takes as many micro steps as it needs",
+     .help    = ""},
+};
+
+const yoke_setting_table yoke_macro_rows = {.path = "cosimulation", YOKE_SETTING_ROWS(macro_rows)};
+
+const yoke_setting *yoke_shared_setting(const char *key) {
+  const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, key);
+  return row != NULL && row->is_shared ? row : NULL;
+}
+
+static void fill_shared(const yoke_settings *couplings, yoke_scheme_settings *scheme) {
+  for (int i = 0; i < couplings->n; ++i) {
+    const yoke_setting *row = yoke_shared_setting(couplings->values[i].row->key);
+    if (row != NULL) yoke_setting_store(row, &couplings->values[i], scheme);
+  }
+}
+
+void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out) {
+  const yoke_cosimulation_def *c = &model->cosimulation;
+  yoke_scheme_settings        *s = &out->scheme;
+  *out                           = (yoke_macro_settings){.step = c->step};
+  yoke_setting_start(&yoke_scheme_rows, s);
+  yoke_setting_start(&yoke_corrector_rows, s);
+  yoke_setting_start(&yoke_control_rows, &out->control);
+  yoke_setting_start(&yoke_order_rows, &out->control);
+  fill_shared(&c->couplings, s);
+  yoke_setting_fill(&yoke_scheme_rows, yoke_scheme_rows.path, &c->given, s);
+  yoke_setting_fill(&yoke_corrector_rows, yoke_corrector_rows.path, &c->given, s);
+  yoke_setting_fill(&yoke_control_rows, yoke_control_rows.path, &c->given, &out->control);
+  yoke_setting_fill(&yoke_control_atol_rows, yoke_control_atol_rows.path, &c->given, &out->control);
+  yoke_setting_fill(&yoke_order_rows, yoke_order_rows.path, &c->given, &out->control);
+
+  const yoke_setting_value *relaxation = yoke_settings_find(&c->given, yoke_scheme_rows.path, "relaxation");
+  bool                      has_order  = yoke_settings_find(&c->given, yoke_scheme_rows.path, "order") != NULL;
+  for (int i = 0; i < yoke_order_rows.n; ++i)
+    has_order = has_order || yoke_settings_find(&c->given, yoke_order_rows.path, yoke_order_rows.rows[i].key) != NULL;
+  out->relaxation = relaxation != NULL ? relaxation->number[0] : 0.0;
+  out->has_scheme = s->scheme[0] != '\0';
+  if (!out->has_scheme) /* predictors by accelerations are explicit */
+    snprintf(s->scheme, sizeof s->scheme, "%s",
+             yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->name);
+  if (s->order < 0 && !has_order && c->step > 0.0) s->order = 1; /* not given */
+  out->order = s->order;
+  if (s->order < 0) s->order = out->control.order_max;
+  yoke_scheme_settings_complete(s, out->order, c->step > 0.0 ? 0.0 : out->control.tolerances.rtol);
+}

@@ -1,0 +1,26 @@
+/* Macro settings: what `cosimulation:` says about macro steps, and what follows from that. What only the split decides stays open. */
+#ifndef YOKE_MASTER_MACRO_SETTINGS_H
+#define YOKE_MASTER_MACRO_SETTINGS_H
+
+#include "control/control_settings.h"
+#include "coupling/scheme_settings.h"
+#include "model/model.h"
+
+typedef struct yoke_macro_settings {
+  yoke_scheme_settings  scheme;     /* order: the highest */
+  yoke_control_settings control;    /* steps 0, estimator -1: not given */
+  double                step;       /* [s]; 0: step control */
+  int                   order;      /* -1: chosen during the run, between control.order_min and order_max */
+  bool                  has_scheme; /* given; else step control may choose another one */
+  double                relaxation; /* below `cosimulation`; 0: not given */
+} yoke_macro_settings;
+
+void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out);
+
+/* A setting of the run that may stand below `couplings`, too; NULL: none. */
+const yoke_setting *yoke_shared_setting(const char *key);
+
+/* Keys below `cosimulation` that only a run of the whole model reads, and those that are not available. */
+extern const yoke_setting_table yoke_macro_rows;
+
+#endif
