@@ -48,7 +48,7 @@ static void f50a_radau5_keeps_loose_tolerances_across_jumps_of_a_force(void **st
   }
 }
 
-/* speed.md, ranked item 7: gaps of the main bearing, of 1e-19 m, were divided by the crank's distance from the origin. */
+/* Speed, item 7: gaps of the main bearing, of 1e-19 m, were divided by the crank's distance from the origin. */
 static void speed_item_7_a_crank_that_turns_about_the_origin_can_be_projected(void **state) {
   (void)state;
   static const char *const solvers[] = {"dopri5", "dop853", "abm", "auto"};

@@ -161,7 +161,7 @@ static bool is_singular_as_drawn(const char *text, double *gap) {
   "  support: {kind: revolute, between: [ground, rod[1].left]}\n"                                                      \
   "  hinge: {kind: revolute, count: " n " - 1, between: [rod[i].right, rod[i + 1].left]}\n"
 
-/* speed.md, ranked item 6: the smallest pivot falls with the length cubed, but no row of a tree follows from others. */
+/* Speed, item 6: the smallest pivot falls with the length cubed, but no row of a tree follows from others. */
 static void speed_item_6_a_long_chain_is_not_taken_for_singular(void **state) {
   (void)state;
   double gap;
