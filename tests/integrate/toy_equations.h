@@ -108,10 +108,10 @@ static yoke_status toy_dae_create(const void *self, yoke_context *ctx, yoke_dae_
   dae->i_lambda  = p->ng == 0 ? -1 : ggl ? 2 * n : 3 * n;
   dae->i_mu      = p->ng == 0 || !ggl ? -1 : 2 * n + p->ng;
   dae->i_nu      = -1;
-  dae->component = yoke_allocate((size_t)nx, 1);
-  dae->E         = yoke_allocate((size_t)nx * nx, sizeof *dae->E);
-  dae->R         = yoke_allocate((size_t)nx * nx, sizeof *dae->R);
-  if (dae->component == NULL || dae->E == NULL || dae->R == NULL) abort();
+  dae->component = yoke_arena_take(&dae->arena, (size_t)nx, 1);
+  dae->E         = yoke_arena_take(&dae->arena, (size_t)nx * nx, sizeof *dae->E);
+  dae->R         = yoke_arena_take(&dae->arena, (size_t)nx * nx, sizeof *dae->R);
+  if (dae->arena.has_failed) abort();
   for (int i = 0; i < nx; ++i) {
     yoke_component kind = i < n ? YOKE_COMPONENT_Q : i < 2 * n ? YOKE_COMPONENT_V : YOKE_COMPONENT_LAMBDA;
     if (dae->i_a >= 0 && i >= dae->i_a && i < dae->i_a + n) kind = YOKE_COMPONENT_A;
