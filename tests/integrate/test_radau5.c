@@ -422,9 +422,9 @@ static yoke_status redundant_dae_create(const void *self, yoke_context *ctx, yok
   dae->i_lambda  = R_NQ + R_NV;
   dae->i_mu      = R_NQ + R_NV + R_NG;
   dae->i_nu      = -1;
-  dae->component = yoke_allocate(R_NX, 1);
-  dae->E         = yoke_allocate(R_NX * R_NX, sizeof(double));
-  dae->R         = yoke_allocate(R_NX * R_NX, sizeof(double));
+  dae->component = yoke_arena_take(&dae->arena, R_NX, 1);
+  dae->E         = yoke_arena_take(&dae->arena, R_NX * R_NX, sizeof(double));
+  dae->R         = yoke_arena_take(&dae->arena, R_NX * R_NX, sizeof(double));
   assert_true(dae->component != NULL && dae->E != NULL && dae->R != NULL);
   for (int i = 0; i < R_NX; ++i) {
     dae->component[i]                                   = i < 2               ? YOKE_COMPONENT_Q
