@@ -85,7 +85,7 @@ static void print_setting(const yoke_setting_facts *s) {
 /* The number of settings printed. */
 static int print_settings(const char *name) {
   int n = 0;
-  for (int i = 0; i < yoke_n_settings(); ++i) {
+  for (int i = 0, n_settings = yoke_n_settings(); i < n_settings; ++i) {
     yoke_setting_facts facts;
     yoke_setting_describe(i, &facts);
     if (!is_asked_for(&facts, name)) continue;
@@ -104,7 +104,7 @@ static int help_setting(const command_def *command, const char *name) {
   const char *keys[256];
   int         n = 0;
   if (print_settings(name) > 0) return EXIT_CODE_DONE;
-  for (int i = 0; i < yoke_n_settings() && n < 256; ++i) {
+  for (int i = 0, n_settings = yoke_n_settings(); i < n_settings && n < 256; ++i) {
     yoke_setting_facts facts;
     yoke_setting_describe(i, &facts);
     keys[n++] = facts.key;

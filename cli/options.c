@@ -28,7 +28,7 @@ static void put_option(FILE *file, char letter, const char *name, const char *va
 /* Words of an option of a setting, or what it means, and its key. */
 static void choices_help(FILE *file) {
   fputs("\noptions that stand for keys of the model file (yoke help settings)\n", file);
-  for (int i = 0; i < yoke_n_settings(); ++i) {
+  for (int i = 0, n = yoke_n_settings(); i < n; ++i) {
     yoke_setting_facts facts;
     char               help[800];
     yoke_setting_describe(i, &facts);
@@ -51,11 +51,9 @@ void options_help(const command_def *command, FILE *file) {
 }
 
 bool choice_find(const char *name, size_t length, yoke_setting_facts *out) {
-  for (int i = 0; i < yoke_n_settings(); ++i) {
-    yoke_setting_describe(i, out);
-    if (out->option && strlen(out->option) == length && strncmp(out->option, name, length) == 0) return true;
-  }
-  return false;
+  const int i = yoke_setting_with_option(name, length);
+  if (i >= 0) yoke_setting_describe(i, out);
+  return i >= 0;
 }
 
 const char *choice_value(const choice_list *choices, const char *name) {
@@ -85,7 +83,7 @@ static int unknown_option(const command_def *command, const char *argument) {
   snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
   name[strcspn(name, "=")] = '\0';
   for (int i = 0; i < command->n_options && n < 64; ++i) names[n++] = command->options[i].name;
-  for (int i = 0; command->has_choices && i < yoke_n_settings() && n < 64; ++i) {
+  for (int i = 0, n_settings = yoke_n_settings(); command->has_choices && i < n_settings && n < 64; ++i) {
     yoke_setting_facts facts;
     yoke_setting_describe(i, &facts);
     if (facts.option) names[n++] = facts.option;

@@ -3,6 +3,7 @@
 #define YOKE_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,8 @@ typedef struct yoke_setting_facts {
 /* In the order of `yoke help settings`. */
 int  yoke_n_settings(void);
 void yoke_setting_describe(int i, yoke_setting_facts *out);
+/* The setting that the option of this name stands for (`length` letters, without dashes); -1: none. */
+int  yoke_setting_with_option(const char *option, size_t length);
 
 #ifdef __cplusplus
 }

@@ -6,24 +6,44 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Setting i: its first row and table; path NULL: there is none. */
+/* Is this the row that tells of its key? Several formulations may have the same one. */
+static bool is_told(const yoke_joined_table *t, const yoke_setting *row) {
+  return strcmp(t->path, YOKE_COUPLING_PATH) != 0 || yoke_setting_below(t->path, row->key) == row;
+}
+
+/* Setting i: its row and table; path NULL: there is none. */
 static yoke_joined_table find(int i, const yoke_setting **row) {
   yoke_joined_table t;
   for (int k = 0; (t = yoke_setting_tables(k)).path != NULL; ++k) {
     for (int j = 0; j < t.table->n; ++j) {
       *row = &t.table->rows[j];
-      if (yoke_setting_below(t.path, (*row)->key) != *row) continue; /* another formulation has it, too */
-      if (i-- == 0) return t;
+      if (is_told(&t, *row) && i-- == 0) return t;
     }
   }
   return t;
 }
 
 int yoke_n_settings(void) {
-  const yoke_setting *row;
-  int                 n = 0;
-  while (find(n, &row).path != NULL) ++n;
+  yoke_joined_table t;
+  int               n = 0;
+  for (int k = 0; (t = yoke_setting_tables(k)).path != NULL; ++k) {
+    for (int j = 0; j < t.table->n; ++j) n += is_told(&t, &t.table->rows[j]) ? 1 : 0;
+  }
   return n;
+}
+
+int yoke_setting_with_option(const char *option, size_t length) {
+  yoke_joined_table t;
+  int               n = 0;
+  for (int k = 0; (t = yoke_setting_tables(k)).path != NULL; ++k) {
+    for (int j = 0; j < t.table->n; ++j) {
+      const yoke_setting *row = &t.table->rows[j];
+      if (!is_told(&t, row)) continue;
+      if (row->option != NULL && strlen(row->option) == length && strncmp(row->option, option, length) == 0) return n;
+      ++n;
+    }
+  }
+  return -1;
 }
 
 static void add(char *text, size_t size, const char *before, const char *word) {
@@ -55,10 +75,10 @@ static void describe_formulations(const yoke_setting *row, yoke_setting_facts *o
 }
 
 void yoke_setting_describe(int i, yoke_setting_facts *out) {
-  const yoke_setting     *row;
-  const yoke_joined_table t = find(i, &row);
-  *out                      = (yoke_setting_facts){.path = ""};
-  if (t.path == NULL) return;
+  const yoke_setting     *row = NULL;
+  const yoke_joined_table t   = find(i, &row);
+  *out                        = (yoke_setting_facts){.path = ""};
+  if (t.path == NULL || row == NULL) return;
   yoke_setting_full_key(&t, row, out->path, sizeof out->path);
   out->key         = row->key;
   out->help        = row->help;

@@ -527,20 +527,29 @@ static yoke_status take_step(yoke_cosimulation *c, double t_end, yoke_step_stati
   return explain(c, t, t_next - t, status, statistics, ctx);
 }
 
-yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
-                                   yoke_context *ctx) {
-  const double  t    = yoke_graph_t(c->graph);
+static void log_begin(const yoke_cosimulation *c, double t) {
   yoke_log_line line = yoke_log_begin("begin-step", NULL);
   yoke_log_number(&line, "t", t);
   yoke_log_end(&c->log, &line);
-  const yoke_status status = take_step(c, t_end, statistics, ctx);
-  line                     = yoke_log_begin("end-step", NULL);
+}
+
+static void log_end(const yoke_cosimulation *c, double t, const yoke_step_statistics *statistics, yoke_status status) {
+  yoke_log_line line = yoke_log_begin("end-step", NULL);
   yoke_log_number(&line, "t", yoke_graph_t(c->graph));
   yoke_log_number(&line, "H", yoke_graph_t(c->graph) - t);
   yoke_log_count(&line, "order", statistics->degree);
   yoke_log_count(&line, "passes", statistics->iterations);
   yoke_log_word(&line, "status", yoke_status_name(status));
   yoke_log_end(&c->log, &line);
+}
+
+yoke_status yoke_cosimulation_step(yoke_cosimulation *c, double t_end, yoke_step_statistics *statistics,
+                                   yoke_context *ctx) {
+  const double t         = yoke_graph_t(c->graph);
+  const bool   is_logged = c->log.write != NULL;
+  if (is_logged) log_begin(c, t);
+  const yoke_status status = take_step(c, t_end, statistics, ctx);
+  if (is_logged) log_end(c, t, statistics, status);
   return status;
 }
 
