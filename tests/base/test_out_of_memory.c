@@ -192,7 +192,7 @@ static yoke_status run_with_files(yoke_context *ctx, bool monolithic) {
   yoke_run_summary summary = {0};
   yoke_run_options options = options_of_run(PENDULUM);
   options.monolithic       = monolithic;
-  options.out              = path[H5];
+  options.out              = yoke_has_hdf5() ? path[H5] : "";
   options.csv              = path[CSV];
   const yoke_status status = yoke_run(ctx, &options, &summary);
   yoke_run_summary_release(&summary);
