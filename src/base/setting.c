@@ -87,7 +87,7 @@ static bool holds_letters(const yoke_setting *row) {
 
 static void put_letters(const yoke_setting *row, const char *text, char *place) {
   memset(place, 0, row->size);
-  memcpy(place, text, strlen(text) < row->size ? strlen(text) : row->size - 1);
+  snprintf(place, row->size, "%s", text);
 }
 
 static void put_numbers(const yoke_setting *row, const double *number, char *place) {
