@@ -476,8 +476,9 @@ static yoke_status explain_gap(const yoke_cosimulation *c, double t, double H, y
   const yoke_scheme_settings *s = yoke_graph_settings(c->graph);
   char                        joint[300];
   const char                 *remedy = "a smaller cosimulation.step";
-  if (strcmp(s->scheme, "semi-implicit") == 0 && s->corrections > 0)
-    remedy = "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step";
+  if (strcmp(s->scheme, "semi-implicit") == 0)
+    remedy = s->corrections > 0 ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
+                                : "a smaller cosimulation.step, or scheme implicit where gaps grew over many steps";
   if (strcmp(s->scheme, "explicit") == 0 && t <= c->t_start && s->start != YOKE_START_EXACT)
     remedy =
         "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";
