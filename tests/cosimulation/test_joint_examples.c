@@ -6,8 +6,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#define COSIM_PUBLISHED
-
 #include "../check.h"
 #include "cosimulate.h"
 #include "coupling/formulation.h"
@@ -28,11 +26,13 @@ static yoke_status open_example(int i, const yoke_formulation_ops *ops, cosim *c
   static const char *const schemes[] = {"semi-implicit", "explicit"};
   yoke_status              status    = YOKE_OK;
   for (int s = 0; s < 2; ++s) {
-    char sets[COSIM_TEXT];
+    char              sets[COSIM_TEXT];
+    /* kinematic coupling holds motions over a step at order 0, so its joint is open by v H */
+    const char *const gap = strcmp(ops->name, "kinematic") == 0 ? ";cosimulation.joint_tolerance=1" : "";
     snprintf(
         sets, sizeof sets,
-        "cosimulation.step=%g;cosimulation.order=0;cosimulation.scheme=%s;cosimulation.couplings={formulation: %s}",
-        examples[i].step, schemes[s], ops->name);
+        "cosimulation.step=%g;cosimulation.order=0;cosimulation.scheme=%s;cosimulation.couplings={formulation: %s}%s",
+        examples[i].step, schemes[s], ops->name, gap);
     status = cosim_open(c, examples[i].file, sets);
     if (status == YOKE_OK || s == 1) break;
     cosim_close(c);
