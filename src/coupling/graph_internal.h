@@ -165,15 +165,31 @@ struct yoke_graph {
   yoke_joint_forces *forces; /* NULL: every coupling finds its own */
 };
 
+/* Creation: channels, conditions, subsystems and their states; then, when the settings fit, the Newton matrix and the unknowns. */
+yoke_status graph_wire_up(yoke_graph *graph, const yoke_wire *wires, yoke_subsystem *const *subsystems,
+                          yoke_context *ctx);
+yoke_status graph_check_settings(const yoke_graph *graph, yoke_context *ctx);
+yoke_status graph_take_unknowns(yoke_graph *graph, yoke_context *ctx);
+
 /* Degrees, layouts and unknowns of a step that starts now. */
-void              graph_prepare(yoke_graph *graph, double t_next);
+void        graph_prepare(yoke_graph *graph, double t_next);
 /* Predicted nodes into w_predicted and w. */
-void              graph_predict(yoke_graph *graph);
+void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
-void              graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
+void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
 /* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values they belong to are then
  * `value` of the channels of those formulations. */
-yoke_status       graph_exchange(yoke_graph *graph);
+yoke_status graph_exchange(yoke_graph *graph);
+/* Values of a coupling at t_next for the history, into `value` of its channels. */
+void        graph_final_values(yoke_graph *graph, const graph_wire *wire);
+/* Outputs of all trial states with the values of the channels, into y_new. */
+yoke_status graph_outputs_with_values(yoke_graph *graph);
+
+/* Divergence: of a channel that is accepted with this value, of the ports of a wire, and as the reason of a step that failed. */
+yoke_status graph_watch(yoke_graph *graph, graph_channel *channel, double jump, double value, yoke_context *ctx);
+yoke_status graph_watch_motion(const yoke_graph *graph, const graph_wire *wire, yoke_context *ctx);
+yoke_status graph_explain_failure(const yoke_graph *graph, yoke_status status, yoke_context *ctx);
+
 /* Degree of the accelerations that predict a step of this degree; the past may allow less. */
 static inline int graph_acceleration_degree(const yoke_graph *graph, int degree) {
   return graph->settings.order_acceleration >= 0 ? graph->settings.order_acceleration : degree;

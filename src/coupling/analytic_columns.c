@@ -1,0 +1,86 @@
+/* dy/dw from the instant responses of the accelerations. */
+#include "coupling/graph_internal.h"
+
+#include <string.h>
+
+/* An input that grows by the basis function l(s) of a node moves a port whose acceleration responds by A to a unit input
+ * (Kraft App. A "sap", Lu App. B):
+ *   dv' = A l(1),  dv = A H int l,  dp = T A H^2 int (1 - s) l,  d(integral p) = A H^3 int (1 - s)^2 / 2 l. */
+static void basis_moments(const yoke_graph *g, const graph_channel *channel, int node, double moment[3]) {
+  double          w[YOKE_LAYOUT_MAX_NODES] = {0};
+  const double    zeros[GRAPH_PAST]        = {0};
+  const yoke_past past                     = {.n = g->n_past, .s = g->past_s, .u = zeros};
+  w[node]                                  = 1.0;
+  moment[0] = moment[1] = moment[2] = 0.0;
+  for (int p = 0; p < yoke_layout_n_pieces(&channel->layout); ++p) {
+    const double a = p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0,
+                 b = yoke_layout_break(&channel->layout, p);
+    double c[YOKE_LAYOUT_MAX_DEGREE + 1];
+    yoke_layout_piece(&channel->layout, &past, w, p, c);
+    /* Gauss-Legendre with five points is exact to degree nine: (1 - s)^2 times degree five is seven. */
+    static const double node5[5]   = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842, 0.953089922969332};
+    static const double weight5[5] = {0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683,
+                                      0.118463442528095};
+    for (int k = 0; k < 5; ++k) {
+      const double x = node5[k] * (b - a), s = a + x, weight = weight5[k] * (b - a);
+      double       l = 0.0;
+      for (int j = YOKE_LAYOUT_MAX_DEGREE; j >= 0; --j) l = l * x + c[j];
+      moment[0] += weight * l;
+      moment[1] += weight * (1.0 - s) * l;
+      moment[2] += weight * 0.5 * (1.0 - s) * (1.0 - s) * l;
+    }
+  }
+}
+
+/* Share of one port in a column, from the response A of its accelerations. */
+static void port_column(yoke_body_kind kind, const double *y, const double *A, bool is_end, double H,
+                        const double moment[3], double *column) {
+  const int n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind), n_i = yoke_port_n_integrals(kind);
+  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  yoke_port_tangent(kind, y, T);
+  for (int r = 0; r < n_p; ++r) {
+    for (int k = 0; k < n_v; ++k) column[r] += T[r * n_v + k] * A[k] * H * H * moment[1];
+  }
+  for (int k = 0; k < n_v; ++k) {
+    column[n_p + k] += A[k] * H * moment[0];
+    if (is_end) column[n_p + n_v + k] += A[k];
+  }
+  for (int k = 0; k < n_i && k < n_v; ++k) column[n_p + 2 * n_v + k] += A[k] * H * H * H * moment[2];
+}
+
+yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    double           times[GRAPH_MAX_BREAKS + 2];
+    yoke_signal      signal;
+    graph_signal(g, i, -1, 0.0, times, g->signal_c[0], &signal);
+    const yoke_status status = s->subsystem->ops->compliance(s->subsystem, g->scratch[0], s->trial, &signal, s->da_du);
+    if (status != YOKE_OK)
+      return yoke_fail(ctx, status, "subsystem '%s': no response of the accelerations", s->subsystem->name);
+    memset(s->dy, 0, (size_t)s->n_columns * (size_t)s->subsystem->ny * sizeof(double));
+    for (int c = 0; c < s->n_columns; ++c) {
+      const graph_channel *channel = &g->channels[s->column_channel[c]];
+      double               moment[3];
+      basis_moments(g, channel, s->column_node[c], moment);
+      for (int input = 0; input < s->subsystem->nu; ++input) {
+        if (s->input_channel[input] != s->column_channel[c]) continue;
+        const double *response = s->da_du + (size_t)input * (size_t)s->subsystem->ny;
+        double       *column   = s->dy + (size_t)c * (size_t)s->subsystem->ny;
+        for (int w = 0; w < g->n_wires; ++w) { /* every port of this subsystem once */
+          for (int side = 0; side < 2; ++side) {
+            const graph_wire *wire = &g->wires[w];
+            if (wire->wire.subsystem[side] != i) continue;
+            const int at = wire->wire.y_at[side], n_p = yoke_port_n_p(wire->wire.kind[side]),
+                      n_v = yoke_port_n_v(wire->wire.kind[side]);
+            port_column(wire->wire.kind[side], s->y_new + at, response + at + n_p + n_v,
+                        s->column_node[c] == channel->n_nodes - 1, g->H, moment, column + at);
+            if (s->column_node[c] != channel->n_nodes - 1) continue;
+            for (int k = yoke_port_n_y(wire->wire.kind[side]); k < wire->n_y[side]; ++k) /* extras: direct response */
+              column[at + k] += response[at + k];
+          }
+        }
+      }
+    }
+  }
+  return YOKE_OK;
+}

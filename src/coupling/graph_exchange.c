@@ -1,0 +1,93 @@
+/* Exchange at the end of a step: outputs that are evaluated anew with other channel values, and the values that the history gets. */
+#include "coupling/graph_internal.h"
+#include "coupling/joint_forces.h"
+
+/* Channel values at t_next that the present outputs belong to, into `value`. */
+static void set_end_values(yoke_graph *g) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel = &g->channels[c];
+    channel->value         = g->w[channel->w_at + channel->n_nodes - 1];
+  }
+}
+
+/* Does exchange `number` of a coupling change an input of this subsystem? */
+static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    if (s->input_channel[k] < 0) continue;
+    const yoke_wire *wire = &g->wires[g->channels[s->input_channel[k]].wire].wire;
+    if (wire->formulation->n_exchanges != NULL && number < wire->formulation->n_exchanges(wire->self)) return true;
+  }
+  return false;
+}
+
+/* Outputs of the trial states with the values of the channels: of subsystems that take part in exchange `number`, -1: of all. */
+static yoke_status outputs_with_values(yoke_graph *g, int number) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    if (number >= 0 && !is_exchanged(g, s, number)) continue;
+    double      *c        = g->signal_c[0];
+    const double times[2] = {g->past_t[0], g->t_next};
+    for (int k = 0; k < s->subsystem->nu; ++k)
+      c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
+    const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
+                                   s->y_new));
+  }
+  return YOKE_OK;
+}
+
+/* Multipliers that were found together go into the values u of a coupling. */
+static void take_force(const yoke_graph *g, const graph_wire *wire, int number, const double *now, double *u) {
+  const yoke_formulation_ops *ops    = wire->wire.formulation;
+  const double               *lambda = yoke_joint_forces_of(g->forces, (int)(wire - g->wires));
+  if (lambda == NULL || ops->force_rows(wire->wire.self, number, NULL, NULL, NULL) == 0) return;
+  ops->take_force(wire->wire.self, number, now, lambda, u);
+}
+
+yoke_status graph_exchange(yoke_graph *g) {
+  int most = 0;
+  set_end_values(g);
+  for (int w = 0; w < g->n_wires; ++w) {
+    const yoke_wire *wire = &g->wires[w].wire;
+    const int        n    = wire->formulation->n_exchanges != NULL ? wire->formulation->n_exchanges(wire->self) : 0;
+    if (n > most) most = n;
+  }
+  for (int number = 0; number < most; ++number) {
+    if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
+    for (int w = 0; w < g->n_wires; ++w) {
+      const graph_wire           *wire = &g->wires[w];
+      const yoke_formulation_ops *ops  = wire->wire.formulation;
+      double                      now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
+      if (ops->n_exchanges == NULL || number >= ops->n_exchanges(wire->wire.self)) continue;
+      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].value;
+      ops->exchange(wire->wire.self, number, g->t_next,
+                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
+      take_force(g, wire, number, now, u);
+      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+    }
+    YOKE_TRY(outputs_with_values(g, number));
+  }
+  return YOKE_OK;
+}
+
+/* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
+ * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
+void graph_final_values(yoke_graph *g, const graph_wire *wire) {
+  double     u[YOKE_COUPLING_MAX_CHANNELS];
+  const bool is_explicit = !g->scheme->needs_repeat;
+  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
+  if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
+    graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
+    double now[YOKE_COUPLING_MAX_CHANNELS];
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
+    take_force(g, wire, -1, now, u);
+  }
+  for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+}
+
+yoke_status graph_outputs_with_values(yoke_graph *g) {
+  return outputs_with_values(g, -1);
+}

@@ -1,0 +1,123 @@
+/* Degree and layouts of a step, and the inputs of subsystems from node values. */
+#include "coupling/trial.h"
+#include "coupling/graph_internal.h"
+
+#include <string.h>
+
+/* ---- degree and layouts ---- */
+
+/* Degree in force for a coupling: the highest, up to the order of the run, for which all its channels have the past they need.
+ * ramp: the N + 1 known points count, so the corrector has degree min(k, N + 1) because k = 1 needs only u_N; ramp-low: one point less,
+ * min(k, N). The explicit scheme extrapolates from what is known, so both give min(k, N). A history given at the start counts. */
+static int degree_now(const yoke_graph *g, const graph_wire *wire) {
+  const bool by_nodes = g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES;
+  const bool is_low   = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
+                      (g->is_controlled && by_nodes); /* estimates from the predictor need k + 1 values */
+  const int available = is_low ? g->n_past - 1 : g->n_past;
+  for (int degree = g->wanted; degree > 0; --degree) {
+    bool enough = true;
+    for (int k = 0; k < wire->n_channels; ++k) {
+      yoke_layout layout;
+      wire->wire.formulation->layout(wire->wire.self, k, degree, &layout);
+      enough = enough && yoke_layout_n_past(&layout) <= available;
+    }
+    if (enough) return degree;
+  }
+  return 0;
+}
+
+void graph_prepare(yoke_graph *g, double t_next) {
+  g->t_next     = t_next;
+  g->H          = t_next - g->past_t[0];
+  g->degree     = g->wanted;
+  g->use_curves = false;
+  for (int i = 0; i < g->n_past; ++i) g->past_s[i] = (g->past_t[i] - g->past_t[0]) / g->H;
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire   = &g->wires[w];
+    const bool        is_own = wire->wire.formulation->order != NULL;
+    const int         degree = is_own ? 0 : degree_now(g, wire);
+    if (!is_own && degree < g->degree) g->degree = degree;
+    for (int k = 0; k < wire->n_channels; ++k) {
+      graph_channel *channel = &g->channels[wire->first + k];
+      const int      own     = channel->order < g->n_past - 1 ? channel->order : g->n_past - 1;
+      channel->has_curve     = false;
+      if (is_own && own < g->degree) g->degree = own;
+      wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
+    }
+  }
+}
+
+/* ---- signals ---- */
+
+/* Sorted ends of the pieces of all channels that enter subsystem i; the last is 1. */
+static int collect_breaks(const yoke_graph *g, const graph_subsystem *s, bool is_curve, double *breaks) {
+  int n       = 0;
+  breaks[n++] = 1.0;
+  for (int k = 0; k < s->subsystem->nu && !is_curve; ++k) {
+    if (s->input_channel[k] < 0) continue;
+    const yoke_layout *layout = &g->channels[s->input_channel[k]].layout;
+    for (int p = 0; p + 1 < yoke_layout_n_pieces(layout); ++p) {
+      const double at    = yoke_layout_break(layout, p);
+      int          place = 0;
+      while (breaks[place] < at) ++place;
+      if (breaks[place] == at || n == GRAPH_MAX_BREAKS) continue;
+      memmove(breaks + place + 1, breaks + place, (size_t)(n - place) * sizeof *breaks);
+      breaks[place] = at;
+      ++n;
+    }
+  }
+  return n;
+}
+
+/* c(s) about `from` rewritten in powers of (s - to), in place. */
+static void shift_origin(double *c, int n, double from, double to) {
+  for (int k = 0; k < n; ++k) {
+    for (int j = n - 2; j >= k; --j) c[j] += (to - from) * c[j + 1];
+  }
+}
+
+/* Coefficients of one channel on [start, end] in powers of (s - start). */
+static void channel_piece(const yoke_graph *g, const graph_channel *channel, const double *w, double start, double *c) {
+  memset(c, 0, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
+  if (g->use_curves || channel->has_curve) {
+    memcpy(c, channel->curve, sizeof channel->curve);
+    shift_origin(c, GRAPH_SIGNAL_DEGREE + 1, 0.0, start);
+    return;
+  }
+  int p = 0;
+  while (p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) <= start) ++p;
+  const yoke_past past = graph_past(g, channel);
+  yoke_layout_piece(&channel->layout, &past, w, p, c);
+  shift_origin(c, YOKE_LAYOUT_MAX_DEGREE + 1, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
+}
+
+void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
+  const graph_subsystem *s = &g->subsystems[i];
+  double                 breaks[GRAPH_MAX_BREAKS + 1];
+  const bool             compares = column == GRAPH_COMPARISON;
+  const int              n_pieces = collect_breaks(g, s, compares || g->use_curves, breaks);
+  const int              width    = GRAPH_SIGNAL_DEGREE + 1;
+  t[0]                            = g->past_t[0];
+  for (int p = 0; p < n_pieces; ++p) {
+    const double start = p > 0 ? breaks[p - 1] : 0.0;
+    t[p + 1]           = p + 1 < n_pieces ? g->past_t[0] + breaks[p] * g->H : g->t_next;
+    for (int k = 0; k < s->subsystem->nu; ++k) {
+      double *place = c + ((size_t)p * (size_t)s->subsystem->nu + (size_t)k) * (size_t)width;
+      if (s->input_channel[k] < 0) {
+        memset(place, 0, (size_t)width * sizeof *place);
+        continue;
+      }
+      const graph_channel *channel = &g->channels[s->input_channel[k]];
+      double               w[YOKE_LAYOUT_MAX_NODES];
+      memcpy(w, g->w + channel->w_at, (size_t)channel->n_nodes * sizeof *w);
+      if (column >= 0 && s->column_channel[column] == s->input_channel[k]) w[s->column_node[column]] += shift;
+      if (compares)
+        memcpy(place, channel->comparison, sizeof channel->comparison);
+      else
+        channel_piece(g, channel, w, start, place);
+      double scale = 1.0; /* powers of s to powers of time */
+      for (int j = 1; j < width; ++j) place[j] *= (scale /= g->H);
+    }
+  }
+  *out = (yoke_signal){.n = s->subsystem->nu, .n_pieces = n_pieces, .degree = GRAPH_SIGNAL_DEGREE, .t = t, .c = c};
+}

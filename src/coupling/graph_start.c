@@ -1,0 +1,143 @@
+/* Start of a graph: subsystems and coupling values that belong to each other, and a past that is given. */
+#include "coupling/comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { START_ITERATIONS = 20 };
+
+void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
+                  double *u) {
+  double now[YOKE_COUPLING_MAX_CHANNELS];
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    now[k]                       = g->H > 0.0 ? g->w[channel->w_at + channel->n_nodes - 1] : channel->past[0];
+  }
+  wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+}
+
+void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
+  double now[YOKE_COUPLING_MAX_CHANNELS];
+  for (int round = 0; round < rounds; ++round) {
+    memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
+    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+  }
+}
+
+/* Constant inputs of one subsystem from the newest values of the history. */
+void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
+  const graph_subsystem *s = &g->subsystems[i];
+  for (int k = 0; k < s->subsystem->nu; ++k)
+    c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
+  times[0] = t;
+  times[1] = t + 1.0;
+  *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+}
+
+yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    double           times[2];
+    yoke_signal      signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y));
+  }
+  return YOKE_OK;
+}
+
+/* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). */
+static void set_initial(yoke_graph *g) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_channel *channel           = &g->channels[c];
+    const double  *initial           = g->wires[channel->wire].wire.initial;
+    g->wires[channel->wire].is_given = initial != NULL;
+    if (initial == NULL) continue;
+    channel->past[0] = initial[c - g->wires[channel->wire].first];
+    channel->largest = fabs(channel->past[0]);
+  }
+}
+
+/* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
+yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
+  for (int round = 0; round < START_ITERATIONS; ++round) {
+    double      change = 0.0;
+    yoke_status status = graph_outputs_with_history(g, t);
+    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
+    for (int w = 0; w < g->n_wires; ++w) {
+      const graph_wire *wire = &g->wires[w];
+      double            u[YOKE_COUPLING_MAX_CHANNELS];
+      if (wire->is_given || wire->wire.formulation->update == NULL) continue;
+      graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
+                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
+      for (int k = 0; k < wire->n_channels; ++k) {
+        graph_channel *channel = &g->channels[wire->first + k];
+        change                 = fmax(change, fabs(u[k] - channel->past[0]) / fmax(fabs(u[k]), 1e-12));
+        channel->past[0]       = u[k];
+        channel->largest       = fabs(u[k]);
+      }
+    }
+    if (change < 1e-14) break;
+  }
+  return graph_outputs_with_history(g, t);
+}
+
+yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
+  g->n_past    = 1;
+  g->past_t[0] = t;
+  g->H         = 0.0;
+  set_initial(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    double      times[2];
+    yoke_signal signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+  }
+  YOKE_TRY(graph_balance(g, t, ctx));
+  for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
+    double      times[2];
+    yoke_signal signal;
+    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
+    YOKE_TRY(
+        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
+    memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
+  }
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    if (wire->wire.formulation->advise == NULL) continue;
+    const char *const names[2] = {g->subsystems[wire->wire.subsystem[0]].subsystem->name,
+                                  g->subsystems[wire->wire.subsystem[1]].subsystem->name};
+    wire->wire.formulation->advise(wire->wire.self, wire->wire.name, names,
+                                   graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
+                                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), ctx);
+  }
+  graph_consistent_start(g);
+  return YOKE_OK;
+}
+
+void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double *const *given) {
+  if (g->n_past == GRAPH_PAST) return;
+  const int n  = g->n_past++;
+  g->past_t[n] = t;
+  int at       = 0;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const int ny = g->subsystems[i].subsystem->ny;
+    memcpy(g->subsystems[i].past_y + (size_t)n * (size_t)ny, y + at, (size_t)ny * sizeof(double));
+    at += ny;
+  }
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    double            u[YOKE_COUPLING_MAX_CHANNELS];
+    const double     *port[2];
+    for (int side = 0; side < 2; ++side) {
+      const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
+      port[side]               = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
+    }
+    for (int k = 0; k < wire->n_channels; ++k)
+      u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].past[0];
+    if (given[w] == NULL && wire->wire.formulation->update != NULL)
+      graph_settle(wire, t, port[0], port[1], GRAPH_CONSISTENT, u);
+    for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
+  }
+  graph_consistent_start(g);
+}

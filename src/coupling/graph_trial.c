@@ -1,0 +1,59 @@
+/* One trial step of a graph: prepared, driven by its scheme, judged and finished; nothing is accepted. */
+#include "coupling/comparison.h"
+#include "coupling/correction.h"
+#include "coupling/joint_forces.h"
+#include "coupling/joint_gap.h"
+#include "coupling/residuals.h"
+#include "coupling/state_reset.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A subsystem that cannot go back can be stepped once only. */
+static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (!g->subsystems[i].is_ahead) continue;
+    return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s' cannot go back to t = %.9g s, where the step was rejected",
+                     g->subsystems[i].subsystem->name, g->past_t[0]);
+  }
+  return YOKE_OK;
+}
+
+/* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
+static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, -1));
+  for (int w = 0; w < g->n_wires; ++w) graph_final_values(g, &g->wires[w]);
+  if (g->settings.update && yoke_predictor_is_motion(g->settings.predictor))
+    YOKE_TRY(graph_outputs_with_values(g)); /* accelerations that belong to the final coupling values */
+  if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;
+  return graph_compare_behind(g, statistics, ctx);
+}
+
+yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+  *statistics       = (yoke_step_statistics){.converged = true};
+  g->trial_ready    = false;
+  g->is_compared    = false;
+  g->n_passes       = 0;
+  g->has_consistent = false;
+  g->pass_ctx       = ctx;
+  YOKE_TRY(can_try(g, ctx));
+  if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
+    const size_t n = (size_t)g->n_c;
+    memcpy(g->broyden, g->broyden + n * n, n * n * sizeof *g->broyden);
+    g->made = g->made_accepted;
+  }
+  graph_prepare(g, t_next);
+  statistics->degree = g->degree;
+  graph_predict(g);
+  yoke_status status = g->scheme->step(g, statistics, ctx);
+  if (status == YOKE_OK) status = graph_exchange(g);
+  if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
+  if (status != YOKE_E_INTERRUPTED && !isfinite(statistics->residual)) status = YOKE_NON_FINITE;
+  graph_residuals_by_kind(g, statistics);
+  if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
+  if (status == YOKE_OK) status = graph_check_gaps(g, statistics);
+  if (status == YOKE_OK) status = finish_trial(g, statistics, ctx);
+  if (status != YOKE_OK) return graph_explain_failure(g, status, ctx);
+  g->trial_ready = true;
+  return YOKE_OK;
+}

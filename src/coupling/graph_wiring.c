@@ -1,0 +1,258 @@
+/* Wiring of a graph: channels and conditions of the wires, which unknowns enter which subsystem, the places of the Newton matrix, and all
+ * arrays that a step needs. */
+#include "coupling/graph_internal.h"
+#include "coupling/residuals.h"
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include <string.h>
+
+/* Sets of conditions, and what each solve counts in the mean. Couplings without sets follow the first that has the most. */
+static void share_sets(yoke_graph *g) {
+  const graph_wire *most = NULL;
+  g->n_sets              = 1;
+  for (int i = 0; i < g->n_wires; ++i) {
+    graph_wire                 *wire = &g->wires[i];
+    const yoke_formulation_ops *ops  = wire->wire.formulation;
+    double                      sum  = 0.0;
+    wire->n_sets                     = ops->n_sets != NULL ? ops->n_sets(wire->wire.self) : 1;
+    for (int set = 0; set < wire->n_sets; ++set) {
+      wire->share[set] = ops->n_sets != NULL ? ops->set_weight(wire->wire.self, set) : 1.0;
+      sum += wire->share[set];
+    }
+    for (int set = 0; set < wire->n_sets; ++set) wire->share[set] /= sum;
+    if (wire->n_sets > g->n_sets) most = wire;
+    if (most == wire) g->n_sets = wire->n_sets;
+  }
+  for (int i = 0; most != NULL && i < g->n_wires; ++i) {
+    graph_wire *wire = &g->wires[i];
+    if (wire->wire.formulation->n_sets == NULL) memcpy(wire->share, most->share, sizeof wire->share);
+  }
+}
+
+/* Channels, conditions and unknowns of all wires at the full degree. */
+static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
+  int n = 0;
+  for (int i = 0; i < g->n_wires; ++i) {
+    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+    n += wires[i].formulation->channels(wires[i].self, list);
+  }
+  g->channels = yoke_arena_take(&g->arena, (size_t)n, sizeof *g->channels);
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d channels", n));
+  for (int i = 0; i < g->n_wires; ++i) {
+    graph_wire  *wire = &g->wires[i];
+    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+    wire->wire       = wires[i];
+    wire->first      = g->n_channels;
+    wire->n_channels = wires[i].formulation->channels(wires[i].self, list);
+    wire->c_at       = g->n_c;
+    wire->n_c        = wires[i].formulation->n_conditions(wires[i].self);
+    for (int k = 0; k < wire->n_channels; ++k) {
+      graph_channel *channel = &g->channels[g->n_channels++];
+      channel->info          = list[k];
+      channel->wire          = i;
+      channel->order         = wires[i].formulation->order != NULL ? wires[i].formulation->order(wires[i].self, k) : -1;
+      wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
+      channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
+      channel->w_at    = g->n_w;
+      g->n_w += channel->n_nodes;
+    }
+    g->n_c += wire->n_c;
+    for (int side = 0; side < 2; ++side) {
+      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_port_n_y(wires[i].kind[side]);
+    }
+    const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
+    wire->dc_du              = yoke_arena_take(&g->arena, per_channel, sizeof(double));
+    wire->dc_du_dot          = yoke_arena_take(&g->arena, per_channel, sizeof(double));
+    wire->dc_du_integral     = yoke_arena_take(&g->arena, per_channel, sizeof(double));
+    wire->dc_dy[0]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
+    wire->dc_dy[1]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
+  }
+  YOKE_ASSERT(g->n_w == g->n_c); /* unknown nodes and conditions */
+  share_sets(g);
+  return yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires);
+}
+
+/* Which channel feeds which input, and which unknowns enter a subsystem. */
+static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
+  graph_subsystem *s  = &g->subsystems[i];
+  const int        nu = s->subsystem->nu;
+  s->input_channel    = yoke_arena_take(&g->arena, (size_t)nu, sizeof(int));
+  int n_columns       = 0;
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+  for (int k = 0; k < nu; ++k) s->input_channel[k] = -1;
+  for (int w = 0; w < g->n_wires; ++w) {
+    for (int k = 0; k < g->wires[w].n_channels; ++k) {
+      bool enters = false;
+      for (int side = 0; side < 2; ++side) {
+        const int input = g->wires[w].wire.input_at[side][k];
+        if (g->wires[w].wire.subsystem[side] != i || input < 0) continue;
+        YOKE_ASSERT(input < nu);
+        s->input_channel[input] = g->wires[w].first + k;
+        enters                  = true;
+      }
+      if (enters) n_columns += g->channels[g->wires[w].first + k].n_nodes;
+    }
+  }
+  s->column_channel = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
+  s->column_node    = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
+  s->column         = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
+  s->dy             = yoke_arena_take(&g->arena, (size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_wire *wire   = &g->wires[g->channels[c].wire];
+    const int         k      = c - wire->first;
+    bool              enters = false;
+    for (int side = 0; side < 2; ++side) {
+      enters = enters || (wire->wire.subsystem[side] == i && wire->wire.input_at[side][k] >= 0);
+    }
+    for (int node = 0; enters && node < g->channels[c].n_nodes; ++node) {
+      s->column_channel[s->n_columns] = c;
+      s->column_node[s->n_columns]    = node;
+      s->column[s->n_columns++]       = g->channels[c].w_at + node;
+    }
+  }
+  return YOKE_OK;
+}
+
+/* Inputs of a subsystem are cut at the inner nodes of all channels that enter: their positions must fit into one signal. */
+static yoke_status check_breaks(const yoke_graph *g, yoke_context *ctx, const graph_subsystem *s) {
+  double at[GRAPH_MAX_BREAKS];
+  int    n = 0;
+  for (int c = 0; c < s->n_columns; ++c) {
+    const graph_channel *channel = &g->channels[s->column_channel[c]];
+    const double         node    = yoke_layout_node(&channel->layout, s->column_node[c]);
+    bool                 is_new  = node < 1.0;
+    for (int k = 0; k < n; ++k) is_new = is_new && at[k] != node;
+    if (!is_new) continue;
+    if (n == GRAPH_MAX_BREAKS - 1) {
+      return yoke_fail(
+          ctx, YOKE_E_MODEL,
+          "subsystem '%s': its couplings have more than %d different inner nodes; give several of them the "
+          "same nodes",
+          s->subsystem->name, GRAPH_MAX_BREAKS - 1);
+    }
+    at[n++] = node;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsystem *const *subsystems) {
+  const int n_workers = yoke_exec_n_workers(g->exec);
+  size_t    scratch = 64, most_u = 1, most_y = 1;
+  int       n_tasks = 0;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    s->subsystem       = subsystems[i];
+    YOKE_TRY(wire_subsystem(g, ctx, i));
+    YOKE_TRY(check_breaks(g, ctx, s));
+    const size_t ny = (size_t)s->subsystem->ny;
+    s->y            = yoke_arena_take(&g->arena, ny, sizeof(double));
+    s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
+    s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
+    s->past_y       = yoke_arena_take(&g->arena, ny * GRAPH_PAST, sizeof(double));
+    s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
+    s->variant      = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *s->variant);
+    bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
+    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
+    if (s->subsystem->ops->copy != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
+    for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
+      ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
+    }
+    if (!ok) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
+    if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
+    if (ny > most_y) most_y = ny;
+    n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
+  }
+  g->tasks      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->tasks);
+  g->scratch    = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->scratch);
+  g->signal_c   = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->signal_c);
+  g->variant_y  = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->variant_y);
+  g->worker_ctx = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->worker_ctx);
+  bool ok       = !g->arena.has_failed;
+  for (int k = 0; ok && k < n_workers; ++k) {
+    g->scratch[k]   = yoke_arena_take(&g->arena, scratch, 1);
+    g->signal_c[k]  = yoke_arena_take(&g->arena, most_u * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1), sizeof(double));
+    g->variant_y[k] = yoke_arena_take(&g->arena, most_y, sizeof(double));
+    ok              = !g->arena.has_failed && yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
+  }
+  return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d workers", n_workers);
+}
+
+/* Newton matrix: conditions of a wire against its own unknowns and all that enter its two subsystems. */
+static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
+  size_t n = 0;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const graph_wire *wire = &g->wires[i];
+    size_t            own  = 0;
+    for (int k = 0; k < wire->n_channels; ++k) own += (size_t)g->channels[wire->first + k].n_nodes;
+    n += (size_t)wire->n_c * (own + (size_t)g->subsystems[wire->wire.subsystem[0]].n_columns +
+                              (size_t)g->subsystems[wire->wire.subsystem[1]].n_columns);
+  }
+  yoke_arena  scratch = {0};
+  int        *row     = yoke_arena_take(&scratch, n, sizeof *row);
+  int        *col     = yoke_arena_take(&scratch, n, sizeof *col);
+  int        *slot    = yoke_arena_take(&scratch, n, sizeof *slot);
+  yoke_status status  = yoke_arena_check(&scratch, ctx, "a Newton matrix of %d conditions", g->n_c);
+  for (int pass = 0; pass < 2 && status == YOKE_OK; ++pass) { /* 0: count and build the pattern; 1: hand out slots */
+    size_t at = 0;
+    for (int i = 0; i < g->n_wires; ++i) {
+      graph_wire *wire      = &g->wires[i];
+      const int   first_w   = wire->n_channels > 0 ? g->channels[wire->first].w_at : 0;
+      const int   n_own     = wire->n_c; /* unknowns of a coupling are as many as its conditions */
+      const int   counts[3] = {n_own, g->subsystems[wire->wire.subsystem[0]].n_columns,
+                               g->subsystems[wire->wire.subsystem[1]].n_columns};
+      for (int part = 0; part < 3; ++part) {
+        int **place = part == 0 ? &wire->slot_own : &wire->slot_side[part - 1];
+        if (pass == 1) {
+          *place = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)counts[part], sizeof **place);
+          if (*place == NULL) status = yoke_out_of_memory(ctx, "the couplings");
+        }
+        for (int r = 0; r < wire->n_c && status == YOKE_OK; ++r) {
+          for (int k = 0; k < counts[part]; ++k, ++at) {
+            row[at] = wire->c_at + r;
+            col[at] = part == 0 ? first_w + k : g->subsystems[wire->wire.subsystem[part - 1]].column[k];
+            if (pass == 1) (*place)[r * counts[part] + k] = slot[at];
+          }
+        }
+      }
+    }
+    if (pass == 0 && status == YOKE_OK) {
+      status = yoke_pattern_create(ctx, g->n_c, g->n_w, (int)at, row, col, slot, &g->pattern);
+      if (status == YOKE_OK && g->n_c > 0) status = yoke_linear_create(ctx, g->pattern, YOKE_LINEAR_KLU, &g->linear);
+    }
+  }
+  yoke_arena_free(&scratch);
+  return status;
+}
+
+static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
+  const size_t n    = (size_t)g->n_w;
+  g->w              = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_predicted    = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_before       = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->c              = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta          = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta_previous = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta_set      = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->units          = yoke_arena_take(&g->arena, n, sizeof *g->units);
+  const size_t nnz  = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
+  g->J              = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));
+  g->linear_work = yoke_arena_take(&g->arena, g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
+  if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN)
+    g->broyden = yoke_arena_take(&g->arena, 3 * n * n + n, sizeof(double));
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d coupling unknowns", g->n_w));
+  graph_units_set(g);
+  return YOKE_OK;
+}
+
+yoke_status graph_wire_up(yoke_graph *g, const yoke_wire *wires, yoke_subsystem *const *subsystems, yoke_context *ctx) {
+  YOKE_TRY(build_wires(g, ctx, wires));
+  return build_subsystems(g, ctx, subsystems);
+}
+
+yoke_status graph_take_unknowns(yoke_graph *g, yoke_context *ctx) {
+  if (g->scheme->needs_repeat) YOKE_TRY(build_matrix(g, ctx));
+  return allocate_unknowns(g, ctx);
+}

@@ -1,0 +1,118 @@
+/* Divergence watch: do couplings grow beyond what a mechanism can do? */
+#include "coupling/graph_internal.h"
+#include "coupling/residuals.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+  GROWING_STEPS = 20, /* jumps beyond all values so far that make a divergence ... */
+  QUIET_STEPS   = 10, /* ... unless so many steps lie between two of them */
+  START_STEPS   = 20  /* which show what is usual in this run */
+};
+static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
+static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
+
+/* What may help a coupling that diverges. */
+static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
+  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  return "a smaller macro step, a lower order, or scheme implicit";
+}
+
+/* A step that failed while a coupling was growing beyond all bounds failed because of that. */
+yoke_status graph_explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
+  const graph_channel *worst = NULL;
+  for (int c = 0; c < g->n_channels; ++c) {
+    if (g->channels[c].n_growing >= 3 && (worst == NULL || g->channels[c].n_growing > worst->n_growing))
+      worst = &g->channels[c];
+  }
+  if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
+      status == YOKE_E_INTERRUPTED || status == YOKE_JOINT_OPEN) /* which has a message of its own */
+    return status;
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
+                   "by %.3g, when the step "
+                   "from t = %.9g s failed; use %s",
+                   g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
+                   remedy(g, worst));
+}
+/* A motion that moves nothing by more than what counts as met (joint_gap.h) diverges from nothing yet. */
+static bool is_negligible(const yoke_graph *g, const graph_channel *channel, double jump) {
+  const double L = g->settings.length, turn = channel->unit.is_turn ? L : 1.0;
+  return !channel->info.is_force && L > 0.0 && fabs(jump) * turn <= 1e-6 * graph_residual_size(g, channel->unit.kind);
+}
+
+/* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
+ * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
+ * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
+ * time, but they hardly grow. */
+yoke_status graph_watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
+  const bool is_force = channel->info.is_force;
+  const bool exceeds  = fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) &&
+                       fabs(jump) > 1e-9 * g->largest[is_force] && !is_negligible(g, channel, jump);
+  if (exceeds) {
+    /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
+    if (fabs(jump) > impact_growth * fabs(channel->jump)) channel->n_growing = channel->n_flips = 0;
+    if (channel->n_growing == 0) channel->first_jump = fabs(jump);
+    channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
+    ++channel->n_growing;
+    channel->jump    = jump;
+    channel->n_quiet = 0;
+  } else if (++channel->n_quiet > QUIET_STEPS) {
+    channel->n_growing = channel->n_flips = 0;
+    channel->jump                         = 0.0;
+  }
+  const bool   flips    = channel->n_flips >= 3;
+  const double growth   = fabs(jump) / channel->first_jump; /* since the first of them */
+  const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
+  const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
+  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
+  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+                        channel->info.enters[1] != YOKE_ENTRY_COPY_P;
+  const bool diverges =
+      exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+  /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
+  const bool is_beyond =
+      g->n_accepted >= START_STEPS && fabs(value) > beyond_mechanics * fmax(1.0, g->start_size[is_force]);
+  channel->largest     = fmax(channel->largest, fabs(value));
+  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
+  if (g->n_accepted < START_STEPS) g->start_size[is_force] = fmax(g->start_size[is_force], fabs(value));
+  if (is_beyond && isfinite(value)) {
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "the co-simulation diverges: coupling '%s' (%s) has grown to %.3g at t = %.9g s; use %s",
+                     g->wires[channel->wire].wire.name, channel->info.name, fabs(value), g->t_next, remedy(g, channel));
+  }
+  if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
+                   "value before, as it did %d times until now; use %s",
+                   g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
+                   remedy(g, channel));
+}
+
+/* A port that moves a million times the length of the model in one step, or gains as much speed as that takes, belongs to no
+ * mechanism: this needs no past, so that short runs are watched too. */
+yoke_status graph_watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
+  const double L = g->settings.length, limit = 1e6 * L;
+  for (int side = 0; L > 0.0 && side < 2; ++side) {
+    const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
+    const yoke_body_kind   kind = wire->wire.kind[side];
+    const double          *y = graph_port(wire, side, s->y), *y_new = graph_port(wire, side, s->y_new);
+    const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+    for (int k = 0; k < n_p + n_v; ++k) {
+      const bool   is_turn = k < n_p ? yoke_port_p_turns(kind, k) : yoke_port_freedom(kind, k - n_p) >= 3;
+      const double change  = fabs(y_new[k] - y[k]) * (is_turn ? L : 1.0) * (k < n_p ? 1.0 : g->H);
+      if (change <= limit) continue;
+      const char *name = k < n_p ? yoke_port_p_name(kind, k) : yoke_port_v_name(kind, k - n_p);
+      return yoke_fail(
+          ctx, YOKE_E_UNSTABLE,
+          "the co-simulation diverges: %s of subsystem '%s' at coupling '%s' goes from %.3g to %.3g in the "
+          "macro step of %.3g s to t = %.9g s, in a model of %.3g m; use %s",
+          name, s->subsystem->name, wire->wire.name, y[k], y_new[k], g->H, g->t_next, L,
+          remedy(g, &g->channels[wire->first]));
+    }
+  }
+  return YOKE_OK;
+}
