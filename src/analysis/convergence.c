@@ -6,6 +6,12 @@
 
 static const double resting = 1e-6; /* share of the largest deviation that counts as rest */
 
+const char *yoke_deviation_name(int kind) {
+  static const char *const names[YOKE_N_DEVIATIONS] = {"global position", "global velocity", "local position",
+                                                       "local velocity"};
+  return kind >= 0 && kind < YOKE_N_DEVIATIONS ? names[kind] : "";
+}
+
 /* Sums of one error over the macro points, by component. The reference is shifted by its first value: a component far from 0
  * loses no digits. */
 typedef struct sums {
@@ -20,7 +26,7 @@ typedef struct measurement {
   const yoke_cosimulation  *cosimulation;
   double                    t; /* of the last macro point */
   double                   *q, *v, *q_last, *v_last, *q_ref, *v_ref;
-  sums                      sums[YOKE_N_ERRORS];
+  sums                      sums[YOKE_N_DEVIATIONS];
   int64_t                   n_steps;
   yoke_status               status; /* of the reference */
 } measurement;
@@ -59,13 +65,13 @@ static yoke_status compare_at(measurement *m, double t) {
   const bool                is_first = m->n_steps == 0;
   yoke_cosimulation_gather(m->cosimulation, m->q, m->v);
   YOKE_TRY(yoke_reference_advance(r->global, t, m->q_ref, m->v_ref, m->ctx));
-  sums_add(&m->sums[YOKE_ERROR_GLOBAL_POSITION], is_first, m->q, m->q_ref);
-  sums_add(&m->sums[YOKE_ERROR_GLOBAL_VELOCITY], is_first, m->v, m->v_ref);
+  sums_add(&m->sums[YOKE_DEVIATION_GLOBAL_POSITION], is_first, m->q, m->q_ref);
+  sums_add(&m->sums[YOKE_DEVIATION_GLOBAL_VELOCITY], is_first, m->v, m->v_ref);
   if (r->local != NULL) {
     YOKE_TRY(yoke_reference_start(r->local, m->t, m->q_last, m->v_last, m->ctx));
     YOKE_TRY(yoke_reference_advance(r->local, t, m->q_ref, m->v_ref, m->ctx));
-    sums_add(&m->sums[YOKE_ERROR_LOCAL_POSITION], is_first, m->q, m->q_ref);
-    sums_add(&m->sums[YOKE_ERROR_LOCAL_VELOCITY], is_first, m->v, m->v_ref);
+    sums_add(&m->sums[YOKE_DEVIATION_LOCAL_POSITION], is_first, m->q, m->q_ref);
+    sums_add(&m->sums[YOKE_DEVIATION_LOCAL_VELOCITY], is_first, m->v, m->v_ref);
     memcpy(m->q_last, m->q, (size_t)yoke_reference_nq(r->global) * sizeof(double));
     memcpy(m->v_last, m->v, (size_t)yoke_reference_nv(r->global) * sizeof(double));
   }
@@ -95,7 +101,7 @@ static yoke_status prepare(measurement *m, int nq_all) {
   m->v      = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
   m->v_last = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
   m->v_ref  = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
-  for (int e = 0; e < YOKE_N_ERRORS; ++e) sums_create(&m->arena, &m->sums[e], e % 2 == 0 ? nq : nv);
+  for (int e = 0; e < YOKE_N_DEVIATIONS; ++e) sums_create(&m->arena, &m->sums[e], e % 2 == 0 ? nq : nv);
   YOKE_TRY(yoke_arena_check(&m->arena, m->ctx, "the measurement of errors"));
   yoke_cosimulation_gather(m->cosimulation, m->q_last, m->v_last);
   m->t = yoke_cosimulation_t(m->cosimulation);
@@ -111,11 +117,11 @@ yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_simulation *simulat
   const int   nq_all = facts.nq + request->model->output.n_integrals;
   yoke_status status = prepare(&m, nq_all);
   if (status == YOKE_OK) status = yoke_simulation_run(simulation, request->model->t_end, &sink, NULL, ctx);
-  for (int e = 0; e < YOKE_N_ERRORS; ++e) {
+  for (int e = 0; e < YOKE_N_DEVIATIONS; ++e) {
     const bool is_known = status == YOKE_OK && m.n_steps > 0 && (e < 2 || request->local != NULL);
     error[e]            = is_known ? sums_error(&m.sums[e], m.n_steps) : (double)NAN;
     if (is_known && !isfinite(error[e]))
-      status = yoke_fail(ctx, YOKE_E_UNSTABLE, "the %s error is not finite", yoke_error_name(e));
+      status = yoke_fail(ctx, YOKE_E_UNSTABLE, "the %s error is not finite", yoke_deviation_name(e));
   }
   *n_steps = m.n_steps;
   yoke_arena_free(&m.arena);

@@ -9,7 +9,15 @@
 
 #include "analysis/reference.h"
 #include "master/simulation.h"
-#include <yoke/converge.h>
+
+enum {
+  YOKE_DEVIATION_GLOBAL_POSITION,
+  YOKE_DEVIATION_GLOBAL_VELOCITY,
+  YOKE_DEVIATION_LOCAL_POSITION,
+  YOKE_DEVIATION_LOCAL_VELOCITY,
+  YOKE_N_DEVIATIONS
+};
+const char *yoke_deviation_name(int kind); /* "global position" */
 
 typedef struct yoke_error_request {
   const yoke_model *model;                /* of the simulation */
@@ -18,7 +26,7 @@ typedef struct yoke_error_request {
   void *user;
 } yoke_error_request;
 
-/* Runs `simulation`, fresh and of a split model, to the end. error[YOKE_N_ERRORS]; NaN unless YOKE_OK. */
+/* Runs `simulation`, fresh and of a split model, to the end. error[YOKE_N_DEVIATIONS]; NaN unless YOKE_OK. */
 yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_simulation *simulation, const yoke_error_request *request,
                                      double *error, int64_t *n_steps);
 

@@ -9,14 +9,9 @@
 
 static const double zero_share = 1e-7; /* eigenvalues and singular values below this share of the largest count as 0 */
 
-const char *yoke_mode_kind_name(yoke_mode_kind kind) {
-  static const char *const names[] = {"rigid-body", "oscillation", "decay", "growth", "flutter"};
-  return names[kind];
-}
-
-void yoke_modes_release(yoke_modes *modes) {
+void yoke_eigenmodes_release(yoke_eigenmodes *modes) {
   free(modes->modes);
-  *modes = (yoke_modes){0};
+  *modes = (yoke_eigenmodes){0};
 }
 
 typedef struct spectrum {
@@ -73,10 +68,10 @@ static double energy_of(const spectrum *s, int i) {
 }
 
 /* The largest motions; each component of v is taken once. Parts below a thousandth of the largest are left out. */
-static void describe(const spectrum *s, yoke_mode *mode) {
+static void describe(const spectrum *s, yoke_eigenmode *mode) {
   double first = 0.0, size = 1.0, phase = 0.0, before = (double)INFINITY;
   int    last = -1;
-  for (mode->n_shape = 0; mode->n_shape < YOKE_MODE_SHAPE; ++mode->n_shape) {
+  for (mode->n_shape = 0; mode->n_shape < YOKE_EIGENMODE_SHAPE; ++mode->n_shape) {
     int    best   = -1;
     double energy = 0.0;
     for (int i = 0; i < s->l->nv; ++i) { /* next in the order of energy, then of number */
@@ -87,7 +82,7 @@ static void describe(const spectrum *s, yoke_mode *mode) {
       }
     }
     if (best < 0 || energy < 1e-6 * first) return;
-    yoke_mode_motion *motion = &mode->shape[mode->n_shape];
+    yoke_eigenmotion *motion = &mode->shape[mode->n_shape];
     const double      re = s->shape[2 * best], im = s->shape[2 * best + 1];
     if (mode->n_shape == 0) {
       first = energy;
@@ -105,24 +100,25 @@ static void describe(const spectrum *s, yoke_mode *mode) {
 
 /* ---- modes ---- */
 
-static void add_mode(const spectrum *s, double re, double im, yoke_mode_kind kind, yoke_modes *out) {
-  const double size = hypot(re, im);
-  yoke_mode   *mode = &out->modes[out->n++];
-  *mode             = (yoke_mode){.kind = kind, .re = re, .im = im, .frequency = size / (2.0 * M_PI)};
-  if (kind != YOKE_MODE_RIGID && size > 0.0) mode->damping = -re / size;
+static void add_mode(const spectrum *s, double re, double im, yoke_eigenmode_kind kind, yoke_eigenmodes *out) {
+  const double    size = hypot(re, im);
+  yoke_eigenmode *mode = &out->modes[out->n++];
+  *mode                = (yoke_eigenmode){.kind = kind, .re = re, .im = im, .frequency = size / (2.0 * M_PI)};
+  if (kind != YOKE_EIGENMODE_RIGID && size > 0.0) mode->damping = -re / size;
   describe(s, mode);
 }
 
 static int slower(const void *a, const void *b) {
-  const yoke_mode *x = a, *y = b;
-  if ((x->kind == YOKE_MODE_RIGID) != (y->kind == YOKE_MODE_RIGID)) return x->kind == YOKE_MODE_RIGID ? -1 : 1;
+  const yoke_eigenmode *x = a, *y = b;
+  if ((x->kind == YOKE_EIGENMODE_RIGID) != (y->kind == YOKE_EIGENMODE_RIGID))
+    return x->kind == YOKE_EIGENMODE_RIGID ? -1 : 1;
   if (x->frequency != y->frequency) return x->frequency < y->frequency ? -1 : 1;
   return x->re < y->re ? -1 : x->re > y->re;
 }
 
 /* Null space first, then all eigenvalues that are not 0. A double eigenvalue 0 that is not a rest of the null space (free motion at
  * constant velocity) comes out of rounding as a pair of the size of its root. */
-static void collect(const spectrum *s, yoke_modes *out) {
+static void collect(const spectrum *s, yoke_eigenmodes *out) {
   const size_t n       = (size_t)s->n;
   double       fastest = 0.0;
   for (size_t i = 0; i < n; ++i) fastest = fmax(fastest, hypot(s->re[i], s->im[i]));
@@ -130,7 +126,7 @@ static void collect(const spectrum *s, yoke_modes *out) {
   for (size_t k = 0; k < n; ++k) {
     if (s->singular[k] > zero_share * fmin(1.0, s->singular[0])) continue;
     set_shape(s, s->null + k, n, NULL);
-    add_mode(s, 0.0, 0.0, YOKE_MODE_RIGID, out);
+    add_mode(s, 0.0, 0.0, YOKE_EIGENMODE_RIGID, out);
     ++n_rigid;
   }
   const double smallest = n_rigid > 0 ? fmax(zero_share * fastest, 1e-6) : zero_share * fastest;
@@ -138,19 +134,19 @@ static void collect(const spectrum *s, yoke_modes *out) {
     const double re = s->re[k], im = s->im[k], size = hypot(re, im);
     if (im < 0.0 || size <= smallest) continue;
     set_shape(s, s->vectors + k * n, 1, im > 0.0 ? s->vectors + (k + 1) * n : NULL);
-    const bool     grows = re > zero_share * fastest;
-    yoke_mode_kind kind  = im > 0.0 ? YOKE_MODE_OSCILLATION : YOKE_MODE_DECAY;
-    if (grows) kind = im > 0.0 ? YOKE_MODE_FLUTTER : YOKE_MODE_GROWTH;
+    const bool          grows = re > zero_share * fastest;
+    yoke_eigenmode_kind kind  = im > 0.0 ? YOKE_EIGENMODE_OSCILLATION : YOKE_EIGENMODE_DECAY;
+    if (grows) kind = im > 0.0 ? YOKE_EIGENMODE_FLUTTER : YOKE_EIGENMODE_GROWTH;
     add_mode(s, re, im, kind, out);
   }
   qsort(out->modes, (size_t)out->n, sizeof *out->modes, slower);
 }
 
-yoke_status yoke_modes_of(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
-                          const yoke_linearization *l, yoke_modes *out) {
+yoke_status yoke_eigenmodes_of(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
+                               const yoke_linearization *l, yoke_eigenmodes *out) {
   const size_t n = (size_t)l->n_x, nv = (size_t)l->nv;
   spectrum     s     = {.ctx = ctx, .model = model, .mb = mb, .l = l, .n = l->n_x};
-  *out               = (yoke_modes){.n_freedoms = l->n_freedoms};
+  *out               = (yoke_eigenmodes){.n_freedoms = l->n_freedoms};
   yoke_arena arena   = {0};
   s.re               = yoke_arena_take(&arena, n, sizeof *s.re);
   s.im               = yoke_arena_take(&arena, n, sizeof *s.im);
@@ -173,6 +169,6 @@ yoke_status yoke_modes_of(yoke_context *ctx, const yoke_model *model, const yoke
     if (status == YOKE_OK) collect(&s, out);
   }
   yoke_arena_free(&arena);
-  if (status != YOKE_OK) yoke_modes_release(out);
+  if (status != YOKE_OK) yoke_eigenmodes_release(out);
   return status;
 }

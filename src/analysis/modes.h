@@ -7,10 +7,40 @@
 #define YOKE_ANALYSIS_MODES_H
 
 #include "analysis/linearize.h"
-#include <yoke/linearize.h>
 
-/* `names`: n of out are given, slowest first. Gives. */
-yoke_status yoke_modes_of(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
-                          const yoke_linearization *linearization, yoke_modes *out);
+typedef enum yoke_eigenmode_kind {
+  YOKE_EIGENMODE_RIGID,       /* moves without a restoring force */
+  YOKE_EIGENMODE_OSCILLATION, /* a pair of complex eigenvalues */
+  YOKE_EIGENMODE_DECAY,       /* one real eigenvalue < 0 */
+  YOKE_EIGENMODE_GROWTH,      /* one real eigenvalue > 0: unstable */
+  YOKE_EIGENMODE_FLUTTER      /* a pair with real part > 0: unstable */
+} yoke_eigenmode_kind;
+
+enum { YOKE_EIGENMODE_SHAPE = 4, YOKE_EIGENMODE_NAME = 72 };
+
+typedef struct yoke_eigenmotion {
+  char   name[YOKE_EIGENMODE_NAME]; /* "upper.angle" */
+  double amplitude;                 /* relative to the first: m or rad */
+  double phase;                     /* [rad] against the first, in (-pi, pi] */
+} yoke_eigenmotion;
+
+typedef struct yoke_eigenmode {
+  yoke_eigenmode_kind kind;
+  double              re, im;    /* eigenvalue [1/s], im >= 0 */
+  double              frequency; /* [Hz] */
+  double              damping;   /* ratio; 0 for rigid-body modes */
+  int                 n_shape;
+  yoke_eigenmotion    shape[YOKE_EIGENMODE_SHAPE];
+} yoke_eigenmode;
+
+typedef struct yoke_eigenmodes {
+  int             n_freedoms, n; /* n modes, slowest first */
+  yoke_eigenmode *modes;
+} yoke_eigenmodes;
+
+/* Gives. */
+yoke_status yoke_eigenmodes_of(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
+                               const yoke_linearization *linearization, yoke_eigenmodes *out);
+void        yoke_eigenmodes_release(yoke_eigenmodes *modes);
 
 #endif

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,4 +70,18 @@ char *yoke_text_copy(const char *text) {
   char        *copy = malloc(size);
   if (copy != NULL) memcpy(copy, text, size);
   return copy;
+}
+
+void yoke_text_number(double value, char text[YOKE_TEXT_NUMBER]) {
+  if (!isfinite(value)) {
+    snprintf(text, YOKE_TEXT_NUMBER, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    return;
+  }
+  snprintf(text, YOKE_TEXT_NUMBER, "%.17g", value);
+  /* A locale may put its own decimal separator, of one or several bytes, where the point belongs. */
+  char *at = text + strspn(text, "+-0123456789e.");
+  if (*at == '\0') return;
+  const size_t length = strcspn(at, "+-0123456789e");
+  memmove(at + 1, at + length, strlen(at + length) + 1);
+  *at = '.';
 }

@@ -14,4 +14,8 @@ bool yoke_text_matches(const char *pattern, const char *text);
 /* New string, or NULL when out of memory. Caller frees. */
 char *yoke_text_copy(const char *text);
 
+/* `value` with 17 digits and a decimal point in every locale; "nan", "inf", "-inf". */
+enum { YOKE_TEXT_NUMBER = 32 };
+void yoke_text_number(double value, char text[YOKE_TEXT_NUMBER]);
+
 #endif

@@ -3,7 +3,6 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "base/clock.h"
-#include <yoke/result.h>
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -13,23 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]) {
-  if (!isfinite(value)) {
-    snprintf(text, YOKE_NUMBER_SIZE, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    return;
-  }
-  snprintf(text, YOKE_NUMBER_SIZE, "%.17g", value);
-  /* A locale may put its own decimal separator, of one or several bytes, where the point belongs. */
-  char *at = text + strspn(text, "+-0123456789e.");
-  if (*at == '\0') return;
-  const size_t length = strcspn(at, "+-0123456789e");
-  memmove(at + 1, at + length, strlen(at + length) + 1);
-  *at = '.';
-}
-
 void yoke_csv_put_number(FILE *file, double value) {
-  char text[YOKE_NUMBER_SIZE];
-  yoke_number_text(value, text);
+  char text[YOKE_TEXT_NUMBER];
+  yoke_text_number(value, text);
   fputs(text, file);
 }
 
@@ -100,14 +85,14 @@ yoke_status yoke_csv_writer_create(yoke_context *ctx, const char *path, int n, c
 }
 
 yoke_status yoke_csv_writer_row(yoke_csv_writer *writer, yoke_context *ctx, double t, const double *values) {
-  char text[YOKE_NUMBER_SIZE];
+  char text[YOKE_TEXT_NUMBER];
   if (isnan(writer->t_start)) writer->t_start = t;
   if (t > writer->t_start && writer->start_size == 0) writer->start_size = ftell(writer->file);
   errno = 0;
-  yoke_number_text(t, text);
+  yoke_text_number(t, text);
   fputs(text, writer->file);
   for (int i = 0; i < writer->n; ++i) {
-    yoke_number_text(values[i], text);
+    yoke_text_number(values[i], text);
     putc(',', writer->file);
     fputs(text, writer->file);
   }

@@ -1,8 +1,8 @@
 #include "io/matrix_file.h"
 
 #include "base/output_file.h"
+#include "base/text.h"
 #include "io/hdf5_output.h"
-#include <yoke/result.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,9 +24,9 @@ static void write_csv(FILE *out, const void *user) {
     const yoke_matrix_item *item = &file->items[k];
     for (int i = 0; i < item->n_rows; ++i) {
       for (int j = 0; j < item->n_cols; ++j) {
-        char text[YOKE_NUMBER_SIZE];
+        char text[YOKE_TEXT_NUMBER];
         if (value_at(item, i, j) == 0.0) continue;
-        yoke_number_text(value_at(item, i, j), text);
+        yoke_text_number(value_at(item, i, j), text);
         fprintf(out, "%s,%s,%s,%s\n", item->name, item->row_names + (size_t)i * file->name_width,
                 item->col_names != NULL ? item->col_names + (size_t)j * file->name_width : "1", text);
       }
@@ -46,8 +46,8 @@ static void write_text(FILE *out, const void *user) {
     if (item->col_names != NULL) fputc('\n', out);
     for (int i = 0; i < item->n_rows; ++i) {
       for (int j = 0; j < item->n_cols; ++j) {
-        char text[YOKE_NUMBER_SIZE];
-        yoke_number_text(value_at(item, i, j), text);
+        char text[YOKE_TEXT_NUMBER];
+        yoke_text_number(value_at(item, i, j), text);
         fprintf(out, "%24s ", text);
       }
       fprintf(out, " # %s\n", item->row_names + (size_t)i * file->name_width);

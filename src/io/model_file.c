@@ -60,14 +60,14 @@ static void read_sections(reader *r) {
   check_unused_overrides(r);
 }
 
-static bool read_tree(reader *r, yoke_yaml_node *root, const char *path, const yoke_load_options *options) {
+static bool read_tree(reader *r, yoke_yaml_node *root, const char *path, const yoke_overrides *overrides) {
   if (root == NULL) {
     const yoke_yaml_node at = {.file = path, .line = 1, .column = 1};
     return model_mistake(r, &at, NULL, "found an empty file, expected a model that starts with 'yoke: 1'");
   }
   if (root->kind != YOKE_YAML_MAP)
     return model_expected(r, root, NULL, "keys of a model file, the first one 'yoke: 1'");
-  if (!model_merge_includes(r, &root, path) || !model_apply_overrides(r, &root, options)) return false;
+  if (!model_merge_includes(r, &root, path) || !model_apply_overrides(r, &root, overrides)) return false;
   r->root        = root;
   r->model->text = yoke_yaml_write(root);
   if (r->model->text == NULL) return model_out_of_memory(r);
@@ -85,7 +85,7 @@ static void reader_clear(reader *r) {
 
 /* Builds from a tree that has been read; takes `yaml`. */
 static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *root, const char *path,
-                         const yoke_load_options *options, yoke_model **out) {
+                         const yoke_overrides *overrides, yoke_model **out) {
   reader *r = calloc(1, sizeof *r);
   if (r != NULL) r->model = calloc(1, sizeof *r->model);
   if (r == NULL || r->model == NULL) {
@@ -95,7 +95,7 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *roo
   }
   r->ctx  = ctx;
   r->yaml = yaml;
-  if (read_tree(r, root, path, options)) read_sections(r);
+  if (read_tree(r, root, path, overrides)) read_sections(r);
   if (r->n_errors > MAX_REPORTED && !r->is_out_of_memory)
     yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", path, r->n_errors - MAX_REPORTED);
   const yoke_status status = r->is_out_of_memory ? YOKE_E_MEMORY : r->n_errors == 0 ? YOKE_OK : YOKE_E_MODEL;
@@ -110,65 +110,26 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *roo
   return status;
 }
 
-yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options, yoke_model **out) {
+yoke_status yoke_model_file_read(yoke_context *ctx, const char *path, const yoke_overrides *overrides,
+                                 yoke_model **out) {
   yoke_yaml      *yaml = NULL;
   yoke_yaml_node *root = NULL;
   *out                 = NULL;
   if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_out_of_memory(ctx, "reading '%s'", path);
   const yoke_status status = yoke_yaml_read_file(ctx, yaml, path, &root);
-  if (status == YOKE_OK) return build(ctx, yaml, root, path, options, out);
+  if (status == YOKE_OK) return build(ctx, yaml, root, path, overrides, out);
   yoke_yaml_destroy(&yaml);
   return status;
 }
 
-yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
-                                 const yoke_load_options *options, yoke_model **out) {
+yoke_status yoke_model_file_read_text(yoke_context *ctx, const char *name, const char *text, size_t size,
+                                      const yoke_overrides *overrides, yoke_model **out) {
   yoke_yaml      *yaml = NULL;
   yoke_yaml_node *root = NULL;
   *out                 = NULL;
   if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_out_of_memory(ctx, "reading '%s'", name);
   const yoke_status status = yoke_yaml_read_text(ctx, yaml, name, text, size, &root);
-  if (status == YOKE_OK) return build(ctx, yaml, root, name, options, out);
+  if (status == YOKE_OK) return build(ctx, yaml, root, name, overrides, out);
   yoke_yaml_destroy(&yaml);
   return status;
-}
-
-const char *yoke_model_name(const yoke_model *model) {
-  return model->name;
-}
-const char *yoke_model_text(const yoke_model *model) {
-  return model->text;
-}
-double yoke_model_t_start(const yoke_model *model) {
-  return model->t_start;
-}
-double yoke_model_t_end(const yoke_model *model) {
-  return model->t_end;
-}
-const char *yoke_model_output_file(const yoke_model *model) {
-  return model->output.file;
-}
-const char *yoke_model_output_csv(const yoke_model *model) {
-  return model->output.csv;
-}
-double yoke_model_output_every(const yoke_model *model) {
-  return model->output.every;
-}
-const char *yoke_model_solver(const yoke_model *model) {
-  return model->solver.kind;
-}
-int yoke_model_n_bodies(const yoke_model *model) {
-  return model->n_bodies;
-}
-int yoke_model_n_connections(const yoke_model *model) {
-  return model->n_connections;
-}
-int yoke_model_n_loads(const yoke_model *model) {
-  return model->n_loads;
-}
-int yoke_model_n_events(const yoke_model *model) {
-  return model->n_events;
-}
-int yoke_model_n_parts(const yoke_model *model) {
-  return model->n_parts;
 }

@@ -310,11 +310,11 @@ static bool apply_one(reader *r, yoke_yaml_node *root, const char *option) {
   return good;
 }
 
-bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_load_options *options) {
+bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_overrides *overrides) {
   bool good = true;
-  if (options == NULL || options->n_set == 0) return true;
+  if (overrides == NULL || overrides->n == 0) return true;
   *root = yoke_yaml_copy_shallow(r->yaml, *root);
   if (*root == NULL) return model_out_of_memory(r);
-  for (int k = 0; k < options->n_set; ++k) good = apply_one(r, *root, options->set[k]) && good;
+  for (int k = 0; k < overrides->n; ++k) good = apply_one(r, *root, overrides->texts[k]) && good;
   return good;
 }

@@ -7,10 +7,9 @@
 #ifndef YOKE_IO_MODEL_READER_H
 #define YOKE_IO_MODEL_READER_H
 
+#include "io/model_file.h"
 #include "io/names.h"
 #include "io/yaml.h"
-#include "model/model.h"
-#include <yoke/model.h>
 
 enum { MAX_COUNT = 1000000, MAX_CHAIN = 100000000, MAX_SCOPE_DEPTH = 16, MAX_REPORTED = 20, NAME_SIZE = 256 };
 
@@ -182,7 +181,7 @@ void         model_each(reader *r, scope *s, const char *section, model_entry_re
 
 /* Includes and overrides: `*root` is replaced by a merged copy. */
 bool model_merge_includes(reader *r, yoke_yaml_node **root, const char *path);
-bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_load_options *options);
+bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_overrides *overrides);
 
 bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const yoke_yaml_node *given, scope *giver);
 void model_evaluate_parameters(reader *r, scope *s);

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/step_report.h"
+#include "io/step_tally.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static bool has_hdf5_signature(const char *path) {
   return found;
 }
 
-bool yoke_result_is_result(const char *path) {
+bool yoke_result_reader_knows(const char *path) {
   const size_t length = strlen(path);
   return has_hdf5_signature(path) || (length > 4 && strcmp(path + length - 4, ".csv") == 0);
 }
@@ -235,29 +235,29 @@ static void read_track(hid_t group, const char *name, size_t n, double *values) 
 
 /* Statistics of the macro steps from their rows. */
 static void read_report(yoke_result *result, hid_t group) {
-  enum { ERROR, H, ORDER, REDUCED, FORCED, REJECTED, N = REJECTED + YOKE_N_REJECTED };
+  enum { ERROR, H, ORDER, REDUCED, FORCED, REJECTED, N = REJECTED + YOKE_N_REJECTIONS };
   const size_t n     = result->n_macro_steps;
   double      *track = yoke_allocate(n * N + 1, sizeof *track);
   if (track == NULL) return;
   for (size_t k = 0; k < n; ++k) {
     track[ERROR * n + k]   = (double)NAN;
-    track[REDUCED * n + k] = (double)YOKE_N_REASONS;
+    track[REDUCED * n + k] = (double)YOKE_N_REDUCTIONS;
   }
   read_track(group, "error", n, track + ERROR * n);
   read_track(group, "H", n, track + H * n);
   read_track(group, "order", n, track + ORDER * n);
   read_track(group, "reduced_by", n, track + REDUCED * n);
   read_track(group, "forced", n, track + FORCED * n);
-  for (int i = 0; i < YOKE_N_REJECTED; ++i) {
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) {
     char name[40];
-    snprintf(name, sizeof name, "rejected_%s", yoke_reason_word(i));
+    snprintf(name, sizeof name, "rejected_%s", yoke_reduction_word(i));
     read_track(group, name, n, track + (size_t)(REJECTED + i) * n);
   }
   for (size_t k = 0; k < n; ++k) {
-    int64_t rejected[YOKE_N_REJECTED];
-    for (size_t i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = whole_or_0(track[(REJECTED + i) * n + k]);
-    yoke_step_report_add(&result->report, track[H * n + k], whole_or_0(track[ORDER * n + k]), track[ERROR * n + k],
-                         rejected, whole_or_0(track[REDUCED * n + k]), track[FORCED * n + k] != 0.0);
+    int64_t rejected[YOKE_N_REJECTIONS];
+    for (size_t i = 0; i < YOKE_N_REJECTIONS; ++i) rejected[i] = whole_or_0(track[(REJECTED + i) * n + k]);
+    yoke_step_tally_add(&result->steps, track[H * n + k], whole_or_0(track[ORDER * n + k]), track[ERROR * n + k],
+                        rejected, whole_or_0(track[REDUCED * n + k]), track[FORCED * n + k] != 0.0);
   }
   free(track);
 }
@@ -411,7 +411,7 @@ static void close_hdf5(yoke_result *result) {
   yoke_hdf5_quiet_end(&quiet);
 }
 
-yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
+yoke_status yoke_result_reader_repair(yoke_context *ctx, const char *path) {
   if (!has_hdf5_signature(path)) return yoke_fail(ctx, YOKE_E_IO, "cannot repair '%s': it is not an HDF5 file", path);
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
@@ -444,7 +444,7 @@ static void close_hdf5(yoke_result *result) {
   (void)result;
 }
 
-yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
+yoke_status yoke_result_reader_repair(yoke_context *ctx, const char *path) {
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "cannot repair '%s': this build has no HDF5", path);
 }
 
@@ -484,7 +484,7 @@ static yoke_status create_result(yoke_context *ctx, const char *path, yoke_resul
   if (!result) return fail_memory(ctx, path);
   *out         = result;
   result->file = result->driver = -1;
-  yoke_step_report_clear(&result->report);
+  yoke_step_tally_clear(&result->steps);
   result->t_end = result->t_reached = result->macro_step = (double)NAN;
   result->path                                           = yoke_text_copy(path);
   char **const texts[] = {&result->version, &result->name,   &result->model,    &result->settings,
@@ -501,11 +501,11 @@ static yoke_status finish_result(yoke_context *ctx, yoke_result **out, yoke_stat
     if (!texts[i]) status = fail_memory(ctx, r->path);
   }
   if (status == YOKE_OK) status = index_names(ctx, *out);
-  if (status != YOKE_OK) yoke_result_close(out);
+  if (status != YOKE_OK) yoke_result_reader_close(out);
   return status;
 }
 
-yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out) {
+yoke_status yoke_result_reader_open(yoke_context *ctx, const char *path, yoke_result **out) {
   yoke_status status = create_result(ctx, path, out);
   if (!*out) return status;
   (*out)->is_hdf5 = has_hdf5_signature(path);
@@ -513,8 +513,8 @@ yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **
   return finish_result(ctx, out, status);
 }
 
-yoke_status yoke_result_from_table(yoke_context *ctx, const char *path, const char *const *units, yoke_csv_table *table,
-                                   yoke_result **out) {
+yoke_status yoke_result_reader_from_table(yoke_context *ctx, const char *path, const char *const *units,
+                                          yoke_csv_table *table, yoke_result **out) {
   yoke_status status = create_result(ctx, path, out);
   if (!*out) {
     yoke_csv_table_release(table);
@@ -527,7 +527,7 @@ yoke_status yoke_result_from_table(yoke_context *ctx, const char *path, const ch
   return finish_result(ctx, out, status);
 }
 
-void yoke_result_close(yoke_result **result) {
+void yoke_result_reader_close(yoke_result **result) {
   yoke_result *r = *result;
   if (!r) return;
   close_hdf5(r);
@@ -548,20 +548,7 @@ void yoke_result_close(yoke_result **result) {
   *result = NULL;
 }
 
-const char *yoke_result_path(const yoke_result *result) {
-  return result->path;
-}
-int yoke_result_n_quantities(const yoke_result *result) {
-  return result->n;
-}
-const char *yoke_result_name(const yoke_result *result, int i) {
-  return result->names[i];
-}
-const char *yoke_result_unit(const yoke_result *result, int i) {
-  return result->units[i];
-}
-
-int yoke_result_find(const yoke_result *result, const char *name) {
+int yoke_result_reader_find(const yoke_result *result, const char *name) {
   int low = 0, high = result->n;
   while (low < high) {
     const int middle = low + (high - low) / 2;
@@ -580,13 +567,13 @@ static yoke_result_group *group_of(const yoke_result *result, int i) {
   return &result->groups[g];
 }
 
-const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times) {
+const double *yoke_result_reader_times(const yoke_result *result, int i, size_t *n_times) {
   const yoke_result_group *group = group_of(result, i);
   *n_times                       = group->n_times;
   return group->times;
 }
 
-yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values) {
+yoke_status yoke_result_reader_values(yoke_context *ctx, yoke_result *result, int i, double *values) {
   yoke_result_group *group  = group_of(result, i);
   const int          column = i - group->first;
   if (group->n_times == 0) return YOKE_OK;
@@ -600,30 +587,4 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
   const double *from = group->block + (column - group->block_first);
   for (size_t k = 0; k < group->n_times; ++k) values[k] = from[k * (size_t)group->block_n];
   return YOKE_OK;
-}
-
-void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) {
-  *facts = (yoke_result_facts){
-      .format              = result->is_hdf5     ? "HDF5"
-                             : result->is_memory ? "memory"
-                                                 : "CSV",
-      .version             = result->version,
-      .name                = result->name,
-      .model               = result->model,
-      .settings            = result->settings,
-      .status              = result->status,
-      .t_end               = result->t_end,
-      .t_reached           = result->t_reached,
-      .n_groups            = result->n_groups,
-      .scheme              = result->scheme,
-      .sequence            = result->sequence,
-      .order               = result->order,
-      .macro_step          = result->macro_step,
-      .n_subsystems        = result->n_subsystems,
-      .n_channels          = result->n_channels,
-      .n_macro_steps       = result->n_macro_steps,
-      .control             = result->control,
-      .report              = result->report,
-      .is_open_for_writing = result->is_open_for_writing,
-  };
 }

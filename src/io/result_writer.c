@@ -40,7 +40,6 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
 #include "io/hdf5_file.h"
 #include "io/hdf5_output.h"
 #include "io/hdf5_quiet.h"
-#include "io/step_report.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +69,7 @@ enum {
   MACRO_FORCED,
   MACRO_REDUCED_BY,
   MACRO_REJECTED, /* by error, and the other reasons behind it */
-  N_MACRO = MACRO_REJECTED + YOKE_N_REJECTED
+  N_MACRO = MACRO_REJECTED + YOKE_N_REJECTIONS
 };
 
 typedef struct track_def {
@@ -301,8 +300,8 @@ static bool create_couplings(yoke_result_writer *writer, hid_t parent, const yok
 }
 
 static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_split *split) {
-  const char *reasons[YOKE_N_REASONS + 1];
-  for (int i = 0; i <= YOKE_N_REASONS; ++i) reasons[i] = yoke_reason_word(i);
+  const char *reasons[YOKE_N_REDUCTIONS + 1];
+  for (int i = 0; i <= YOKE_N_REDUCTIONS; ++i) reasons[i] = yoke_reduction_word(i);
   hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_attr_phase_change(properties, 0, 0); /* names of 10^5 subsystems exceed an object header */
   hid_t group = (hid_t)checked(writer, H5Gcreate2(writer->file, "cosimulation", H5P_DEFAULT, properties, H5P_DEFAULT));
@@ -316,7 +315,7 @@ static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_sp
       set_texts(writer, group, "subsystems", split->n_subsystems, split->subsystems) &&
       create_time(writer, group, &writer->macro) &&
       create_tracks(writer, group, N_MACRO, macro_tracks, writer->macro.columns) &&
-      set_texts(writer, writer->macro.columns[MACRO_REDUCED_BY].dataset, "reasons", YOKE_N_REASONS + 1, reasons) &&
+      set_texts(writer, writer->macro.columns[MACRO_REDUCED_BY].dataset, "reasons", YOKE_N_REDUCTIONS + 1, reasons) &&
       create_couplings(writer, group, split);
   if (group >= 0) H5Gclose(group);
   return done;

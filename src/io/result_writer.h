@@ -23,6 +23,7 @@
 #define YOKE_IO_RESULT_WRITER_H
 
 #include "integrate/integrator.h"
+#include "io/step_tally.h"
 
 typedef struct yoke_result_writer yoke_result_writer;
 
@@ -53,8 +54,8 @@ typedef struct yoke_macro_row {
   int           order, iterations, integrations;
   double        residual;
   bool          converged;
-  double        error;                   /* NaN: none */
-  int           rejected[5], reduced_by; /* by reason (step_report.h) */
+  double        error;                                   /* NaN: none */
+  int           rejected[YOKE_N_REJECTIONS], reduced_by; /* by reason (step_tally.h) */
   bool          is_forced;
   const double *channels; /* [n_channels] */
 } yoke_macro_row;

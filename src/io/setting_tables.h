@@ -1,4 +1,4 @@
-/* Setting tables: the rows of all modules, joined. Public part: yoke/settings.h. */
+/* Setting tables: the rows of all modules, joined. */
 #ifndef YOKE_IO_SETTING_TABLES_H
 #define YOKE_IO_SETTING_TABLES_H
 

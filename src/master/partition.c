@@ -1,7 +1,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "master/partition_internal.h"
-#include <yoke/yoke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +8,17 @@
 #include <metis.h>
 #endif
 
-bool yoke_has_metis(void) {
-#ifdef YOKE_WITH_METIS
-  return true;
-#else
-  return false;
-#endif
-}
-
 void yoke_assignment_release(yoke_assignment *assignment) {
   free(assignment->part_of);
   free(assignment->pieces);
   *assignment = (yoke_assignment){0};
+}
+
+void yoke_proposal_release(yoke_proposal *proposal) {
+  for (int i = 0; i < proposal->n_cuts; ++i) free(proposal->cuts[i].name);
+  free(proposal->cuts);
+  free(proposal->parts);
+  *proposal = (yoke_proposal){0};
 }
 
 static yoke_status fail_memory(yoke_context *ctx) {
@@ -117,7 +115,7 @@ static int compare_edges(const void *a, const void *b) {
   return (x->b > y->b) - (x->b < y->b);
 }
 
-static void find_edges(const yoke_model *model, body_graph *g, yoke_split_proposal *facts) {
+static void find_edges(const yoke_model *model, body_graph *g, yoke_proposal *facts) {
   for (int i = 0; i < model->n_connections; ++i) {
     const yoke_connection *c = &model->connections[i];
     const yoke_frame      *f = &model->frames[c->frame[0]], *h = &model->frames[c->frame[1]];
@@ -281,7 +279,7 @@ static int part_at(const yoke_assignment *a, const body_graph *g, int body, int 
 }
 
 static yoke_status take_bodies(yoke_context *ctx, const yoke_model *model, const body_graph *g, yoke_assignment *out,
-                               yoke_split_proposal *facts) {
+                               yoke_proposal *facts) {
   for (int k = 0; k < model->n_bodies; ++k) {
     if (g->group[k] < 0) continue;
     out->part_of[k] = g->part_of[g->group[k]];
@@ -299,7 +297,7 @@ static yoke_status take_bodies(yoke_context *ctx, const yoke_model *model, const
 }
 
 static yoke_status propose(yoke_context *ctx, const yoke_model *model, body_graph *g, yoke_assignment *out,
-                           yoke_split_proposal *facts) {
+                           yoke_proposal *facts) {
   int first = 0;
   for (int k = 0; k < model->n_bodies; ++k) g->parent[k] = k;
   cut_visit_bonds(model, join_bodies, g->parent);
@@ -318,9 +316,9 @@ static yoke_status propose(yoke_context *ctx, const yoke_model *model, body_grap
 }
 
 yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
-                                   yoke_split_proposal *facts) {
+                                   yoke_proposal *facts) {
   *out   = (yoke_assignment){.n_parts = n_parts};
-  *facts = (yoke_split_proposal){0};
+  *facts = (yoke_proposal){0};
   if (model->n_bodies == 0) return yoke_fail(ctx, YOKE_E_USAGE, "the model has no bodies to split");
   body_graph g;
   facts->parts = yoke_allocate((size_t)n_parts, sizeof *facts->parts);

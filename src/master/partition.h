@@ -10,7 +10,6 @@
 #define YOKE_MASTER_PARTITION_H
 
 #include "model/model.h"
-#include <yoke/run.h>
 
 typedef struct yoke_chain_piece { /* masses first .. first + n - 1 of body `chain`; n = 0: none */
   int chain, first, n;
@@ -22,9 +21,38 @@ typedef struct yoke_assignment {
   yoke_chain_piece *pieces;  /* [n_parts] */
 } yoke_assignment;
 
-/* Gives the assignment; of `facts` it fills all but names and texts of parts, split and model. */
+typedef struct yoke_proposal_part {
+  bool is_piece; /* of a chain */
+  int  n_bodies; /* piece: masses */
+  int  cost;     /* freedoms of its bodies */
+} yoke_proposal_part;
+
+typedef struct yoke_proposal_cut {
+  char       *name;       /* connection, or element of a chain: "c.element[12]" (before mass 12, counted from 1) */
+  const char *kind;       /* "spring-damper", "element" */
+  int         part[2];    /* of both sides */
+  double      stiffness;  /* largest of its directions [N/m] or [N m/rad] */
+  double      frequency;  /* omega [rad/s] */
+  double      mass_ratio; /* heavier to lighter side, >= 1 */
+  bool        is_loaded;  /* a load acts next to it */
+} yoke_proposal_cut;
+
+/* Where the model is cut and why. */
+typedef struct yoke_proposal {
+  int                 n_parts, n_cuts;
+  yoke_proposal_part *parts;
+  yoke_proposal_cut  *cuts;
+  double              balance;            /* largest cost to mean cost, >= 1 */
+  double              frequency_range[2]; /* of all elements that could be cut [rad/s] */
+  int                 n_candidates;       /* elements that could be cut */
+  int                 n_groups;
+} yoke_proposal;
+
+/* Gives both; release them in any case. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none). YOKE_E_USAGE: the model has
+ * fewer groups than parts are asked for. */
 yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
-                                   yoke_split_proposal *facts);
+                                   yoke_proposal *facts);
 void        yoke_assignment_release(yoke_assignment *assignment);
+void        yoke_proposal_release(yoke_proposal *proposal);
 
 #endif

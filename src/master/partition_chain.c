@@ -83,7 +83,7 @@ static char *element_name(const char *chain, int i) {
 }
 
 static yoke_status cut_pieces(yoke_context *ctx, const chain_cutter *c, const char *name, int first_part, int n_pieces,
-                              yoke_assignment *out, yoke_split_proposal *facts) {
+                              yoke_assignment *out, yoke_proposal *facts) {
   const int    n     = c->chain->n;
   const int    reach = n / (4 * n_pieces) > 0 ? n / (4 * n_pieces) : (n > n_pieces ? 1 : 0);
   const double omega = facts->frequency_range[1];
@@ -110,7 +110,7 @@ static yoke_status cut_pieces(yoke_context *ctx, const chain_cutter *c, const ch
 }
 
 yoke_status cut_chain(yoke_context *ctx, const yoke_model *model, int body, int first_part, int n_pieces,
-                      yoke_assignment *out, yoke_split_proposal *facts) {
+                      yoke_assignment *out, yoke_proposal *facts) {
   chain_cutter c;
   yoke_status  status = create_cutter(model, body, &c) ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
   for (int i = 1; status == YOKE_OK && i < c.chain->n; ++i) {

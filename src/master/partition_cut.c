@@ -1,6 +1,5 @@
 /* Elements that could be cut: how bad it is, and what must stay together. */
 #include "base/memory.h"
-#include "base/text.h"
 #include "master/partition_internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +82,7 @@ void cut_measure_element(const yoke_chain *chain, int i, double spread, cut_elem
   add_direction(e, k, per_mass(&chain->damping, i), reduced(m1, m2));
 }
 
-void cut_note(const cut_element *e, yoke_split_proposal *facts) {
+void cut_note(const cut_element *e, yoke_proposal *facts) {
   double    *range = facts->frequency_range;
   const bool first = facts->n_candidates++ == 0;
   range[0]         = first ? e->frequency : fmin(range[0], e->frequency);
@@ -91,22 +90,22 @@ void cut_note(const cut_element *e, yoke_split_proposal *facts) {
 }
 
 yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const char *kind, const int part[2],
-                     yoke_split_proposal *facts) {
-  yoke_cut *more = realloc(facts->cuts, ((size_t)facts->n_cuts + 1) * sizeof *more);
+                     yoke_proposal *facts) {
+  yoke_proposal_cut *more = realloc(facts->cuts, ((size_t)facts->n_cuts + 1) * sizeof *more);
   if (more == NULL) {
     free(name);
     return yoke_out_of_memory(ctx, "the proposal of a split");
   }
-  facts->cuts   = more;
-  yoke_cut *cut = &facts->cuts[facts->n_cuts++];
-  *cut          = (yoke_cut){.name       = name,
-                             .kind       = yoke_text_copy(kind),
-                             .part       = {part[0], part[1]},
-                             .stiffness  = e->stiffness,
-                             .frequency  = e->frequency,
-                             .mass_ratio = e->mass_ratio,
-                             .is_loaded  = e->is_loaded};
-  return cut->name != NULL && cut->kind != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
+  facts->cuts            = more;
+  yoke_proposal_cut *cut = &facts->cuts[facts->n_cuts++];
+  *cut                   = (yoke_proposal_cut){.name       = name,
+                                               .kind       = kind,
+                                               .part       = {part[0], part[1]},
+                                               .stiffness  = e->stiffness,
+                                               .frequency  = e->frequency,
+                                               .mass_ratio = e->mass_ratio,
+                                               .is_loaded  = e->is_loaded};
+  return cut->name != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
 }
 
 /* ---- bonds ---- */

@@ -25,11 +25,11 @@ bool cut_is_strong(const yoke_load *load);
 
 /* Writes down a cut; takes `name`. */
 yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const char *kind, const int part[2],
-                     yoke_split_proposal *facts);
-void        cut_note(const cut_element *e, yoke_split_proposal *facts); /* one more candidate */
+                     yoke_proposal *facts);
+void        cut_note(const cut_element *e, yoke_proposal *facts); /* one more candidate */
 
 /* Cut chain `body` into n_pieces, the parts from `first_part`. */
 yoke_status cut_chain(yoke_context *ctx, const yoke_model *model, int body, int first_part, int n_pieces,
-                      yoke_assignment *out, yoke_split_proposal *facts);
+                      yoke_assignment *out, yoke_proposal *facts);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/setting.h"
 #include "model/expression.h"
-#include <yoke/model.h> /* yoke_model_destroy */
+#include <yoke/context.h>
 #include <stdint.h>
 
 enum {
@@ -269,6 +269,8 @@ typedef struct yoke_model {
   int                   energy; /* -1 default, 0 off, 1 monitor */
   yoke_cosimulation_def cosimulation;
 } yoke_model;
+
+void yoke_model_destroy(yoke_model **model);
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);

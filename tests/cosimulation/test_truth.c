@@ -8,7 +8,6 @@
 
 #include "../check.h"
 #include "cosimulate.h"
-#include "io/starter.h"
 #include "model/model_length.h"
 
 /* Largest deviation of a few outputs at the end from the whole model, each in units of `size`. */

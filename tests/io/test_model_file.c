@@ -7,6 +7,7 @@
 #include "master/macro_settings.h"
 
 #include "io/model_file.h"
+#include <yoke/model.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,17 +24,17 @@ typedef struct loaded {
 } loaded;
 
 static loaded load_set(const char *text, int n_set, const char *const *set) {
-  loaded            l       = {0};
-  yoke_load_options options = {.n_set = n_set, .set = set};
+  loaded         l       = {0};
+  yoke_overrides options = {.n = n_set, .texts = set};
   assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
-  l.status = yoke_model_load_text(l.ctx, "m.yaml", text, strlen(text), &options, &l.model);
+  l.status = yoke_model_file_read_text(l.ctx, "m.yaml", text, strlen(text), &options, &l.model);
   return l;
 }
 
 static loaded load_file(const char *path) {
   loaded l = {0};
   assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
-  l.status = yoke_model_load(l.ctx, path, NULL, &l.model);
+  l.status = yoke_model_file_read(l.ctx, path, NULL, &l.model);
   return l;
 }
 
@@ -846,7 +847,7 @@ static void damaged_models_never_crash(void **state) {
       text[k]         = letters[k / 3 % (sizeof letters - 1)];
       loaded l        = {0};
       assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
-      l.status = yoke_model_load_text(l.ctx, "m.yaml", text, k % 2 == 0 ? n : k, NULL, &l.model);
+      l.status = yoke_model_file_read_text(l.ctx, "m.yaml", text, k % 2 == 0 ? n : k, NULL, &l.model);
       assert_true((l.status == YOKE_OK) == (l.model != NULL));
       assert_true((l.status == YOKE_OK) == (yoke_context_n_errors(l.ctx) == 0));
       release(&l);

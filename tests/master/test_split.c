@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "master/split.h"
+#include <yoke/model.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Files of a stability study: values as CSV and HDF5, maps and lines as a picture. */
+#include "api/run.h"
+#include "api/stability_target.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/hdf5_output.h"
-#include "io/run.h"
-#include "io/stability_target.h"
 #include "plot/plot.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,9 @@
-#include "io/starter.h"
+/* Starter: the model that `yoke new` writes. */
+#include <yoke/model.h>
+#include <yoke/run.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 static const char text[] =
     "# A Yoke model. Check it with `yoke check FILE`, run it with `yoke run FILE`; docs/model-file.md explains every "
@@ -52,4 +57,17 @@ static const char text[] =
 
 const char *yoke_model_starter(void) {
   return text;
+}
+
+yoke_status yoke_starter_write(yoke_context *ctx, const char *path) {
+  errno      = 0;
+  FILE *file = fopen(path, "wx"); /* x: fails when the file exists, also when another program creates it right now */
+  if (!file) {
+    return yoke_fail(ctx, YOKE_E_IO, "cannot create '%s': %s", path,
+                     errno == EEXIST ? "it exists already and is not overwritten" : strerror(errno));
+  }
+  const bool written = fputs(yoke_model_starter(), file) >= 0;
+  const bool closed  = fclose(file) == 0;
+  if (written && closed) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
 }

@@ -1,11 +1,10 @@
-#include "io/recorder.h"
+#include "api/recorder.h"
+#include "api/output_check.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/output_check.h"
 #include "coupling/scheme_settings.h"
 #include "io/settings_text.h"
-#include "io/step_report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +215,7 @@ yoke_status yoke_recorder_take(yoke_recorder *r, yoke_result **out) {
   for (size_t i = 0; done && i < n; ++i) {
     for (size_t k = 0; k < n_rows; ++k) table.values[i * n_rows + k] = r->store.rows[k * n + i];
   }
-  if (done) return yoke_result_from_table(r->ctx, r->options->model, r->units, &table, out);
+  if (done) return yoke_result_reader_from_table(r->ctx, r->options->model, r->units, &table, out);
   if (!table.names) table.n_columns = 0;
   yoke_csv_table_release(&table);
   return yoke_out_of_memory(r->ctx, "%zu output times", n_rows);
@@ -233,10 +232,9 @@ static void record_parts(yoke_recorder *r) {
 static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
   yoke_recorder *r     = user;
   const double   error = r->summary->control[0] ? statistics->error : (double)NAN;
-  int64_t        rejected[YOKE_N_REJECTED];
-  for (int i = 0; i < YOKE_N_REJECTED; ++i) rejected[i] = statistics->rejected[i];
-  yoke_step_report_add(&r->summary->report, H, order, error, rejected, (int)statistics->reduced_by,
-                       statistics->is_forced);
+  int64_t        rejected[YOKE_N_REJECTIONS];
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) rejected[i] = statistics->rejected[i];
+  yoke_step_tally_add(&r->steps, H, order, error, rejected, (int)statistics->reduced_by, statistics->is_forced);
   if (!r->hdf5) return YOKE_OK;
   const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
   int               n     = 0;

@@ -1,68 +1,19 @@
+#include "api/run.h"
 #include "analysis/prediction.h"
-#include "io/run.h"
+#include "api/recorder.h"
+#include "api/step_report.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/text.h"
-#include "coupling/formulation.h"
-#include "coupling/scheme.h"
-#include "io/recorder.h"
-#include "io/step_report.h"
 #include "master/idle_settings.h"
 #include "model/model_times.h"
-#include <yoke/yoke.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *yoke_version(void) {
-  return YOKE_VERSION;
-}
-
-bool yoke_has_hdf5(void) {
-#ifdef YOKE_WITH_HDF5
-  return true;
-#else
-  return false;
-#endif
-}
-
-int yoke_n_solvers(void) {
-  return yoke_integrator_n_methods();
-}
-const char *yoke_solver_name(int i) {
-  return yoke_integrator_method_name(i);
-}
-const char *yoke_solver_summary(int i) {
-  return yoke_integrator_method_summary(i);
-}
-
-int yoke_n_formulations(void) {
-  return yoke_formulation_n();
-}
-const char *yoke_formulation_name(int i) {
-  return yoke_formulation_at(i)->name;
-}
-const char *yoke_formulation_summary(int i) {
-  return yoke_formulation_at(i)->summary;
-}
-
-int yoke_n_schemes(void) {
-  return yoke_scheme_n();
-}
-const char *yoke_scheme_name(int i) {
-  return yoke_scheme_at(i)->name;
-}
-const char *yoke_scheme_summary(int i) {
-  return yoke_scheme_at(i)->summary;
-}
-
-const char *yoke_nearest_name(const char *name, const char *const *list, int n) {
-  return yoke_text_nearest(name, list, n);
-}
 
 yoke_run_options yoke_run_options_default(void) {
   return (yoke_run_options){0};
@@ -300,8 +251,7 @@ static yoke_status simulate(yoke_recorder *r) {
 /* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
                                 yoke_result **keep) {
-  *summary = (yoke_run_summary){0};
-  yoke_step_report_clear(&summary->report);
+  *summary                = (yoke_run_summary){0};
   const double     begin  = yoke_clock_now();
   yoke_model      *model  = NULL;
   yoke_run_options own    = *options;
@@ -310,6 +260,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   yoke_status      status = yoke_run_load(ctx, options, &model);
   yoke_cancel      cancel = {.flag = options->interrupted, .go_on = yoke_recorder_go_on, .user = &r};
   r.model                 = model;
+  yoke_step_tally_clear(&r.steps);
   if (status == YOKE_OK) {
     r.t_reported = model->t_start;
     yoke_context_watch(ctx, &cancel);
@@ -336,7 +287,8 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   }
   yoke_context_watch(ctx, NULL);
   if (status == YOKE_OK && keep) status = yoke_recorder_take(&r, keep);
-  status = trace_close(ctx, &trace, status);
+  status          = trace_close(ctx, &trace, status);
+  summary->report = yoke_step_report_of(&r.steps);
   yoke_recorder_clear(&r);
   yoke_simulation_destroy(&r.simulation);
   yoke_model_destroy(&model);
@@ -397,19 +349,4 @@ void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->csv);
   free(summary->print_values);
   *summary = (yoke_run_summary){0};
-}
-
-/* ---- a new model ---- */
-
-yoke_status yoke_starter_write(yoke_context *ctx, const char *path) {
-  errno      = 0;
-  FILE *file = fopen(path, "wx"); /* x: fails when the file exists, also when another program creates it right now */
-  if (!file) {
-    return yoke_fail(ctx, YOKE_E_IO, "cannot create '%s': %s", path,
-                     errno == EEXIST ? "it exists already and is not overwritten" : strerror(errno));
-  }
-  const bool written = fputs(yoke_model_starter(), file) >= 0;
-  const bool closed  = fclose(file) == 0;
-  if (written && closed) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_IO, "cannot write '%s': %s", path, strerror(errno ? errno : EIO));
 }

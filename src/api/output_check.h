@@ -1,6 +1,6 @@
 /* Files of a command: what it is about to write must be neither a file that its model was read from nor another of its outputs. */
-#ifndef YOKE_IO_OUTPUT_CHECK_H
-#define YOKE_IO_OUTPUT_CHECK_H
+#ifndef YOKE_API_OUTPUT_CHECK_H
+#define YOKE_API_OUTPUT_CHECK_H
 
 #include "model/model.h"
 

@@ -1,6 +1,6 @@
 /* Method choice: a coupling method on top of the options of a run. Public part: yoke/converge.h. */
-#ifndef YOKE_IO_METHOD_CHOICE_H
-#define YOKE_IO_METHOD_CHOICE_H
+#ifndef YOKE_API_METHOD_CHOICE_H
+#define YOKE_API_METHOD_CHOICE_H
 
 #include <yoke/converge.h>
 

@@ -1,4 +1,4 @@
-#include "io/compare.h"
+#include "api/compare.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>

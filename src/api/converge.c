@@ -1,14 +1,14 @@
 /* Convergence studies: all methods with all steps, and their files. Public part: yoke/converge.h. */
 #include "analysis/convergence.h"
+#include "api/method_choice.h"
+#include "api/output_check.h"
+#include "api/run.h"
 #include "base/cancel.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "io/csv.h"
-#include "io/method_choice.h"
-#include "io/output_check.h"
 #include "master/idle_settings.h"
-#include "io/run.h"
 #include "plot/plot.h"
 #include <math.h>
 #include <stdio.h>
@@ -21,10 +21,15 @@ yoke_converge_options yoke_converge_options_default(void) {
   return (yoke_converge_options){.run = yoke_run_options_default()};
 }
 
+_Static_assert((int)YOKE_ERROR_GLOBAL_POSITION == (int)YOKE_DEVIATION_GLOBAL_POSITION &&
+                   (int)YOKE_ERROR_GLOBAL_VELOCITY == (int)YOKE_DEVIATION_GLOBAL_VELOCITY &&
+                   (int)YOKE_ERROR_LOCAL_POSITION == (int)YOKE_DEVIATION_LOCAL_POSITION &&
+                   (int)YOKE_ERROR_LOCAL_VELOCITY == (int)YOKE_DEVIATION_LOCAL_VELOCITY &&
+                   (int)YOKE_N_ERRORS == (int)YOKE_N_DEVIATIONS,
+               "kinds of errors of the study and of the measurement");
+
 const char *yoke_error_name(int kind) {
-  static const char *const names[YOKE_N_ERRORS] = {"global position", "global velocity", "local position",
-                                                   "local velocity"};
-  return kind >= 0 && kind < YOKE_N_ERRORS ? names[kind] : "";
+  return yoke_deviation_name(kind);
 }
 
 /* ---- runs ---- */

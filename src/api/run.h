@@ -1,6 +1,6 @@
 /* Run: the glue from a model file to its results (load, simulate, write). Public part: yoke/run.h. */
-#ifndef YOKE_IO_RUN_H
-#define YOKE_IO_RUN_H
+#ifndef YOKE_API_RUN_H
+#define YOKE_API_RUN_H
 
 #include "master/simulation.h"
 #include <yoke/run.h>

@@ -1,7 +1,8 @@
 /* Loading a model with the overrides that the options of a run stand for. */
+#include "api/run.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/run.h"
+#include "io/model_file.h"
 #include "io/setting_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,8 @@ yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yo
     if (!texts[i]) status = YOKE_E_MEMORY;
   }
   if (status == YOKE_OK) {
-    const yoke_load_options load_options = {.n_set = (int)n, .set = sets};
-    status                               = yoke_model_load(ctx, options->model, &load_options, out);
+    const yoke_overrides overrides = {.n = (int)n, .texts = sets};
+    status                         = yoke_model_file_read(ctx, options->model, &overrides, out);
   } else {
     status = yoke_fail(ctx, status, "out of memory for the overrides");
   }

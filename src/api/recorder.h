@@ -1,11 +1,11 @@
 /* Recorder: receives the samples and macro steps of a run and passes them on to its result files, or keeps them in memory. */
-#ifndef YOKE_IO_RECORDER_H
-#define YOKE_IO_RECORDER_H
+#ifndef YOKE_API_RECORDER_H
+#define YOKE_API_RECORDER_H
 
+#include "api/run.h"
 #include "io/csv.h"
 #include "io/result_reader.h"
 #include "io/result_writer.h"
-#include "io/run.h"
 
 /* Rows in memory, for a comparison. */
 typedef struct yoke_row_store {
@@ -29,6 +29,7 @@ typedef struct yoke_recorder {
   const yoke_cosimulation *cosimulation;   /* NULL: monolithic */
   double                  *channels;       /* [n_channels] at the present macro point */
   yoke_row_store           store;
+  yoke_step_tally          steps; /* macro steps so far */
 } yoke_recorder;
 
 /* Chooses the result files and makes sure that they overwrite nothing. The model exists, the simulation not yet: a bad name must

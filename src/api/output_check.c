@@ -1,4 +1,4 @@
-#include "io/output_check.h"
+#include "api/output_check.h"
 #include "base/file.h"
 
 static yoke_status check_inputs(yoke_context *ctx, const yoke_model *model, const yoke_output_use *output) {

@@ -1,7 +1,7 @@
 /* Stability target: what `yoke stability` asks for a spectral radius, a test model in closed form or a model file run by the engine.
- * Private to src/io/stability*.c. */
-#ifndef YOKE_IO_STABILITY_TARGET_H
-#define YOKE_IO_STABILITY_TARGET_H
+ * Private to src/api/stability*.c. */
+#ifndef YOKE_API_STABILITY_TARGET_H
+#define YOKE_API_STABILITY_TARGET_H
 
 #include <yoke/stability.h>
 

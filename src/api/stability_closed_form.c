@@ -2,10 +2,10 @@
 #include "analysis/map.h"
 #include "analysis/recurrence.h"
 #include "analysis/spectrum.h"
+#include "api/run.h"
+#include "api/stability_target.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/run.h"
-#include "io/stability_target.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "folder.h"
 
-#include "io/compare.h"
+#include "api/compare.h"
 #include "io/csv.h"
 #include "io/result_writer.h"
 #include <yoke/result.h>

@@ -4,10 +4,10 @@
  * by side in threads, each with models of its own. */
 #include "analysis/map.h"
 #include "analysis/stability.h"
+#include "api/method_choice.h"
+#include "api/run.h"
+#include "api/stability_target.h"
 #include "base/memory.h"
-#include "io/method_choice.h"
-#include "io/run.h"
-#include "io/stability_target.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

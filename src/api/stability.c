@@ -1,11 +1,11 @@
 /* Stability studies: all methods in all cases. Public part: yoke/stability.h. */
 #include "analysis/test_model.h"
+#include "api/output_check.h"
+#include "api/run.h"
+#include "api/stability_target.h"
 #include "base/cancel.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/output_check.h"
-#include "io/run.h"
-#include "io/stability_target.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

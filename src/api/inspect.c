@@ -1,7 +1,7 @@
 /* Inspection: what a model consists of once it is assembled and split. Public part: yoke/run.h. */
+#include "api/run.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/run.h"
 #include "io/settings_text.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 
 #include "analysis/equilibrium.h"
 #include "analysis/modes.h"
+#include "api/output_check.h"
+#include "api/run.h"
 #include "base/memory.h"
 #include "io/matrix_file.h"
-#include "io/output_check.h"
-#include "io/run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,15 +61,68 @@ static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options
   return yoke_linearize(ctx, &def, &m->l);
 }
 
+/* ---- modes ---- */
+
+const char *yoke_mode_kind_name(yoke_mode_kind kind) {
+  static const char *const names[] = {"rigid-body", "oscillation", "decay", "growth", "flutter"};
+  return names[kind];
+}
+
+static yoke_mode_kind kind_of(yoke_eigenmode_kind kind) {
+  switch (kind) {
+  case YOKE_EIGENMODE_RIGID: return YOKE_MODE_RIGID;
+  case YOKE_EIGENMODE_OSCILLATION: return YOKE_MODE_OSCILLATION;
+  case YOKE_EIGENMODE_DECAY: return YOKE_MODE_DECAY;
+  case YOKE_EIGENMODE_GROWTH: return YOKE_MODE_GROWTH;
+  case YOKE_EIGENMODE_FLUTTER: break;
+  }
+  return YOKE_MODE_FLUTTER;
+}
+
+_Static_assert((int)YOKE_MODE_SHAPE == (int)YOKE_EIGENMODE_SHAPE, "motions of a mode");
+_Static_assert(sizeof((yoke_mode_motion){0}.name) == YOKE_EIGENMODE_NAME, "room for the name of a motion");
+
+static yoke_mode mode_of(const yoke_eigenmode *from) {
+  yoke_mode to = {.kind      = kind_of(from->kind),
+                  .re        = from->re,
+                  .im        = from->im,
+                  .frequency = from->frequency,
+                  .damping   = from->damping,
+                  .n_shape   = from->n_shape};
+  for (int i = 0; i < from->n_shape; ++i) {
+    memcpy(to.shape[i].name, from->shape[i].name, sizeof to.shape[i].name);
+    to.shape[i].amplitude = from->shape[i].amplitude;
+    to.shape[i].phase     = from->shape[i].phase;
+  }
+  return to;
+}
+
+static yoke_status take_modes(yoke_context *ctx, const yoke_eigenmodes *from, yoke_modes *to) {
+  to->modes = yoke_allocate((size_t)from->n + 1, sizeof *to->modes);
+  if (to->modes == NULL) return yoke_out_of_memory(ctx, "%d modes", from->n);
+  to->n_freedoms = from->n_freedoms;
+  to->n          = from->n;
+  for (int i = 0; i < from->n; ++i) to->modes[i] = mode_of(&from->modes[i]);
+  return YOKE_OK;
+}
+
 yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
                                yoke_modes *modes) {
-  linear_model m;
-  *modes             = (yoke_modes){0};
-  yoke_status status = open_model(ctx, options, at, NULL, &m);
-  if (status == YOKE_OK) status = yoke_modes_of(ctx, m.model, m.whole.mb, &m.l, modes);
+  linear_model    m;
+  yoke_eigenmodes found = {0};
+  *modes                = (yoke_modes){0};
+  yoke_status status    = open_model(ctx, options, at, NULL, &m);
+  if (status == YOKE_OK) status = yoke_eigenmodes_of(ctx, m.model, m.whole.mb, &m.l, &found);
+  if (status == YOKE_OK) status = take_modes(ctx, &found, modes);
+  yoke_eigenmodes_release(&found);
   modes->at = at;
   clear(&m);
   return status;
+}
+
+void yoke_modes_release(yoke_modes *modes) {
+  free(modes->modes);
+  *modes = (yoke_modes){0};
 }
 
 /* ---- matrices ---- */

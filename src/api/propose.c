@@ -1,9 +1,10 @@
 /* Proposal of a split as text: the section `split:`, and the model file with it. Public part: yoke/run.h. */
+#include "api/output_check.h"
+#include "api/run.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/text.h"
-#include "io/output_check.h"
-#include "io/run.h"
+#include "io/model_file.h"
 #include "master/partition.h"
 #include <ctype.h>
 #include <errno.h>
@@ -170,7 +171,7 @@ static char *read_file(const char *path) {
 /* Does the text with its new split read as a model of n parts? */
 static bool is_model(yoke_context *ctx, const char *path, const char *text, int n_parts) {
   yoke_model *model = NULL;
-  if (text == NULL || yoke_model_load_text(ctx, path, text, strlen(text), NULL, &model) != YOKE_OK) return false;
+  if (text == NULL || yoke_model_file_read_text(ctx, path, text, strlen(text), NULL, &model) != YOKE_OK) return false;
   const bool is_fine = model->n_parts == n_parts;
   yoke_model_destroy(&model);
   return is_fine;
@@ -201,16 +202,52 @@ static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options
 
 /* ---- public ---- */
 
+/* What was found, also by a proposal that failed. */
+static yoke_status take_proposal(yoke_context *ctx, const yoke_proposal *from, yoke_split_proposal *to) {
+  bool done              = true;
+  to->balance            = from->balance;
+  to->frequency_range[0] = from->frequency_range[0];
+  to->frequency_range[1] = from->frequency_range[1];
+  to->n_candidates       = from->n_candidates;
+  to->n_groups           = from->n_groups;
+  to->parts              = yoke_allocate((size_t)from->n_parts + 1, sizeof *to->parts);
+  to->cuts               = yoke_allocate((size_t)from->n_cuts + 1, sizeof *to->cuts);
+  if (to->parts == NULL || to->cuts == NULL) return yoke_out_of_memory(ctx, "the proposal of a split");
+  to->n_parts = from->n_parts;
+  to->n_cuts  = from->n_cuts;
+  for (int k = 0; k < from->n_parts; ++k) {
+    const yoke_proposal_part *part = &from->parts[k];
+    to->parts[k] = (yoke_cut_part){.is_piece = part->is_piece, .n_bodies = part->n_bodies, .cost = part->cost};
+  }
+  for (int i = 0; i < from->n_cuts; ++i) {
+    const yoke_proposal_cut *cut = &from->cuts[i];
+    to->cuts[i]                  = (yoke_cut){.name       = yoke_text_copy(cut->name != NULL ? cut->name : ""),
+                                              .kind       = yoke_text_copy(cut->kind),
+                                              .part       = {cut->part[0], cut->part[1]},
+                                              .stiffness  = cut->stiffness,
+                                              .frequency  = cut->frequency,
+                                              .mass_ratio = cut->mass_ratio,
+                                              .is_loaded  = cut->is_loaded};
+    done                         = done && to->cuts[i].name != NULL && to->cuts[i].kind != NULL;
+  }
+  return done ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
+}
+
 yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
                                yoke_split_proposal *out) {
   yoke_model     *model      = NULL;
   yoke_assignment assignment = {0};
+  yoke_proposal   proposal   = {0};
   *out                       = (yoke_split_proposal){0};
   if (n_parts < 2) return yoke_fail(ctx, YOKE_E_USAGE, "%d parts asked for, expected at least 2", n_parts);
   const yoke_output_use output = {"the model with its split", options->out};
   yoke_status           status = yoke_run_load(ctx, options, &model);
   if (status == YOKE_OK) status = yoke_output_check(ctx, model, 1, &output);
-  if (status == YOKE_OK) status = yoke_partition_propose(ctx, model, n_parts, &assignment, out);
+  if (status == YOKE_OK) {
+    status                  = yoke_partition_propose(ctx, model, n_parts, &assignment, &proposal);
+    const yoke_status taken = take_proposal(ctx, &proposal, out);
+    if (status == YOKE_OK) status = taken;
+  }
   if (status == YOKE_OK) {
     if (name_parts(model, &assignment, out)) out->split = section_text(model, &assignment, out);
     if (out->split == NULL) status = yoke_out_of_memory(ctx, "the proposal of a split");
@@ -218,6 +255,7 @@ yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *option
   if (status == YOKE_OK) status = model_text(ctx, options, model, out);
   if (status == YOKE_OK && options->out != NULL) status = yoke_output_file_write_text(ctx, options->out, out->model);
   yoke_assignment_release(&assignment);
+  yoke_proposal_release(&proposal);
   yoke_model_destroy(&model);
   return status;
 }

@@ -1,4 +1,4 @@
-#include "io/method_choice.h"
+#include "api/method_choice.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Compare: how far two results are apart. The public part is yoke_result_compare of yoke/result.h. */
-#ifndef YOKE_IO_COMPARE_H
-#define YOKE_IO_COMPARE_H
+#ifndef YOKE_API_COMPARE_H
+#define YOKE_API_COMPARE_H
 
 #include <yoke/result.h>
 
