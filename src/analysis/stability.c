@@ -93,7 +93,8 @@ static bool laws_are_linear(const yoke_split *split) {
   for (int k = 0; k < split->n_couplings; ++k) {
     const yoke_split_coupling *c = &split->couplings[k];
     for (int side = 0; side < 2; ++side) {
-      if (c->kind[side] != YOKE_BODY_MASS1D) return false; /* all others have orientations or directions */
+      if (yoke_shape_freedoms(c->shape[side]) != YOKE_FREEDOM_TRANSLATION_X)
+        return false; /* all others have orientations or directions */
     }
     if (!c->is_joint && !yoke_force_element_is_linear(&c->element_law)) return false;
   }

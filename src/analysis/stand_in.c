@@ -6,20 +6,20 @@
 
 /* Outputs of a native subsystem as a function of a point. */
 typedef struct port_outputs {
-  yoke_arena            arena;
-  const yoke_multibody *mb;
-  void                 *work;
-  double                t;
-  int                   n_ports;
-  yoke_body_kind       *kind;     /* [n_ports] */
-  int                  *n_extras; /* [n_ports] */
+  yoke_arena              arena;
+  const yoke_multibody   *mb;
+  void                   *work;
+  double                  t;
+  int                     n_ports;
+  const yoke_port_shape **shape;    /* [n_ports] */
+  int                    *n_extras; /* [n_ports] */
 } port_outputs;
 
 static yoke_status show_ports(void *user, const yoke_linear_point *point, double *y) {
   const port_outputs *p = user;
   for (int k = 0; k < p->n_ports; ++k) {
     yoke_multibody_port(p->mb, p->work, k, point->q, point->v, point->a, y);
-    y += yoke_port_n_y(p->kind[k]);
+    y += yoke_shape_n_y(p->shape[k]);
     if (p->n_extras[k] > 0)
       YOKE_TRY(yoke_multibody_extras(p->mb, p->work, k, p->t, point->q, point->u, point->lambda, y));
     y += p->n_extras[k];
@@ -30,12 +30,12 @@ static yoke_status show_ports(void *user, const yoke_linear_point *point, double
 static yoke_status set_ports(yoke_context *ctx, const yoke_subsystem *native, const yoke_submodel *part,
                              port_outputs *out) {
   out->work     = yoke_arena_take(&out->arena, yoke_native_equations(native)->work_size + 1, 1);
-  out->kind     = yoke_arena_take(&out->arena, (size_t)part->n_ports + 1, sizeof *out->kind);
+  out->shape    = yoke_arena_take(&out->arena, (size_t)part->n_ports + 1, sizeof *out->shape);
   out->n_extras = yoke_arena_take(&out->arena, (size_t)part->n_ports + 1, sizeof *out->n_extras);
   YOKE_TRY(yoke_arena_check(&out->arena, ctx, "subsystem '%s'", native->name));
   for (int k = 0; k < part->n_ports; ++k) {
     const int body   = part->model->frames[part->port_frame[k]].body;
-    out->kind[k]     = body >= 0 ? part->model->bodies[body].kind : YOKE_BODY_RIGID;
+    out->shape[k]    = yoke_body_shape(body >= 0 ? part->model->bodies[body].kind : YOKE_BODY_RIGID);
     out->n_extras[k] = yoke_multibody_n_extras(out->mb, k);
   }
   return YOKE_OK;
@@ -57,7 +57,7 @@ static yoke_status create(yoke_context *ctx, const yoke_subsystem *native, const
                                .mass     = l->mass,
                                .n_ports  = ports->n_ports,
                                .n_extras = ports->n_extras,
-                               .kind     = ports->kind};
+                               .shape    = ports->shape};
   return yoke_linear_create_subsystem(ctx, &def, out);
 }
 

@@ -33,11 +33,11 @@ static void basis_moments(const yoke_graph *g, const graph_channel *channel, int
 }
 
 /* Share of one port in a column, from the response A of its accelerations. */
-static void port_column(yoke_body_kind kind, const double *y, const double *A, bool is_end, double H,
+static void port_column(const yoke_port_shape *shape, const double *y, const double *A, bool is_end, double H,
                         const double moment[3], double *column) {
-  const int n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind), n_i = yoke_port_n_integrals(kind);
+  const int n_p = shape->n_p, n_v = shape->n_v;
   double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
-  yoke_port_tangent(kind, y, T);
+  yoke_shape_tangent(shape, y, T);
   for (int r = 0; r < n_p; ++r) {
     for (int k = 0; k < n_v; ++k) column[r] += T[r * n_v + k] * A[k] * H * H * moment[1];
   }
@@ -45,7 +45,10 @@ static void port_column(yoke_body_kind kind, const double *y, const double *A, b
     column[n_p + k] += A[k] * H * moment[0];
     if (is_end) column[n_p + n_v + k] += A[k];
   }
-  for (int k = 0; k < n_i && k < n_v; ++k) column[n_p + 2 * n_v + k] += A[k] * H * H * H * moment[2];
+  for (int i = 0; i < shape->n_integrals; ++i) {
+    const double a = A[shape->p[shape->integral_of[i]].rate];
+    column[yoke_shape_at_integral(shape) + i] += a * H * H * H * moment[2];
+  }
 }
 
 yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
@@ -70,12 +73,12 @@ yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
           for (int side = 0; side < 2; ++side) {
             const graph_wire *wire = &g->wires[w];
             if (wire->wire.subsystem[side] != i) continue;
-            const int at = wire->wire.y_at[side], n_p = yoke_port_n_p(wire->wire.kind[side]),
-                      n_v = yoke_port_n_v(wire->wire.kind[side]);
-            port_column(wire->wire.kind[side], s->y_new + at, response + at + n_p + n_v,
+            const yoke_port_shape *shape = wire->wire.shape[side];
+            const int              at    = wire->wire.y_at[side];
+            port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape),
                         s->column_node[c] == channel->n_nodes - 1, g->H, moment, column + at);
             if (s->column_node[c] != channel->n_nodes - 1) continue;
-            for (int k = yoke_port_n_y(wire->wire.kind[side]); k < wire->n_y[side]; ++k) /* extras: direct response */
+            for (int k = yoke_shape_n_y(shape); k < wire->n_y[side]; ++k) /* extras: direct response */
               column[at + k] += response[at + k];
           }
         }

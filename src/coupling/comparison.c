@@ -190,8 +190,8 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   const graph_wire      *wire = &g->wires[port / 2];
   const int              side = port % 2;
   const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
-  *out                        = (yoke_port_trial){.n_p         = yoke_port_n_p(wire->wire.kind[side]),
-                                                  .n_v         = yoke_port_n_v(wire->wire.kind[side]),
+  *out                        = (yoke_port_trial){.n_p         = wire->wire.shape[side]->n_p,
+                                                  .n_v         = wire->wire.shape[side]->n_v,
                                                   .y           = graph_port(wire, side, s->y_new),
                                                   .y_predicted = graph_port(wire, side, s->y_predicted),
                                                   .y_accepted  = graph_port(wire, side, s->y)};

@@ -184,11 +184,11 @@ static void set_matrix(yoke_graph *g) {
   graph_consistent *x = g->consistent;
   memset(x->J, 0, (size_t)x->pattern->nnz * sizeof *x->J);
   for (int i = 0; i < x->n_entries; ++i) {
-    const entry           *e    = &x->entries[i];
-    const graph_wire      *wire = &g->wires[e->wire];
-    const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[e->side]];
-    const yoke_body_kind   kind = wire->wire.kind[e->side];
-    const int              from = yoke_port_n_p(kind) + yoke_port_n_v(kind), n_v = yoke_port_n_v(kind);
+    const entry           *e     = &x->entries[i];
+    const graph_wire      *wire  = &g->wires[e->wire];
+    const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[e->side]];
+    const yoke_port_shape *shape = wire->wire.shape[e->side];
+    const int              from = shape->n_p + shape->n_v, n_v = shape->n_v;
     const double          *row = x->dc[e->side][e->wire] + (size_t)e->row * (size_t)wire->n_y[e->side];
     const double *a = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
     for (int k = from; k < from + n_v; ++k) x->J[e->slot] += row[k] * a[k];

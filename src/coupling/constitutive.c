@@ -37,7 +37,7 @@ typedef struct meaning {
 
 typedef struct constitutive {
   const yoke_force_element *element;
-  yoke_body_kind            kind[2];
+  const yoke_port_shape    *shape[2];
   yoke_extension            extension;
   bool                      feedthrough;
   bool                      reads_time; /* the law depends on t */
@@ -53,13 +53,13 @@ typedef struct constitutive {
 /* ---- places in y = (p, v, v', integrals) ---- */
 
 static int at_v(const constitutive *self, int side) {
-  return yoke_port_n_p(self->kind[side]);
+  return yoke_shape_at_v(self->shape[side]);
 }
 static int at_acceleration(const constitutive *self, int side) {
-  return at_v(self, side) + yoke_port_n_v(self->kind[side]);
+  return yoke_shape_at_a(self->shape[side]);
 }
 static int at_integral(const constitutive *self, int side) {
-  return at_acceleration(self, side) + yoke_port_n_v(self->kind[side]);
+  return yoke_shape_at_integral(self->shape[side]);
 }
 
 /* ---- structure of an element ---- */
@@ -89,7 +89,7 @@ static unsigned element_freedoms(const yoke_force_element *element, int side) {
 
 /* Are the two wrenches exactly opposite in this freedom? */
 static bool is_opposite(const yoke_force_element *element, int freedom) {
-  for (int i = 0; freedom >= 3 && i < element->n; ++i) {
+  for (int i = 0; yoke_freedom_turns(freedom) && i < element->n; ++i) {
     if (element->row[i].kind == YOKE_ROW_INPLANE || element->row[i].kind == YOKE_ROW_ALONG) return false;
   }
   return true;
@@ -214,14 +214,6 @@ static yoke_channel *add_channel(constitutive *self, role what, int side, int co
   return channel;
 }
 
-/* Component of the wrench on a port that is this freedom, -1: the kind does not feel it. */
-static int wrench_component(yoke_body_kind kind, int freedom) {
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
-    if (yoke_port_freedom(kind, k) == freedom) return k;
-  }
-  return -1;
-}
-
 static const char *const freedom_words[] = {"force x", "force y", "force z", "moment x", "moment y", "moment z"};
 
 /* The channel or channels that bring freedom f of the wrench to the sides in force mode. */
@@ -229,7 +221,7 @@ static void add_wrench(constitutive *self, yoke_decomposition decomposition, int
   int  component[2];
   bool drives[2];
   for (int s = 0; s < 2; ++s) {
-    component[s] = wrench_component(self->kind[s], f);
+    component[s] = yoke_shape_component(self->shape[s], f);
     drives[s] =
         is_force_driven(decomposition, s) && component[s] >= 0 && (element_freedoms(self->element, s) >> f & 1u) != 0u;
   }
@@ -252,33 +244,31 @@ static void add_wrench(constitutive *self, yoke_decomposition decomposition, int
   }
 }
 
-/* Euler parameters belong to all rotations at once; else component k of p goes with component k of v. */
 static bool law_needs_p(const constitutive *self, int side, int k) {
   const unsigned freedoms = element_freedoms(self->element, side);
-  if (yoke_port_n_p(self->kind[side]) == YOKE_PORT_MAX_P && k >= 3) return freedoms >> 3 != 0u;
-  return (freedoms >> yoke_port_freedom(self->kind[side], k) & 1u) != 0u;
+  return (freedoms & self->shape[side]->p[k].freedoms) != 0u;
 }
 
 static bool law_needs_v(const constitutive *self, int side, int k) {
-  return (element_freedoms(self->element, side) >> yoke_port_freedom(self->kind[side], k) & 1u) != 0u;
+  return (element_freedoms(self->element, side) >> self->shape[side]->v[k].freedom & 1u) != 0u;
 }
 
 /* Copies of the motion of `side`: they enter the other side. */
 static void add_copies(constitutive *self, int side) {
-  const yoke_body_kind kind = self->kind[side];
-  for (int k = 0; k < yoke_port_n_p(kind); ++k) {
+  const yoke_port_shape *shape = self->shape[side];
+  for (int k = 0; k < shape->n_p; ++k) {
     if (!law_needs_p(self, side, k)) continue;
     yoke_channel *channel     = add_channel(self, ROLE_COPY_P, side, k);
     channel->component        = k;
     channel->enters[1 - side] = YOKE_ENTRY_COPY_P;
-    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, yoke_port_p_name(kind, k));
+    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, shape->p[k].name);
   }
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
+  for (int k = 0; k < shape->n_v; ++k) {
     if (!law_needs_v(self, side, k)) continue;
     yoke_channel *channel     = add_channel(self, ROLE_COPY_V, side, k);
     channel->component        = k;
     channel->enters[1 - side] = YOKE_ENTRY_COPY_V;
-    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, yoke_port_v_name(kind, k));
+    snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1, shape->v[k].name);
   }
 }
 
@@ -287,7 +277,7 @@ static bool is_extended(const constitutive *self, const meaning *means) {
   if (self->extension == YOKE_EXTENSION_NONE) return false;
   if (means->what == ROLE_WRENCH) return true;
   if (self->extension == YOKE_EXTENSION_D) return means->what == ROLE_COPY_V;
-  return means->what == ROLE_COPY_P && means->component < yoke_port_n_integrals(self->kind[means->side]);
+  return means->what == ROLE_COPY_P && yoke_shape_integral(self->shape[means->side], means->component) >= 0;
 }
 
 static void set_replacements(constitutive *self) {
@@ -305,8 +295,8 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
   constitutive *self = calloc(1, sizeof *self);
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->element     = def->element;
-  self->kind[0]     = def->kind[0];
-  self->kind[1]     = def->kind[1];
+  self->shape[0]    = def->shape[0];
+  self->shape[1]    = def->shape[1];
   self->extension   = def->settings->extension;
   self->feedthrough = def->settings->feedthrough;
   self->reads_time  = law_reads_time(def->element->law);
@@ -361,7 +351,7 @@ typedef struct motion {
 static void set_motion(const constitutive *self, const double *const y[2], const double *u, motion *m) {
   memset(m, 0, sizeof *m);
   for (int s = 0; s < 2; ++s) {
-    const int np = yoke_port_n_p(self->kind[s]), nv = yoke_port_n_v(self->kind[s]);
+    const int np = self->shape[s]->n_p, nv = self->shape[s]->n_v;
     memcpy(m->p[s], y[s], (size_t)np * sizeof(double));
     memcpy(m->v[s], y[s] + at_v(self, s), (size_t)nv * sizeof(double));
     memcpy(m->a[s], y[s] + at_acceleration(self, s), (size_t)nv * sizeof(double));
@@ -375,7 +365,7 @@ static void set_motion(const constitutive *self, const double *const y[2], const
 }
 
 static void set_poses(const constitutive *self, const motion *m, yoke_pose poses[2]) {
-  for (int s = 0; s < 2; ++s) yoke_port_pose(self->kind[s], m->p[s], m->v[s], &poses[s]);
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(self->shape[s], m->p[s], m->v[s], &poses[s]);
 }
 
 /* Forces and moments on the ports, f [2, 6]. */
@@ -388,10 +378,7 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
 
 /* Components of v (or v') to the twelve freedoms of the two frames. */
 static void scatter(const constitutive *self, const double (*v)[YOKE_PORT_MAX_V], double V[12]) {
-  memset(V, 0, 12 * sizeof *V);
-  for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) V[6 * s + yoke_port_freedom(self->kind[s], k)] = v[s][k];
-  }
+  for (int s = 0; s < 2; ++s) yoke_shape_spread(self->shape[s], v[s], V + 6 * s);
 }
 
 /* rate += partial W / partial t: central difference of order 4 over a hundredth of the step. */
@@ -423,13 +410,24 @@ static void wrench_rate(const constitutive *self, const motion *m, double t, dou
   if (self->reads_time) add_time_rate(self, m, t, H, rate);
 }
 
-/* Integral of s over the step, or its growth, from values of one kind per side: row s = sign (x1 - x2). */
-static double row_difference(const constitutive *self, const yoke_row *row, const double *const x[2]) {
+/* Where in y of a side the position along a freedom is that has an integral, and the integral; false: there is none. */
+static bool integral_places(const constitutive *self, int side, int freedom, int *position, int *integral) {
+  const yoke_port_shape *shape = self->shape[side];
+  const int              k = yoke_shape_component(shape, freedom), p = k < 0 ? -1 : yoke_shape_coordinate(shape, k);
+  const int              i = p < 0 ? -1 : yoke_shape_integral(shape, p);
+  *position                = p;
+  *integral                = at_integral(self, side) + i;
+  return i >= 0;
+}
+
+/* Position s of a row (without offset) or its integral over the step, from the outputs of both sides: sign (x1 - x2). */
+static double row_difference(const constitutive *self, const yoke_row *row, const double *const y[2],
+                             bool of_integrals) {
   const int freedom = row->kind == YOKE_ROW_POINT ? row->k : row->kind == YOKE_ROW_TURN ? 5 : 0;
   double    side[2];
   for (int s = 0; s < 2; ++s) {
-    const int k = wrench_component(self->kind[s], freedom);
-    side[s]     = k >= 0 && k < yoke_port_n_integrals(self->kind[s]) ? x[s][k] : 0.0;
+    int position, integral;
+    side[s] = integral_places(self, s, freedom, &position, &integral) ? y[s][of_integrals ? integral : position] : 0.0;
   }
   return row->kind == YOKE_ROW_POINT ? side[0] - side[1] : side[1] - side[0];
 }
@@ -442,22 +440,26 @@ static void row_constants(const yoke_force_element *element, int i, double *c, d
 /* Integral of lambda (the wrench on side 1) in one freedom over the step, linear rows of constant direction g:
  *   integral W = -sum g (c (integral s - offset H) + d (s(T_{N+1}) - s(T_N))). */
 static double wrench_integral(const constitutive *self, const yoke_coupling_view *view, int freedom) {
-  const double *const integral[2] = {view->y[0] + at_integral(self, 0), view->y[1] + at_integral(self, 1)};
-  double              sum         = 0.0;
+  double sum = 0.0;
   for (int i = 0; i < self->element->n; ++i) {
     const yoke_row *row = &self->element->row[i];
     if ((row_freedoms(row, 0) >> freedom & 1u) == 0u) continue;
     double c, d;
     row_constants(self->element, i, &c, &d);
     const double g      = row->kind == YOKE_ROW_POINT ? 1.0 : -1.0;
-    const double area   = row_difference(self, row, integral) - self->element->offset[i] * view->H;
-    const double growth = row_difference(self, row, view->y) - row_difference(self, row, view->y_old);
+    const double area   = row_difference(self, row, view->y, true) - self->element->offset[i] * view->H;
+    const double growth = row_difference(self, row, view->y, false) - row_difference(self, row, view->y_old, false);
     sum -= g * (c * area + d * growth);
   }
   return sum;
 }
 
 /* ---- conditions ---- */
+
+/* Where in y the integral of the original of a copy is. */
+static int copy_integral(const constitutive *self, const meaning *m) {
+  return at_integral(self, m->side) + yoke_shape_integral(self->shape[m->side], m->component);
+}
 
 /* Extension condition of channel i; `rate` is dW/dt (D-extension). */
 static double extension_residual(const constitutive *self, const yoke_coupling_view *view, const double rate[12],
@@ -471,7 +473,7 @@ static double extension_residual(const constitutive *self, const yoke_coupling_v
     const double integral = wrench_integral(self, view, m->component);
     return view->u_integral[i] - (m->side == 0 ? integral : -integral);
   }
-  return view->u_integral[i] - view->y[m->side][at_integral(self, m->side) + m->component];
+  return view->u_integral[i] - view->y[m->side][copy_integral(self, m)];
 }
 
 /* Value that channel i should have. */
@@ -499,7 +501,7 @@ static void constitutive_residual(const void *object, const yoke_coupling_view *
 static yoke_residual_unit constitutive_unit(const void *object, int c) {
   const constitutive *self = object;
   if (c >= self->n) return (yoke_residual_unit){YOKE_RESIDUAL_NONE, false};
-  return yoke_channel_unit(&self->channel[c], self->kind, NULL);
+  return yoke_channel_unit(&self->channel[c], self->shape, NULL);
 }
 
 static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
@@ -520,21 +522,6 @@ typedef struct slopes {
   double p[2][12][YOKE_PORT_MAX_P], v[2][12][YOKE_PORT_MAX_V];
 } slopes;
 
-/* Tangent (dC, dphi) of the frame that belongs to dp: L [n_v, n_p]. Euler parameters q need not have norm 1 (the pose
- * normalises them): dphi = 2 Ebar(q)^T dq / |q|^2. */
-static void left_inverse(yoke_body_kind kind, const double *p, double L[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P]) {
-  memset(L, 0, sizeof(double[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P]));
-  const bool has_quaternion = yoke_port_n_p(kind) == YOKE_PORT_MAX_P;
-  for (int k = 0; k < (has_quaternion ? 3 : yoke_port_n_v(kind)); ++k) L[k][k] = 1.0;
-  if (!has_quaternion) return;
-  double       E[12];
-  const double n2 = quaternion_norm2(p + 3);
-  quaternion_Ebar(E, p + 3);
-  for (int k = 0; k < 3; ++k) {
-    for (int j = 0; j < 4; ++j) L[3 + k][3 + j] = n2 > 0.0 ? 2.0 * E[3 * j + k] / n2 : 0.0;
-  }
-}
-
 /* W_p and W_v. K keeps angular velocities fixed in the bodies, p keeps them fixed in space:
  *   K_space phi = K phi - D_w (phi x w). */
 static void wrench_slopes(const constitutive *self, const motion *m, double t, slopes *out) {
@@ -544,18 +531,18 @@ static void wrench_slopes(const constitutive *self, const motion *m, double t, s
   yoke_force_element_jacobian(self->element, poses, t, f, K, D);
   memset(out, 0, sizeof *out);
   for (int s = 0; s < 2; ++s) {
-    const yoke_body_kind kind = self->kind[s];
-    const int            np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind);
-    double               L[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P];
-    left_inverse(kind, m->p[s], L);
+    const yoke_port_shape *shape = self->shape[s];
+    const int              np = shape->n_p, nv = shape->n_v;
+    double                 L[YOKE_PORT_MAX_V * YOKE_PORT_MAX_P];
+    yoke_shape_left_inverse(shape, m->p[s], L);
     for (int r = 0; r < 12; ++r) {
       double *K_row = K + 12 * r + 6 * s, *D_row = D + 12 * r + 6 * s;
       /* d . (phi x w) = (w x d) . phi */
       vec3_add_cross(K_row + 3, -1.0, poses[s].w, D_row + 3);
       for (int k = 0; k < nv; ++k) {
-        const int freedom = yoke_port_freedom(kind, k);
+        const int freedom = shape->v[k].freedom;
         out->v[s][r][k]   = D_row[freedom];
-        for (int j = 0; j < np; ++j) out->p[s][r][j] += K_row[freedom] * L[k][j];
+        for (int j = 0; j < np; ++j) out->p[s][r][j] += K_row[freedom] * L[k * np + j];
       }
     }
   }
@@ -578,15 +565,17 @@ static void rate_slopes(const constitutive *self, const motion *at, double t, do
   motion m = *at;
   memset(out, 0, sizeof *out);
   for (int s = 0; s < 2; ++s) {
-    const int np = yoke_port_n_p(self->kind[s]), nv = yoke_port_n_v(self->kind[s]);
-    double    slope[12];
+    const int np = self->shape[s]->n_p, nv = self->shape[s]->n_v;
+    double    slope[12] = {0.0};
     for (int k = 0; !self->constant && k < np; ++k) {
       rate_slope(self, &m, &m.p[s][k], t, H, slope);
       for (int r = 0; r < 12; ++r) out->p[s][r][k] = slope[r];
     }
     for (int k = 0; k < nv; ++k) {
+      const int along = yoke_shape_coordinate(self->shape[s], k);
       if (!self->constant) rate_slope(self, &m, &m.v[s][k], t, H, slope);
-      for (int r = 0; r < 12; ++r) out->v[s][r][k] = self->constant ? w->p[s][r][k] : slope[r];
+      for (int r = 0; r < 12 && self->constant; ++r) slope[r] = along >= 0 ? w->p[s][r][along] : 0.0;
+      for (int r = 0; r < 12; ++r) out->v[s][r][k] = slope[r];
     }
   }
 }
@@ -603,19 +592,19 @@ static condition_row row_of(const constitutive *self, int c, double *dc_du, doub
       .du          = dc_du + at,
       .du_dot      = dc_du_dot + at,
       .du_integral = dc_du_integral + at,
-      .dy          = {dc_dy1 + (ptrdiff_t)c * yoke_port_n_y(self->kind[0]),
-                      dc_dy2 + (ptrdiff_t)c * yoke_port_n_y(self->kind[1])},
+      .dy          = {dc_dy1 + (ptrdiff_t)c * yoke_shape_n_y(self->shape[0]),
+                      dc_dy2 + (ptrdiff_t)c * yoke_shape_n_y(self->shape[1])},
   };
 }
 
 /* -W_p and -W_v of wrench component r, to y or to the copies that stand in for it. */
 static void subtract_law(const constitutive *self, const slopes *w, int r, condition_row *row) {
   for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < yoke_port_n_p(self->kind[s]); ++k) {
+    for (int k = 0; k < self->shape[s]->n_p; ++k) {
       const int by = self->replaces[s][0][k];
       *(by >= 0 ? &row->du[by] : &row->dy[s][k]) -= w->p[s][r][k];
     }
-    for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) {
+    for (int k = 0; k < self->shape[s]->n_v; ++k) {
       const int by = self->replaces[s][1][k];
       *(by >= 0 ? &row->du[by] : &row->dy[s][at_v(self, s) + k]) -= w->v[s][r][k];
     }
@@ -642,7 +631,7 @@ static void derivative_row(const constitutive *self, const slopes *w, const slop
   const int r = 6 * m->side + m->component;
   subtract_law(self, rate, r, row);
   for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) row->dy[s][at_acceleration(self, s) + k] -= w->v[s][r][k];
+    for (int k = 0; k < self->shape[s]->n_v; ++k) row->dy[s][at_acceleration(self, s) + k] -= w->v[s][r][k];
   }
 }
 
@@ -651,7 +640,7 @@ static void integral_row(const constitutive *self, int i, condition_row *row) {
   const meaning *m    = &self->means[i];
   row->du_integral[i] = 1.0;
   if (m->what != ROLE_WRENCH) {
-    row->dy[m->side][at_integral(self, m->side) + m->component] = -1.0;
+    row->dy[m->side][copy_integral(self, m)] = -1.0;
     return;
   }
   const double sign = m->side == 0 ? 1.0 : -1.0;
@@ -660,11 +649,11 @@ static void integral_row(const constitutive *self, int i, condition_row *row) {
     double c, d;
     row_constants(self->element, e, &c, &d);
     for (int s = 0; s < 2; ++s) { /* g s = x1 - x2 for every kind of row */
-      const int k = wrench_component(self->kind[s], m->component);
-      if (k < 0 || k >= yoke_port_n_integrals(self->kind[s])) continue;
+      int position, integral;
+      if (!integral_places(self, s, m->component, &position, &integral)) continue;
       const double by = s == 0 ? sign : -sign;
-      row->dy[s][at_integral(self, s) + k] += by * c;
-      row->dy[s][k] += by * d;
+      row->dy[s][integral] += by * c;
+      row->dy[s][position] += by * d;
     }
   }
 }
@@ -676,8 +665,8 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   memset(dc_du, 0, block);
   memset(dc_du_dot, 0, block);
   memset(dc_du_integral, 0, block);
-  memset(dc_dy1, 0, rows * (size_t)yoke_port_n_y(self->kind[0]) * sizeof(double));
-  memset(dc_dy2, 0, rows * (size_t)yoke_port_n_y(self->kind[1]) * sizeof(double));
+  memset(dc_dy1, 0, rows * (size_t)yoke_shape_n_y(self->shape[0]) * sizeof(double));
+  memset(dc_dy2, 0, rows * (size_t)yoke_shape_n_y(self->shape[1]) * sizeof(double));
 
   motion m;
   slopes w, rate = {0};

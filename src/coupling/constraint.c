@@ -70,21 +70,14 @@ yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_d
 
 /* ---- channels ---- */
 
-static bool can_turn(yoke_body_kind kind) {
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
-    if (yoke_port_freedom(kind, k) >= 3) return true;
-  }
-  return false;
-}
-
 /* What of the other pose the gradient of a row on one side depends on. The origins of the frames are the ports' own:
  * forces have no lever but the one to the other origin (inplane and along rows, side of the axis). */
 typedef struct pose_need {
   bool position, orientation;
 } pose_need;
 
-static pose_need row_needs(const yoke_row *row, int side, yoke_body_kind kind) {
-  const bool turns = can_turn(kind);
+static pose_need row_needs(const yoke_row *row, int side, const yoke_port_shape *shape) {
+  const bool turns = yoke_shape_can_turn(shape);
   switch (row->kind) {
   case YOKE_ROW_POINT:
   case YOKE_ROW_STRETCH:
@@ -107,7 +100,7 @@ typedef struct motion_need {
   pose_need p, v; /* v: velocity of the origin, angular velocity */
 } motion_need;
 
-static motion_need gamma_needs(const yoke_row *row, int side, yoke_body_kind kind) {
+static motion_need gamma_needs(const yoke_row *row, int side, const yoke_port_shape *shape) {
   const pose_need none = {false, false}, place = {true, false}, turn = {false, true}, all = {true, true};
   const bool      has_axis = side == (row->kind == YOKE_ROW_INPLANE ? 1 : 0); /* of inplane and along rows */
   switch (row->kind) {
@@ -117,7 +110,7 @@ static motion_need gamma_needs(const yoke_row *row, int side, yoke_body_kind kin
   case YOKE_ROW_INPLANE: /* e . D'' + 2 e' . D' + e'' . D with the axis e of one side */
   case YOKE_ROW_ALONG:
     if (!has_axis) return (motion_need){all, all};
-    return can_turn(kind) ? (motion_need){place, place} : (motion_need){none, none};
+    return yoke_shape_can_turn(shape) ? (motion_need){place, place} : (motion_need){none, none};
   case YOKE_ROW_DISTANCE: return (motion_need){place, place};
   case YOKE_ROW_PERPENDICULAR:
   case YOKE_ROW_ANGLE:
@@ -155,9 +148,9 @@ static motion_need joint_needs(const yoke_constraint *self, int side) {
   motion_need sum = {{false, false}, {false, false}};
   for (int i = 0; i < self->n_rows; ++i) {
     const yoke_row *row = &self->joint->row[i];
-    add_need(&sum.p, row_needs(row, side, self->kind[side]));
+    add_need(&sum.p, row_needs(row, side, self->shape[side]));
     if (!carries_gamma(self, side)) continue;
-    const motion_need gamma = gamma_needs(row, side, self->kind[side]);
+    const motion_need gamma = gamma_needs(row, side, self->shape[side]);
     add_need(&sum.p, gamma.p);
     add_need(&sum.v, gamma.v);
   }
@@ -193,34 +186,33 @@ static void add_beta(yoke_constraint *self, int i) {
 }
 
 static void add_copy(yoke_constraint *self, int side, yoke_entry entry, int k) {
-  const yoke_body_kind kind    = self->kind[side];
-  yoke_channel        *channel = &self->channel[self->n_channels];
-  *channel                     = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
-  channel->enters[1 - side]    = entry;
-  channel->extended            = self->copy_rule == YOKE_COPY_PARABOLA;
+  const yoke_port_shape *shape   = self->shape[side];
+  yoke_channel          *channel = &self->channel[self->n_channels];
+  *channel                       = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
+  channel->enters[1 - side]      = entry;
+  channel->extended              = self->copy_rule == YOKE_COPY_PARABOLA;
   snprintf(channel->name, sizeof channel->name, "copy %d %s", side + 1,
-           entry == YOKE_ENTRY_COPY_P ? yoke_port_p_name(kind, k) : yoke_port_v_name(kind, k));
+           entry == YOKE_ENTRY_COPY_P ? shape->p[k].name : shape->v[k].name);
   self->copy_of[self->n_channels++] = side;
 }
 
 /* Copies of the motion of `side`: they enter the other side. */
 static void add_copies(yoke_constraint *self, int side) {
-  const motion_need    need = joint_needs(self, 1 - side);
-  const yoke_body_kind kind = self->kind[side];
-  for (int k = 0; k < yoke_port_n_p(kind); ++k) {
-    if (yoke_port_p_turns(kind, k) ? need.p.orientation : need.p.position) add_copy(self, side, YOKE_ENTRY_COPY_P, k);
+  const motion_need      need  = joint_needs(self, 1 - side);
+  const yoke_port_shape *shape = self->shape[side];
+  for (int k = 0; k < shape->n_p; ++k) {
+    if (yoke_shape_p_turns(shape, k) ? need.p.orientation : need.p.position) add_copy(self, side, YOKE_ENTRY_COPY_P, k);
   }
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
-    if (yoke_port_freedom(kind, k) < 3 ? need.v.position : need.v.orientation)
-      add_copy(self, side, YOKE_ENTRY_COPY_V, k);
+  for (int k = 0; k < shape->n_v; ++k) {
+    if (yoke_shape_v_turns(shape, k) ? need.v.orientation : need.v.position) add_copy(self, side, YOKE_ENTRY_COPY_V, k);
   }
 }
 
 void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule) {
   memset(self, 0, sizeof *self);
   self->joint         = def->joint;
-  self->kind[0]       = def->kind[0];
-  self->kind[1]       = def->kind[1];
+  self->shape[0]      = def->shape[0];
+  self->shape[1]      = def->shape[1];
   self->copy_rule     = rule;
   self->decomposition = def->settings->decomposition;
   self->n_rows        = def->joint->n;
@@ -256,32 +248,27 @@ typedef struct frames {
 } frames;
 
 /* The two frames between which a row of a joint lies; accelerations of the sides are in A. */
-static void joint_frames_set(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
-                             frames *out) {
+static void joint_frames_set(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                             const double *const y[2], frames *out) {
   yoke_pose poses[2];
-  memset(out->V, 0, sizeof out->V);
-  memset(out->A, 0, sizeof out->A);
   for (int s = 0; s < 2; ++s) {
-    const int     nv = yoke_port_n_v(kind[s]);
-    const double *v = y[s] + yoke_port_n_p(kind[s]), *a = v + nv;
-    yoke_port_pose(kind[s], y[s], v, &poses[s]);
-    for (int k = 0; k < nv; ++k) {
-      out->V[6 * s + yoke_port_freedom(kind[s], k)] = v[k];
-      out->A[6 * s + yoke_port_freedom(kind[s], k)] = a[k];
-    }
+    const double *v = y[s] + yoke_shape_at_v(shape[s]), *a = y[s] + yoke_shape_at_a(shape[s]);
+    yoke_shape_pose(shape[s], y[s], v, &poses[s]);
+    yoke_shape_spread(shape[s], v, out->V + 6 * s);
+    yoke_shape_spread(shape[s], a, out->A + 6 * s);
   }
   yoke_link_state_set(&joint->link, poses, &out->link);
 }
 
 static void frames_set(const yoke_constraint *self, const double *const y[2], frames *out) {
-  joint_frames_set(self->joint, self->kind, y, out);
+  joint_frames_set(self->joint, self->shape, y, out);
 }
 
-double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
-                            int own, int side, bool with_gamma) {
+double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                            const double *const y[2], int own, int side, bool with_gamma) {
   frames x;
   double grad[12], sum = 0.0;
-  joint_frames_set(joint, kind, y, &x);
+  joint_frames_set(joint, shape, y, &x);
   for (int i = 0; i < joint->n; ++i) {
     if (joint->own[i] != own) continue;
     (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
@@ -297,10 +284,10 @@ static double dot12(const double *a, const double *b) {
   return sum;
 }
 
-void yoke_joint_levels(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+void yoke_joint_levels(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
                        double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
   frames x;
-  joint_frames_set(joint, kind, y, &x);
+  joint_frames_set(joint, shape, y, &x);
   for (int i = 0; i < joint->n; ++i) {
     const yoke_row *row = &joint->row[i];
     double          grad[12];
@@ -312,7 +299,7 @@ void yoke_joint_levels(const yoke_joint_element *joint, const yoke_body_kind kin
 
 void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2],
                             double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
-  yoke_joint_levels(self->joint, self->kind, y, level);
+  yoke_joint_levels(self->joint, self->shape, y, level);
 }
 
 /* |s| counts in units of the two positions, |s'| in units of the two velocities. */
@@ -321,18 +308,18 @@ int yoke_constraint_reset_rows(const yoke_constraint *self, const double *const 
   frames_set(self, y, &x);
   out->size = out->speed = 1e-300;
   for (int s = 0; s < 2; ++s) {
-    const yoke_body_kind kind = self->kind[s];
-    const int            n_p  = yoke_port_n_p(kind);
+    const yoke_port_shape *shape = self->shape[s];
+    const int              n_p   = shape->n_p;
     for (int k = 0; k < n_p; ++k) out->size = fmax(out->size, fabs(y[s][k]));
-    for (int k = 0; k < yoke_port_n_v(kind); ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
+    for (int k = 0; k < shape->n_v; ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
   }
   for (int i = 0; i < self->n_rows; ++i) {
     double grad[12];
     out->s[i]    = yoke_row_gradient(&self->joint->row[i], &x.link, grad) - self->joint->offset[i];
     out->rate[i] = yoke_row_rate(grad, &x.link);
     for (int s = 0; s < 2; ++s) {
-      for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k) {
-        out->L[s][i][k] = grad[6 * s + yoke_port_freedom(self->kind[s], k)];
+      for (int k = 0; k < self->shape[s]->n_v; ++k) {
+        out->L[s][i][k] = grad[6 * s + self->shape[s]->v[k].freedom];
       }
     }
   }
@@ -367,22 +354,22 @@ static double lambda_weight(const yoke_constraint *self) {
 
 /* Where mu of row i is in y: the first extra. */
 static int reaction_at(const yoke_constraint *self, int side, int i) {
-  return yoke_port_n_y(self->kind[side]) + i;
+  return yoke_shape_n_y(self->shape[side]) + i;
 }
 
 /* Where in y the original of copy channel i is. */
 static int original_at(const yoke_constraint *self, int i) {
   const int  side = self->copy_of[i];
   const bool is_v = self->channel[i].enters[1 - side] == YOKE_ENTRY_COPY_V;
-  return self->channel[i].component + (is_v ? yoke_port_n_p(self->kind[side]) : 0);
+  return self->channel[i].component + (is_v ? self->shape[side]->n_p : 0);
 }
 
 /* Component k of p' = T v of one side. */
-static double p_rate(yoke_body_kind kind, const double *y, int k) {
-  const int nv = yoke_port_n_v(kind);
+static double p_rate(const yoke_port_shape *shape, const double *y, int k) {
+  const int nv = shape->n_v;
   double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V], sum = 0.0;
-  yoke_port_tangent(kind, y, T);
-  for (int j = 0; j < nv; ++j) sum += T[k * nv + j] * y[yoke_port_n_p(kind) + j];
+  yoke_shape_tangent(shape, y, T);
+  for (int j = 0; j < nv; ++j) sum += T[k * nv + j] * y[shape->n_p + j];
   return sum;
 }
 
@@ -405,12 +392,12 @@ void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_v
     ++c;
   }
   for (int i = self->i_copies; i < self->n_channels; ++i) {
-    const int            side = self->copy_of[i], k = original_at(self, i);
-    const yoke_body_kind kind = self->kind[side];
-    const double        *y = view->y[side], *y_old = view->y_old[side];
+    const int              side = self->copy_of[i], k = original_at(self, i);
+    const yoke_port_shape *shape = self->shape[side];
+    const double          *y = view->y[side], *y_old = view->y_old[side];
     *c++ = view->u[i] - y[k];
     if (self->copy_rule == YOKE_COPY_PARABOLA) {
-      const double rates = p_rate(kind, y_old, k) - p_rate(kind, y, k);
+      const double rates = p_rate(shape, y_old, k) - p_rate(shape, y, k);
       *c++               = view->u_integral[i] / view->H - 0.5 * (y_old[k] + y[k]) - view->H / 12.0 * rates;
     }
   }
@@ -443,28 +430,13 @@ static void row_slopes(const yoke_row *row, const frames *f, level_slopes level[
   }
 }
 
-/* Tangent (dC, dphi) of the frame that belongs to dp: L [n_v, n_p]. Euler parameters q need not have norm 1 (the pose
- * normalises them): dphi = 2 Ebar(q)^T dq / |q|^2. */
-static void left_inverse(yoke_body_kind kind, const double *p, double L[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P]) {
-  memset(L, 0, sizeof(double[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P]));
-  const bool has_quaternion = yoke_port_n_p(kind) == YOKE_PORT_MAX_P;
-  for (int k = 0; k < (has_quaternion ? 3 : yoke_port_n_v(kind)); ++k) L[k][k] = 1.0;
-  if (!has_quaternion) return;
-  double       E[12];
-  const double n2 = quaternion_norm2(p + 3);
-  quaternion_Ebar(E, p + 3);
-  for (int k = 0; k < 3; ++k) {
-    for (int j = 0; j < 4; ++j) L[3 + k][3 + j] = n2 > 0.0 ? 2.0 * E[3 * j + k] / n2 : 0.0;
-  }
-}
-
 /* dy += weight * slopes on side s, from frame freedoms to the components of y = (p, v, v', ...). */
-static void add_slopes(yoke_body_kind kind, int s, double L[YOKE_PORT_MAX_V][YOKE_PORT_MAX_P], double weight,
-                       const level_slopes *slopes, double *dy) {
-  const int np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind);
+static void add_slopes(const yoke_port_shape *shape, int s, const double *L, double weight, const level_slopes *slopes,
+                       double *dy) {
+  const int np = shape->n_p, nv = shape->n_v;
   for (int k = 0; k < nv; ++k) {
-    const int r = 6 * s + yoke_port_freedom(kind, k);
-    for (int j = 0; j < np; ++j) dy[j] += weight * slopes->x[r] * L[k][j];
+    const int r = 6 * s + shape->v[k].freedom;
+    for (int j = 0; j < np; ++j) dy[j] += weight * slopes->x[r] * L[k * np + j];
     dy[np + k] += weight * slopes->V[r];
     dy[np + nv + k] += weight * slopes->A[r];
   }
@@ -472,15 +444,15 @@ static void add_slopes(yoke_body_kind kind, int s, double L[YOKE_PORT_MAX_V][YOK
 
 /* Outputs of a side. */
 static int n_y_of(const yoke_constraint *self, const yoke_coupling_view *view, int side) {
-  return view->n_y[side] > 0 ? view->n_y[side] : yoke_port_n_y(self->kind[side]);
+  return view->n_y[side] > 0 ? view->n_y[side] : yoke_shape_n_y(self->shape[side]);
 }
 
 static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
                          double *const dc_dy[2]) {
   frames f;
-  double L[2][YOKE_PORT_MAX_V][YOKE_PORT_MAX_P];
+  double L[2][YOKE_PORT_MAX_V * YOKE_PORT_MAX_P];
   frames_set(self, view->y, &f);
-  for (int s = 0; s < 2; ++s) left_inverse(self->kind[s], view->y[s], L[s]);
+  for (int s = 0; s < 2; ++s) yoke_shape_left_inverse(self->shape[s], view->y[s], L[s]);
   for (int i = 0; i < n_sum_rows(self); ++i) {
     level_slopes level[YOKE_CONSTRAINT_LEVELS];
     row_slopes(&self->joint->row[i], &f, level);
@@ -489,24 +461,28 @@ static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *
       for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
         if (sums->weight[j][l] == 0.0) continue;
         for (int s = 0; s < 2; ++s) {
-          add_slopes(self->kind[s], s, L[s], sums->weight[j][l], &level[l], dc_dy[s] + c * n_y_of(self, view, s));
+          add_slopes(self->shape[s], s, L[s], sums->weight[j][l], &level[l], dc_dy[s] + c * n_y_of(self, view, s));
         }
       }
     }
   }
 }
 
-/* dy += weight * d(component k of T v)/d(p, v); T is linear in the Euler parameters. */
-static void add_p_rate_slopes(yoke_body_kind kind, const double *y, int k, double weight, double *dy) {
-  const int np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind);
-  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
-  yoke_port_tangent(kind, y, T);
+/* dy += weight * d(component k of T v)/d(p, v); T is affine in p, so dT/dp_q = T(e_q) - T(0), and fixed by coordinates. */
+static void add_p_rate_slopes(const yoke_port_shape *shape, const double *y, int k, double weight, double *dy) {
+  const int np = shape->n_p, nv = shape->n_v;
+  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V], T0[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  double    unit[YOKE_PORT_MAX_P] = {0.0};
+  yoke_shape_tangent(shape, y, T);
   for (int j = 0; j < nv; ++j) dy[np + j] += weight * T[k * nv + j];
-  for (int q = 3; np == YOKE_PORT_MAX_P && k >= 3 && q < np; ++q) {
-    double unit[YOKE_PORT_MAX_P] = {0.0};
-    unit[q]                      = 1.0;
-    yoke_port_tangent(kind, unit, T);
-    for (int j = 3; j < nv; ++j) dy[q] += weight * T[k * nv + j] * y[np + j];
+  if (shape->p[k].rate >= 0) return;
+  yoke_shape_tangent(shape, unit, T0);
+  for (int q = 0; q < np; ++q) {
+    if (shape->p[q].rate >= 0) continue;
+    unit[q] = 1.0;
+    yoke_shape_tangent(shape, unit, T);
+    unit[q] = 0.0;
+    for (int j = 0; j < nv; ++j) dy[q] += weight * (T[k * nv + j] - T0[k * nv + j]) * y[np + j];
   }
 }
 
@@ -521,7 +497,7 @@ yoke_residual_unit yoke_constraint_unit(const yoke_constraint *self, int n_sums,
   c -= n_reaction_rows(self);
   const int per_copy = self->copy_rule == YOKE_COPY_PARABOLA ? 2 : 1;
   if (c % per_copy != 0) return none; /* the mean over the step */
-  return yoke_channel_unit(&self->channel[self->i_copies + c / per_copy], self->kind, self->joint);
+  return yoke_channel_unit(&self->channel[self->i_copies + c / per_copy], self->shape, self->joint);
 }
 
 void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
@@ -544,16 +520,16 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
     }
   }
   for (int i = self->i_copies; i < n; ++i) {
-    const int            side = self->copy_of[i], k = original_at(self, i);
-    const yoke_body_kind kind = self->kind[side];
-    const int            ny   = n_y_of(self, view, side);
-    dc_du[c * n + i]          = 1.0;
-    dc_dy[side][c * ny + k]   = -1.0;
+    const int              side = self->copy_of[i], k = original_at(self, i);
+    const yoke_port_shape *shape = self->shape[side];
+    const int              ny    = n_y_of(self, view, side);
+    dc_du[c * n + i]             = 1.0;
+    dc_dy[side][c * ny + k]      = -1.0;
     ++c;
     if (self->copy_rule == YOKE_COPY_PARABOLA) {
       dc_du_integral[c * n + i] = 1.0 / view->H;
       dc_dy[side][c * ny + k]   = -0.5;
-      add_p_rate_slopes(kind, view->y[side], k, view->H / 12.0, dc_dy[side] + c * ny);
+      add_p_rate_slopes(shape, view->y[side], k, view->H / 12.0, dc_dy[side] + c * ny);
       ++c;
     }
   }
@@ -573,7 +549,7 @@ int yoke_constraint_consistent(const yoke_constraint *self, const double *const 
     yoke_constraint_levels(self, y, level);
     for (int i = 0; i < self->n_rows; ++i) c[i] = level[2][i];
     for (int s = 0; s < 2; ++s)
-      memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_port_n_y(self->kind[s]) * sizeof(double));
+      memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_shape_n_y(self->shape[s]) * sizeof(double));
     row_jacobian(self, &view, &acceleration, dc_dy);
   }
   for (int i = self->i_copies; i < self->n_channels; ++i) u[i] = y[self->copy_of[i]][original_at(self, i)];

@@ -38,7 +38,7 @@ typedef enum yoke_copy_rule {
 
 typedef struct yoke_constraint {
   const yoke_joint_element *joint;
-  yoke_body_kind            kind[2];
+  const yoke_port_shape    *shape[2];
   yoke_copy_rule            copy_rule;
   yoke_decomposition        decomposition;
   int                       n_rows, n_channels;
@@ -49,8 +49,8 @@ typedef struct yoke_constraint {
 
 /* Share of one side in s'' of the row with number `own` in the joint's own order: grad . A of that side, with gamma on wish.
  * y: p, v and accelerations of both ports. */
-double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
-                            int own, int side, bool with_gamma);
+double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                            const double *const y[2], int own, int side, bool with_gamma);
 
 /* The conditions of every row: sum j is sum over levels l of weight[j][l] s^(l). */
 typedef struct yoke_row_sums {
@@ -87,7 +87,7 @@ bool yoke_constraint_is_copy(const yoke_constraint *constraint, int channel);
 void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, yoke_layout *out);
 
 /* s, s', s'' of every row of a joint between two ports, level[l][row]. */
-void yoke_joint_levels(const yoke_joint_element *joint, const yoke_body_kind kind[2], const double *const y[2],
+void yoke_joint_levels(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
                        double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
 /* The same of a constraint's own. */
 void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],

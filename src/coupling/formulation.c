@@ -84,22 +84,22 @@ static bool row_turns(const yoke_joint_element *joint, int own) {
   return false;
 }
 
-yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_body_kind kind[2],
+yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_port_shape *const shape[2],
                                      const yoke_joint_element *joint) {
   const int k = channel->component;
   for (int side = 0; side < 2; ++side) {
-    const yoke_body_kind own = kind[side], other = kind[1 - side];
+    const yoke_port_shape *own = shape[side], *other = shape[1 - side];
     switch (channel->enters[side]) {
     case YOKE_ENTRY_NONE: break;
     case YOKE_ENTRY_FORCE:
-      return (yoke_residual_unit){yoke_port_freedom(own, k) < 3 ? YOKE_RESIDUAL_FORCE : YOKE_RESIDUAL_MOMENT, false};
+      return (yoke_residual_unit){yoke_shape_v_turns(own, k) ? YOKE_RESIDUAL_MOMENT : YOKE_RESIDUAL_FORCE, false};
     case YOKE_ENTRY_LAMBDA:
       return (yoke_residual_unit){row_turns(joint, k) ? YOKE_RESIDUAL_MOMENT : YOKE_RESIDUAL_FORCE, false};
     case YOKE_ENTRY_MU: return (yoke_residual_unit){YOKE_RESIDUAL_VELOCITY, row_turns(joint, k)};
-    case YOKE_ENTRY_COPY_P: return (yoke_residual_unit){YOKE_RESIDUAL_POSITION, yoke_port_p_turns(other, k)};
-    case YOKE_ENTRY_COPY_V: return (yoke_residual_unit){YOKE_RESIDUAL_VELOCITY, yoke_port_freedom(other, k) >= 3};
-    case YOKE_ENTRY_IMAGE_P: return (yoke_residual_unit){YOKE_RESIDUAL_POSITION, yoke_port_p_turns(own, k)};
-    case YOKE_ENTRY_IMAGE_V: return (yoke_residual_unit){YOKE_RESIDUAL_VELOCITY, yoke_port_freedom(own, k) >= 3};
+    case YOKE_ENTRY_COPY_P: return (yoke_residual_unit){YOKE_RESIDUAL_POSITION, yoke_shape_p_turns(other, k)};
+    case YOKE_ENTRY_COPY_V: return (yoke_residual_unit){YOKE_RESIDUAL_VELOCITY, yoke_shape_v_turns(other, k)};
+    case YOKE_ENTRY_IMAGE_P: return (yoke_residual_unit){YOKE_RESIDUAL_POSITION, yoke_shape_p_turns(own, k)};
+    case YOKE_ENTRY_IMAGE_V: return (yoke_residual_unit){YOKE_RESIDUAL_VELOCITY, yoke_shape_v_turns(own, k)};
     case YOKE_ENTRY_ROW_ACCELERATION:
     case YOKE_ENTRY_ROW_ACCELERATION_BARE:
     case YOKE_ENTRY_PRESCRIBED: return (yoke_residual_unit){YOKE_RESIDUAL_ACCELERATION, row_turns(joint, k)};

@@ -10,8 +10,8 @@
 
 #include "base/setting.h"
 #include "coupling/layout.h"
-#include "model/force_elements.h"
-#include "model/port.h"
+#include "frames/force_elements.h"
+#include "frames/port.h"
 #include <yoke/context.h>
 
 enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3, YOKE_COUPLING_MAX_ROWS = 6 };
@@ -56,7 +56,7 @@ typedef struct yoke_coupling_settings {
 } yoke_coupling_settings;
 
 /* Rows of a rigid joint that crosses a split, between poses 0 and 1 (frames of the ports: zero origins, axes of the connection's ends in the
- * link). Rows that vanish for the kinds of the two bodies are already dropped. */
+ * link). Rows that vanish for the shapes of the two ports are already dropped. */
 typedef struct yoke_joint_element {
   yoke_link link;
   int       connection; /* of the model */
@@ -69,9 +69,9 @@ typedef struct yoke_joint_element {
 /* What is coupled: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
   const char                   *name;
-  const yoke_joint_element     *joint;   /* rigid joints: rows between the two frames; kept. NULL for force elements */
-  const yoke_force_element     *element; /* kept; link origins are zero; NULL for joints */
-  yoke_body_kind                kind[2]; /* of the two ports */
+  const yoke_joint_element     *joint;    /* rigid joints: rows between the two frames; kept. NULL for force elements */
+  const yoke_force_element     *element;  /* kept; link origins are zero; NULL for joints */
+  const yoke_port_shape        *shape[2]; /* of the two ports */
   const yoke_coupling_settings *settings;
 } yoke_coupling_def;
 
@@ -95,7 +95,7 @@ typedef enum yoke_entry {
 typedef struct yoke_channel {
   char       name[40]; /* "force x", "copy 1 angle" */
   yoke_entry enters[2];
-  int        component; /* index into the wrench (nv), p or v of the kinds of port.h */
+  int        component; /* index into the wrench (nv), p or v of the shape of a port */
   double     sign[2];
   bool       extended; /* has inner nodes under a D- or I-extension */
   bool       is_force; /* for perturbations, tolerances and predictors: a force [N, Nm], else a motion */
@@ -109,7 +109,7 @@ typedef struct yoke_coupling_view {
   const double *u_integral; /* integrals over [T_N, T_{N+1}] */
   const double *y[2];       /* at T_{N+1} */
   const double *y_old[2];   /* at T_N */
-  int           n_y[2];     /* lengths of y and of rows of dc/dy, extras included; 0: those of the kind of port */
+  int           n_y[2];     /* lengths of y and of rows of dc/dy, extras included; 0: those of the shape of the port */
   int           set;        /* of conditions; 0 when there is one only */
 } yoke_coupling_view;
 
@@ -230,7 +230,7 @@ typedef struct yoke_formulation_ops {
 } yoke_formulation_ops;
 
 /* What the value of a channel is. `joint`: of its rows; NULL: a force element. */
-yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_body_kind kind[2],
+yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_port_shape *const shape[2],
                                      const yoke_joint_element *joint);
 
 /* The list (formulation_list.def). */

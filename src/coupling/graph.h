@@ -95,11 +95,11 @@ typedef struct yoke_wire {
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
-  int                         port[2]; /* number of the port in its subsystem; for state resets */
-  int                         y_at[2]; /* where the port's outputs start in the subsystem's y */
-  yoke_body_kind              kind[2]; /* of the ports */
-  int                         n_y[2];  /* outputs of the ports, extras included; 0: those of the kind */
-  const yoke_joint_element   *joint;   /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
+  int                         port[2];  /* number of the port in its subsystem; for state resets */
+  int                         y_at[2];  /* where the port's outputs start in the subsystem's y */
+  const yoke_port_shape      *shape[2]; /* of the ports */
+  int                         n_y[2];   /* outputs of the ports, extras included; 0: those of the kind */
+  const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
   int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
   const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;

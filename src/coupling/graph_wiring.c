@@ -59,7 +59,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     }
     g->n_c += wire->n_c;
     for (int side = 0; side < 2; ++side) {
-      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_port_n_y(wires[i].kind[side]);
+      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_shape_n_y(wires[i].shape[side]);
     }
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
     wire->dc_du              = yoke_arena_take(&g->arena, per_channel, sizeof(double));

@@ -12,11 +12,11 @@ static const double rounding = 1e-13; /* of what a level is the difference of */
 static void port_sizes(const graph_wire *wire, const double *const y[2], double L, double size[3]) {
   size[0] = size[1] = size[2] = 0.0;
   for (int side = 0; side < 2; ++side) {
-    const yoke_body_kind kind = wire->wire.kind[side];
-    const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
-    for (int k = 0; k < n_p; ++k) size[0] = fmax(size[0], fabs(y[side][k]) * (yoke_port_p_turns(kind, k) ? L : 1.0));
+    const yoke_port_shape *shape = wire->wire.shape[side];
+    const int              n_p = shape->n_p, n_v = shape->n_v;
+    for (int k = 0; k < n_p; ++k) size[0] = fmax(size[0], fabs(y[side][k]) * (yoke_shape_p_turns(shape, k) ? L : 1.0));
     for (int k = 0; k < n_v; ++k) {
-      const double unit = yoke_port_freedom(kind, k) >= 3 ? L : 1.0;
+      const double unit = yoke_shape_v_turns(shape, k) ? L : 1.0;
       size[1]           = fmax(size[1], fabs(y[side][n_p + k]) * unit);
       size[2]           = fmax(size[2], fabs(y[side][n_p + n_v + k]) * unit);
     }
@@ -30,7 +30,7 @@ void graph_joint_gap(const yoke_graph *g, const graph_wire *wire, joint_gap *out
   double                    level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS], size[3];
   for (int side = 0; side < 2; ++side)
     y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
-  yoke_joint_levels(joint, wire->wire.kind, y, level);
+  yoke_joint_levels(joint, wire->wire.shape, y, level);
   port_sizes(wire, y, L, size);
   *out = (joint_gap){0};
   for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {

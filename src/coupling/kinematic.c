@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "coupling/kinematic_stability.h"
 
-#include "linalg/space.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +97,7 @@ static void kinematic_complete(const yoke_coupling_settings *settings, void *own
 typedef struct kinematic {
   const yoke_joint_element *joint;
   kinematic_settings        settings;
-  yoke_body_kind            kind[2];
+  const yoke_port_shape    *shape[2];
   int                       R, F; /* sides */
   int                       n;    /* rows */
   int                       at_p, at_v, at_beta, at_pose, at_twin, n_channels;
@@ -155,14 +154,14 @@ static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *
   self->joint = def->joint;
   YOKE_OWN_SETTINGS(kinematic_settings, own, def->settings);
   self->settings = own;
-  self->kind[0]  = def->kind[0];
-  self->kind[1]  = def->kind[1];
+  self->shape[0] = def->shape[0];
+  self->shape[1] = def->shape[1];
   self->F        = def->settings->side;
   self->R        = 1 - self->F;
   self->n        = def->joint->n;
   self->at_p     = self->n;
-  self->at_v     = self->at_p + yoke_port_n_p(def->kind[self->R]);
-  self->at_beta  = self->at_v + yoke_port_n_v(def->kind[self->R]);
+  self->at_v     = self->at_p + def->shape[self->R]->n_p;
+  self->at_beta  = self->at_v + def->shape[self->R]->n_v;
   self->at_pose  = self->at_beta + self->n;
   self->at_twin  = self->at_pose;
   yoke_constraint_set(&both, def, false, YOKE_COPY_END);
@@ -191,19 +190,17 @@ static void add_row_channel(const kinematic *self, int i, const char *what, bool
 }
 
 static void add_copy(const kinematic *self, int k, bool is_velocity, yoke_channel *out) {
-  const yoke_body_kind kind = self->kind[self->R];
-  *out                      = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
-  out->enters[self->F]      = is_velocity ? YOKE_ENTRY_COPY_V : YOKE_ENTRY_COPY_P;
+  const yoke_port_shape *shape = self->shape[self->R];
+  *out                         = (yoke_channel){.component = k, .sign = {1.0, 1.0}};
+  out->enters[self->F]         = is_velocity ? YOKE_ENTRY_COPY_V : YOKE_ENTRY_COPY_P;
   if (needs_image(self)) out->enters[self->R] = is_velocity ? YOKE_ENTRY_IMAGE_V : YOKE_ENTRY_IMAGE_P;
-  snprintf(out->name, sizeof out->name, "copy %d %s", self->R + 1,
-           is_velocity ? yoke_port_v_name(kind, k) : yoke_port_p_name(kind, k));
+  snprintf(out->name, sizeof out->name, "copy %d %s", self->R + 1, is_velocity ? shape->v[k].name : shape->p[k].name);
 }
 
 static void add_pose(const kinematic *self, int i, yoke_channel *out) {
   *out                 = (yoke_channel){.component = self->pose[i], .sign = {1.0, 1.0}};
   out->enters[self->R] = YOKE_ENTRY_COPY_P;
-  snprintf(out->name, sizeof out->name, "copy %d %s", self->F + 1,
-           yoke_port_p_name(self->kind[self->F], self->pose[i]));
+  snprintf(out->name, sizeof out->name, "copy %d %s", self->F + 1, self->shape[self->F]->p[self->pose[i]].name);
 }
 
 static int kinematic_channels(const void *data, yoke_channel *out) {
@@ -257,18 +254,19 @@ static void differentiate(int n, const double *c, double H, double *out) {
   for (int j = 0; j < n; ++j) out[j] = j + 1 < n ? (double)(j + 1) * c[j + 1] / H : 0.0;
 }
 
-/* Component k of w = 2 Ebar(p)^T p' / |p|^2 for Euler parameters that are polynomials c[0 .. 3], as the polynomial through
- * n points of the step; it is smooth, so what is left out is far below the error of the extrapolation. */
-static void angular_velocity(int k, double H, int n, const double *const *c, double *out) {
-  double rate[4][MAX_POWERS], d[MAX_POWERS];
-  for (int j = 0; j < 4; ++j) differentiate(n, c[j], H, rate[j]);
+/* Component k of v = L(p) p' for positions that are polynomials c[0 .. n_p - 1], as the polynomial through n points of the step;
+ * it is smooth, so what is left out is far below the error of the extrapolation. */
+static void velocity_of_turn(const yoke_port_shape *shape, int k, double H, int n, const double *const *c,
+                             double *out) {
+  double rate[YOKE_PORT_MAX_P][MAX_POWERS], d[MAX_POWERS];
+  for (int j = 0; j < shape->n_p; ++j) differentiate(n, c[j], H, rate[j]);
   for (int i = 0; i < n; ++i) {
     const double s = (double)i / (double)(n - 1);
-    double       p[4], E[12];
-    for (int j = 0; j < 4; ++j) p[j] = horner(n, c[j], s);
-    quaternion_Ebar(E, p);
+    double       p[YOKE_PORT_MAX_P], L[YOKE_PORT_MAX_V * YOKE_PORT_MAX_P];
+    for (int j = 0; j < shape->n_p; ++j) p[j] = horner(n, c[j], s);
+    yoke_shape_left_inverse(shape, p, L);
     d[i] = 0.0;
-    for (int j = 0; j < 4; ++j) d[i] += 2.0 * E[3 * j + k] * horner(n, rate[j], s) / quaternion_norm2(p);
+    for (int j = 0; j < shape->n_p; ++j) d[i] += L[k * shape->n_p + j] * horner(n, rate[j], s);
   }
   for (int j = 1; j < n; ++j) { /* divided differences, then nested multiplication */
     for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) * (double)(n - 1) / (double)j;
@@ -286,10 +284,12 @@ static bool kinematic_curve(const void *data, int channel, int degree, double H,
   const kinematic *self = data;
   const int        k    = channel - self->at_v;
   if (self->settings.motion != YOKE_MOTION_DERIVATIVE || degree == 0 || k < 0 || channel >= self->at_beta) return false;
-  if (yoke_port_n_p(self->kind[self->R]) == yoke_port_n_v(self->kind[self->R]) || k < 3)
-    differentiate(n, c[self->at_p + k], H, out);
+  const yoke_port_shape *shape = self->shape[self->R];
+  const int              along = yoke_shape_coordinate(shape, k);
+  if (along >= 0)
+    differentiate(n, c[self->at_p + along], H, out);
   else
-    angular_velocity(k - 3, H, n < MAX_POWERS ? n : MAX_POWERS, c + self->at_p + 3, out);
+    velocity_of_turn(shape, k, H, n < MAX_POWERS ? n : MAX_POWERS, c + self->at_p, out);
   return true;
 }
 
@@ -306,30 +306,28 @@ static void frames_set(const kinematic *self, const double *const p[2], const do
                        frames *out) {
   yoke_pose poses[2];
   for (int s = 0; s < 2; ++s) {
-    yoke_port_pose(self->kind[s], p[s], v[s], &poses[s]);
+    yoke_shape_pose(self->shape[s], p[s], v[s], &poses[s]);
     memcpy(out->A + 6 * s, a[s], 6 * sizeof *out->A);
   }
   yoke_link_state_set(&self->joint->link, poses, &out->link);
 }
 
 /* Accelerations that a port shows, by freedom. */
-static void port_acceleration(yoke_body_kind kind, const double *y, double a[6]) {
-  const double *from = y + yoke_port_n_p(kind) + yoke_port_n_v(kind);
-  memset(a, 0, 6 * sizeof *a);
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) a[yoke_port_freedom(kind, k)] = from[k];
+static void port_acceleration(const yoke_port_shape *shape, const double *y, double a[6]) {
+  yoke_shape_spread(shape, y + yoke_shape_at_a(shape), a);
 }
 
 static const double *extra(const kinematic *self, const double *const y[2], int side, int which) {
-  return y[side] + yoke_port_n_y(self->kind[side]) +
+  return y[side] + yoke_shape_n_y(self->shape[side]) +
          yoke_port_n_extras(kinematic_extras(self, side) & (which - 1), self->n);
 }
 
 /* beta = grad_R . A_R */
 static void row_accelerations(const kinematic *self, const double *const y[2], double *beta) {
-  const double *const v[2]    = {y[0] + yoke_port_n_p(self->kind[0]), y[1] + yoke_port_n_p(self->kind[1])};
+  const double *const v[2]    = {y[0] + self->shape[0]->n_p, y[1] + self->shape[1]->n_p};
   double              a[2][6] = {{0.0}}, grad[12];
   frames              f;
-  port_acceleration(self->kind[self->R], y[self->R], a[self->R]);
+  port_acceleration(self->shape[self->R], y[self->R], a[self->R]);
   frames_set(self, y, v, a, &f);
   for (int i = 0; i < self->n; ++i) {
     (void)yoke_row_gradient(&self->joint->row[i], &f.link, grad);
@@ -340,12 +338,12 @@ static void row_accelerations(const kinematic *self, const double *const y[2], d
 
 /* s'' of all rows with R at its image, which has moved as `now` says. */
 static void free_of_joint(const kinematic *self, const double *const y[2], const double *now, double *second) {
-  const double *p[2] = {y[0], y[1]}, *v[2] = {y[0] + yoke_port_n_p(self->kind[0]), y[1] + yoke_port_n_p(self->kind[1])};
+  const double *p[2] = {y[0], y[1]}, *v[2] = {y[0] + self->shape[0]->n_p, y[1] + self->shape[1]->n_p};
   double        a[2][6], grad[12];
   frames        f;
   p[self->R] = now + self->at_p;
   v[self->R] = now + self->at_v;
-  port_acceleration(self->kind[self->F], y[self->F], a[self->F]);
+  port_acceleration(self->shape[self->F], y[self->F], a[self->F]);
   memcpy(a[self->R], extra(self, y, self->R, YOKE_EXTRA_IMAGE), sizeof a[self->R]);
   frames_set(self, p, v, a, &f);
   for (int i = 0; i < self->n; ++i) {
@@ -362,7 +360,7 @@ static int kinematic_force_rows(const void *data, int number, const double *cons
   const kinematic *self = data;
   if (self->settings.force != YOKE_FORCE_EXACT) return 0;
   if (out != NULL) {
-    const double *v[2]    = {y[0] + yoke_port_n_p(self->kind[0]), y[1] + yoke_port_n_p(self->kind[1])};
+    const double *v[2]    = {y[0] + self->shape[0]->n_p, y[1] + self->shape[1]->n_p};
     double        a[2][6] = {{0.0}}, grad[12];
     frames        f;
     free_of_joint(self, y, now, out->second);
@@ -373,8 +371,7 @@ static int kinematic_force_rows(const void *data, int number, const double *cons
       out->felt[self->F][i] = extra(self, y, self->F, YOKE_EXTRA_REACTION)[i];
       for (int s = 0; s < 2; ++s) {
         memset(out->L[s][i], 0, sizeof out->L[s][i]);
-        for (int k = 0; k < yoke_port_n_v(self->kind[s]); ++k)
-          out->L[s][i][k] = grad[6 * s + yoke_port_freedom(self->kind[s], k)];
+        for (int k = 0; k < self->shape[s]->n_v; ++k) out->L[s][i][k] = grad[6 * s + self->shape[s]->v[k].freedom];
       }
     }
   }
@@ -489,7 +486,7 @@ static yoke_residual_unit kinematic_unit(const void *data, int c) {
   const kinematic *self = data;
   yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS];
   kinematic_channels(self, channels);
-  return yoke_channel_unit(&channels[c], self->kind, self->joint);
+  return yoke_channel_unit(&channels[c], self->shape, self->joint);
 }
 
 /* ---- guidance ---- */

@@ -119,9 +119,9 @@ static moments moments_until(const yoke_graph *g, int degree, double at) {
 /* Change of the velocities, dv = H int a; and the tangent motion dp = H v_N s + H^2 int int a unless it is NULL. */
 static void motion_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *dv,
                          double *dp) {
-  const graph_subsystem *sub  = &g->subsystems[wire->wire.subsystem[side]];
-  const yoke_body_kind   kind = wire->wire.kind[side];
-  const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind), ny = sub->subsystem->ny;
+  const graph_subsystem *sub   = &g->subsystems[wire->wire.subsystem[side]];
+  const yoke_port_shape *shape = wire->wire.shape[side];
+  const int              n_p = shape->n_p, n_v = shape->n_v, ny = sub->subsystem->ny;
   const double          *now = graph_port(wire, side, sub->past_y);
   for (int k = 0; k < n_v; ++k) {
     dv[k] = 0.0;
@@ -135,10 +135,10 @@ static void motion_ahead(const yoke_graph *g, const graph_wire *wire, int side, 
 }
 
 /* dp [n_p] = T(p) (v + dv). */
-static void rate(yoke_body_kind kind, const double *p, const double *v, const double *dv, double *dp) {
-  const int n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+static void rate(const yoke_port_shape *shape, const double *p, const double *v, const double *dv, double *dp) {
+  const int n_p = shape->n_p, n_v = shape->n_v;
   double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
-  yoke_port_tangent(kind, p, T);
+  yoke_shape_tangent(shape, p, T);
   for (int r = 0; r < n_p; ++r) {
     dp[r] = 0.0;
     for (int k = 0; k < n_v; ++k) dp[r] += T[r * n_v + k] * (v[k] + dv[k]);
@@ -148,34 +148,36 @@ static void rate(yoke_body_kind kind, const double *p, const double *v, const do
 /* Orientations whose tangent turns with them, p' = T(p) v(s): one step of the classical method of Runge and Kutta, off by O(H^5). */
 static void turn(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, const double *now,
                  const double *dv, double *p) {
-  const yoke_body_kind kind = wire->wire.kind[side];
-  const int            n_p = yoke_port_n_p(kind), n_turned = 4; /* Euler parameters, last of p */
-  const double         h = g->H * m->at, *v = now + n_p, zero[YOKE_PORT_MAX_V] = {0};
-  const moments        half = moments_until(g, m->n - 1, 0.5 * m->at);
-  double               dv_half[YOKE_PORT_MAX_V], stage[YOKE_PORT_MAX_P], k[4][YOKE_PORT_MAX_P];
+  const yoke_port_shape *shape = wire->wire.shape[side];
+  const int              n_p   = shape->n_p;
+  const double           h = g->H * m->at, *v = now + n_p, zero[YOKE_PORT_MAX_V] = {0};
+  const moments          half = moments_until(g, m->n - 1, 0.5 * m->at);
+  double                 dv_half[YOKE_PORT_MAX_V], stage[YOKE_PORT_MAX_P], k[4][YOKE_PORT_MAX_P];
   motion_ahead(g, wire, side, &half, dv_half, NULL);
-  rate(kind, now, v, zero, k[0]);
+  rate(shape, now, v, zero, k[0]);
   for (int i = 1; i < 4; ++i) {
     for (int r = 0; r < n_p; ++r) stage[r] = now[r] + (i < 3 ? 0.5 : 1.0) * h * k[i - 1][r];
-    rate(kind, stage, v, i < 3 ? dv_half : dv, k[i]);
+    rate(shape, stage, v, i < 3 ? dv_half : dv, k[i]);
   }
-  for (int r = n_p - n_turned; r < n_p; ++r) p[r] = now[r] + h / 6.0 * (k[0][r] + 2.0 * (k[1][r] + k[2][r]) + k[3][r]);
+  for (int r = 0; r < n_p; ++r) {
+    if (shape->p[r].rate < 0) p[r] = now[r] + h / 6.0 * (k[0][r] + 2.0 * (k[1][r] + k[2][r]) + k[3][r]);
+  }
 }
 
 /* Outputs of a port if its accelerations continue as the polynomial through their last points:
  *   v(s) = v_N + H int a,  p(s) = p_N + T (H v_N s + H^2 int int a). */
 static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *y) {
-  const yoke_body_kind kind = wire->wire.kind[side];
-  const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
-  const double        *now = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].past_y);
-  double               dv[YOKE_PORT_MAX_V], dp[YOKE_PORT_MAX_V], T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  const yoke_port_shape *shape = wire->wire.shape[side];
+  const int              n_p = shape->n_p, n_v = shape->n_v;
+  const double          *now = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].past_y);
+  double                 dv[YOKE_PORT_MAX_V], dp[YOKE_PORT_MAX_V], T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
   motion_ahead(g, wire, side, m, dv, dp);
-  memcpy(y, now, (size_t)yoke_port_n_y(kind) * sizeof *y);
-  yoke_port_tangent(kind, now, T);
+  memcpy(y, now, (size_t)yoke_shape_n_y(shape) * sizeof *y);
+  yoke_shape_tangent(shape, now, T);
   for (int r = 0; r < n_p; ++r) {
     for (int k = 0; k < n_v; ++k) y[r] += T[r * n_v + k] * dp[k];
   }
-  if (n_p > n_v) turn(g, wire, side, m, now, dv, y);
+  if (yoke_shape_n_turned(shape) > 0) turn(g, wire, side, m, now, dv, y);
   for (int k = 0; k < n_v; ++k) y[n_p + k] += dv[k];
 }
 

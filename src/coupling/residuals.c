@@ -11,7 +11,7 @@ void graph_units_set(yoke_graph *g) {
       g->units[wire->c_at + c]      = ops->unit != NULL ? ops->unit(wire->wire.self, c) : none;
     }
     for (int k = wire->first; k < wire->first + wire->n_channels; ++k)
-      g->channels[k].unit = yoke_channel_unit(&g->channels[k].info, wire->wire.kind, wire->wire.joint);
+      g->channels[k].unit = yoke_channel_unit(&g->channels[k].info, wire->wire.shape, wire->wire.joint);
   }
 }
 

@@ -97,15 +97,15 @@ yoke_status graph_watch(yoke_graph *g, graph_channel *channel, double jump, doub
 yoke_status graph_watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
   const double L = g->settings.length, limit = 1e6 * L;
   for (int side = 0; L > 0.0 && side < 2; ++side) {
-    const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
-    const yoke_body_kind   kind = wire->wire.kind[side];
+    const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
+    const yoke_port_shape *shape = wire->wire.shape[side];
     const double          *y = graph_port(wire, side, s->y), *y_new = graph_port(wire, side, s->y_new);
-    const int              n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
+    const int              n_p = shape->n_p, n_v = shape->n_v;
     for (int k = 0; k < n_p + n_v; ++k) {
-      const bool   is_turn = k < n_p ? yoke_port_p_turns(kind, k) : yoke_port_freedom(kind, k - n_p) >= 3;
+      const bool   is_turn = k < n_p ? yoke_shape_p_turns(shape, k) : yoke_shape_v_turns(shape, k - n_p);
       const double change  = fabs(y_new[k] - y[k]) * (is_turn ? L : 1.0) * (k < n_p ? 1.0 : g->H);
       if (change <= limit) continue;
-      const char *name = k < n_p ? yoke_port_p_name(kind, k) : yoke_port_v_name(kind, k - n_p);
+      const char *name = k < n_p ? shape->p[k].name : shape->v[k - n_p].name;
       return yoke_fail(
           ctx, YOKE_E_UNSTABLE,
           "the co-simulation diverges: %s of subsystem '%s' at coupling '%s' goes from %.3g to %.3g in the "

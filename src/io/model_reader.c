@@ -1,7 +1,7 @@
 #include "io/model_reader.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/units.h"
+#include "frames/units.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>

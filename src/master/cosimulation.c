@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "master/coupling_redundancy.h"
 #include "master/macro_grid.h"
+#include "model/model_switches.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,7 +284,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   c->log             = options->log;
   yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
   if (status == YOKE_OK) limit_step(c, ctx);
-  if (status == YOKE_OK) status = yoke_switches_create(ctx, model, true, &c->switches);
+  if (status == YOKE_OK) status = yoke_model_switches(ctx, model, true, &c->switches);
   if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
   if (status == YOKE_OK && c->H == 0.0) {

@@ -13,7 +13,7 @@ static yoke_status response(const yoke_joint_end *end, const yoke_equations *e, 
                             void *work, double C[36]) {
   double   *q = block, *v = q + e->nq, *a = v + e->nv, *u = a + e->nv;
   double    y[2][YOKE_PORT_MAX_Y];
-  const int n = yoke_port_n_v(end->kind), at = yoke_port_n_p(end->kind) + n;
+  const int n = end->shape->n_v, at = end->shape->n_p + n;
   memset(C, 0, 36 * sizeof *C);
   yoke_multibody_initial_guess(mb, q, v);
   for (int k = -1; k < n; ++k) {
@@ -21,17 +21,17 @@ static yoke_status response(const yoke_joint_end *end, const yoke_equations *e, 
     YOKE_TRY(e->ops->derivative(e->self, work, end->submodel->t_start, q, v, u, NULL, a, NULL));
     yoke_multibody_port(mb, work, 0, q, v, a, y[k >= 0]);
     for (int j = 0; k >= 0 && j < n; ++j)
-      C[6 * yoke_port_freedom(end->kind, j) + yoke_port_freedom(end->kind, k)] = y[1][at + j] - y[0][at + j];
+      C[6 * end->shape->v[j].freedom + end->shape->v[k].freedom] = y[1][at + j] - y[0][at + j];
   }
   return YOKE_OK;
 }
 
 static yoke_status end_response(yoke_context *ctx, const yoke_joint_end *end, double C[36]) {
   yoke_input inputs[YOKE_PORT_MAX_V];
-  const int  n = yoke_port_n_v(end->kind);
+  const int  n = end->shape->n_v;
   for (int k = 0; k < n; ++k) {
     inputs[k] = (yoke_input){
-        .kind = YOKE_INPUT_FORCE, .frame = end->frame, .component = yoke_port_freedom(end->kind, k), .factor = 1.0};
+        .kind = YOKE_INPUT_FORCE, .frame = end->frame, .component = end->shape->v[k].freedom, .factor = 1.0};
   }
   const yoke_multibody_options options   = {.n_ports = 1, .port_frame = &end->frame, .n_inputs = n, .inputs = inputs};
   yoke_equations               equations = {0};
@@ -65,7 +65,7 @@ yoke_status yoke_lighter_side(yoke_context *ctx, const yoke_joint_element *joint
   yoke_pose       poses[2];
   yoke_link_state state;
   double          grad[12 * MAX_ROWS], C[36], W[2][MAX_ROWS * MAX_ROWS], low, high;
-  for (int s = 0; s < 2; ++s) yoke_port_pose(end[s].kind, end[s].p, end[s].v, &poses[s]);
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(end[s].shape, end[s].p, end[s].v, &poses[s]);
   yoke_link_state_set(&joint->link, poses, &state);
   for (int i = 0; i < joint->n; ++i) (void)yoke_row_gradient(&joint->row[i], &state, grad + 12 * i);
   for (int s = 0; s < 2; ++s) {

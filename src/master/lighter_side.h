@@ -10,10 +10,10 @@
 
 /* One end of the joint: its frame in the submodel, and its motion at the start (port.h). */
 typedef struct yoke_joint_end {
-  const yoke_model *submodel;
-  int               frame;
-  yoke_body_kind    kind;
-  double            p[7], v[6];
+  const yoke_model      *submodel;
+  int                    frame;
+  const yoke_port_shape *shape;
+  double                 p[7], v[6];
 } yoke_joint_end;
 
 /* *side = 0 or 1: the one that should be prescribed, so that the smallest ratio of effective masses (other side to this one)

@@ -7,7 +7,7 @@
 #ifndef YOKE_MASTER_MACRO_GRID_H
 #define YOKE_MASTER_MACRO_GRID_H
 
-#include "model/switches.h"
+#include "frames/switches.h"
 #include <stdint.h>
 
 typedef enum yoke_point_kind { YOKE_POINT_GRID, YOKE_POINT_SWITCH, YOKE_POINT_END } yoke_point_kind;

@@ -4,6 +4,7 @@
 #include "coupling/constraint.h"
 #include "master/lighter_side.h"
 #include "master/macro_settings.h"
+#include "model/force_element_compile.h"
 #include "model/model_length.h"
 #include <math.h>
 #include <stddef.h>
@@ -181,19 +182,13 @@ static yoke_status add_inner_connection(builder *b, int c, int part) {
 
 /* ---- couplings ---- */
 
-static yoke_body_kind kind_of_port(const yoke_model *model, int body) {
-  const yoke_body_kind kind = model->bodies[body].kind;
-  return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
-}
-
 /* Rows of a rigid joint that have an effect on its two bodies and do not follow from other joints (`retired`), between the
  * frames of its ports. */
-static void compile_joint(int c, const yoke_force_element *el, const yoke_body_kind kind[2], const bool *retired,
-                          yoke_joint_element *joint) {
-  const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
-  *joint                              = (yoke_joint_element){.link = el->link, .connection = c};
+static void compile_joint(int c, const yoke_force_element *el, const yoke_port_shape *const shape[2],
+                          const bool *retired, yoke_joint_element *joint) {
+  *joint = (yoke_joint_element){.link = el->link, .connection = c};
   for (int i = 0; i < el->n; ++i) {
-    if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, ends)) continue;
+    if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, shape)) continue;
     joint->row[joint->n]      = el->row[i];
     joint->own[joint->n]      = i;
     joint->offset[joint->n++] = el->offset[i];
@@ -216,11 +211,11 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   for (int side = 0; side < 2; ++side) {
     k.frame[side] = connection->frame[side];
     k.part[side]  = part[side];
-    k.kind[side]  = kind_of_port(model, model->frames[k.frame[side]].body);
+    k.shape[side] = yoke_body_shape(model->bodies[model->frames[k.frame[side]].body].kind);
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
   if (k.is_joint) {
-    compile_joint(c, &k.element_law, k.kind, b->split->start.retired + (ptrdiff_t)7 * c, &k.joint);
+    compile_joint(c, &k.element_law, k.shape, b->split->start.retired + (ptrdiff_t)7 * c, &k.joint);
     if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel, or that others do not hold already */
   }
   for (int side = 0; side < 2; ++side)
@@ -255,7 +250,7 @@ static yoke_status add_cut(builder *b, int body, int i, int j, const yoke_place 
                                                  .element    = i,
                                                  .frame      = {-1, -1},
                                                  .part       = {left->part, right->part},
-                                                 .kind       = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D},
+                                                 .shape      = {&yoke_shape_line, &yoke_shape_line},
                                                  .law        = law};
   k->element_law         = (yoke_force_element){.connection = -1, .n = 1, .law = &k->law, .link.node = {0, 1}};
   k->element_law.row[0]  = (yoke_row){YOKE_ROW_STRETCH, 0, 0};
@@ -326,12 +321,12 @@ static yoke_status add_ports(builder *b, yoke_split_coupling *k, yoke_wire *wire
     const int      f    = add_end_frame(b, k, side);
     if (f < 0) return no_memory(b);
     const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
-    wire->n_y[side]  = yoke_port_n_y(k->kind[side]) + yoke_port_n_extras(extras, k->joint.n);
+    wire->n_y[side]  = yoke_shape_n_y(k->shape[side]) + yoke_port_n_extras(extras, k->joint.n);
     k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
     if (k->port[side] < 0) return no_memory(b);
     wire->subsystem[side] = k->part[side];
     wire->port[side]      = k->port[side];
-    wire->kind[side]      = k->kind[side];
+    wire->shape[side]     = k->shape[side];
   }
   return YOKE_OK;
 }
@@ -347,7 +342,7 @@ static yoke_status add_ghost(builder *b, const yoke_split_coupling *k, int side,
   const yoke_frame   other = coupling_end(b, k, 1 - side);
   yoke_connection    connection;
   yoke_force_element el;
-  yoke_ghost         ghost = {.name = k->name, .kind = k->kind[1 - side]};
+  yoke_ghost         ghost = {.name = k->name, .shape = k->shape[1 - side]};
   yoke_start_motion(&b->split->start, b->split->model, &other, ghost.p, ghost.v);
   out->ghost = yoke_submodel_add_ghost(part, &ghost);
   if (out->ghost < 0) return no_memory(b);
@@ -384,7 +379,7 @@ static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k
   case YOKE_ENTRY_IMAGE_V: return (yoke_input){YOKE_INPUT_IMAGE_V, k->port[side], channel->component, 1.0};
   default:
     return (yoke_input){YOKE_INPUT_FORCE, split->parts[k->part[side]].port_frame[k->port[side]],
-                        yoke_port_freedom(k->kind[side], channel->component), sign};
+                        k->shape[side]->v[channel->component].freedom, sign};
   }
 }
 
@@ -421,10 +416,10 @@ static double channel_value(const yoke_split_coupling *k, const yoke_channel *ch
   switch (channel->enters[side]) {
   case YOKE_ENTRY_LAMBDA: return lambda[at];
   case YOKE_ENTRY_COPY_P: return y[other][at];
-  case YOKE_ENTRY_COPY_V: return y[other][yoke_port_n_p(k->kind[other]) + at];
+  case YOKE_ENTRY_COPY_V: return y[other][k->shape[other]->n_p + at];
   case YOKE_ENTRY_PRESCRIBED:
-  case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, true) / sign;
-  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->kind, y, at, side, false) / sign;
+  case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->shape, y, at, side, true) / sign;
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->shape, y, at, side, false) / sign;
   case YOKE_ENTRY_MU:      /* 0 */
   case YOKE_ENTRY_IMAGE_P: /* known through the copies */
   case YOKE_ENTRY_IMAGE_V:
@@ -458,7 +453,7 @@ static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wi
   if (b->split->arena.has_failed) return no_memory(b);
   for (int side = 0; side < 2; ++side) {
     const yoke_frame end = coupling_end(b, k, side);
-    const int        n_p = yoke_port_n_p(k->kind[side]), n_v = yoke_port_n_v(k->kind[side]);
+    const int        n_p = k->shape[side]->n_p, n_v = k->shape[side]->n_v;
     double           p[7], v[6], a[6];
     yoke_start_motion(&split->start, split->model, &end, p, v);
     yoke_start_acceleration(&split->start, split->model, &end, a);
@@ -501,7 +496,7 @@ static yoke_status set_side(builder *b, yoke_split_coupling *k) {
   for (int side = 0; side < 2; ++side) {
     const yoke_frame frame = coupling_end(b, k, side);
     end[side]              = (yoke_joint_end){
-                     .submodel = split->parts[k->part[side]].model, .frame = add_end_frame(b, k, side), .kind = k->kind[side]};
+                     .submodel = split->parts[k->part[side]].model, .frame = add_end_frame(b, k, side), .shape = k->shape[side]};
     if (end[side].frame < 0) return no_memory(b);
     yoke_start_motion(&split->start, split->model, &frame, end[side].p, end[side].v);
   }
@@ -524,7 +519,7 @@ static yoke_coupling_def coupling_def(const yoke_split_coupling *k) {
   return (yoke_coupling_def){.name     = k->name,
                              .joint    = k->is_joint ? &k->joint : NULL,
                              .element  = k->is_joint ? NULL : &k->element_law,
-                             .kind     = {k->kind[0], k->kind[1]},
+                             .shape    = {k->shape[0], k->shape[1]},
                              .settings = &k->settings};
 }
 

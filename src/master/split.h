@@ -26,7 +26,7 @@ typedef struct yoke_split_coupling {
   int                    chain, element;   /* cut: body and 0-based element of the whole model */
   int                    frame[2];         /* of the model; cut: -1 */
   int                    part[2], port[2]; /* port of the part */
-  yoke_body_kind         kind[2];
+  const yoke_port_shape *shape[2];
   yoke_law               law;         /* of a cut; tables and expressions of connections are borrowed */
   yoke_force_element     element_law; /* between the two ports; of a rigid joint only its link is used */
   bool                   is_joint;    /* rigid: a constraint coupling */

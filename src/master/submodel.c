@@ -197,16 +197,12 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_partition *partition
   return status;
 }
 
-static yoke_body_kind port_kind(yoke_body_kind kind) { /* a mass of a chain moves as a mass1d does */
-  return kind == YOKE_BODY_CHAIN ? YOKE_BODY_MASS1D : kind;
-}
-
 /* Pose from a body's share of q and v: as that of a port but for the angular velocity, which is in body axes. */
 static void body_pose(yoke_body_kind kind, const double *q, const double *v, yoke_pose *pose) {
   double p[7], omega[3];
-  memcpy(p, q, (size_t)yoke_port_n_p(port_kind(kind)) * sizeof *p);
+  memcpy(p, q, (size_t)yoke_body_shape(kind)->n_p * sizeof *p);
   if (kind == YOKE_BODY_RIGID) quaternion_normalise(p + 3);
-  yoke_port_pose(port_kind(kind), p, v, pose);
+  yoke_shape_pose(yoke_body_shape(kind), p, v, pose);
   if (kind != YOKE_BODY_RIGID || v == NULL) return;
   vec3_copy(omega, v + 3);
   mat3_apply(pose->w, pose->R, omega);
@@ -214,11 +210,11 @@ static void body_pose(yoke_body_kind kind, const double *q, const double *v, yok
 
 void yoke_start_motion(const yoke_start *start, const yoke_model *model, const yoke_frame *frame, double p[7],
                        double v[6]) {
-  const yoke_body     *body = &model->bodies[frame->body];
-  const double        *q    = start->q + start->q_at[frame->body] + frame->mass;
-  const yoke_body_kind kind = port_kind(body->kind);
-  yoke_pose            pose;
-  double               arm[3], full[6];
+  const yoke_body       *body  = &model->bodies[frame->body];
+  const double          *q     = start->q + start->q_at[frame->body] + frame->mass;
+  const yoke_port_shape *shape = yoke_body_shape(body->kind);
+  yoke_pose              pose;
+  double                 arm[3], full[6];
   body_pose(body->kind, q, start->v + start->v_at[frame->body] + frame->mass, &pose);
   mat3_apply(arm, pose.R, frame->origin); /* C = r + R origin, C' = v + w x R origin */
   vec3_add(pose.r, 1.0, arm);
@@ -227,13 +223,13 @@ void yoke_start_motion(const yoke_start *start, const yoke_model *model, const y
   memset(v, 0, 6 * sizeof *v);
   vec3_copy(full, pose.v);
   vec3_copy(full + 3, pose.w);
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) {
-    const int freedom = yoke_port_freedom(kind, k);
+  for (int k = 0; k < shape->n_v; ++k) {
+    const int freedom = shape->v[k].freedom;
     v[k]              = full[freedom];
     if (freedom < 3) p[k] = pose.r[freedom];
   }
-  if (kind == YOKE_BODY_PLANAR) p[2] = pose.angle;
-  if (kind == YOKE_BODY_RIGID) {
+  if (body->kind == YOKE_BODY_PLANAR) p[2] = pose.angle;
+  if (body->kind == YOKE_BODY_RIGID) {
     memcpy(p + 3, q + 3, 4 * sizeof *p);
     quaternion_normalise(p + 3);
   }
@@ -241,15 +237,15 @@ void yoke_start_motion(const yoke_start *start, const yoke_model *model, const y
 
 /* C'' = r'' + alpha x c + w x (w x c), c = R origin, alpha = R omega'. */
 void yoke_start_acceleration(const yoke_start *start, const yoke_model *model, const yoke_frame *frame, double a[6]) {
-  const yoke_body     *body = &model->bodies[frame->body];
-  const yoke_body_kind kind = port_kind(body->kind);
-  const int            v_at = start->v_at[frame->body] + frame->mass;
-  const double        *own  = start->a + v_at;
-  double               c[3], wc[3], full[6] = {0.0}, alpha[3];
-  yoke_pose            pose;
+  const yoke_body       *body  = &model->bodies[frame->body];
+  const yoke_port_shape *shape = yoke_body_shape(body->kind);
+  const int              v_at  = start->v_at[frame->body] + frame->mass;
+  const double          *own   = start->a + v_at;
+  double                 c[3], wc[3], full[6], alpha[3];
+  yoke_pose              pose;
   body_pose(body->kind, start->q + start->q_at[frame->body] + frame->mass, start->v + v_at, &pose);
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) full[yoke_port_freedom(kind, k)] = own[k];
-  if (kind == YOKE_BODY_RIGID) { /* omega' is in body axes */
+  yoke_shape_spread(shape, own, full);
+  if (body->kind == YOKE_BODY_RIGID) { /* omega' is in body axes */
     mat3_apply(alpha, pose.R, full + 3);
     vec3_copy(full + 3, alpha);
   }
@@ -257,7 +253,7 @@ void yoke_start_acceleration(const yoke_start *start, const yoke_model *model, c
   vec3_cross(wc, pose.w, c);
   vec3_add_cross(full, 1.0, full + 3, c);
   vec3_add_cross(full, 1.0, pose.w, wc);
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) a[k] = full[yoke_port_freedom(kind, k)];
+  for (int k = 0; k < shape->n_v; ++k) a[k] = full[shape->v[k].freedom];
 }
 
 void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose) {
@@ -455,7 +451,8 @@ int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras, int n_rows, 
   s->port_frame[s->n_ports]   = frame;
   s->port_request[s->n_ports] = (yoke_port_request){.extras = extras, .connection = -1};
   *y_at                       = s->ny;
-  s->ny += yoke_port_n_y(s->model->bodies[s->model->frames[frame].body].kind) + yoke_port_n_extras(extras, n_rows);
+  s->ny += yoke_shape_n_y(yoke_body_shape(s->model->bodies[s->model->frames[frame].body].kind)) +
+           yoke_port_n_extras(extras, n_rows);
   return s->n_ports++;
 }
 

@@ -8,7 +8,7 @@
 
 #include "model/multibody.h"
 #include "base/memory.h"
-#include "model/port.h"
+#include "frames/port.h"
 
 /* Where a body or a mass of a chain went. */
 typedef struct yoke_place {

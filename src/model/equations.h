@@ -27,7 +27,7 @@
 
 #include "linalg/sparse.h"
 #include "base/memory.h"
-#include "model/switches.h"
+#include "frames/switches.h"
 #include <yoke/context.h>
 #include <stdint.h>
 

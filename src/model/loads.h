@@ -2,7 +2,8 @@
 #ifndef YOKE_MODEL_LOADS_H
 #define YOKE_MODEL_LOADS_H
 
-#include "model/joint_rows.h"
+#include "frames/joint_rows.h"
+#include "model/model.h"
 
 typedef struct yoke_load_element {
   const yoke_load *load; /* kept */

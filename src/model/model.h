@@ -11,7 +11,8 @@
 
 #include "base/memory.h"
 #include "base/setting.h"
-#include "model/expression.h"
+#include "frames/law.h"
+#include "frames/port_shape.h"
 #include <yoke/context.h>
 #include <stdint.h>
 
@@ -88,23 +89,6 @@ typedef struct yoke_frame {
   double origin[3]; /* from the centre of mass [m] */
   double axes[9];   /* columns are the frame's unit vectors, row major */
 } yoke_frame;
-
-/* Force law F(x, v, t): x deflection [m or rad], v its rate. F > 0 resists a positive x.
- *   linear + power:  F = c x + d v + C sgn(x)|x|^ex + D sgn(v)|v|^ev
- *   table:           F = interpolated(x) + d v
- *   expression:      F(x, v, t); variables 0, 1, 2 are x, v, t. */
-typedef struct yoke_table { /* monotone piecewise cubic (C1) through the points; linear beyond the ends */
-  int     n;
-  double *x, *y; /* [n], x increasing */
-} yoke_table;
-
-typedef struct yoke_law {
-  double           stiffness, damping;             /* c, d */
-  double           stiffness_power, damping_power; /* C, D */
-  double           exponent_x, exponent_v;         /* ex, ev; default 3 */
-  yoke_table       table;                          /* n = 0: none */
-  yoke_expression *expression;                     /* NULL: none */
-} yoke_law;
 
 typedef enum yoke_connection_kind {
   /* Joints: rows from atpoint (3), inplane (1), perpendicular (1). Frame axis conventions: revolute,
@@ -214,10 +198,10 @@ typedef struct yoke_output_def {
 /* Ghost: a frame of another subsystem whose motion comes in by inputs (port.h). It has no mass and no freedom of its own;
  * connections may end at it. Made by the split of a model, never by a model file. */
 typedef struct yoke_ghost {
-  char          *name;
-  yoke_body_kind kind;
+  char                  *name;
+  const yoke_port_shape *shape;
   /* Motion until inputs are given: that of the other frame in the assembled model. */
-  double         p[7], v[6];
+  double                 p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
 } yoke_ghost;
 
 typedef struct yoke_split_part { /* kept for the split of a model into subsystems */
@@ -280,6 +264,9 @@ int yoke_model_find_connection(const yoke_model *model, const char *name);
 int yoke_body_nq(const yoke_body *body);
 int yoke_body_nv(const yoke_body *body);
 
+/* What a port on a body of this kind shows and feels; of the ground: as on a rigid body. */
+const yoke_port_shape *yoke_body_shape(yoke_body_kind kind);
+
 /* Output name of component i of q or v of a body ("x", "q0", "omega"; chain "x[3]", counted from 1), and back.
  * false: no such name, or `name` is too small. `out->body` is left to the caller. */
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
@@ -292,18 +279,5 @@ yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int 
 const char *yoke_body_kind_name(yoke_body_kind kind);             /* "mass1d" */
 const char *yoke_connection_kind_name(yoke_connection_kind kind); /* "spring-damper" */
 bool        yoke_connection_is_joint(yoke_connection_kind kind);
-
-/* F(x, v, t), the sum of all parts that are given, with derivatives (each pointer may be NULL). A power law with an exponent
- * below 1 has no finite slope at 0: 0 is given. */
-double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv);
-
-/* Integral of F from 0 to x of the parts that depend on x only: linear, power and table in closed form, an expression of x
- * alone numerically (adaptive, about 1e-12 relative); an expression that reads v or t adds 0. Each point where the force
- * jumps costs accuracy: 1e-9. */
-double yoke_law_potential(const yoke_law *law, double x);
-
-/* Table value and slope (may be NULL). A table of one point is constant. */
-double yoke_table_value(const yoke_table *table, double x, double *slope);
-double yoke_table_integral(const yoke_table *table, double x); /* from 0 to x */
 
 #endif

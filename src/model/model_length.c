@@ -22,9 +22,9 @@ static void include_frame(const yoke_model *model, const yoke_frame *frame, box 
   double r[3] = {0.0, 0.0, 0.0}, R[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, arm[3];
   if (frame->body <= YOKE_FIRST_GHOST) {
     const yoke_ghost *ghost = &model->ghosts[YOKE_FIRST_GHOST - frame->body];
-    const int         n     = ghost->kind == YOKE_BODY_PLANAR ? 2 : ghost->kind == YOKE_BODY_MASS1D ? 1 : 3;
-    for (int k = 0; k < n; ++k) r[k] = ghost->p[k]; /* the port's own origin */
-    include_point(b, r);
+    yoke_pose         pose;
+    yoke_shape_pose(ghost->shape, ghost->p, NULL, &pose);
+    include_point(b, pose.r); /* the port's own origin */
     return;
   }
   if (frame->body != YOKE_GROUND) {

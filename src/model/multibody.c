@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "linalg/space.h"
 #include "model/model_length.h"
+#include "model/model_switches.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,9 +127,9 @@ static yoke_status build_ghosts(yoke_multibody *mb, yoke_context *ctx) {
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d ghosts", mb->model->n_ghosts));
   mb->n_ghosts = mb->model->n_ghosts;
   for (int g = 0; g < mb->n_ghosts; ++g) {
-    const yoke_ghost *given         = &mb->model->ghosts[g];
-    mb_ghost         *ghost         = &mb->ghosts[g];
-    mb->nodes[mb->n_nodes + g].kind = ghost->kind = given->kind;
+    const yoke_ghost *given = &mb->model->ghosts[g];
+    mb_ghost         *ghost = &mb->ghosts[g];
+    ghost->shape            = given->shape;
     memcpy(ghost->p, given->p, sizeof ghost->p);
     memcpy(ghost->v, given->v, sizeof ghost->v);
     for (int k = 0; k < YOKE_PORT_MAX_P; ++k) ghost->from_p[k] = -1;
@@ -187,9 +188,13 @@ void mb_set_link(const yoke_multibody *mb, const int frame[2], yoke_link *link) 
   }
 }
 
-/* Kinds of the bodies (or ghosts) at the ends of a link; NULL: the ground. */
-static void link_kinds(const yoke_multibody *mb, const yoke_link *link, const yoke_body_kind *kind[2]) {
-  for (int side = 0; side < 2; ++side) kind[side] = link->node[side] == 0 ? NULL : &mb->nodes[link->node[side]].kind;
+const yoke_port_shape *mb_node_shape(const yoke_multibody *mb, int node) {
+  if (node == 0) return NULL;
+  return node < mb->n_nodes ? yoke_body_shape(mb->nodes[node].kind) : mb->ghosts[node - mb->n_nodes].shape;
+}
+
+static void link_shapes(const yoke_multibody *mb, const yoke_link *link, const yoke_port_shape *shape[2]) {
+  for (int side = 0; side < 2; ++side) shape[side] = mb_node_shape(mb, link->node[side]);
 }
 
 static yoke_status check_distance(yoke_context *ctx, const yoke_connection *connection, double length) {
@@ -238,12 +243,12 @@ static int find_multiplier(const yoke_multibody_options *options, yoke_input_kin
 static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_multibody_options *options) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_driven             *driven     = &mb->driven[mb->n_driven];
-  const yoke_body_kind  *kind[2];
+  const yoke_port_shape *shape[2];
   yoke_row               rows[6];
   const int              n = yoke_joint_rows(connection->kind, rows);
   *driven                  = (mb_driven){.connection = c};
   mb_set_link(mb, connection->frame, &driven->link);
-  link_kinds(mb, &driven->link, kind);
+  link_shapes(mb, &driven->link, shape);
   driven->side = mb_real_side(mb, &driven->link);
   if (n == 0 || connection->flexible || connection->motion != NULL || driven->side < 0) {
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -255,7 +260,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
   for (int r = 0; r < n; ++r) {
     const int  input   = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
     const bool skipped = requested != 0 && (requested >> r & 1u) == 0;
-    if (input < 0 && (has_lambda(options, c) || skipped || yoke_row_is_idle(&rows[r], &driven->link, kind))) continue;
+    if (input < 0 && (has_lambda(options, c) || skipped || yoke_row_is_idle(&rows[r], &driven->link, shape))) continue;
     driven->row[driven->n]     = rows[r];
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
@@ -292,9 +297,9 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
   if (n > first && joint->link.node[0] == joint->link.node[1]) {
     return yoke_fail(ctx, YOKE_E_MODEL, "connection '%s': both ends are on the same body", connection->name);
   }
-  const yoke_body_kind *kind[2];
-  yoke_link_state       state;
-  link_kinds(mb, &joint->link, kind);
+  const yoke_port_shape *shape[2];
+  yoke_link_state        state;
+  link_shapes(mb, &joint->link, shape);
   yoke_link_state_set(&joint->link, guess, &state);
   for (int i = first; i < n; ++i) {
     const bool is_motion = joint->motion != NULL && i == n - 1;
@@ -304,7 +309,7 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
       offset = connection->has_length ? connection->length : s;
       YOKE_TRY(check_distance(ctx, connection, offset));
     }
-    if (!yoke_row_is_idle(&rows[i], &joint->link, kind)) {
+    if (!yoke_row_is_idle(&rows[i], &joint->link, shape)) {
       joint->row[joint->n]      = rows[i];
       joint->own[joint->n]      = i;
       joint->offset[joint->n++] = offset;
@@ -603,7 +608,8 @@ static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_p
   if (frame->body <= YOKE_FIRST_GHOST) {
     return yoke_fail(ctx, YOKE_E_USAGE, "frame '%s': a port must be on a body of its own subsystem", frame->name);
   }
-  port->kind = frame->body == YOKE_GROUND ? YOKE_BODY_RIGID : mb->model->bodies[frame->body].kind;
+  port->kind  = frame->body == YOKE_GROUND ? YOKE_BODY_RIGID : mb->model->bodies[frame->body].kind;
+  port->shape = yoke_body_shape(port->kind);
   memcpy(port->origin, frame->origin, sizeof port->origin);
   if (port->kind == YOKE_BODY_PLANAR && !(A[8] > 1.0 - 1e-12)) {
     return yoke_fail(ctx, YOKE_E_MODEL, "frame '%s': a port of a planar body needs its z axis along that of the body",
@@ -642,7 +648,7 @@ static yoke_status set_request(const yoke_multibody *mb, yoke_context *ctx, int 
 /* Inputs that are the image of port k, all of them where it is asked for. */
 static yoke_status set_image(const yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options, int k,
                              mb_port *port) {
-  const int n_p = yoke_port_n_p(port->kind), n_v = yoke_port_n_v(port->kind);
+  const int n_p = port->shape->n_p, n_v = port->shape->n_v;
   int       missing = n_p + n_v;
   for (int i = 0; i < YOKE_PORT_MAX_P; ++i) port->image_p[i] = -1;
   for (int i = 0; i < YOKE_PORT_MAX_V; ++i) port->image_v[i] = -1;
@@ -671,7 +677,7 @@ static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke
                          options->port_request != NULL ? &options->port_request[k] : NULL, port));
     YOKE_TRY(set_image(mb, ctx, options, k, port));
     port->i_integral = options->port_integrals ? mb->nq_states + mb->n_port_integrals : -1;
-    if (options->port_integrals) mb->n_port_integrals += yoke_port_n_integrals(port->kind);
+    if (options->port_integrals) mb->n_port_integrals += port->shape->n_integrals;
   }
   mb->n_ports = options->n_ports;
   return YOKE_OK;
@@ -704,8 +710,8 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
   yoke_row rows[6];
   switch (input->kind) {
   case YOKE_INPUT_FORCE: return 6;
-  case YOKE_INPUT_GHOST_P: return yoke_port_n_p(model->ghosts[input->frame].kind);
-  case YOKE_INPUT_GHOST_V: return yoke_port_n_v(model->ghosts[input->frame].kind);
+  case YOKE_INPUT_GHOST_P: return model->ghosts[input->frame].shape->n_p;
+  case YOKE_INPUT_GHOST_V: return model->ghosts[input->frame].shape->n_v;
   case YOKE_INPUT_LAMBDA:
   case YOKE_INPUT_MU:
   case YOKE_INPUT_ROW_ACCELERATION:
@@ -812,7 +818,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   mb->length         = yoke_model_length(model);
   mb->alpha          = options->alpha;
   mb->beta           = options->beta;
-  yoke_status status = yoke_switches_create(ctx, model, false, &mb->switches);
+  yoke_status status = yoke_model_switches(ctx, model, false, &mb->switches);
   if (status == YOKE_OK && is_chain_alone(model, options)) {
     status = create_chain_alone(mb, ctx, options, equations);
     if (status != YOKE_OK) {

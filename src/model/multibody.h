@@ -5,7 +5,7 @@
 
 #include "model/equations.h"
 #include "model/model.h"
-#include "model/port.h"
+#include "frames/port.h"
 
 /* An input: */
 typedef enum yoke_input_kind {

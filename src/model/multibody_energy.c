@@ -185,8 +185,7 @@ static bool chain_is_linear(const yoke_chain *chain) {
 /* A ghost with an orientation enters by sines or Euler parameters. */
 static bool ghost_is_linear(const yoke_multibody *mb, int node) {
   if (node < mb->n_nodes) return true;
-  const yoke_body_kind kind = mb->nodes[node].kind;
-  return kind != YOKE_BODY_RIGID && kind != YOKE_BODY_PLANAR;
+  return !yoke_shape_can_turn(mb_node_shape(mb, node));
 }
 
 /* The gradient on a mass of a line is constant: ends without orientation, and no direction that turns. */

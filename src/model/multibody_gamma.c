@@ -5,7 +5,7 @@
  * Vectors fixed on a body turn with it: d(R c) = dphi x R c; the angular velocity w = R omega gives
  * dw = dphi x w + R domega. Needed by the index-1 form only. */
 #include "linalg/space.h"
-#include "model/joint_rows.h"
+#include "frames/joint_rows.h"
 
 #include <string.h>
 

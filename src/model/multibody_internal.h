@@ -18,11 +18,12 @@
 #include "linalg/block_ldl.h"
 #include "base/memory.h"
 #include "model/chain_kernel.h"
-#include "model/force_elements.h"
-#include "model/joint_rows.h"
+#include "frames/force_elements.h"
+#include "frames/joint_rows.h"
+#include "model/joint_kinds.h"
+#include "model/force_element_compile.h"
 #include "model/loads.h"
 #include "model/multibody.h"
-#include "model/port.h"
 
 typedef struct mb_node {
   yoke_body_kind kind; /* chain masses: YOKE_BODY_CHAIN */
@@ -90,22 +91,23 @@ typedef struct mb_guided {
 
 /* Motion of a ghost (port.h): component k is input number from_p[k], or p[k] where that is -1; likewise v. */
 typedef struct mb_ghost {
-  yoke_body_kind kind;
-  double         p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
-  int            from_p[YOKE_PORT_MAX_P], from_v[YOKE_PORT_MAX_V];
+  const yoke_port_shape *shape;
+  double                 p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
+  int                    from_p[YOKE_PORT_MAX_P], from_v[YOKE_PORT_MAX_V];
 } mb_ghost;
 
 /* A frame whose motion is shown. One-dimensional masses are read at iq and iv, without a node. */
 typedef struct mb_port {
-  yoke_body_kind kind;
-  int            node;
-  int            iq, iv;
-  int            i_integral;     /* first of its quadratures in q, -1: none */
-  double         origin[3];      /* body axes */
-  double         orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
-  double         angle;          /* planar: of the frame's x axis in body axes */
-  int            extras;         /* port.h */
-  int            image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
+  yoke_body_kind         kind;
+  const yoke_port_shape *shape;
+  int                    node;
+  int                    iq, iv;
+  int                    i_integral;     /* first of its quadratures in q, -1: none */
+  double                 origin[3];      /* body axes */
+  double                 orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
+  double                 angle;          /* planar: of the frame's x axis in body axes */
+  int                    extras;         /* port.h */
+  int                    image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
   int driven, guided; /* the joint whose rows its extras belong to is driven[.] or joints[n_joints + .]; -1 */
 } mb_port;
 
@@ -190,6 +192,9 @@ size_t mb_work_size(const yoke_multibody *mb);
 void   mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w);
 
 /* Frame on the line of 1-D masses, read without a node. */
+/* Shape of the body or ghost at a node; NULL: the ground. */
+const yoke_port_shape *mb_node_shape(const yoke_multibody *mb, int node);
+
 static inline bool mb_is_line_kind(yoke_body_kind kind) {
   return kind == YOKE_BODY_MASS1D || kind == YOKE_BODY_CHAIN;
 }

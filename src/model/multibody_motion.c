@@ -84,13 +84,13 @@ void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u)
   for (int g = 0; g < mb->n_ghosts; ++g) {
     const mb_ghost *ghost = &mb->ghosts[g];
     double          p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
-    for (int k = 0; k < YOKE_PORT_MAX_P; ++k) {
+    for (int k = 0; k < ghost->shape->n_p; ++k) {
       p[k] = u != NULL && ghost->from_p[k] >= 0 ? u[ghost->from_p[k]] : ghost->p[k];
     }
-    for (int k = 0; k < YOKE_PORT_MAX_V; ++k) {
+    for (int k = 0; k < ghost->shape->n_v; ++k) {
       v[k] = u != NULL && ghost->from_v[k] >= 0 ? u[ghost->from_v[k]] : ghost->v[k];
     }
-    yoke_port_pose(ghost->kind, p, v, &w->pose[mb->n_nodes + g]);
+    yoke_shape_pose(ghost->shape, p, v, &w->pose[mb->n_nodes + g]);
   }
 }
 
@@ -104,7 +104,7 @@ static void any_pose(const yoke_multibody *mb, int index, const double *q, const
     mb_node_pose(&mb->nodes[index], q, v, pose);
   } else {
     const mb_ghost *ghost = &mb->ghosts[index - mb->n_nodes];
-    yoke_port_pose(ghost->kind, ghost->p, v != NULL ? ghost->v : NULL, pose);
+    yoke_shape_pose(ghost->shape, ghost->p, v != NULL ? ghost->v : NULL, pose);
   }
 }
 
@@ -112,7 +112,7 @@ static void any_pose(const yoke_multibody *mb, int index, const double *q, const
 
 void mb_port_pose(const yoke_multibody *mb, const mb_port *port, const double *q, const double *v, yoke_pose *pose) {
   if (mb_is_line_kind(port->kind)) {
-    yoke_port_pose(port->kind, q + port->iq, v != NULL ? v + port->iv : NULL, pose);
+    yoke_shape_pose(port->shape, q + port->iq, v != NULL ? v + port->iv : NULL, pose);
   } else {
     mb_node_pose(&mb->nodes[port->node], q, v, pose);
   }
@@ -122,7 +122,7 @@ void mb_port_position(const mb_port *port, const yoke_pose *pose, double *positi
   double C[3];
   mat3_apply(C, pose->R, port->origin);
   vec3_add(C, 1.0, pose->r);
-  const int n = yoke_port_n_integrals(port->kind);
+  const int n = port->shape->n_integrals;
   for (int k = 0; k < n; ++k) position[k] = C[k];
   if (port->kind == YOKE_BODY_PLANAR) position[2] = pose->angle + port->angle;
 }
@@ -142,8 +142,8 @@ static void turn_by(double p[4], const double a[4], const double b[4]) {
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const double *q, const double *v, const double *a,
                          double *y) {
   const mb_port *port = &mb->ports[k];
-  const int      n_p = yoke_port_n_p(port->kind), n_v = yoke_port_n_v(port->kind);
-  const int      n_integrals = yoke_port_n_integrals(port->kind);
+  const int      n_p = port->shape->n_p, n_v = port->shape->n_v;
+  const int      n_integrals = port->shape->n_integrals;
   yoke_pose      pose;
   double         c[3], wc[3], rate[6], second[6] = {0.0};
   (void)work;
@@ -171,8 +171,8 @@ void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const doub
   vec3_add_cross(second, 1.0, second + 3, c);
   vec3_add_cross(second, 1.0, pose.w, wc);
   for (int i = 0; i < n_v; ++i) {
-    y[n_p + i]       = rate[yoke_port_freedom(port->kind, i)];
-    y[n_p + n_v + i] = second[yoke_port_freedom(port->kind, i)];
+    y[n_p + i]       = rate[port->shape->v[i].freedom];
+    y[n_p + n_v + i] = second[port->shape->v[i].freedom];
   }
   for (int i = 0; i < n_integrals; ++i) {
     y[n_p + 2 * n_v + i] = port->i_integral >= 0 ? q[port->i_integral + i] : 0.0;

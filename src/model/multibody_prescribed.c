@@ -126,8 +126,8 @@ yoke_status yoke_multibody_move_port(const yoke_multibody *mb, void *work, int k
                                      double *v) {
   const mb_port *port = &mb->ports[k];
   double         p[YOKE_PORT_MAX_P], rate[YOKE_PORT_MAX_V];
-  for (int i = 0; i < yoke_port_n_p(port->kind); ++i) p[i] = u[port->image_p[i]];
-  for (int i = 0; i < yoke_port_n_v(port->kind); ++i) rate[i] = u[port->image_v[i]];
+  for (int i = 0; i < port->shape->n_p; ++i) p[i] = u[port->image_p[i]];
+  for (int i = 0; i < port->shape->n_v; ++i) rate[i] = u[port->image_v[i]];
   if (mb_is_line_kind(port->kind)) {
     q[port->iq] = p[0] - port->origin[0];
     v[port->iv] = rate[0];

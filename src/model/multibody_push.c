@@ -8,9 +8,9 @@
 /* Rows into w->probe, their nodes into w->probe_node. A force at the origin C of a port has the moment c x F about the centre. */
 static void set_rows(const yoke_multibody *mb, const mb_work *w, int n, const yoke_port_row *rows) {
   for (int i = 0; i < n; ++i) {
-    const mb_port *port    = &mb->ports[rows[i].port];
-    double         grad[6] = {0.0}, c[3];
-    for (int k = 0; k < yoke_port_n_v(port->kind); ++k) grad[yoke_port_freedom(port->kind, k)] = rows[i].wrench[k];
+    const mb_port *port = &mb->ports[rows[i].port];
+    double         grad[6], c[3];
+    yoke_shape_spread(port->shape, rows[i].wrench, grad);
     mat3_apply(c, w->pose[port->node].R, port->origin);
     vec3_add_cross(grad + 3, 1.0, c, grad);
     w->probe_node[i] = port->node;

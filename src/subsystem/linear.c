@@ -266,12 +266,12 @@ static int extras_of(const yoke_linear_def *def, int k) {
 static void sort_outputs(const yoke_linear_def *def, linear *l) {
   int at = 0;
   for (int p = 0; p < def->n_ports; ++p) {
-    const yoke_body_kind kind = def->kind[p];
-    const int            n_p = yoke_port_n_p(kind), n_v = yoke_port_n_v(kind);
-    l->ports[p] = (port){.velocity_at = at + n_p, .n_v = n_v};
-    for (int k = 0; k < yoke_port_n_y(kind); ++k, ++at) {
-      l->integral[at] = k >= n_p + 2 * n_v ? l->n_z++ : -1;
-      l->responds[at] = k >= n_p + n_v && k < n_p + 2 * n_v;
+    const yoke_port_shape *shape = def->shape[p];
+    const int              at_a = yoke_shape_at_a(shape), at_integral = yoke_shape_at_integral(shape);
+    l->ports[p] = (port){.velocity_at = at + yoke_shape_at_v(shape), .n_v = shape->n_v};
+    for (int k = 0; k < yoke_shape_n_y(shape); ++k, ++at) {
+      l->integral[at] = k >= at_integral ? l->n_z++ : -1;
+      l->responds[at] = k >= at_a && k < at_integral;
     }
     for (int k = 0; k < extras_of(def, p); ++k, ++at) {
       l->integral[at] = -1;
@@ -285,12 +285,12 @@ static void set_integrals(const yoke_linear_def *def, linear *l) {
   const size_t n  = (size_t)l->n_x + (size_t)l->n_z;
   int          at = 0, z = 0;
   for (int p = 0; p < def->n_ports; ++p) {
-    for (int k = 0; k < yoke_port_n_integrals(def->kind[p]); ++k, ++z) {
-      const size_t row = (size_t)l->n_x + (size_t)z, from = (size_t)at + (size_t)k;
+    for (int k = 0; k < def->shape[p]->n_integrals; ++k, ++z) {
+      const size_t row = (size_t)l->n_x + (size_t)z, from = (size_t)at + (size_t)def->shape[p]->integral_of[k];
       memcpy(l->A + row * n, def->C + from * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
       l->b[row] = def->y0[from];
     }
-    at += yoke_port_n_y(def->kind[p]) + extras_of(def, p);
+    at += yoke_shape_n_y(def->shape[p]) + extras_of(def, p);
   }
 }
 

@@ -4,21 +4,21 @@
 #ifndef YOKE_SUBSYSTEM_LINEAR_H
 #define YOKE_SUBSYSTEM_LINEAR_H
 
-#include "model/port.h"
+#include "frames/port.h"
 #include "subsystem/subsystem.h"
 
 typedef struct yoke_linear_def {
-  const char           *name;
-  int                   n_x, nu, ny;
-  const double         *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
-  const double         *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
+  const char                   *name;
+  int                           n_x, nu, ny;
+  const double                 *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
+  const double                 *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
   /* [n_x / 2, n_x / 2] of the velocities, the second half of x; its first half are the positions. NULL: no state resets */
-  const double         *mass;
-  /* Outputs are those of ports of these kinds, one after another, each with its extras behind (port.h). Rows of C, D and y0 for
+  const double                 *mass;
+  /* Outputs are those of ports of these shapes, one after another, each with its extras behind (port.h). Rows of C, D and y0 for
    * integrals are not read: positions are integrated. */
-  int                   n_ports;
-  const yoke_body_kind *kind;     /* [n_ports] */
-  const int            *n_extras; /* [n_ports]; NULL: none */
+  int                           n_ports;
+  const yoke_port_shape *const *shape;    /* [n_ports] */
+  const int                    *n_extras; /* [n_ports]; NULL: none */
 } yoke_linear_def;
 
 /* Gives. */

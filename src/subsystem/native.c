@@ -26,23 +26,23 @@ typedef struct native_found {
 } native_found;
 
 typedef struct native {
-  const yoke_model *model;
-  yoke_equations    equations;
-  yoke_multibody   *mb; /* lives as long as the equations */
-  yoke_integrator  *integrator;
-  double           *q_start, *v_start; /* [nq], [nv] consistent start */
-  int               n_ports, n_integrals;
-  yoke_body_kind   *port_kind;                                              /* [n_ports] */
-  bool              has_extras;                                             /* of some port */
-  yoke_input_kind  *input_kind;                                             /* [nu] */
-  int               i_integral;                                             /* first quadrature of the ports in q */
-  size_t            at_u, at_rate, at_base;                                 /* bytes into the state */
-  size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
-  bool              is_prescribed, has_image;                               /* motion given; ports with an image */
-  size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
-  int              *direction;                                              /* [n_events] */
-  size_t            at_old, at_dead, at_found;                              /* bytes into the state */
-  size_t            at_now, at_before, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
+  const yoke_model       *model;
+  yoke_equations          equations;
+  yoke_multibody         *mb; /* lives as long as the equations */
+  yoke_integrator        *integrator;
+  double                 *q_start, *v_start; /* [nq], [nv] consistent start */
+  int                     n_ports, n_integrals;
+  const yoke_port_shape **port_shape;             /* [n_ports] */
+  bool                    has_extras;             /* of some port */
+  yoke_input_kind        *input_kind;             /* [nu] */
+  int                     i_integral;             /* first quadrature of the ports in q */
+  size_t                  at_u, at_rate, at_base; /* bytes into the state */
+  size_t                  at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
+  bool                    is_prescribed, has_image;          /* motion given; ports with an image */
+  size_t                  at_q, at_v;                        /* bytes into the scratch: other places */
+  int                    *direction;                         /* [n_events] */
+  size_t                  at_old, at_dead, at_found;         /* bytes into the state */
+  size_t at_now, at_before, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
 } native;
 
 static const native *of(const yoke_subsystem *subsystem) {
@@ -248,7 +248,6 @@ static yoke_status accelerations(const native *n, void *scratch, const void *sta
 static yoke_status show_image(const native *n, void *scratch, const void *state, int k, const double *u, double *out) {
   const double t = ((const yoke_integrator_state *)state)->t;
   double      *q = doubles(scratch, n->at_q), *v = doubles(scratch, n->at_v), *a = doubles(scratch, n->at_a2);
-  const int    n_v = yoke_port_n_v(n->port_kind[k]), from = yoke_port_n_p(n->port_kind[k]) + n_v;
   double       y[YOKE_PORT_MAX_Y];
   const place  image = {q, v};
   memcpy(q, yoke_integrator_q(n->integrator, state), (size_t)n->equations.nq * sizeof *q);
@@ -256,15 +255,14 @@ static yoke_status show_image(const native *n, void *scratch, const void *state,
   YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, t, u, q, v));
   YOKE_TRY(accelerations(n, scratch, state, &image, u, a));
   yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
-  memset(out, 0, 6 * sizeof *out);
-  for (int i = 0; i < n_v; ++i) out[yoke_port_freedom(n->port_kind[k], i)] = y[from + i];
+  yoke_shape_spread(n->port_shape[k], y + yoke_shape_at_a(n->port_shape[k]), out);
   return YOKE_OK;
 }
 
 /* Images of all ports that have one: the last of their extras. The multipliers of `accelerations` are lost. */
 static yoke_status show_images(const native *n, void *scratch, const void *state, const double *u, double *y) {
   for (int k = 0; n->has_image && k < n->n_ports; ++k) {
-    y += yoke_port_n_y(n->port_kind[k]) + yoke_multibody_n_extras(n->mb, k);
+    y += yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
     if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, state, k, u, y - 6));
   }
   return YOKE_OK;
@@ -276,7 +274,7 @@ static yoke_status show_extras(const native *n, void *scratch, const void *state
   const double *lambda = doubles(scratch, n->at_lambda);
   const double  t      = ((const yoke_integrator_state *)state)->t;
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    y += yoke_port_n_y(n->port_kind[k]);
+    y += yoke_shape_n_y(n->port_shape[k]);
     YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, at->q, u, lambda, y));
     y += yoke_multibody_n_extras(n->mb, k);
   }
@@ -286,9 +284,9 @@ static yoke_status show_extras(const native *n, void *scratch, const void *state
 static void show_ports(const native *n, void *scratch, const void *state, const place *at, const double *a, double *y) {
   const double *base = doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
-    const int count = yoke_port_n_integrals(n->port_kind[k]);
+    const int count = n->port_shape[k]->n_integrals;
     yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, y);
-    y += yoke_port_n_y(n->port_kind[k]);
+    y += yoke_shape_n_y(n->port_shape[k]);
     for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
     y += yoke_multibody_n_extras(n->mb, k);
   }
@@ -346,11 +344,11 @@ static double largest(int n, const double *x) {
 static void show_accelerations(const native *n, void *scratch, const void *state, const double *a, double *out) {
   const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   for (int k = 0; k < n->n_ports; ++k) {
-    const int n_p = yoke_port_n_p(n->port_kind[k]), n_v = yoke_port_n_v(n->port_kind[k]);
-    const int n_y = yoke_port_n_y(n->port_kind[k]) + yoke_multibody_n_extras(n->mb, k);
+    const int at_a = yoke_shape_at_a(n->port_shape[k]), at_integral = yoke_shape_at_integral(n->port_shape[k]);
+    const int n_y = yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
     yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
     for (int i = 0; i < n_y; ++i) {
-      if (i < n_p + n_v || i >= n_p + 2 * n_v) out[i] = 0.0;
+      if (i < at_a || i >= at_integral) out[i] = 0.0;
     }
     out += n_y;
   }
@@ -365,7 +363,7 @@ static bool is_affine(yoke_input_kind kind) {
 /* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
 static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    out += yoke_port_n_y(n->port_kind[k]);
+    out += yoke_shape_n_y(n->port_shape[k]);
     yoke_multibody_reaction(n->mb, k, old, now, change, out);
     out += yoke_multibody_n_extras(n->mb, k);
   }
@@ -559,11 +557,11 @@ static void lay_out(native *n, yoke_subsystem *s) {
 static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
   n->n_ports = def->n_ports;
   for (int k = 0; k < def->n_ports; ++k) {
-    const int            body = def->model->frames[def->port_frame[k]].body;
-    const yoke_body_kind kind = body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID;
-    n->port_kind[k]           = kind;
-    if (!def->no_integrals) n->n_integrals += yoke_port_n_integrals(kind);
-    s->ny += yoke_port_n_y(kind) + yoke_multibody_n_extras(n->mb, k);
+    const int              body  = def->model->frames[def->port_frame[k]].body;
+    const yoke_port_shape *shape = yoke_body_shape(body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID);
+    n->port_shape[k]             = shape;
+    if (!def->no_integrals) n->n_integrals += shape->n_integrals;
+    s->ny += yoke_shape_n_y(shape) + yoke_multibody_n_extras(n->mb, k);
     n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
     n->has_image  = n->has_image || yoke_multibody_has_image(n->mb, k);
   }
@@ -652,7 +650,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   YOKE_TRY(yoke_subsystem_new(ctx, def->name, sizeof(native), &s));
   native *n          = s->self;
   s->ops             = &native_ops;
-  n->port_kind       = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->port_kind);
+  n->port_shape      = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->port_shape);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
   n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
   yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);

@@ -4,7 +4,7 @@
 #define YOKE_SUBSYSTEM_NATIVE_H
 
 #include "model/multibody.h"
-#include "model/port.h"
+#include "frames/port.h"
 #include "subsystem/subsystem.h"
 
 typedef struct yoke_native_def {

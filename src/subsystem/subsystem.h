@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "integrate/integrator.h"
-#include "model/port.h"
+#include "frames/port.h"
 #include <yoke/signal.h>
 #include <float.h>
 #include <math.h>

@@ -25,7 +25,7 @@ static inline void look_at_levels(void *user, double t, const double *q, const d
     if (!coupling->is_joint) continue;
     const yoke_coupling_def def = {.name     = coupling->name,
                                    .joint    = &coupling->joint,
-                                   .kind     = {coupling->kind[0], coupling->kind[1]},
+                                   .shape    = {coupling->shape[0], coupling->shape[1]},
                                    .settings = &coupling->settings};
     const double           *y[2];
     yoke_constraint         constraint;

@@ -57,12 +57,12 @@ static const element_case elements[] = {
 };
 enum { N_ELEMENTS = (int)(sizeof elements / sizeof elements[0]) };
 
-static const yoke_body_kind pairs[][2] = {
-    {YOKE_BODY_RIGID, YOKE_BODY_RIGID},    {YOKE_BODY_RIGID, YOKE_BODY_PLANAR},
-    {YOKE_BODY_PARTICLE, YOKE_BODY_RIGID}, {YOKE_BODY_MASS1D, YOKE_BODY_RIGID},
-    {YOKE_BODY_PLANAR, YOKE_BODY_PLANAR},  {YOKE_BODY_PLANAR, YOKE_BODY_PARTICLE},
-    {YOKE_BODY_PLANAR, YOKE_BODY_MASS1D},  {YOKE_BODY_PARTICLE, YOKE_BODY_PARTICLE},
-    {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D},  {YOKE_BODY_CHAIN, YOKE_BODY_PARTICLE},
+static const yoke_port_shape *const pairs[][2] = {
+    {&yoke_shape_frame, &yoke_shape_frame}, {&yoke_shape_frame, &yoke_shape_plane},
+    {&yoke_shape_point, &yoke_shape_frame}, {&yoke_shape_line, &yoke_shape_frame},
+    {&yoke_shape_plane, &yoke_shape_plane}, {&yoke_shape_plane, &yoke_shape_point},
+    {&yoke_shape_plane, &yoke_shape_line},  {&yoke_shape_point, &yoke_shape_point},
+    {&yoke_shape_line, &yoke_shape_line},   {&yoke_shape_line, &yoke_shape_point},
 };
 enum { N_PAIRS = (int)(sizeof pairs / sizeof pairs[0]) };
 
@@ -110,7 +110,7 @@ static void fill(coupling *x, uint64_t seed) {
       x->y[s][k]     = next_number(&seed) + (s == 0 && k < 3 ? 0.6 : 0.0);
       x->y_old[s][k] = next_number(&seed);
     }
-    if (x->def.kind[s] == YOKE_BODY_RIGID) {
+    if (x->def.shape[s] == &yoke_shape_frame) {
       for (int k = 3; k < 7; ++k) x->y[s][k] = (k == 3 ? 1.0 : 0.0) + 0.3 * x->y[s][k];
     }
   }
@@ -124,12 +124,12 @@ static void fill(coupling *x, uint64_t seed) {
     const yoke_channel *c = &x->channel[i];
     if (c->is_force) continue;
     const int of = c->enters[0] == YOKE_ENTRY_NONE ? 0 : 1;
-    x->u[i] = x->y[of][c->component + (c->enters[1 - of] == YOKE_ENTRY_COPY_V ? yoke_port_n_p(x->def.kind[of]) : 0)] +
-              0.02 * x->u[i];
+    x->u[i] =
+        x->y[of][c->component + (c->enters[1 - of] == YOKE_ENTRY_COPY_V ? x->def.shape[of]->n_p : 0)] + 0.02 * x->u[i];
   }
 }
 
-static void open_coupling(coupling *x, const element_case *element, const yoke_body_kind kind[2],
+static void open_coupling(coupling *x, const element_case *element, const yoke_port_shape *const shape[2],
                           yoke_decomposition decomposition, yoke_extension extension, bool feedthrough) {
   memset(x, 0, sizeof *x);
   x->element  = make_element(element);
@@ -138,11 +138,11 @@ static void open_coupling(coupling *x, const element_case *element, const yoke_b
                                          .extension     = extension,
                                          .feedthrough   = feedthrough};
   x->def =
-      (yoke_coupling_def){.name = "c", .element = &x->element, .kind = {kind[0], kind[1]}, .settings = &x->settings};
+      (yoke_coupling_def){.name = "c", .element = &x->element, .shape = {shape[0], shape[1]}, .settings = &x->settings};
   assert_int_equal(ops()->create(NULL, &x->def, &x->self), YOKE_OK);
   x->n   = ops()->channels(x->self, x->channel);
   x->n_c = ops()->n_conditions(x->self);
-  for (int s = 0; s < 2; ++s) x->n_y[s] = yoke_port_n_y(kind[s]);
+  for (int s = 0; s < 2; ++s) x->n_y[s] = yoke_shape_n_y(shape[s]);
   x->view = (yoke_coupling_view){.t          = 0.4,
                                  .H          = 0.1,
                                  .u          = x->u,
@@ -160,13 +160,13 @@ static void close_coupling(coupling *x) {
 static int for_every_combination(void (*fact)(coupling *x)) {
   int n = 0;
   for (int code = 0; code < N_PAIRS * N_ELEMENTS * 4 * 3 * 2; ++code) {
-    const yoke_body_kind    *kind          = pairs[code / (N_ELEMENTS * 24)];
-    const element_case      *element       = &elements[code / 24 % N_ELEMENTS];
-    const yoke_decomposition decomposition = (yoke_decomposition)(code / 6 % 4);
-    const yoke_extension     extension     = (yoke_extension)(code / 2 % 3);
-    if (element->planar_only && (kind[0] != YOKE_BODY_PLANAR || kind[1] != YOKE_BODY_PLANAR)) continue;
+    const yoke_port_shape *const *shape         = pairs[code / (N_ELEMENTS * 24)];
+    const element_case           *element       = &elements[code / 24 % N_ELEMENTS];
+    const yoke_decomposition      decomposition = (yoke_decomposition)(code / 6 % 4);
+    const yoke_extension          extension     = (yoke_extension)(code / 2 % 3);
+    if (element->planar_only && (shape[0] != &yoke_shape_plane || shape[1] != &yoke_shape_plane)) continue;
     coupling x;
-    open_coupling(&x, element, kind, decomposition, extension, code % 2 == 1);
+    open_coupling(&x, element, shape, decomposition, extension, code % 2 == 1);
     if (ops()->check(NULL, &x.def, "implicit", 1) == YOKE_OK) {
       fill(&x, (uint64_t)code + 1u);
       fact(&x);
@@ -198,12 +198,12 @@ static void one_dimensional_couplings_have_the_channels_of_li(void **state) {
       {"copy 1 x, copy 1 vx, copy 2 x, copy 2 vx", "copy 1 x, copy 1 vx*, copy 2 x, copy 2 vx*",
        "copy 1 x*, copy 1 vx, copy 2 x*, copy 2 vx"},
   };
-  static const int     n_conditions[4][3] = {{1, 2, 2}, {3, 5, 5}, {3, 5, 5}, {4, 6, 6}};
-  const yoke_body_kind kind[2]            = {YOKE_BODY_MASS1D, YOKE_BODY_CHAIN};
+  static const int             n_conditions[4][3] = {{1, 2, 2}, {3, 5, 5}, {3, 5, 5}, {4, 6, 6}};
+  const yoke_port_shape *const shape[2]           = {&yoke_shape_line, &yoke_shape_line};
   for (int d = 0; d < 4; ++d) {
     for (int e = 0; e < 3; ++e) {
       coupling x;
-      open_coupling(&x, &elements[0], kind, (yoke_decomposition)d, (yoke_extension)e, false);
+      open_coupling(&x, &elements[0], shape, (yoke_decomposition)d, (yoke_extension)e, false);
       check_names(&x, expected[d][e]);
       assert_int_equal(x.n_c, n_conditions[d][e]);
       close_coupling(&x);
@@ -213,9 +213,9 @@ static void one_dimensional_couplings_have_the_channels_of_li(void **state) {
 
 static void opposite_forces_share_a_channel_with_plus_on_side_1(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
-  coupling             x;
-  open_coupling(&x, &elements[3], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_frame, &yoke_shape_frame};
+  coupling                     x;
+  open_coupling(&x, &elements[3], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
   check_names(&x, "force x, force y, force z");
   for (int i = 0; i < x.n; ++i) {
     assert_true(x.channel[i].enters[0] == YOKE_ENTRY_FORCE && x.channel[i].enters[1] == YOKE_ENTRY_FORCE);
@@ -227,9 +227,9 @@ static void opposite_forces_share_a_channel_with_plus_on_side_1(void **state) {
 
 static void bushing_between_rigid_bodies_has_moments_of_its_own_on_each_side(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
-  coupling             x;
-  open_coupling(&x, &elements[9], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_frame, &yoke_shape_frame};
+  coupling                     x;
+  open_coupling(&x, &elements[9], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
   check_names(&x,
               "force x, force y, force z, moment x on 1, moment x on 2, moment y on 1, moment y on 2, moment z on 1, "
               "moment z on 2");
@@ -238,13 +238,13 @@ static void bushing_between_rigid_bodies_has_moments_of_its_own_on_each_side(voi
 
 static void copies_hold_only_what_the_element_feels(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_RIGID, YOKE_BODY_PLANAR};
-  coupling             x;
-  open_coupling(&x, &elements[2], kind, YOKE_DISPLACEMENT_DISPLACEMENT, YOKE_EXTENSION_NONE, false);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_frame, &yoke_shape_plane};
+  coupling                     x;
+  open_coupling(&x, &elements[2], shape, YOKE_DISPLACEMENT_DISPLACEMENT, YOKE_EXTENSION_NONE, false);
   check_names(
       &x, "copy 1 x, copy 1 y, copy 1 z, copy 1 vx, copy 1 vy, copy 1 vz, copy 2 x, copy 2 y, copy 2 vx, copy 2 vy");
   close_coupling(&x);
-  open_coupling(&x, &elements[5], kind, YOKE_FORCE_DISPLACEMENT, YOKE_EXTENSION_D, false);
+  open_coupling(&x, &elements[5], shape, YOKE_FORCE_DISPLACEMENT, YOKE_EXTENSION_D, false);
   check_names(&x, "moment x*, moment y*, moment z*, copy 1 q0, copy 1 q1, copy 1 q2, copy 1 q3, copy 1 wx*, copy 1 "
                   "wy*, copy 1 wz*");
   close_coupling(&x);
@@ -255,7 +255,7 @@ static void delivered_wrench(const coupling *x, int s, const double *u, double f
   memset(f, 0, 6 * sizeof *f);
   for (int i = 0; i < x->n; ++i) {
     if (x->channel[i].enters[s] != YOKE_ENTRY_FORCE) continue;
-    f[yoke_port_freedom(x->def.kind[s], x->channel[i].component)] += x->channel[i].sign[s] * u[i];
+    f[x->def.shape[s]->v[x->channel[i].component].freedom] += x->channel[i].sign[s] * u[i];
   }
 }
 
@@ -264,7 +264,7 @@ static void check_delivered(coupling *x) {
   yoke_pose poses[2];
   if (x->settings.feedthrough) return;
   for (int s = 0; s < 2; ++s) {
-    yoke_port_pose(x->def.kind[s], x->y[s], x->y[s] + yoke_port_n_p(x->def.kind[s]), &poses[s]);
+    yoke_shape_pose(x->def.shape[s], x->y[s], x->y[s] + x->def.shape[s]->n_p, &poses[s]);
   }
   yoke_force_element_apply(&x->element, poses, x->view.t, f);
   ops()->update(x->self, x->view.t, x->y[0], x->y[1], x->u, u);
@@ -272,8 +272,8 @@ static void check_delivered(coupling *x) {
     const bool driven = x->settings.decomposition == YOKE_FORCE_FORCE ||
                         x->settings.decomposition == (s == 0 ? YOKE_FORCE_DISPLACEMENT : YOKE_DISPLACEMENT_FORCE);
     delivered_wrench(x, s, u, got);
-    for (int k = 0; k < yoke_port_n_v(x->def.kind[s]); ++k) {
-      const int freedom = yoke_port_freedom(x->def.kind[s], k);
+    for (int k = 0; k < x->def.shape[s]->n_v; ++k) {
+      const int freedom = x->def.shape[s]->v[k].freedom;
       assert_true(got[freedom] == (driven ? f[6 * s + freedom] : 0.0));
     }
   }
@@ -292,20 +292,20 @@ static void check_copies_suffice(coupling *x) {
     yoke_pose poses[2];
     for (int s = 0; s < 2; ++s) {
       double    y[YOKE_PORT_MAX_Y];
-      const int np = yoke_port_n_p(x->def.kind[s]);
+      const int np = x->def.shape[s]->n_p;
       for (int k = 0; k < x->n_y[s]; ++k) y[k] = pass == 0 ? x->y[s][k] : 0.5;
       for (int i = 0; i < x->n; ++i) {
         const yoke_channel *c  = &x->channel[i];
         const int           at = c->component + (c->enters[1 - s] == YOKE_ENTRY_COPY_V ? np : 0);
         if (c->enters[1 - s] != YOKE_ENTRY_NONE) y[at] = x->y[s][at];
       }
-      yoke_port_pose(x->def.kind[s], y, y + np, &poses[s]);
+      yoke_shape_pose(x->def.shape[s], y, y + np, &poses[s]);
     }
     yoke_force_element_apply(&x->element, poses, x->view.t, pass == 0 ? before : after);
   }
   for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < yoke_port_n_v(x->def.kind[s]); ++k) {
-      const int r = 6 * s + yoke_port_freedom(x->def.kind[s], k);
+    for (int k = 0; k < x->def.shape[s]->n_v; ++k) {
+      const int r = 6 * s + x->def.shape[s]->v[k].freedom;
       CHECK_NEAR(after[r], before[r], 1e-12 * (1.0 + fabs(before[r])));
     }
   }
@@ -318,12 +318,12 @@ static void what_is_not_copied_does_not_influence_the_force(void **state) {
 
 static void layouts_have_half_nodes_where_extended_and_as_many_unknowns_as_conditions(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_RIGID, YOKE_BODY_PLANAR};
+  const yoke_port_shape *const shape[2] = {&yoke_shape_frame, &yoke_shape_plane};
   for (int code = 0; code < 12 * 6; ++code) {
     coupling  x;
     const int degree = code % 6;
     int       n      = 0;
-    open_coupling(&x, &elements[3], kind, (yoke_decomposition)(code / 18), (yoke_extension)(code / 6 % 3), false);
+    open_coupling(&x, &elements[3], shape, (yoke_decomposition)(code / 18), (yoke_extension)(code / 6 % 3), false);
     for (int i = 0; i < x.n; ++i) {
       yoke_layout layout;
       ops()->layout(x.self, i, degree, &layout);
@@ -340,10 +340,10 @@ static void layouts_have_half_nodes_where_extended_and_as_many_unknowns_as_condi
 
 static void force_force_of_two_masses_is_the_equation_of_li(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
-  coupling             x;
-  double               c[MAX_CONDITIONS];
-  open_coupling(&x, &elements[0], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_D, false);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
+  coupling                     x;
+  double                       c[MAX_CONDITIONS];
+  open_coupling(&x, &elements[0], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_D, false);
   fill(&x, 3u);
   x.element.offset[0] = 0.0;
   ops()->residual(x.self, &x.view, c);
@@ -351,7 +351,7 @@ static void force_force_of_two_masses_is_the_equation_of_li(void **state) {
   CHECK_NEAR(c[0], x.u[0] - 1000.0 * (y2[0] - y1[0]) - 10.0 * (y2[1] - y1[1]), 1e-10);
   CHECK_NEAR(c[1], x.u_dot[0] - 1000.0 * (y2[1] - y1[1]) - 10.0 * (y2[2] - y1[2]), 1e-10);
   close_coupling(&x);
-  open_coupling(&x, &elements[0], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_I, false);
+  open_coupling(&x, &elements[0], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_I, false);
   fill(&x, 4u);
   x.element.offset[0] = 0.0;
   ops()->residual(x.self, &x.view, c);
@@ -376,11 +376,11 @@ static void update_satisfies_law_and_copies_to_the_bit(void **state) {
 
 static void feedthrough_evaluates_the_law_with_the_copies(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
   for (int mirrored = 0; mirrored < 2; ++mirrored) {
     coupling x;
     double   c[MAX_CONDITIONS], u[YOKE_COUPLING_MAX_CHANNELS];
-    open_coupling(&x, &elements[0], kind, mirrored ? YOKE_DISPLACEMENT_FORCE : YOKE_FORCE_DISPLACEMENT,
+    open_coupling(&x, &elements[0], shape, mirrored ? YOKE_DISPLACEMENT_FORCE : YOKE_FORCE_DISPLACEMENT,
                   YOKE_EXTENSION_NONE, true);
     fill(&x, 9u);
     x.element.offset[0]   = 0.0;
@@ -398,11 +398,11 @@ static void feedthrough_evaluates_the_law_with_the_copies(void **state) {
 
 /* y after the time h with velocity v and acceleration a, to first order. */
 static void moved(const coupling *x, int s, double h, double *y) {
-  const yoke_body_kind kind = x->def.kind[s];
-  const int            np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind);
-  double               T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  const yoke_port_shape *shape = x->def.shape[s];
+  const int              np = shape->n_p, nv = shape->n_v;
+  double                 T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
   memcpy(y, x->y[s], (size_t)x->n_y[s] * sizeof *y);
-  yoke_port_tangent(kind, x->y[s], T);
+  yoke_shape_tangent(shape, x->y[s], T);
   for (int i = 0; i < np; ++i) {
     for (int k = 0; k < nv; ++k) y[i] += h * T[i * nv + k] * x->y[s][np + k];
   }
@@ -437,16 +437,16 @@ static yoke_symbol_kind law_symbol(void *user, const char *name, double *value, 
 
 static void d_extension_counts_the_time_in_the_law(void **state) {
   (void)state;
-  const yoke_symbols   symbols = {.lookup = law_symbol};
-  char                 message[200];
-  yoke_law             law     = {.exponent_x = 3.0, .exponent_v = 3.0};
-  element_case         element = elements[0];
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
+  const yoke_symbols           symbols = {.lookup = law_symbol};
+  char                         message[200];
+  yoke_law                     law      = {.exponent_x = 3.0, .exponent_v = 3.0};
+  element_case                 element  = elements[0];
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
   assert_int_equal(yoke_expression_compile("50*x*sin(3*t) + v", &symbols, message, sizeof message, &law.expression),
                    YOKE_OK);
   element.law = &law;
   coupling x;
-  open_coupling(&x, &element, kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_D, false);
+  open_coupling(&x, &element, shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_D, false);
   fill(&x, 5u);
   double       c[MAX_CONDITIONS];
   const double t = x.view.t, s = x.y[1][0] - x.y[0][0] - x.element.offset[0], v = x.y[1][1] - x.y[0][1],
@@ -460,8 +460,8 @@ static void d_extension_counts_the_time_in_the_law(void **state) {
 
 /* Positions p0 + v0 t + a t^2 / 2: linear forces are parabolas and Simpson's rule is exact. */
 static void parabola(coupling *x, int s, double t, double *y) {
-  const yoke_body_kind kind = x->def.kind[s];
-  const int            np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind), ni = yoke_port_n_integrals(kind);
+  const yoke_port_shape *shape = x->def.shape[s];
+  const int              np = shape->n_p, nv = shape->n_v, ni = shape->n_integrals;
   memcpy(y, x->y_old[s], (size_t)x->n_y[s] * sizeof *y);
   for (int k = 0; k < ni; ++k) {
     const double p = x->y_old[s][k], v = x->y_old[s][np + k], a = x->y_old[s][np + nv + k];
@@ -543,10 +543,10 @@ static void check_refused(const coupling *x, const char *scheme, int order, cons
 
 static void extensions_are_refused_under_explicit_and_waveform(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
   for (int e = YOKE_EXTENSION_D; e <= YOKE_EXTENSION_I; ++e) {
     coupling x;
-    open_coupling(&x, &elements[0], kind, YOKE_FORCE_FORCE, (yoke_extension)e, false);
+    open_coupling(&x, &elements[0], shape, YOKE_FORCE_FORCE, (yoke_extension)e, false);
     check_refused(&x, "explicit", 1, "semi-implicit or implicit");
     check_refused(&x, "waveform", 1, "semi-implicit or implicit");
     assert_int_equal(ops()->check(NULL, &x.def, "semi-implicit", 2), YOKE_OK);
@@ -558,11 +558,11 @@ static void extensions_are_refused_under_explicit_and_waveform(void **state) {
 
 static void plain_couplings_take_degrees_0_to_5_under_every_scheme(void **state) {
   (void)state;
-  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
-  const yoke_body_kind     kind[2]   = {YOKE_BODY_RIGID, YOKE_BODY_PLANAR};
+  static const char *const     schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+  const yoke_port_shape *const shape[2]  = {&yoke_shape_frame, &yoke_shape_plane};
   for (int d = 0; d < 4; ++d) {
     coupling x;
-    open_coupling(&x, &elements[9], kind, (yoke_decomposition)d, YOKE_EXTENSION_NONE, false);
+    open_coupling(&x, &elements[9], shape, (yoke_decomposition)d, YOKE_EXTENSION_NONE, false);
     for (int i = 0; i < 4; ++i) {
       for (int k = 0; k <= 5; ++k) assert_int_equal(ops()->check(NULL, &x.def, schemes[i], k), YOKE_OK);
       check_refused(&x, schemes[i], 6, "expected 0 to 5");
@@ -574,36 +574,36 @@ static void plain_couplings_take_degrees_0_to_5_under_every_scheme(void **state)
 
 static void i_extension_is_refused_where_the_force_has_no_closed_integral(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_PLANAR, YOKE_BODY_PLANAR};
-  coupling             x;
-  open_coupling(&x, &elements[9], kind, YOKE_FORCE_DISPLACEMENT, YOKE_EXTENSION_I, false);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_plane, &yoke_shape_plane};
+  coupling                     x;
+  open_coupling(&x, &elements[9], shape, YOKE_FORCE_DISPLACEMENT, YOKE_EXTENSION_I, false);
   check_refused(&x, "implicit", 1, "row 'along x'");
   close_coupling(&x);
-  open_coupling(&x, &elements[1], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_I, false);
+  open_coupling(&x, &elements[1], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_I, false);
   check_refused(&x, "implicit", 1, "nonlinear law");
   close_coupling(&x);
-  open_coupling(&x, &elements[9], kind, YOKE_DISPLACEMENT_DISPLACEMENT, YOKE_EXTENSION_I, false);
+  open_coupling(&x, &elements[9], shape, YOKE_DISPLACEMENT_DISPLACEMENT, YOKE_EXTENSION_I, false);
   assert_int_equal(ops()->check(NULL, &x.def, "implicit", 1), YOKE_OK);
   close_coupling(&x);
 }
 
 static void feedthrough_is_refused_without_a_copy_or_with_an_extension(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
-  coupling             x;
-  open_coupling(&x, &elements[0], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, true);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
+  coupling                     x;
+  open_coupling(&x, &elements[0], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, true);
   check_refused(&x, "explicit", 1, "has no feed-through");
   close_coupling(&x);
-  open_coupling(&x, &elements[0], kind, YOKE_FORCE_DISPLACEMENT, YOKE_EXTENSION_D, true);
+  open_coupling(&x, &elements[0], shape, YOKE_FORCE_DISPLACEMENT, YOKE_EXTENSION_D, true);
   check_refused(&x, "implicit", 1, "extension none");
   close_coupling(&x);
 }
 
 static void a_rigid_joint_is_refused(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
-  coupling             x;
-  open_coupling(&x, &elements[0], kind, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
+  coupling                     x;
+  open_coupling(&x, &elements[0], shape, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
   x.def.element = NULL;
   check_refused(&x, "explicit", 1, "rigid joint");
   close_coupling(&x);

@@ -205,7 +205,7 @@ static void global_errors(yoke_decomposition decomposition, yoke_extension exten
       .law  = &law};
   const yoke_coupling_settings settings = {.decomposition = decomposition, .extension = extension};
   const yoke_coupling_def      def      = {
-                .name = "c", .element = &element, .kind = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D}, .settings = &settings};
+                .name = "c", .element = &element, .shape = {&yoke_shape_line, &yoke_shape_line}, .settings = &settings};
   run r = {.ops = yoke_formulation_find("constitutive"), .mass = {1.0, extension == YOKE_EXTENSION_NONE ? 1.0 : 2.0}};
   assert_int_equal(r.ops->create(NULL, &def, &r.self), YOKE_OK);
   r.n           = r.ops->channels(r.self, r.channel);

@@ -9,6 +9,7 @@
 #include "own_settings.h"
 #include "coupling/constraint.h"
 #include "linalg/space.h"
+#include "model/joint_kinds.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -43,11 +44,11 @@ static const struct {
 };
 enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]), TURN_JOINT = N_JOINTS, STRETCH_JOINT, N_CASES };
 
-static const yoke_body_kind pairs[][2] = {
-    {YOKE_BODY_RIGID, YOKE_BODY_RIGID},       {YOKE_BODY_RIGID, YOKE_BODY_PLANAR},
-    {YOKE_BODY_PARTICLE, YOKE_BODY_RIGID},    {YOKE_BODY_MASS1D, YOKE_BODY_RIGID},
-    {YOKE_BODY_PLANAR, YOKE_BODY_PLANAR},     {YOKE_BODY_PLANAR, YOKE_BODY_PARTICLE},
-    {YOKE_BODY_PARTICLE, YOKE_BODY_PARTICLE}, {YOKE_BODY_MASS1D, YOKE_BODY_CHAIN},
+static const yoke_port_shape *const pairs[][2] = {
+    {&yoke_shape_frame, &yoke_shape_frame}, {&yoke_shape_frame, &yoke_shape_plane},
+    {&yoke_shape_point, &yoke_shape_frame}, {&yoke_shape_line, &yoke_shape_frame},
+    {&yoke_shape_plane, &yoke_shape_plane}, {&yoke_shape_plane, &yoke_shape_point},
+    {&yoke_shape_point, &yoke_shape_point}, {&yoke_shape_line, &yoke_shape_line},
 };
 enum { N_PAIRS = (int)(sizeof pairs / sizeof pairs[0]) };
 
@@ -92,7 +93,7 @@ typedef struct coupling {
   yoke_coupling_view view;
 } coupling;
 
-static void open_coupling(coupling *x, int formulation, int joint, bool level, const yoke_body_kind kind[2]) {
+static void open_coupling(coupling *x, int formulation, int joint, bool level, const yoke_port_shape *const shape[2]) {
   memset(x, 0, sizeof *x);
   x->ops = yoke_formulation_find(formulations[formulation].name);
   assert_non_null(x->ops);
@@ -101,13 +102,14 @@ static void open_coupling(coupling *x, int formulation, int joint, bool level, c
   x->settings.decomposition = formulations[formulation].decomposition;
   if (formulations[formulation].index > 0) own_set(&x->settings, "index", formulations[formulation].index);
   if (strcmp(formulations[formulation].name, "baumgarte") == 0) own_set(&x->settings, "mu", 0.8);
-  x->def = (yoke_coupling_def){.name = "c", .joint = &x->joint, .kind = {kind[0], kind[1]}, .settings = &x->settings};
+  x->def =
+      (yoke_coupling_def){.name = "c", .joint = &x->joint, .shape = {shape[0], shape[1]}, .settings = &x->settings};
   assert_int_equal(x->ops->create(NULL, &x->def, &x->self), YOKE_OK);
   x->n   = x->ops->channels(x->self, x->channel);
   x->n_c = x->ops->n_conditions(x->self);
   for (int s = 0; s < 2; ++s) {
     const int extras = x->ops->extras != NULL ? x->ops->extras(x->self, s) : 0;
-    x->n_y[s]        = yoke_port_n_y(kind[s]) + yoke_port_n_extras(extras, x->joint.n);
+    x->n_y[s]        = yoke_shape_n_y(shape[s]) + yoke_port_n_extras(extras, x->joint.n);
   }
   x->view = (yoke_coupling_view){.t          = 0.4,
                                  .H          = 0.1,
@@ -130,7 +132,7 @@ static void fill(coupling *x, uint64_t seed) {
       x->y[s][k]     = next_number(&seed) + (s == 0 && k < 3 ? 0.6 : 0.0);
       x->y_old[s][k] = next_number(&seed);
     }
-    if (x->def.kind[s] == YOKE_BODY_RIGID) {
+    if (x->def.shape[s] == &yoke_shape_frame) {
       for (int k = 3; k < 7; ++k) x->y[s][k] = (k == 3 ? 1.0 : 0.0) + 0.3 * x->y[s][k];
     }
   }
@@ -145,11 +147,11 @@ static void fill(coupling *x, uint64_t seed) {
 static int for_every_combination(void (*fact)(coupling *x)) {
   int n = 0;
   for (int code = 0; code < N_ALL * N_CASES * N_PAIRS; ++code) {
-    const int             joint = code / N_PAIRS % N_CASES;
-    const yoke_body_kind *kind  = pairs[code % N_PAIRS];
-    if (joint == TURN_JOINT && (kind[0] != YOKE_BODY_PLANAR || kind[1] != YOKE_BODY_PLANAR)) continue;
+    const int                     joint = code / N_PAIRS % N_CASES;
+    const yoke_port_shape *const *shape = pairs[code % N_PAIRS];
+    if (joint == TURN_JOINT && (shape[0] != &yoke_shape_plane || shape[1] != &yoke_shape_plane)) continue;
     coupling x;
-    open_coupling(&x, code / N_PAIRS / N_CASES, joint, false, kind);
+    open_coupling(&x, code / N_PAIRS / N_CASES, joint, false, shape);
     fill(&x, (uint64_t)code + 1u);
     fact(&x);
     ++n;
@@ -160,11 +162,12 @@ static int for_every_combination(void (*fact)(coupling *x)) {
 
 /* ---- channels ---- */
 
-static void check_names(int joint, yoke_body_kind kind_1, yoke_body_kind kind_2, const char *expected) {
-  const yoke_body_kind kind[2]    = {kind_1, kind_2};
-  char                 text[1024] = "";
-  coupling             x;
-  open_coupling(&x, 3, joint, false, kind);
+static void check_names(int joint, const yoke_port_shape *shape_1, const yoke_port_shape *shape_2,
+                        const char *expected) {
+  const yoke_port_shape *const shape[2]   = {shape_1, shape_2};
+  char                         text[1024] = "";
+  coupling                     x;
+  open_coupling(&x, 3, joint, false, shape);
   for (int i = 0; i < x.n; ++i) {
     if (i > 0) strcat(text, ", ");
     strcat(text, x.channel[i].name);
@@ -175,8 +178,8 @@ static void check_names(int joint, yoke_body_kind kind_1, yoke_body_kind kind_2,
 
 static void channels_are_multipliers_and_the_copies_that_the_gradients_need(void **state) {
   (void)state;
-  const yoke_body_kind rigid = YOKE_BODY_RIGID, planar = YOKE_BODY_PLANAR, particle = YOKE_BODY_PARTICLE;
-  check_names(STRETCH_JOINT, YOKE_BODY_MASS1D, YOKE_BODY_CHAIN, "lambda stretch");
+  const yoke_port_shape *rigid = &yoke_shape_frame, *planar = &yoke_shape_plane, *particle = &yoke_shape_point;
+  check_names(STRETCH_JOINT, &yoke_shape_line, &yoke_shape_line, "lambda stretch");
   check_names(TURN_JOINT, planar, planar, "lambda turn");
   check_names(1, rigid, rigid, "lambda atpoint x, lambda atpoint y, lambda atpoint z");
   check_names(2, rigid, rigid,
@@ -196,7 +199,7 @@ static void multipliers_enter_both_sides_with_the_place_of_their_row(void **stat
       .own  = {1, 5}};
   const yoke_coupling_settings settings = {.formulation = "baumgarte"};
   const yoke_coupling_def      def      = {
-                .name = "c", .joint = &joint, .kind = {YOKE_BODY_PLANAR, YOKE_BODY_PLANAR}, .settings = &settings};
+                .name = "c", .joint = &joint, .shape = {&yoke_shape_plane, &yoke_shape_plane}, .settings = &settings};
   yoke_constraint x;
   yoke_constraint_set(&x, &def, false, YOKE_COPY_END);
   for (int i = 0; i < 2; ++i) {
@@ -216,14 +219,14 @@ static void multipliers_enter_both_sides_with_the_place_of_their_row(void **stat
 static void side_gradients(const coupling *x, int side, const double *const p[2], double *felt) {
   yoke_pose       poses[2];
   yoke_link_state link;
-  for (int s = 0; s < 2; ++s) yoke_port_pose(x->def.kind[s], p[s], NULL, &poses[s]);
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(x->def.shape[s], p[s], NULL, &poses[s]);
   yoke_link_state_set(&x->joint.link, poses, &link);
   for (int i = 0; i < x->joint.n; ++i) {
     double grad[12];
     (void)yoke_row_gradient(&x->joint.row[i], &link, grad);
     for (int k = 0; k < YOKE_PORT_MAX_V; ++k) {
       felt[i * YOKE_PORT_MAX_V + k] =
-          k < yoke_port_n_v(x->def.kind[side]) ? grad[6 * side + yoke_port_freedom(x->def.kind[side], k)] : 0.0;
+          k < x->def.shape[side]->n_v ? grad[6 * side + x->def.shape[side]->v[k].freedom] : 0.0;
     }
   }
 }
@@ -232,7 +235,7 @@ static void side_gradients(const coupling *x, int side, const double *const p[2]
 static void row_gammas(const coupling *x, const double *const p[2], const double *const v[2], double *gamma) {
   yoke_pose       poses[2];
   yoke_link_state link;
-  for (int s = 0; s < 2; ++s) yoke_port_pose(x->def.kind[s], p[s], v[s], &poses[s]);
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(x->def.shape[s], p[s], v[s], &poses[s]);
   yoke_link_state_set(&x->joint.link, poses, &link);
   for (int i = 0; i < x->joint.n; ++i) gamma[i] = yoke_row_gamma(&x->joint.row[i], &link);
 }
@@ -246,11 +249,11 @@ static void check_gamma_copies(const coupling *x, int side, const double *ghost_
     const yoke_channel *channel = &x->channel[i];
     carries                     = carries || channel->enters[side] == YOKE_ENTRY_ROW_ACCELERATION;
     if (channel->enters[side] == YOKE_ENTRY_COPY_V)
-      ghost_v[channel->component] = x->y[other][yoke_port_n_p(x->def.kind[other]) + channel->component];
+      ghost_v[channel->component] = x->y[other][x->def.shape[other]->n_p + channel->component];
   }
   if (!carries) return;
-  const double *const own_v   = x->y[side] + yoke_port_n_p(x->def.kind[side]);
-  const double *const other_v = x->y[other] + yoke_port_n_p(x->def.kind[other]);
+  const double *const own_v   = x->y[side] + x->def.shape[side]->n_p;
+  const double *const other_v = x->y[other] + x->def.shape[other]->n_p;
   const double *const p[2][2] = {{x->y[0], x->y[1]}, {side == 0 ? x->y[0] : ghost_p, side == 1 ? x->y[1] : ghost_p}};
   const double *const v[2][2] = {{side == 0 ? own_v : other_v, side == 1 ? own_v : other_v},
                                  {side == 0 ? own_v : ghost_v, side == 1 ? own_v : ghost_v}};
@@ -328,17 +331,17 @@ static void quaternion_product(double c[4], const double a[4], const double b[4]
   c[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
 }
 
-static void outputs_at(const frame_motion *m, yoke_body_kind kind, double t, double *y) {
-  const int    np = yoke_port_n_p(kind), nv = yoke_port_n_v(kind);
+static void outputs_at(const frame_motion *m, const yoke_port_shape *shape, double t, double *y) {
+  const int    np = shape->n_p, nv = shape->n_v;
   const double angle = t * (m->rate + 0.5 * t * m->growth), spin = m->rate + t * m->growth;
   const double length = vec3_norm(m->axis);
   for (int k = 0; k < nv; ++k) {
-    const int f = yoke_port_freedom(kind, k);
+    const int f = shape->v[k].freedom;
     if (f < 3) {
       y[k]           = m->C[f] + t * (m->v[f] + 0.5 * t * m->a[f]);
       y[np + k]      = m->v[f] + t * m->a[f];
       y[np + nv + k] = m->a[f];
-    } else if (kind == YOKE_BODY_RIGID) {
+    } else if (shape == &yoke_shape_frame) {
       y[np + k]      = m->axis[f - 3] * spin;
       y[np + nv + k] = m->axis[f - 3] * m->growth;
     } else {
@@ -347,7 +350,7 @@ static void outputs_at(const frame_motion *m, yoke_body_kind kind, double t, dou
       y[np + nv + k] = m->growth;
     }
   }
-  if (kind != YOKE_BODY_RIGID) return;
+  if (shape != &yoke_shape_frame) return;
   double turn[4] = {cos(0.5 * angle * length)};
   for (int k = 0; k < 3; ++k) turn[1 + k] = m->axis[k] / length * sin(0.5 * angle * length);
   quaternion_product(y + 3, turn, m->q);
@@ -357,7 +360,7 @@ static void outputs_at(const frame_motion *m, yoke_body_kind kind, double t, dou
 static void levels_at(const yoke_constraint *c, const frame_motion m[2], double t,
                       double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
   double y[2][MAX_Y] = {{0.0}};
-  for (int s = 0; s < 2; ++s) outputs_at(&m[s], c->kind[s], t, y[s]);
+  for (int s = 0; s < 2; ++s) outputs_at(&m[s], c->shape[s], t, y[s]);
   const double *const both[2] = {y[0], y[1]};
   yoke_constraint_levels(c, both, level);
 }
@@ -404,7 +407,7 @@ static const relative_motion free_motions[] = {
 /* p of both frames at t. */
 static void joint_positions(const relative_motion *r, const frame_motion *m, double t, double y[2][MAX_Y]) {
   double R[9], d[3], along[3];
-  outputs_at(m, YOKE_BODY_RIGID, t, y[0]);
+  outputs_at(m, &yoke_shape_frame, t, y[0]);
   quaternion_rotation(R, y[0] + 3);
   for (int k = 0; k < 3; ++k) d[k] = r->shift[k] * t;
   mat3_apply(along, R, d);
@@ -437,14 +440,14 @@ static void joint_rates(const relative_motion *r, double t, double y[2][MAX_Y]) 
 
 static void all_levels_vanish_along_an_exact_motion_of_the_joint(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
+  const yoke_port_shape *const shape[2] = {&yoke_shape_frame, &yoke_shape_frame};
   for (size_t i = 0; i < sizeof free_motions / sizeof free_motions[0]; ++i) {
     uint64_t           seed = 5u + i;
     const frame_motion m    = random_motion(&seed);
     for (int f = 0; f < N_FORMULATIONS; ++f) {
       coupling x;
       double   c[MAX_CONDITIONS];
-      open_coupling(&x, f, free_motions[i].joint, true, kind);
+      open_coupling(&x, f, free_motions[i].joint, true, shape);
       joint_positions(&free_motions[i], &m, 0.7, x.y);
       joint_rates(&free_motions[i], 0.7, x.y);
       x.ops->residual(x.self, &x.view, c);
@@ -459,11 +462,11 @@ static void all_levels_vanish_along_an_exact_motion_of_the_joint(void **state) {
 
 static void two_masses_have_the_conditions_of_li(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
   for (int f = 0; f < N_FORMULATIONS; ++f) {
     coupling x;
     double   c[MAX_CONDITIONS];
-    open_coupling(&x, f, STRETCH_JOINT, true, kind);
+    open_coupling(&x, f, STRETCH_JOINT, true, shape);
     fill(&x, 9u);
     x.ops->residual(x.self, &x.view, c);
     double g[3];
@@ -527,10 +530,10 @@ static void check_refused(const coupling *x, const char *scheme, int order, cons
 
 static void impossible_combinations_are_refused_with_a_reason(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
+  const yoke_port_shape *const shape[2] = {&yoke_shape_frame, &yoke_shape_frame};
   for (int f = 0; f < N_FORMULATIONS; ++f) {
     coupling x;
-    open_coupling(&x, f, 4, false, kind);
+    open_coupling(&x, f, 4, false, shape);
     check_refused(&x, "explicit", 0, "semi-implicit or implicit");
     check_refused(&x, "waveform", 0, "semi-implicit or implicit");
     check_refused(&x, "implicit", -1, "order is -1");
@@ -556,9 +559,9 @@ static void impossible_combinations_are_refused_with_a_reason(void **state) {
 
 static void values_out_of_range_are_refused(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
-  coupling             x;
-  open_coupling(&x, 0, STRETCH_JOINT, false, kind);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
+  coupling                     x;
+  open_coupling(&x, 0, STRETCH_JOINT, false, shape);
   own_set(&x.settings, "index", 4);
   check_refused(&x, "implicit", 0, "index is 4");
   own_set(&x.settings, "index", 1);
@@ -568,7 +571,7 @@ static void values_out_of_range_are_refused(void **state) {
   own_set(&x.settings, "mu", (double)NAN);
   check_refused(&x, "implicit", 0, "mu is");
   close_coupling(&x);
-  open_coupling(&x, 4, STRETCH_JOINT, false, kind);
+  open_coupling(&x, 4, STRETCH_JOINT, false, shape);
   own_set2(&x.settings, "nodes", 0.7, 0.4);
   check_refused(&x, "implicit", 1, "nodes are 0.7 and 0.4");
   own_set2(&x.settings, "nodes", 0.2, 0.4);
@@ -576,7 +579,7 @@ static void values_out_of_range_are_refused(void **state) {
   check_refused(&x, "implicit", 2, "0, 1 or 3");
   assert_int_equal(x.ops->check(NULL, &x.def, "implicit", 3), YOKE_OK);
   close_coupling(&x);
-  open_coupling(&x, 3, STRETCH_JOINT, false, kind);
+  open_coupling(&x, 3, STRETCH_JOINT, false, shape);
   check_refused(&x, "implicit", 3, "expected 0 to 2");
   close_coupling(&x);
 }
@@ -592,9 +595,9 @@ static void check_warnings(const coupling *x, int order, const char *remedy) {
 
 static void combinations_that_are_not_zero_stable_warn_and_name_another(void **state) {
   (void)state;
-  const yoke_body_kind kind[2] = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D};
-  coupling             x;
-  open_coupling(&x, 0, STRETCH_JOINT, false, kind);
+  const yoke_port_shape *const shape[2] = {&yoke_shape_line, &yoke_shape_line};
+  coupling                     x;
+  open_coupling(&x, 0, STRETCH_JOINT, false, shape);
   for (int index = 1; index <= 3; ++index) {
     own_set(&x.settings, "index", index);
     own_set(&x.settings, "mu", 1.0);
@@ -610,7 +613,7 @@ static void combinations_that_are_not_zero_stable_warn_and_name_another(void **s
   check_warnings(&x, 2, "mu >= 0.5");
   close_coupling(&x);
   for (int f = 3; f <= 4; ++f) {
-    open_coupling(&x, f, STRETCH_JOINT, false, kind);
+    open_coupling(&x, f, STRETCH_JOINT, false, shape);
     for (int k = 0; k <= 1; ++k) check_warnings(&x, k, NULL);
     close_coupling(&x);
   }

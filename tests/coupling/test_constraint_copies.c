@@ -10,6 +10,7 @@
 #include "../check.h"
 #include "own_settings.h"
 #include "coupling/constraint.h"
+#include "model/joint_kinds.h"
 #include <string.h>
 
 enum {
@@ -25,15 +26,15 @@ static const double mass[2] = {1.0, 2.3}, inertia[2] = {0.4, 0.7}, spring[2] = {
 /* ---- bodies ---- */
 
 typedef struct body {
-  yoke_body_kind kind;
-  int            side;
+  const yoke_port_shape *shape;
+  int                    side;
 } body;
 
 static int n_p(const body *b) {
-  return yoke_port_n_p(b->kind);
+  return b->shape->n_p;
 }
 static int n_v(const body *b) {
-  return yoke_port_n_v(b->kind);
+  return b->shape->n_v;
 }
 
 /* Accelerations v' for z = (p, v) and the wrench [6] of the joint: springs to the origin, gravity, dampers; a turning
@@ -41,11 +42,11 @@ static int n_v(const body *b) {
 static void accelerations(const body *b, const double *z, const double *wrench, double *a) {
   const double *v = z + n_p(b);
   for (int k = 0; k < n_v(b); ++k) {
-    const int f = yoke_port_freedom(b->kind, k);
+    const int f = b->shape->v[k].freedom;
     if (f < 3) {
       a[k] = (wrench[f] - spring[b->side] * z[k] - 0.5 * v[k]) / mass[b->side] - (f == 1 ? 9.81 : 0.0);
     } else {
-      const double angle = b->kind == YOKE_BODY_RIGID ? 2.0 * z[4 + f - 3] : z[k];
+      const double angle = b->shape == &yoke_shape_frame ? 2.0 * z[4 + f - 3] : z[k];
       a[k]               = (wrench[f] - twist[b->side] * angle - 0.1 * v[k]) / inertia[b->side];
     }
   }
@@ -55,7 +56,7 @@ static void accelerations(const body *b, const double *z, const double *wrench, 
 static void position_rates(const body *b, const double *z, double *rate) {
   double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
   const int nv = n_v(b);
-  yoke_port_tangent(b->kind, z, T);
+  yoke_shape_tangent(b->shape, z, T);
   for (int i = 0; i < n_p(b); ++i) {
     rate[i] = 0.0;
     for (int k = 0; k < nv; ++k) rate[i] += T[i * nv + k] * z[n_p(b) + k];
@@ -67,7 +68,7 @@ static void joint_wrench(const yoke_joint_element *joint, const body bodies[2], 
                          const double *lambda, double *wrench) {
   yoke_pose       poses[2];
   yoke_link_state link;
-  for (int s = 0; s < 2; ++s) yoke_port_pose(bodies[s].kind, p[s], NULL, &poses[s]);
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(bodies[s].shape, p[s], NULL, &poses[s]);
   yoke_link_state_set(&joint->link, poses, &link);
   memset(wrench, 0, 6 * sizeof *wrench);
   for (int i = 0; i < joint->n; ++i) {
@@ -215,7 +216,7 @@ static void side_accelerations(const run *r, int s, const double *z, const doubl
   const int           other                 = 1 - s;
   double              copy[YOKE_PORT_MAX_P] = {0.0}, wrench[6];
   const double *const p[2]                  = {s == 0 ? z : copy, s == 1 ? z : copy};
-  if (r->bodies[other].kind == YOKE_BODY_RIGID) copy[3] = 1.0;
+  if (r->bodies[other].shape == &yoke_shape_frame) copy[3] = 1.0;
   for (int i = 0; i < r->n; ++i) {
     if (r->channel[i].enters[s] == YOKE_ENTRY_COPY_P) copy[r->channel[i].component] = u[i];
   }
@@ -323,21 +324,21 @@ static void set_layouts(run *r, int degree) {
 /* ---- joints ---- */
 
 typedef struct joint_case {
-  const char          *name;
-  yoke_connection_kind connection;
-  yoke_body_kind       kind[2];
-  yoke_row             row; /* instead of all rows of the connection when one row is wanted */
-  bool                 one_row;
+  const char            *name;
+  yoke_connection_kind   connection;
+  const yoke_port_shape *shape[2];
+  yoke_row               row; /* instead of all rows of the connection when one row is wanted */
+  bool                   one_row;
 } joint_case;
 
 static const joint_case distance = {
-    "distance", YOKE_CONNECTION_DISTANCE, {YOKE_BODY_PARTICLE, YOKE_BODY_PARTICLE}, {YOKE_ROW_DISTANCE, 0, 0}, true};
+    "distance", YOKE_CONNECTION_DISTANCE, {&yoke_shape_point, &yoke_shape_point}, {YOKE_ROW_DISTANCE, 0, 0}, true};
 static const joint_case slider = {
-    "planar slider", YOKE_CONNECTION_INPLANE, {YOKE_BODY_PLANAR, YOKE_BODY_PLANAR}, {YOKE_ROW_INPLANE, 1, 1}, true};
+    "planar slider", YOKE_CONNECTION_INPLANE, {&yoke_shape_plane, &yoke_shape_plane}, {YOKE_ROW_INPLANE, 1, 1}, true};
 static const joint_case revolute = {
-    "revolute", YOKE_CONNECTION_REVOLUTE, {YOKE_BODY_RIGID, YOKE_BODY_RIGID}, {YOKE_ROW_POINT, 0, 0}, false};
+    "revolute", YOKE_CONNECTION_REVOLUTE, {&yoke_shape_frame, &yoke_shape_frame}, {YOKE_ROW_POINT, 0, 0}, false};
 static const joint_case cylindrical = {
-    "cylindrical", YOKE_CONNECTION_CYLINDRICAL, {YOKE_BODY_RIGID, YOKE_BODY_RIGID}, {YOKE_ROW_POINT, 0, 0}, false};
+    "cylindrical", YOKE_CONNECTION_CYLINDRICAL, {&yoke_shape_frame, &yoke_shape_frame}, {YOKE_ROW_POINT, 0, 0}, false};
 
 static yoke_joint_element make_joint(const joint_case *x) {
   yoke_joint_element joint = {
@@ -353,9 +354,9 @@ static void set_start(run *r, yoke_joint_element *joint) {
   static const double C[3] = {0.3, -0.2, 0.25}, v[3] = {0.5, -1.0, 0.8}, w[3] = {0.7, -0.4, 1.2};
   for (int s = 0; s < 2; ++s) {
     const body *b = &r->bodies[s];
-    if (b->kind == YOKE_BODY_RIGID) r->z[s][3] = 1.0;
+    if (b->shape == &yoke_shape_frame) r->z[s][3] = 1.0;
     for (int k = 0; k < n_v(b); ++k) {
-      const int f = yoke_port_freedom(b->kind, k);
+      const int f = b->shape->v[k].freedom;
       if (f < 3) r->z[s][k] = C[f];
       r->z[s][n_p(b) + k] = f < 3 ? v[f] : w[f - 3];
     }
@@ -393,9 +394,10 @@ static double end_error(const joint_case *x, const char *formulation, int degree
   const double                 t_end    = 0.2;
   yoke_joint_element           joint    = make_joint(x);
   const yoke_coupling_settings settings = own_start(formulation);
-  const yoke_coupling_def def = {.name = "c", .joint = &joint, .kind = {x->kind[0], x->kind[1]}, .settings = &settings};
-  run                     r   = {.bodies = {{x->kind[0], 0}, {x->kind[1], 1}}};
-  double                  z[2][N_Z];
+  const yoke_coupling_def      def      = {
+                .name = "c", .joint = &joint, .shape = {x->shape[0], x->shape[1]}, .settings = &settings};
+  run    r = {.bodies = {{x->shape[0], 0}, {x->shape[1], 1}}};
+  double z[2][N_Z];
   set_start(&r, &joint);
   memcpy(z, r.z, sizeof z);
   begin(&r, &def, (int)(n_steps / t_end + 0.5));

@@ -141,7 +141,7 @@ static double exact_lambda(double x, double v) {
 
 static void begin(run *r, const yoke_coupling_settings *settings, int n_steps_per_second, double x, double v) {
   const yoke_coupling_def def = {
-      .name = "c", .joint = &rigid_link, .kind = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D}, .settings = settings};
+      .name = "c", .joint = &rigid_link, .shape = {&yoke_shape_line, &yoke_shape_line}, .settings = settings};
   yoke_channel channel[YOKE_COUPLING_MAX_CHANNELS];
   memset(r, 0, sizeof *r);
   r->ops = yoke_formulation_find(settings->formulation);

@@ -11,6 +11,7 @@
 #include "../cosimulation/cosimulate.h"
 #include "coupling/formulation.h"
 #include "master/cosimulation.h"
+#include "model/joint_kinds.h"
 
 static const char *const two_mass_file = "examples/two-mass-rigid.yaml";
 
@@ -421,7 +422,7 @@ static void sets_are_the_levels_that_baumgarte_adds_up(void **state) {
   own_set(&times, "beta", weight[1]);
   own_set(&times, "gamma", weight[2]);
   yoke_coupling_def def = {
-      .name = "c", .joint = &joint, .kind = {YOKE_BODY_RIGID, YOKE_BODY_RIGID}, .settings = &times};
+      .name = "c", .joint = &joint, .shape = {&yoke_shape_frame, &yoke_shape_frame}, .settings = &times};
   double u[MAX_CONDITIONS] = {0.0}, y[2][YOKE_PORT_MAX_Y];
   for (int k = 0; k < MAX_CONDITIONS; ++k) u[k] = cos(3.0 * k);
   for (int s = 0; s < 2; ++s) {
@@ -437,7 +438,7 @@ static void sets_are_the_levels_that_baumgarte_adds_up(void **state) {
     CHECK_NEAR(set[0].c[r] + weight[1] * set[1].c[r] + weight[2] * set[2].c[r], sum.c[r],
                1e-14 * (1.0 + fabs(sum.c[r])));
     for (int s = 0; s < 2; ++s) {
-      const int ny = yoke_port_n_y(YOKE_BODY_RIGID);
+      const int ny = yoke_shape_n_y(&yoke_shape_frame);
       for (int k = r * ny; k < (r + 1) * ny; ++k)
         CHECK_NEAR(set[0].y[s][k] + weight[1] * set[1].y[s][k] + weight[2] * set[2].y[s][k], sum.y[s][k], 1e-13);
     }
@@ -467,7 +468,7 @@ static yoke_coupling_settings with_weights(int index, double a, double b) {
 static void check_says(yoke_coupling_settings settings, const char *scheme, int order, yoke_status status,
                        const char *part) {
   const yoke_coupling_def def = {
-      .name = "c", .joint = &rigid_link, .kind = {YOKE_BODY_MASS1D, YOKE_BODY_MASS1D}, .settings = &settings};
+      .name = "c", .joint = &rigid_link, .shape = {&yoke_shape_line, &yoke_shape_line}, .settings = &settings};
   yoke_context *ctx = NULL;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
   assert_int_equal(yoke_formulation_find("weighted")->check(ctx, &def, scheme, order), status);

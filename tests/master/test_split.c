@@ -121,7 +121,7 @@ static void set_inputs(const loaded *l, system_at_start *parts) {
     for (int k = 0, at = 0; k < split->parts[p].n_ports; ++k) {
       const yoke_frame *frame = &split->parts[p].model->frames[split->parts[p].port_frame[k]];
       yoke_multibody_port(parts[p].mb, parts[p].work, k, parts[p].q, parts[p].v, parts[p].a, parts[p].y + at);
-      at += yoke_port_n_y(split->parts[p].model->bodies[frame->body].kind);
+      at += yoke_shape_n_y(yoke_body_shape(split->parts[p].model->bodies[frame->body].kind));
     }
   }
   for (int w = 0; w < split->n_couplings; ++w) {

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "linalg/space.h"
+#include "model/joint_kinds.h"
 #include "model/multibody.h"
-#include "model/port.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -784,15 +784,15 @@ static char ghost_name[] = "ghost";
 static int add_ghost(workshop *s, yoke_body_kind kind) {
   yoke_ghost *ghost = &s->ghosts[s->model.n_ghosts];
   ghost->name       = ghost_name;
-  ghost->kind       = kind;
+  ghost->shape      = yoke_body_shape(kind);
   return add_frame(s, YOKE_FIRST_GHOST - s->model.n_ghosts++, 0, 0, 0);
 }
 
 /* Inputs that move ghost g in all components of p, then v. */
 static int ghost_inputs(int g, yoke_body_kind kind, yoke_input *inputs) {
   int n = 0;
-  for (int k = 0; k < yoke_port_n_p(kind); ++k) inputs[n++] = (yoke_input){YOKE_INPUT_GHOST_P, g, k, 1.0};
-  for (int k = 0; k < yoke_port_n_v(kind); ++k) inputs[n++] = (yoke_input){YOKE_INPUT_GHOST_V, g, k, 1.0};
+  for (int k = 0; k < yoke_body_shape(kind)->n_p; ++k) inputs[n++] = (yoke_input){YOKE_INPUT_GHOST_P, g, k, 1.0};
+  for (int k = 0; k < yoke_body_shape(kind)->n_v; ++k) inputs[n++] = (yoke_input){YOKE_INPUT_GHOST_V, g, k, 1.0};
   return n;
 }
 
@@ -920,11 +920,11 @@ static void joint_axes(workshop *s, yoke_connection_kind kind, bool skew, int f1
 
 /* Multipliers of all rows of joint 0 that act on these kinds. */
 static int lambda_inputs(const workshop *s, const yoke_body_kind kind[2], yoke_input *inputs) {
-  const yoke_body_kind *const ends[2] = {&kind[0], &kind[1]};
-  const yoke_connection      *c       = &s->connections[0];
-  yoke_link                   link    = {.node = {0, 1}};
-  yoke_row                    rows[6];
-  int                         n = 0;
+  const yoke_port_shape *const ends[2] = {yoke_body_shape(kind[0]), yoke_body_shape(kind[1])};
+  const yoke_connection       *c       = &s->connections[0];
+  yoke_link                    link    = {.node = {0, 1}};
+  yoke_row                     rows[6];
+  int                          n = 0;
   for (int side = 0; side < 2; ++side) {
     memcpy(link.origin[side], s->frames[c->frame[side]].origin, sizeof link.origin[side]);
     memcpy(link.axes[side], s->frames[c->frame[side]].axes, sizeof link.axes[side]);
@@ -1052,14 +1052,14 @@ static double side_share(const workshop *part, int r, int side, const yoke_body_
   double                 grad[12], sum = 0.0;
   for (int s = 0; s < 2; ++s) {
     memcpy(link.axes[s], part->frames[c->frame[s]].axes, sizeof link.axes[s]);
-    yoke_port_pose(kind[s], y[s], NULL, &poses[s]);
+    yoke_shape_pose(yoke_body_shape(kind[s]), y[s], NULL, &poses[s]);
   }
   yoke_link_state_set(&link, poses, &state);
   yoke_joint_rows(c->kind, rows);
   yoke_row_gradient(&rows[r], &state, grad);
-  for (int k = 0; k < yoke_port_n_v(kind[side]); ++k) {
-    sum += grad[6 * side + yoke_port_freedom(kind[side], k)] *
-           y[side][yoke_port_n_p(kind[side]) + yoke_port_n_v(kind[side]) + k];
+  const yoke_port_shape *shape = yoke_body_shape(kind[side]);
+  for (int k = 0; k < shape->n_v; ++k) {
+    sum += grad[6 * side + shape->v[k].freedom] * y[side][yoke_shape_at_a(shape) + k];
   }
   return sum;
 }
@@ -1394,11 +1394,12 @@ static void wrong_inputs_and_ports_are_refused(void **state) {
 static void port_shows_the_motion_of_its_frame(void **state) {
   (void)state;
   for (int kind = 0; kind <= YOKE_BODY_MASS1D; ++kind) {
-    const yoke_body_kind body = (yoke_body_kind)kind;
-    const int            n_p = yoke_port_n_p(body), n_v = yoke_port_n_v(body), n_i = yoke_port_n_integrals(body);
-    const double         h = 1e-5;
-    workshop             s;
-    double               q[10], v[6], qdot[10], a[6], y[2][YOKE_PORT_MAX_Y], now[YOKE_PORT_MAX_Y], T[42];
+    const yoke_body_kind   body  = (yoke_body_kind)kind;
+    const yoke_port_shape *shape = yoke_body_shape(body);
+    const int              n_p = shape->n_p, n_v = shape->n_v, n_i = shape->n_integrals;
+    const double           h = 1e-5;
+    workshop               s;
+    double                 q[10], v[6], qdot[10], a[6], y[2][YOKE_PORT_MAX_Y], now[YOKE_PORT_MAX_Y], T[42];
     open_workshop(&s);
     vec3_set(s.model.gravity, 1.0, 2.0, 3.0);
     add_body(&s, body);
@@ -1424,7 +1425,7 @@ static void port_shows_the_motion_of_its_frame(void **state) {
       for (int i = 0; i < s.equations.nv; ++i) vh[i] = v[i] + dt * a[i];
       yoke_multibody_port(s.mb, s.work, 0, qh, vh, a, y[side]);
     }
-    yoke_port_tangent(body, now, T);
+    yoke_shape_tangent(shape, now, T);
     for (int i = 0; i < n_p; ++i) {
       double rate = 0.0;
       for (int k = 0; k < n_v; ++k) rate += T[i * n_v + k] * now[n_p + k];
@@ -1455,7 +1456,7 @@ static void port_pose_is_that_of_its_frame(void **state) {
   compile(&s, &options);
   set_random(&s, 9u, q, v);
   yoke_multibody_port(s.mb, s.work, 0, q, v, a, y);
-  yoke_port_pose(YOKE_BODY_RIGID, y, y + 7, &pose);
+  yoke_shape_pose(&yoke_shape_frame, y, y + 7, &pose);
   yoke_multibody_pose(s.mb, q, 0, r, R);
   mat3_multiply(RA, R, s.frames[frame].axes);
   for (int i = 0; i < 9; ++i) assert_true(fabs(pose.R[i] - RA[i]) < 1e-14);

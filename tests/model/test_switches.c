@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "check.h"
-#include "model/switches.h"
+#include "model/model_switches.h"
 #include <yoke/model.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static yoke_switches switches_of_model(const char *text, bool with_events) {
   const yoke_load_options options = {0};
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
   assert_int_equal(yoke_model_load_text(ctx, "test.yaml", text, strlen(text), &options, &model), YOKE_OK);
-  assert_int_equal(yoke_switches_create(ctx, model, with_events, &s), YOKE_OK);
+  assert_int_equal(yoke_model_switches(ctx, model, with_events, &s), YOKE_OK);
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);
   return s;

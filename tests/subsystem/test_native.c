@@ -123,7 +123,7 @@ static void make_half(bench *b, const half *h, const char *solver, bool no_integ
   wall->law.stiffness   = h->c;
   wall->law.damping     = h->d;
   if (h->cc > 0.0) {
-    b->ghosts[0]           = (yoke_ghost){.name = ghost_name, .kind = YOKE_BODY_MASS1D};
+    b->ghosts[0]           = (yoke_ghost){.name = ghost_name, .shape = &yoke_shape_line};
     b->model.n_ghosts      = 1;
     yoke_connection *c     = connect(b, YOKE_CONNECTION_SPRING_DAMPER, frame, add_frame(b, YOKE_FIRST_GHOST, 0, 0, 0));
     c->law.stiffness       = h->cc;
@@ -234,7 +234,7 @@ static void make_guided(bench *b, const char *solver) {
   yoke_body *second   = add_body(b, YOKE_BODY_PLANAR);
   second->omega[2]    = -2.0;
   second->position[0] = -1.0;
-  b->ghosts[0]        = (yoke_ghost){.name = ghost_name, .kind = YOKE_BODY_PLANAR};
+  b->ghosts[0]        = (yoke_ghost){.name = ghost_name, .shape = &yoke_shape_plane};
   b->model.n_ghosts   = 1;
   const int tip = add_frame(b, 0, 0.5, 0.0, 0), ghost = add_frame(b, YOKE_FIRST_GHOST, 0, 0, 0);
   const int port = add_frame(b, 0, 0.5, 0.0, 0);
@@ -302,7 +302,7 @@ static void guided_joint_that_cannot_follow_is_refused_with_names(void **state) 
   (void)state;
   open_bench(&b, "dopri5");
   add_body(&b, YOKE_BODY_PLANAR);
-  b.ghosts[0]      = (yoke_ghost){.name = ghost_name, .kind = YOKE_BODY_PLANAR};
+  b.ghosts[0]      = (yoke_ghost){.name = ghost_name, .shape = &yoke_shape_plane};
   b.model.n_ghosts = 1;
   connect(&b, YOKE_CONNECTION_REVOLUTE, add_frame(&b, YOKE_GROUND, -0.5, 0, 0), add_frame(&b, 0, -0.5, 0, 0));
   connect(&b, YOKE_CONNECTION_REVOLUTE, add_frame(&b, 0, 0.5, 0, 0), add_frame(&b, YOKE_FIRST_GHOST, 0, 0, 0));
@@ -469,7 +469,7 @@ static void tip_of_a_pendulum_moves_on_its_circle(void **state) {
   const double         u[6]     = {1.7, 0.0, 0.0, -0.4, 0.0, 0.0};
   (void)state;
   for (int k = 0; k < 2; ++k) {
-    const int n_p = yoke_port_n_p(kinds[k]), n_v = yoke_port_n_v(kinds[k]);
+    const int n_p = yoke_body_shape(kinds[k])->n_p, n_v = yoke_body_shape(kinds[k])->n_v;
     bench     b;
     wave      w;
     double    y[YOKE_PORT_MAX_Y];

@@ -127,9 +127,8 @@ static double motion(const rest_rig *r) {
   for (int w = 0; w < r->split->n_couplings; ++w) {
     const yoke_wire *wire = &r->split->wires[w];
     for (int side = 0; side < 2; ++side) {
-      const double *y =
-          yoke_graph_y(r->graph, wire->subsystem[side]) + wire->y_at[side] + yoke_port_n_p(wire->kind[side]);
-      for (int k = 0; k < yoke_port_n_v(wire->kind[side]); ++k) largest = fmax(largest, fabs(y[k]));
+      const double *y = yoke_graph_y(r->graph, wire->subsystem[side]) + wire->y_at[side] + wire->shape[side]->n_p;
+      for (int k = 0; k < wire->shape[side]->n_v; ++k) largest = fmax(largest, fabs(y[k]));
     }
   }
   return largest;

@@ -1,6 +1,6 @@
 /* Switching times of an expression: its program is run with functions of time in place of numbers. */
-#include "model/expression_program.h"
-#include "model/switches.h"
+#include "frames/expression_program.h"
+#include "frames/switches.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "model/expression.h"
+#include "frames/expression.h"
 
 #include <math.h>
 #include <stdio.h>

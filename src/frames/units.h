@@ -1,6 +1,6 @@
 /* Units: the factor to SI and the dimension of a unit written in a model file. */
-#ifndef YOKE_MODEL_UNITS_H
-#define YOKE_MODEL_UNITS_H
+#ifndef YOKE_FRAMES_UNITS_H
+#define YOKE_FRAMES_UNITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

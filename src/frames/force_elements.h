@@ -1,26 +1,21 @@
-/* Force elements between two bodies: springs, torsion springs, bushings and flexible joints. Each is a list of joint rows
+/* Force elements between two frames: springs, torsion springs, bushings and flexible joints. Each is a list of joint rows
  * (joint_rows.h) whose value x = s - offset is resisted by a force:
  *   generalised force = -F(x, x', t) grad,   F from a law, or F = c x + d x'. */
-#ifndef YOKE_MODEL_FORCE_ELEMENTS_H
-#define YOKE_MODEL_FORCE_ELEMENTS_H
+#ifndef YOKE_FRAMES_FORCE_ELEMENTS_H
+#define YOKE_FRAMES_FORCE_ELEMENTS_H
 
-#include "model/joint_rows.h"
+#include "frames/joint_rows.h"
+#include "frames/law.h"
 
 typedef struct yoke_force_element {
   yoke_link       link;
-  int             connection; /* of the model */
+  int             connection; /* number that its owner knows it by */
   int             n;          /* rows, <= 6 */
   yoke_row        row[6];
   double          offset[6];                /* free length or angle */
   double          stiffness[6], damping[6]; /* used when law is NULL */
   const yoke_law *law;                      /* kept; NULL: linear */
 } yoke_force_element;
-
-/* Compiles a force element or a flexible joint between two frames of the model: link, rows and offsets. `node` says which poses
- * belong to the two sides. A length that the user did not give is the one at `guess` (indexed by node). The ends may be frames
- * of ghosts. Keeps the law of the connection. */
-void yoke_force_element_compile(const yoke_model *model, int connection, const int node[2], const yoke_pose *guess,
-                                yoke_force_element *out);
 
 /* wrench [n_nodes, 6] += force and moment on the bodies, inertial axes. */
 void yoke_force_element_apply(const yoke_force_element *element, const yoke_pose *poses, double t, double *wrench);

@@ -16,17 +16,11 @@
  *   turn          angle2 - angle1 of planar bodies, counted over full turns
  *   rotation k    component k of the rotation vector of frame 2 against frame 1, in axes of frame 1
  * The force that belongs to a row and to a multiplier lambda is lambda grad: it does the power lambda s'. */
-#ifndef YOKE_MODEL_JOINT_ROWS_H
-#define YOKE_MODEL_JOINT_ROWS_H
+#ifndef YOKE_FRAMES_JOINT_ROWS_H
+#define YOKE_FRAMES_JOINT_ROWS_H
 
-#include "model/model.h"
-
-/* Where a body is and how it moves. */
-typedef struct yoke_pose {
-  double r[3], R[9]; /* centre of mass; body to inertial axes, row major */
-  double v[3], w[3]; /* velocity of the centre of mass; angular velocity in INERTIAL axes */
-  double angle;      /* planar bodies: about z, else 0 */
-} yoke_pose;
+#include "frames/port_shape.h"
+#include <stddef.h>
 
 typedef struct yoke_link {
   int    node[2];      /* which pose */
@@ -83,15 +77,9 @@ void yoke_row_rate_gradient(const yoke_row *row, const yoke_link_state *x, const
 /* grad . V */
 double yoke_row_rate(const double grad[12], const yoke_link_state *x);
 
-/* Rows of a joint in its own order, at most 6; 0 for force elements. */
-int yoke_joint_rows(yoke_connection_kind kind, yoke_row rows[6]);
-
-/* Row of the joint coordinate (revolute and cylindrical: angle; translational: along z). false: none. */
-bool yoke_joint_coordinate_row(yoke_connection_kind kind, yoke_row *row);
-
-/* Does a row move no freedom of bodies of these kinds, wherever they are? NULL: the ground. Tried at fixed pseudo-random
+/* Does a row move no freedom of two frames of these shapes, wherever they are? NULL: the ground. Tried at fixed pseudo-random
  * places; the nodes of the link are not used. */
-bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_body_kind *const kind[2]);
+bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_port_shape *const shape[2]);
 
 /* "atpoint x", "perpendicular xz", ... */
 void yoke_row_label(const yoke_row *row, char *label, size_t size);

@@ -1,66 +1,10 @@
-#include "model/joint_rows.h"
+#include "frames/joint_rows.h"
 
 #include "linalg/space.h"
-#include "model/port.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Joints as lists of basic rows. Axis pairs are regular at the assembled position: x1.z2 and y1.z2 keep z1 and z2
- * parallel, x1.y2 stops the rotation about them. */
-#define POINT_ROWS                                                                                                     \
-  {YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_POINT, 1, 0}, {                                                                    \
-    YOKE_ROW_POINT, 2, 0                                                                                               \
-  }
-#define PARALLEL_ROWS                                                                                                  \
-  {YOKE_ROW_PERPENDICULAR, 0, 2}, {                                                                                    \
-    YOKE_ROW_PERPENDICULAR, 1, 2                                                                                       \
-  }
-#define NO_TURN_ROW                                                                                                    \
-  { YOKE_ROW_PERPENDICULAR, 0, 1 }
-#define LINE_ROWS                                                                                                      \
-  {YOKE_ROW_INPLANE, 0, 0}, {                                                                                          \
-    YOKE_ROW_INPLANE, 1, 1                                                                                             \
-  }
-
-static const struct {
-  yoke_connection_kind kind;
-  int                  n;
-  yoke_row             rows[6];
-} composition[] = {
-    {YOKE_CONNECTION_ATPOINT, 3, {POINT_ROWS}},
-    {YOKE_CONNECTION_SPHERICAL, 3, {POINT_ROWS}},
-    {YOKE_CONNECTION_INPLANE, 1, {{YOKE_ROW_INPLANE, 2, 2}}},
-    {YOKE_CONNECTION_PERPENDICULAR, 1, {{YOKE_ROW_PERPENDICULAR, 2, 2}}},
-    {YOKE_CONNECTION_REVOLUTE, 5, {POINT_ROWS, PARALLEL_ROWS}},
-    {YOKE_CONNECTION_UNIVERSAL, 4, {POINT_ROWS, {YOKE_ROW_PERPENDICULAR, 2, 2}}},
-    {YOKE_CONNECTION_CYLINDRICAL, 4, {PARALLEL_ROWS, LINE_ROWS}},
-    {YOKE_CONNECTION_TRANSLATIONAL, 5, {PARALLEL_ROWS, NO_TURN_ROW, LINE_ROWS}},
-    {YOKE_CONNECTION_PLANAR, 3, {PARALLEL_ROWS, {YOKE_ROW_INPLANE, 2, 2}}},
-    {YOKE_CONNECTION_INLINE, 2, {LINE_ROWS}},
-    {YOKE_CONNECTION_ORIENTATION, 3, {PARALLEL_ROWS, NO_TURN_ROW}},
-    {YOKE_CONNECTION_FIXED, 6, {POINT_ROWS, PARALLEL_ROWS, NO_TURN_ROW}},
-    {YOKE_CONNECTION_DISTANCE, 1, {{YOKE_ROW_DISTANCE, 0, 0}}},
-};
-
-int yoke_joint_rows(yoke_connection_kind kind, yoke_row rows[6]) {
-  for (size_t i = 0; i < sizeof composition / sizeof composition[0]; ++i) {
-    if (composition[i].kind != kind) continue;
-    memcpy(rows, composition[i].rows, sizeof composition[i].rows);
-    return composition[i].n;
-  }
-  return 0;
-}
-
-bool yoke_joint_coordinate_row(yoke_connection_kind kind, yoke_row *row) {
-  switch (kind) {
-  case YOKE_CONNECTION_REVOLUTE:
-  case YOKE_CONNECTION_CYLINDRICAL: *row = (yoke_row){YOKE_ROW_ANGLE, 0, 0}; return true;
-  case YOKE_CONNECTION_TRANSLATIONAL: *row = (yoke_row){YOKE_ROW_ALONG, 2, 2}; return true;
-  default: return false;
-  }
-}
 
 void yoke_row_label(const yoke_row *row, char *label, size_t size) {
   const char axis[] = "xyz";
@@ -118,23 +62,26 @@ static double pseudo_random(uint32_t *seed) { /* in (-1, 1) */
   return ((double)(*seed >> 8) + 0.5) / 8388608.0 - 1.0;
 }
 
-static void random_pose(const yoke_body_kind *kind, uint32_t *seed, yoke_pose *pose) {
-  double p[YOKE_PORT_MAX_P];
-  for (int i = 0; i < YOKE_PORT_MAX_P; ++i) p[i] = pseudo_random(seed);
+/* Somewhere among the places that the freedoms of the shape allow. */
+static void random_pose(const yoke_port_shape *shape, uint32_t *seed, yoke_pose *pose) {
+  const unsigned freedoms = shape != NULL ? yoke_shape_freedoms(shape) : 0u;
+  double         q[4]     = {0.5, 0.0, 0.0, 0.0};
   memset(pose, 0, sizeof *pose);
-  pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
-  if (kind != NULL) yoke_port_pose(*kind, p, NULL, pose);
+  for (int i = 0; i < 3; ++i) {
+    if ((freedoms >> i & 1u) != 0u) pose->r[i] = pseudo_random(seed);
+    if ((freedoms >> (3 + i) & 1u) != 0u) q[1 + i] = pseudo_random(seed);
+  }
+  quaternion_rotation(pose->R, q);
 }
 
-/* Largest part of a gradient that moves a kept freedom. */
-static double kept_size(const yoke_body_kind *kind, const double *g) {
+/* Largest part of a gradient that moves a freedom of the shape. */
+static double kept_size(const yoke_port_shape *shape, const double *g) {
   double size = 0.0;
-  for (int i = 0; kind != NULL && i < yoke_port_n_v(*kind); ++i)
-    size = fmax(size, fabs(g[yoke_port_freedom(*kind, i)]));
+  for (int k = 0; shape != NULL && k < shape->n_v; ++k) size = fmax(size, fabs(g[shape->v[k].freedom]));
   return size;
 }
 
-bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_body_kind *const kind[2]) {
+bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_port_shape *const shape[2]) {
   static const double zero  = 1e-9; /* unit lengths */
   yoke_link           local = *link;
   uint32_t            seed  = 12345u;
@@ -144,11 +91,11 @@ bool yoke_row_is_idle(const yoke_row *row, const yoke_link *link, const yoke_bod
     yoke_pose       pose[2];
     yoke_link_state state;
     double          grad[12];
-    for (int side = 0; side < 2; ++side) random_pose(kind[side], &seed, &pose[side]);
+    for (int side = 0; side < 2; ++side) random_pose(shape[side], &seed, &pose[side]);
     yoke_link_state_set(&local, pose, &state);
     yoke_row_gradient(row, &state, grad);
     for (int side = 0; side < 2; ++side) {
-      if (kept_size(kind[side], grad + 6 * side) > zero) return false;
+      if (kept_size(shape[side], grad + 6 * side) > zero) return false;
     }
   }
   return true;

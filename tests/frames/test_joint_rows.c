@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "linalg/space.h"
-#include "model/joint_rows.h"
+#include "frames/joint_rows.h"
 #include <math.h>
 #include <string.h>
 
@@ -237,23 +237,6 @@ static void gamma_is_the_quadratic_form_of_the_hessian(void **state) {
   }
 }
 
-static void every_joint_has_the_number_of_rows_of_its_kind(void **state) {
-  (void)state;
-  static const struct {
-    yoke_connection_kind kind;
-    int                  n;
-  } expected[] = {
-      {YOKE_CONNECTION_SPHERICAL, 3},   {YOKE_CONNECTION_REVOLUTE, 5},      {YOKE_CONNECTION_UNIVERSAL, 4},
-      {YOKE_CONNECTION_CYLINDRICAL, 4}, {YOKE_CONNECTION_TRANSLATIONAL, 5}, {YOKE_CONNECTION_PLANAR, 3},
-      {YOKE_CONNECTION_INLINE, 2},      {YOKE_CONNECTION_ORIENTATION, 3},   {YOKE_CONNECTION_FIXED, 6},
-      {YOKE_CONNECTION_DISTANCE, 1},    {YOKE_CONNECTION_BUSHING, 0},
-  };
-  yoke_row r[6];
-  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; ++i) {
-    assert_int_equal(yoke_joint_rows(expected[i].kind, r), expected[i].n);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rate_and_gamma_are_time_derivatives),
@@ -262,7 +245,6 @@ int main(void) {
       cmocka_unit_test(small_relative_rotations_have_the_same_hessian),
       cmocka_unit_test(gamma_gradient_agrees_with_differences),
       cmocka_unit_test(gamma_is_the_quadratic_form_of_the_hessian),
-      cmocka_unit_test(every_joint_has_the_number_of_rows_of_its_kind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

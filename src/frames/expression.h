@@ -3,8 +3,8 @@
  * Pure: no state, no side effect, cannot loop. Differentiated by forward accumulation with respect to
  * its variables. A value of a formula may carry a unit in its source text ("350 mm", "30 deg"):
  * literals are converted to SI when compiled. */
-#ifndef YOKE_MODEL_EXPRESSION_H
-#define YOKE_MODEL_EXPRESSION_H
+#ifndef YOKE_FRAMES_EXPRESSION_H
+#define YOKE_FRAMES_EXPRESSION_H
 
 #include <yoke/context.h>
 

@@ -16,10 +16,10 @@
  * Dimensions: a quantity is BARE (numbers without a unit, results of sin, ...), UNKNOWN (a name took part) or KNOWN (units
  * were written). BARE and UNKNOWN fit to everything in a sum (SI is meant); products of UNKNOWN are UNKNOWN. An angle
  * is a pure number: dimensions that differ in rad only are consistent. */
-#include "model/expression.h"
+#include "frames/expression.h"
 #include "base/text.h"
-#include "model/expression_program.h"
-#include "model/units.h"
+#include "frames/expression_program.h"
+#include "frames/units.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -8,10 +8,10 @@
  *     of an edge). The tanh of an expression counts as such an edge.
  * Smooth edges are forgotten when there are more than YOKE_SMOOTH_SWITCHES of them: error control follows a load that is
  * switched everywhere better than break points do. */
-#ifndef YOKE_MODEL_SWITCHES_H
-#define YOKE_MODEL_SWITCHES_H
+#ifndef YOKE_FRAMES_SWITCHES_H
+#define YOKE_FRAMES_SWITCHES_H
 
-#include "model/model.h"
+#include "frames/expression.h"
 
 enum {
   YOKE_SMOOTH_SWITCHES = 256,
@@ -31,10 +31,7 @@ typedef struct yoke_switches {
   yoke_switch *periodic; /* [n_periodic] */
 } yoke_switches;
 
-/* All switches of loads, prescribed motions and laws; `with_events` also those of events whose condition depends on the time
- * alone. Gives; clear in any case. */
-yoke_status yoke_switches_create(yoke_context *ctx, const yoke_model *model, bool with_events, yoke_switches *out);
-void        yoke_switches_clear(yoke_switches *switches);
+void yoke_switches_clear(yoke_switches *switches);
 
 /* The first strictly after t, or +infinity. */
 double yoke_switches_next(const yoke_switches *switches, double t);
@@ -42,11 +39,13 @@ double yoke_switches_next(const yoke_switches *switches, double t);
 /* Does something jump or kink at t, or is a switch there only the edge of something smooth (or none)? */
 bool yoke_switches_jump_at(const yoke_switches *switches, double t);
 
-/* While building: one switch; false: out of memory. */
+/* While building a list that was zero: one switch; false: out of memory. */
 bool yoke_switches_add(yoke_switches *switches, double first, double period, bool is_smooth);
 /* Those of an expression of which variable `variable` is the time. */
 bool yoke_switches_add_expression(yoke_switches *switches, const yoke_expression *expression, int variable);
 /* Zeros of an expression of time alone (as above: linear, mod, sine). */
 bool yoke_switches_add_zeros(yoke_switches *switches, const yoke_expression *expression, int variable);
+/* The list is complete: increasing, no time twice (up to rounding), smooth ones only when they are few. */
+void yoke_switches_arrange(yoke_switches *switches);
 
 #endif

@@ -1,8 +1,8 @@
 /* Units of the model file, as a table of names. SI prefixes are written out: a free combination of prefixes and names
  * would make "min" a milli-inch and "cd" a centi-day. There is no unit called `t`: it is the time in formulas. */
-#include "model/units.h"
+#include "frames/units.h"
 #include "base/text.h"
-#include "model/expression.h"
+#include "frames/expression.h"
 
 #include <stdio.h>
 #include <string.h>

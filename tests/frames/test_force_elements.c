@@ -1,4 +1,4 @@
-/* Springs, torsion springs, bushings and loads: signs, safe points, power. */
+/* Springs, torsion springs and bushings: signs, safe points, power. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,9 +6,8 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "frames/force_elements.h"
 #include "linalg/space.h"
-#include "model/force_elements.h"
-#include "model/loads.h"
 #include <math.h>
 #include <string.h>
 
@@ -170,31 +169,6 @@ static void power_is_stored_or_lost(void **state) {
   }
 }
 
-static void drag_only_takes_energy(void **state) {
-  (void)state;
-  const yoke_load   load = {.kind = YOKE_LOAD_DRAG, .drag_linear = 0.3, .drag_quadratic = 0.2, .drag_rotational = 0.1};
-  yoke_load_element el   = {.load = &load, .node = 0, .origin = {0.2, 0.5, -0.3}};
-  yoke_pose         pose[2];
-  double            wrench[12] = {0.0}, potential = 0.0, lost = 0.0, supplied = 0.0;
-  random_poses(9u, pose);
-  assert_int_equal(yoke_load_apply(&el, pose, NULL, wrench), YOKE_OK);
-  yoke_load_energy(&el, pose, NULL, &potential, &lost, &supplied);
-  assert_true(lost > 0.0 && potential == 0.0 && supplied == 0.0);
-  CHECK_NEAR(power_of(wrench, pose), -lost, 1e-14);
-}
-
-static void contact_pushes_out_of_the_wall(void **state) {
-  (void)state;
-  const yoke_load   load = {.kind = YOKE_LOAD_CONTACT, .amplitude = -2.0, .slope = 4.0, .direction = {1.0, 0.0, 0.0}};
-  yoke_load_element el   = {.load = &load, .node = 0};
-  yoke_pose         pose[2]    = {pose_at(0.5, 0, 0), pose_at(0, 0, 0)};
-  double            wrench[12] = {0.0};
-  assert_int_equal(yoke_load_apply(&el, pose, NULL, wrench), YOKE_OK);
-  CHECK_NEAR(wrench[0], -2.0 * exp(2.0), 1e-13);
-  pose[0].r[0] = 1000.0;
-  assert_int_equal(yoke_load_apply(&el, pose, NULL, wrench), YOKE_NON_FINITE);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stretched_line_spring_pulls_side_1_forward),
@@ -203,8 +177,6 @@ int main(void) {
       cmocka_unit_test(planar_torsion_spring_counts_full_turns),
       cmocka_unit_test(bushing_moment_grows_with_the_angle),
       cmocka_unit_test(power_is_stored_or_lost),
-      cmocka_unit_test(drag_only_takes_energy),
-      cmocka_unit_test(contact_pushes_out_of_the_wall),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* Program of an expression: instructions for a stack machine, their values and their derivatives.
  * Internal to expression*.c. */
-#ifndef YOKE_MODEL_EXPRESSION_PROGRAM_H
-#define YOKE_MODEL_EXPRESSION_PROGRAM_H
+#ifndef YOKE_FRAMES_EXPRESSION_PROGRAM_H
+#define YOKE_FRAMES_EXPRESSION_PROGRAM_H
 
-#include "model/expression.h"
+#include "frames/expression.h"
 #include <stdint.h>
 
 enum { YOKE_PROGRAM_STACK = 64 }; /* values the machine's stack holds; the compiler sees to it */

@@ -1,5 +1,5 @@
 /* Program of an expression: values, partial derivatives, and the two sweeps of the stack machine. */
-#include "model/expression_program.h"
+#include "frames/expression_program.h"
 
 #include <math.h>
 #include <stdbool.h>

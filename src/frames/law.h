@@ -1,0 +1,37 @@
+/* Law: the force of an element over its deflection, its rate and the time. */
+#ifndef YOKE_FRAMES_LAW_H
+#define YOKE_FRAMES_LAW_H
+
+#include "frames/expression.h"
+
+/* Force law F(x, v, t): x deflection [m or rad], v its rate. F > 0 resists a positive x.
+ *   linear + power:  F = c x + d v + C sgn(x)|x|^ex + D sgn(v)|v|^ev
+ *   table:           F = interpolated(x) + d v
+ *   expression:      F(x, v, t); variables 0, 1, 2 are x, v, t. */
+typedef struct yoke_table { /* monotone piecewise cubic (C1) through the points; linear beyond the ends */
+  int     n;
+  double *x, *y; /* [n], x increasing */
+} yoke_table;
+
+typedef struct yoke_law {
+  double           stiffness, damping;             /* c, d */
+  double           stiffness_power, damping_power; /* C, D */
+  double           exponent_x, exponent_v;         /* ex, ev; default 3 */
+  yoke_table       table;                          /* n = 0: none */
+  yoke_expression *expression;                     /* NULL: none */
+} yoke_law;
+
+/* F(x, v, t), the sum of all parts that are given, with derivatives (each pointer may be NULL). A power law with an exponent
+ * below 1 has no finite slope at 0: 0 is given. */
+double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv);
+
+/* Integral of F from 0 to x of the parts that depend on x only: linear, power and table in closed form, an expression of x
+ * alone numerically (adaptive, about 1e-12 relative); an expression that reads v or t adds 0. Each point where the force
+ * jumps costs accuracy: 1e-9. */
+double yoke_law_potential(const yoke_law *law, double x);
+
+/* Table value and slope (may be NULL). A table of one point is constant. */
+double yoke_table_value(const yoke_table *table, double x, double *slope);
+double yoke_table_integral(const yoke_table *table, double x); /* from 0 to x */
+
+#endif

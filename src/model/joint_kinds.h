@@ -1,0 +1,14 @@
+/* Joint kinds: the basic rows (joint_rows.h) that each joint is made of. */
+#ifndef YOKE_MODEL_JOINT_KINDS_H
+#define YOKE_MODEL_JOINT_KINDS_H
+
+#include "frames/joint_rows.h"
+#include "model/model.h"
+
+/* Rows of a joint in its own order, at most 6; 0 for force elements. */
+int yoke_joint_rows(yoke_connection_kind kind, yoke_row rows[6]);
+
+/* Row of the joint coordinate (revolute and cylindrical: angle; translational: along z). false: none. */
+bool yoke_joint_coordinate_row(yoke_connection_kind kind, yoke_row *row);
+
+#endif
