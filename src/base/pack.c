@@ -2,7 +2,6 @@
  * checksum over all of it. A text is its length and its bytes with the 0; arrays and blocks begin with their count. */
 #include "base/pack.h"
 #include "base/memory.h"
-#include <yoke/yoke.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +10,9 @@ static const uint64_t HOST_ORDER = 0x0102030405060708u;
 
 enum { WORD = 8 };
 
-/* FNV-1a: a change of any single byte always shows. */
-static uint64_t checksum(const unsigned char *bytes, size_t size) {
-  uint64_t sum = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < size; ++i) sum = (sum ^ bytes[i]) * 0x100000001b3u;
+uint64_t yoke_checksum(uint64_t sum, const void *bytes, size_t size) {
+  const unsigned char *byte = bytes;
+  for (size_t i = 0; i < size; ++i) sum = (sum ^ byte[i]) * 0x100000001b3u;
   return sum;
 }
 
@@ -107,7 +105,7 @@ void yoke_pack_begin(yoke_pack *pack) {
 yoke_status yoke_pack_end(yoke_pack *pack, yoke_context *ctx) {
   if (pack->has_failed) return yoke_out_of_memory(ctx, "a packed state (%zu bytes so far)", pack->size);
   encode(pack->size + WORD, WORD, pack->bytes + total_at());
-  put(pack, checksum(pack->bytes, pack->size), WORD);
+  put(pack, yoke_checksum(YOKE_CHECKSUM_START, pack->bytes, pack->size), WORD);
   return pack->has_failed ? yoke_out_of_memory(ctx, "a packed state (%zu bytes)", pack->size) : YOKE_OK;
 }
 
@@ -206,7 +204,7 @@ yoke_status yoke_unpack_begin(yoke_unpack *in, const void *bytes, size_t size, y
   if (magic == NULL || memcmp(magic, MAGIC, sizeof MAGIC) != 0) {
     return yoke_fail(ctx, YOKE_E_IO, "these %zu bytes are not a packed state", size);
   }
-  if (checksum(in->bytes, in->size) != decode(in->bytes + in->size, WORD)) {
+  if (yoke_checksum(YOKE_CHECKSUM_START, in->bytes, in->size) != decode(in->bytes + in->size, WORD)) {
     return yoke_fail(ctx, YOKE_E_IO, "packed state (%zu bytes): damaged or cut off, its checksum is wrong", size);
   }
   const char *version = yoke_unpack_text(in);

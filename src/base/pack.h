@@ -27,6 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* FNV-1a, begun with YOKE_CHECKSUM_START: a change of any single byte always shows. */
+#define YOKE_CHECKSUM_START 0xcbf29ce484222325u
+uint64_t yoke_checksum(uint64_t sum, const void *bytes, size_t size);
+
 typedef struct yoke_pack { /* {0}: empty */
   unsigned char *bytes;
   size_t         size, capacity;
