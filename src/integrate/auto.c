@@ -335,6 +335,11 @@ void auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, co
   memcpy(explicit_at(dst, self->tail), explicit_at(src, self->tail), integrator->state_size - self->tail);
 }
 
+static const yoke_linear *linear(const yoke_integrator *integrator, int i) {
+  const auto_self *self = integrator->self;
+  return self->has_implicit ? self->implicit_method.ops->linear(&self->implicit_method, i) : NULL;
+}
+
 const yoke_integrator_ops auto_ops = {
     .name        = "auto",
     .summary     = "explicit or implicit as the model needs it, chosen and changed during the run",
@@ -345,4 +350,5 @@ const yoke_integrator_ops auto_ops = {
     .step        = step,
     .interpolate = interpolate,
     .disturb     = disturb,
+    .linear      = linear,
 };

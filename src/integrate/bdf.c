@@ -739,6 +739,13 @@ static void bdf_interpolate(const yoke_integrator *integrator, const yoke_integr
   }
 }
 
+/* The start-up of fixed steps has one of its own. */
+static const yoke_linear *bdf_linear(const yoke_integrator *integrator, int i) {
+  const bdf *self = integrator->self;
+  if (i == 0) return self->newton->implicit->linear;
+  return i == 1 && self->start_up != self->newton ? self->start_up->implicit->linear : NULL;
+}
+
 const yoke_integrator_ops bdf_ops = {
     .name        = "bdf",
     .summary     = "backward differentiation, order 1 to 5, stiff systems and constraints",
@@ -749,4 +756,5 @@ const yoke_integrator_ops bdf_ops = {
     .step        = bdf_step,
     .interpolate = bdf_interpolate,
     .disturb     = bdf_disturb,
+    .linear      = bdf_linear,
 };

@@ -372,6 +372,10 @@ static void genalpha_interpolate(const yoke_integrator *integrator, const yoke_i
   if (v != NULL) hermite(eq->nv, s, h, x0 + i_v, d0 + i_v, x1 + i_v, d1 + i_v, v);
 }
 
+static const yoke_linear *genalpha_linear(const yoke_integrator *integrator, int i) {
+  return i == 0 ? ((const genalpha *)integrator->self)->newton->implicit->linear : NULL;
+}
+
 const yoke_integrator_ops genalpha_ops = {
     .name        = "genalpha",
     .summary     = "generalised alpha, order 2 with chosen numerical damping, structures and constraints",
@@ -382,4 +386,5 @@ const yoke_integrator_ops genalpha_ops = {
     .step        = genalpha_step,
     .interpolate = genalpha_interpolate,
     .disturb     = genalpha_disturb,
+    .linear      = genalpha_linear,
 };

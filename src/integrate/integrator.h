@@ -12,6 +12,7 @@
 #ifndef YOKE_INTEGRATE_INTEGRATOR_H
 #define YOKE_INTEGRATE_INTEGRATOR_H
 
+#include "base/pack.h"
 #include "model/equations.h"
 #include <yoke/signal.h>
 
@@ -80,7 +81,10 @@ typedef struct yoke_integrator_ops {
   yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                          const yoke_signal *u, bool state_was_reset);
 
-  bool no_copy; /* the state holds more than its flat block (`foreign` of its head): yoke_integrator_copy is refused */
+  /* Linear solvers that the factors of a state may belong to: i = 0, 1, ...; NULL behind the last. NULL: states hold no factor. */
+  const yoke_linear *(*linear)(const yoke_integrator *integrator, int i);
+
+  bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
 
 struct yoke_integrator {
@@ -141,6 +145,14 @@ yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scr
 /* dst := src, one copy. Both of this integrator. */
 void        yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,
                                  const yoke_integrator_state *src);
+
+/* A state as bytes: it goes on with the same bits in another process, in a state of an integrator of the same method, made from the
+ * same equations and options (YOKE_E_USAGE where these differ visibly). Guests cannot: YOKE_E_UNSUPPORTED. When unpack fails the
+ * state is as before. */
+yoke_status yoke_integrator_pack(const yoke_integrator *integrator, const yoke_integrator_state *state, yoke_pack *pack,
+                                 yoke_context *ctx);
+yoke_status yoke_integrator_unpack(const yoke_integrator *integrator, yoke_unpack *in, yoke_integrator_state *state,
+                                   yoke_context *ctx);
 
 /* Shared by methods: sqrt(mean((e_i / (atol + rtol max(|y0_i|, |y1_i|)))^2)) over the first n entries whose weight[i] is not 0
  * (weight NULL: all). */

@@ -260,6 +260,10 @@ static void euler_interpolate(const yoke_integrator *integrator, const yoke_inte
   for (int i = 0; i < e->nv; ++i) v[i] = r * parts.v_prev[i] + s * v1[i];
 }
 
+static const yoke_linear *euler_linear(const yoke_integrator *integrator, int i) {
+  return i == 0 ? ((const yoke_implicit *)integrator->self)->linear : NULL;
+}
+
 const yoke_integrator_ops lin_implicit_euler_ops = {
     .name        = "lin-implicit-euler",
     .summary     = "linearly implicit Euler, order 1, one linear solve per step",
@@ -270,4 +274,5 @@ const yoke_integrator_ops lin_implicit_euler_ops = {
     .step        = euler_step,
     .interpolate = euler_interpolate,
     .disturb     = euler_disturb,
+    .linear      = euler_linear,
 };

@@ -809,6 +809,10 @@ static yoke_status radau5_step(const yoke_integrator *integrator, void *scratch,
   }
 }
 
+static const yoke_linear *radau5_linear(const yoke_integrator *integrator, int i) {
+  return i == 0 ? ((const radau5 *)integrator->self)->implicit->linear : NULL;
+}
+
 const yoke_integrator_ops radau5_ops = {
     .name        = "radau5",
     .summary     = "implicit Runge-Kutta of order 5 (Radau IIA), stiff systems and constraints",
@@ -819,4 +823,5 @@ const yoke_integrator_ops radau5_ops = {
     .step        = radau5_step,
     .interpolate = radau5_interpolate,
     .disturb     = radau5_disturb,
+    .linear      = radau5_linear,
 };

@@ -11,6 +11,7 @@
 #include "linalg/sparse.h"
 #include "base/assert.h"
 #include "base/memory.h"
+#include "linalg/numeric.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -51,7 +52,7 @@ struct yoke_factor {
   const yoke_linear *linear;
   bool               is_complex;
   klu_numeric       *numeric; /* KLU */
-  double             growth;  /* KLU: growth of the factorisation that chose the pivots, see pivot_growth */
+  double             growth;  /* KLU: growth of the factorisation that chose the pivots, see yoke_numeric_growth */
   double            *values;  /* dense, banded: the LU; KLU complex: room for pairs (re, im) [2 nnz] */
   lapack_int        *pivot;   /* dense, banded: [n] */
 };
@@ -365,11 +366,13 @@ static size_t value_count(const yoke_linear *linear, bool is_complex) {
   return is_complex ? 2 * (size_t)linear->pattern->nnz : 0;
 }
 
+static size_t entry_size(const yoke_factor *factor) {
+  return (factor->is_complex ? 2 : 1) * sizeof(double);
+}
+
 /* No pivot order. */
 static void factor_forget(yoke_factor *factor) {
-  klu_common common = factor->linear->common;
-  if (factor->numeric != NULL && factor->is_complex) klu_z_free_numeric(&factor->numeric, &common);
-  if (factor->numeric != NULL) klu_free_numeric(&factor->numeric, &common);
+  yoke_numeric_free(&factor->numeric, entry_size(factor), &factor->linear->common);
 }
 
 static void factor_destroy(yoke_factor *factor) {
@@ -439,81 +442,6 @@ static yoke_factor *factor_take(const yoke_linear *linear, bool is_complex) {
 
 /* ---- KLU ---- */
 
-static void *duplicate(const void *from, size_t count, size_t size, klu_common *common) {
-  void *to = klu_malloc(count, size, common);
-  if (to != NULL && count > 0) memcpy(to, from, count * size);
-  return to;
-}
-
-/* A copy of a numeric object for klu_refactor: pivots and patterns count, numbers will be overwritten.
- * Every array is made by klu_malloc so that klu_free_numeric takes it. NULL when out of memory. */
-static klu_numeric *numeric_clone(const klu_numeric *old, size_t entry, klu_common *common) {
-  const size_t n        = (size_t)old->n;
-  const size_t n_blocks = (size_t)old->nblocks;
-  const size_t n_off    = (size_t)old->nzoff + 1;
-  klu_numeric *numeric  = klu_malloc(1, sizeof *numeric, common);
-  if (numeric == NULL) return NULL;
-  *numeric        = *old;
-  numeric->Pnum   = duplicate(old->Pnum, n, sizeof(int), common);
-  numeric->Pinv   = duplicate(old->Pinv, n, sizeof(int), common);
-  numeric->Lip    = duplicate(old->Lip, n, sizeof(int), common);
-  numeric->Uip    = duplicate(old->Uip, n, sizeof(int), common);
-  numeric->Llen   = duplicate(old->Llen, n, sizeof(int), common);
-  numeric->Ulen   = duplicate(old->Ulen, n, sizeof(int), common);
-  numeric->Offp   = duplicate(old->Offp, n + 1, sizeof(int), common);
-  numeric->Offi   = klu_malloc(n_off, sizeof(int), common);
-  numeric->Offx   = klu_malloc(n_off, entry, common);
-  numeric->Udiag  = klu_malloc(n, entry, common);
-  numeric->Rs     = old->Rs != NULL ? klu_malloc(n, sizeof(double), common) : NULL;
-  numeric->LUsize = klu_malloc(n_blocks, sizeof(size_t), common);
-  numeric->LUbx   = klu_malloc(n_blocks, sizeof(void *), common);
-  numeric->Work   = klu_malloc(old->worksize, 1, common);
-  numeric->Xwork  = numeric->Work;
-  numeric->Iwork  = numeric->Work != NULL ? (int *)((char *)numeric->Work + n * entry) : NULL;
-  bool complete   = common->status == KLU_OK; /* klu_malloc leaves a failure there */
-  if (numeric->Offi != NULL) memcpy(numeric->Offi, old->Offi, (n_off - 1) * sizeof(int));
-  for (size_t b = 0; numeric->LUbx != NULL && b < n_blocks; ++b) { /* blocks of one row have no L and U */
-    const bool has_block = complete && old->LUbx[b] != NULL;
-    numeric->LUbx[b]     = has_block ? duplicate(old->LUbx[b], old->LUsize[b], entry, common) : NULL;
-    if (numeric->LUsize != NULL) numeric->LUsize[b] = has_block ? old->LUsize[b] : 0;
-    complete = complete && common->status == KLU_OK;
-  }
-  if (!complete) {
-    klu_free_numeric(&numeric, common);
-    return NULL;
-  }
-  return numeric;
-}
-
-/* Pivots and patterns of `from` into `to`, which has the same arrays. False: their sizes differ. */
-static bool numeric_assign(klu_numeric *to, const klu_numeric *from, size_t entry) {
-  const size_t n = (size_t)from->n;
-  if (to->n != from->n || to->nblocks != from->nblocks || to->nzoff != from->nzoff || to->worksize != from->worksize ||
-      (to->Rs == NULL) != (from->Rs == NULL)) {
-    return false;
-  }
-  for (int b = 0; b < from->nblocks; ++b) {
-    if ((to->LUbx[b] == NULL) != (from->LUbx[b] == NULL)) return false;
-    if (from->LUbx[b] != NULL && to->LUsize[b] != from->LUsize[b]) return false;
-  }
-  memcpy(to->Pnum, from->Pnum, n * sizeof(int));
-  memcpy(to->Pinv, from->Pinv, n * sizeof(int));
-  memcpy(to->Lip, from->Lip, n * sizeof(int));
-  memcpy(to->Uip, from->Uip, n * sizeof(int));
-  memcpy(to->Llen, from->Llen, n * sizeof(int));
-  memcpy(to->Ulen, from->Ulen, n * sizeof(int));
-  memcpy(to->Offp, from->Offp, (n + 1) * sizeof(int));
-  memcpy(to->Offi, from->Offi, (size_t)from->nzoff * sizeof(int));
-  for (int b = 0; b < from->nblocks; ++b) {
-    if (from->LUbx[b] != NULL) memcpy(to->LUbx[b], from->LUbx[b], from->LUsize[b] * entry);
-  }
-  to->lnz           = from->lnz;
-  to->unz           = from->unz;
-  to->max_lnz_block = from->max_lnz_block;
-  to->max_unz_block = from->max_unz_block;
-  return true;
-}
-
 /* The values as KLU wants them: as they are, or as pairs. KLU does not write to them. */
 static double *sparse_values(yoke_factor *factor, const double *re, const double *im) {
   if (!factor->is_complex) return (double *)re;
@@ -524,49 +452,15 @@ static double *sparse_values(yoke_factor *factor, const double *re, const double
   return factor->values;
 }
 
-/* Largest |x| (complex: |re| + |im|) of n entries and of `largest`; a NaN stays. */
-static double largest_entry(const double *x, size_t n, bool is_complex, double largest) {
-  const size_t parts = is_complex ? 2 : 1;
-  for (size_t i = 0; i < n; ++i) {
-    const double size = is_complex ? fabs(x[parts * i]) + fabs(x[parts * i + 1]) : fabs(x[i]);
-    if (!(size <= largest)) largest = size;
-  }
-  return largest;
-}
-
-/* Growth: the largest entry of U; rows of the matrix were scaled to a largest entry of 1. Infinity when a pivot is zero or
- * not finite. A column of U lies in its block as `len` row numbers, filled up to whole entries, then `len` entries. */
-static double pivot_growth(const yoke_factor *factor) {
-  const klu_symbolic *symbolic = factor->linear->symbolic;
-  const klu_numeric  *numeric  = factor->numeric;
-  const size_t        parts    = factor->is_complex ? 2 : 1;
-  const double       *pivot    = numeric->Udiag;
-  double              largest  = 0.0;
-  for (int k = 0; k < numeric->n; ++k) {
-    const double size = largest_entry(pivot + parts * (size_t)k, 1, factor->is_complex, 0.0);
-    if (!(size > 0.0) || !isfinite(size)) return (double)INFINITY;
-    if (size > largest) largest = size;
-  }
-  for (int b = 0; b < numeric->nblocks; ++b) {
-    const double *block = numeric->LUbx[b];
-    if (block == NULL) continue;
-    for (int k = symbolic->R[b]; k < symbolic->R[b + 1]; ++k) {
-      const size_t len     = (size_t)numeric->Ulen[k];
-      const size_t entry   = parts * sizeof(double);
-      const size_t indices = (len * sizeof(int) + entry - 1) / entry;
-      largest = largest_entry(block + parts * ((size_t)numeric->Uip[k] + indices), len, factor->is_complex, largest);
-    }
-  }
-  return isfinite(largest) ? largest : (double)INFINITY;
-}
-
 /* Is the refactored matrix about as good as the pivot order was when it was chosen? */
 static bool sparse_refactor(yoke_factor *factor, double *values, klu_common *common) {
   const yoke_linear *linear = factor->linear;
   int               *start = linear->pattern->col_start, *row = linear->pattern->row;
-  const int done = factor->is_complex ? klu_z_refactor(start, row, values, linear->symbolic, factor->numeric, common)
-                                      : klu_refactor(start, row, values, linear->symbolic, factor->numeric, common);
-  return done && common->status == KLU_OK && pivot_growth(factor) <= SOUND_GROWTH * fmax(1.0, factor->growth);
+  const int    done = factor->is_complex ? klu_z_refactor(start, row, values, linear->symbolic, factor->numeric, common)
+                                         : klu_refactor(start, row, values, linear->symbolic, factor->numeric, common);
+  const double limit = SOUND_GROWTH * fmax(1.0, factor->growth);
+  return done && common->status == KLU_OK &&
+         yoke_numeric_growth(linear->symbolic, factor->numeric, entry_size(factor)) <= limit;
 }
 
 /* `factor` is ours alone; it holds a numeric object with a pivot order to try, or none. */
@@ -577,14 +471,14 @@ static yoke_status sparse_make(yoke_factor *factor, const double *re, const doub
   int               *start = linear->pattern->col_start, *row = linear->pattern->row;
   if (factor->numeric != NULL) {
     if (sparse_refactor(factor, values, &common)) return YOKE_OK;
-    klu_free_numeric(&factor->numeric, &common);
+    factor_forget(factor);
   }
   common          = linear->common;
   factor->numeric = factor->is_complex ? klu_z_factor(start, row, values, linear->symbolic, &common)
                                        : klu_factor(start, row, values, linear->symbolic, &common);
   if (common.status == KLU_OUT_OF_MEMORY || common.status == KLU_TOO_LARGE) return YOKE_E_MEMORY;
   if (factor->numeric == NULL || common.status != KLU_OK) return YOKE_SINGULAR;
-  factor->growth = pivot_growth(factor);
+  factor->growth = yoke_numeric_growth(linear->symbolic, factor->numeric, entry_size(factor));
   return isfinite(factor->growth) ? YOKE_OK : YOKE_SINGULAR;
 }
 
@@ -645,16 +539,15 @@ static bool all_finite(int n, const double *x) {
 
 /* The pivot order of another factor of the same kind. False: out of memory. */
 static bool factor_assign(yoke_factor *factor, const yoke_factor *from) {
-  const size_t entry = (from->is_complex ? 2 : 1) * sizeof(double);
+  const size_t entry = entry_size(from);
   factor->growth     = from->growth;
   if (from->numeric == NULL) {
     factor_forget(factor);
     return true;
   }
-  if (factor->numeric != NULL && numeric_assign(factor->numeric, from->numeric, entry)) return true;
+  if (factor->numeric != NULL && yoke_numeric_assign(factor->numeric, from->numeric, entry)) return true;
   factor_forget(factor);
-  klu_common common = factor->linear->common;
-  factor->numeric   = numeric_clone(from->numeric, entry, &common);
+  factor->numeric = yoke_numeric_clone(from->numeric, entry, &factor->linear->common);
   return factor->numeric != NULL;
 }
 
@@ -753,4 +646,83 @@ void yoke_factor_solve(const yoke_factor *factor, double *re, double *im, double
     re[i]        = x[at];
     if (parts == 2) im[i] = x[at + 1];
   }
+}
+
+/* ---- bytes ---- */
+
+/* What must be equal for a factor of one linear solver to be one of another. */
+static uint64_t fingerprint(const yoke_linear *linear) {
+  const yoke_pattern *p      = linear->pattern;
+  const size_t        n      = (size_t)linear->n;
+  const int           head[] = {(int)linear->kind, linear->n, p->nnz, linear->lower, linear->upper};
+  uint64_t            sum    = yoke_checksum(YOKE_CHECKSUM_START, head, sizeof head);
+  sum                        = yoke_checksum(sum, p->col_start, (n + 1) * sizeof(int));
+  sum                        = yoke_checksum(sum, p->row, (size_t)p->nnz * sizeof(int));
+  if (linear->place != NULL) sum = yoke_checksum(sum, linear->place, n * sizeof(int));
+  if (linear->symbolic == NULL) return sum;
+  sum = yoke_checksum(sum, linear->symbolic->P, n * sizeof(int));
+  sum = yoke_checksum(sum, linear->symbolic->Q, n * sizeof(int));
+  return yoke_checksum(sum, linear->symbolic->R, ((size_t)linear->symbolic->nblocks + 1) * sizeof(int));
+}
+
+const yoke_linear *yoke_factor_linear(const yoke_factor *factor) {
+  return factor->linear;
+}
+
+void yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack) {
+  const yoke_linear *linear = factor->linear;
+  yoke_pack_tag(pack, "factor");
+  yoke_pack_bool(pack, factor->is_complex);
+  yoke_pack_int64(pack, (int64_t)fingerprint(linear));
+  if (linear->n == 0) return;
+  if (linear->kind == YOKE_LINEAR_KLU) {
+    yoke_pack_double(pack, factor->growth);
+    yoke_numeric_pack(linear->symbolic, factor->numeric, entry_size(factor), pack);
+  } else {
+    yoke_pack_int32s(pack, (size_t)linear->n, factor->pivot);
+    yoke_pack_doubles(pack, value_count(linear, factor->is_complex), factor->values);
+  }
+}
+
+/* The content of a factor that only the caller holds. */
+static yoke_status factor_read(yoke_factor *factor, yoke_unpack *in) {
+  const yoke_linear *linear = factor->linear;
+  if (linear->kind == YOKE_LINEAR_KLU) {
+    factor->growth  = yoke_unpack_double(in);
+    factor->numeric = yoke_numeric_unpack(linear->symbolic, entry_size(factor), &linear->common, in);
+    return factor->numeric != NULL || in->failure != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  }
+  yoke_unpack_int32s(in, (size_t)linear->n, factor->pivot);
+  yoke_unpack_doubles(in, value_count(linear, factor->is_complex), factor->values);
+  for (int i = 0; i < linear->n; ++i) {
+    if (factor->pivot[i] < 1 || factor->pivot[i] > linear->n) yoke_unpack_refuse(in, "a pivot is not a row");
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **out) {
+  *out = NULL;
+  yoke_unpack_tag(in, "factor");
+  const bool    is_complex = yoke_unpack_bool(in);
+  const int64_t print      = yoke_unpack_int64(in);
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  if (print != (int64_t)fingerprint(linear)) {
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "packed state: its matrix is not that of this model (%d rows, %d entries); unpack it with the model "
+        "and the linear solver that it was packed with",
+        linear->n, linear->pattern->nnz);
+  }
+  yoke_factor *factor = factor_take(linear, is_complex);
+  if (factor == NULL) return yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
+  factor_forget(factor);
+  yoke_status status = linear->n > 0 ? factor_read(factor, in) : YOKE_OK;
+  if (status != YOKE_OK) status = yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
+  if (status == YOKE_OK) status = yoke_unpack_check(in, ctx);
+  if (status != YOKE_OK) {
+    yoke_factor_release(&factor);
+    return status;
+  }
+  *out = factor;
+  return YOKE_OK;
 }

@@ -8,6 +8,7 @@
 #define YOKE_LINALG_SPARSE_H
 
 #include "base/memory.h"
+#include "base/pack.h"
 #include <yoke/context.h>
 #include <stdint.h>
 
@@ -53,6 +54,13 @@ typedef struct yoke_factor yoke_factor; /* LU of one real or complex matrix */
 yoke_status  yoke_factor_make(const yoke_linear *linear, const double *re, const double *im, yoke_factor **factor);
 yoke_factor *yoke_factor_retain(yoke_factor *factor); /* NULL is fine; thread safe */
 void         yoke_factor_release(yoke_factor **factor);
+
+const yoke_linear *yoke_factor_linear(const yoke_factor *factor);
+
+/* A factor as bytes: it solves, and hands on its pivot order, with the same bits in another process. `linear` there is made of
+ * the same pattern, marks and kind (YOKE_E_USAGE otherwise). Gives; on failure *out is NULL. */
+void        yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack);
+yoke_status yoke_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **out);
 
 /* Solve in place. Complex vectors are two separate arrays; `im` is NULL for a real factor.
  * `work`: yoke_linear_work_size(linear) doubles owned by the caller. */

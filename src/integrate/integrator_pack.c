@@ -1,0 +1,148 @@
+/* The state of an integrator as bytes: its flat block with the pointers taken out, then the factors they led to.
+ *
+ * Everything that a step reads lies in the block, in the factors, or in the constant integrator (invariant 1 of integrator.h), so
+ * one function serves every method. What a factor belongs to is told by its number among the method's linear solvers. */
+#include "integrate/integrator.h"
+#include <string.h>
+
+/* ---- what must be equal on both sides ---- */
+
+typedef struct trait {
+  const char *name;
+  double      value;
+} trait;
+
+enum { N_TRAITS = 17 };
+
+static void list_traits(const yoke_integrator *integrator, trait traits[N_TRAITS]) {
+  const yoke_integrator_options *o      = &integrator->options;
+  const yoke_equations          *e      = integrator->equations;
+  const trait                    list[] = {{"nq", e->nq},
+                                           {"nv", e->nv},
+                                           {"the number of multipliers", yoke_n_multipliers(e)},
+                                           {"the number of inputs", e->nu},
+                                           {"rtol", o->rtol},
+                                           {"atol", o->atol},
+                                           {"step", o->fixed_step},
+                                           {"first_step", o->first_step},
+                                           {"max_step", o->max_step},
+                                           {"max_order", o->max_order},
+                                           {"linear", (double)o->linear},
+                                           {"constraints", (double)o->form},
+                                           {"alpha", o->alpha},
+                                           {"beta", o->beta},
+                                           {"rho_inf", o->rho_inf},
+                                           {"dense", o->dense},
+                                           {"the size of the state", (double)integrator->state_size}};
+  _Static_assert(sizeof list / sizeof list[0] == N_TRAITS, "every trait is listed");
+  memcpy(traits, list, sizeof list);
+}
+
+static void pack_traits(const yoke_integrator *integrator, yoke_pack *pack) {
+  trait traits[N_TRAITS];
+  list_traits(integrator, traits);
+  yoke_pack_text(pack, integrator->ops->name);
+  for (int i = 0; i < N_TRAITS; ++i) yoke_pack_double(pack, traits[i].value);
+}
+
+static yoke_status unpack_traits(const yoke_integrator *integrator, yoke_unpack *in, yoke_context *ctx) {
+  trait       traits[N_TRAITS];
+  const char *name = yoke_unpack_text(in);
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  if (strcmp(name, integrator->ops->name) != 0) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "packed state: it is one of solver '%s', this is '%s'", name,
+                     integrator->ops->name);
+  }
+  list_traits(integrator, traits);
+  for (int i = 0; i < N_TRAITS; ++i) {
+    const double value = yoke_unpack_double(in);
+    YOKE_TRY(yoke_unpack_check(in, ctx));
+    if (value == traits[i].value) continue;
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "packed state: solver '%s' had %.17g for %s, here it is %.17g; unpack it with the model and settings "
+        "it was packed with",
+        name, value, traits[i].name, traits[i].value);
+  }
+  return YOKE_OK;
+}
+
+/* ---- factors ---- */
+
+static const yoke_linear *linear_of(const yoke_integrator *integrator, int i) {
+  return integrator->ops->linear != NULL ? integrator->ops->linear(integrator, i) : NULL;
+}
+
+/* Number of the linear solver that the factor belongs to; -1: no factor; -2: it is none of the method's. */
+static int linear_number(const yoke_integrator *integrator, const yoke_factor *factor) {
+  if (factor == NULL) return -1;
+  for (int i = 0; linear_of(integrator, i) != NULL; ++i) {
+    if (linear_of(integrator, i) == yoke_factor_linear(factor)) return i;
+  }
+  return -2;
+}
+
+static yoke_status unpack_factor(const yoke_integrator *integrator, yoke_unpack *in, yoke_context *ctx,
+                                 yoke_factor **factor) {
+  const int number = yoke_unpack_int32(in);
+  if (number == -1 || in->failure != NULL) return yoke_unpack_check(in, ctx);
+  for (int i = 0; linear_of(integrator, i) != NULL; ++i) {
+    if (i == number) return yoke_factor_unpack(linear_of(integrator, i), in, ctx, factor);
+  }
+  yoke_unpack_refuse(in, "a factor belongs to no linear solver");
+  return yoke_unpack_check(in, ctx);
+}
+
+/* ---- states ---- */
+
+yoke_status yoke_integrator_pack(const yoke_integrator *integrator, const yoke_integrator_state *state, yoke_pack *pack,
+                                 yoke_context *ctx) {
+  if (integrator->ops->no_copy) {
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "solver '%s' cannot be packed: it keeps memory of its own; use one of `yoke help solvers`",
+                     integrator->ops->name);
+  }
+  yoke_integrator_state head;
+  memcpy(&head, state, sizeof head); /* padding too */
+  head.factor[0] = head.factor[1] = NULL;
+  head.foreign                    = NULL;
+  head.release                    = NULL;
+  yoke_pack_tag(pack, "integrator");
+  pack_traits(integrator, pack);
+  yoke_pack_block(pack, sizeof head, &head);
+  yoke_pack_block(pack, integrator->state_size - sizeof head, (const char *)state + sizeof head);
+  for (int i = 0; i < 2; ++i) {
+    const int number = linear_number(integrator, state->factor[i]);
+    if (number < -1) {
+      return yoke_fail(ctx, YOKE_E_INTERNAL, "solver '%s' does not list the linear solver of a factor",
+                       integrator->ops->name);
+    }
+    yoke_pack_int32(pack, number);
+    if (number >= 0) yoke_factor_pack(state->factor[i], pack);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_integrator_unpack(const yoke_integrator *integrator, yoke_unpack *in, yoke_integrator_state *state,
+                                   yoke_context *ctx) {
+  yoke_unpack_tag(in, "integrator");
+  YOKE_TRY(unpack_traits(integrator, in, ctx));
+  const size_t rest_size = integrator->state_size - sizeof *state;
+  const void  *head = yoke_unpack_block(in, sizeof *state), *rest = yoke_unpack_block(in, rest_size);
+  yoke_factor *factor[2] = {NULL, NULL};
+  yoke_status  status    = yoke_unpack_check(in, ctx);
+  for (int i = 0; i < 2 && status == YOKE_OK; ++i) status = unpack_factor(integrator, in, ctx, &factor[i]);
+  if (status != YOKE_OK) {
+    yoke_factor_release(&factor[0]);
+    yoke_factor_release(&factor[1]);
+    return status;
+  }
+  for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
+  memcpy(state, head, sizeof *state);
+  memcpy((char *)state + sizeof *state, rest, rest_size);
+  state->factor[0] = factor[0];
+  state->factor[1] = factor[1];
+  state->foreign   = NULL;
+  state->release   = NULL;
+  return YOKE_OK;
+}
