@@ -47,7 +47,7 @@ int yoke_amplification_memory_at(const yoke_amplification *a) {
 static void read_state(const yoke_amplification *a, double *Y) {
   for (int i = 0; i < a->n_subsystems; ++i) {
     const yoke_subsystem *s = a->subsystems[i];
-    s->ops->get_x(s, yoke_graph_state(a->graph, i), Y + a->x_at[i]);
+    s->ops->linear->get_x(s, yoke_graph_state(a->graph, i), Y + a->x_at[i]);
   }
   yoke_graph_memory_get(a->graph, Y + a->n_x);
 }
@@ -56,8 +56,8 @@ static yoke_status write_state(const yoke_amplification *a, double H, const doub
   for (int i = 0; i < a->n_subsystems; ++i) {
     const yoke_subsystem *s     = a->subsystems[i];
     void                 *state = yoke_graph_state_edit(a->graph, i);
-    yoke_subsystem_copy(s, state, a->rest[i]);
-    YOKE_TRY(s->ops->set_x(s, a->scratch, state, Y + a->x_at[i]));
+    YOKE_TRY(yoke_subsystem_copy(s, state, a->rest[i]));
+    YOKE_TRY(s->ops->linear->set_x(s, a->scratch, state, Y + a->x_at[i]));
   }
   return yoke_graph_memory_set(a->graph, a->t_rest, H, Y + a->n_x);
 }
@@ -77,7 +77,7 @@ static yoke_status step(const yoke_amplification *a, double H, const double *Y, 
 static yoke_status warm_up(yoke_amplification *a, double H, yoke_context *ctx) {
   YOKE_TRY(step(a, H, a->Y0, a->Y, ctx));
   for (int i = 0; i < a->n_subsystems; ++i)
-    yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i));
+    YOKE_TRY(yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i)));
   a->t_rest = yoke_graph_t(a->graph);
   return YOKE_OK;
 }
@@ -124,7 +124,7 @@ static yoke_status measure(yoke_amplification *a, yoke_context *ctx, size_t *scr
   *scratch = 64;
   for (int i = 0; i < a->n_subsystems; ++i) {
     const yoke_subsystem *s = a->subsystems[i];
-    const int             n = s->ops->n_x != NULL && s->ops->copy != NULL ? s->ops->n_x(s) : -1;
+    const int             n = s->ops->linear != NULL && s->ops->repeat != NULL ? s->ops->linear->n_x(s) : -1;
     if (n < 0) {
       return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
                        "subsystem '%s' does not show its state as independent coordinates, so the amplification of a "
@@ -157,7 +157,7 @@ static yoke_status build(yoke_amplification *a, yoke_context *ctx) {
   bool ok        = !a->arena.has_failed;
   for (int i = 0; ok && i < a->n_subsystems; ++i) {
     ok = yoke_subsystem_state_create(a->subsystems[i], &a->rest[i]) == YOKE_OK;
-    if (ok) yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i));
+    if (ok) YOKE_TRY(yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i)));
   }
   if (!ok) return yoke_out_of_memory(ctx, "an amplification matrix of %d rows", a->n);
   a->t_rest = yoke_graph_t(a->graph);

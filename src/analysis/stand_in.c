@@ -1,7 +1,7 @@
 #include "analysis/stand_in.h"
 
 #include "base/memory.h"
-#include "subsystem/linear.h"
+#include "analysis/linear_subsystem.h"
 #include <stdlib.h>
 
 /* Outputs of a native subsystem as a function of a point. */

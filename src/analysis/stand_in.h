@@ -4,7 +4,7 @@
 
 #include "analysis/linearize.h"
 #include "master/submodel.h"
-#include "subsystem/native.h"
+#include "native/native.h"
 
 /* `part` is what `native` was made of, `state` a state of it, u [nu] its inputs there. Gives the subsystem and what it is made of, which it
  * does not need any more. */

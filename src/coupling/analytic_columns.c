@@ -57,7 +57,8 @@ yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
     double           times[GRAPH_MAX_BREAKS + 2];
     yoke_signal      signal;
     graph_signal(g, i, -1, 0.0, times, g->signal_c[0], &signal);
-    const yoke_status status = s->subsystem->ops->compliance(s->subsystem, g->scratch[0], s->trial, &signal, s->da_du);
+    const yoke_status status =
+        s->subsystem->ops->instant->response(s->subsystem, g->scratch[0], s->trial, &signal, YOKE_SIDE_LEFT, s->da_du);
     if (status != YOKE_OK)
       return yoke_fail(ctx, status, "subsystem '%s': no response of the accelerations", s->subsystem->name);
     memset(s->dy, 0, (size_t)s->n_columns * (size_t)s->subsystem->ny * sizeof(double));

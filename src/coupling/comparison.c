@@ -114,7 +114,7 @@ void yoke_graph_set_comparison(yoke_graph *g, yoke_comparison_kind comparison) {
 
 bool yoke_graph_can_repeat(const yoke_graph *g, const char **name) {
   for (int i = 0; i < g->n_subsystems; ++i) {
-    if (g->subsystems[i].subsystem->ops->copy != NULL) continue;
+    if (g->subsystems[i].subsystem->ops->repeat != NULL) continue;
     *name = g->subsystems[i].subsystem->name;
     return false;
   }
@@ -139,7 +139,7 @@ bool yoke_graph_can_compare(const yoke_graph *g, const char **name) {
     }
     for (int side = 0; wire->wire.formulation->consistent != NULL && side < 2; ++side) {
       const yoke_subsystem *subsystem = g->subsystems[wire->wire.subsystem[side]].subsystem;
-      if (subsystem->ops->compliance != NULL) continue;
+      if (subsystem->ops->instant != NULL) continue;
       *name = subsystem->name;
       return false;
     }

@@ -155,8 +155,8 @@ static void respond(void *user, int i, int worker) {
   double           times[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   graph_signal(g, i, -1, 0.0, times, g->signal_c[worker], &signal);
-  g->consistent->status[i] =
-      s->subsystem->ops->compliance(s->subsystem, g->scratch[worker], s->trial, &signal, s->da_du);
+  g->consistent->status[i] = s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], s->trial, &signal,
+                                                                  YOKE_SIDE_LEFT, s->da_du);
 }
 
 /* Values that follow from y, and the conditions of the others. */

@@ -46,7 +46,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
       s->trial    = swap;
     }
     s->is_ahead = false;
-    if (s->subsystem->ops->accept != NULL) s->subsystem->ops->accept(s->subsystem, s->accepted);
+    yoke_subsystem_accept(s->subsystem, s->accepted);
     memcpy(s->y, s->y_new, (size_t)s->subsystem->ny * sizeof(double));
   }
   g->H = 0.0;

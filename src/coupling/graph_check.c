@@ -112,11 +112,11 @@ yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
     }
   }
   for (int i = 0; i < g->n_subsystems; ++i) {
-    if (g->scheme->needs_repeat && g->subsystems[i].subsystem->ops->copy == NULL) {
+    if (g->scheme->needs_repeat && g->subsystems[i].subsystem->ops->repeat == NULL) {
       return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s' cannot go back, which scheme '%s' needs; use scheme explicit",
                        g->subsystems[i].subsystem->name, s->scheme);
     }
-    if (s->jacobian == YOKE_JACOBIAN_ANALYTIC && g->subsystems[i].subsystem->ops->compliance == NULL) {
+    if (s->jacobian == YOKE_JACOBIAN_ANALYTIC && g->subsystems[i].subsystem->ops->instant == NULL) {
       return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s' gives no analytic response; use jacobian finite-difference",
                        g->subsystems[i].subsystem->name);
     }

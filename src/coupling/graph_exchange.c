@@ -31,7 +31,7 @@ static yoke_status outputs_with_values(yoke_graph *g, int number) {
       c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
     const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
     YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
-                                   s->y_new));
+                                   YOKE_SIDE_LEFT, s->y_new));
   }
   return YOKE_OK;
 }

@@ -28,12 +28,12 @@ static void run_task(void *user, int index, int worker) {
   yoke_context_clear(ctx);
   yoke_context_watch_with(ctx, g->pass_ctx, worker == 0);
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
-  if (repeats)
-    yoke_subsystem_copy(s->subsystem, state, s->accepted);
-  else
-    s->is_ahead = true;
-  yoke_status status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, g->past_t[0], g->H, ctx);
-  if (status == YOKE_OK) status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, y);
+  if (!repeats) s->is_ahead = true;
+  yoke_step_request request = yoke_step_over(&signal, g->past_t[0], g->H);
+  yoke_status       status  = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
+  if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
+  if (status == YOKE_OK)
+    status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT, y);
   task->status = status;
   if (main) {
     s->status = status;

@@ -13,29 +13,29 @@ static void *stepped(const graph_subsystem *s) {
 yoke_found_events yoke_graph_events(const yoke_graph *g, int i) {
   const graph_subsystem *s = &g->subsystems[i];
   if (s->subsystem->ops->events == NULL) return (yoke_found_events){.until = (double)INFINITY};
-  return s->subsystem->ops->events(s->subsystem, stepped(s));
+  return s->subsystem->ops->events->found(s->subsystem, stepped(s));
 }
 
 double yoke_graph_event_ahead(const yoke_graph *g, int i, int event) {
   const graph_subsystem *s = &g->subsystems[i];
-  return s->subsystem->ops->event_ahead(s->subsystem, g->scratch[0], stepped(s), event);
+  return s->subsystem->ops->events->ahead(s->subsystem, g->scratch[0], stepped(s), event);
 }
 
 void yoke_graph_event_done(yoke_graph *g, int i, int event) {
   const graph_subsystem *s = &g->subsystems[i];
-  s->subsystem->ops->event_done(s->subsystem, g->scratch[0], s->accepted, event);
+  s->subsystem->ops->events->done(s->subsystem, g->scratch[0], s->accepted, event);
 }
 
 yoke_status yoke_graph_assign(yoke_graph *g, int i, const double *q, const double *v, yoke_context *ctx) {
   graph_subsystem *s = &g->subsystems[i];
   double           times[2];
   yoke_signal      signal;
-  if (s->subsystem->ops->assign == NULL) {
+  if (s->subsystem->ops->events == NULL || s->subsystem->ops->events->assign == NULL) {
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot take new positions and velocities at t = %.9g s",
                      s->subsystem->name, g->past_t[0]);
   }
   graph_held_signal(g, i, g->past_t[0], times, g->signal_c[0], &signal);
-  return s->subsystem->ops->assign(s->subsystem, g->scratch[0], s->accepted, q, v, &signal, ctx);
+  return s->subsystem->ops->events->assign(s->subsystem, g->scratch[0], s->accepted, q, v, &signal, ctx);
 }
 
 yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
@@ -44,7 +44,8 @@ yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
     double           times[2];
     yoke_signal      signal;
     graph_held_signal(g, i, g->past_t[0], times, g->signal_c[0], &signal);
-    const yoke_status status = yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y);
+    const yoke_status status =
+        yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, YOKE_SIDE_LEFT, s->y);
     if (status == YOKE_OK) continue;
     return yoke_fail(ctx, YOKE_E_UNSTABLE, "subsystem '%s': outputs at t = %.9g s are not finite", s->subsystem->name,
                      g->past_t[0]);

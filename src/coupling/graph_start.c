@@ -40,7 +40,7 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
     double           times[2];
     yoke_signal      signal;
     graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, s->y));
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, YOKE_SIDE_LEFT, s->y));
   }
   return YOKE_OK;
 }

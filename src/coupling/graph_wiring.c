@@ -155,7 +155,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     s->variant      = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *s->variant);
     bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
     ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
-    if (s->subsystem->ops->copy != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
+    if (s->subsystem->ops->repeat != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
     for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
       ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
     }

@@ -68,7 +68,7 @@ static bool is_needed(yoke_context *ctx, const yoke_graph *g) {
   bool                  meet = false;
   for (int i = 0; i < g->n_subsystems; ++i) {
     const int n = count_ends(g, i);
-    if (n > 0 && g->subsystems[i].subsystem->ops->row_response == NULL) mute = g->subsystems[i].subsystem;
+    if (n > 0 && g->subsystems[i].subsystem->ops->reset == NULL) mute = g->subsystems[i].subsystem;
     meet = meet || n > 1;
   }
   if (meet && mute != NULL) {
@@ -228,7 +228,7 @@ static yoke_status find_responses(yoke_joint_forces *f, const yoke_graph *g) {
         memcpy(row->wrench, wire->rows.L[end->side][k], sizeof row->wrench);
       }
     }
-    YOKE_TRY(part->subsystem->ops->row_response(
+    YOKE_TRY(part->subsystem->ops->reset->row_response(
         part->subsystem, g->scratch[0], part->trial != NULL ? part->trial : part->accepted, s->n, s->rows, s->W));
     for (int e = 0; e < s->n_ends; ++e) {
       const force_end *end  = &s->ends[e];

@@ -91,9 +91,7 @@ static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
 static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *g, const reset_subsystem *s,
                                    yoke_context *ctx) {
   const yoke_subsystem *subsystem = g->subsystems[s->index].subsystem;
-  if (subsystem->ops->row_response != NULL && subsystem->ops->push != NULL && subsystem->ops->reset != NULL) {
-    return YOKE_OK;
-  }
+  if (subsystem->ops->reset != NULL) return YOKE_OK;
   const yoke_wire *wire = &r->wires[s->ends[0].wire].wire->wire;
   return yoke_fail(ctx, YOKE_E_MODEL,
                    "coupling '%s': subsystem '%s' cannot be reset, which formulation %s needs; use another solver "
@@ -366,8 +364,8 @@ static yoke_status show(yoke_graph *g, int index, bool is_new, yoke_context *ctx
   double           times[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   graph_signal(g, index, -1, 0.0, times, g->signal_c[0], &signal);
-  if (is_new) YOKE_TRY(s->subsystem->ops->reset(s->subsystem, g->scratch[0], s->trial, &signal, ctx));
-  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial, &signal, s->y_new);
+  if (is_new) YOKE_TRY(s->subsystem->ops->reset->reset(s->subsystem, g->scratch[0], s->trial, &signal, ctx));
+  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial, &signal, YOKE_SIDE_LEFT, s->y_new);
 }
 
 /* Impulses x along all rows. */
@@ -379,8 +377,8 @@ static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities, yok
       const reset_wire *wire = &r->wires[s->ends[e].wire];
       memcpy(s->kappa + s->ends[e].first, r->x + wire->row, (size_t)wire->n * sizeof *s->kappa);
     }
-    YOKE_TRY(owner->subsystem->ops->push(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows,
-                                         velocities ? NULL : s->kappa, velocities ? s->kappa : NULL));
+    YOKE_TRY(owner->subsystem->ops->reset->push(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows,
+                                                velocities ? NULL : s->kappa, velocities ? s->kappa : NULL));
     YOKE_TRY(show(g, s->index, false, ctx));
   }
   return YOKE_OK;
@@ -400,7 +398,8 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
     for (int i = 0; i < r->n_subsystems; ++i) {
       const reset_subsystem *s     = &r->subsystems[i];
       const graph_subsystem *owner = &g->subsystems[s->index];
-      YOKE_TRY(owner->subsystem->ops->row_response(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows, s->W));
+      YOKE_TRY(owner->subsystem->ops->reset->row_response(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows,
+                                                          s->W));
     }
     YOKE_TRY(solve(r, r->x));
     YOKE_TRY(push(r, g, velocities, ctx));

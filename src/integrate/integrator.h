@@ -12,16 +12,10 @@
 #ifndef YOKE_INTEGRATE_INTEGRATOR_H
 #define YOKE_INTEGRATE_INTEGRATOR_H
 
+#include "base/counters.h"
 #include "base/pack.h"
 #include "model/equations.h"
 #include <yoke/signal.h>
-
-typedef struct yoke_counters {
-  int64_t steps, rejected;       /* accepted and rejected micro steps */
-  int64_t evaluations;           /* right-hand sides */
-  int64_t jacobians, factorings; /* J and LU */
-  int64_t iterations;            /* Newton */
-} yoke_counters;
 
 /* Head of every state. Arrays live in the same block behind it; use the accessors below. */
 typedef struct yoke_integrator_state {

@@ -587,9 +587,7 @@ void yoke_cosimulation_gather(const yoke_cosimulation *c, double *q, double *v) 
 }
 
 void yoke_cosimulation_part_counters(const yoke_cosimulation *c, int part, yoke_counters *out) {
-  *out = (yoke_counters){0};
-  if (c->subsystems[part]->ops->counters != NULL)
-    c->subsystems[part]->ops->counters(c->subsystems[part], yoke_graph_state(c->graph, part), out);
+  yoke_subsystem_counters(c->subsystems[part], yoke_graph_state(c->graph, part), out);
 }
 
 void yoke_cosimulation_counters(const yoke_cosimulation *c, yoke_counters *out) {

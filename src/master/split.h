@@ -18,7 +18,7 @@
 #include "coupling/graph.h"
 #include "base/memory.h"
 #include "master/submodel.h"
-#include "subsystem/native.h"
+#include "native/native.h"
 
 typedef struct yoke_split_coupling {
   char                  *name;

@@ -1,10 +1,9 @@
 /* Wrapper that watches the contract of subsystem.h.
  *
- * State: that of the inner subsystem, then what is known about it. Scratch: that of the inner one, then a state and two sets of
- * outputs for repeated steps. */
-#include "subsystem/subsystem.h"
+ * State: what is known about the inner state, then that one. Scratch: that of the inner one, then a state and two sets of outputs for
+ * repeated steps. */
+#include "subsystem/wrapper.h"
 
-#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,32 +17,17 @@ typedef enum check_phase {
   PHASE_BROKEN     /* a step failed: only copying something else over it helps */
 } check_phase;
 
-typedef struct check_tail {
+/* At the start of the state. */
+typedef struct check_front {
   check_phase phase;
   double      t;
   int64_t     n_steps;
-} check_tail;
+} check_front;
 
 typedef struct checked {
-  yoke_subsystem    *inner;                      /* owned */
-  yoke_subsystem_ops ops;                        /* without what the inner one cannot do */
-  size_t             at_tail;                    /* bytes into the state */
-  size_t             at_spare, at_y, at_y_spare; /* bytes into the scratch */
+  yoke_wrapper wrapper;
+  size_t       at_spare, at_y, at_y_spare; /* bytes into the scratch */
 } checked;
-
-static void checked_destroy(yoke_subsystem *subsystem) {
-  checked *self = subsystem->self;
-  yoke_subsystem_destroy(&self->inner);
-  yoke_subsystem_free(subsystem);
-}
-
-static check_tail *tail_of(const checked *self, void *state) {
-  return (check_tail *)(void *)((char *)state + self->at_tail);
-}
-
-static const check_tail *tail_seen(const checked *self, const void *state) {
-  return (const check_tail *)(const void *)((const char *)state + self->at_tail);
-}
 
 static int first_not_finite(int n, const double *x) {
   for (int i = 0; i < n; ++i) {
@@ -68,27 +52,27 @@ static yoke_status check_inputs(const yoke_subsystem *s, const yoke_signal *u, d
 }
 
 /* Rule 1 */
-static yoke_status check_start_of_step(const yoke_subsystem *s, const check_tail *tail, double t, yoke_context *ctx) {
+static yoke_status check_start_of_step(const yoke_subsystem *s, const check_front *front, double t, yoke_context *ctx) {
   static const char *const text[] = {[PHASE_EMPTY]   = "it was never started",
                                      [PHASE_STEPPED] = "its last step was not accepted",
                                      [PHASE_BROKEN]  = "its last step failed"};
-  if (tail->phase != PHASE_READY) {
+  if (front->phase != PHASE_READY) {
     return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s': a step cannot start at t = %.17g s from this state: %s",
-                     s->name, t, text[tail->phase]);
+                     s->name, t, text[front->phase]);
   }
-  if (tail->t == t) return YOKE_OK;
+  if (front->t == t) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s': a step starts at t = %.17g s but its state is at %.17g s",
-                   s->name, t, tail->t);
+                   s->name, t, front->t);
 }
 
 /* Rule 2: the step once more from the copy `spare`, compared with the outputs y of the first one. */
-static yoke_status repeat_step(const yoke_subsystem *s, void *scratch, void *spare, const yoke_signal *u, double t,
-                               double H, const double *y, yoke_context *ctx) {
-  const checked        *self    = s->self;
-  const yoke_subsystem *inner   = self->inner;
-  double               *y_again = (double *)(void *)((char *)scratch + self->at_y_spare);
-  yoke_status           status  = inner->ops->step(inner, scratch, spare, u, t, H, ctx);
-  if (status == YOKE_OK) status = inner->ops->output(inner, scratch, spare, u, y_again);
+static yoke_status repeat_step(const yoke_subsystem *s, void *scratch, void *spare, const yoke_signal *u,
+                               yoke_step_request again, const double *y, yoke_context *ctx) {
+  const checked *self    = s->self;
+  const double   t       = again.t;
+  double        *y_again = (double *)(void *)((char *)scratch + self->at_y_spare);
+  yoke_status    status  = s->inner->ops->step(s->inner, scratch, spare, u, &again, ctx);
+  if (status == YOKE_OK) status = s->inner->ops->output(s->inner, scratch, spare, u, YOKE_SIDE_LEFT, y_again);
   if (status != YOKE_OK) {
     return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s': the step from t = %.9g s succeeds, repeated it fails (%s)",
                      s->name, t, yoke_status_text(status));
@@ -98,7 +82,7 @@ static yoke_status repeat_step(const yoke_subsystem *s, void *scratch, void *spa
     return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
                      "subsystem '%s': the step of %.6g s from t = %.9g s is not repeatable: output %d is %.17g, then "
                      "%.17g",
-                     s->name, H, t, i, y[i], y_again[i]);
+                     s->name, again.t_end - t, t, i, y[i], y_again[i]);
   }
   return YOKE_OK;
 }
@@ -114,165 +98,105 @@ static yoke_status check_outputs(const yoke_subsystem *s, double t, const double
 
 static yoke_status checked_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
                                  yoke_context *ctx) {
-  const checked *self = s->self;
-  check_tail    *tail = tail_of(self, state);
+  check_front *front = state;
   YOKE_TRY(check_inputs(s, u, t, ctx));
-  *tail = (check_tail){.phase = PHASE_BROKEN, .t = t};
-  YOKE_TRY(self->inner->ops->start(self->inner, scratch, state, t, u, ctx));
-  tail->phase = PHASE_READY;
+  *front = (check_front){.phase = PHASE_BROKEN, .t = t};
+  YOKE_TRY(s->inner->ops->start(s->inner, scratch, yoke_wrapper_state(s, state), t, u, ctx));
+  front->phase = PHASE_READY;
   return YOKE_OK;
 }
 
-static yoke_status checked_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
-                                double H, yoke_context *ctx) {
-  const checked        *self  = s->self;
-  const yoke_subsystem *inner = self->inner;
-  check_tail           *tail  = tail_of(self, state);
-  void                 *spare = (char *)scratch + self->at_spare;
-  double               *y     = (double *)(void *)((char *)scratch + self->at_y);
-  YOKE_TRY(check_inputs(s, u, t, ctx));
-  YOKE_TRY(check_start_of_step(s, tail, t, ctx));
-  const bool repeat = inner->ops->copy != NULL && ++tail->n_steps % REPEAT_EVERY == 0;
+static yoke_status checked_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                yoke_step_request *request, yoke_context *ctx) {
+  const checked          *self   = s->self;
+  const yoke_subsystem   *inner  = s->inner;
+  const yoke_step_request asked  = *request;
+  check_front            *front  = state;
+  void                   *inside = yoke_wrapper_state(s, state), *spare = (char *)scratch + self->at_spare;
+  double                 *y = (double *)(void *)((char *)scratch + self->at_y);
+  YOKE_TRY(check_inputs(s, u, asked.t, ctx));
+  YOKE_TRY(check_start_of_step(s, front, asked.t, ctx));
+  const bool repeat = inner->ops->repeat != NULL && ++front->n_steps % REPEAT_EVERY == 0;
+  front->phase      = PHASE_BROKEN;
   if (repeat) {
     memset(spare, 0, inner->state_size);
-    inner->ops->copy(inner, spare, state);
+    YOKE_TRY(inner->ops->repeat->copy(inner, spare, inside));
   }
-  tail->phase        = PHASE_BROKEN;
-  yoke_status status = inner->ops->step(inner, scratch, state, u, t, H, ctx);
-  if (status == YOKE_OK) status = inner->ops->output(inner, scratch, state, u, y);
-  if (status == YOKE_OK) status = check_outputs(s, yoke_step_end(u, t, H), y, ctx);
-  if (status == YOKE_OK && repeat) status = repeat_step(s, scratch, spare, u, t, H, y, ctx);
+  yoke_status status = inner->ops->step(inner, scratch, inside, u, request, ctx);
+  if (status == YOKE_OK) status = inner->ops->output(inner, scratch, inside, u, YOKE_SIDE_LEFT, y);
+  if (status == YOKE_OK) status = check_outputs(s, request->t_reached, y, ctx);
+  if (status == YOKE_OK && repeat) status = repeat_step(s, scratch, spare, u, asked, y, ctx);
   if (repeat && inner->ops->release != NULL) inner->ops->release(inner, spare);
   if (status != YOKE_OK) return status;
-  tail->phase = PHASE_STEPPED;
-  tail->t     = yoke_step_end(u, t, H);
+  front->phase = PHASE_STEPPED;
+  front->t     = request->t_reached;
   return YOKE_OK;
 }
 
 static yoke_status checked_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
-                                  double *y) {
-  const checked    *self  = s->self;
-  const check_phase phase = tail_seen(self, state)->phase;
-  if (phase == PHASE_EMPTY || phase == PHASE_BROKEN) return YOKE_E_INTERNAL;
-  YOKE_TRY(check_inputs(s, u, tail_seen(self, state)->t, NULL));
-  YOKE_TRY(self->inner->ops->output(self->inner, scratch, state, u, y));
-  return check_outputs(s, tail_seen(self, state)->t, y, NULL);
+                                  yoke_side side, double *y) {
+  const check_front *front = state;
+  if (front->phase == PHASE_EMPTY || front->phase == PHASE_BROKEN) return YOKE_E_INTERNAL;
+  YOKE_TRY(check_inputs(s, u, front->t, NULL));
+  YOKE_TRY(s->inner->ops->output(s->inner, scratch, yoke_wrapper_state_seen(s, state), u, side, y));
+  return check_outputs(s, front->t, y, NULL);
 }
 
-static void checked_copy(const yoke_subsystem *s, void *dst, const void *src) {
-  const checked *self = s->self;
-  self->inner->ops->copy(self->inner, dst, src);
-  *tail_of(self, dst) = *tail_seen(self, src);
+static yoke_status checked_copy(const yoke_subsystem *s, void *dst, const void *src) {
+  *(check_front *)dst = *(const check_front *)src;
+  return s->inner->ops->repeat->copy(s->inner, yoke_wrapper_state(s, dst), yoke_wrapper_state_seen(s, src));
 }
 
 static void checked_accept(const yoke_subsystem *s, void *state) {
-  const checked *self = s->self;
-  check_tail    *tail = tail_of(self, state);
-  if (tail->phase == PHASE_STEPPED)
-    tail->phase = PHASE_READY; /* what failed cannot be accepted: the next step says so */
-  if (self->inner->ops->accept != NULL) self->inner->ops->accept(self->inner, state);
+  check_front *front = state;
+  if (front->phase == PHASE_STEPPED)
+    front->phase = PHASE_READY; /* what failed cannot be accepted: the next step says so */
+  yoke_subsystem_accept(s->inner, yoke_wrapper_state(s, state));
 }
 
 static yoke_status checked_disturb(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
                                    yoke_context *ctx) {
-  const checked    *self = s->self;
-  const check_tail *tail = tail_of(self, state);
-  YOKE_TRY(check_inputs(s, u, tail->t, ctx));
-  YOKE_TRY(check_start_of_step(s, tail, tail->t, ctx));
-  return self->inner->ops->disturb(self->inner, scratch, state, u, ctx);
-}
-
-static void checked_counters(const yoke_subsystem *s, const void *state, yoke_counters *out) {
-  const checked *self = s->self;
-  self->inner->ops->counters(self->inner, state, out);
-}
-
-static yoke_status checked_compliance(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
-                                      double *da_du) {
-  const checked *self = s->self;
-  return self->inner->ops->compliance(self->inner, scratch, state, u, da_du);
+  const check_front *front = state;
+  YOKE_TRY(check_inputs(s, u, front->t, ctx));
+  YOKE_TRY(check_start_of_step(s, front, front->t, ctx));
+  return s->inner->ops->disturb(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
 }
 
 static yoke_status checked_row_response(const yoke_subsystem *s, void *scratch, const void *state, int n,
                                         const yoke_port_row *rows, double *W) {
-  const checked *self = s->self;
-  YOKE_TRY(self->inner->ops->row_response(self->inner, scratch, state, n, rows, W));
+  const void *inside = yoke_wrapper_state_seen(s, state);
+  YOKE_TRY(s->inner->ops->reset->row_response(s->inner, scratch, inside, n, rows, W));
   return first_not_finite(n * n, W) < 0 ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 /* Only a step that is not accepted yet can be followed by a reset. */
 static yoke_status checked_push(const yoke_subsystem *s, void *scratch, void *state, int n, const yoke_port_row *rows,
                                 const double *move, const double *kick) {
-  const checked *self = s->self;
-  if (tail_of(self, state)->phase != PHASE_STEPPED) return YOKE_E_INTERNAL;
-  return self->inner->ops->push(self->inner, scratch, state, n, rows, move, kick);
+  const check_front *front = state;
+  if (front->phase != PHASE_STEPPED) return YOKE_E_INTERNAL;
+  return s->inner->ops->reset->push(s->inner, scratch, yoke_wrapper_state(s, state), n, rows, move, kick);
 }
 
 static yoke_status checked_reset(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
                                  yoke_context *ctx) {
-  const checked    *self = s->self;
-  const check_tail *tail = tail_of(self, state);
-  YOKE_TRY(check_inputs(s, u, tail->t, ctx));
-  if (tail->phase != PHASE_STEPPED) {
+  const check_front *front = state;
+  YOKE_TRY(check_inputs(s, u, front->t, ctx));
+  if (front->phase != PHASE_STEPPED) {
     return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s': a reset at t = %.17g s does not follow a step", s->name,
-                     tail->t);
+                     front->t);
   }
-  return self->inner->ops->reset(self->inner, scratch, state, u, ctx);
-}
-
-static void checked_release(const yoke_subsystem *s, void *state) {
-  const checked *self = s->self;
-  self->inner->ops->release(self->inner, state);
-}
-
-static yoke_found_events checked_events(const yoke_subsystem *s, const void *state) {
-  const checked *self = s->self;
-  return self->inner->ops->events(self->inner, state);
-}
-
-static double checked_event_ahead(const yoke_subsystem *s, void *scratch, const void *state, int event) {
-  const checked *self = s->self;
-  return self->inner->ops->event_ahead(self->inner, scratch, state, event);
-}
-
-static void checked_event_done(const yoke_subsystem *s, void *scratch, void *state, int event) {
-  const checked *self = s->self;
-  self->inner->ops->event_done(self->inner, scratch, state, event);
+  return s->inner->ops->reset->reset(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
 }
 
 static yoke_status checked_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
                                   const yoke_signal *u, yoke_context *ctx) {
-  const checked    *self = s->self;
-  const check_tail *tail = tail_of(self, state);
-  YOKE_TRY(check_inputs(s, u, tail->t, ctx));
-  YOKE_TRY(check_start_of_step(s, tail, tail->t, ctx));
-  return self->inner->ops->assign(self->inner, scratch, state, q, v, u, ctx);
+  const check_front *front = state;
+  YOKE_TRY(check_inputs(s, u, front->t, ctx));
+  YOKE_TRY(check_start_of_step(s, front, front->t, ctx));
+  return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
 }
 
 /* ---- creation ---- */
-
-static yoke_subsystem_ops ops_around(const yoke_subsystem_ops *inner) {
-  return (yoke_subsystem_ops){
-      .kind         = "checked",
-      .destroy      = checked_destroy,
-      .start        = checked_start,
-      .step         = checked_step,
-      .output       = checked_output,
-      .copy         = inner->copy != NULL ? checked_copy : NULL,
-      .accept       = checked_accept,
-      .disturb      = inner->disturb != NULL ? checked_disturb : NULL,
-      .counters     = inner->counters != NULL ? checked_counters : NULL,
-      .compliance   = inner->compliance != NULL ? checked_compliance : NULL,
-      .row_response = inner->row_response != NULL ? checked_row_response : NULL,
-      .push         = inner->push != NULL ? checked_push : NULL,
-      .reset        = inner->reset != NULL ? checked_reset : NULL,
-      .release      = inner->release != NULL ? checked_release : NULL,
-      .events       = inner->events != NULL ? checked_events : NULL,
-      .event_ahead  = inner->event_ahead != NULL ? checked_event_ahead : NULL,
-      .event_done   = inner->event_done != NULL ? checked_event_done : NULL,
-      .assign       = inner->assign != NULL ? checked_assign : NULL,
-  };
-}
 
 static size_t reserve(size_t *size, size_t bytes) {
   const size_t at = (*size + 63) / 64 * 64;
@@ -281,14 +205,20 @@ static size_t reserve(size_t *size, size_t bytes) {
 }
 
 yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out) {
-  YOKE_TRY(yoke_subsystem_wrap(ctx, inner, sizeof(checked), out));
-  yoke_subsystem *s    = *out;
-  checked        *self = s->self;
-  *self                = (checked){.inner = inner, .ops = ops_around(inner->ops)};
-  s->ops               = &self->ops;
-  self->at_tail        = reserve(&s->state_size, sizeof(check_tail));
-  self->at_spare       = reserve(&s->scratch_size, inner->state_size);
-  self->at_y           = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
-  self->at_y_spare     = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
+  YOKE_TRY(yoke_wrapper_create(ctx, "checked", inner, sizeof(checked), sizeof(check_front), out));
+  yoke_subsystem *s     = *out;
+  checked        *self  = s->self;
+  yoke_wrapper   *calls = &self->wrapper;
+  self->at_spare        = reserve(&s->scratch_size, inner->state_size);
+  self->at_y            = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
+  self->at_y_spare      = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
+  calls->ops.start      = checked_start;
+  calls->ops.step       = checked_step;
+  calls->ops.output     = checked_output;
+  calls->ops.accept     = checked_accept;
+  calls->ops.disturb    = inner->ops->disturb != NULL ? checked_disturb : NULL;
+  calls->repeat.copy    = checked_copy;
+  calls->events.assign  = checked_assign;
+  calls->reset = (yoke_reset_ops){.row_response = checked_row_response, .push = checked_push, .reset = checked_reset};
   return YOKE_OK;
 }

@@ -1,5 +1,6 @@
 #include "subsystem/subsystem.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,11 @@ const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem) {
   return subsystem;
 }
 
+const void *yoke_subsystem_bare_state(const yoke_subsystem *subsystem, const void *state) {
+  for (; subsystem->inner != NULL; subsystem = subsystem->inner) state = (const char *)state + subsystem->inner_at;
+  return state;
+}
+
 /* ---- calls ---- */
 
 static yoke_status check_inputs(const yoke_subsystem *s, const yoke_signal **u, yoke_context *ctx) {
@@ -53,31 +59,39 @@ yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *s
   return s->ops->start(s, scratch, state, t, u, ctx);
 }
 
-yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
-                                double H, yoke_context *ctx) {
+yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                yoke_step_request *request, yoke_context *ctx) {
   YOKE_TRY(check_inputs(s, &u, ctx));
-  if (!(H > 0.0) || !isfinite(H) || !isfinite(t) || t + H == t) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step of %g s from t = %.17g s is impossible", s->name, H, t);
+  YOKE_ASSERT(request->size == sizeof *request);
+  if (!(request->t_end > request->t) || !isfinite(request->t) || !isfinite(request->t_end)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step of %g s from t = %.17g s is impossible", s->name,
+                     request->t_end - request->t, request->t);
   }
-  return s->ops->step(s, scratch, state, u, t, H, ctx);
+  request->t_reached = request->t_end;
+  return s->ops->step(s, scratch, state, u, request, ctx);
 }
 
 yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
-                                  double *y) {
+                                  yoke_side side, double *y) {
   YOKE_TRY(check_inputs(s, &u, NULL));
-  YOKE_TRY(s->ops->output(s, scratch, state, u, y));
+  YOKE_TRY(s->ops->output(s, scratch, state, u, side, y));
   for (int i = 0; i < s->ny; ++i) {
     if (!isfinite(y[i])) return YOKE_NON_FINITE;
   }
   return YOKE_OK;
 }
 
-void yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src) {
-  if (dst != src && s->ops->copy != NULL) s->ops->copy(s, dst, src);
+yoke_status yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src) {
+  return dst != src && s->ops->repeat != NULL ? s->ops->repeat->copy(s, dst, src) : YOKE_OK;
 }
 
 void yoke_subsystem_accept(const yoke_subsystem *s, void *state) {
   if (s->ops->accept != NULL) s->ops->accept(s, state);
+}
+
+void yoke_subsystem_counters(const yoke_subsystem *s, const void *state, yoke_counters *out) {
+  *out = (yoke_counters){0};
+  if (s->ops->counters != NULL) s->ops->counters(s, state, out);
 }
 
 /* ---- creation ---- */
@@ -97,20 +111,4 @@ yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_
 void yoke_subsystem_free(yoke_subsystem *subsystem) {
   yoke_arena_free(&subsystem->arena);
   free(subsystem);
-}
-
-yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t self_size, yoke_subsystem **out) {
-  yoke_subsystem   *s      = NULL;
-  const yoke_status status = yoke_subsystem_new(ctx, inner->name, self_size, &s);
-  *out                     = s;
-  if (status != YOKE_OK) {
-    yoke_subsystem_destroy(&inner);
-    return status;
-  }
-  s->nu           = inner->nu;
-  s->ny           = inner->ny;
-  s->state_size   = inner->state_size;
-  s->scratch_size = inner->scratch_size;
-  s->inner        = inner;
-  return YOKE_OK;
 }

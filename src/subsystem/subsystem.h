@@ -5,21 +5,55 @@
  *
  * Contract (the `checked` wrapper watches it):
  *   1. step starts from a state that was started, accepted or copied from such a one, at its time t.
- *   2. step is a pure function of (state, inputs, t, H): the same bits again after copying the state back.
- *   3. output shows the left limit of the inputs. No value is ever not finite on success.
- * Inputs and outputs are flat arrays whose meaning was fixed when the subsystem was created (native.h). */
+ *   2. step is a pure function of (state, inputs, request): the same bits again after copying the state back.
+ *   3. No value is ever not finite on success.
+ * Inputs and outputs are flat arrays whose meaning was fixed when the subsystem was created.
+ *
+ * What every subsystem can do stands in its ops; what only some can do comes in groups, and a group that is NULL means "cannot". */
 #ifndef YOKE_SUBSYSTEM_SUBSYSTEM_H
 #define YOKE_SUBSYSTEM_SUBSYSTEM_H
 
+#include "base/counters.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "integrate/integrator.h"
 #include "frames/port.h"
 #include <yoke/signal.h>
 #include <float.h>
 #include <math.h>
 
 typedef struct yoke_subsystem yoke_subsystem;
+
+/* ---- a step ---- */
+
+/* What one step shall do and tell. yoke_step_over makes the plain one. */
+typedef struct yoke_step_request {
+  size_t size; /* of this struct as the caller knows it */
+  double t, t_end;
+  /* told: */
+  double t_reached; /* t_end unless the step ended early */
+} yoke_step_request;
+
+/* From t over H: to where the inputs end when that is t + H but for rounding, so that macro points keep their bits. */
+static inline yoke_step_request yoke_step_over(const yoke_signal *u, double t, double H) {
+  const double end = u != NULL ? u->t[u->n_pieces] : (double)INFINITY, sum = t + H;
+  const bool   is_end = fabs(end - sum) <= 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(sum));
+  return (yoke_step_request){.size = sizeof(yoke_step_request), .t = t, .t_end = is_end ? end : sum};
+}
+
+/* ---- abilities ---- */
+
+/* States can be copied: steps can be repeated, and several integrations run side by side. */
+typedef struct yoke_repeat_ops {
+  yoke_status (*copy)(const yoke_subsystem *subsystem, void *dst, const void *src); /* save and restore */
+  int most_states; /* at work at once; 0: any; 1: one instance, its tasks then run one after another */
+} yoke_repeat_ops;
+
+/* Response of the outputs to the inputs at the state's time: dy_du has shape [nu, ny], row major, of which only accelerations (and extras
+ * made of them) by forces and moments are filled; the rest is 0. */
+typedef struct yoke_instant_ops {
+  yoke_status (*response)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                          yoke_side side, double *dy_du);
+} yoke_instant_ops;
 
 /* A zero crossing of event `event` (number of the subsystem's own) inside a step. */
 typedef struct yoke_found_event {
@@ -34,57 +68,73 @@ typedef struct yoke_found_events {
   double                  until; /* crossings behind this time did not fit: the step was too long; +infinity: all did */
 } yoke_found_events;
 
+typedef struct yoke_event_ops {
+  /* Crossings inside the last step. */
+  yoke_found_events (*found)(const yoke_subsystem *subsystem, const void *state);
+  /* The step ended before event `event` by a little: where it will be. */
+  double (*ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
+  /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. */
+  void (*done)(const yoke_subsystem *subsystem, void *scratch, void *state, int event);
+  /* Positions and velocities (the subsystem's own coordinates) change from outside, at an event. */
+  yoke_status (*assign)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
+                        const yoke_signal *u, yoke_context *ctx);
+} yoke_event_ops;
+
+/* Reset of a state by impulses along n rows at its ports (port.h), its own constraints honoured. */
+typedef struct yoke_reset_ops {
+  /* W [n, n], velocity along row i after a unit impulse along row j. */
+  yoke_status (*row_response)(const yoke_subsystem *subsystem, void *scratch, const void *state, int n,
+                              const yoke_port_row *rows, double *W);
+  /* Positions move as far as velocities `move` [n impulses] would carry them in unit time, velocities change by `kick`; NULL: nothing. */
+  yoke_status (*push)(const yoke_subsystem *subsystem, void *scratch, void *state, int n, const yoke_port_row *rows,
+                      const double *move, const double *kick);
+  /* The pushes are over, the solver takes the state as a new one; u as at the end of the step that led here. */
+  yoke_status (*reset)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                       yoke_context *ctx);
+} yoke_reset_ops;
+
+/* The state as a vector x [n_x] of independent coordinates and velocities, for analyses: read, and write (the time stays, integrals of
+ * outputs start from zero). n_x < 0: its coordinates depend on each other. */
+typedef struct yoke_linear_ops {
+  int (*n_x)(const yoke_subsystem *subsystem);
+  void (*get_x)(const yoke_subsystem *subsystem, const void *state, double *x);
+  yoke_status (*set_x)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x);
+} yoke_linear_ops;
+
+/* All groups: X(type, member of the ops). Wrappers pass every group on from this list (wrapper.h). */
+#define YOKE_SUBSYSTEM_GROUPS(X)                                                                                       \
+  X(yoke_repeat_ops, repeat)                                                                                           \
+  X(yoke_instant_ops, instant)                                                                                         \
+  X(yoke_event_ops, events)                                                                                            \
+  X(yoke_reset_ops, reset)                                                                                             \
+  X(yoke_linear_ops, linear)
+
 typedef struct yoke_subsystem_ops {
   const char *kind; /* "native"; wrappers: "forward", "checked", "traced" */
   void (*destroy)(yoke_subsystem *subsystem);
 
-  /* Required. State and scratch have the sizes below. `u` covers [t, t + H]. */
+  /* State and scratch have the sizes below. `u` covers [t, t_end]. */
   yoke_status (*start)(const yoke_subsystem *subsystem, void *scratch, void *state, double t, const yoke_signal *u,
                        yoke_context *ctx);
-  yoke_status (*step)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u, double t,
-                      double H, yoke_context *ctx);
+  yoke_status (*step)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                      yoke_step_request *request, yoke_context *ctx);
+  /* At the state's time; `side`: which limit of the inputs counts. */
   yoke_status (*output)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
-                        double *y);
+                        yoke_side side, double *y);
 
-  /* Optional: NULL means the subsystem cannot do this. */
-  void (*copy)(const yoke_subsystem *subsystem, void *dst, const void *src); /* save and restore: one memory copy */
+  /* Optional: NULL means there is nothing to do. */
   /* The step that ended at the state's time was accepted: integrals of outputs start again from zero. */
   void (*accept)(const yoke_subsystem *subsystem, void *state);
   /* Before a step: inputs jump or kink at the state's time. */
   yoke_status (*disturb)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                          yoke_context *ctx);
   void (*counters)(const yoke_subsystem *subsystem, const void *state, yoke_counters *out);
-  /* Free response of the ports: derivative of the outputs at the state's time by the inputs, [nu, ny], of which only accelerations by
-   * forces and moments are filled; the rest is 0. NULL: only finite differences give the interface Jacobian. */
-  yoke_status (*compliance)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
-                            double *da_du);
-  /* The state as a vector x [n_x] of independent coordinates and velocities, for analyses: read, and write (the time stays, integrals
-   * of outputs start from zero). NULL, all three, or n_x < 0: its coordinates depend on each other. */
-  int (*n_x)(const yoke_subsystem *subsystem);
-  void (*get_x)(const yoke_subsystem *subsystem, const void *state, double *x);
-  yoke_status (*set_x)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x);
-  /* Reset of a state by impulses along n rows at its ports (port.h), its own constraints honoured. row_response: W [n, n], velocity along row i
-   * after a unit impulse along row j. push: positions move as far as velocities `move` [n impulses] would carry them in unit time, velocities
-   * change by `kick`; NULL: nothing. reset: the pushes are over, the solver takes the state as a new one; u as at the end of the step that led
-   * here. All or none of the three. */
-  yoke_status (*row_response)(const yoke_subsystem *subsystem, void *scratch, const void *state, int n,
-                              const yoke_port_row *rows, double *W);
-  yoke_status (*push)(const yoke_subsystem *subsystem, void *scratch, void *state, int n, const yoke_port_row *rows,
-                      const double *move, const double *kick);
-  yoke_status (*reset)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
-                       yoke_context *ctx);
-  /* What a state holds outside its block is given back; the block may then be freed or used for a new start. NULL: nothing. */
+  /* What a state holds outside its block is given back; the block may then be freed or used for a new start. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
 
-  /* Crossings inside the last step. NULL: the subsystem has no events. */
-  yoke_found_events (*events)(const yoke_subsystem *subsystem, const void *state);
-  /* The step ended before event `event` by a little: where it will be. With `events`. */
-  double (*event_ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
-  /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. With `events`. */
-  void (*event_done)(const yoke_subsystem *subsystem, void *scratch, void *state, int event);
-  /* Positions and velocities (the subsystem's own coordinates) change from outside, at an event. NULL: impossible. */
-  yoke_status (*assign)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
-                        const yoke_signal *u, yoke_context *ctx);
+#define YOKE_GROUP(type, name) const type *name;
+  YOKE_SUBSYSTEM_GROUPS(YOKE_GROUP)
+#undef YOKE_GROUP
 } yoke_subsystem_ops;
 
 struct yoke_subsystem {
@@ -94,14 +144,9 @@ struct yoke_subsystem {
   void                     *self;
   int                       nu, ny;
   size_t                    state_size, scratch_size; /* bytes; both 64-byte aligned blocks */
-  const yoke_subsystem     *inner; /* wrappers: what is inside, its state at the start of theirs; else NULL */
+  const yoke_subsystem     *inner;                    /* wrappers: what is inside; else NULL */
+  size_t                    inner_at;                 /* wrappers: where its state starts in theirs, bytes */
 };
-
-/* End of a step: where the inputs end when that is t + H but for rounding, so that macro points keep their bits. */
-static inline double yoke_step_end(const yoke_signal *u, double t, double H) {
-  const double end = u->t[u->n_pieces], sum = t + H;
-  return fabs(end - sum) <= 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(sum)) ? end : sum;
-}
 
 void yoke_subsystem_destroy(yoke_subsystem **subsystem);
 
@@ -111,30 +156,30 @@ void        yoke_subsystem_state_destroy(const yoke_subsystem *subsystem, void *
 yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void **out);
 void        yoke_subsystem_scratch_destroy(void **scratch);
 
-/* Public calls: check the status and that outputs are finite, then dispatch. */
+/* Public calls: check arguments and that outputs are finite, then dispatch. */
 yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
                                  yoke_context *ctx);
-yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
-                                double H, yoke_context *ctx);
+yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                yoke_step_request *request, yoke_context *ctx);
 yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
-                                  double *y);
-/* Nothing happens when the subsystem has no `copy` or no `accept`. */
-void        yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src);
+                                  yoke_side side, double *y);
+/* Nothing happens when the subsystem cannot repeat, or has no `accept`. */
+yoke_status yoke_subsystem_copy(const yoke_subsystem *s, void *dst, const void *src);
 void        yoke_subsystem_accept(const yoke_subsystem *s, void *state);
+/* All 0 when the subsystem does not count. */
+void        yoke_subsystem_counters(const yoke_subsystem *s, const void *state, yoke_counters *out);
 
 /* What all kinds begin with: a subsystem of this name with a zeroed self of self_size bytes; its ops are for the caller to set. Their
  * `destroy` ends with yoke_subsystem_free. */
 yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_size, yoke_subsystem **out);
 void        yoke_subsystem_free(yoke_subsystem *subsystem);
 
-/* What all wrappers begin with: the same around `inner` (takes, also on failure). */
-yoke_status yoke_subsystem_wrap(yoke_context *ctx, yoke_subsystem *inner, size_t self_size, yoke_subsystem **out);
-
-/* The subsystem inside all wrappers. */
+/* The subsystem inside all wrappers, and its state inside theirs. */
 const yoke_subsystem *yoke_subsystem_bare(const yoke_subsystem *subsystem);
+const void           *yoke_subsystem_bare_state(const yoke_subsystem *subsystem, const void *state);
 
 /* Wrappers: take the inner subsystem, also when they fail.
- * `forward` makes a subsystem that cannot go back (no `copy`), as many foreign ones cannot.
+ * `forward` makes a subsystem that cannot go back, as many foreign ones cannot.
  * `checked` enforces the contract with messages that name the subsystem; every seventh step is repeated from a copy and must give the
  * same bits. `traced` logs one line per call, on the thread that runs the task. */
 yoke_status yoke_subsystem_forward(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out);

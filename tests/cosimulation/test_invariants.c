@@ -222,8 +222,8 @@ static void invariant_5_same_bits_for_serial_shuffled_and_threads(void **state) 
 /* ---- invariant 6 ---- */
 
 static yoke_status broken_output(const yoke_subsystem *subsystem, void *scratch, const void *state,
-                                 const yoke_signal *u, double *y) {
-  (void)scratch, (void)state;
+                                 const yoke_signal *u, yoke_side side, double *y) {
+  (void)scratch, (void)state, (void)side;
   for (int k = 0; k < subsystem->ny; ++k) y[k] = u->t[0] > 2.5e-3 ? (double)NAN : 0.0;
   return YOKE_OK;
 }
@@ -344,7 +344,7 @@ static void invariant_7_macro_steps_with_every_solver_allocate_nothing(void **st
 
 static void take_copy_away(rig *r) {
   r->ops                = *r->subsystems[0]->ops;
-  r->ops.copy           = NULL;
+  r->ops.repeat         = NULL;
   r->subsystems[0]->ops = &r->ops;
 }
 

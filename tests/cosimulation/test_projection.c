@@ -507,15 +507,15 @@ static void a_reset_closes_the_joints_at_regular_and_singular_positions(void **s
     assert_int_equal(graph_pass(g, false, &statistics, r.c.ctx), YOKE_OK);
     const yoke_port_row row  = {.port = 0, .wrench = {0.3, singular ? 0.0 : -0.2, singular ? 0.0 : 0.1}};
     const double        size = 0.02;
-    assert_int_equal(
-        r.subsystems[1]->ops->push(r.subsystems[1], g->scratch[0], g->subsystems[1].trial, 1, &row, &size, &size),
-        YOKE_OK);
+    assert_int_equal(r.subsystems[1]->ops->reset->push(r.subsystems[1], g->scratch[0], g->subsystems[1].trial, 1, &row,
+                                                       &size, &size),
+                     YOKE_OK);
     double      times[GRAPH_MAX_BREAKS + 2];
     yoke_signal signal;
     graph_signal(g, 1, -1, 0.0, times, g->signal_c[0], &signal);
-    assert_int_equal(
-        yoke_subsystem_output(r.subsystems[1], g->scratch[0], g->subsystems[1].trial, &signal, g->subsystems[1].y_new),
-        YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(r.subsystems[1], g->scratch[0], g->subsystems[1].trial, &signal,
+                                           YOKE_SIDE_LEFT, g->subsystems[1].y_new),
+                     YOKE_OK);
     assert_non_null(g->reset);
     for (int after = 0; after < 2; ++after) {
       double gap = 0.0, speed = 0.0;
@@ -560,14 +560,14 @@ static void a_reset_keeps_the_centre_of_mass_and_the_momentum(void **state) {
   const double        x = g->subsystems[0].y_new[0], v = g->subsystems[0].y_new[1], dx = 0.3, dv = 0.5;
   const yoke_port_row row = {.port = 0, .wrench = {1.0}};
   assert_int_equal(
-      r.subsystems[0]->ops->push(r.subsystems[0], g->scratch[0], g->subsystems[0].trial, 1, &row, &dx, &dv),
+      r.subsystems[0]->ops->reset->push(r.subsystems[0], g->scratch[0], g->subsystems[0].trial, 1, &row, &dx, &dv),
       YOKE_OK); /* mass 1: moves by dx, dv */
   double      times[GRAPH_MAX_BREAKS + 2];
   yoke_signal signal;
   graph_signal(g, 0, -1, 0.0, times, g->signal_c[0], &signal);
-  assert_int_equal(
-      yoke_subsystem_output(r.subsystems[0], g->scratch[0], g->subsystems[0].trial, &signal, g->subsystems[0].y_new),
-      YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(r.subsystems[0], g->scratch[0], g->subsystems[0].trial, &signal,
+                                         YOKE_SIDE_LEFT, g->subsystems[0].y_new),
+                   YOKE_OK);
   CHECK_NEAR(g->subsystems[0].y_new[0], x + dx, 1e-15);
   assert_int_equal(yoke_state_reset_run(g->reset, g, r.c.ctx), YOKE_OK);
   for (int s = 0; s < 2; ++s) {
@@ -609,7 +609,7 @@ static void threads_do_not_change_a_bit(void **state) {
 
 static void forget_resets(rig *r) {
   r->ops                = *r->subsystems[0]->ops;
-  r->ops.push           = NULL;
+  r->ops.reset          = NULL;
   r->subsystems[0]->ops = &r->ops;
 }
 

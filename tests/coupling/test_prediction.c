@@ -23,16 +23,16 @@ typedef struct spy {
 static spy                       watching;
 static const yoke_subsystem_ops *true_ops;
 
-static yoke_status spy_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u, double t,
-                            double H, yoke_context *ctx) {
+static yoke_status spy_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                            yoke_step_request *request, yoke_context *ctx) {
   for (int j = 0; j < watching.n_nodes; ++j) {
     double value;
-    yoke_signal_value(u, t + watching.share[j] * H, YOKE_SIDE_LEFT, 0, &value);
+    yoke_signal_value(u, request->t + watching.share[j] * (request->t_end - request->t), YOKE_SIDE_LEFT, 0, &value);
     if (watching.is_first) watching.predicted[j] = value;
     watching.kept[j] = value;
   }
   watching.is_first = false;
-  return true_ops->step(subsystem, scratch, state, u, t, H, ctx);
+  return true_ops->step(subsystem, scratch, state, u, request, ctx);
 }
 
 static void set_spy(rig *r) {

@@ -435,7 +435,7 @@ static void native_open(const loaded *l, int part, native_part *n) {
   }
   const yoke_signal u = {.n = n->subsystem->nu, .n_pieces = 1, .t = at_start, .c = n->u};
   assert_int_equal(yoke_subsystem_start(n->subsystem, n->scratch, n->state, 0.0, &u, l->ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_output(n->subsystem, n->scratch, n->state, &u, n->y), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(n->subsystem, n->scratch, n->state, &u, YOKE_SIDE_LEFT, n->y), YOKE_OK);
 }
 
 static void native_close(native_part *n) {
@@ -465,11 +465,12 @@ static void compliance_is_the_response_to_a_unit_of_each_multiplier(void **state
     const int   ny = n.subsystem->ny;
     double      da_du[YOKE_COUPLING_MAX_CHANNELS * YOKE_PORT_MAX_Y], y[YOKE_PORT_MAX_Y];
     yoke_signal u = {.n = n.subsystem->nu, .n_pieces = 1, .t = at_start, .c = n.u};
-    assert_int_equal(n.subsystem->ops->compliance(n.subsystem, n.scratch, n.state, &u, da_du), YOKE_OK);
+    assert_int_equal(n.subsystem->ops->instant->response(n.subsystem, n.scratch, n.state, &u, YOKE_SIDE_LEFT, da_du),
+                     YOKE_OK);
     for (int j = 0; j < n.subsystem->nu; ++j) {
       if (l.split->parts[side].inputs[j].kind != YOKE_INPUT_LAMBDA) continue;
       n.u[j] += 1.0;
-      assert_int_equal(yoke_subsystem_output(n.subsystem, n.scratch, n.state, &u, y), YOKE_OK);
+      assert_int_equal(yoke_subsystem_output(n.subsystem, n.scratch, n.state, &u, YOKE_SIDE_LEFT, y), YOKE_OK);
       n.u[j] -= 1.0;
       for (int k = 0; k < ny; ++k) CHECK_NEAR(da_du[j * ny + k], y[k] - n.y[k], 1e-12);
       assert_true(fabs(da_du[j * ny + 6]) + fabs(da_du[j * ny + 7]) > 0.1);

@@ -1,8 +1,9 @@
 /* Native subsystem: a (sub)model compiled by multibody, its integrator, its ports.
  * Inputs u: in the order of `inputs`. Outputs y: those of port 0, port 1, ... (port.h), each with its extras behind. */
-#ifndef YOKE_SUBSYSTEM_NATIVE_H
-#define YOKE_SUBSYSTEM_NATIVE_H
+#ifndef YOKE_NATIVE_NATIVE_H
+#define YOKE_NATIVE_NATIVE_H
 
+#include "integrate/integrator.h"
 #include "model/multibody.h"
 #include "frames/port.h"
 #include "subsystem/subsystem.h"
@@ -22,7 +23,10 @@ typedef struct yoke_native_def {
 
 yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out);
 
-/* Inside, for outputs of the whole model: valid for subsystems of kind "native" and wrappers around them. */
+/* Is it a native subsystem, or a wrapper around one? */
+bool yoke_native_is(const yoke_subsystem *subsystem);
+
+/* Inside, for outputs of the whole model: of native subsystems and wrappers around them only. */
 const yoke_model            *yoke_native_model(const yoke_subsystem *subsystem);
 const yoke_equations        *yoke_native_equations(const yoke_subsystem *subsystem);
 const yoke_multibody        *yoke_native_multibody(const yoke_subsystem *subsystem);

@@ -1,7 +1,8 @@
 /* Linear subsystem: the integrator `exact` on (x, z), z the integrals of the ports' positions since the last accepted step. */
-#include "subsystem/linear.h"
+#include "analysis/linear_subsystem.h"
 
 #include "base/memory.h"
+#include "integrate/integrator.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +71,18 @@ static yoke_status linear_start(const yoke_subsystem *subsystem, void *scratch, 
 }
 
 static yoke_status linear_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
-                               double t, double H, yoke_context *ctx) {
+                               yoke_step_request *request, yoke_context *ctx) {
   const linear *l = subsystem->self;
-  return yoke_integrator_advance(l->integrator, scratch, state, u, yoke_step_end(u, t, H), ctx);
+  return yoke_integrator_advance(l->integrator, scratch, state, u, request->t_end, ctx);
 }
 
 static yoke_status linear_output(const yoke_subsystem *subsystem, void *scratch, const void *state,
-                                 const yoke_signal *u, double *y) {
+                                 const yoke_signal *u, yoke_side side, double *y) {
   const linear                *l    = subsystem->self;
   const yoke_integrator_state *head = state;
   const double                *x    = yoke_integrator_q(l->integrator, head);
   double                      *left = (double *)(void *)((char *)scratch + l->at_left);
-  if (l->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_LEFT, 0, left);
+  if (l->nu > 0) yoke_signal_value(u, head->t, side, 0, left);
   for (int j = 0; j < l->nu; ++j) left[j] -= l->u0[j];
   for (int k = 0; k < l->ny; ++k) {
     if (l->integral[k] >= 0) {
@@ -95,9 +96,10 @@ static yoke_status linear_output(const yoke_subsystem *subsystem, void *scratch,
   return YOKE_OK;
 }
 
-static void linear_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
+static yoke_status linear_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
   const linear *l = subsystem->self;
-  if (dst != src) yoke_integrator_copy(l->integrator, dst, src);
+  yoke_integrator_copy(l->integrator, dst, src);
+  return YOKE_OK;
 }
 
 static void linear_accept(const yoke_subsystem *subsystem, void *state) {
@@ -110,13 +112,13 @@ static void linear_counters(const yoke_subsystem *subsystem, const void *state, 
   *out = ((const yoke_integrator_state *)state)->counters;
 }
 
-static yoke_status linear_compliance(const yoke_subsystem *subsystem, void *scratch, const void *state,
-                                     const yoke_signal *u, double *da_du) {
+static yoke_status linear_response(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                                   const yoke_signal *u, yoke_side side, double *dy_du) {
   const linear *l = subsystem->self;
-  (void)scratch, (void)state, (void)u;
+  (void)scratch, (void)state, (void)u, (void)side;
   for (int j = 0; j < l->nu; ++j) {
     for (int k = 0; k < l->ny; ++k)
-      da_du[(size_t)j * (size_t)l->ny + (size_t)k] = l->responds[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
+      dy_du[(size_t)j * (size_t)l->ny + (size_t)k] = l->responds[k] ? l->D[(size_t)k * (size_t)l->nu + (size_t)j] : 0.0;
   }
   return YOKE_OK;
 }
@@ -222,38 +224,37 @@ static void linear_destroy(yoke_subsystem *subsystem) {
   yoke_subsystem_free(subsystem);
 }
 
+static const yoke_repeat_ops  repeat  = {.copy = linear_copy};
+static const yoke_instant_ops instant = {.response = linear_response};
+static const yoke_linear_ops  vector  = {.n_x = linear_n_x, .get_x = linear_get_x, .set_x = linear_set_x};
+static const yoke_reset_ops resets = {.row_response = linear_row_response, .push = linear_push, .reset = linear_reset};
+
 static const yoke_subsystem_ops linear_ops = {
-    .kind         = "linear",
-    .destroy      = linear_destroy,
-    .start        = linear_start,
-    .step         = linear_step,
-    .output       = linear_output,
-    .copy         = linear_copy,
-    .accept       = linear_accept,
-    .counters     = linear_counters,
-    .compliance   = linear_compliance,
-    .n_x          = linear_n_x,
-    .get_x        = linear_get_x,
-    .set_x        = linear_set_x,
-    .row_response = linear_row_response,
-    .push         = linear_push,
-    .reset        = linear_reset,
+    .kind     = "linear",
+    .destroy  = linear_destroy,
+    .start    = linear_start,
+    .step     = linear_step,
+    .output   = linear_output,
+    .accept   = linear_accept,
+    .counters = linear_counters,
+    .repeat   = &repeat,
+    .instant  = &instant,
+    .reset    = &resets,
+    .linear   = &vector,
 };
 
 /* Without a mass: no impulses. */
 static const yoke_subsystem_ops massless_ops = {
-    .kind       = "linear",
-    .destroy    = linear_destroy,
-    .start      = linear_start,
-    .step       = linear_step,
-    .output     = linear_output,
-    .copy       = linear_copy,
-    .accept     = linear_accept,
-    .counters   = linear_counters,
-    .compliance = linear_compliance,
-    .n_x        = linear_n_x,
-    .get_x      = linear_get_x,
-    .set_x      = linear_set_x,
+    .kind     = "linear",
+    .destroy  = linear_destroy,
+    .start    = linear_start,
+    .step     = linear_step,
+    .output   = linear_output,
+    .accept   = linear_accept,
+    .counters = linear_counters,
+    .repeat   = &repeat,
+    .instant  = &instant,
+    .linear   = &vector,
 };
 
 /* ---- creation ---- */

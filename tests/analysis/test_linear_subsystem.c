@@ -8,6 +8,7 @@
 #include "../check.h"
 #include "../cosimulation/cosimulate.h"
 #include "analysis/stand_in.h"
+#include "../step_over.h"
 
 /* The native subsystem `part` of a split model and its stand-in about the start. */
 typedef struct pair {
@@ -57,8 +58,9 @@ static double step_both(pair *p, const yoke_signal *u, double t, double H) {
   double y[2][128], off = 0.0, size = 0.0;
   assert_true(p->subsystem[0]->ny <= 128);
   for (int k = 0; k < 2; ++k) {
-    assert_int_equal(yoke_subsystem_step(p->subsystem[k], p->scratch[k], p->state[k], u, t, H, p->c.ctx), YOKE_OK);
-    assert_int_equal(yoke_subsystem_output(p->subsystem[k], p->scratch[k], p->state[k], u, y[k]), YOKE_OK);
+    assert_int_equal(step_over(p->subsystem[k], p->scratch[k], p->state[k], u, t, H, p->c.ctx), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(p->subsystem[k], p->scratch[k], p->state[k], u, YOKE_SIDE_LEFT, y[k]),
+                     YOKE_OK);
   }
   for (int i = 0; i < p->subsystem[0]->ny; ++i) {
     off  = fmax(off, fabs(y[0][i] - y[1][i]));
@@ -104,8 +106,9 @@ static void small_motions_of_a_link_are_followed_to_second_order(void **state) {
     const yoke_signal u = {.n = p.subsystem[0]->nu, .n_pieces = 1, .degree = 0, .t = t, .c = c};
     double            y[2][32];
     for (int s = 0; s < 2; ++s) {
-      assert_int_equal(yoke_subsystem_step(p.subsystem[s], p.scratch[s], p.state[s], &u, 0.0, 0.2, p.c.ctx), YOKE_OK);
-      assert_int_equal(yoke_subsystem_output(p.subsystem[s], p.scratch[s], p.state[s], &u, y[s]), YOKE_OK);
+      assert_int_equal(step_over(p.subsystem[s], p.scratch[s], p.state[s], &u, 0.0, 0.2, p.c.ctx), YOKE_OK);
+      assert_int_equal(yoke_subsystem_output(p.subsystem[s], p.scratch[s], p.state[s], &u, YOKE_SIDE_LEFT, y[s]),
+                       YOKE_OK);
     }
     off[k] = 0.0;
     for (int i = 0; i < 6; ++i) off[k] = fmax(off[k], fabs(y[0][i] - y[1][i]));
@@ -126,10 +129,11 @@ static void impulses_act_as_on_the_native(void **state) {
   const yoke_signal   held = {.n = p.subsystem[0]->nu, .n_pieces = 1, .degree = 0, .t = t_constant, .c = zero};
   for (int k = 0; k < 2; ++k) {
     const yoke_subsystem_ops *ops = p.subsystem[k]->ops;
-    assert_int_equal(ops->row_response(p.subsystem[k], p.scratch[k], p.state[k], 2, rows, W[k]), YOKE_OK);
-    assert_int_equal(ops->push(p.subsystem[k], p.scratch[k], p.state[k], 2, rows, NULL, kick), YOKE_OK);
-    assert_int_equal(ops->reset(p.subsystem[k], p.scratch[k], p.state[k], &held, p.c.ctx), YOKE_OK);
-    assert_int_equal(yoke_subsystem_output(p.subsystem[k], p.scratch[k], p.state[k], &held, y[k]), YOKE_OK);
+    assert_int_equal(ops->reset->row_response(p.subsystem[k], p.scratch[k], p.state[k], 2, rows, W[k]), YOKE_OK);
+    assert_int_equal(ops->reset->push(p.subsystem[k], p.scratch[k], p.state[k], 2, rows, NULL, kick), YOKE_OK);
+    assert_int_equal(ops->reset->reset(p.subsystem[k], p.scratch[k], p.state[k], &held, p.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(p.subsystem[k], p.scratch[k], p.state[k], &held, YOKE_SIDE_LEFT, y[k]),
+                     YOKE_OK);
   }
   for (int i = 0; i < 4; ++i) CHECK_NEAR(W[1][i], W[0][i], 1e-10);
   for (int i = 3; i < 6; ++i) CHECK_NEAR(y[1][i], y[0][i], 1e-12); /* velocities of the port */

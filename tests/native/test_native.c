@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "exec/exec.h"
 #include "linalg/space.h"
-#include "subsystem/native.h"
+#include "native/native.h"
+#include "../step_over.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,12 +193,12 @@ static void check_half(const half *h, const char *solver, double tolerance) {
     set_wave(&w, s->nu, t, H, shape[n % 2]);
     if (n == 0) assert_int_equal(yoke_subsystem_start(s, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
     z[2] = 0.0; /* integrals count from the last accepted step */
-    assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+    assert_int_equal(step_over(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
     t += H;
     assert_true(yoke_native_state(s, b.state)->t == t);
     half_solve(h, &w, z);
     half_rate(h, &w, t, z, rate);
-    assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, y), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y), YOKE_OK);
     const double expected[4] = {z[0], z[1], rate[1], z[2]};
     for (int i = 0; i < 4; ++i) {
       if (fabs(y[i] - expected[i]) <= tolerance * (1.0 + fabs(expected[i]))) continue;
@@ -267,10 +268,10 @@ static void run_guided(const char *solver, double y_out[14]) {
   assert_int_equal(s->ny, 14);
   if (yoke_subsystem_start(s, b.scratch, b.state, t[0], &u, b.ctx) != YOKE_OK)
     fail_msg("%s: %s", solver, yoke_context_message(b.ctx, 0));
-  assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &u, start), YOKE_OK);
-  if (yoke_subsystem_step(s, b.scratch, b.state, &u, t[0], H, b.ctx) != YOKE_OK)
+  assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &u, YOKE_SIDE_LEFT, start), YOKE_OK);
+  if (step_over(s, b.scratch, b.state, &u, t[0], H, b.ctx) != YOKE_OK)
     fail_msg("%s: %s", solver, yoke_context_message(b.ctx, 0));
-  assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &u, y_out), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &u, YOKE_SIDE_LEFT, y_out), YOKE_OK);
   for (int k = 0; k < 2; ++k) {
     const double *beta = c + 3 * k;
     const double  v    = start[3 + k] - (beta[0] + (beta[1] / 2 + beta[2] / 3 * H) * H) * H;
@@ -337,12 +338,12 @@ static void step_after_restore_has_the_same_bits(void **state) {
       set_wave(&perturbed, 2, t, H, shape[1 - n % 2]);
       yoke_subsystem_copy(s, saved, b.state);
       yoke_subsystem_copy(s, other, b.state);
-      assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
-      assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, y[0]), YOKE_OK);
-      assert_int_equal(yoke_subsystem_step(s, b.scratch, other, &perturbed.u, t, H, b.ctx), YOKE_OK);
+      assert_int_equal(step_over(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y[0]), YOKE_OK);
+      assert_int_equal(step_over(s, b.scratch, other, &perturbed.u, t, H, b.ctx), YOKE_OK);
       yoke_subsystem_copy(s, b.state, saved);
-      assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
-      assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, y[1]), YOKE_OK);
+      assert_int_equal(step_over(s, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      assert_int_equal(yoke_subsystem_output(s, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y[1]), YOKE_OK);
       assert_memory_equal(y[0], y[1], sizeof y[0]);
       yoke_subsystem_accept(s, b.state);
       t += H;
@@ -361,9 +362,9 @@ static void step_from_another_time_is_refused(void **state) {
   make_task(&b);
   set_wave(&w, 1, 0.0, 0.1, shape[0]);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.1, 0.1, b.ctx), YOKE_E_USAGE);
-  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, -0.1, b.ctx), YOKE_E_USAGE);
-  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, NULL, 0.0, 0.1, b.ctx), YOKE_E_USAGE);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.1, 0.1, b.ctx), YOKE_E_USAGE);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.0, -0.1, b.ctx), YOKE_E_USAGE);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, NULL, 0.0, 0.1, b.ctx), YOKE_E_USAGE);
   assert_non_null(strstr(yoke_context_message(b.ctx, 0), "left"));
   close_bench(&b);
 }
@@ -377,7 +378,7 @@ static void counters_show_the_work_of_the_integrator(void **state) {
   make_task(&b);
   set_wave(&w, 1, 0.0, 0.1, shape[0]);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
   b.subsystem->ops->counters(b.subsystem, b.state, &counters);
   assert_true(counters.steps > 0 && counters.evaluations > counters.steps);
   close_bench(&b);
@@ -388,7 +389,7 @@ static void integrator_without_copies_makes_a_subsystem_without_copies(void **st
 #ifdef YOKE_WITH_SUNDIALS
   bench b;
   make_half(&b, &force_half, "cvode", false);
-  assert_null(b.subsystem->ops->copy);
+  assert_null(b.subsystem->ops->repeat);
   close_bench(&b);
 #endif
 }
@@ -425,10 +426,10 @@ static void chain_without_integrals_is_fast_and_agrees(void **state) {
     assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
     for (int n = 0; n < 3; ++n) {
       set_wave(&w, 2, t, H, shape[n % 2]);
-      assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
       t += H;
     }
-    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y[fast]), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y[fast]), YOKE_OK);
     close_bench(&b);
   }
   for (int i = 0; i < 8; ++i) {
@@ -476,8 +477,8 @@ static void tip_of_a_pendulum_moves_on_its_circle(void **state) {
     (void)make_pendulum(&b, kinds[k]);
     set_wave(&w, 2, 0.0, 0.2, u);
     assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-    assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.2, b.ctx), YOKE_OK);
-    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y), YOKE_OK);
+    assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.2, b.ctx), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y), YOKE_OK);
     const double theta = atan2(y[0], -y[1]), omega = y[n_p + n_v - 1], alpha = y[n_p + 2 * n_v - 1];
     const double sine = sin(theta), cosine = cos(theta);
     const double moment = -1.5 * 9.81 * sine - u[0] * 2.0 * cosine + u[3];
@@ -502,7 +503,8 @@ static void compliance_is_the_response_of_the_constrained_body(void **state) {
   (void)make_pendulum(&b, YOKE_BODY_PLANAR);
   set_wave(&w, 2, 0.0, 0.2, u);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-  assert_int_equal(b.subsystem->ops->compliance(b.subsystem, b.scratch, b.state, &w.u, da_du), YOKE_OK);
+  assert_int_equal(b.subsystem->ops->instant->response(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, da_du),
+                   YOKE_OK);
   const double by_force = -2.0 * cos(theta) / J, by_moment = 1.0 / J;
   const double expected[2] = {by_force, by_moment};
   for (int j = 0; j < 2; ++j) {
@@ -526,7 +528,8 @@ static void compliance_of_a_ghost_is_that_of_its_spring(void **state) {
   make_task(&b);
   set_wave(&w, 2, 0.0, 0.1, shape[0]);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-  assert_int_equal(b.subsystem->ops->compliance(b.subsystem, b.scratch, b.state, &w.u, da_du), YOKE_OK);
+  assert_int_equal(b.subsystem->ops->instant->response(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, da_du),
+                   YOKE_OK);
   /* y is x, v, a, integral: only the acceleration responds, by cc / m to the ghost's position and dc / m to its velocity. */
   assert_true(fabs(da_du[2] - ghost_half.cc / ghost_half.m) < 1e-7);
   assert_true(fabs(da_du[4 + 2] - ghost_half.dc / ghost_half.m) < 1e-7);
@@ -561,8 +564,8 @@ static void redundant_joints_are_no_obstacle(void **state) {
   make_task(&b);
   set_wave(&w, 1, 0.0, 0.1, zero);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y), YOKE_OK);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y), YOKE_OK);
   assert_true(fabs(hypot(y[0] - 1.0, y[1]) - 1.0) < 1e-9);
   assert_true(fabs(y[2]) < 1e-9); /* the coupler does not turn */
   close_bench(&b);
@@ -584,9 +587,9 @@ static void step_task(void *user, int i, int worker) {
   const double u[6] = {1.0 + 0.1 * i, -2.0, 5.0, 0.3 * i, 1.0, 0.0};
   wave         w;
   set_wave(&w, 2, 0.0, 0.05, u);
-  c->status[i] = yoke_subsystem_step(c->subsystem, c->scratch[worker], c->state[i], &w.u, 0.0, 0.05, NULL);
+  c->status[i] = step_over(c->subsystem, c->scratch[worker], c->state[i], &w.u, 0.0, 0.05, NULL);
   if (c->status[i] == YOKE_OK) {
-    c->status[i] = yoke_subsystem_output(c->subsystem, c->scratch[worker], c->state[i], &w.u, c->y[i]);
+    c->status[i] = yoke_subsystem_output(c->subsystem, c->scratch[worker], c->state[i], &w.u, YOKE_SIDE_LEFT, c->y[i]);
   }
 }
 
@@ -658,11 +661,12 @@ static void checked_subsystem_gives_the_same_outputs(void **state) {
     assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
     for (int n = 0; n < 20; ++n) {
       set_wave(&w, 2, t, 0.02, shape[n % 2]);
-      assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, t, 0.02, b.ctx), YOKE_OK);
+      assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, t, 0.02, b.ctx), YOKE_OK);
       yoke_subsystem_accept(b.subsystem, b.state);
       t += 0.02;
     }
-    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y[is_checked]), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y[is_checked]),
+                     YOKE_OK);
     assert_true(yoke_native_state(b.subsystem, b.state)->t == t);
     assert_ptr_equal(yoke_native_model(b.subsystem), &b.model);
     close_bench(&b);
@@ -680,18 +684,17 @@ static void checked_subsystem_refuses_steps_from_states_that_were_not_accepted(v
   const yoke_subsystem *s = b.subsystem;
   assert_int_equal(yoke_subsystem_state_create(s, &saved), YOKE_OK);
   set_wave(&w, 1, 0.0, 0.1, shape[0]);
-  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_E_INTERNAL);
+  assert_int_equal(step_over(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_E_INTERNAL);
   assert_non_null(strstr(yoke_context_message(b.ctx, 0), "never started"));
   assert_int_equal(yoke_subsystem_start(s, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
   yoke_subsystem_copy(s, saved, b.state);
-  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.1, 0.1, b.ctx), YOKE_E_INTERNAL);
+  assert_int_equal(step_over(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  assert_int_equal(step_over(s, b.scratch, b.state, &w.u, 0.1, 0.1, b.ctx), YOKE_E_INTERNAL);
   assert_non_null(strstr(yoke_context_message(b.ctx, 1), "'left'"));
   yoke_subsystem_accept(s, b.state);
-  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.2, 0.1, b.ctx),
-                   YOKE_E_INTERNAL); /* gap in time */
+  assert_int_equal(step_over(s, b.scratch, b.state, &w.u, 0.2, 0.1, b.ctx), YOKE_E_INTERNAL); /* gap in time */
   yoke_subsystem_copy(s, b.state, saved);
-  assert_int_equal(yoke_subsystem_step(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
+  assert_int_equal(step_over(s, b.scratch, b.state, &w.u, 0.0, 0.1, b.ctx), YOKE_OK);
   yoke_subsystem_state_destroy(s, &saved);
   close_bench(&b);
 }
@@ -726,32 +729,35 @@ static yoke_status rogue_start(const yoke_subsystem *s, void *scratch, void *sta
   return YOKE_OK;
 }
 
-static yoke_status rogue_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, double t,
-                              double H, yoke_context *ctx) {
+static yoke_status rogue_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                              yoke_step_request *request, yoke_context *ctx) {
   rogue *r = s->self;
   (void)scratch, (void)u, (void)ctx;
-  *(double *)state = t + H + (r->forgets_its_state ? 1e-15 * ++r->calls : 0.0);
+  *(double *)state = request->t_end + (r->forgets_its_state ? 1e-15 * ++r->calls : 0.0);
   return YOKE_OK;
 }
 
 static yoke_status rogue_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
-                                double *y) {
+                                yoke_side side, double *y) {
   const rogue *r = s->self;
-  (void)scratch, (void)u;
+  (void)scratch, (void)u, (void)side;
   y[0] = r->is_infinite ? (double)INFINITY : *(const double *)state;
   return YOKE_OK;
 }
 
-static void rogue_copy(const yoke_subsystem *s, void *dst, const void *src) {
+static yoke_status rogue_copy(const yoke_subsystem *s, void *dst, const void *src) {
   memcpy(dst, src, s->state_size);
+  return YOKE_OK;
 }
+
+static const yoke_repeat_ops rogue_repeat = {.copy = rogue_copy};
 
 static const yoke_subsystem_ops rogue_ops = {.kind    = "rogue",
                                              .destroy = rogue_destroy,
                                              .start   = rogue_start,
                                              .step    = rogue_step,
                                              .output  = rogue_output,
-                                             .copy    = rogue_copy};
+                                             .repeat  = &rogue_repeat};
 
 static void make_rogue(bench *b, rogue *r) {
   open_bench(b, "dopri5");
@@ -768,7 +774,7 @@ static void make_rogue(bench *b, rogue *r) {
 static yoke_status run_rogue(bench *b) {
   yoke_status status = yoke_subsystem_start(b->subsystem, b->scratch, b->state, 0.0, NULL, b->ctx);
   for (int n = 0; n < 20 && status == YOKE_OK; ++n) {
-    status = yoke_subsystem_step(b->subsystem, b->scratch, b->state, NULL, n, 1.0, b->ctx);
+    status = step_over(b->subsystem, b->scratch, b->state, NULL, n, 1.0, b->ctx);
     yoke_subsystem_accept(b->subsystem, b->state);
   }
   return status;
@@ -797,7 +803,7 @@ static void output_that_is_not_finite_is_an_error(void **state) {
   (void)state;
   make_rogue(&b, &r);
   make_task(&b);
-  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, NULL, y), YOKE_NON_FINITE);
+  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, NULL, YOKE_SIDE_LEFT, y), YOKE_NON_FINITE);
   close_bench(&b);
   make_rogue(&b, &r);
   wrap_checked(&b);
@@ -828,9 +834,9 @@ static void traced_subsystem_reports_every_call(void **state) {
   wrap_checked(&b); /* wrappers around wrappers */
   set_wave(&w, 1, 0.0, 0.25, shape[0]);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
-  assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.25, b.ctx), YOKE_OK);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.25, b.ctx), YOKE_OK);
   yoke_subsystem_accept(b.subsystem, b.state);
-  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, y), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, y), YOKE_OK);
   assert_true(j.n == 5);
   assert_string_equal(j.lines[0], "start left t = 0, status = YOKE_OK");
   assert_string_equal(j.lines[1], "step left t = 0, H = 0.25, status = YOKE_OK");

@@ -1,8 +1,8 @@
 /* Linear subsystem: x' = f0 + A x + B (u - u0), y = y0 + C x + D (u - u0), stepped exactly for piecewise polynomial inputs (matrix exponential
  * with the moments of the inputs; solver `exact`). It stands in for a native subsystem near the state it was linearised about: same
  * inputs, same outputs, so that graphs with all their formulations and schemes run on it unchanged. x is the deviation, 0 at the start. */
-#ifndef YOKE_SUBSYSTEM_LINEAR_H
-#define YOKE_SUBSYSTEM_LINEAR_H
+#ifndef YOKE_ANALYSIS_LINEAR_SUBSYSTEM_H
+#define YOKE_ANALYSIS_LINEAR_SUBSYSTEM_H
 
 #include "frames/port.h"
 #include "subsystem/subsystem.h"

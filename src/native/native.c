@@ -1,0 +1,330 @@
+/* Native subsystem: creation, start and step. */
+#include "native/native_internal.h"
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "integrate/solver_options.h"
+#include "model/assembly.h"
+#include "model/prescribed.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- inputs ---- */
+
+/* Do the inputs at t differ from those that the state has seen? Rounding differences do not count. */
+static bool inputs_jump(const native *n, void *scratch, const void *state, const yoke_signal *u, double t) {
+  const size_t at[2] = {n->at_u, n->at_rate};
+  double      *now   = native_doubles(scratch, n->at_left);
+  for (int derivative = 0; derivative <= 1; ++derivative) {
+    const double *seen = native_doubles(state, at[derivative]);
+    yoke_signal_value(u, t, YOKE_SIDE_RIGHT, derivative, now);
+    for (int i = 0; i < n->equations.nu; ++i) {
+      if (!(fabs(now[i] - seen[i]) <= 1e-11 * fmax(fabs(now[i]), fabs(seen[i])))) return true;
+    }
+  }
+  return false;
+}
+
+void native_remember_inputs(const native *n, void *state, const yoke_signal *u, double t, yoke_side side) {
+  if (n->equations.nu == 0) return;
+  yoke_signal_value(u, t, side, 0, native_doubles(state, n->at_u));
+  yoke_signal_value(u, t, side, 1, native_doubles(state, n->at_rate));
+}
+
+/* ---- calls ---- */
+
+static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
+                                const yoke_signal *u, yoke_context *ctx) {
+  const native *n = subsystem->self;
+  memset((char *)state + n->at_u, 0, subsystem->state_size - n->at_u);
+  const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
+  if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
+  native_remember_inputs(n, state, u, t, YOKE_SIDE_RIGHT);
+  native_begin_events(n, scratch, state);
+  return YOKE_OK;
+}
+
+static yoke_status native_disturb(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                                  yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
+  native_remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
+  return YOKE_OK;
+}
+
+static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                               yoke_step_request *request, yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  const double                 t = request->t, H = request->t_end - t;
+  if (head->t != t) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step starts at t = %.17g s but its state is at %.17g s",
+                     subsystem->name, t, head->t);
+  }
+  yoke_status status = YOKE_OK;
+  if (inputs_jump(n, scratch, state, u, t)) status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
+  if (status == YOKE_OK) {
+    status = n->equations.n_events > 0 ? native_advance_with_events(n, scratch, head, u, request->t_end, ctx)
+                                       : yoke_integrator_advance(n->integrator, scratch, head, u, request->t_end, ctx);
+  }
+  if (status != YOKE_OK) {
+    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name, H,
+                     t, yoke_status_text(status));
+  }
+  native_remember_inputs(n, state, u, head->t, YOKE_SIDE_LEFT);
+  if (!n->is_prescribed) return YOKE_OK;
+  /* Shown is what the equations have seen; to them it makes no difference. */
+  status = yoke_multibody_prescribe(n->mb, scratch, head->t, native_doubles(state, n->at_u),
+                                    yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head));
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status, "subsystem '%s': its bodies cannot follow the motion prescribed at t = %.9g s",
+                   subsystem->name, head->t);
+}
+
+static yoke_status native_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
+  const native *n = subsystem->self;
+  yoke_integrator_copy(n->integrator, dst, src);
+  memcpy((char *)dst + n->at_u, (const char *)src + n->at_u, subsystem->state_size - n->at_u);
+  return YOKE_OK;
+}
+
+static void native_accept(const yoke_subsystem *subsystem, void *state) {
+  const native *n = subsystem->self;
+  if (n->n_integrals == 0) return;
+  memcpy(native_doubles(state, n->at_base), yoke_integrator_q(n->integrator, state) + n->i_integral,
+         (size_t)n->n_integrals * sizeof(double));
+}
+
+static void native_release(const yoke_subsystem *subsystem, void *state) {
+  yoke_integrator_state *head = state;
+  (void)subsystem;
+  for (int i = 0; i < 2; ++i) yoke_factor_release(&head->factor[i]);
+  if (head->release != NULL) head->release(head->foreign);
+  head->foreign = NULL;
+  head->release = NULL;
+}
+
+static void native_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
+  (void)subsystem;
+  *out = ((const yoke_integrator_state *)state)->counters;
+}
+
+/* ---- creation ---- */
+
+static void native_destroy(yoke_subsystem *subsystem) {
+  native *n = subsystem->self;
+  yoke_integrator_destroy(&n->integrator);
+  if (n->equations.ops != NULL) yoke_equations_destroy(&n->equations);
+  yoke_subsystem_free(subsystem);
+}
+
+static const yoke_repeat_ops native_repeat = {.copy = native_copy};
+
+static const yoke_subsystem_ops native_ops = {
+    .kind     = "native",
+    .destroy  = native_destroy,
+    .start    = native_start,
+    .step     = native_step,
+    .output   = native_output,
+    .accept   = native_accept,
+    .disturb  = native_disturb,
+    .counters = native_counters,
+    .release  = native_release,
+    .repeat   = &native_repeat,
+    .instant  = &native_instant,
+    .events   = &native_events,
+    .reset    = &native_resets,
+    .linear   = &native_linear,
+};
+
+/* Integrators whose state cannot be copied: no way back. */
+static const yoke_subsystem_ops forward_ops = {
+    .kind     = "native",
+    .destroy  = native_destroy,
+    .start    = native_start,
+    .step     = native_step,
+    .output   = native_output,
+    .accept   = native_accept,
+    .disturb  = native_disturb,
+    .counters = native_counters,
+    .release  = native_release,
+    .instant  = &native_instant,
+    .events   = &native_events,
+};
+
+static size_t reserve(size_t *size, int n) {
+  const size_t at = *size;
+  *size += ((size_t)n * sizeof(double) + 63) / 64 * 64;
+  return at;
+}
+
+static void lay_out(native *n, yoke_subsystem *s) {
+  const yoke_equations *e = &n->equations;
+  s->state_size           = n->integrator->state_size;
+  n->at_u                 = reserve(&s->state_size, e->nu);
+  n->at_rate              = reserve(&s->state_size, e->nu);
+  n->at_base              = reserve(&s->state_size, n->n_integrals);
+  n->at_old               = reserve(&s->state_size, e->n_events);
+  n->at_dead              = reserve(&s->state_size, e->n_events);
+  const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
+  n->at_found             = reserve(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
+  s->scratch_size         = (n->integrator->scratch_size + 63) / 64 * 64;
+  n->at_left              = reserve(&s->scratch_size, e->nu);
+  n->at_a                 = reserve(&s->scratch_size, e->nv);
+  n->at_a2                = reserve(&s->scratch_size, e->nv);
+  n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  n->at_terms             = reserve(&s->scratch_size, s->ny);
+  n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
+  n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  n->at_now               = reserve(&s->scratch_size, e->n_events);
+  n->at_before            = reserve(&s->scratch_size, e->n_events);
+  n->at_time              = reserve(&s->scratch_size, e->n_events);
+  n->at_event_q           = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
+  n->at_event_v           = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
+}
+
+static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
+  n->n_ports = def->n_ports;
+  for (int k = 0; k < def->n_ports; ++k) {
+    const int              body  = def->model->frames[def->port_frame[k]].body;
+    const yoke_port_shape *shape = yoke_body_shape(body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID);
+    n->port_shape[k]             = shape;
+    if (!def->no_integrals) n->n_integrals += shape->n_integrals;
+    s->ny += yoke_shape_n_y(shape) + yoke_multibody_n_extras(n->mb, k);
+    n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
+    n->has_image  = n->has_image || yoke_multibody_has_image(n->mb, k);
+  }
+  n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+}
+
+/* Guided rows must be free: a body that its own joints hold cannot follow them. */
+static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) {
+  char      label[32];
+  int       side;
+  const int c = yoke_multibody_stuck_guide(n->mb, work, n->model->t_start, n->q_start, label, sizeof label, &side);
+  if (c < 0) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "joint '%s': side %d cannot follow its row '%s', because other joints or couplings of its subsystem decide "
+      "that motion; %s",
+      n->model->connections[c].name, side + 1, label,
+      yoke_multibody_is_prescribed(n->mb)
+          ? "let the other side be prescribed, or use formulation stabilized-index-2"
+          : "let the other side be the displacement side, or use decomposition force/force");
+}
+
+/* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
+static yoke_status find_start(yoke_context *ctx, native *n, yoke_arena *arena) {
+  const yoke_equations *e        = &n->equations;
+  yoke_assembly         assembly = {0};
+  void                 *work     = yoke_allocate(1, e->work_size + 1);
+  n->q_start                     = yoke_arena_take(arena, (size_t)e->nq + 1, sizeof *n->q_start);
+  n->v_start                     = yoke_arena_take(arena, (size_t)e->nv + 1, sizeof *n->v_start);
+  yoke_status status             = work == NULL || arena->has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK) {
+    yoke_multibody_initial_guess(n->mb, n->q_start, n->v_start);
+    if (e->ng > 0) {
+      status = yoke_assembly_solve(ctx, n->model, n->mb, e, work, n->model->t_start, n->q_start, n->v_start, &assembly);
+      if (status == YOKE_OK) yoke_multibody_retire(n->mb, assembly.n_redundant, assembly.redundant);
+    }
+  }
+  if (status == YOKE_OK) status = check_guided(ctx, n, work);
+  yoke_assembly_clear(&assembly);
+  free(work);
+  return status;
+}
+
+/* Motion that is prescribed is built into the equations. */
+static yoke_status prescribe(yoke_context *ctx, native *n) {
+  yoke_equations base = n->equations;
+  n->is_prescribed    = true;
+  n->equations        = (yoke_equations){0};
+  return yoke_prescribed_create(ctx, &base, n->mb, &n->equations);
+}
+
+static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
+  yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
+  const yoke_multibody_options options = {.n_ports        = def->n_ports,
+                                          .port_frame     = def->port_frame,
+                                          .port_request   = def->port_request,
+                                          .port_integrals = !def->no_integrals,
+                                          .n_integrals    = def->n_integrals,
+                                          .integrals      = def->integrals,
+                                          .n_inputs       = def->n_inputs,
+                                          .inputs         = def->inputs,
+                                          .alpha          = solver.alpha,
+                                          .beta           = solver.beta};
+  solver.dense                         = def->model->n_events > 0; /* else nobody looks between macro points */
+  n->model                             = def->model;
+  YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
+  const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
+  if (is_prescribed) {
+    YOKE_TRY(find_start(ctx, n, &s->arena));
+    YOKE_TRY(prescribe(ctx, n));
+  }
+  YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
+  if (!is_prescribed) YOKE_TRY(find_start(ctx, n, &s->arena));
+  s->nu = def->n_inputs;
+  for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
+  count_ports(n, s, def);
+  lay_out(n, s);
+  for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
+  s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
+  return YOKE_OK;
+}
+
+yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out) {
+  yoke_subsystem *s = NULL;
+  *out              = NULL;
+  YOKE_TRY(yoke_subsystem_new(ctx, def->name, sizeof(native), &s));
+  native *n          = s->self;
+  s->ops             = &native_ops;
+  n->port_shape      = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->port_shape);
+  n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
+  yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);
+  if (status == YOKE_OK) status = build(ctx, def, n, s);
+  if (status != YOKE_OK) {
+    yoke_subsystem_destroy(&s);
+    return yoke_fail(ctx, status, "subsystem '%s' cannot be built: %s", def->name, yoke_status_text(status));
+  }
+  *out = s;
+  return YOKE_OK;
+}
+
+/* ---- inside ---- */
+
+static const native *of(const yoke_subsystem *subsystem) {
+  const yoke_subsystem *bare = yoke_subsystem_bare(subsystem);
+  YOKE_ASSERT(yoke_native_is(bare));
+  return bare->self;
+}
+
+bool yoke_native_is(const yoke_subsystem *subsystem) {
+  const yoke_subsystem_ops *ops = yoke_subsystem_bare(subsystem)->ops;
+  return ops->destroy == native_destroy;
+}
+
+const yoke_model *yoke_native_model(const yoke_subsystem *subsystem) {
+  return of(subsystem)->model;
+}
+
+const yoke_equations *yoke_native_equations(const yoke_subsystem *subsystem) {
+  return &of(subsystem)->equations;
+}
+
+const yoke_multibody *yoke_native_multibody(const yoke_subsystem *subsystem) {
+  return of(subsystem)->mb;
+}
+
+const yoke_integrator *yoke_native_integrator(const yoke_subsystem *subsystem) {
+  return of(subsystem)->integrator;
+}
+
+const yoke_integrator_state *yoke_native_state(const yoke_subsystem *subsystem, const void *state) {
+  YOKE_ASSERT(yoke_native_is(subsystem));
+  return yoke_subsystem_bare_state(subsystem, state);
+}

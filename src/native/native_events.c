@@ -1,0 +1,94 @@
+/* Events of a native subsystem: every micro step is searched for zero crossings. */
+#include "native/native_internal.h"
+
+#include "integrate/event_search.h"
+#include <math.h>
+
+static yoke_event_search search_of(const native *n, void *scratch, const void *state) {
+  return (yoke_event_search){.n         = n->equations.n_events,
+                             .direction = n->direction,
+                             .old       = native_doubles(state, n->at_old),
+                             .dead      = native_doubles(state, n->at_dead),
+                             .now       = native_doubles(scratch, n->at_now),
+                             .before    = native_doubles(scratch, n->at_before),
+                             .time      = native_doubles(scratch, n->at_time),
+                             .q         = native_doubles(scratch, n->at_event_q),
+                             .v         = native_doubles(scratch, n->at_event_v)};
+}
+
+static native_found *found_of(const native *n, const void *state) {
+  return (native_found *)(void *)((char *)(uintptr_t)state + n->at_found);
+}
+
+/* Crossings of a part of the last micro step: all of them or, when they might not fit, none. There is room for the first part. */
+static void note_part(const yoke_event_search *search, const yoke_event_part *part, native_found *found) {
+  if (found->n > YOKE_MAX_FOUND) found->until = fmin(found->until, part->from);
+  for (int k = 0; isinf(found->until) && k < search->n; ++k) {
+    if (search->time[k] <= part->to) found->list[found->n++] = (yoke_found_event){k, search->time[k]};
+  }
+}
+
+/* Crossings of the last micro step, part by part. */
+static void note_found(const native *n, const yoke_event_search *search, const yoke_integrator_state *state,
+                       native_found *found) {
+  yoke_event_part part = yoke_event_first_part(search, n->integrator, state);
+  while (yoke_event_next_part(state, found->is_fresh, &part)) {
+    if (yoke_event_search_part(search, n->integrator, state, &part)) note_part(search, &part, found);
+    yoke_event_search_move(search);
+  }
+  found->is_fresh = false;
+}
+
+void native_begin_events(const native *n, void *scratch, void *state) {
+  if (n->equations.n_events == 0) return;
+  const yoke_event_search search = search_of(n, scratch, state);
+  yoke_event_search_begin(&search, n->integrator, state);
+  found_of(n, state)->is_fresh = true;
+}
+
+/* As yoke_integrator_advance, and every micro step is searched. */
+yoke_status native_advance_with_events(const native *n, void *scratch, yoke_integrator_state *state,
+                                       const yoke_signal *u, double t_stop, yoke_context *ctx) {
+  const yoke_event_search search = search_of(n, scratch, state);
+  native_found           *found  = found_of(n, state);
+  found->n                       = 0;
+  found->until                   = (double)INFINITY;
+  while (state->t < t_stop) {
+    YOKE_TRY(yoke_integrator_step(n->integrator, scratch, state, u, t_stop, ctx));
+    note_found(n, &search, state, found);
+  }
+  return YOKE_OK;
+}
+
+static yoke_found_events found_events(const yoke_subsystem *subsystem, const void *state) {
+  const native *n = subsystem->self;
+  if (n->equations.n_events == 0) return (yoke_found_events){.until = (double)INFINITY};
+  const native_found *found = found_of(n, state);
+  return (yoke_found_events){.n = found->n, .list = found->list, .until = found->until};
+}
+
+static double event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
+  const native           *n      = subsystem->self;
+  const yoke_event_search search = search_of(n, scratch, state);
+  return yoke_event_search_secant(&search, n->integrator, state, event);
+}
+
+static void event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
+  const native           *n      = subsystem->self;
+  const yoke_event_search search = search_of(n, scratch, state);
+  yoke_event_search_done(&search, n->integrator, state, event);
+  found_of(n, state)->is_fresh = true;
+}
+
+static yoke_status assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
+                          const yoke_signal *u, yoke_context *ctx) {
+  const native                *n    = subsystem->self;
+  yoke_integrator_state *const head = state;
+  YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, q, v, u, ctx));
+  native_remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
+  native_begin_events(n, scratch, state);
+  return YOKE_OK;
+}
+
+const yoke_event_ops native_events = {
+    .found = found_events, .ahead = event_ahead, .done = event_done, .assign = assign};

@@ -1,0 +1,64 @@
+/* Inside of a native subsystem, shared by native*.c.
+ *
+ * State: the integrator's own block, then
+ *   u, u' [nu]           inputs at the state's time as the last step (or the start) saw them: a step whose inputs begin
+ *                        elsewhere tells the integrator that they jumped or kinked
+ *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
+ *   old, dead [n_events] and native_found (if there are events): event functions and what was found of them in the last step
+ * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
+#ifndef YOKE_NATIVE_INTERNAL_H
+#define YOKE_NATIVE_INTERNAL_H
+
+#include "native/native.h"
+
+/* Crossings of event functions in the last step. */
+typedef struct native_found {
+  int              n;
+  bool             is_fresh; /* the next micro step is the first, or the first behind an event */
+  double           until;    /* what lies behind did not fit; +infinity: all did */
+  yoke_found_event list[];   /* [YOKE_MAX_FOUND + n_events] */
+} native_found;
+
+typedef struct native {
+  const yoke_model *model;
+  yoke_equations    equations;
+  yoke_multibody   *mb; /* lives as long as the equations */
+  yoke_integrator  *integrator;
+  double           *q_start, *v_start; /* [nq], [nv] consistent start */
+  int               n_ports, n_integrals;
+  const yoke_port_shape **port_shape;                                              /* [n_ports] */
+  bool              has_extras;                                             /* of some port */
+  yoke_input_kind  *input_kind;                                             /* [nu] */
+  int               i_integral;                                             /* first quadrature of the ports in q */
+  size_t            at_u, at_rate, at_base;                                 /* bytes into the state */
+  size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
+  bool              is_prescribed, has_image;                               /* motion given; ports with an image */
+  size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
+  int              *direction;                                              /* [n_events] */
+  size_t            at_old, at_dead, at_found;                              /* bytes into the state */
+  size_t            at_now, at_before, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
+} native;
+
+static inline double *native_doubles(const void *block, size_t at) {
+  return (double *)(void *)((char *)(uintptr_t)block + at);
+}
+
+/* Inputs and their rates at t are those that the state has seen. */
+void native_remember_inputs(const native *n, void *state, const yoke_signal *u, double t, yoke_side side);
+
+/* native_output.c */
+yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                          yoke_side side, double *y);
+extern const yoke_instant_ops native_instant;
+
+/* native_events.c. The functions of the events from the state's time on; a step in which all crossings are noted. */
+void                        native_begin_events(const native *n, void *scratch, void *state);
+yoke_status                 native_advance_with_events(const native *n, void *scratch, yoke_integrator_state *state,
+                                                       const yoke_signal *u, double t_stop, yoke_context *ctx);
+extern const yoke_event_ops native_events;
+
+/* native_reset.c */
+extern const yoke_reset_ops  native_resets;
+extern const yoke_linear_ops native_linear;
+
+#endif

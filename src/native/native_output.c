@@ -1,0 +1,171 @@
+/* What the ports of a native subsystem show: motion, integrals, extras, and their response to the inputs. */
+#include "native/native_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where outputs are taken: the state's own q and v, or where prescribed motions u put them. */
+typedef struct place {
+  const double *q, *v;
+} place;
+
+static yoke_status find_place(const native *n, void *scratch, const void *state, const double *u, place *out) {
+  const yoke_integrator_state *head = state;
+  *out = (place){yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+  if (!n->is_prescribed) return YOKE_OK;
+  double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v);
+  memcpy(q, out->q, (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, out->v, (size_t)n->equations.nv * sizeof *v);
+  *out = (place){q, v};
+  return yoke_multibody_prescribe(n->mb, scratch, head->t, u, q, v);
+}
+
+/* Accelerations a [nv] at the place under the left limit of the inputs, which stay in the scratch at at_left. */
+static yoke_status accelerations(const native *n, void *scratch, const void *state, const place *at, const double *u,
+                                 double *a) {
+  const yoke_equations *e = &n->equations;
+  return e->ops->derivative(e->self, scratch, ((const yoke_integrator_state *)state)->t, at->q, at->v, u, NULL, a,
+                            native_doubles(scratch, n->at_lambda));
+}
+
+/* Acceleration [6, by freedom] of port k at its image. */
+static yoke_status show_image(const native *n, void *scratch, const void *state, int k, const double *u, double *out) {
+  const double t = ((const yoke_integrator_state *)state)->t;
+  double      *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v),
+         *a       = native_doubles(scratch, n->at_a2);
+  double      y[YOKE_PORT_MAX_Y];
+  const place image = {q, v};
+  memcpy(q, yoke_integrator_q(n->integrator, state), (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *v);
+  YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, t, u, q, v));
+  YOKE_TRY(accelerations(n, scratch, state, &image, u, a));
+  yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
+  yoke_shape_spread(n->port_shape[k], y + yoke_shape_at_a(n->port_shape[k]), out);
+  return YOKE_OK;
+}
+
+/* Images of all ports that have one: the last of their extras. The multipliers of `accelerations` are lost. */
+static yoke_status show_images(const native *n, void *scratch, const void *state, const double *u, double *y) {
+  for (int k = 0; n->has_image && k < n->n_ports; ++k) {
+    y += yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
+    if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, state, k, u, y - 6));
+  }
+  return YOKE_OK;
+}
+
+/* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `accelerations` left. */
+static yoke_status show_extras(const native *n, void *scratch, const void *state, const place *at, const double *u,
+                               double *y) {
+  const double *lambda = native_doubles(scratch, n->at_lambda);
+  const double  t      = ((const yoke_integrator_state *)state)->t;
+  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
+    y += yoke_shape_n_y(n->port_shape[k]);
+    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, at->q, u, lambda, y));
+    y += yoke_multibody_n_extras(n->mb, k);
+  }
+  return YOKE_OK;
+}
+
+static void show_ports(const native *n, void *scratch, const void *state, const place *at, const double *a, double *y) {
+  const double *base = native_doubles(state, n->at_base);
+  for (int k = 0; k < n->n_ports; ++k) {
+    const int count = n->port_shape[k]->n_integrals;
+    yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, y);
+    y += yoke_shape_n_y(n->port_shape[k]);
+    for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
+    y += yoke_multibody_n_extras(n->mb, k);
+  }
+}
+
+yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                          yoke_side side, double *y) {
+  const native                *n    = subsystem->self;
+  const yoke_integrator_state *head = state;
+  double                      *left = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
+  if (n->equations.nu > 0) yoke_signal_value(u, head->t, side, 0, left);
+  place at;
+  YOKE_TRY(find_place(n, scratch, state, left, &at));
+  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
+  show_ports(n, scratch, state, &at, a, y);
+  YOKE_TRY(show_extras(n, scratch, state, &at, left, y));
+  return show_images(n, scratch, state, left, y);
+}
+
+static double largest(int n, const double *x) {
+  double size = 0.0;
+  for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
+  return size;
+}
+
+/* Outputs whose accelerations are those that the ports show for accelerations a of the bodies; the others are 0. */
+static void show_accelerations(const native *n, void *scratch, const void *state, const double *a, double *out) {
+  const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
+  for (int k = 0; k < n->n_ports; ++k) {
+    const int at_a = yoke_shape_at_a(n->port_shape[k]), at_integral = yoke_shape_at_integral(n->port_shape[k]);
+    const int n_y = yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
+    yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
+    for (int i = 0; i < n_y; ++i) {
+      if (i < at_a || i >= at_integral) out[i] = 0.0;
+    }
+    out += n_y;
+  }
+}
+
+/* Do the accelerations depend on an input of this kind as on a force? */
+static bool is_affine(yoke_input_kind kind) {
+  return kind == YOKE_INPUT_FORCE || kind == YOKE_INPUT_LAMBDA || kind == YOKE_INPUT_ROW_ACCELERATION ||
+         kind == YOKE_INPUT_ROW_ACCELERATION_BARE || kind == YOKE_INPUT_PRESCRIBED;
+}
+
+/* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
+static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
+  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
+    out += yoke_shape_n_y(n->port_shape[k]);
+    yoke_multibody_reaction(n->mb, k, old, now, change, out);
+    out += yoke_multibody_n_extras(n->mb, k);
+  }
+}
+
+/* a is linear in forces and multipliers, so one difference for each is exact up to rounding; a second one of the size of a
+ * itself where a unit force is lost in a. Rows of inputs that move ghosts are 0. */
+static yoke_status respond(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                           yoke_side side, double *dy_du) {
+  const native                *n    = subsystem->self;
+  const yoke_integrator_state *head = state;
+  const int                    nv = n->equations.nv, ny = subsystem->ny;
+  double                      *left = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a),
+         *a2 = native_doubles(scratch, n->at_a2);
+  double *terms =
+      native_doubles(scratch, n->at_terms); /* w x (w x c): what ports show without accelerations of bodies */
+  memset(a2, 0, (size_t)nv * sizeof *a2);
+  show_accelerations(n, scratch, state, a2, terms);
+  if (subsystem->nu > 0) yoke_signal_value(u, head->t, side, 0, left);
+  const place at = {yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
+  double *lambda = native_doubles(scratch, n->at_lambda), *lambda_0 = native_doubles(scratch, n->at_lambda_0);
+  memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
+  for (int j = 0; j < subsystem->nu; ++j) {
+    const double u_j      = left[j];
+    const bool   is_force = is_affine(n->input_kind[j]); /* else a ghost, whose law may be nonlinear: a small change */
+    double      *row = dy_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
+    double       last = 1.0;
+    for (int k = 0; k < ny; ++k) row[k] = 0.0;
+    for (int pass = 0; pass < 2; ++pass) {
+      left[j]             = u_j + delta;
+      const double change = left[j] - u_j; /* what was really added */
+      last                = change;
+      YOKE_TRY(accelerations(n, scratch, state, &at, left, a2));
+      for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
+      const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
+      if (!is_force || size * delta >= 0.1 * wanted || size == 0.0) break;
+      delta = wanted / size;
+    }
+    left[j] = u_j;
+    show_accelerations(n, scratch, state, a2, row);
+    for (int k = 0; k < ny; ++k) row[k] -= terms[k];
+    show_reactions(n, lambda_0, lambda, last, row);
+  }
+  return YOKE_OK;
+}
+
+const yoke_instant_ops native_instant = {.response = respond};

@@ -1,0 +1,143 @@
+#include "subsystem/wrapper.h"
+
+static void pass_destroy(yoke_subsystem *subsystem) {
+  yoke_wrapper *self = subsystem->self;
+  yoke_subsystem_destroy(&self->inner);
+  yoke_subsystem_free(subsystem);
+}
+
+static yoke_status pass_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
+                              yoke_context *ctx) {
+  return s->inner->ops->start(s->inner, scratch, yoke_wrapper_state(s, state), t, u, ctx);
+}
+
+static yoke_status pass_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                             yoke_step_request *request, yoke_context *ctx) {
+  return s->inner->ops->step(s->inner, scratch, yoke_wrapper_state(s, state), u, request, ctx);
+}
+
+static yoke_status pass_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                               yoke_side side, double *y) {
+  return s->inner->ops->output(s->inner, scratch, yoke_wrapper_state_seen(s, state), u, side, y);
+}
+
+static void pass_accept(const yoke_subsystem *s, void *state) {
+  yoke_subsystem_accept(s->inner, yoke_wrapper_state(s, state));
+}
+
+static yoke_status pass_disturb(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                yoke_context *ctx) {
+  if (s->inner->ops->disturb == NULL) return YOKE_OK;
+  return s->inner->ops->disturb(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
+}
+
+static void pass_counters(const yoke_subsystem *s, const void *state, yoke_counters *out) {
+  yoke_subsystem_counters(s->inner, yoke_wrapper_state_seen(s, state), out);
+}
+
+static void pass_release(const yoke_subsystem *s, void *state) {
+  if (s->inner->ops->release != NULL) s->inner->ops->release(s->inner, yoke_wrapper_state(s, state));
+}
+
+static const yoke_subsystem_ops pass_ops = {.destroy  = pass_destroy,
+                                            .start    = pass_start,
+                                            .step     = pass_step,
+                                            .output   = pass_output,
+                                            .accept   = pass_accept,
+                                            .disturb  = pass_disturb,
+                                            .counters = pass_counters,
+                                            .release  = pass_release};
+
+/* ---- groups ---- */
+
+static yoke_status pass_copy(const yoke_subsystem *s, void *dst, const void *src) {
+  return s->inner->ops->repeat->copy(s->inner, yoke_wrapper_state(s, dst), yoke_wrapper_state_seen(s, src));
+}
+
+static yoke_status pass_response(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                                 yoke_side side, double *dy_du) {
+  return s->inner->ops->instant->response(s->inner, scratch, yoke_wrapper_state_seen(s, state), u, side, dy_du);
+}
+
+static yoke_found_events pass_found(const yoke_subsystem *s, const void *state) {
+  return s->inner->ops->events->found(s->inner, yoke_wrapper_state_seen(s, state));
+}
+
+static double pass_ahead(const yoke_subsystem *s, void *scratch, const void *state, int event) {
+  return s->inner->ops->events->ahead(s->inner, scratch, yoke_wrapper_state_seen(s, state), event);
+}
+
+static void pass_done(const yoke_subsystem *s, void *scratch, void *state, int event) {
+  s->inner->ops->events->done(s->inner, scratch, yoke_wrapper_state(s, state), event);
+}
+
+static yoke_status pass_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
+                               const yoke_signal *u, yoke_context *ctx) {
+  return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
+}
+
+static yoke_status pass_row_response(const yoke_subsystem *s, void *scratch, const void *state, int n,
+                                     const yoke_port_row *rows, double *W) {
+  return s->inner->ops->reset->row_response(s->inner, scratch, yoke_wrapper_state_seen(s, state), n, rows, W);
+}
+
+static yoke_status pass_push(const yoke_subsystem *s, void *scratch, void *state, int n, const yoke_port_row *rows,
+                             const double *move, const double *kick) {
+  return s->inner->ops->reset->push(s->inner, scratch, yoke_wrapper_state(s, state), n, rows, move, kick);
+}
+
+static yoke_status pass_reset(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                              yoke_context *ctx) {
+  return s->inner->ops->reset->reset(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
+}
+
+static int pass_n_x(const yoke_subsystem *s) {
+  return s->inner->ops->linear->n_x(s->inner);
+}
+
+static void pass_get_x(const yoke_subsystem *s, const void *state, double *x) {
+  s->inner->ops->linear->get_x(s->inner, yoke_wrapper_state_seen(s, state), x);
+}
+
+static yoke_status pass_set_x(const yoke_subsystem *s, void *scratch, void *state, const double *x) {
+  return s->inner->ops->linear->set_x(s->inner, scratch, yoke_wrapper_state(s, state), x);
+}
+
+static const yoke_wrapper pass = {
+    .repeat  = {.copy = pass_copy},
+    .instant = {.response = pass_response},
+    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .assign = pass_assign},
+    .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset},
+    .linear  = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
+};
+
+/* ---- creation ---- */
+
+yoke_status yoke_wrapper_create(yoke_context *ctx, const char *kind, yoke_subsystem *inner, size_t self_size,
+                                size_t front, yoke_subsystem **out) {
+  yoke_subsystem   *s      = NULL;
+  const yoke_status status = yoke_subsystem_new(ctx, inner->name, self_size, &s);
+  *out                     = s;
+  if (status != YOKE_OK) {
+    yoke_subsystem_destroy(&inner);
+    return status;
+  }
+  yoke_wrapper *self = s->self;
+  *self              = pass;
+  self->inner        = inner;
+  self->ops          = pass_ops;
+  self->ops.kind     = kind;
+#define YOKE_GROUP(type, name)                                                                                         \
+  if (inner->ops->name != NULL) self->ops.name = &self->name;
+  YOKE_SUBSYSTEM_GROUPS(YOKE_GROUP)
+#undef YOKE_GROUP
+  if (inner->ops->repeat != NULL) self->repeat.most_states = inner->ops->repeat->most_states;
+  s->ops          = &self->ops;
+  s->nu           = inner->nu;
+  s->ny           = inner->ny;
+  s->inner        = inner;
+  s->inner_at     = (front + 63) / 64 * 64;
+  s->state_size   = s->inner_at + inner->state_size;
+  s->scratch_size = inner->scratch_size;
+  return YOKE_OK;
+}
