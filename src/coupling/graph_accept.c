@@ -56,6 +56,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     memmove(s->past_y + ny, s->past_y, (GRAPH_PAST - 1) * ny * sizeof(double));
     memcpy(s->past_y, s->y, ny * sizeof(double));
   }
+  g->begins_anew = false;
   ++g->n_accepted;
   return YOKE_OK;
 }

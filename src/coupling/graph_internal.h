@@ -118,6 +118,7 @@ struct yoke_graph {
   double  past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
   double  t_next, H;
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
+  bool    begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
 
   /* present step */
   int                 wanted;                     /* degree that is asked for; the past may allow less */

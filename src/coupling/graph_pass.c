@@ -30,7 +30,8 @@ static void run_task(void *user, int index, int worker) {
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
   if (!repeats) s->is_ahead = true;
   yoke_step_request request = yoke_step_over(&signal, g->past_t[0], g->H);
-  yoke_status       status  = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
+  request.begins_anew       = g->begins_anew;
+  yoke_status status        = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
   if (status == YOKE_OK)
     status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT, y);

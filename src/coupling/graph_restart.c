@@ -70,18 +70,13 @@ static void forget(yoke_graph *g, const double *const *given) {
 }
 
 yoke_status yoke_graph_restart(yoke_graph *g, const double *const *given, yoke_context *ctx) {
-  const double t = g->past_t[0];
   forget(g, given);
-  YOKE_TRY(graph_balance(g, t, ctx));
+  YOKE_TRY(graph_balance(g, g->past_t[0], ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    double           times[2];
-    yoke_signal      signal;
-    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
-    if (s->subsystem->ops->disturb != NULL)
-      YOKE_TRY(s->subsystem->ops->disturb(s->subsystem, g->scratch[0], s->accepted, &signal, ctx));
     memcpy(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double));
   }
+  g->begins_anew = true;
   graph_consistent_start(g);
   return YOKE_OK;
 }

@@ -45,15 +45,6 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
-static yoke_status native_disturb(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
-                                  yoke_context *ctx) {
-  const native                *n    = subsystem->self;
-  yoke_integrator_state *const head = state;
-  YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
-  native_remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
-  return YOKE_OK;
-}
-
 static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                                yoke_step_request *request, yoke_context *ctx) {
   const native                *n    = subsystem->self;
@@ -64,7 +55,8 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
                      subsystem->name, t, head->t);
   }
   yoke_status status = YOKE_OK;
-  if (inputs_jump(n, scratch, state, u, t)) status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
+  if (request->begins_anew || inputs_jump(n, scratch, state, u, t))
+    status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
   if (status == YOKE_OK) {
     status = n->equations.n_events > 0 ? native_advance_with_events(n, scratch, head, u, request->t_end, ctx)
                                        : yoke_integrator_advance(n->integrator, scratch, head, u, request->t_end, ctx);
@@ -129,7 +121,6 @@ static const yoke_subsystem_ops native_ops = {
     .step     = native_step,
     .output   = native_output,
     .accept   = native_accept,
-    .disturb  = native_disturb,
     .counters = native_counters,
     .release  = native_release,
     .repeat   = &native_repeat,
@@ -147,7 +138,6 @@ static const yoke_subsystem_ops forward_ops = {
     .step     = native_step,
     .output   = native_output,
     .accept   = native_accept,
-    .disturb  = native_disturb,
     .counters = native_counters,
     .release  = native_release,
     .instant  = &native_instant,

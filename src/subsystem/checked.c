@@ -154,14 +154,6 @@ static void checked_accept(const yoke_subsystem *s, void *state) {
   yoke_subsystem_accept(s->inner, yoke_wrapper_state(s, state));
 }
 
-static yoke_status checked_disturb(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
-                                   yoke_context *ctx) {
-  const check_front *front = state;
-  YOKE_TRY(check_inputs(s, u, front->t, ctx));
-  YOKE_TRY(check_start_of_step(s, front, front->t, ctx));
-  return s->inner->ops->disturb(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
-}
-
 static yoke_status checked_row_response(const yoke_subsystem *s, void *scratch, const void *state, int n,
                                         const yoke_port_row *rows, double *W) {
   const void *inside = yoke_wrapper_state_seen(s, state);
@@ -216,7 +208,6 @@ yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_
   calls->ops.step       = checked_step;
   calls->ops.output     = checked_output;
   calls->ops.accept     = checked_accept;
-  calls->ops.disturb    = inner->ops->disturb != NULL ? checked_disturb : NULL;
   calls->repeat.copy    = checked_copy;
   calls->events.assign  = checked_assign;
   calls->reset = (yoke_reset_ops){.row_response = checked_row_response, .push = checked_push, .reset = checked_reset};

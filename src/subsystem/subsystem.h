@@ -29,6 +29,7 @@ typedef struct yoke_subsystem yoke_subsystem;
 typedef struct yoke_step_request {
   size_t size; /* of this struct as the caller knows it */
   double t, t_end;
+  bool   begins_anew; /* inputs or loads jump at t: right limits count */
   /* told: */
   double t_reached; /* t_end unless the step ended early */
 } yoke_step_request;
@@ -125,9 +126,6 @@ typedef struct yoke_subsystem_ops {
   /* Optional: NULL means there is nothing to do. */
   /* The step that ended at the state's time was accepted: integrals of outputs start again from zero. */
   void (*accept)(const yoke_subsystem *subsystem, void *state);
-  /* Before a step: inputs jump or kink at the state's time. */
-  yoke_status (*disturb)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
-                         yoke_context *ctx);
   void (*counters)(const yoke_subsystem *subsystem, const void *state, yoke_counters *out);
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. */
   void (*release)(const yoke_subsystem *subsystem, void *state);

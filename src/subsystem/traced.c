@@ -54,12 +54,6 @@ static void traced_accept(const yoke_subsystem *s, void *state) {
   report(s, "accept");
 }
 
-static yoke_status traced_disturb(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
-                                  yoke_context *ctx) {
-  void *inside = yoke_wrapper_state(s, state);
-  return report_status(s, "disturb", s->inner->ops->disturb(s->inner, scratch, inside, u, ctx));
-}
-
 static yoke_status traced_copy(const yoke_subsystem *s, void *dst, const void *src) {
   const void *from = yoke_wrapper_state_seen(s, src);
   return report_status(s, "copy", s->inner->ops->repeat->copy(s->inner, yoke_wrapper_state(s, dst), from));
@@ -112,7 +106,6 @@ yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke
   calls->ops.step      = traced_step;
   calls->ops.output    = traced_output;
   calls->ops.accept    = traced_accept;
-  calls->ops.disturb   = inner->ops->disturb != NULL ? traced_disturb : NULL;
   calls->repeat.copy   = traced_copy;
   calls->instant       = (yoke_instant_ops){.response = traced_response};
   calls->events.done   = traced_done;

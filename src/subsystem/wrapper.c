@@ -25,12 +25,6 @@ static void pass_accept(const yoke_subsystem *s, void *state) {
   yoke_subsystem_accept(s->inner, yoke_wrapper_state(s, state));
 }
 
-static yoke_status pass_disturb(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
-                                yoke_context *ctx) {
-  if (s->inner->ops->disturb == NULL) return YOKE_OK;
-  return s->inner->ops->disturb(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
-}
-
 static void pass_counters(const yoke_subsystem *s, const void *state, yoke_counters *out) {
   yoke_subsystem_counters(s->inner, yoke_wrapper_state_seen(s, state), out);
 }
@@ -44,7 +38,6 @@ static const yoke_subsystem_ops pass_ops = {.destroy  = pass_destroy,
                                             .step     = pass_step,
                                             .output   = pass_output,
                                             .accept   = pass_accept,
-                                            .disturb  = pass_disturb,
                                             .counters = pass_counters,
                                             .release  = pass_release};
 
