@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "integrate/integrator.h"
 #include "model/multibody.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,6 @@ static yoke_status choose(yoke_reference *r, const char *solver, double rtol, yo
   yoke_integrator_options options = yoke_integrator_options_default();
   options.rtol                    = rtol > 0.0 ? rtol : 1e-13;
   options.atol                    = options.rtol;
-  options.dense                   = false;
   if (solver != NULL) return yoke_integrator_create(ctx, solver, &r->equations, &options, &r->integrator);
   if (r->equations.nq + r->equations.nv <= MAX_EXACT) {
     const yoke_status status = yoke_integrator_create(NULL, "exact", &r->equations, &options, &r->integrator);
@@ -82,6 +82,7 @@ int yoke_reference_nv(const yoke_reference *reference) {
 
 yoke_status yoke_reference_start(yoke_reference *r, double t, const double *q, const double *v, yoke_context *ctx) {
   YOKE_TRY(yoke_integrator_start(r->integrator, r->scratch, r->state, t, q, v, &yoke_signal_none, ctx));
+  r->state->t_look          = (double)INFINITY;
   const double *q_projected = yoke_integrator_q(r->integrator, r->state);
   const double *v_projected = yoke_integrator_v(r->integrator, r->state);
   r->t0                     = t;

@@ -331,7 +331,7 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
 /* Only what the method at work uses, and the part of `auto`. */
 void auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src) {
   const auto_self *self = integrator->self;
-  memcpy(dst, src, at_work(integrator, src)->state_size);
+  memcpy(dst, src, yoke_integrator_used(at_work(integrator, src), src));
   memcpy(explicit_at(dst, self->tail), explicit_at(src, self->tail), integrator->state_size - self->tail);
 }
 

@@ -75,4 +75,5 @@ const yoke_integrator_ops dop853_ops = {
     .step        = explicit_rk_step,
     .interpolate = explicit_rk_interpolate,
     .disturb     = explicit_rk_disturb,
+    .used        = explicit_rk_used,
 };

@@ -40,4 +40,5 @@ const yoke_integrator_ops dopri5_ops = {
     .step        = explicit_rk_step,
     .interpolate = explicit_rk_interpolate,
     .disturb     = explicit_rk_disturb,
+    .used        = explicit_rk_used,
 };

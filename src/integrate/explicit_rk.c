@@ -24,11 +24,11 @@ typedef struct rk_self {
   double            e[RK_MAX_STAGES + 1], ebar[RK_MAX_STAGES + 1]; /* of `last`, with that of stage s behind */
   rk_row            error, error3;
   rk_row            dense[RK_MAX_DENSE];
-  int               n_dense; /* 0 when dense output is switched off */
   /* offsets in the scratch */
   size_t            work, u, kq[RK_MAX_STAGES], kv[RK_MAX_STAGES], q_stage, v_stage, temp, lambda;
   /* offsets behind yoke_integrator_own */
   size_t            qdot, q0, v0, qdot0, a0, dq[RK_MAX_DENSE], dv[RK_MAX_DENSE];
+  size_t            size_plain; /* bytes of a state without dq and dv, which are its last parts */
 } rk_self;
 
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
@@ -39,6 +39,7 @@ typedef struct rk_own {
   double  err_old; /* error of the last accepted step that was not clipped */
   double  h_usual; /* largest step of late, fading by 2 percent per step */
   int32_t after_reject, stiff_count, smooth_count, checks_left;
+  int32_t n_dense; /* vectors d_m that the last step has; 0: nobody looks into it, cubic Hermite */
 } rk_own;
 
 /* Views of one step: pointers into state and scratch. Between steps the values at t are q, v, a, qdot of the head.
@@ -109,7 +110,7 @@ static void make_last(rk_self *self) {
 
 static void lay_out(rk_self *self, yoke_integrator *integrator) {
   const yoke_equations *e        = integrator->equations;
-  const int             n_stages = self->tableau->s + 1 + (self->n_dense > 0 ? self->tableau->n_extra : 0);
+  const int             n_stages = self->tableau->s + 1 + self->tableau->n_extra;
   const int             nqd      = self->nystroem ? 0 : e->nq; /* q' = v needs no arrays of its own */
 
   size_t size = 0;
@@ -127,12 +128,13 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
 
   size = 0;
   (void)explicit_reserve(&size, sizeof(rk_own));
-  self->qdot  = explicit_reserve_array(&size, nqd);
-  self->q0    = explicit_reserve_array(&size, e->nq);
-  self->v0    = explicit_reserve_array(&size, e->nv);
-  self->qdot0 = explicit_reserve_array(&size, nqd);
-  self->a0    = explicit_reserve_array(&size, e->nv);
-  for (int m = 0; m < self->n_dense; ++m) {
+  self->qdot       = explicit_reserve_array(&size, nqd);
+  self->q0         = explicit_reserve_array(&size, e->nq);
+  self->v0         = explicit_reserve_array(&size, e->nv);
+  self->qdot0      = explicit_reserve_array(&size, nqd);
+  self->a0         = explicit_reserve_array(&size, e->nv);
+  self->size_plain = yoke_integrator_head_size(e) + size;
+  for (int m = 0; m < self->tableau->n_dense; ++m) {
     self->dq[m] = explicit_reserve_array(&size, e->nq);
     self->dv[m] = explicit_reserve_array(&size, e->nv);
   }
@@ -146,13 +148,12 @@ yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, c
   integrator->self        = self;
   self->tableau           = tableau;
   self->nystroem          = e->is_second_order && e->ops->stage != NULL && e->ng + e->n_norms == 0;
-  self->n_dense           = integrator->options.dense ? tableau->n_dense : 0;
 
   const int n_all = tableau->s + 1 + tableau->n_extra;
   for (int i = 1; i < n_all; ++i) make_row(tableau, i, tableau->A[i], self->nystroem, &self->stage[i]);
   make_row(tableau, tableau->s + 1, tableau->e, self->nystroem, &self->error);
   if (tableau->has_second) make_row(tableau, tableau->s + 1, tableau->e3, self->nystroem, &self->error3);
-  for (int m = 0; m < self->n_dense; ++m) make_row(tableau, n_all, tableau->D[m], self->nystroem, &self->dense[m]);
+  for (int m = 0; m < tableau->n_dense; ++m) make_row(tableau, n_all, tableau->D[m], self->nystroem, &self->dense[m]);
   make_last(self);
   lay_out(self, integrator);
   return YOKE_OK;
@@ -383,22 +384,31 @@ static yoke_status attempt(const rk_view *x, double h, double t_new, double *err
   return isfinite(*err) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
-/* After the error test: project, derivative at the new point, further stages of dense output. */
-static yoke_status complete(const rk_view *x, double h, double t_new) {
-  const rk_self        *self = x->self;
-  const rk_tableau     *tab  = self->tableau;
-  const yoke_equations *e    = x->integrator->equations;
-  bool                  moved;
-  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
-  if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
-  if (self->n_dense == 0 || tab->n_extra == 0) return YOKE_OK;
-  const int first = tab->s + 1, last = tab->s + tab->n_extra;
-  if (self->nystroem) return run_fused(x, first, last, h, t_new, NULL);
+/* Further stages of dense output. */
+static yoke_status run_dense(const rk_view *x, double h, double t_new) {
+  const rk_tableau *tab   = x->self->tableau;
+  const int         first = tab->s + 1, last = tab->s + tab->n_extra;
+  if (tab->n_extra == 0) return YOKE_OK;
+  if (x->self->nystroem) return run_fused(x, first, last, h, t_new, NULL);
   rk_view y = *x; /* q_stage, v_stage of stage s - 1 are still wanted for the estimate of stiffness */
   y.q_stage = x->temp;
-  y.v_stage = x->temp + e->nq;
+  y.v_stage = x->temp + x->integrator->equations->nq;
   for (int i = first; i <= last; ++i) YOKE_TRY(run_plain(&y, i, h, t_new));
   return YOKE_OK;
+}
+
+/* After the error test: project, derivative at the new point, and what dense output needs where somebody looks. A look does not decide about
+ * the step: where the further stages fail, dense output is the cubic. */
+static yoke_status complete(const rk_view *x, double h, double t_new) {
+  const rk_tableau *tab = x->self->tableau;
+  bool              moved;
+  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
+  if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
+  x->own->n_dense = 0;
+  if (t_new < x->state->t_look) return YOKE_OK;
+  const yoke_status status = run_dense(x, h, t_new);
+  if (status == YOKE_OK) x->own->n_dense = tab->n_dense;
+  return status < 0 ? status : YOKE_OK;
 }
 
 /* h rho = h |f(y1) - f(y_s)| / |y1 - y_s|: the last two stages lie at the same time (Hairer, Wanner II, IV.2). */
@@ -429,7 +439,7 @@ static void watch_stiffness(const rk_view *x, double h) {
 static void commit(const rk_view *x, double h, double t_new) {
   const rk_self        *self = x->self;
   const yoke_equations *e    = x->integrator->equations;
-  for (int m = 0; m < self->n_dense; ++m) {
+  for (int m = 0; m < x->own->n_dense; ++m) {
     const rk_row *row = &self->dense[m];
     double       *dq = explicit_at(x->own, self->dq[m]), *dv = explicit_at(x->own, self->dv[m]);
     if (self->nystroem) {
@@ -581,7 +591,7 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
                        .f1 = yoke_integrator_a(integrator, state)};
   sq.f0             = self->nystroem ? sv.y0 : explicit_at(own, self->qdot0);
   sq.f1             = self->nystroem ? sv.y1 : explicit_at(own, self->qdot);
-  const int n_dense = self->n_dense;
+  const int n_dense = own->n_dense;
   for (int m = 0; m < RK_MAX_DENSE; ++m) {
     sq.d[m] = sq.y0;
     sv.d[m] = sv.y0;
@@ -592,6 +602,12 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
   }
   interpolate(e->nq, n_dense, &sq, h, theta, q);
   interpolate(e->nv, n_dense, &sv, h, theta, v);
+}
+
+size_t explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const rk_self *self = integrator->self;
+  const rk_own  *own  = yoke_integrator_own(integrator, state);
+  return own->n_dense > 0 ? integrator->state_size : self->size_plain;
 }
 
 /* ---- for `auto` ---- */

@@ -48,7 +48,7 @@ const char *yoke_integrator_method_reads(int i) {
 
 yoke_integrator_options yoke_integrator_options_default(void) {
   return (yoke_integrator_options){
-      .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8, .dense = true};
+      .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8};
 }
 
 /* ---- layout of a state: head, q, v, a, lambda, own; every part starts a cache line ---- */
@@ -85,6 +85,10 @@ double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_int
 
 void *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   return part(state, yoke_integrator_head_size(integrator->equations));
+}
+
+size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return integrator->ops->used != NULL ? integrator->ops->used(integrator, state) : integrator->state_size;
 }
 
 /* ---- creation ---- */
@@ -251,6 +255,7 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
 
   state->t      = t;
   state->t_prev = t;
+  state->t_look = -(double)INFINITY;
   YOKE_TRY(make_consistent(integrator, scratch, state, u, true, ctx));
   const yoke_status status = integrator->ops->start(integrator, scratch, state, u);
   if (status != YOKE_OK) {
@@ -362,7 +367,7 @@ void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_sta
   if (integrator->ops == &auto_ops) {
     auto_copy(integrator, dst, src);
   } else {
-    memcpy(dst, src, integrator->state_size);
+    memcpy(dst, src, yoke_integrator_used(integrator, src));
   }
 }
 

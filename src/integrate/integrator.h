@@ -19,9 +19,12 @@
 
 /* Head of every state. Arrays live in the same block behind it; use the accessors below. */
 typedef struct yoke_integrator_state {
-  double        t;      /* current time, exactly t_stop after a stop there */
-  double        h;      /* proposal for the next step, not clipped */
-  double        t_prev; /* start of the last step: dense output covers [t_prev, t] */
+  double t;      /* current time, exactly t_stop after a stop there */
+  double h;      /* proposal for the next step, not clipped */
+  double t_prev; /* start of the last step: dense output covers [t_prev, t] */
+  double
+                t_look; /* steps that end before it are not looked into: their dense output may be cheap (cubic Hermite). Set by the caller
+                         * before a step; -infinity after a start: every step is looked into */
   int           order;
   int           method; /* `auto`: which method is at work */
   yoke_counters counters;
@@ -41,7 +44,6 @@ typedef struct yoke_integrator_options {
   yoke_dae_form    form;
   double           alpha, beta; /* Baumgarte, index 1 */
   double           rho_inf;     /* genalpha, default 0.8 */
-  bool dense; /* dense output of the method's own order (default true); false: cheaper steps, cubic Hermite */
 } yoke_integrator_options;
 
 yoke_integrator_options yoke_integrator_options_default(void);
@@ -78,6 +80,9 @@ typedef struct yoke_integrator_ops {
   /* Linear solvers that the factors of a state may belong to: i = 0, 1, ...; NULL behind the last. NULL: states hold no factor. */
   const yoke_linear *(*linear)(const yoke_integrator *integrator, int i);
 
+  /* How many bytes of a state mean something: what a copy takes along. NULL: all of them. */
+  size_t (*used)(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
   bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
 
@@ -97,6 +102,9 @@ double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrat
 double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state);
 double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state);
 void   *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
+/* Bytes of a state that a copy takes along (`used`). */
+size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
 /* By name; unknown names give YOKE_E_USAGE with the nearest ones. `equations` is kept. */
 yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yoke_equations *equations,

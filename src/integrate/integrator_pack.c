@@ -12,7 +12,7 @@ typedef struct trait {
   double      value;
 } trait;
 
-enum { N_TRAITS = 17 };
+enum { N_TRAITS = 16 };
 
 static void list_traits(const yoke_integrator *integrator, trait traits[N_TRAITS]) {
   const yoke_integrator_options *o      = &integrator->options;
@@ -32,7 +32,6 @@ static void list_traits(const yoke_integrator *integrator, trait traits[N_TRAITS
                                            {"alpha", o->alpha},
                                            {"beta", o->beta},
                                            {"rho_inf", o->rho_inf},
-                                           {"dense", o->dense},
                                            {"the size of the state", (double)integrator->state_size}};
   _Static_assert(sizeof list / sizeof list[0] == N_TRAITS, "every trait is listed");
   memcpy(traits, list, sizeof list);

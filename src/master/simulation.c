@@ -73,12 +73,9 @@ static bool is_one_chain(const yoke_model *model) {
 }
 
 static yoke_status compile(yoke_simulation *s, bool is_split, yoke_context *ctx) {
-  const yoke_model       *model     = s->model;
-  yoke_integrator_options solver    = yoke_solver_options(&model->solver);
-  yoke_variable          *integrals = calloc((size_t)model->output.n_integrals + 1, sizeof *integrals);
-  /* Dense output costs work in every step: only where samples or events lie inside steps. */
-  solver.dense =
-      model->n_events > 0 || (model->output.every > 0.0 && model->output.every < model->t_end - model->t_start);
+  const yoke_model             *model     = s->model;
+  const yoke_integrator_options solver    = yoke_solver_options(&model->solver);
+  yoke_variable                *integrals = calloc((size_t)model->output.n_integrals + 1, sizeof *integrals);
   if (integrals == NULL) return yoke_out_of_memory(ctx, "the simulation");
   yoke_status status = YOKE_OK;
   for (int k = 0; k < model->output.n_integrals && status == YOKE_OK; ++k)
@@ -566,10 +563,18 @@ static yoke_status step_split(yoke_simulation *s, const run *r, yoke_context *ct
   return r->sink->macro(r->sink->user, now(s), now(s) - t, statistics.degree, &statistics);
 }
 
+/* Where somebody looks into steps: everywhere for events, from the next sample on, or nowhere. */
+static double look_from(const yoke_simulation *s, const run *r) {
+  const double every = s->model->output.every;
+  if (s->equations.n_events > 0) return -(double)INFINITY;
+  return every > 0.0 ? s->model->t_start + (double)r->n_samples * every : (double)INFINITY;
+}
+
 /* One step and what happens in it. *stop is set by an event that ends the run. */
 static yoke_status step_with_events(yoke_simulation *s, run *r, bool *stop, yoke_context *ctx) {
   const bool events = s->equations.n_events > 0;
   if (events) yoke_integrator_copy(s->integrator, s->backup, s->state);
+  s->state->t_look = look_from(s, r);
   YOKE_TRY(yoke_integrator_step(s->integrator, s->scratch, s->state, &yoke_signal_none, r->t_end, ctx));
   if (!events) return emit_due(s, r, s->state->t, ctx);
   const int k = search_step(s, ctx);

@@ -55,6 +55,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
                      subsystem->name, t, head->t);
   }
   yoke_status status = YOKE_OK;
+  head->t_look       = n->equations.n_events > 0 ? -(double)INFINITY : (double)INFINITY;
   if (request->begins_anew || inputs_jump(n, scratch, state, u, t))
     status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
   if (status == YOKE_OK) {
@@ -236,19 +237,18 @@ static yoke_status prescribe(yoke_context *ctx, native *n) {
 }
 
 static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
-  yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
-  const yoke_multibody_options options = {.n_ports        = def->n_ports,
-                                          .port_frame     = def->port_frame,
-                                          .port_request   = def->port_request,
-                                          .port_integrals = !def->no_integrals,
-                                          .n_integrals    = def->n_integrals,
-                                          .integrals      = def->integrals,
-                                          .n_inputs       = def->n_inputs,
-                                          .inputs         = def->inputs,
-                                          .alpha          = solver.alpha,
-                                          .beta           = solver.beta};
-  solver.dense                         = def->model->n_events > 0; /* else nobody looks between macro points */
-  n->model                             = def->model;
+  const yoke_integrator_options solver  = yoke_solver_options(&def->model->solver);
+  const yoke_multibody_options  options = {.n_ports        = def->n_ports,
+                                           .port_frame     = def->port_frame,
+                                           .port_request   = def->port_request,
+                                           .port_integrals = !def->no_integrals,
+                                           .n_integrals    = def->n_integrals,
+                                           .integrals      = def->integrals,
+                                           .n_inputs       = def->n_inputs,
+                                           .inputs         = def->inputs,
+                                           .alpha          = solver.alpha,
+                                           .beta           = solver.beta};
+  n->model                              = def->model;
   YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
   const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
   if (is_prescribed) {

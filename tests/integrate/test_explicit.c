@@ -59,14 +59,14 @@ static void semi_euler_has_order_1_on_the_pendulum_dae(void **s) {
 }
 
 /* Error in the middle of one step from exact values. */
-static double dense_error(const char *name, toy_maker problem, bool dense, double h) {
+static double dense_error(const char *name, toy_maker problem, bool is_looked_into, double h) {
   yoke_integrator_options o = toy_options(1e-8);
   toy_run                 run;
   double                  q[2], v[2], q_exact[2], v_exact[2], error = 0;
   o.fixed_step = h;
-  o.dense      = dense;
   toy_nonlinear_exact(0, q, v);
   assert_int_equal(toy_run_begin(&run, problem, name, &o, q, v, &yoke_signal_none), YOKE_OK);
+  if (!is_looked_into) run.state->t_look = 2 * h;
   assert_int_equal(toy_run_to(&run, &yoke_signal_none, h), YOKE_OK);
   for (int i = 1; i < 10; ++i) {
     yoke_integrator_interpolate(run.integrator, run.state, 0.1 * i * h, q, v);
@@ -77,8 +77,9 @@ static double dense_error(const char *name, toy_maker problem, bool dense, doubl
   return error;
 }
 
-static void check_dense_order(const char *name, toy_maker problem, bool dense, double h, double least) {
-  const double found = log2(dense_error(name, problem, dense, h) / dense_error(name, problem, dense, h / 2));
+static void check_dense_order(const char *name, toy_maker problem, bool is_looked_into, double h, double least) {
+  const double found =
+      log2(dense_error(name, problem, is_looked_into, h) / dense_error(name, problem, is_looked_into, h / 2));
   if (!(found > least)) print_error("%s: dense output has local order %.2f\n", name, found);
   assert_true(found > least);
 }
@@ -96,10 +97,33 @@ static void dense_output_of_dop853_has_order_7(void **s) {
   check_dense_order("dop853", toy_nonlinear_fused, true, 0.1, 7.5);
 }
 
-static void dense_output_is_cubic_hermite_when_switched_off(void **s) {
+static void dense_output_is_cubic_hermite_where_nobody_looks(void **s) {
   (void)s;
   check_dense_order("dop853", toy_nonlinear, false, 0.05, 3.6);
   check_dense_order("dopri5", toy_nonlinear_fused, false, 0.05, 3.6);
+}
+
+/* Three further stages in every step, or only in the one that is looked into: the same steps to the bit. */
+static void a_look_into_one_step_costs_that_step_only(void **s) {
+  const yoke_integrator_options o = toy_options(1e-8);
+  double                        q[3][2], v[3][2], t_look[3] = {-(double)INFINITY, 1.0, (double)INFINITY};
+  int64_t                       evaluations[3];
+  (void)s;
+  for (int k = 0; k < 3; ++k) {
+    toy_run run;
+    toy_nonlinear_exact(0, q[k], v[k]);
+    assert_int_equal(toy_run_begin(&run, toy_nonlinear, "dop853", &o, q[k], v[k], &yoke_signal_none), YOKE_OK);
+    run.state->t_look = t_look[k];
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 1.0), YOKE_OK);
+    evaluations[k] = run.state->counters.evaluations;
+    assert_true(run.state->counters.steps > 3);
+    yoke_integrator_interpolate(run.integrator, run.state, 1.0, q[k], v[k]);
+    if (k == 1) assert_int_equal(evaluations[0] - evaluations[1], 3 * (run.state->counters.steps - 1));
+    toy_run_end(&run);
+  }
+  assert_int_equal(evaluations[1] - evaluations[2], 3);
+  assert_memory_equal(q[0], q[1], sizeof q[0]);
+  assert_memory_equal(v[0], v[2], sizeof v[0]);
 }
 
 /* Fused stages and plain ones are the same method: equal steps, values equal up to rounding. */
@@ -324,7 +348,8 @@ int main(void) {
       cmocka_unit_test(semi_euler_has_order_1_on_the_pendulum_dae),
       cmocka_unit_test(dense_output_of_dopri5_has_order_4),
       cmocka_unit_test(dense_output_of_dop853_has_order_7),
-      cmocka_unit_test(dense_output_is_cubic_hermite_when_switched_off),
+      cmocka_unit_test(dense_output_is_cubic_hermite_where_nobody_looks),
+      cmocka_unit_test(a_look_into_one_step_costs_that_step_only),
       cmocka_unit_test(fused_stages_of_dopri5_agree_with_plain_ones),
       cmocka_unit_test(fused_stages_of_dop853_agree_with_plain_ones),
       cmocka_unit_test(memory_of_a_chain_grows_linearly_and_stays_below_400_bytes_per_mass),
