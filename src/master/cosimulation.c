@@ -69,12 +69,11 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
       }
     }
   }
-  for (int k = 0; k < model->output.n_integrals; ++k) { /* the last components, here and there */
+  for (int k = 0; k < model->output.n_integrals; ++k) {
     const yoke_split_integral integral = c->split->integrals[k];
-    const int                 n        = c->split->parts[integral.part].n_integrals;
-    const int                 at       = (int)nq - model->output.n_integrals + k;
+    const int                 at       = yoke_multibody_integral_at(mb, k);
     c->q_part[at]                      = integral.part;
-    c->q_index[at]                     = yoke_native_equations(c->subsystems[integral.part])->nq - n + integral.own;
+    c->q_index[at] = yoke_multibody_integral_at(yoke_native_multibody(c->subsystems[integral.part]), integral.own);
   }
   return YOKE_OK;
 }

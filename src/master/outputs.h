@@ -8,7 +8,7 @@
  *   total.energy           mechanical energy, kinetic + potential
  *   total.kinetic total.potential
  *   total.dissipated       lost in dampers and drag since the start
- *   total.external         work of loads, prescribed motions and inputs since the start
+ *   total.external         work of loads and prescribed motions since the start
  *   total.balance          energy + dissipated - external: constant in exact arithmetic
  * The last three exist when the work is integrated along (not for a bare chain unless `energy: monitor` asks for it). */
 #ifndef YOKE_MASTER_OUTPUTS_H

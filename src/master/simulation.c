@@ -402,7 +402,7 @@ static yoke_status advance_to_event(yoke_simulation *s, int k, yoke_context *ctx
   return YOKE_OK;
 }
 
-/* The energy that an event brings in or takes away is counted as work from outside (the last row of q), so that the
+/* The energy that an event brings in or takes away is counted as work from outside, so that the
  * balance stays. s->q and s->v hold the new state. */
 static void account_for_jump(yoke_simulation *s) {
   const yoke_equations     *e   = &s->equations;
@@ -415,7 +415,7 @@ static void account_for_jump(yoke_simulation *s) {
   ops->energy(e->self, s->work, s->state->t, yoke_integrator_q(s->integrator, s->state),
               yoke_integrator_v(s->integrator, s->state), &before);
   ops->energy(e->self, s->work, s->state->t, s->q, s->v, &after);
-  s->q[e->nq - 1] += after.kinetic + after.potential - before.kinetic - before.potential;
+  s->q[yoke_multibody_external_at(s->mb)] += after.kinetic + after.potential - before.kinetic - before.potential;
 }
 
 /* s->q and s->v := the state that was reached. */

@@ -36,7 +36,7 @@ typedef enum yoke_dae_form { YOKE_DAE_GGL, YOKE_DAE_INDEX1 } yoke_dae_form;
 typedef struct yoke_energy {
   double kinetic, potential; /* [J] */
   double dissipated;         /* lost in dampers and drag since the start [J] (a quadrature of q, else 0) */
-  double external;           /* work of loads, prescribed motions and inputs since the start [J] */
+  double external; /* work of loads and prescribed motions since the start [J]; that of inputs is not counted */
 } yoke_energy;
 
 /* Kind of each component of x, for error norms and scaling. */

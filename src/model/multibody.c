@@ -688,10 +688,11 @@ static yoke_status create_chain_alone(yoke_multibody *mb, yoke_context *ctx, con
   const yoke_model *model = mb->model;
   for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
   mb->is_chain_alone = true;
-  mb->n_nodes        = 1;
-  mb->body_q         = yoke_arena_take(&mb->arena, 1, sizeof *mb->body_q);
-  mb->body_v         = yoke_arena_take(&mb->arena, 1, sizeof *mb->body_v);
-  mb->nodes          = yoke_arena_take(&mb->arena, 1, sizeof *mb->nodes);
+  mb->i_dissipated = mb->i_external = -1;
+  mb->n_nodes                       = 1;
+  mb->body_q                        = yoke_arena_take(&mb->arena, 1, sizeof *mb->body_q);
+  mb->body_v                        = yoke_arena_take(&mb->arena, 1, sizeof *mb->body_v);
+  mb->nodes                         = yoke_arena_take(&mb->arena, 1, sizeof *mb->nodes);
   mb->nq = mb->nq_states = mb->nv = model->bodies[0].chain->n;
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "model '%s'", model->name));
   yoke_arena        scratch = {0};
@@ -794,8 +795,11 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch);
   yoke_arena_free(&scratch);
   if (status == YOKE_OK) status = build_ports(mb, ctx, options);
-  mb->has_energy = options->energy;
-  mb->nq         = mb->nq_states + mb->n_port_integrals + options->n_integrals + (options->energy ? 2 : 0);
+  mb->has_energy   = options->energy;
+  mb->i_integral   = mb->nq_states + mb->n_port_integrals;
+  mb->i_dissipated = options->energy ? mb->i_integral + options->n_integrals : -1;
+  mb->i_external   = options->energy ? mb->i_dissipated + 1 : -1;
+  mb->nq           = mb->i_integral + options->n_integrals + (options->energy ? 2 : 0);
   return status;
 }
 

@@ -44,8 +44,8 @@ typedef struct yoke_port_request {
 } yoke_port_request;
 
 typedef struct yoke_multibody_options {
-  bool energy;      /* quadratures of dissipated and external work (in this order, last but one and last of q) */
-  int  n_integrals; /* quadratures of components of q, before those of energy */
+  bool energy;      /* quadratures of dissipated and external work; work through inputs and ghosts is not among them */
+  int  n_integrals; /* quadratures of components of q */
   const yoke_variable     *integrals;
   int                      n_ports; /* frames whose motion yoke_multibody_port shows */
   const int               *port_frame;
@@ -102,6 +102,11 @@ yoke_status yoke_multibody_move_port(const yoke_multibody *mb, void *work, int p
 /* Where body b's share of q and v starts. */
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
 int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
+
+/* Where integral k of the options, dissipated and external work are in q; -1: without `energy`. */
+int yoke_multibody_integral_at(const yoke_multibody *mb, int k);
+int yoke_multibody_dissipated_at(const yoke_multibody *mb);
+int yoke_multibody_external_at(const yoke_multibody *mb);
 
 /* q [nq] and v [nv] as the user wrote them (not yet consistent; quadratures 0). */
 void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v);

@@ -665,12 +665,11 @@ static void set_parts(const yoke_multibody *mb, yoke_dae_form form, yoke_dae *da
 }
 
 static uint8_t component_at(const yoke_multibody *mb, const yoke_dae *dae, int i) {
-  /* Integrals of positions are results that somebody asked for: they count in error norms. The work of dampers and loads, the last two
-   * rows, is watched only. */
-  const int n_watched = mb->has_energy ? 2 : 0;
+  /* Integrals of positions are results that somebody asked for: they count in error norms. The work of dampers and loads is
+   * watched only. */
   if (i < mb->nq) {
     if (i < mb->nq_states) return YOKE_COMPONENT_Q;
-    return i < mb->nq - n_watched ? YOKE_COMPONENT_INTEGRAL : YOKE_COMPONENT_QUADRATURE;
+    return i != mb->i_dissipated && i != mb->i_external ? YOKE_COMPONENT_INTEGRAL : YOKE_COMPONENT_QUADRATURE;
   }
   if (dae->i_nu >= 0 && i >= dae->i_nu) return YOKE_COMPONENT_NU;
   if (dae->i_mu >= 0 && i >= dae->i_mu) return YOKE_COMPONENT_MU;
@@ -865,7 +864,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   }
   write_kinematics(&x, F);
   YOKE_TRY(mb_add_drift(mb, &w, x.q, u, dae->form == YOKE_DAE_INDEX1, F)); /* GGL: its own mu keeps g = 0 */
-  if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, x.q, x.v, u, x.lambda, F);
+  if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, x.q, x.v, x.lambda, F);
   YOKE_TRY(write_forces(&x, F));
   if (dae->form == YOKE_DAE_INDEX1) {
     memcpy(F + dae->i_v, x.a, (size_t)mb->nv * sizeof *F);

@@ -26,35 +26,8 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
   }
 }
 
-/* Force of an element on its two bodies, f [12] inertial. */
-static void element_force(const yoke_force_element *element, const yoke_pose *poses, double t, double f[12]) {
-  yoke_force_element local   = *element;
-  const yoke_pose    pair[2] = {poses[element->link.node[0]], poses[element->link.node[1]]};
-  local.link.node[0]         = 0;
-  local.link.node[1]         = 1;
-  for (int k = 0; k < 12; ++k) f[k] = 0.0;
-  yoke_force_element_apply(&local, pair, t, f);
-}
-
-/* Power that elements which end at ghosts supply to the bodies at their other ends. */
-static double cut_power(const yoke_multibody *mb, const mb_work *w, double t) {
-  double power = 0.0;
-  for (int i = 0; mb->n_ghosts > 0 && i < mb->n_forces; ++i) {
-    const yoke_link *link = &mb->forces[i].link;
-    double           f[12];
-    if (!mb_is_cut(mb, link)) continue;
-    element_force(&mb->forces[i], w->pose, t, f);
-    for (int side = 0; side < 2; ++side) {
-      const yoke_pose *pose = &w->pose[link->node[side]];
-      if (link->node[side] < mb->n_nodes)
-        power += vec3_dot(f + 6 * side, pose->v) + vec3_dot(f + 6 * side + 3, pose->w);
-    }
-  }
-  return power;
-}
-
-/* All energies and powers but those of inputs and prescribed motions. What ends at a ghost is outside: it stores and
- * dissipates nothing here, so that the balance holds without knowing where the ghost is. */
+/* All energies and powers but those of prescribed motions. What ends at a ghost belongs to the wire that holds it: it stores and dissipates
+ * nothing here, and its work, like that of inputs, passes through a port. */
 static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                          double *kinetic, double *potential, double *dissipated, double *external) {
   *kinetic = *potential = *dissipated = *external = 0.0;
@@ -78,52 +51,25 @@ static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, c
   }
 }
 
-void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
+void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                const double *lambda, double *dissipated, double *external) {
   double kinetic, potential;
   if (mb->needs_variables) mb_variables(mb, w, t, q, v);
   sum_energies(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
-  *external += cut_power(mb, w, t);
-  for (int i = 0; i < mb->n_inputs; ++i) {
-    const mb_input *input = &mb->inputs[i];
-    if (input->node < 0) continue;
-    const yoke_pose *pose = &w->pose[input->node];
-    double           p[3], c[3];
-    mat3_apply(p, pose->R, input->origin);
-    vec3_cross(c, pose->w, p);
-    vec3_add(c, 1.0, pose->v);
-    *external += input->factor * u[i] * (input->freedom < 3 ? c[input->freedom] : pose->w[input->freedom - 3]);
-  }
-  for (int i = 0; i < mb->n_driven; ++i) {
-    const yoke_pose *pose = &w->pose[mb->driven[i].link.node[mb->driven[i].side]];
-    double           f[6];
-    mb_driven_force(&mb->driven[i], w->pose, u, f, NULL);
-    *external += vec3_dot(f, pose->v) + vec3_dot(f + 3, pose->w);
-  }
-  for (int k = 0; lambda != NULL && k < mb->n_guided; ++k) {
-    const mb_joint  *joint = &mb->joints[mb->n_joints + k];
-    const int        side  = mb->guided[k].side;
-    const yoke_pose *pose  = &w->pose[joint->link.node[side]];
-    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
-      const double *grad = w->grad + 12 * g + 6 * side;
-      *external += lambda[g] * (vec3_dot(grad, pose->v) + vec3_dot(grad + 3, pose->w));
-    }
-  }
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
 }
 
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                    const double *u, const double *lambda, double *qdot) {
-  double *rate = qdot + mb->nq_states + mb->n_port_integrals;
+                    const double *lambda, double *qdot) {
   for (int k = 0; mb->n_port_integrals > 0 && k < mb->n_ports; ++k) {
     yoke_pose pose;
     mb_port_pose(mb, &mb->ports[k], q, NULL, &pose);
     mb_port_position(&mb->ports[k], &pose, qdot + mb->ports[k].i_integral);
   }
-  for (int k = 0; k < mb->n_integrals; ++k) rate[k] = q[mb->integral[k]];
+  for (int k = 0; k < mb->n_integrals; ++k) qdot[mb->i_integral + k] = q[mb->integral[k]];
   if (!mb->has_energy) return;
-  mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &rate[mb->n_integrals], &rate[mb->n_integrals + 1]);
+  mb_powers(mb, w, t, q, v, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
 }
 
 void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
@@ -134,8 +80,8 @@ void mb_energy(const void *self, void *work, double t, const double *q, const do
   mb_poses(mb, &w, q, v, false);
   if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
   sum_energies(mb, &w, t, q, v, &out->kinetic, &out->potential, &dissipated, &external);
-  out->dissipated = mb->has_energy ? q[mb->nq - 2] : 0.0;
-  out->external   = mb->has_energy ? q[mb->nq - 1] : 0.0;
+  out->dissipated = mb->has_energy ? q[mb->i_dissipated] : 0.0;
+  out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
 }
 
 void mb_events(const void *self, double t, const double *q, const double *v, double *value) {

@@ -126,10 +126,12 @@ struct yoke_multibody {
   int               nq, nv, ng, n_norms;
   int               nq_states; /* without quadratures */
   int               n_integrals;
-  int               n_guided;         /* guided joints, behind all others */
-  int               n_rows;           /* of all joints: ng and guided ones */
-  int              *integral;         /* [n_integrals] index in q */
-  int               n_port_integrals; /* the first quadratures */
+  int               n_guided;                 /* guided joints, behind all others */
+  int               n_rows;                   /* of all joints: ng and guided ones */
+  int              *integral;                 /* [n_integrals] index in q */
+  int               n_port_integrals;         /* the first quadratures */
+  int               i_integral;               /* where those of `integral` start in q */
+  int               i_dissipated, i_external; /* where the work of dampers and loads is in q; -1 without has_energy */
   int               n_nodes, n_joints, n_forces, n_loads, n_inputs, n_chains, n_couplings, n_ghosts, n_ports, n_driven;
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
@@ -275,13 +277,13 @@ void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a
 /* Ends of a joint at a ghost: its real side. -1: not exactly one end is a ghost. */
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
 
-/* Powers [W] for the quadratures at (t, q, v) with poses, wrench inputs and lambda (NULL: none) known. */
-void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
+/* Powers [W] for the quadratures at (t, q, v) with poses and lambda (NULL: none) known. */
+void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                const double *lambda, double *dissipated, double *external);
 
 /* Rates of the quadratures into qdot[nq_states ...]. */
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                    const double *u, const double *lambda, double *qdot);
+                    const double *lambda, double *qdot);
 
 /* q' = T(q) v of the states. */
 void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot);

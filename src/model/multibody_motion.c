@@ -300,6 +300,18 @@ int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
   return mb->body_q[body];
 }
 
+int yoke_multibody_integral_at(const yoke_multibody *mb, int k) {
+  return mb->i_integral + k;
+}
+
+int yoke_multibody_dissipated_at(const yoke_multibody *mb) {
+  return mb->i_dissipated;
+}
+
+int yoke_multibody_external_at(const yoke_multibody *mb) {
+  return mb->i_external;
+}
+
 int yoke_multibody_v_offset(const yoke_multibody *mb, int body) {
   return mb->body_v[body];
 }

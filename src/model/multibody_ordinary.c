@@ -595,7 +595,7 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
-    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, lambda, qdot);
+    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, lambda, qdot);
     if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
   }
   return all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;

@@ -17,7 +17,7 @@ typedef struct yoke_native_def {
   int                      n_inputs;
   const yoke_input        *inputs; /* [n_inputs] multibody.h */
   int                      n_integrals;
-  const yoke_variable     *integrals; /* [n_integrals] positions whose quadratures are the last components of q */
+  const yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 

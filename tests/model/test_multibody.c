@@ -1314,39 +1314,78 @@ static void second_multiplier_moves_a_body_only_as_its_own_joints_allow(void **s
   close_workshop(&s);
 }
 
-static void power_of_multipliers_is_external(void **state) {
-  (void)state;
-  workshop   s;
-  double     q[9], v[6], qdot[9], a[6], E[2], u[19];
-  yoke_input inputs[19];
-  uint32_t   seed = 3u;
-  open_workshop(&s);
-  vec3_set(s.model.gravity, 1.0, 2.0, 3.0);
-  add_body(&s, YOKE_BODY_RIGID);
-  const int            body     = off_centre_frame(&s, 0, YOKE_BODY_RIGID, 1.0);
-  const yoke_body_kind kinds[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
-  connect(&s, YOKE_CONNECTION_FIXED, body, add_ghost(&s, YOKE_BODY_RIGID));
-  int n = ghost_inputs(0, YOKE_BODY_RIGID, inputs);
-  n += lambda_inputs(&s, kinds, inputs + n);
-  assert_int_equal(n, 19);
-  for (int i = 0; i < n; ++i) u[i] = pseudo_random(&seed);
-  const yoke_multibody_options options = {.energy = true, .n_inputs = n, .inputs = inputs};
-  compile(&s, &options);
-  set_random(&s, 21u, q, v);
-  const yoke_equations_ops *ops = s.equations.ops;
-  assert_int_equal(ops->derivative(s.equations.self, s.work, 0.0, q, v, u, qdot, a, NULL), YOKE_OK);
+/* Rate of kinetic + potential + dissipated - external along (qdot, a) of a single rigid body with energies. */
+static double balance_rate(workshop *s, const double *q, const double *v, const double *qdot, const double *a) {
+  double E[2];
   for (int side = 0; side < 2; ++side) {
     double       qh[9], vh[6];
     const double h = side == 0 ? 1e-5 : -1e-5;
     yoke_energy  e;
     for (int i = 0; i < 9; ++i) qh[i] = q[i] + h * qdot[i];
     for (int i = 0; i < 6; ++i) vh[i] = v[i] + h * a[i];
-    ops->energy(s.equations.self, s.work, h, qh, vh, &e);
+    s->equations.ops->energy(s->equations.self, s->work, h, qh, vh, &e);
     E[side] = e.kinetic + e.potential + e.dissipated - e.external;
   }
-  assert_true(fabs(qdot[8]) > 1e-3);
-  assert_true(fabs(E[0] - E[1]) / 2e-5 < 1e-8);
-  close_workshop(&s);
+  return (E[0] - E[1]) / 2e-5;
+}
+
+/* v . M (a - a_alone): power of what acts beside the own forces of a model. */
+static double power_beyond(workshop *alone, const double *q, const double *v, const double *a) {
+  double own[6], change[6], power = 0.0;
+  assert_int_equal(
+      alone->equations.ops->derivative(alone->equations.self, alone->work, 0.0, q, v, NULL, NULL, own, NULL), YOKE_OK);
+  for (int i = 0; i < 6; ++i) change[i] = a[i] - own[i];
+  yoke_multibody_mass_apply(alone->mb, change, change);
+  for (int i = 0; i < 6; ++i) power += v[i] * change[i];
+  return power;
+}
+
+/* A rigid body in a field; with or without what couples it through a ghost and inputs. */
+static int open_coupled_body(workshop *s, bool is_coupled, bool is_rigid, yoke_input *inputs) {
+  open_workshop(s);
+  vec3_set(s->model.gravity, 1.0, 2.0, 3.0);
+  add_body(s, YOKE_BODY_RIGID);
+  const yoke_body_kind kinds[2] = {YOKE_BODY_RIGID, YOKE_BODY_RIGID};
+  const int            body     = off_centre_frame(s, 0, YOKE_BODY_RIGID, 1.0);
+  int                  n        = 0;
+  if (is_coupled) {
+    const int ghost = add_ghost(s, YOKE_BODY_RIGID);
+    if (is_rigid)
+      connect(s, YOKE_CONNECTION_FIXED, body, ghost);
+    else
+      set_flexible(connect(s, YOKE_CONNECTION_BUSHING, body, ghost));
+    n = ghost_inputs(0, YOKE_BODY_RIGID, inputs);
+    if (is_rigid) n += lambda_inputs(s, kinds, inputs + n);
+    if (!is_rigid) inputs[n++] = (yoke_input){YOKE_INPUT_FORCE, body, 1, -1.0};
+    if (!is_rigid) inputs[n++] = (yoke_input){YOKE_INPUT_FORCE, body, 4, 1.0};
+  }
+  if (!is_rigid) set_flexible(connect(s, YOKE_CONNECTION_SPRING_DAMPER, add_frame(s, YOKE_GROUND, 0, 0, 0), body));
+  const yoke_multibody_options options = {.energy = true, .n_inputs = n, .inputs = inputs};
+  compile(s, &options);
+  return n;
+}
+
+/* What comes in through multipliers, elements at ghosts and forces of inputs is neither external work nor dissipated here: it is the
+ * whole difference in the balance. */
+static void work_through_ports_is_not_counted(void **state) {
+  (void)state;
+  for (int is_rigid = 0; is_rigid < 2; ++is_rigid) {
+    workshop   s, alone;
+    yoke_input inputs[19];
+    double     q[9], v[6], qdot[9], a[6], u[19];
+    uint32_t   seed = 3u;
+    const int  n    = open_coupled_body(&s, true, is_rigid, inputs);
+    (void)open_coupled_body(&alone, false, is_rigid, NULL);
+    for (int i = 0; i < n; ++i) u[i] = pseudo_random(&seed);
+    set_random(&s, 21u, q, v);
+    assert_int_equal(s.equations.ops->derivative(s.equations.self, s.work, 0.0, q, v, u, qdot, a, NULL), YOKE_OK);
+    const double power = power_beyond(&alone, q, v, a);
+    assert_true(fabs(power) > 1e-3);
+    assert_true(fabs(balance_rate(&s, q, v, qdot, a) - power) < 1e-8 * fmax(1.0, fabs(power)));
+    assert_true(qdot[yoke_multibody_external_at(s.mb)] == 0.0);
+    close_workshop(&s);
+    close_workshop(&alone);
+  }
 }
 
 static void multipliers_that_fit_no_joint_are_refused(void **state) {
@@ -1497,41 +1536,6 @@ static void ghosts_forces_and_integrals_of_one_mass_are_linear(void **state) {
   close_workshop(&s);
 }
 
-/* What comes in through ghosts and inputs is external work. */
-static void power_balance_holds_with_ghosts_and_inputs(void **state) {
-  (void)state;
-  workshop   s;
-  double     q[9], v[6], qdot[9], a[6], E[2], u[15];
-  yoke_input inputs[15];
-  uint32_t   seed = 3u;
-  open_workshop(&s);
-  vec3_set(s.model.gravity, 1.0, 2.0, 3.0);
-  add_body(&s, YOKE_BODY_RIGID);
-  const int body = off_centre_frame(&s, 0, YOKE_BODY_RIGID, 1.0);
-  set_flexible(connect(&s, YOKE_CONNECTION_BUSHING, body, add_ghost(&s, YOKE_BODY_RIGID)));
-  set_flexible(connect(&s, YOKE_CONNECTION_SPRING_DAMPER, add_frame(&s, YOKE_GROUND, 0, 0, 0), body));
-  int n       = ghost_inputs(0, YOKE_BODY_RIGID, inputs);
-  inputs[n++] = (yoke_input){YOKE_INPUT_FORCE, body, 1, -1.0};
-  inputs[n++] = (yoke_input){YOKE_INPUT_FORCE, body, 4, 1.0};
-  for (int i = 0; i < n; ++i) u[i] = pseudo_random(&seed);
-  const yoke_multibody_options options = {.energy = true, .n_inputs = n, .inputs = inputs};
-  compile(&s, &options);
-  set_random(&s, 21u, q, v);
-  const yoke_equations_ops *ops = s.equations.ops;
-  assert_int_equal(ops->derivative(s.equations.self, s.work, 0.0, q, v, u, qdot, a, NULL), YOKE_OK);
-  for (int side = 0; side < 2; ++side) {
-    double       qh[9], vh[6];
-    const double h = side == 0 ? 1e-5 : -1e-5;
-    yoke_energy  e;
-    for (int i = 0; i < 9; ++i) qh[i] = q[i] + h * qdot[i];
-    for (int i = 0; i < 6; ++i) vh[i] = v[i] + h * a[i];
-    ops->energy(s.equations.self, s.work, h, qh, vh, &e);
-    E[side] = e.kinetic + e.potential + e.dissipated - e.external;
-  }
-  assert_true(fabs(E[0] - E[1]) / 2e-5 < 1e-8);
-  close_workshop(&s);
-}
-
 /* The same chain with quadratures (general path) and without (its own equations). */
 static void chain_with_inputs_agrees_on_both_paths(void **state) {
   (void)state;
@@ -1641,13 +1645,12 @@ int main(void) {
       cmocka_unit_test(multiplier_of_a_mass_on_a_line_is_linear),
       cmocka_unit_test(second_multiplier_of_a_mass_on_a_line_enters_the_rate_of_its_position),
       cmocka_unit_test(second_multiplier_moves_a_body_only_as_its_own_joints_allow),
-      cmocka_unit_test(power_of_multipliers_is_external),
+      cmocka_unit_test(work_through_ports_is_not_counted),
       cmocka_unit_test(multipliers_that_fit_no_joint_are_refused),
       cmocka_unit_test(wrong_inputs_and_ports_are_refused),
       cmocka_unit_test(port_shows_the_motion_of_its_frame),
       cmocka_unit_test(port_pose_is_that_of_its_frame),
       cmocka_unit_test(ghosts_forces_and_integrals_of_one_mass_are_linear),
-      cmocka_unit_test(power_balance_holds_with_ghosts_and_inputs),
       cmocka_unit_test(chain_with_inputs_agrees_on_both_paths),
       cmocka_unit_test(chain_stage_uses_the_factors_of_its_inputs),
       cmocka_unit_test(variables_of_chains_count_masses),
