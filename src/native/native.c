@@ -45,26 +45,41 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
+/* From here on somebody looks into micro steps. */
+static double look_from(const native *n, const yoke_step_request *request) {
+  if (n->equations.n_events > 0) return -(double)INFINITY;
+  return request->n_observed < request->n_times ? fmin(request->t_look, request->times[request->n_observed])
+                                                : request->t_look;
+}
+
+/* Micro steps until t_end, or one of them; each is searched for events and observed. */
+static yoke_status advance(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
+                           yoke_step_request *request, yoke_context *ctx) {
+  if (request->begins_anew || inputs_jump(n, scratch, head, u, head->t))
+    YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
+  native_forget_found(n, head);
+  do {
+    head->t_look = look_from(n, request);
+    YOKE_TRY(yoke_integrator_step(n->integrator, scratch, head, u, request->t_end, ctx));
+    native_note_found(n, scratch, head);
+    YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
+  } while (head->t < request->t_end && !request->stop_anywhere);
+  request->t_reached = head->t;
+  return YOKE_OK;
+}
+
 static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                                yoke_step_request *request, yoke_context *ctx) {
   const native                *n    = subsystem->self;
   yoke_integrator_state *const head = state;
-  const double                 t = request->t, H = request->t_end - t;
-  if (head->t != t) {
+  if (head->t != request->t) {
     return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step starts at t = %.17g s but its state is at %.17g s",
-                     subsystem->name, t, head->t);
+                     subsystem->name, request->t, head->t);
   }
-  yoke_status status = YOKE_OK;
-  head->t_look       = n->equations.n_events > 0 ? -(double)INFINITY : (double)INFINITY;
-  if (request->begins_anew || inputs_jump(n, scratch, state, u, t))
-    status = yoke_integrator_disturb(n->integrator, scratch, head, u, ctx);
-  if (status == YOKE_OK) {
-    status = n->equations.n_events > 0 ? native_advance_with_events(n, scratch, head, u, request->t_end, ctx)
-                                       : yoke_integrator_advance(n->integrator, scratch, head, u, request->t_end, ctx);
-  }
+  yoke_status status = advance(n, scratch, head, u, request, ctx);
   if (status != YOKE_OK) {
-    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name, H,
-                     t, yoke_status_text(status));
+    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name,
+                     request->t_end - request->t, request->t, yoke_status_text(status));
   }
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_LEFT);
   if (!n->is_prescribed) return YOKE_OK;
@@ -127,6 +142,8 @@ static const yoke_subsystem_ops native_ops = {
     .repeat   = &native_repeat,
     .instant  = &native_instant,
     .events   = &native_events,
+    .observe  = &native_observe,
+    .energy   = &native_energy,
     .reset    = &native_resets,
     .linear   = &native_linear,
 };
@@ -143,6 +160,8 @@ static const yoke_subsystem_ops forward_ops = {
     .release  = native_release,
     .instant  = &native_instant,
     .events   = &native_events,
+    .observe  = &native_observe,
+    .energy   = &native_energy,
 };
 
 static size_t reserve(size_t *size, int n) {
@@ -173,8 +192,9 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_now               = reserve(&s->scratch_size, e->n_events);
   n->at_before            = reserve(&s->scratch_size, e->n_events);
   n->at_time              = reserve(&s->scratch_size, e->n_events);
-  n->at_event_q           = reserve(&s->scratch_size, e->n_events > 0 ? e->nq : 0);
-  n->at_event_v           = reserve(&s->scratch_size, e->n_events > 0 ? e->nv : 0);
+  n->at_look_q            = reserve(&s->scratch_size, e->nq);
+  n->at_look_v            = reserve(&s->scratch_size, e->nv);
+  n->at_look_y            = reserve(&s->scratch_size, s->ny);
 }
 
 static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -242,6 +262,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                            .port_frame     = def->port_frame,
                                            .port_request   = def->port_request,
                                            .port_integrals = !def->no_integrals,
+                                           .energy         = def->energy,
                                            .n_integrals    = def->n_integrals,
                                            .integrals      = def->integrals,
                                            .n_inputs       = def->n_inputs,

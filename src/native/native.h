@@ -18,10 +18,29 @@ typedef struct yoke_native_def {
   const yoke_input        *inputs; /* [n_inputs] multibody.h */
   int                      n_integrals;
   const yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
+  bool                     energy;    /* dissipated and external work are wanted: they are integrated along */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 
 yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yoke_subsystem **out);
+
+/* Handles of what can be observed (subsystem.h): quantity, index, component. O(1) each beside what a point of the motion costs. */
+typedef enum yoke_native_quantity {
+  YOKE_NATIVE_Q, /* of body `index`: component of its positions; chains: the mass */
+  YOKE_NATIVE_V,
+  YOKE_NATIVE_A,
+  YOKE_NATIVE_FORCE,    /* of connection `index`: row of a joint or of a force element */
+  YOKE_NATIVE_G,        /* violation of a row, or deflection */
+  YOKE_NATIVE_ENERGY,   /* index: YOKE_ENERGY_... */
+  YOKE_NATIVE_INTEGRAL, /* index: which of `integrals` */
+  YOKE_NATIVE_RESIDUAL  /* largest |g| of the own joints */
+} yoke_native_quantity;
+
+enum { YOKE_NATIVE_FIELD = 29 }; /* bits of index and of component */
+
+static inline int64_t yoke_native_handle(yoke_native_quantity quantity, int index, int component) {
+  return (int64_t)quantity << (2 * YOKE_NATIVE_FIELD) | (int64_t)index << YOKE_NATIVE_FIELD | (int64_t)component;
+}
 
 /* Is it a native subsystem, or a wrapper around one? */
 bool yoke_native_is(const yoke_subsystem *subsystem);

@@ -12,8 +12,8 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
                              .now       = native_doubles(scratch, n->at_now),
                              .before    = native_doubles(scratch, n->at_before),
                              .time      = native_doubles(scratch, n->at_time),
-                             .q         = native_doubles(scratch, n->at_event_q),
-                             .v         = native_doubles(scratch, n->at_event_v)};
+                             .q         = native_doubles(scratch, n->at_look_q),
+                             .v         = native_doubles(scratch, n->at_look_v)};
 }
 
 static native_found *found_of(const native *n, const void *state) {
@@ -46,18 +46,16 @@ void native_begin_events(const native *n, void *scratch, void *state) {
   found_of(n, state)->is_fresh = true;
 }
 
-/* As yoke_integrator_advance, and every micro step is searched. */
-yoke_status native_advance_with_events(const native *n, void *scratch, yoke_integrator_state *state,
-                                       const yoke_signal *u, double t_stop, yoke_context *ctx) {
+void native_forget_found(const native *n, void *state) {
+  if (n->equations.n_events == 0) return;
+  found_of(n, state)->n     = 0;
+  found_of(n, state)->until = (double)INFINITY;
+}
+
+void native_note_found(const native *n, void *scratch, void *state) {
+  if (n->equations.n_events == 0) return;
   const yoke_event_search search = search_of(n, scratch, state);
-  native_found           *found  = found_of(n, state);
-  found->n                       = 0;
-  found->until                   = (double)INFINITY;
-  while (state->t < t_stop) {
-    YOKE_TRY(yoke_integrator_step(n->integrator, scratch, state, u, t_stop, ctx));
-    note_found(n, &search, state, found);
-  }
-  return YOKE_OK;
+  note_found(n, &search, state, found_of(n, state));
 }
 
 static yoke_found_events found_events(const yoke_subsystem *subsystem, const void *state) {

@@ -36,7 +36,8 @@ typedef struct native {
   size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
   int              *direction;                                              /* [n_events] */
   size_t            at_old, at_dead, at_found;                              /* bytes into the state */
-  size_t            at_now, at_before, at_event_q, at_event_v, at_time; /* bytes into the scratch; only with events */
+  size_t            at_now, at_before, at_time;      /* bytes into the scratch; only with events */
+  size_t            at_look_q, at_look_v, at_look_y; /* bytes into the scratch: inside a micro step */
 } native;
 
 static inline double *native_doubles(const void *block, size_t at) {
@@ -47,15 +48,37 @@ static inline double *native_doubles(const void *block, size_t at) {
 void native_remember_inputs(const native *n, void *state, const yoke_signal *u, double t, yoke_side side);
 
 /* native_output.c */
-yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
-                          yoke_side side, double *y);
+
+/* A point of the motion. */
+typedef struct native_point {
+  double        t;
+  const double *q, *v;
+} native_point;
+
+/* The state's own, as it is. */
+native_point native_own_point(const native *n, const void *state);
+/* The point goes to where prescribed motions u put it, if there are any. */
+yoke_status  native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
+/* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at_lambda. */
+yoke_status  native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
+/* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. */
+yoke_status  native_show(const native *n, void *scratch, const void *state, const native_point *at,
+                         const native_point *image_from, const double *u, const double *a, double *y);
+yoke_status  native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                           yoke_side side, double *y);
 extern const yoke_instant_ops native_instant;
 
-/* native_events.c. The functions of the events from the state's time on; a step in which all crossings are noted. */
+/* native_events.c. The functions of the events from the state's time on; no crossing in a step that begins; those of its last micro step. */
 void                        native_begin_events(const native *n, void *scratch, void *state);
-yoke_status                 native_advance_with_events(const native *n, void *scratch, yoke_integrator_state *state,
-                                                       const yoke_signal *u, double t_stop, yoke_context *ctx);
+void                        native_forget_found(const native *n, void *state);
+void                        native_note_found(const native *n, void *scratch, void *state);
 extern const yoke_event_ops native_events;
+
+/* native_observe.c. All times of the request that the last micro step has reached. */
+yoke_status native_observe_passed(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                  yoke_step_request *request);
+extern const yoke_observe_ops native_observe;
+extern const yoke_energy_ops  native_energy;
 
 /* native_reset.c */
 extern const yoke_reset_ops  native_resets;

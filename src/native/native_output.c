@@ -4,69 +4,64 @@
 #include <math.h>
 #include <string.h>
 
-/* Where outputs are taken: the state's own q and v, or where prescribed motions u put them. */
-typedef struct place {
-  const double *q, *v;
-} place;
-
-static yoke_status find_place(const native *n, void *scratch, const void *state, const double *u, place *out) {
+native_point native_own_point(const native *n, const void *state) {
   const yoke_integrator_state *head = state;
-  *out = (place){yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
-  if (!n->is_prescribed) return YOKE_OK;
-  double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v);
-  memcpy(q, out->q, (size_t)n->equations.nq * sizeof *q);
-  memcpy(v, out->v, (size_t)n->equations.nv * sizeof *v);
-  *out = (place){q, v};
-  return yoke_multibody_prescribe(n->mb, scratch, head->t, u, q, v);
+  return (native_point){head->t, yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
 }
 
-/* Accelerations a [nv] at the place under the left limit of the inputs, which stay in the scratch at at_left. */
-static yoke_status accelerations(const native *n, void *scratch, const void *state, const place *at, const double *u,
-                                 double *a) {
+yoke_status native_prescribe(const native *n, void *scratch, const double *u, native_point *point) {
+  if (!n->is_prescribed) return YOKE_OK;
+  double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v);
+  memcpy(q, point->q, (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, point->v, (size_t)n->equations.nv * sizeof *v);
+  point->q = q;
+  point->v = v;
+  return yoke_multibody_prescribe(n->mb, scratch, point->t, u, q, v);
+}
+
+yoke_status native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a) {
   const yoke_equations *e = &n->equations;
-  return e->ops->derivative(e->self, scratch, ((const yoke_integrator_state *)state)->t, at->q, at->v, u, NULL, a,
-                            native_doubles(scratch, n->at_lambda));
+  return e->ops->derivative(e->self, scratch, at->t, at->q, at->v, u, NULL, a, native_doubles(scratch, n->at_lambda));
 }
 
 /* Acceleration [6, by freedom] of port k at its image. */
-static yoke_status show_image(const native *n, void *scratch, const void *state, int k, const double *u, double *out) {
-  const double t = ((const yoke_integrator_state *)state)->t;
-  double      *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v),
-         *a       = native_doubles(scratch, n->at_a2);
-  double      y[YOKE_PORT_MAX_Y];
-  const place image = {q, v};
-  memcpy(q, yoke_integrator_q(n->integrator, state), (size_t)n->equations.nq * sizeof *q);
-  memcpy(v, yoke_integrator_v(n->integrator, state), (size_t)n->equations.nv * sizeof *v);
-  YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, t, u, q, v));
-  YOKE_TRY(accelerations(n, scratch, state, &image, u, a));
+static yoke_status show_image(const native *n, void *scratch, const native_point *from, int k, const double *u,
+                              double *out) {
+  double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v),
+         *a              = native_doubles(scratch, n->at_a2);
+  double             y[YOKE_PORT_MAX_Y];
+  const native_point image = {from->t, q, v};
+  memmove(q, from->q, (size_t)n->equations.nq * sizeof *q);
+  memmove(v, from->v, (size_t)n->equations.nv * sizeof *v);
+  YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, from->t, u, q, v));
+  YOKE_TRY(native_accelerations(n, scratch, &image, u, a));
   yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
   yoke_shape_spread(n->port_shape[k], y + yoke_shape_at_a(n->port_shape[k]), out);
   return YOKE_OK;
 }
 
-/* Images of all ports that have one: the last of their extras. The multipliers of `accelerations` are lost. */
-static yoke_status show_images(const native *n, void *scratch, const void *state, const double *u, double *y) {
+/* Images of all ports that have one: the last of their extras. The multipliers of `native_accelerations` are lost. */
+static yoke_status show_images(const native *n, void *scratch, const native_point *from, const double *u, double *y) {
   for (int k = 0; n->has_image && k < n->n_ports; ++k) {
     y += yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
-    if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, state, k, u, y - 6));
+    if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, from, k, u, y - 6));
   }
   return YOKE_OK;
 }
 
-/* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `accelerations` left. */
-static yoke_status show_extras(const native *n, void *scratch, const void *state, const place *at, const double *u,
-                               double *y) {
+/* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `native_accelerations` left. */
+static yoke_status show_extras(const native *n, void *scratch, const native_point *at, const double *u, double *y) {
   const double *lambda = native_doubles(scratch, n->at_lambda);
-  const double  t      = ((const yoke_integrator_state *)state)->t;
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
     y += yoke_shape_n_y(n->port_shape[k]);
-    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, t, at->q, u, lambda, y));
+    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, at->t, at->q, u, lambda, y));
     y += yoke_multibody_n_extras(n->mb, k);
   }
   return YOKE_OK;
 }
 
-static void show_ports(const native *n, void *scratch, const void *state, const place *at, const double *a, double *y) {
+static void show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
+                         double *y) {
   const double *base = native_doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
     const int count = n->port_shape[k]->n_integrals;
@@ -77,18 +72,22 @@ static void show_ports(const native *n, void *scratch, const void *state, const 
   }
 }
 
+yoke_status native_show(const native *n, void *scratch, const void *state, const native_point *at,
+                        const native_point *image_from, const double *u, const double *a, double *y) {
+  show_motions(n, scratch, state, at, a, y);
+  YOKE_TRY(show_extras(n, scratch, at, u, y));
+  return show_images(n, scratch, image_from, u, y);
+}
+
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y) {
-  const native                *n    = subsystem->self;
-  const yoke_integrator_state *head = state;
-  double                      *left = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
-  if (n->equations.nu > 0) yoke_signal_value(u, head->t, side, 0, left);
-  place at;
-  YOKE_TRY(find_place(n, scratch, state, left, &at));
-  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
-  show_ports(n, scratch, state, &at, a, y);
-  YOKE_TRY(show_extras(n, scratch, state, &at, left, y));
-  return show_images(n, scratch, state, left, y);
+  const native *n   = subsystem->self;
+  double       *now = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
+  native_point  own = native_own_point(n, state), at = own;
+  if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
+  YOKE_TRY(native_prescribe(n, scratch, now, &at));
+  YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
+  return native_show(n, scratch, state, &at, &own, now, a, y);
 }
 
 static double largest(int n, const double *x) {
@@ -140,8 +139,8 @@ static yoke_status respond(const yoke_subsystem *subsystem, void *scratch, const
   memset(a2, 0, (size_t)nv * sizeof *a2);
   show_accelerations(n, scratch, state, a2, terms);
   if (subsystem->nu > 0) yoke_signal_value(u, head->t, side, 0, left);
-  const place at = {yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
-  YOKE_TRY(accelerations(n, scratch, state, &at, left, a));
+  const native_point at = native_own_point(n, state);
+  YOKE_TRY(native_accelerations(n, scratch, &at, left, a));
   double *lambda = native_doubles(scratch, n->at_lambda), *lambda_0 = native_doubles(scratch, n->at_lambda_0);
   memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
   for (int j = 0; j < subsystem->nu; ++j) {
@@ -154,7 +153,7 @@ static yoke_status respond(const yoke_subsystem *subsystem, void *scratch, const
       left[j]             = u_j + delta;
       const double change = left[j] - u_j; /* what was really added */
       last                = change;
-      YOKE_TRY(accelerations(n, scratch, state, &at, left, a2));
+      YOKE_TRY(native_accelerations(n, scratch, &at, left, a2));
       for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
       const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
       if (!is_force || size * delta >= 0.1 * wanted || size == 0.0) break;

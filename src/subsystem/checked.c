@@ -65,13 +65,40 @@ static yoke_status check_start_of_step(const yoke_subsystem *s, const check_fron
                    s->name, t, front->t);
 }
 
-/* Rule 2: the step once more from the copy `spare`, compared with the outputs y of the first one. */
+/* Times to observe rise and lie inside the step. */
+static yoke_status check_times(const yoke_subsystem *s, const yoke_step_request *request, yoke_context *ctx) {
+  for (int i = 0; i < request->n_times; ++i) {
+    const double t = request->times[i], before = i > 0 ? request->times[i - 1] : request->t;
+    if (t > before && t <= request->t_end) continue;
+    return yoke_fail(
+        ctx, YOKE_E_INTERNAL,
+        "subsystem '%s': time %d to observe is %.17g s, expected one behind %.17g s and not behind %.17g s", s->name, i,
+        t, before, request->t_end);
+  }
+  return YOKE_OK;
+}
+
+/* All times that were reached were observed (rule 3). */
+static yoke_status check_observed(const yoke_subsystem *s, const yoke_step_request *request, yoke_context *ctx) {
+  int n = 0;
+  while (n < request->n_times && request->times[n] <= request->t_reached) ++n;
+  if (request->n_observed != n) {
+    return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s': %d times were observed up to t = %.9g s, expected %d",
+                     s->name, request->n_observed, request->t_reached, n);
+  }
+  if (first_not_finite(n * request->n_handles, request->values) < 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_NON_FINITE, "subsystem '%s': a value observed up to t = %.9g s is not finite", s->name,
+                   request->t_reached);
+}
+
+/* Rule 2: the step once more from the copy `spare`, not observed, compared with the outputs y of the first one. */
 static yoke_status repeat_step(const yoke_subsystem *s, void *scratch, void *spare, const yoke_signal *u,
                                yoke_step_request again, const double *y, yoke_context *ctx) {
   const checked *self    = s->self;
   const double   t       = again.t;
   double        *y_again = (double *)(void *)((char *)scratch + self->at_y_spare);
-  yoke_status    status  = s->inner->ops->step(s->inner, scratch, spare, u, &again, ctx);
+  again.n_times          = 0;
+  yoke_status status     = s->inner->ops->step(s->inner, scratch, spare, u, &again, ctx);
   if (status == YOKE_OK) status = s->inner->ops->output(s->inner, scratch, spare, u, YOKE_SIDE_LEFT, y_again);
   if (status != YOKE_OK) {
     return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s': the step from t = %.9g s succeeds, repeated it fails (%s)",
@@ -116,6 +143,7 @@ static yoke_status checked_step(const yoke_subsystem *s, void *scratch, void *st
   double                 *y = (double *)(void *)((char *)scratch + self->at_y);
   YOKE_TRY(check_inputs(s, u, asked.t, ctx));
   YOKE_TRY(check_start_of_step(s, front, asked.t, ctx));
+  YOKE_TRY(check_times(s, &asked, ctx));
   const bool repeat = inner->ops->repeat != NULL && ++front->n_steps % REPEAT_EVERY == 0;
   front->phase      = PHASE_BROKEN;
   if (repeat) {
@@ -125,6 +153,7 @@ static yoke_status checked_step(const yoke_subsystem *s, void *scratch, void *st
   yoke_status status = inner->ops->step(inner, scratch, inside, u, request, ctx);
   if (status == YOKE_OK) status = inner->ops->output(inner, scratch, inside, u, YOKE_SIDE_LEFT, y);
   if (status == YOKE_OK) status = check_outputs(s, request->t_reached, y, ctx);
+  if (status == YOKE_OK) status = check_observed(s, request, ctx);
   if (status == YOKE_OK && repeat) status = repeat_step(s, scratch, spare, u, asked, y, ctx);
   if (repeat && inner->ops->release != NULL) inner->ops->release(inner, spare);
   if (status != YOKE_OK) return status;

@@ -67,7 +67,10 @@ yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *st
     return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s': a step of %g s from t = %.17g s is impossible", s->name,
                      request->t_end - request->t, request->t);
   }
-  request->t_reached = request->t_end;
+  if (request->n_times > 0 && s->ops->observe == NULL)
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed inside a step", s->name);
+  request->t_reached  = request->t_end;
+  request->n_observed = 0;
   return s->ops->step(s, scratch, state, u, request, ctx);
 }
 

@@ -27,18 +27,27 @@ typedef struct yoke_subsystem yoke_subsystem;
 
 /* What one step shall do and tell. yoke_step_over makes the plain one. */
 typedef struct yoke_step_request {
-  size_t size; /* of this struct as the caller knows it */
-  double t, t_end;
-  bool   begins_anew; /* inputs or loads jump at t: right limits count */
+  size_t         size; /* of this struct as the caller knows it */
+  double         t, t_end;
+  bool           begins_anew;   /* inputs or loads jump at t: right limits count */
+  bool           stop_anywhere; /* the step may end before t_end (native: after one micro step) */
+  double         t_look;        /* from this time on somebody observes inside the last micro step; +infinity: nobody */
+  /* Values of handles at times inside the step, t < times[i] <= t_end, rising; left limits of the inputs. */
+  int            n_times, n_handles;
+  const double  *times;
+  const int64_t *handles;
+  double *values; /* [n_times, n_handles] room; belongs to the state that is stepped: the caller keeps one per state */
   /* told: */
-  double t_reached; /* t_end unless the step ended early */
+  double  t_reached;  /* t_end unless the step ended early */
+  int     n_observed; /* times[0 .. n_observed - 1] <= t_reached were observed */
 } yoke_step_request;
 
 /* From t over H: to where the inputs end when that is t + H but for rounding, so that macro points keep their bits. */
 static inline yoke_step_request yoke_step_over(const yoke_signal *u, double t, double H) {
   const double end = u != NULL ? u->t[u->n_pieces] : (double)INFINITY, sum = t + H;
   const bool   is_end = fabs(end - sum) <= 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(sum));
-  return (yoke_step_request){.size = sizeof(yoke_step_request), .t = t, .t_end = is_end ? end : sum};
+  return (yoke_step_request){
+      .size = sizeof(yoke_step_request), .t = t, .t_end = is_end ? end : sum, .t_look = (double)INFINITY};
 }
 
 /* ---- abilities ---- */
@@ -81,6 +90,26 @@ typedef struct yoke_event_ops {
                         const yoke_signal *u, yoke_context *ctx);
 } yoke_event_ops;
 
+/* Quantities by handle. handle < 0: output y[-1 - handle] of the ports; handle >= 0: the kind's own numbering (native.h). */
+#define YOKE_NO_HANDLE INT64_MIN
+static inline int64_t yoke_output_handle(int k) {
+  return -1 - (int64_t)k;
+}
+
+/* At t inside the last micro step (t_look must have been told) or at the state's time; `side`: which limit of the inputs. */
+typedef struct yoke_observe_ops {
+  yoke_status (*at)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u, double t,
+                    yoke_side side, int n, const int64_t *handles, double *values);
+} yoke_observe_ops;
+
+enum { YOKE_ENERGY_KINETIC, YOKE_ENERGY_POTENTIAL, YOKE_ENERGY_DISSIPATED, YOKE_ENERGY_EXTERNAL, YOKE_N_ENERGIES };
+
+/* Handles of its energies [J]; YOKE_NO_HANDLE: this one is not accounted for. Work through ports is no external work, and elements that end
+ * at a ghost (the wire holds them) do not count. With `observe`. */
+typedef struct yoke_energy_ops {
+  void (*handles)(const yoke_subsystem *subsystem, int64_t out[YOKE_N_ENERGIES]);
+} yoke_energy_ops;
+
 /* Reset of a state by impulses along n rows at its ports (port.h), its own constraints honoured. */
 typedef struct yoke_reset_ops {
   /* W [n, n], velocity along row i after a unit impulse along row j. */
@@ -107,6 +136,8 @@ typedef struct yoke_linear_ops {
   X(yoke_repeat_ops, repeat)                                                                                           \
   X(yoke_instant_ops, instant)                                                                                         \
   X(yoke_event_ops, events)                                                                                            \
+  X(yoke_observe_ops, observe)                                                                                         \
+  X(yoke_energy_ops, energy)                                                                                           \
   X(yoke_reset_ops, reset)                                                                                             \
   X(yoke_linear_ops, linear)
 

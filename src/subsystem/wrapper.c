@@ -69,6 +69,16 @@ static yoke_status pass_assign(const yoke_subsystem *s, void *scratch, void *sta
   return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
 }
 
+static yoke_status pass_at(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u, double t,
+                           yoke_side side, int n, const int64_t *handles, double *values) {
+  const void *inside = yoke_wrapper_state_seen(s, state);
+  return s->inner->ops->observe->at(s->inner, scratch, inside, u, t, side, n, handles, values);
+}
+
+static void pass_handles(const yoke_subsystem *s, int64_t out[YOKE_N_ENERGIES]) {
+  s->inner->ops->energy->handles(s->inner, out);
+}
+
 static yoke_status pass_row_response(const yoke_subsystem *s, void *scratch, const void *state, int n,
                                      const yoke_port_row *rows, double *W) {
   return s->inner->ops->reset->row_response(s->inner, scratch, yoke_wrapper_state_seen(s, state), n, rows, W);
@@ -100,6 +110,8 @@ static const yoke_wrapper pass = {
     .repeat  = {.copy = pass_copy},
     .instant = {.response = pass_response},
     .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .assign = pass_assign},
+    .observe = {.at = pass_at},
+    .energy  = {.handles = pass_handles},
     .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset},
     .linear  = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
 };

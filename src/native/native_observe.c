@@ -1,0 +1,165 @@
+/* Observation of a native subsystem: quantities at a point inside a micro step, on its dense output. */
+#include "native/native_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the handles ask of a point. */
+typedef struct wanted {
+  bool accelerations, energy, residual, outputs;
+} wanted;
+
+static yoke_native_quantity quantity_of(int64_t handle) {
+  return (yoke_native_quantity)(handle >> (2 * YOKE_NATIVE_FIELD));
+}
+
+static int index_of(int64_t handle) {
+  return (int)(handle >> YOKE_NATIVE_FIELD & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
+}
+
+static int component_of(int64_t handle) {
+  return (int)(handle & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
+}
+
+static wanted look_at(int n, const int64_t *handles) {
+  wanted out = {0};
+  for (int i = 0; i < n; ++i) {
+    const yoke_native_quantity quantity = quantity_of(handles[i]);
+    if (handles[i] < 0) {
+      out.outputs = out.accelerations = true;
+    } else if (quantity == YOKE_NATIVE_A || quantity == YOKE_NATIVE_FORCE) {
+      out.accelerations = true;
+    } else if (quantity == YOKE_NATIVE_ENERGY) {
+      out.energy = true;
+    } else if (quantity == YOKE_NATIVE_RESIDUAL) {
+      out.residual = true;
+    }
+  }
+  return out;
+}
+
+/* The point at t: the state's own, or interpolated and brought onto the own joints. */
+static yoke_status find_point(const native *n, void *scratch, const void *state, double t, const double *u,
+                              native_point *out) {
+  const yoke_equations *e = &n->equations;
+  *out                    = native_own_point(n, state);
+  if (t != out->t) {
+    double *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
+    yoke_integrator_interpolate(n->integrator, state, t, q, v);
+    if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
+    if (e->ng > 0 && e->ops->project_position(e->self, scratch, t, q) == YOKE_OK)
+      (void)e->ops->project_velocity(e->self, scratch, t, q, v);
+    *out = (native_point){t, q, v};
+  }
+  return native_prescribe(n, scratch, u, out);
+}
+
+/* What one point shows: filled as far as it is wanted. */
+typedef struct view {
+  native_point  point;
+  const double *a, *lambda, *y;
+  yoke_energy   energy;
+  double        residual;
+  int           connection; /* whose forces and violations these are; -1: none yet */
+  double        force[7], g[7];
+} view;
+
+static double largest_violation(const native *n, void *scratch, const native_point *at) {
+  const yoke_equations *e    = &n->equations;
+  double               *g    = native_doubles(scratch, n->at_lambda_0);
+  double                most = 0.0;
+  if (e->ng == 0) return 0.0;
+  e->ops->constraint(e->self, scratch, at->t, at->q, at->v, g, NULL);
+  for (int i = 0; i < e->ng; ++i) most = fmax(most, fabs(g[i]));
+  return most;
+}
+
+/* Outputs come last: images of ports use up the multipliers. */
+static yoke_status fill(const native *n, void *scratch, const void *state, const wanted *wants, view *x) {
+  const yoke_equations *e = &n->equations;
+  const double         *u = native_doubles(scratch, n->at_left);
+  double               *a = native_doubles(scratch, n->at_a), *lambda = native_doubles(scratch, n->at_lambda_0);
+  if (wants->energy && e->ops->energy != NULL)
+    e->ops->energy(e->self, scratch, x->point.t, x->point.q, x->point.v, &x->energy);
+  if (wants->residual) x->residual = largest_violation(n, scratch, &x->point);
+  if (!wants->accelerations) return YOKE_OK;
+  YOKE_TRY(native_accelerations(n, scratch, &x->point, u, a));
+  memcpy(lambda, native_doubles(scratch, n->at_lambda), (size_t)yoke_n_multipliers(e) * sizeof *lambda);
+  x->a      = a;
+  x->lambda = lambda;
+  if (!wants->outputs) return YOKE_OK;
+  double *y = native_doubles(scratch, n->at_look_y);
+  x->y      = y;
+  return native_show(n, scratch, state, &x->point, &x->point, u, a, y);
+}
+
+static void look_at_connection(const native *n, void *scratch, int connection, view *x) {
+  if (x->connection == connection) return;
+  yoke_multibody_connection_output(n->mb, scratch, connection, x->point.t, x->point.q, x->point.v, x->lambda, x->force,
+                                   x->g);
+  x->connection = connection;
+}
+
+static double value_of(const native *n, void *scratch, int64_t handle, view *x) {
+  const int index = index_of(handle), component = component_of(handle);
+  if (handle < 0) return x->y[-1 - handle];
+  switch (quantity_of(handle)) {
+  case YOKE_NATIVE_Q: return x->point.q[yoke_multibody_q_offset(n->mb, index) + component];
+  case YOKE_NATIVE_V: return x->point.v[yoke_multibody_v_offset(n->mb, index) + component];
+  case YOKE_NATIVE_A: return x->a[yoke_multibody_v_offset(n->mb, index) + component];
+  case YOKE_NATIVE_FORCE: look_at_connection(n, scratch, index, x); return x->force[component];
+  case YOKE_NATIVE_G: look_at_connection(n, scratch, index, x); return x->g[component];
+  case YOKE_NATIVE_INTEGRAL: return x->point.q[yoke_multibody_integral_at(n->mb, index)];
+  case YOKE_NATIVE_RESIDUAL: return x->residual;
+  case YOKE_NATIVE_ENERGY: break;
+  }
+  const double part[YOKE_N_ENERGIES] = {[YOKE_ENERGY_KINETIC]    = x->energy.kinetic,
+                                        [YOKE_ENERGY_POTENTIAL]  = x->energy.potential,
+                                        [YOKE_ENERGY_DISSIPATED] = x->energy.dissipated,
+                                        [YOKE_ENERGY_EXTERNAL]   = x->energy.external};
+  return part[index];
+}
+
+static yoke_status observe(const native *n, void *scratch, const void *state, const yoke_signal *u, double t,
+                           yoke_side side, int count, const int64_t *handles, double *values) {
+  const wanted wants = look_at(count, handles);
+  double      *now   = native_doubles(scratch, n->at_left);
+  view         x     = {.connection = -1};
+  if (n->equations.nu > 0) yoke_signal_value(u, t, side, 0, now);
+  YOKE_TRY(find_point(n, scratch, state, t, now, &x.point));
+  YOKE_TRY(fill(n, scratch, state, &wants, &x));
+  for (int i = 0; i < count; ++i) {
+    values[i] = value_of(n, scratch, handles[i], &x);
+    if (!isfinite(values[i])) return YOKE_NON_FINITE;
+  }
+  return YOKE_OK;
+}
+
+yoke_status native_observe_passed(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                  yoke_step_request *request) {
+  const double t = ((const yoke_integrator_state *)state)->t;
+  for (; request->n_observed < request->n_times && request->times[request->n_observed] <= t; ++request->n_observed) {
+    double *values = request->values + (size_t)request->n_observed * (size_t)request->n_handles;
+    YOKE_TRY(observe(n, scratch, state, u, request->times[request->n_observed], YOKE_SIDE_LEFT, request->n_handles,
+                     request->handles, values));
+  }
+  return YOKE_OK;
+}
+
+static yoke_status observe_at(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                              double t, yoke_side side, int n, const int64_t *handles, double *values) {
+  return observe(subsystem->self, scratch, state, u, t, side, n, handles, values);
+}
+
+const yoke_observe_ops native_observe = {.at = observe_at};
+
+static void energy_handles(const yoke_subsystem *subsystem, int64_t out[YOKE_N_ENERGIES]) {
+  const native *n         = subsystem->self;
+  const bool    is_stored = n->equations.ops->energy != NULL, is_worked = yoke_multibody_dissipated_at(n->mb) >= 0;
+  for (int k = 0; k < YOKE_N_ENERGIES; ++k) {
+    const bool is_known = k == YOKE_ENERGY_KINETIC || k == YOKE_ENERGY_POTENTIAL ? is_stored : is_worked;
+    out[k]              = is_known ? yoke_native_handle(YOKE_NATIVE_ENERGY, k, 0) : YOKE_NO_HANDLE;
+  }
+}
+
+const yoke_energy_ops native_energy = {.handles = energy_handles};
