@@ -28,7 +28,7 @@ yoke_status native_accelerations(const native *n, void *scratch, const native_po
 static yoke_status show_image(const native *n, void *scratch, const native_point *from, int k, const double *u,
                               double *out) {
   double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v),
-         *a              = native_doubles(scratch, n->at_a2);
+         *a = native_doubles(scratch, n->at_a2);
   double             y[YOKE_PORT_MAX_Y];
   const native_point image = {from->t, q, v};
   memmove(q, from->q, (size_t)n->equations.nq * sizeof *q);

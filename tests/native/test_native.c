@@ -7,177 +7,8 @@
 
 #include "base/text.h"
 #include "exec/exec.h"
-#include "linalg/space.h"
-#include "native/native.h"
-#include "../step_over.h"
-#include <math.h>
-#include <stdio.h>
+#include "bench.h"
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- small models ---- */
-
-enum { MOST = 12 };
-
-typedef struct bench {
-  yoke_model      model;
-  yoke_body       bodies[MOST];
-  yoke_frame      frames[MOST];
-  yoke_connection connections[MOST];
-  yoke_ghost      ghosts[MOST];
-  yoke_chain      chain;
-  yoke_context   *ctx;
-  yoke_subsystem *subsystem;
-  void           *state, *scratch;
-} bench;
-
-static char model_name[] = "half", body_name[] = "body", frame_name[] = "frame", spring_name[] = "spring",
-            ghost_name[] = "ghost";
-
-static void open_bench(bench *b, const char *solver) {
-  memset(b, 0, sizeof *b);
-  b->model.name           = model_name;
-  b->model.bodies         = b->bodies;
-  b->model.frames         = b->frames;
-  b->model.connections    = b->connections;
-  b->model.ghosts         = b->ghosts;
-  b->model.solver.rtol    = 1e-10;
-  b->model.solver.atol    = 1e-12;
-  b->model.solver.rho_inf = 0.8;
-  snprintf(b->model.solver.kind, sizeof b->model.solver.kind, "%s", solver);
-  assert_int_equal(yoke_context_create(&b->ctx), YOKE_OK);
-}
-
-static void close_bench(bench *b) {
-  if (b->subsystem != NULL) yoke_subsystem_state_destroy(b->subsystem, &b->state);
-  yoke_subsystem_scratch_destroy(&b->scratch);
-  yoke_subsystem_destroy(&b->subsystem);
-  yoke_context_destroy(&b->ctx);
-}
-
-static yoke_body *add_body(bench *b, yoke_body_kind kind) {
-  yoke_body *body      = &b->bodies[b->model.n_bodies++];
-  body->name           = body_name;
-  body->kind           = kind;
-  body->mass           = 1.5;
-  body->orientation[0] = 1.0;
-  body->inertia[0]     = 0.4;
-  body->inertia[4]     = 0.5;
-  body->inertia[8]     = 0.7;
-  return body;
-}
-
-static int add_frame(bench *b, int body, double x, double y, double z) {
-  yoke_frame *frame = &b->frames[b->model.n_frames];
-  frame->name       = frame_name;
-  frame->body       = body;
-  vec3_set(frame->origin, x, y, z);
-  frame->axes[0] = frame->axes[4] = frame->axes[8] = 1.0;
-  return b->model.n_frames++;
-}
-
-static yoke_connection *connect(bench *b, yoke_connection_kind kind, int frame1, int frame2) {
-  yoke_connection *c = &b->connections[b->model.n_connections++];
-  c->name            = spring_name;
-  c->kind            = kind;
-  c->frame[0]        = frame1;
-  c->frame[1]        = frame2;
-  c->has_length      = true;
-  c->law.exponent_x = c->law.exponent_v = 3.0;
-  return c;
-}
-
-static void build(bench *b, int n_ports, const int *ports, int n_inputs, const yoke_input *inputs, bool no_integrals) {
-  const yoke_native_def def = {.name         = "left",
-                               .model        = &b->model,
-                               .n_ports      = n_ports,
-                               .port_frame   = ports,
-                               .n_inputs     = n_inputs,
-                               .inputs       = inputs,
-                               .no_integrals = no_integrals};
-  if (yoke_native_create(b->ctx, &def, &b->subsystem) != YOKE_OK) fail_msg("%s", yoke_context_message(b->ctx, 0));
-}
-
-static void make_task(bench *b) {
-  assert_int_equal(yoke_subsystem_state_create(b->subsystem, &b->state), YOKE_OK);
-  assert_int_equal(yoke_subsystem_scratch_create(b->subsystem, &b->scratch), YOKE_OK);
-}
-
-/* Mass m on a wall spring; the rest of the oscillator is a force, or a spring-damper to a ghost. */
-typedef struct half {
-  double m, c, d; /* mass and wall spring-damper */
-  double cc, dc;  /* coupling spring-damper, 0: force */
-  double x, v;    /* start */
-} half;
-
-static const half force_half = {.m = 2.0, .c = 90.0, .d = 0.6, .x = 0.2, .v = -0.7};
-static const half ghost_half = {.m = 2.0, .c = 90.0, .d = 0.6, .cc = 35.0, .dc = 0.8, .x = 0.2, .v = -0.7};
-
-static void make_half(bench *b, const half *h, const char *solver, bool no_integrals) {
-  open_bench(b, solver);
-  yoke_body *body         = add_body(b, YOKE_BODY_MASS1D);
-  body->mass              = h->m;
-  body->position[0]       = h->x;
-  body->velocity[0]       = h->v;
-  const int        ground = add_frame(b, YOKE_GROUND, 0, 0, 0), frame = add_frame(b, 0, 0, 0, 0);
-  yoke_connection *wall = connect(b, YOKE_CONNECTION_SPRING_DAMPER, ground, frame);
-  wall->law.stiffness   = h->c;
-  wall->law.damping     = h->d;
-  if (h->cc > 0.0) {
-    b->ghosts[0]           = (yoke_ghost){.name = ghost_name, .shape = &yoke_shape_line};
-    b->model.n_ghosts      = 1;
-    yoke_connection *c     = connect(b, YOKE_CONNECTION_SPRING_DAMPER, frame, add_frame(b, YOKE_FIRST_GHOST, 0, 0, 0));
-    c->law.stiffness       = h->cc;
-    c->law.damping         = h->dc;
-    const yoke_input two[] = {{YOKE_INPUT_GHOST_P, 0, 0, 1.0}, {YOKE_INPUT_GHOST_V, 0, 0, 1.0}};
-    build(b, 1, &frame, 2, two, no_integrals);
-  } else {
-    const yoke_input one = {YOKE_INPUT_FORCE, frame, 0, -1.0};
-    build(b, 1, &frame, 1, &one, no_integrals);
-  }
-}
-
-/* Signal of n components of degree 2 over [t, t + H]. */
-typedef struct wave {
-  double      t[2], c[2 * 3];
-  yoke_signal u;
-} wave;
-
-static void set_wave(wave *w, int n, double t, double H, const double *c) {
-  w->t[0] = t;
-  w->t[1] = t + H;
-  memcpy(w->c, c, (size_t)(3 * n) * sizeof *c);
-  w->u = (yoke_signal){.n = n, .n_pieces = 1, .degree = 2, .t = w->t, .c = w->c};
-}
-
-static const double shape[2][6] = {{3.0, -20.0, 150.0, 1.0, 7.0, 40.0}, {-2.0, 12.0, -90.0, 0.4, -6.0, 11.0}};
-
-/* ---- the same by hand: classical Runge-Kutta, x, v and the integral of x ---- */
-
-static void half_rate(const half *h, const wave *w, double t, const double z[3], double rate[3]) {
-  double u[2];
-  yoke_signal_value(&w->u, t, YOKE_SIDE_LEFT, 0, u);
-  const double F = h->cc > 0.0 ? h->cc * (u[0] - z[0]) + h->dc * (u[1] - z[1]) : -u[0];
-  rate[0]        = z[1];
-  rate[1]        = (F - h->c * z[0] - h->d * z[1]) / h->m;
-  rate[2]        = z[0];
-}
-
-static void half_solve(const half *h, const wave *w, double z[3]) {
-  enum { STEPS = 400 };
-  const double dt = (w->t[1] - w->t[0]) / STEPS;
-  for (int n = 0; n < STEPS; ++n) {
-    const double t = w->t[0] + n * dt, c[4] = {0.0, 0.5, 0.5, 1.0}, b[4] = {1.0, 2.0, 2.0, 1.0};
-    double       k[4][3], sum[3] = {0.0};
-    for (int s = 0; s < 4; ++s) {
-      double y[3];
-      for (int i = 0; i < 3; ++i) y[i] = z[i] + (s > 0 ? c[s] * dt * k[s - 1][i] : 0.0);
-      half_rate(h, w, t + c[s] * dt, y, k[s]);
-      for (int i = 0; i < 3; ++i) sum[i] += b[s] * k[s][i];
-    }
-    for (int i = 0; i < 3; ++i) z[i] += dt / 6.0 * sum[i];
-  }
-}
 
 /* Three macro steps with inputs that jump at each; every output against the hand-written equations. */
 static void check_half(const half *h, const char *solver, double tolerance) {
@@ -443,27 +274,6 @@ static void chain_without_integrals_is_fast_and_agrees(void **state) {
 
 /* ---- ports and compliance ---- */
 
-/* A bar hinged at its top to the ground; port and inputs at the lower end. */
-static int make_pendulum(bench *b, yoke_body_kind kind) {
-  const double theta = 0.7, rate = 1.3;
-  open_bench(b, "radau5");
-  b->model.gravity[1] = -9.81;
-  yoke_body *bar      = add_body(b, kind);
-  vec3_set(bar->position, sin(theta), -cos(theta), 0.0);
-  bar->angle          = theta;
-  bar->orientation[0] = cos(theta / 2.0);
-  bar->orientation[3] = sin(theta / 2.0);
-  vec3_set(bar->velocity, rate * cos(theta), rate * sin(theta), 0.0);
-  bar->omega[2]    = rate;
-  const int ground = add_frame(b, YOKE_GROUND, 0, 0, 0), top = add_frame(b, 0, 0, 1, 0),
-            tip = add_frame(b, 0, 0, -1, 0);
-  connect(b, YOKE_CONNECTION_REVOLUTE, top, ground);
-  const yoke_input inputs[2] = {{YOKE_INPUT_FORCE, tip, 0, -1.0}, {YOKE_INPUT_FORCE, tip, 5, 1.0}};
-  build(b, 1, &tip, 2, inputs, false);
-  make_task(b);
-  return tip;
-}
-
 /* Tip on a circle of radius 2: C = 2 (sin, -cos), and theta'' from the moments about the hinge. */
 static void tip_of_a_pendulum_moves_on_its_circle(void **state) {
   const yoke_body_kind kinds[2] = {YOKE_BODY_PLANAR, YOKE_BODY_RIGID};
@@ -474,7 +284,7 @@ static void tip_of_a_pendulum_moves_on_its_circle(void **state) {
     bench     b;
     wave      w;
     double    y[YOKE_PORT_MAX_Y];
-    (void)make_pendulum(&b, kinds[k]);
+    (void)make_pendulum(&b, kinds[k], "radau5");
     set_wave(&w, 2, 0.0, 0.2, u);
     assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
     assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, 0.0, 0.2, b.ctx), YOKE_OK);
@@ -500,7 +310,7 @@ static void compliance_is_the_response_of_the_constrained_body(void **state) {
   wave         w;
   double       da_du[2 * 12];
   (void)state;
-  (void)make_pendulum(&b, YOKE_BODY_PLANAR);
+  (void)make_pendulum(&b, YOKE_BODY_PLANAR, "radau5");
   set_wave(&w, 2, 0.0, 0.2, u);
   assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
   assert_int_equal(b.subsystem->ops->instant->response(b.subsystem, b.scratch, b.state, &w.u, YOKE_SIDE_LEFT, da_du),
