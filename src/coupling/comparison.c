@@ -38,7 +38,7 @@ bool graph_compare_ahead(yoke_graph *g) {
 
 static yoke_error_rule rule_of(const graph_wire *wire, int degree) {
   yoke_error_rule rule = {.end_value = true, .comparison_degree = degree + 1, .order = {degree + 3, degree + 2}};
-  if (wire->wire.formulation->error_rule != NULL) wire->wire.formulation->error_rule(wire->wire.self, degree, &rule);
+  if (wire->wire.formulation->error != NULL) wire->wire.formulation->error->rule(wire->wire.self, degree, &rule);
   return rule;
 }
 

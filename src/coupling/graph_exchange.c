@@ -10,12 +10,16 @@ static void set_end_values(yoke_graph *g) {
   }
 }
 
+static int n_exchanges(const yoke_wire *wire) {
+  return wire->formulation->extrapolation != NULL ? wire->formulation->extrapolation->n_exchanges(wire->self) : 0;
+}
+
 /* Does exchange `number` of a coupling change an input of this subsystem? */
 static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
   for (int k = 0; k < s->subsystem->nu; ++k) {
     if (s->input_channel[k] < 0) continue;
     const yoke_wire *wire = &g->wires[g->channels[s->input_channel[k]].wire].wire;
-    if (wire->formulation->n_exchanges != NULL && number < wire->formulation->n_exchanges(wire->self)) return true;
+    if (number < n_exchanges(wire)) return true;
   }
   return false;
 }
@@ -37,32 +41,30 @@ static yoke_status outputs_with_values(yoke_graph *g, int number) {
 }
 
 /* Multipliers that were found together go into the values u of a coupling. */
-static void take_force(const yoke_graph *g, const graph_wire *wire, int number, const double *now, double *u) {
-  const yoke_formulation_ops *ops    = wire->wire.formulation;
-  const double               *lambda = yoke_joint_forces_of(g->forces, (int)(wire - g->wires));
-  if (lambda == NULL || ops->force_rows(wire->wire.self, number, NULL, NULL, NULL) == 0) return;
-  ops->take_force(wire->wire.self, number, now, lambda, u);
+static void take_force(const yoke_graph *g, const graph_wire *wire, int stage, const double *now, double *u) {
+  const yoke_force_finding *forces = wire->wire.formulation->forces;
+  const double             *lambda = yoke_joint_forces_of(g->forces, (int)(wire - g->wires));
+  if (lambda == NULL || forces->n_rows(wire->wire.self, stage) == 0) return;
+  forces->take(wire->wire.self, stage, now, lambda, u);
 }
 
 yoke_status graph_exchange(yoke_graph *g) {
   int most = 0;
   set_end_values(g);
   for (int w = 0; w < g->n_wires; ++w) {
-    const yoke_wire *wire = &g->wires[w].wire;
-    const int        n    = wire->formulation->n_exchanges != NULL ? wire->formulation->n_exchanges(wire->self) : 0;
+    const int n = n_exchanges(&g->wires[w].wire);
     if (n > most) most = n;
   }
   for (int number = 0; number < most; ++number) {
     if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {
-      const graph_wire           *wire = &g->wires[w];
-      const yoke_formulation_ops *ops  = wire->wire.formulation;
-      double                      now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
-      if (ops->n_exchanges == NULL || number >= ops->n_exchanges(wire->wire.self)) continue;
+      const graph_wire *wire = &g->wires[w];
+      double            now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
+      if (number >= n_exchanges(&wire->wire)) continue;
       for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].value;
-      ops->exchange(wire->wire.self, number, g->t_next,
-                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
+      wire->wire.formulation->extrapolation->exchange(
+          wire->wire.self, number, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+          graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
       take_force(g, wire, number, now, u);
       for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
     }
@@ -76,14 +78,14 @@ yoke_status graph_exchange(yoke_graph *g) {
 void graph_final_values(yoke_graph *g, const graph_wire *wire) {
   double     u[YOKE_COUPLING_MAX_CHANNELS];
   const bool is_explicit = !g->scheme->needs_repeat;
-  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
+  const bool is_once     = !g->settings.final_update || wire->wire.formulation->extrapolation != NULL;
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
     double now[YOKE_COUPLING_MAX_CHANNELS];
     for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
-    take_force(g, wire, -1, now, u);
+    take_force(g, wire, YOKE_STAGE_UPDATE, now, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }

@@ -36,7 +36,8 @@ typedef struct graph_channel {
   double             first_jump;         /* the first of them */
   double curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
   bool   has_curve;                      /* the formulation gave one for the present step */
-  int    order;                          /* degree of its own, -1: that of the run */
+  bool   has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
+  int    order;
   /* error estimate (comparison.h): */
   double comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
   double consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */

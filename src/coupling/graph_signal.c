@@ -34,7 +34,7 @@ void graph_prepare(yoke_graph *g, double t_next) {
   for (int i = 0; i < g->n_past; ++i) g->past_s[i] = (g->past_t[i] - g->past_t[0]) / g->H;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire   = &g->wires[w];
-    const bool        is_own = wire->wire.formulation->order != NULL;
+    const bool        is_own = wire->wire.formulation->extrapolation != NULL;
     const int         degree = is_own ? 0 : degree_now(g, wire);
     if (!is_own && degree < g->degree) g->degree = degree;
     for (int k = 0; k < wire->n_channels; ++k) {

@@ -15,9 +15,9 @@ static void share_sets(yoke_graph *g) {
     graph_wire                 *wire = &g->wires[i];
     const yoke_formulation_ops *ops  = wire->wire.formulation;
     double                      sum  = 0.0;
-    wire->n_sets                     = ops->n_sets != NULL ? ops->n_sets(wire->wire.self) : 1;
+    wire->n_sets                     = ops->sets != NULL ? ops->sets->n(wire->wire.self) : 1;
     for (int set = 0; set < wire->n_sets; ++set) {
-      wire->share[set] = ops->n_sets != NULL ? ops->set_weight(wire->wire.self, set) : 1.0;
+      wire->share[set] = ops->sets != NULL ? ops->sets->weight(wire->wire.self, set) : 1.0;
       sum += wire->share[set];
     }
     for (int set = 0; set < wire->n_sets; ++set) wire->share[set] /= sum;
@@ -26,7 +26,7 @@ static void share_sets(yoke_graph *g) {
   }
   for (int i = 0; most != NULL && i < g->n_wires; ++i) {
     graph_wire *wire = &g->wires[i];
-    if (wire->wire.formulation->n_sets == NULL) memcpy(wire->share, most->share, sizeof wire->share);
+    if (wire->wire.formulation->sets == NULL) memcpy(wire->share, most->share, sizeof wire->share);
   }
 }
 
@@ -40,8 +40,9 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
   g->channels = yoke_arena_take(&g->arena, (size_t)n, sizeof *g->channels);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d channels", n));
   for (int i = 0; i < g->n_wires; ++i) {
-    graph_wire  *wire = &g->wires[i];
-    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+    graph_wire                   *wire = &g->wires[i];
+    const yoke_own_extrapolation *own  = wires[i].formulation->extrapolation;
+    yoke_channel                  list[YOKE_COUPLING_MAX_CHANNELS];
     wire->wire       = wires[i];
     wire->first      = g->n_channels;
     wire->n_channels = wires[i].formulation->channels(wires[i].self, list);
@@ -51,7 +52,8 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       graph_channel *channel = &g->channels[g->n_channels++];
       channel->info          = list[k];
       channel->wire          = i;
-      channel->order         = wires[i].formulation->order != NULL ? wires[i].formulation->order(wires[i].self, k) : -1;
+      channel->has_own_order = own != NULL;
+      channel->order         = own != NULL ? own->order(wires[i].self, k) : 0;
       wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
       channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
       channel->w_at    = g->n_w;

@@ -34,9 +34,9 @@ static bool is_copy(const yoke_channel *channel) {
  * not blended: there is no mode of theirs to damp, and the share of old poses would be an error of order H. */
 static void relax_nodes(yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
-    const graph_wire *wire = &g->wires[i];
-    const double      share =
-        wire->wire.formulation->relaxation != NULL ? wire->wire.formulation->relaxation(wire->wire.self) : 1.0;
+    const graph_wire      *wire  = &g->wires[i];
+    const yoke_joint_form *joint = wire->wire.formulation->joint;
+    const double share = joint != NULL && joint->relaxation != NULL ? joint->relaxation(wire->wire.self) : 1.0;
     for (int k = wire->first; share != 1.0 && k < wire->first + wire->n_channels; ++k) {
       const graph_channel *channel = &g->channels[k];
       if (is_copy(&channel->info)) continue;
@@ -183,14 +183,14 @@ static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops semi_implicit_ops = {
-    .name         = "semi-implicit",
+    .traits       = {.name = "semi-implicit", .corrects_once = true},
     .summary      = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
     .needs_repeat = true,
     .step         = semi_implicit_step,
 };
 
 const yoke_scheme_ops implicit_ops = {
-    .name         = "implicit",
+    .traits       = {.name = "implicit", .corrects_to_tolerance = true},
     .summary      = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
     .needs_repeat = true,
     .step         = implicit_step,

@@ -22,7 +22,7 @@ static int known_nodes(const yoke_graph *g, const graph_channel *channel, int mo
 
 void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
   double    s[YOKE_LAYOUT_MAX_DEGREE + 1], u[YOKE_LAYOUT_MAX_DEGREE + 1], weight[YOKE_LAYOUT_MAX_DEGREE + 1];
-  const int n = known_nodes(g, channel, (channel->order >= 0 ? channel->order : g->wanted) + 1, s, u);
+  const int n = known_nodes(g, channel, (channel->has_own_order ? channel->order : g->wanted) + 1, s, u);
   for (int j = 0; j < channel->n_nodes; ++j) {
     yoke_lagrange_weights(n, s, yoke_layout_node(&channel->layout, j), weight);
     w[j] = 0.0;
@@ -277,10 +277,11 @@ static void shape_signals(yoke_graph *g, const graph_wire *wire) {
     yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, own[k]);
     list[k] = own[k];
   }
+  const yoke_own_extrapolation *extrapolation = wire->wire.formulation->extrapolation;
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
-    channel->has_curve     = wire->wire.formulation->curve(wire->wire.self, k, channel->layout.degree, g->H,
-                                                           GRAPH_SIGNAL_DEGREE + 1, list, channel->curve);
+    channel->has_curve = extrapolation->curve(wire->wire.self, k, channel->layout.degree, g->H, GRAPH_SIGNAL_DEGREE + 1,
+                                              list, channel->curve);
     if (!channel->has_curve) continue;
     double end = 0.0;
     for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) end += channel->curve[j];
@@ -301,7 +302,7 @@ void graph_predict(yoke_graph *g) {
     }
   }
   for (int i = 0; i < g->n_wires; ++i) {
-    if (g->wires[i].wire.formulation->curve != NULL) shape_signals(g, &g->wires[i]);
+    if (g->wires[i].wire.formulation->extrapolation != NULL) shape_signals(g, &g->wires[i]);
   }
   memcpy(g->w, g->w_predicted, (size_t)g->n_w * sizeof *g->w);
 }

@@ -1,6 +1,7 @@
 #include "coupling/state_reset.h"
 
 #include "base/memory.h"
+#include "coupling/constraint.h"
 #include "linalg/block_ldl.h"
 #include <lapacke.h>
 #include <math.h>
@@ -73,16 +74,18 @@ void yoke_state_reset_destroy(yoke_state_reset **reset) {
   *reset = NULL;
 }
 
-/* Couplings that ask for it; how many rows they have does not depend on the outputs. */
+static bool is_reset(const yoke_wire *wire) {
+  return wire->formulation->joint != NULL && wire->formulation->joint->resets_states;
+}
+
+/* Couplings that ask for it. */
 static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
-  const double        zeros[YOKE_PORT_MAX_Y] = {0.0};
-  const double *const y[2]                   = {zeros, zeros};
   for (int i = 0; i < g->n_wires; ++i) {
     const yoke_wire *wire = &g->wires[i].wire;
-    if (wire->formulation->reset_rows == NULL) continue;
+    if (!is_reset(wire)) continue;
     reset_wire *out = &r->wires[r->n_wires++];
     out->wire       = &g->wires[i];
-    out->n          = wire->formulation->reset_rows(wire->self, y, &out->rows);
+    out->n          = wire->joint->n;
     out->row        = r->n;
     r->n += out->n;
   }
@@ -179,7 +182,7 @@ static yoke_status take_memory(yoke_state_reset *r, yoke_context *ctx) {
 yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke_state_reset **out) {
   *out        = NULL;
   bool wanted = false;
-  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || g->wires[i].wire.formulation->reset_rows != NULL;
+  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || is_reset(&g->wires[i].wire);
   if (!wanted) return YOKE_OK;
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
   if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
@@ -209,7 +212,7 @@ static void look_at_rows(yoke_state_reset *r, const yoke_graph *g) {
     for (int side = 0; side < 2; ++side) {
       y[side] = graph_port(wire->wire, side, g->subsystems[own->subsystem[side]].y_new);
     }
-    (void)own->formulation->reset_rows(own->self, y, &wire->rows);
+    yoke_joint_reset_rows(own->joint, own->shape, y, &wire->rows);
   }
   for (int i = 0; i < r->n_subsystems; ++i) {
     const reset_subsystem *s = &r->subsystems[i];

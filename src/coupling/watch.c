@@ -15,9 +15,10 @@ static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 
 
 /* What may help a coupling that diverges. */
 static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
-  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
-  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
-  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  if (channel->has_own_order)
+    return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->traits.needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (g->scheme->traits.corrects_to_tolerance) return "a smaller macro step, a lower order, or another formulation";
   return "a smaller macro step, a lower order, or scheme implicit";
 }
 
@@ -69,7 +70,7 @@ yoke_status graph_watch(yoke_graph *g, graph_channel *channel, double jump, doub
   const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
   const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
   /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
-  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+  const bool   is_ahead = channel->has_own_order && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
                         channel->info.enters[1] != YOKE_ENTRY_COPY_P;
   const bool diverges =
       exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);

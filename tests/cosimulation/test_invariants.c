@@ -353,7 +353,7 @@ static void subsystem_that_cannot_go_back_is_refused_by_schemes_that_repeat(void
   for (int s = 0; s < yoke_scheme_n(); ++s) {
     char sets[COSIM_TEXT];
     rig  r;
-    snprintf(sets, sizeof sets, "cosimulation.scheme=%s", yoke_scheme_at(s)->name);
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s", yoke_scheme_at(s)->traits.name);
     const yoke_status status = rig_open(&r, two_mass, sets, "serial", 1, take_copy_away);
     if (yoke_scheme_at(s)->needs_repeat) {
       assert_int_equal(status, YOKE_E_MODEL);
