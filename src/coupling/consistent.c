@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Row `row` of a wire feels input `input` of the subsystem on one side. */
+/* Row `row` of a wire feels what feed `feed` gives to input `input` of the subsystem on one side. */
 typedef struct entry {
-  int wire, row, side, input;
+  int wire, row, side, input, feed;
   int slot; /* in the matrix */
 } entry;
 
@@ -53,9 +53,11 @@ static int list_entries(const yoke_graph *g, entry *list) {
       for (int side = 0; side < 2; ++side) {
         const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
         for (int input = 0; input < s->subsystem->nu; ++input) {
-          if (s->input_channel[input] < 0 || x->unknown[s->input_channel[input]] < 0) continue;
-          if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = side, .input = input};
-          ++n;
+          for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
+            if (x->unknown[s->feeds[f].channel] < 0) continue;
+            if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = side, .input = input, .feed = f};
+            ++n;
+          }
         }
       }
     }
@@ -65,7 +67,7 @@ static int list_entries(const yoke_graph *g, entry *list) {
 
 static int column_of(const yoke_graph *g, const entry *e) {
   const graph_subsystem *s = &g->subsystems[g->wires[e->wire].wire.subsystem[e->side]];
-  return g->consistent->unknown[s->input_channel[e->input]];
+  return g->consistent->unknown[s->feeds[e->feed].channel];
 }
 
 static yoke_status create_matrix(yoke_graph *g, yoke_context *ctx) {
@@ -190,8 +192,9 @@ static void set_matrix(yoke_graph *g) {
     const yoke_port_shape *shape = wire->wire.shape[e->side];
     const int              from = shape->n_p + shape->n_v, n_v = shape->n_v;
     const double          *row = x->dc[e->side][e->wire] + (size_t)e->row * (size_t)wire->n_y[e->side];
-    const double *a = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
-    for (int k = from; k < from + n_v; ++k) x->J[e->slot] += row[k] * a[k];
+    const double *a      = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
+    const double  weight = s->feeds[e->feed].weight;
+    for (int k = from; k < from + n_v; ++k) x->J[e->slot] += row[k] * (weight * a[k]);
   }
 }
 

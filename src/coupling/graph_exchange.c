@@ -16,10 +16,8 @@ static int n_exchanges(const yoke_wire *wire) {
 
 /* Does exchange `number` of a coupling change an input of this subsystem? */
 static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
-  for (int k = 0; k < s->subsystem->nu; ++k) {
-    if (s->input_channel[k] < 0) continue;
-    const yoke_wire *wire = &g->wires[g->channels[s->input_channel[k]].wire].wire;
-    if (number < n_exchanges(wire)) return true;
+  for (int e = 0; e < s->n_ends; ++e) {
+    if (number < n_exchanges(&g->wires[s->ends[e].wire].wire)) return true;
   }
   return false;
 }
@@ -31,8 +29,11 @@ static yoke_status outputs_with_values(yoke_graph *g, int number) {
     if (number >= 0 && !is_exchanged(g, s, number)) continue;
     double      *c        = g->signal_c[0];
     const double times[2] = {g->past_t[0], g->t_next};
-    for (int k = 0; k < s->subsystem->nu; ++k)
-      c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
+    for (int k = 0; k < s->subsystem->nu; ++k) {
+      c[k] = 0.0;
+      for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
+        c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].value;
+    }
     const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
     YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
                                    s->y_new));

@@ -58,26 +58,41 @@ typedef struct graph_wire {
   int      *slot_side[2]; /* [n_c, columns of the side's subsystem] */
 } graph_wire;
 
+/* A wire ends in a subsystem. */
+typedef struct graph_end {
+  int wire, side;
+} graph_end;
+
+/* What a channel gives to an input: `weight` times its value. An input is the sum of its feeds, 0 without any. */
+typedef struct graph_feed {
+  int    channel;
+  int    column; /* the first of the channel's columns in this subsystem */
+  double weight;
+} graph_feed;
+
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
   void           *accepted;
-  void           *trial;         /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
-  bool            is_ahead;      /* it was, by a step that is not accepted yet */
-  void          **variant;       /* [n_workers] states for perturbed runs */
-  double         *y;             /* [ny] at T_N */
-  double         *y_new;         /* [ny] of the last pass */
-  double         *past_y;        /* [GRAPH_PAST, ny] newest first */
-  double         *y_predicted;   /* [ny] of the first pass of the trial */
-  void           *compared;      /* state of the comparison integration; NULL: none */
-  double         *y_compared;    /* [ny] and its outputs */
-  int            *input_channel; /* [nu] channel that feeds an input; -1: none (zero) */
-  int             n_columns;     /* unknowns that enter: all nodes of all channels that enter */
-  int            *column_channel, *column_node,
-      *column;          /* [n_columns] channel, node, index in w (-1: node not present at this degree) */
-  double       *dy;     /* [n_columns, ny] dy/dw */
-  double       *da_du;  /* [nu, ny] analytic Jacobian: response of the accelerations */
-  yoke_status   status; /* of the last pass */
-  yoke_context *ctx;
+  void           *trial;       /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
+  bool            is_ahead;    /* it was, by a step that is not accepted yet */
+  void          **variant;     /* [n_workers] states for perturbed runs */
+  double         *y;           /* [ny] at T_N */
+  double         *y_new;       /* [ny] of the last pass */
+  double         *past_y;      /* [GRAPH_PAST, ny] newest first */
+  double         *y_predicted; /* [ny] of the first pass of the trial */
+  void           *compared;    /* state of the comparison integration; NULL: none */
+  double         *y_compared;  /* [ny] and its outputs */
+  /* adjacency (graph_wiring.c) */
+  int             n_ends;
+  graph_end      *ends;      /* [n_ends] of its wires, by wire */
+  graph_feed     *feeds;     /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
+  int            *feed_at;   /* [nu + 1] */
+  int             n_columns; /* unknowns that enter: all nodes of all channels that enter */
+  int            *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
+  double         *dy;                                    /* [n_columns, ny] dy/dw */
+  double         *da_du;                                 /* [nu, ny] analytic Jacobian: response of the accelerations */
+  yoke_status     status;                                /* of the last pass */
+  yoke_context   *ctx;
 } graph_subsystem;
 
 typedef struct graph_task {
@@ -128,10 +143,11 @@ struct yoke_graph {
   double             *c, *delta, *delta_previous; /* [n_c] */
   yoke_residual_unit *units;                      /* [n_c] of the conditions */
   graph_widest_gap    widest;
-  bool                use_curves; /* signals are the curves of the acceleration predictor */
-  bool                trial_ready;
-  double              largest[2];    /* |u| of all motions and of all forces so far */
-  double              start_size[2]; /* the same in the first steps */
+  double force_size[YOKE_N_RESIDUALS + 1]; /* largest |u| at the end of the trial, by the kind of the channel */
+  bool   use_curves;                       /* signals are the curves of the acceleration predictor */
+  bool   trial_ready;
+  double largest[2];    /* |u| of all motions and of all forces so far */
+  double start_size[2]; /* the same in the first steps */
 
   /* step control (trial.h) */
   bool                     is_controlled;

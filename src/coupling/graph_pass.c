@@ -63,20 +63,22 @@ static yoke_status finish_columns(yoke_graph *g) {
   return YOKE_OK;
 }
 
+/* What the integration of one subsystem says, its messages with its name. */
+static yoke_status subsystem_status(const graph_subsystem *s, yoke_context *ctx) {
+  char name[200];
+  if (s->status == YOKE_OK) return YOKE_OK;
+  snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
+  for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
+    const char *said = yoke_context_message(s->ctx, k);
+    yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
+  }
+  return s->status;
+}
+
 /* The first subsystem that failed speaks for the pass. */
 static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    const graph_subsystem *s = &g->subsystems[i];
-    if (s->status == YOKE_OK) continue;
-    char name[200];
-    snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
-    for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
-      const char *said = yoke_context_message(s->ctx, k);
-      yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
-    }
-    return s->status;
-  }
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(&g->subsystems[i], ctx));
   return YOKE_OK;
 }
 
@@ -133,8 +135,5 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *s
   g->n_tasks  = 1;
   ++statistics->integrations;
   yoke_exec_run(g->exec, 1, run_task, g);
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    if (i != subsystem) g->subsystems[i].status = YOKE_OK;
-  }
-  return pass_status(g, ctx);
+  return yoke_context_is_cancelled(ctx) ? YOKE_E_INTERRUPTED : subsystem_status(&g->subsystems[subsystem], ctx);
 }

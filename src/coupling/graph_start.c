@@ -27,8 +27,11 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 /* Constant inputs of one subsystem from the newest values of the history. */
 void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
-  for (int k = 0; k < s->subsystem->nu; ++k)
-    c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    c[k] = 0.0;
+    for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
+      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].past[0];
+  }
   times[0] = t;
   times[1] = t + 1.0;
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};

@@ -75,44 +75,77 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
   return yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires);
 }
 
-/* Which channel feeds which input, and which unknowns enter a subsystem. */
-static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
-  graph_subsystem *s  = &g->subsystems[i];
-  const int        nu = s->subsystem->nu;
-  s->input_channel    = yoke_arena_take(&g->arena, (size_t)nu, sizeof(int));
-  int n_columns       = 0;
-  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
-  for (int k = 0; k < nu; ++k) s->input_channel[k] = -1;
+/* Which wires end in which subsystem. */
+static yoke_status list_ends(yoke_graph *g, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) {
-    for (int k = 0; k < g->wires[w].n_channels; ++k) {
-      bool enters = false;
-      for (int side = 0; side < 2; ++side) {
-        const int input = g->wires[w].wire.input_at[side][k];
-        if (g->wires[w].wire.subsystem[side] != i || input < 0) continue;
-        YOKE_ASSERT(input < nu);
-        s->input_channel[input] = g->wires[w].first + k;
-        enters                  = true;
-      }
-      if (enters) n_columns += g->channels[g->wires[w].first + k].n_nodes;
+    for (int side = 0; side < 2; ++side) ++g->subsystems[g->wires[w].wire.subsystem[side]].n_ends;
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    s->ends            = yoke_arena_take(&g->arena, (size_t)s->n_ends, sizeof *s->ends);
+    s->n_ends          = 0;
+  }
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires));
+  for (int w = 0; w < g->n_wires; ++w) {
+    for (int side = 0; side < 2; ++side) {
+      graph_subsystem *s   = &g->subsystems[g->wires[w].wire.subsystem[side]];
+      s->ends[s->n_ends++] = (graph_end){w, side};
     }
   }
-  s->column_channel = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
-  s->column_node    = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
-  s->column         = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
-  s->dy             = yoke_arena_take(&g->arena, (size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
+  return YOKE_OK;
+}
+
+/* Which unknowns enter a subsystem: nodes of the channels that feed an input of it. */
+static yoke_status list_columns(yoke_graph *g, yoke_context *ctx, graph_subsystem *s) {
+  for (int pass = 0; pass < 2; ++pass) { /* 0: count; 1: list */
+    s->n_columns = 0;
+    for (int e = 0; e < s->n_ends; ++e) {
+      const graph_wire *wire = &g->wires[s->ends[e].wire];
+      for (int k = 0; k < wire->n_channels; ++k) {
+        if (wire->wire.input_at[s->ends[e].side][k] < 0) continue;
+        for (int node = 0; node < g->channels[wire->first + k].n_nodes; ++node, ++s->n_columns) {
+          if (pass == 0) continue;
+          s->column_channel[s->n_columns] = wire->first + k;
+          s->column_node[s->n_columns]    = node;
+          s->column[s->n_columns]         = g->channels[wire->first + k].w_at + node;
+        }
+      }
+    }
+    if (pass == 1) break;
+    const size_t n    = (size_t)s->n_columns;
+    s->column_channel = yoke_arena_take(&g->arena, n, sizeof(int));
+    s->column_node    = yoke_arena_take(&g->arena, n, sizeof(int));
+    s->column         = yoke_arena_take(&g->arena, n, sizeof(int));
+    s->dy             = yoke_arena_take(&g->arena, n * (size_t)s->subsystem->ny, sizeof(double));
+    YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+  }
+  return YOKE_OK;
+}
+
+/* Which channels feed which input. */
+static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem *s) {
+  const int nu = s->subsystem->nu;
+  s->feed_at   = yoke_arena_take(&g->arena, (size_t)nu + 2, sizeof *s->feed_at);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
-  for (int c = 0; c < g->n_channels; ++c) {
-    const graph_wire *wire   = &g->wires[g->channels[c].wire];
-    const int         k      = c - wire->first;
-    bool              enters = false;
-    for (int side = 0; side < 2; ++side) {
-      enters = enters || (wire->wire.subsystem[side] == i && wire->wire.input_at[side][k] >= 0);
+  for (int pass = 0; pass < 2; ++pass) { /* 0: count; 1: list, feed_at[k + 1] is where the next one of input k goes */
+    int column = 0;
+    for (int e = 0; e < s->n_ends; ++e) {
+      const graph_wire *wire = &g->wires[s->ends[e].wire];
+      for (int k = 0; k < wire->n_channels; ++k) {
+        const int input = wire->wire.input_at[s->ends[e].side][k];
+        if (input < 0) continue;
+        YOKE_ASSERT(input < nu);
+        if (pass == 0)
+          ++s->feed_at[input + 2];
+        else
+          s->feeds[s->feed_at[input + 1]++] = (graph_feed){wire->first + k, column, 1.0};
+        column += g->channels[wire->first + k].n_nodes;
+      }
     }
-    for (int node = 0; enters && node < g->channels[c].n_nodes; ++node) {
-      s->column_channel[s->n_columns] = c;
-      s->column_node[s->n_columns]    = node;
-      s->column[s->n_columns++]       = g->channels[c].w_at + node;
-    }
+    if (pass == 1) break;
+    for (int k = 0; k < nu; ++k) s->feed_at[k + 2] += s->feed_at[k + 1];
+    s->feeds = yoke_arena_take(&g->arena, (size_t)s->feed_at[nu + 1], sizeof *s->feeds);
+    YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
   }
   return YOKE_OK;
 }
@@ -143,10 +176,12 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   const int n_workers = yoke_exec_n_workers(g->exec);
   size_t    scratch = 64, most_u = 1, most_y = 1;
   int       n_tasks = 0;
+  YOKE_TRY(list_ends(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     s->subsystem       = subsystems[i];
-    YOKE_TRY(wire_subsystem(g, ctx, i));
+    YOKE_TRY(list_columns(g, ctx, s));
+    YOKE_TRY(list_feeds(g, ctx, s));
     YOKE_TRY(check_breaks(g, ctx, s));
     const size_t ny = (size_t)s->subsystem->ny;
     s->y            = yoke_arena_take(&g->arena, ny, sizeof(double));

@@ -54,11 +54,9 @@ static bool takes_part(const yoke_graph *g, int w) {
 }
 
 static int count_ends(const yoke_graph *g, int subsystem) {
-  int n = 0;
-  for (int w = 0; w < g->n_wires; ++w) {
-    if (!takes_part(g, w)) continue;
-    for (int side = 0; side < 2; ++side) n += g->wires[w].wire.subsystem[side] == subsystem;
-  }
+  const graph_subsystem *s = &g->subsystems[subsystem];
+  int                    n = 0;
+  for (int e = 0; e < s->n_ends; ++e) n += takes_part(g, s->ends[e].wire);
   return n;
 }
 
@@ -88,12 +86,12 @@ static yoke_status take_subsystem(yoke_joint_forces *f, const yoke_graph *g, int
   *s = (force_subsystem){.index = index, .ends = yoke_arena_take(&f->arena, (size_t)n_ends, sizeof *s->ends)};
   if (f->arena.has_failed) return YOKE_E_MEMORY;
   ++f->n_subsystems;
-  for (int w = 0; w < f->n_wires; ++w) {
-    for (int side = 0; side < 2; ++side) {
-      if (g->wires[f->wires[w].wire].wire.subsystem[side] != index) continue;
-      s->ends[s->n_ends++] = (force_end){w, side, s->n};
-      s->n += f->wires[w].n;
-    }
+  for (int e = 0; e < g->subsystems[index].n_ends; ++e) {
+    const graph_end end = g->subsystems[index].ends[e];
+    const int       w   = f->of_wire[end.wire];
+    if (w < 0) continue;
+    s->ends[s->n_ends++] = (force_end){w, end.side, s->n};
+    s->n += f->wires[w].n;
   }
   s->rows = yoke_arena_take(&f->arena, (size_t)s->n, sizeof *s->rows);
   s->W    = yoke_arena_take(&f->arena, (size_t)s->n * (size_t)s->n, sizeof *s->W);

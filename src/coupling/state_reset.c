@@ -49,6 +49,7 @@ struct yoke_state_reset {
   yoke_arena       arena;
   int              n_wires, n_subsystems, n; /* n: rows */
   reset_wire      *wires;
+  int             *of_wire; /* [graph wires] reset_wire, -1: none */
   reset_subsystem *subsystems;
   yoke_block_ldl  *ldl;
   int              n_edges;
@@ -82,7 +83,9 @@ static bool is_reset(const yoke_wire *wire) {
 static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
     const yoke_wire *wire = &g->wires[i].wire;
+    r->of_wire[i]         = -1;
     if (!is_reset(wire)) continue;
+    r->of_wire[i]   = r->n_wires;
     reset_wire *out = &r->wires[r->n_wires++];
     out->wire       = &g->wires[i];
     out->n          = wire->joint->n;
@@ -104,27 +107,19 @@ static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *
                    wire->name, subsystem->name, wire->formulation->name);
 }
 
-/* Sides of couplings in a subsystem. */
-static int count_ends(const yoke_state_reset *r, int subsystem) {
-  int n = 0;
-  for (int w = 0; w < r->n_wires; ++w) {
-    for (int side = 0; side < 2; ++side) n += r->wires[w].wire->wire.subsystem[side] == subsystem;
-  }
-  return n;
-}
-
 static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int index, yoke_context *ctx) {
-  const int room = count_ends(r, index);
+  const graph_subsystem *part = &g->subsystems[index];
+  int                    room = 0;
+  for (int e = 0; e < part->n_ends; ++e) room += r->of_wire[part->ends[e].wire] >= 0;
   if (room == 0) return YOKE_OK;
   reset_subsystem *s = &r->subsystems[r->n_subsystems++];
   *s = (reset_subsystem){.index = index, .ends = yoke_arena_take(&r->arena, (size_t)room, sizeof *s->ends)};
   YOKE_TRY(check_memory(r, ctx));
-  for (int w = 0; w < r->n_wires; ++w) {
-    for (int side = 0; side < 2; ++side) {
-      if (r->wires[w].wire->wire.subsystem[side] != index) continue;
-      s->ends[s->n_ends++] = (reset_end){w, side, s->n};
-      s->n += r->wires[w].n;
-    }
+  for (int e = 0; e < part->n_ends; ++e) {
+    const int w = r->of_wire[part->ends[e].wire];
+    if (w < 0) continue;
+    s->ends[s->n_ends++] = (reset_end){w, part->ends[e].side, s->n};
+    s->n += r->wires[w].n;
   }
   YOKE_TRY(check_abilities(r, g, s, ctx));
   const size_t n = (size_t)s->n, n_ends = (size_t)s->n_ends;
@@ -187,6 +182,7 @@ yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
   if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
   r->wires           = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->wires);
+  r->of_wire         = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->of_wire);
   r->subsystems      = yoke_arena_take(&r->arena, (size_t)g->n_subsystems, sizeof *r->subsystems);
   yoke_status status = check_memory(r, ctx);
   if (status == YOKE_OK) take_wires(r, g);
