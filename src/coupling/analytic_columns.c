@@ -9,7 +9,7 @@
 static void basis_moments(const yoke_graph *g, const graph_channel *channel, int node, double moment[3]) {
   double          w[YOKE_LAYOUT_MAX_NODES] = {0};
   const double    zeros[GRAPH_PAST]        = {0};
-  const yoke_past past                     = {.n = g->n_past, .s = g->past_s, .u = zeros};
+  const yoke_past past                     = {.n = g->block->n_past, .s = g->past_s, .u = zeros};
   w[node]                                  = 1.0;
   moment[0] = moment[1] = moment[2] = 0.0;
   for (int p = 0; p < yoke_layout_n_pieces(&channel->layout); ++p) {

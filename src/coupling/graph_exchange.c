@@ -2,11 +2,11 @@
 #include "coupling/graph_internal.h"
 #include "coupling/joint_forces.h"
 
-/* Channel values at t_next that the present outputs belong to, into `value`. */
-static void set_end_values(yoke_graph *g) {
+/* The outputs of the last pass belong to the end nodes. */
+static void apply_end_nodes(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
-    channel->value         = g->w[channel->w_at + channel->n_nodes - 1];
+    channel->applied       = g->w[channel->w_at + channel->n_nodes - 1];
   }
 }
 
@@ -22,23 +22,18 @@ static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int numb
   return false;
 }
 
-/* Outputs of the trial states with the values of the channels: of subsystems that take part in exchange `number`, -1: of all. */
-static yoke_status outputs_with_values(yoke_graph *g, int number) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s = &g->subsystems[i];
-    if (number >= 0 && !is_exchanged(g, s, number)) continue;
-    double      *c        = g->signal_c[0];
-    const double times[2] = {g->past_t[0], g->t_next};
-    for (int k = 0; k < s->subsystem->nu; ++k) {
-      c[k] = 0.0;
-      for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
-        c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].value;
-    }
-    const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
-    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
-                                   s->y_new));
+/* Outputs of a trial state with the values that are applied. */
+static yoke_status show(yoke_graph *g, graph_subsystem *s) {
+  double      *c        = g->signal_c[0];
+  const double times[2] = {g->block->past_t[0], g->t_next};
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    c[k] = 0.0;
+    for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
+      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].applied;
   }
-  return YOKE_OK;
+  const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
+                               s->y_new);
 }
 
 /* Multipliers that were found together go into the values u of a coupling. */
@@ -51,7 +46,7 @@ static void take_force(const yoke_graph *g, const graph_wire *wire, int stage, c
 
 yoke_status graph_exchange(yoke_graph *g) {
   int most = 0;
-  set_end_values(g);
+  apply_end_nodes(g);
   for (int w = 0; w < g->n_wires; ++w) {
     const int n = n_exchanges(&g->wires[w].wire);
     if (n > most) most = n;
@@ -62,14 +57,16 @@ yoke_status graph_exchange(yoke_graph *g) {
       const graph_wire *wire = &g->wires[w];
       double            now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
       if (number >= n_exchanges(&wire->wire)) continue;
-      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].value;
+      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].applied;
       wire->wire.formulation->extrapolation->exchange(
           wire->wire.self, number, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
           graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
       take_force(g, wire, number, now, u);
-      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].applied = u[k];
     }
-    YOKE_TRY(outputs_with_values(g, number));
+    for (int i = 0; i < g->n_subsystems; ++i) {
+      if (is_exchanged(g, &g->subsystems[i], number)) YOKE_TRY(show(g, &g->subsystems[i]));
+    }
   }
   return YOKE_OK;
 }
@@ -80,17 +77,19 @@ void graph_final_values(yoke_graph *g, const graph_wire *wire) {
   double     u[YOKE_COUPLING_MAX_CHANNELS];
   const bool is_explicit = !g->scheme->needs_repeat;
   const bool is_once     = !g->settings.final_update || wire->wire.formulation->extrapolation != NULL;
-  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].applied;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
     double now[YOKE_COUPLING_MAX_CHANNELS];
-    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;
     take_force(g, wire, YOKE_STAGE_UPDATE, now, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
 
 yoke_status graph_outputs_with_values(yoke_graph *g) {
-  return outputs_with_values(g, -1);
+  for (int c = 0; c < g->n_channels; ++c) g->channels[c].applied = g->channels[c].value;
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(show(g, &g->subsystems[i]));
+  return YOKE_OK;
 }

@@ -10,7 +10,8 @@
  * the solver's noise. Responses of positions are of order H^2, so the share is large; linear problems do not mind. */
 static double perturbation(const graph_channel *channel) {
   const double share = channel->info.is_force ? 1e-2 : 1e-4;
-  return fmax(channel->correction, share * fmax(fmax(fabs(channel->past[0]), channel->largest), 1.0));
+  return fmax(channel->kept->correction,
+              share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), 1.0));
 }
 
 static void run_task(void *user, int index, int worker) {
@@ -32,7 +33,8 @@ static void run_task(void *user, int index, int worker) {
     yoke_subsystem_copy(s->subsystem, state, s->accepted);
   else
     s->is_ahead = true;
-  yoke_status status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, g->past_t[0], g->H, ctx);
+  yoke_status status =
+      yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, g->block->past_t[0], g->H, ctx);
   if (status == YOKE_OK) status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, y);
   task->status = status;
   if (main) {
@@ -125,7 +127,7 @@ yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *s
   yoke_exec_run(g->exec, g->n_tasks, run_task, g);
   YOKE_TRY(pass_status(g, ctx));
   YOKE_TRY(check_memory(g, ctx));
-  if (is_first && g->is_controlled) keep_predicted(g);
+  if (is_first && g->keeps_predicted) keep_predicted(g);
   if (!with_columns) return YOKE_OK;
   return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
 }

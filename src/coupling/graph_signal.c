@@ -12,8 +12,8 @@
 static int degree_now(const yoke_graph *g, const graph_wire *wire) {
   const bool by_nodes = g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES;
   const bool is_low   = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
-                      (g->is_controlled && by_nodes); /* estimates from the predictor need k + 1 values */
-  const int available = is_low ? g->n_past - 1 : g->n_past;
+                      (g->counts_past_low && by_nodes); /* estimates from the predictor need k + 1 values */
+  const int available = is_low ? g->block->n_past - 1 : g->block->n_past;
   for (int degree = g->wanted; degree > 0; --degree) {
     bool enough = true;
     for (int k = 0; k < wire->n_channels; ++k) {
@@ -27,11 +27,12 @@ static int degree_now(const yoke_graph *g, const graph_wire *wire) {
 }
 
 void graph_prepare(yoke_graph *g, double t_next) {
-  g->t_next     = t_next;
-  g->H          = t_next - g->past_t[0];
-  g->degree     = g->wanted;
-  g->use_curves = false;
-  for (int i = 0; i < g->n_past; ++i) g->past_s[i] = (g->past_t[i] - g->past_t[0]) / g->H;
+  g->is_stepping = true;
+  g->t_next      = t_next;
+  g->H           = t_next - g->block->past_t[0];
+  g->degree      = g->wanted;
+  g->use_curves  = false;
+  for (int i = 0; i < g->block->n_past; ++i) g->past_s[i] = (g->block->past_t[i] - g->block->past_t[0]) / g->H;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire   = &g->wires[w];
     const bool        is_own = wire->wire.formulation->extrapolation != NULL;
@@ -39,7 +40,7 @@ void graph_prepare(yoke_graph *g, double t_next) {
     if (!is_own && degree < g->degree) g->degree = degree;
     for (int k = 0; k < wire->n_channels; ++k) {
       graph_channel *channel = &g->channels[wire->first + k];
-      const int      own     = channel->order < g->n_past - 1 ? channel->order : g->n_past - 1;
+      const int      own     = channel->order < g->block->n_past - 1 ? channel->order : g->block->n_past - 1;
       channel->has_curve     = false;
       if (is_own && own < g->degree) g->degree = own;
       wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
@@ -110,10 +111,10 @@ void graph_signal(const yoke_graph *g, int i, int column, double shift, double *
   double                 breaks[GRAPH_MAX_BREAKS + 1];
   const int              n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
   const int              width    = GRAPH_SIGNAL_DEGREE + 1;
-  t[0]                            = g->past_t[0];
+  t[0]                            = g->block->past_t[0];
   for (int p = 0; p < n_pieces; ++p) {
     const double start = p > 0 ? breaks[p - 1] : 0.0;
-    t[p + 1]           = p + 1 < n_pieces ? g->past_t[0] + breaks[p] * g->H : g->t_next;
+    t[p + 1]           = p + 1 < n_pieces ? g->block->past_t[0] + breaks[p] * g->H : g->t_next;
     for (int k = 0; k < s->subsystem->nu; ++k) {
       double *place = c + ((size_t)p * (size_t)s->subsystem->nu + (size_t)k) * (size_t)width;
       memset(place, 0, (size_t)width * sizeof *place);

@@ -30,6 +30,32 @@ static void share_sets(yoke_graph *g) {
   }
 }
 
+/* Unknown nodes of a wire are as many as its conditions, channel by channel the same at every degree of the run. */
+static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
+  const yoke_formulation_ops *ops = wire->wire.formulation;
+  for (int degree = g->settings.order; degree >= 0; --degree) {
+    int n = 0;
+    for (int k = 0; k < wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[wire->first + k];
+      yoke_layout          layout;
+      ops->layout(wire->wire.self, k, degree, &layout);
+      n += yoke_layout_n_nodes(&layout);
+      if (yoke_layout_n_nodes(&layout) == channel->n_nodes) continue;
+      return yoke_fail(ctx, YOKE_E_INTERNAL,
+                       "coupling '%s': channel '%s' of formulation '%s' has %d unknown nodes at order %d and %d at "
+                       "order %d; a layout keeps their number",
+                       wire->wire.name, channel->info.name, ops->name, yoke_layout_n_nodes(&layout), degree,
+                       channel->n_nodes, g->settings.order);
+    }
+    if (n == wire->n_c) continue;
+    return yoke_fail(ctx, YOKE_E_INTERNAL,
+                     "coupling '%s': formulation '%s' has %d unknown nodes and %d conditions at order %d; they must be "
+                     "as many",
+                     wire->wire.name, ops->name, n, wire->n_c, degree);
+  }
+  return YOKE_OK;
+}
+
 /* Channels, conditions and unknowns of all wires at the full degree. */
 static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
   int n = 0;
@@ -60,6 +86,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       g->n_w += channel->n_nodes;
     }
     g->n_c += wire->n_c;
+    YOKE_TRY(check_nodes(g, wire, ctx));
     for (int side = 0; side < 2; ++side) {
       wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_shape_n_y(wires[i].shape[side]);
     }
@@ -70,7 +97,6 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     wire->dc_dy[0]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
     wire->dc_dy[1]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
   }
-  YOKE_ASSERT(g->n_w == g->n_c); /* unknown nodes and conditions */
   share_sets(g);
   return yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires);
 }
@@ -184,10 +210,8 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     YOKE_TRY(list_feeds(g, ctx, s));
     YOKE_TRY(check_breaks(g, ctx, s));
     const size_t ny = (size_t)s->subsystem->ny;
-    s->y            = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
-    s->past_y       = yoke_arena_take(&g->arena, ny * GRAPH_PAST, sizeof(double));
     s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
     s->variant      = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *s->variant);
     bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
@@ -265,20 +289,20 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
 }
 
 static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
-  const size_t n    = (size_t)g->n_w;
-  g->w              = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->w_predicted    = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->w_before       = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->c              = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->delta          = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->delta_previous = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->delta_set      = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->units          = yoke_arena_take(&g->arena, n, sizeof *g->units);
-  const size_t nnz  = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
-  g->J              = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));
+  const size_t n   = (size_t)g->n_w;
+  g->w             = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_predicted   = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_before      = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->c             = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta         = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->c_before      = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta_set     = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->units         = yoke_arena_take(&g->arena, n, sizeof *g->units);
+  const size_t nnz = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
+  g->J             = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));
   g->linear_work = yoke_arena_take(&g->arena, g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
   if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN)
-    g->broyden = yoke_arena_take(&g->arena, 3 * n * n + n, sizeof(double));
+    g->broyden = yoke_arena_take(&g->arena, 2 * n * n + n, sizeof(double));
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d coupling unknowns", g->n_w));
   graph_units_set(g);
   return YOKE_OK;

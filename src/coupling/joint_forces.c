@@ -205,7 +205,7 @@ static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int stage) {
     double            now[YOKE_COUPLING_MAX_CHANNELS];
     for (int side = 0; side < 2; ++side)
       y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
-    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;
     wire->wire.formulation->forces->rows(wire->wire.self, y, now, &own->rows);
     some = wire->wire.formulation->forces->n_rows(wire->wire.self, stage) > 0 || some;
     for (int k = 0; k < own->n; ++k) f->b[own->row + k] = -own->rows.second[k];
