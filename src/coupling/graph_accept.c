@@ -20,7 +20,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
       channel->kept->inner[j]   = g->w[channel->w_at + j];
       channel->kept->inner_t[j] = g->block->past_t[0] + g->H * yoke_layout_node(&channel->layout, j);
     }
-    shift(channel->kept->past, GRAPH_PAST);
+    shift(channel->kept->past, g->channel_points);
     channel->kept->past[0] = channel->value;
   }
   if (g->has_consistent) graph_consistent_accept(g);
@@ -41,15 +41,12 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     }
     s->is_ahead = false;
     if (s->subsystem->ops->accept != NULL) s->subsystem->ops->accept(s->subsystem, s->accepted);
-    memcpy(s->y, s->y_new, (size_t)s->subsystem->ny * sizeof(double));
-  }
-  g->is_stepping = false;
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s  = &g->subsystems[i];
-    const size_t     ny = (size_t)s->subsystem->ny;
-    memmove(s->past_y + ny, s->past_y, (GRAPH_PAST - 1) * ny * sizeof(double));
+    const size_t ny = (size_t)s->subsystem->ny;
+    memcpy(s->y, s->y_new, ny * sizeof(double));
+    memmove(s->past_y + ny, s->past_y, (size_t)(g->output_points - 1) * ny * sizeof(double));
     memcpy(s->past_y, s->y, ny * sizeof(double));
   }
+  g->is_stepping = false;
   ++g->block->n_accepted;
   return YOKE_OK;
 }

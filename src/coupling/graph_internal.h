@@ -61,7 +61,7 @@ typedef struct broyden_tag {
  * reads it; acceptance, start, restart and yoke_graph_memory_set write it. */
 typedef struct graph_block {
   int64_t     n_accepted;         /* steps */
-  int         n_past;             /* points in the history */
+  int         n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
   double      past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
   double      largest[2];         /* |u| of all motions and of all forces so far */
   double      start_size[2];      /* the same in the first steps */
@@ -118,13 +118,14 @@ typedef struct graph_feed {
 
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
+  ptrdiff_t       first_y; /* where its outputs start among those of all */
   void           *accepted;
   void           *trial;       /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
   bool            is_ahead;    /* it was, by a step that is not accepted yet */
   void          **variant;     /* [n_workers] states for perturbed runs */
   double         *y;           /* [ny] at T_N */
   double         *y_new;       /* [ny] of the last pass */
-  double         *past_y;      /* [GRAPH_PAST, ny] newest first */
+  double         *past_y;      /* [output_points, ny] newest first */
   double         *y_predicted; /* [ny] of the first pass of the trial */
   void           *compared;    /* state of the comparison integration; NULL: none */
   double         *y_compared;  /* [ny] and its outputs */
@@ -169,6 +170,7 @@ struct yoke_graph {
 
   graph_block *block; /* what is kept from step to step, of block_size bytes */
   size_t       block_size;
+  int channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
 
   /* present step */
   bool                is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */

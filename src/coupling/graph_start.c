@@ -122,19 +122,17 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
   if (g->block->n_past == GRAPH_PAST) return;
   const int n         = g->block->n_past++;
   g->block->past_t[n] = t;
-  int at              = 0;
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    const int ny = g->subsystems[i].subsystem->ny;
-    memcpy(g->subsystems[i].past_y + (size_t)n * (size_t)ny, y + at, (size_t)ny * sizeof(double));
-    at += ny;
+  for (int i = 0; n < g->output_points && i < g->n_subsystems; ++i) {
+    const graph_subsystem *s  = &g->subsystems[i];
+    const size_t           ny = (size_t)s->subsystem->ny;
+    memcpy(s->past_y + (size_t)n * ny, y + s->first_y, ny * sizeof(double));
   }
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
     double            u[YOKE_COUPLING_MAX_CHANNELS];
     const double     *port[2];
     for (int side = 0; side < 2; ++side) {
-      const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
-      port[side]               = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
+      port[side] = graph_port(wire, side, y + g->subsystems[wire->wire.subsystem[side]].first_y);
     }
     for (int k = 0; k < wire->n_channels; ++k)
       u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].kept->past[0];
