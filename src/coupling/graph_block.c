@@ -60,3 +60,8 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
   g->broyden_kept = (double *)(void *)(at + p.broyden);
   return YOKE_OK;
 }
+
+const void *yoke_graph_block(const yoke_graph *g, size_t *size) {
+  *size = g->block_size;
+  return g->block;
+}
