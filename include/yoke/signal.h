@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* Of the signals that the couplings make. */
+enum { YOKE_SIGNAL_MAX_DEGREE = 7 };
+
 typedef struct yoke_signal {
   int           n;        /* components; 0 is a valid signal */
   int           n_pieces; /* >= 1 */

@@ -50,7 +50,7 @@ int yoke_n_schemes(void) {
   return yoke_scheme_n();
 }
 const char *yoke_scheme_name(int i) {
-  return yoke_scheme_at(i)->name;
+  return yoke_scheme_at(i)->traits.name;
 }
 const char *yoke_scheme_summary(int i) {
   return yoke_scheme_at(i)->summary;

@@ -9,7 +9,7 @@
 static void basis_moments(const yoke_graph *g, const graph_channel *channel, int node, double moment[3]) {
   double          w[YOKE_LAYOUT_MAX_NODES] = {0};
   const double    zeros[GRAPH_PAST]        = {0};
-  const yoke_past past                     = {.n = g->n_past, .s = g->past_s, .u = zeros};
+  const yoke_past past                     = {.n = g->block->n_past, .s = g->past_s, .u = zeros};
   w[node]                                  = 1.0;
   moment[0] = moment[1] = moment[2] = 0.0;
   for (int p = 0; p < yoke_layout_n_pieces(&channel->layout); ++p) {
@@ -32,22 +32,43 @@ static void basis_moments(const yoke_graph *g, const graph_channel *channel, int
   }
 }
 
-/* Share of one port in a column, from the response A of its accelerations. */
-static void port_column(const yoke_port_shape *shape, const double *y, const double *A, bool is_end, double H,
-                        const double moment[3], double *column) {
+/* Share of one port in a column, from `weight` times the response A of its accelerations. */
+static void port_column(const yoke_port_shape *shape, const double *y, const double *A, double weight, bool is_end,
+                        double H, const double moment[3], double *column) {
   const int n_p = shape->n_p, n_v = shape->n_v;
   double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
   yoke_shape_tangent(shape, y, T);
   for (int r = 0; r < n_p; ++r) {
-    for (int k = 0; k < n_v; ++k) column[r] += T[r * n_v + k] * A[k] * H * H * moment[1];
+    for (int k = 0; k < n_v; ++k) column[r] += T[r * n_v + k] * (weight * A[k]) * H * H * moment[1];
   }
   for (int k = 0; k < n_v; ++k) {
-    column[n_p + k] += A[k] * H * moment[0];
-    if (is_end) column[n_p + n_v + k] += A[k];
+    column[n_p + k] += weight * A[k] * H * moment[0];
+    if (is_end) column[n_p + n_v + k] += weight * A[k];
   }
   for (int i = 0; i < shape->n_integrals; ++i) {
-    const double a = A[shape->p[shape->integral_of[i]].rate];
+    const double a = weight * A[shape->p[shape->integral_of[i]].rate];
     column[yoke_shape_at_integral(shape) + i] += a * H * H * H * moment[2];
+  }
+}
+
+/* Columns of one feed: every port of the subsystem responds. */
+static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_feed *feed, const double *response) {
+  const graph_channel *channel = &g->channels[feed->channel];
+  for (int node = 0; node < channel->n_nodes; ++node) {
+    const bool is_end = node == channel->n_nodes - 1;
+    double    *column = s->dy + (size_t)(feed->column + node) * (size_t)s->subsystem->ny;
+    double     moment[3];
+    basis_moments(g, channel, node, moment);
+    for (int e = 0; e < s->n_ends; ++e) {
+      const graph_wire      *wire = &g->wires[s->ends[e].wire];
+      const int              side = s->ends[e].side, at = wire->wire.y_at[side];
+      const yoke_port_shape *shape = wire->wire.shape[side];
+      port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), feed->weight, is_end, g->H, moment,
+                  column + at);
+      if (!is_end) continue;
+      for (int k = yoke_shape_n_y(shape); k < wire->n_y[side]; ++k) /* extras: direct response */
+        column[at + k] += feed->weight * response[at + k];
+    }
   }
 }
 
@@ -62,28 +83,9 @@ yoke_status graph_analytic_columns(yoke_graph *g, yoke_context *ctx) {
     if (status != YOKE_OK)
       return yoke_fail(ctx, status, "subsystem '%s': no response of the accelerations", s->subsystem->name);
     memset(s->dy, 0, (size_t)s->n_columns * (size_t)s->subsystem->ny * sizeof(double));
-    for (int c = 0; c < s->n_columns; ++c) {
-      const graph_channel *channel = &g->channels[s->column_channel[c]];
-      double               moment[3];
-      basis_moments(g, channel, s->column_node[c], moment);
-      for (int input = 0; input < s->subsystem->nu; ++input) {
-        if (s->input_channel[input] != s->column_channel[c]) continue;
-        const double *response = s->da_du + (size_t)input * (size_t)s->subsystem->ny;
-        double       *column   = s->dy + (size_t)c * (size_t)s->subsystem->ny;
-        for (int w = 0; w < g->n_wires; ++w) { /* every port of this subsystem once */
-          for (int side = 0; side < 2; ++side) {
-            const graph_wire *wire = &g->wires[w];
-            if (wire->wire.subsystem[side] != i) continue;
-            const yoke_port_shape *shape = wire->wire.shape[side];
-            const int              at    = wire->wire.y_at[side];
-            port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape),
-                        s->column_node[c] == channel->n_nodes - 1, g->H, moment, column + at);
-            if (s->column_node[c] != channel->n_nodes - 1) continue;
-            for (int k = yoke_shape_n_y(shape); k < wire->n_y[side]; ++k) /* extras: direct response */
-              column[at + k] += response[at + k];
-          }
-        }
-      }
+    for (int input = 0; input < s->subsystem->nu; ++input) {
+      for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f)
+        add_feed(g, s, &s->feeds[f], s->da_du + (size_t)input * (size_t)s->subsystem->ny);
     }
   }
   return YOKE_OK;

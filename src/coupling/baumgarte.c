@@ -2,21 +2,17 @@
  *   s + beta s' + gamma s'' = 0.
  * Index 1: beta, gamma > 0, when not given 2 mu H and (mu H)^2; index 2: gamma = 0; index 3: s = 0 alone.
  * Multipliers and copies have the plain end layout, degree 0 to 5. */
-#include "coupling/constraint.h"
-#include "base/memory.h"
+#include "coupling/joint_method.h"
 #include "coupling/zero_stability.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
 
 /* Index 1 is zero-stable from this mu on, by degree. For H -> 0 the relative motion is a double integrator driven by the
  * multiplier's polynomial; the numbers are where the spectral radius of that recurrence falls below 1 (degrees 1 and 2:
  * 1/sqrt(12), 1/2; Li 4.4, Lu appendix A). */
-static const double smallest_mu[MAX_DEGREE + 1] = {0.0, 0.288675, 0.5, 0.768, 1.147, 1.717};
+static const double smallest_mu[YOKE_LAYOUT_MAX_DEGREE + 1] = {0.0, 0.288675, 0.5, 0.768, 1.147, 1.717};
 
 typedef struct baumgarte_settings {
   int    index;
@@ -24,13 +20,8 @@ typedef struct baumgarte_settings {
   double mu;
 } baumgarte_settings;
 
-typedef struct baumgarte {
-  yoke_constraint    constraint;
-  baumgarte_settings own;
-} baumgarte;
-
 static const yoke_setting own_rows[] = {
-    YOKE_CONSTRAINT_INDEX(baumgarte_settings, 1),
+    YOKE_METHOD_INDEX(baumgarte_settings, 1),
     {.key       = "beta",
      .type      = YOKE_SETTING_POSITIVE,
      .unit      = "s",
@@ -57,14 +48,8 @@ static const yoke_setting own_rows[] = {
      YOKE_SETTING_AT(baumgarte_settings, mu)},
 };
 
-static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def, int order) {
+static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def) {
   YOKE_OWN_SETTINGS(baumgarte_settings, own, def->settings);
-  if (order < 0 || order > MAX_DEGREE) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
-  }
-  if (own.index < 1 || own.index > 3) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, own.index);
-  }
   const struct {
     const char *key;
     double      value;
@@ -142,107 +127,44 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
   }
 }
 
-static yoke_status baumgarte_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 1));
-  YOKE_TRY(check_values(ctx, def, order));
+static yoke_status check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme, int order) {
+  (void)scheme;
+  YOKE_TRY(check_values(ctx, def));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
 }
 
-static yoke_status baumgarte_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
-  YOKE_OWN_SETTINGS(baumgarte_settings, own, def->settings);
-  baumgarte *self = calloc(1, sizeof *self);
-  *out            = self;
-  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
-  yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
-  self->own = own;
-  return YOKE_OK;
+static void adapt(const void *settings, double H, int set, yoke_row_sums *sums) {
+  const baumgarte_settings *own = settings;
+  (void)set;
+  if (own->index <= 2) sums->weight[0][1] = beta_of(own, H);
+  if (own->index == 1) sums->weight[0][2] = gamma_of(own, H);
 }
 
-static void baumgarte_destroy(void *self) {
-  free(self);
+static bool is_index_3(const void *settings) {
+  return ((const baumgarte_settings *)settings)->index == 3;
 }
 
-static int baumgarte_channels(const void *object, yoke_channel *out) {
-  const baumgarte *self = object;
-  return yoke_constraint_channels(&self->constraint, out);
-}
-
-static int baumgarte_extras(const void *object, int side) {
-  const baumgarte *self = object;
-  return yoke_constraint_extras(&self->constraint, side);
-}
-
-static void baumgarte_layout(const void *self, int channel, int degree, yoke_layout *out) {
-  (void)self;
-  (void)channel;
-  *out = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
-}
-
-static yoke_row_sums sums_at(const baumgarte *self, double H) {
-  yoke_row_sums sums = {.n = 1, .weight = {{1.0, 0.0, 0.0}}};
-  if (self->own.index <= 2) sums.weight[0][1] = beta_of(&self->own, H);
-  if (self->own.index == 1) sums.weight[0][2] = gamma_of(&self->own, H);
-  return sums;
-}
-
-static int baumgarte_n_conditions(const void *object) {
-  const baumgarte *self = object;
-  return yoke_constraint_n_conditions(&self->constraint, 1);
-}
-
-static void baumgarte_residual(const void *object, const yoke_coupling_view *view, double *c) {
-  const baumgarte    *self = object;
-  const yoke_row_sums sums = sums_at(self, view->H);
-  yoke_constraint_residual(&self->constraint, view, &sums, c);
-}
-
-static yoke_residual_unit baumgarte_unit(const void *object, int c) {
-  return yoke_constraint_unit(&((const baumgarte *)object)->constraint, 1, c);
-}
-
-static void baumgarte_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
-                               double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
-  const baumgarte    *self = object;
-  const yoke_row_sums sums = sums_at(self, view->H);
-  yoke_constraint_jacobian(&self->constraint, view, &sums, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
-}
-
-static unsigned baumgarte_holds(const void *object) {
-  const baumgarte *self = object;
-  return self->own.index == 3 ? YOKE_HOLDS_POSITION : 0;
-}
-
-/* The multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
-static void baumgarte_error_rule(const void *object, int degree, yoke_error_rule *out) {
-  (void)object;
-  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 2}};
-}
-
-static int baumgarte_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
-                                double *dc_dy2) {
-  const baumgarte *self = object;
-  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
-}
+/* Error: the multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
+static const yoke_joint_method method = {
+    YOKE_ALL_ORDERS,
+    .most_displaced = 1,
+    .sums           = {.n = 1, .weight = {{1.0, 0.0, 0.0}}},
+    .adapt          = adapt,
+    .holds          = YOKE_HOLDS_POSITION,
+    .keeps          = is_index_3,
+    .error          = {.ahead = 2, .order = {3, 2}, .rise = 1},
+    .check          = check,
+};
 
 extern const yoke_formulation_ops baumgarte_ops;
 
 const yoke_formulation_ops baumgarte_ops = {
-    .name         = "baumgarte",
-    .for_joints   = true,
-    .summary      = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
-    .settings     = {YOKE_SETTING_ROWS(own_rows)},
-    .check        = baumgarte_check,
-    .create       = baumgarte_create,
-    .destroy      = baumgarte_destroy,
-    .extras       = baumgarte_extras,
-    .channels     = baumgarte_channels,
-    .layout       = baumgarte_layout,
-    .n_conditions = baumgarte_n_conditions,
-    .residual     = baumgarte_residual,
-    .unit         = baumgarte_unit,
-    .jacobian     = baumgarte_jacobian,
-    .holds        = baumgarte_holds,
-    .error_rule   = baumgarte_error_rule,
-    .consistent   = baumgarte_consistent,
+    .name     = "baumgarte",
+    .summary  = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
+    .settings = {YOKE_SETTING_ROWS(own_rows)},
+    YOKE_JOINT_METHOD(method),
+    .joint      = &yoke_joint_method_holds,
+    .error      = &yoke_joint_method_error,
+    .consistent = yoke_joint_method_consistent,
 };

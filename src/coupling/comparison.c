@@ -21,24 +21,24 @@ static void through_end(const yoke_graph *g, double end, int n, const double *pa
 bool graph_compare_ahead(yoke_graph *g) {
   const int n = g->degree + 2; /* values of the past */
   if (yoke_predictor_is_motion(g->settings.predictor)) return graph_predict_better(g);
-  if (g->n_past < n || n > MAX_POINTS) return false;
+  if (g->block->n_past < n || n > MAX_POINTS) return false;
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
     if (g->comparison == YOKE_COMPARISON_HIGHER) {
-      graph_interpolate(n, g->past_s, channel->past, channel->comparison);
+      graph_interpolate(n, g->past_s, channel->kept->past, channel->comparison);
       continue;
     }
     double weight[MAX_POINTS], end = 0.0;
     yoke_lagrange_weights(n, g->past_s, 1.0, weight);
-    for (int i = 0; i < n; ++i) end += weight[i] * channel->past[i];
-    through_end(g, end, g->degree, channel->past, channel->comparison);
+    for (int i = 0; i < n; ++i) end += weight[i] * channel->kept->past[i];
+    through_end(g, end, g->degree, channel->kept->past, channel->comparison);
   }
   return true;
 }
 
 static yoke_error_rule rule_of(const graph_wire *wire, int degree) {
   yoke_error_rule rule = {.end_value = true, .comparison_degree = degree + 1, .order = {degree + 3, degree + 2}};
-  if (wire->wire.formulation->error_rule != NULL) wire->wire.formulation->error_rule(wire->wire.self, degree, &rule);
+  if (wire->wire.formulation->error != NULL) wire->wire.formulation->error->rule(wire->wire.self, degree, &rule);
   return rule;
 }
 
@@ -48,7 +48,7 @@ int graph_comparison_degree(const yoke_graph *g) {
     const int asked = rule_of(&g->wires[i], g->degree).comparison_degree;
     if (asked > degree) degree = asked;
   }
-  if (degree > g->n_past) degree = g->n_past;
+  if (degree > g->block->n_past) degree = g->block->n_past;
   return degree < GRAPH_SIGNAL_DEGREE ? degree : GRAPH_SIGNAL_DEGREE;
 }
 
@@ -84,7 +84,7 @@ yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics
   const int degree = graph_comparison_degree(g);
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
-    through_end(g, channel->consistent_new, degree, channel->consistent, channel->comparison);
+    through_end(g, channel->consistent_new, degree, channel->kept->consistent, channel->comparison);
   }
   g->is_compared = true;
   YOKE_TRY(graph_pass_comparison(g, statistics, ctx));
@@ -94,7 +94,8 @@ yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics
 /* ---- what step control asks (trial.h) ---- */
 
 yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
-  g->is_controlled = true;
+  g->counts_past_low = g->keeps_predicted = g->ignores_jumps = true;
+  g->channel_points = GRAPH_PAST; /* estimates look back further than the step */
   for (int i = 0; i < g->n_subsystems && compares; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     s->y_compared      = yoke_arena_take(&g->arena, (size_t)s->subsystem->ny, sizeof(double));
@@ -174,9 +175,9 @@ void yoke_graph_local_order(const yoke_graph *g, int degree, int order[2]) {
 
 void yoke_graph_trial(const yoke_graph *g, yoke_trial *out) {
   *out = (yoke_trial){.degree            = g->degree,
-                      .t                 = g->past_t[0],
+                      .t                 = g->block->past_t[0],
                       .H                 = g->H,
-                      .n_past            = g->n_past,
+                      .n_past            = g->block->n_past,
                       .past_s            = g->past_s,
                       .is_compared       = g->is_compared,
                       .comparison_degree = graph_comparison_degree(g)};
@@ -209,13 +210,13 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
   *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
                               .value       = channel->value,
                               .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],
-                              .past        = channel->past,
+                              .past        = channel->kept->past,
                               .smooth      = is_consistent ? channel->consistent_new : channel->value,
-                              .smooth_past = is_consistent ? channel->consistent : channel->past,
+                              .smooth_past = is_consistent ? channel->kept->consistent : channel->kept->past,
                               .wire        = channel->wire};
   for (int j = GRAPH_SIGNAL_DEGREE; g->is_compared && j >= 0; --j) out->compared += channel->comparison[j];
   double    weight[GRAPH_PAST];
-  const int n = g->degree + 1 < g->n_past ? g->degree + 1 : g->n_past;
+  const int n = g->degree + 1 < g->block->n_past ? g->degree + 1 : g->block->n_past;
   yoke_lagrange_weights(n, g->past_s, 1.0, weight);
   for (int i = 0; i < n; ++i) out->smooth_predicted += weight[i] * out->smooth_past[i];
 }

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Row `row` of a wire feels input `input` of the subsystem on one side. */
+/* Row `row` of a wire feels what feed `feed` gives to input `input` of the subsystem on one side. */
 typedef struct entry {
-  int wire, row, side, input;
+  int wire, row, side, input, feed;
   int slot; /* in the matrix */
 } entry;
 
@@ -26,14 +26,13 @@ typedef struct graph_consistent {
   yoke_pattern  *pattern;
   yoke_linear   *linear;
   yoke_factor   *factor;
-  double        *J;       /* [nnz] */
-  double        *c;       /* [n] conditions, then corrections */
-  double        *work;    /* of the solver */
-  double       **dc[2];   /* [n_wires] ds''/dy of both sides, [rows, n_y]; NULL: no multipliers */
-  yoke_status   *status;  /* [n_subsystems] of the responses */
-  double         largest; /* consistent multiplier so far */
-  double        *values;  /* [n_channels] to begin anew with */
-  const double **given;   /* [n_wires] into values; NULL: the law gives them */
+  double        *J;      /* [nnz] */
+  double        *c;      /* [n] conditions, then corrections */
+  double        *work;   /* of the solver */
+  double       **dc[2];  /* [n_wires] ds''/dy of both sides, [rows, n_y]; NULL: no multipliers */
+  yoke_status   *status; /* [n_subsystems] of the responses */
+  double        *values; /* [n_channels] to begin anew with */
+  const double **given;  /* [n_wires] into values; NULL: the law gives them */
 } graph_consistent;
 
 static bool is_multiplier(const yoke_graph *g, const graph_channel *channel) {
@@ -53,9 +52,11 @@ static int list_entries(const yoke_graph *g, entry *list) {
       for (int side = 0; side < 2; ++side) {
         const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
         for (int input = 0; input < s->subsystem->nu; ++input) {
-          if (s->input_channel[input] < 0 || x->unknown[s->input_channel[input]] < 0) continue;
-          if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = side, .input = input};
-          ++n;
+          for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
+            if (x->unknown[s->feeds[f].channel] < 0) continue;
+            if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = side, .input = input, .feed = f};
+            ++n;
+          }
         }
       }
     }
@@ -65,7 +66,7 @@ static int list_entries(const yoke_graph *g, entry *list) {
 
 static int column_of(const yoke_graph *g, const entry *e) {
   const graph_subsystem *s = &g->subsystems[g->wires[e->wire].wire.subsystem[e->side]];
-  return g->consistent->unknown[s->input_channel[e->input]];
+  return g->consistent->unknown[s->feeds[e->feed].channel];
 }
 
 static yoke_status create_matrix(yoke_graph *g, yoke_context *ctx) {
@@ -135,15 +136,16 @@ void graph_consistent_destroy(yoke_graph *g) {
 void graph_consistent_start(yoke_graph *g) {
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
-    memcpy(channel->consistent, channel->past, sizeof channel->consistent);
+    memcpy(channel->kept->consistent, channel->kept->past, sizeof channel->kept->consistent);
   }
 }
 
 void graph_consistent_accept(yoke_graph *g) {
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
-    memmove(channel->consistent + 1, channel->consistent, (GRAPH_PAST - 1) * sizeof *channel->consistent);
-    channel->consistent[0] = channel->consistent_new;
+    memmove(channel->kept->consistent + 1, channel->kept->consistent,
+            (GRAPH_PAST - 1) * sizeof *channel->kept->consistent);
+    channel->kept->consistent[0] = channel->consistent_new;
   }
 }
 
@@ -190,8 +192,9 @@ static void set_matrix(yoke_graph *g) {
     const yoke_port_shape *shape = wire->wire.shape[e->side];
     const int              from = shape->n_p + shape->n_v, n_v = shape->n_v;
     const double          *row = x->dc[e->side][e->wire] + (size_t)e->row * (size_t)wire->n_y[e->side];
-    const double *a = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
-    for (int k = from; k < from + n_v; ++k) x->J[e->slot] += row[k] * a[k];
+    const double *a      = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
+    const double  weight = s->feeds[e->feed].weight;
+    for (int k = from; k < from + n_v; ++k) x->J[e->slot] += row[k] * (weight * a[k]);
   }
 }
 
@@ -225,19 +228,19 @@ bool yoke_graph_multipliers_are_off(yoke_graph *g) {
   graph_consistent *x   = g->consistent;
   double            off = 0.0;
   if (x == NULL || !g->has_consistent) return false;
-  x->largest = fmax(x->largest, least_multiplier);
+  g->block->largest_multiplier = fmax(g->block->largest_multiplier, least_multiplier);
   for (int k = 0; k < g->n_channels; ++k) {
     const graph_channel *channel = &g->channels[k];
     if (x->unknown[k] < 0 || channel->n_nodes < 2) continue;
-    x->largest = fmax(x->largest, fabs(channel->consistent[0]));
-    off        = fmax(off, fabs(channel->past[0] - channel->consistent[0]));
+    g->block->largest_multiplier = fmax(g->block->largest_multiplier, fabs(channel->kept->consistent[0]));
+    off                          = fmax(off, fabs(channel->kept->past[0] - channel->kept->consistent[0]));
   }
-  return off > 0.5 * x->largest;
+  return off > 0.5 * g->block->largest_multiplier;
 }
 
 yoke_status yoke_graph_restart_consistent(yoke_graph *g, yoke_context *ctx) {
   graph_consistent *x = g->consistent;
-  for (int k = 0; k < g->n_channels; ++k) x->values[k] = g->channels[k].consistent[0];
+  for (int k = 0; k < g->n_channels; ++k) x->values[k] = g->channels[k].kept->consistent[0];
   for (int w = 0; w < g->n_wires; ++w) {
     const bool has_multipliers = g->wires[w].wire.formulation->consistent != NULL;
     x->given[w]                = has_multipliers ? x->values + g->wires[w].first : NULL;

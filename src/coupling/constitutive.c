@@ -173,7 +173,8 @@ static yoke_status check_integral(yoke_context *ctx, const yoke_coupling_def *de
   return YOKE_OK;
 }
 
-static yoke_status constitutive_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+static yoke_status constitutive_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                                      int order) {
   const yoke_coupling_settings *settings = def->settings;
   if (def->element == NULL) {
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -184,12 +185,12 @@ static yoke_status constitutive_check(yoke_context *ctx, const yoke_coupling_def
   const bool extended   = settings->extension != YOKE_EXTENSION_NONE;
   const int  max_degree = extended ? MAX_DEGREE_EXTENDED : MAX_DEGREE;
   const char word       = settings->extension == YOKE_EXTENSION_D ? 'd' : 'i';
-  if (extended && scheme != NULL && (strcmp(scheme, "explicit") == 0 || strcmp(scheme, "waveform") == 0)) {
+  if (extended && scheme != NULL && scheme->needs_explicit_form) {
     return yoke_fail(
         ctx, YOKE_E_USAGE,
         "coupling '%s': extension %c has conditions without explicit form, so scheme %s cannot solve them; "
         "use scheme semi-implicit or implicit, or extension none",
-        def->name, word, scheme);
+        def->name, word, scheme->name);
   }
   if (order < 0 || order > max_degree) {
     if (!extended) {
@@ -695,6 +696,8 @@ static void constitutive_error_rule(const void *object, int degree, yoke_error_r
       .end_value = is_plain, .comparison_degree = degree + (is_plain ? 1 : 3), .order = {degree + 3, degree + 2}};
 }
 
+static const yoke_error_form error_form = {.rule = constitutive_error_rule};
+
 extern const yoke_formulation_ops constitutive_ops;
 
 const yoke_formulation_ops constitutive_ops = {
@@ -710,5 +713,5 @@ const yoke_formulation_ops constitutive_ops = {
     .unit         = constitutive_unit,
     .jacobian     = constitutive_jacobian,
     .update       = constitutive_update,
-    .error_rule   = constitutive_error_rule,
+    .error        = &error_form,
 };

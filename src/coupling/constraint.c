@@ -12,7 +12,7 @@ static int n_displaced(yoke_decomposition decomposition) {
 }
 
 static yoke_status check_decomposition(yoke_context *ctx, const yoke_coupling_def *def, int most) {
-  const char *name = def->settings->formulation;
+  const char *name = def->formulation->name;
   if (n_displaced(def->settings->decomposition) <= most) return YOKE_OK;
   if (most == 0) {
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -27,18 +27,14 @@ static yoke_status check_decomposition(yoke_context *ctx, const yoke_coupling_de
                    def->name, name);
 }
 
-yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme) {
-  return yoke_constraint_check_sides(ctx, def, scheme, 0);
-}
-
-yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
-                                        int most_displaced) {
+yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                                  int most_displaced) {
   const yoke_coupling_settings *settings = def->settings;
   if (def->joint == NULL) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': formulation %s needs a rigid joint, this is a force element; use formulation "
                      "constitutive",
-                     def->name, settings->formulation);
+                     def->name, def->formulation->name);
   }
   YOKE_TRY(check_decomposition(ctx, def, most_displaced));
   if (settings->extension != YOKE_EXTENSION_NONE) {
@@ -51,21 +47,13 @@ yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_d
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': a rigid joint has no feed-through; leave out feedthrough",
                      def->name);
   }
-  if (scheme != NULL && (strcmp(scheme, "explicit") == 0 || strcmp(scheme, "waveform") == 0)) {
+  if (scheme != NULL && scheme->needs_explicit_form) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': the multipliers of a rigid joint have no explicit form, so scheme %s cannot find "
                      "them; use scheme semi-implicit or implicit, %sor a flexible joint",
-                     def->name, scheme, strcmp(scheme, "explicit") == 0 ? "formulation kinematic, " : "");
+                     def->name, scheme->name, scheme->extrapolates_only ? "formulation kinematic, " : "");
   }
   return YOKE_OK;
-}
-
-yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int given, int index) {
-  if (given == index) return YOKE_OK;
-  return yoke_fail(ctx, YOKE_E_USAGE,
-                   "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
-                   "baumgarte or weighted, which have index 1, 2 and 3",
-                   def->name, given, def->settings->formulation, index);
 }
 
 /* ---- channels ---- */
@@ -208,7 +196,18 @@ static void add_copies(yoke_constraint *self, int side) {
   }
 }
 
-void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule) {
+static void add_mu(yoke_constraint *self, int i) {
+  yoke_channel *channel = &self->channel[self->n_channels];
+  char          label[32];
+  yoke_row_label(&self->joint->row[i], label, sizeof label);
+  *channel =
+      (yoke_channel){.enters = {YOKE_ENTRY_MU, YOKE_ENTRY_MU}, .component = self->joint->own[i], .sign = {1.0, 1.0}};
+  snprintf(channel->name, sizeof channel->name, "mu %s", label);
+  self->copy_of[self->n_channels++] = -1;
+}
+
+void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule,
+                         bool has_mu) {
   memset(self, 0, sizeof *self);
   self->joint         = def->joint;
   self->shape[0]      = def->shape[0];
@@ -222,6 +221,8 @@ void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bo
   for (int i = 0; by_motion && i < self->n_rows; ++i) add_beta(self, i);
   self->i_copies = self->n_channels;
   for (int s = 0; s < 2; ++s) add_copies(self, s);
+  self->i_mu = self->n_channels;
+  for (int i = 0; has_mu && i < self->n_rows; ++i) add_mu(self, i);
 }
 
 int yoke_constraint_channels(const yoke_constraint *self, yoke_channel *out) {
@@ -303,27 +304,26 @@ void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2
 }
 
 /* |s| counts in units of the two positions, |s'| in units of the two velocities. */
-int yoke_constraint_reset_rows(const yoke_constraint *self, const double *const y[2], yoke_reset_rows *out) {
+void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                           const double *const y[2], yoke_reset_rows *out) {
   frames x;
-  frames_set(self, y, &x);
+  joint_frames_set(joint, shape, y, &x);
   out->size = out->speed = 1e-300;
   for (int s = 0; s < 2; ++s) {
-    const yoke_port_shape *shape = self->shape[s];
-    const int              n_p   = shape->n_p;
+    const int n_p = shape[s]->n_p;
     for (int k = 0; k < n_p; ++k) out->size = fmax(out->size, fabs(y[s][k]));
-    for (int k = 0; k < shape->n_v; ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
+    for (int k = 0; k < shape[s]->n_v; ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
   }
-  for (int i = 0; i < self->n_rows; ++i) {
+  for (int i = 0; i < joint->n; ++i) {
     double grad[12];
-    out->s[i]    = yoke_row_gradient(&self->joint->row[i], &x.link, grad) - self->joint->offset[i];
+    out->s[i]    = yoke_row_gradient(&joint->row[i], &x.link, grad) - joint->offset[i];
     out->rate[i] = yoke_row_rate(grad, &x.link);
     for (int s = 0; s < 2; ++s) {
-      for (int k = 0; k < self->shape[s]->n_v; ++k) {
-        out->L[s][i][k] = grad[6 * s + self->shape[s]->v[k].freedom];
+      for (int k = 0; k < shape[s]->n_v; ++k) {
+        out->L[s][i][k] = grad[6 * s + shape[s]->v[k].freedom];
       }
     }
   }
-  return self->n_rows;
 }
 
 /* ---- conditions ---- */
@@ -338,7 +338,7 @@ static int n_reaction_rows(const yoke_constraint *self) {
 }
 
 int yoke_constraint_n_conditions(const yoke_constraint *self, int n_sums) {
-  const int n_copies = self->n_channels - self->i_copies;
+  const int n_copies = self->i_mu - self->i_copies;
   return n_sums * n_sum_rows(self) + n_reaction_rows(self) + (self->copy_rule == YOKE_COPY_PARABOLA ? 2 : 1) * n_copies;
 }
 
@@ -391,7 +391,7 @@ void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_v
     }
     ++c;
   }
-  for (int i = self->i_copies; i < self->n_channels; ++i) {
+  for (int i = self->i_copies; i < self->i_mu; ++i) {
     const int              side = self->copy_of[i], k = original_at(self, i);
     const yoke_port_shape *shape = self->shape[side];
     const double          *y = view->y[side], *y_old = view->y_old[side];
@@ -519,7 +519,7 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
       dc_dy[side][c * n_y_of(self, view, side) + reaction_at(self, side, i)] = reaction_weight(self, side);
     }
   }
-  for (int i = self->i_copies; i < n; ++i) {
+  for (int i = self->i_copies; i < self->i_mu; ++i) {
     const int              side = self->copy_of[i], k = original_at(self, i);
     const yoke_port_shape *shape = self->shape[side];
     const int              ny    = n_y_of(self, view, side);
@@ -552,6 +552,7 @@ int yoke_constraint_consistent(const yoke_constraint *self, const double *const 
       memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_shape_n_y(self->shape[s]) * sizeof(double));
     row_jacobian(self, &view, &acceleration, dc_dy);
   }
-  for (int i = self->i_copies; i < self->n_channels; ++i) u[i] = y[self->copy_of[i]][original_at(self, i)];
+  for (int i = self->i_copies; i < self->i_mu; ++i) u[i] = y[self->copy_of[i]][original_at(self, i)];
+  for (int i = self->i_mu; i < self->n_channels; ++i) u[i] = 0.0; /* of an exact motion */
   return by_force ? self->n_rows : 0;
 }

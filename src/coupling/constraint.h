@@ -11,7 +11,8 @@
  *   force/displacement          lambda, beta         sums of levels; mu2 - lambda = 0
  *   displacement/force          lambda, beta         sums of levels; mu1 - lambda = 0
  *   displacement/displacement   beta                 mu2 - mu1 = 0
- * Copies come behind them: copy = original.
+ * Copies come behind them: copy = original. Behind the copies come, where a formulation has them, second multipliers mu of all rows,
+ * which no condition reads: they move the bodies, q' = T (v + mu grad).
  *
  * Levels of row i, all with the TRUE outputs of both ports at T_{N+1} (V, A: velocities and accelerations of the frames):
  *   s = value - offset,   s' = grad . V,   s'' = grad . A + gamma.
@@ -42,7 +43,7 @@ typedef struct yoke_constraint {
   yoke_copy_rule            copy_rule;
   yoke_decomposition        decomposition;
   int                       n_rows, n_channels;
-  int                       i_beta, i_copies; /* first channels of these kinds; i_beta = i_copies: none */
+  int                       i_beta, i_copies, i_mu; /* first channels of these kinds; i_beta = i_copies: none */
   yoke_channel              channel[YOKE_COUPLING_MAX_CHANNELS];
   int                       copy_of[YOKE_COUPLING_MAX_CHANNELS]; /* side whose motion a copy follows; -1: no copy */
 } yoke_constraint;
@@ -58,25 +59,14 @@ typedef struct yoke_row_sums {
   double weight[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_LEVELS];
 } yoke_row_sums;
 
-/* Refusals that all formulations have in common. */
-yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme);
-/* The setting `index`; `number` is the formulation's own. */
-#define YOKE_CONSTRAINT_INDEX(owner, number)                                                                           \
-  {                                                                                                                    \
-    .key = "index", .type = YOKE_SETTING_INTEGER, .min = 1, .max = 3, .standard = {number},                            \
-    .help = "level of the conditions: 1 accelerations, 2 velocities, 3 positions", YOKE_SETTING_AT(owner, index)       \
-  }
-/* Own settings of formulations that have no others: of one index, which is `index` when it is given. */
-typedef struct yoke_index_settings {
-  int index;
-} yoke_index_settings;
-yoke_status yoke_constraint_check_index(yoke_context *ctx, const yoke_coupling_def *def, int given, int index);
-/* The same for formulations that know displacement sides: up to `most_displaced` of them. yoke_constraint_check: none. */
-yoke_status yoke_constraint_check_sides(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme,
-                                        int most_displaced);
+/* Refusals that all formulations have in common; up to `most_displaced` sides may follow a motion. */
+yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                                  int most_displaced);
 
-/* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes. */
-void yoke_constraint_set(yoke_constraint *constraint, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule);
+/* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes; `has_mu`: every row
+ * has a second multiplier, behind all others. */
+void yoke_constraint_set(yoke_constraint *constraint, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule,
+                         bool has_mu);
 
 /* Is this side a displacement side? Which extras its port needs. */
 bool yoke_constraint_is_displaced(const yoke_constraint *constraint, int side);
@@ -93,8 +83,9 @@ void yoke_joint_levels(const yoke_joint_element *joint, const yoke_port_shape *c
 void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
                             double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
 
-/* Rows of a state reset (formulation.h); returns their number. */
-int yoke_constraint_reset_rows(const yoke_constraint *constraint, const double *const y[2], yoke_reset_rows *out);
+/* Rows of a state reset, as many as the joint has. */
+void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                           const double *const y[2], yoke_reset_rows *out);
 
 /* Conditions: row by row and sum by sum, then reactions row by row, then copy by copy; and their derivatives (analytic). */
 int                yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);

@@ -5,7 +5,7 @@
 
 /* Change of node j of a channel, in units of what is allowed. */
 static double weighted(const yoke_graph *g, const graph_channel *channel, int j, const double *delta) {
-  const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->largest);
+  const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->kept->sizes.tolerance);
   return delta[channel->w_at + j] / (g->settings.atol + g->settings.rtol * size);
 }
 

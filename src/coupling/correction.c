@@ -98,7 +98,7 @@ yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
     yoke_factor_solve(g->factor[0], g->delta, NULL, g->linear_work);
   } else {
     const size_t n     = (size_t)g->n_c;
-    double      *copy  = g->broyden + 2 * n * n;
+    double      *copy  = g->broyden + n * n;
     lapack_int  *pivot = (lapack_int *)(void *)(copy + n * n);
     memcpy(copy, g->broyden, n * n * sizeof *copy);
     if (LAPACKE_dgesv(LAPACK_COL_MAJOR, g->n_c, 1, copy, g->n_c, pivot, g->delta, g->n_c) != 0) return singular(g, ctx);

@@ -9,9 +9,8 @@ static yoke_status explicit_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops explicit_ops = {
-    .name                = "explicit",
-    .summary             = "extrapolate, integrate once, update; cheapest step, smallest stable step",
-    .needs_explicit_form = true,
-    .can_sequence        = true,
-    .step                = explicit_step,
+    .traits       = {.name = "explicit", .needs_explicit_form = true, .extrapolates_only = true},
+    .summary      = "extrapolate, integrate once, update; cheapest step, smallest stable step",
+    .can_sequence = true,
+    .step         = explicit_step,
 };

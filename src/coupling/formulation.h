@@ -16,7 +16,7 @@
 
 enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3, YOKE_COUPLING_MAX_ROWS = 6 };
 
-/* Bits of yoke_formulation_ops.holds. */
+/* Bits of yoke_joint_form.holds. */
 enum { YOKE_HOLDS_POSITION = 1, YOKE_HOLDS_VELOCITY = 2, YOKE_HOLDS_ACCELERATION = 4 };
 
 typedef enum yoke_decomposition {
@@ -66,9 +66,12 @@ typedef struct yoke_joint_element {
   double    offset[6]; /* s = value - offset */
 } yoke_joint_element;
 
-/* What is coupled: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
+typedef struct yoke_formulation_ops yoke_formulation_ops;
+
+/* What is coupled, and by which formulation: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
   const char                   *name;
+  const yoke_formulation_ops   *formulation;
   const yoke_joint_element     *joint;    /* rigid joints: rows between the two frames; kept. NULL for force elements */
   const yoke_force_element     *element;  /* kept; link origins are zero; NULL for joints */
   const yoke_port_shape        *shape[2]; /* of the two ports */
@@ -151,22 +154,85 @@ typedef struct yoke_error_rule {
   int  order[2];          /* local order of positions and velocities: how their error in one step falls with H */
 } yoke_error_rule;
 
-typedef struct yoke_formulation_ops {
+/* What a scheme asks of formulations and what it offers them. */
+typedef struct yoke_scheme_traits {
+  const char *name;                  /* for messages */
+  bool        needs_explicit_form;   /* u = phi(y): formulations must have `update` */
+  bool        extrapolates_only;     /* one pass, nothing is corrected */
+  bool        corrects_to_tolerance; /* the conditions hold at the end */
+  bool        corrects_once;         /* one correction: relaxation and weighted sets of conditions make sense */
+} yoke_scheme_traits;
+
+/* ---- what a formulation may do besides: tables that it points to ---- */
+
+/* Weighted sets of conditions, each with n_conditions of them: the nodes are corrected once per set, from the same
+ * predictor and dy/dw, and take the weighted mean of the corrections. 1 <= n <= YOKE_COUPLING_MAX_SETS; weights
+ * >= 0, of set 0 > 0. The sets have no common solution, so one correction is all there is. */
+typedef struct yoke_condition_sets {
+  int (*n)(const void *self);
+  double (*weight)(const void *self, int set);
+} yoke_condition_sets;
+
+/* Signals that are extrapolated by rules of its own; nothing is corrected (traits: extrapolates_only). */
+typedef struct yoke_own_extrapolation {
+  /* Degree of a channel: min(order, N) in step N. */
+  int (*order)(const void *self, int channel);
+  /* The signal of a channel where it is not its own polynomial, of degree `degree` in this step. c[k] are those of all channels
+   * of the coupling, powers of local time s in [0, 1], [n_powers] each; H [s] the step. false: it is its own. */
+  bool (*curve)(const void *self, int channel, int degree, double H, int n_powers, const double *const *c, double *out);
+  /* Before the update, outputs at T_{N+1} are evaluated anew n_exchanges times with other channel values u. y1, y2: the outputs
+   * so far, which belong to the channel values `now`. The update then sees the last ones, once. */
+  int (*n_exchanges)(const void *self);
+  void (*exchange)(const void *self, int number, double t, const double *y1, const double *y2, const double *now,
+                   double *u);
+} yoke_own_extrapolation;
+
+/* Multipliers that couplings in one subsystem must find together, at an exchange (its number) or in the update. */
+enum { YOKE_STAGE_UPDATE = -1 };
+typedef struct yoke_force_finding {
+  /* Multipliers that are found at this stage; 0: none. */
+  int (*n_rows)(const void *self, int stage);
+  /* What they follow from, n_rows(self, YOKE_STAGE_UPDATE) rows. */
+  void (*rows)(const void *self, const double *const y[2], const double *now, yoke_force_rows *out);
+  /* Takes those that were found into the channel values u, behind exchange or update. */
+  void (*take)(const void *self, int stage, const double *now, const double *lambda, double *u);
+} yoke_force_finding;
+
+/* Step control. Without it: end_value, degree + 1, degree + 3 and degree + 2, right for every end layout whose end value is that
+ * of u = phi(y). */
+typedef struct yoke_error_form {
+  void (*rule)(const void *self, int degree, yoke_error_rule *out);
+} yoke_error_form;
+
+/* What a rigid joint keeps. */
+typedef struct yoke_joint_form {
+  /* Levels s, s', s'' that vanish at every macro point once the conditions hold, bits YOKE_HOLDS_*; what it does not name is
+   * small at best. */
+  unsigned (*holds)(const void *self);
+  /* States are projected onto s = 0 and s' = 0 at the end of every step (state_reset.h). */
+  bool resets_states;
+  /* Share of the corrected values in those that are used, the rest are the values at T_N (traits: corrects_once). */
+  double (*relaxation)(const void *self);
+} yoke_joint_form;
+
+/* ---- the formulation ---- */
+
+struct yoke_formulation_ops {
   const char        *name;       /* "constitutive" */
   const char        *summary;    /* one line for `yoke help formulations` */
+  const void        *data;       /* of the formulation, for functions that several share */
   bool               for_joints; /* couples rigid joints; else force elements and flexible joints */
   /* Settings of its own, which fill a struct of at most sizeof(yoke_coupling_settings.own) bytes. None: no rows. */
   yoke_setting_table settings;
   /* Own settings that were not given and follow from others. Called before check. NULL: there are none. */
   void (*complete)(const yoke_coupling_settings *settings, void *own);
 
-  /* Is this combination possible? Otherwise a message through ctx says why and what to use. Called before create. */
-  yoke_status (*check)(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order);
+  /* Is this combination possible? Otherwise a message through ctx says why and what to use. Called before create. `scheme` NULL:
+   * not known. */
+  yoke_status (*check)(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme, int order);
   yoke_status (*create)(yoke_context *ctx, const yoke_coupling_def *def, void **self);
   void (*destroy)(void *self);
 
-  /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
-  int (*extras)(const void *self, int side);
   /* n channels, [YOKE_COUPLING_MAX_CHANNELS]. */
   int (*channels)(const void *self, yoke_channel *out);
   /* Layout of a channel at polynomial degree `degree` (the degree in force, which is lower during start-up). */
@@ -174,60 +240,33 @@ typedef struct yoke_formulation_ops {
   /* As many as the unknown nodes of all channels. */
   int (*n_conditions)(const void *self);
   void (*residual)(const void *self, const yoke_coupling_view *view, double *c);
-  /* What condition c compares, for the report. NULL: nothing that has a unit of its own. */
-  yoke_residual_unit (*unit)(const void *self, int c);
   /* dc/du, dc/du_dot, dc/du_integral, each [n_conditions, n_channels]; dc/dy of side s [n_conditions, n_y]. */
   void (*jacobian)(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                    double *dc_du_integral, double *dc_dy1, double *dc_dy2);
   /* Channel values that belong to the outputs y (explicit form u = phi(y)); also the consistent start and the final update.
    * `u_now` are the channel values in force (feed-through). NULL: none, so explicit and waveform are impossible. */
   void (*update)(const void *self, double t, const double *y1, const double *y2, const double *u_now, double *u);
-  /* Share of the corrected values in those that are used, the rest are the values at T_N (semi-implicit). NULL: 1. */
-  double (*relaxation)(const void *self);
 
-  /* Weighted sets of conditions, each with n_conditions of them: the nodes are corrected once per set, from the same
-   * predictor and dy/dw, and take the weighted mean of the corrections. 1 <= n_sets <= YOKE_COUPLING_MAX_SETS; weights
-   * >= 0, of set 0 > 0. The sets have no common solution, so one correction is all there is. NULL, both: one set. */
-  int (*n_sets)(const void *self);
-  double (*set_weight)(const void *self, int set);
+  /* Tables; NULL: it has nothing of the kind. */
+  const yoke_condition_sets    *sets;
+  const yoke_own_extrapolation *extrapolation;
+  const yoke_force_finding     *forces;
+  const yoke_error_form        *error;
+  const yoke_joint_form        *joint;
 
-  /* Rigid joints: levels s, s', s'' that vanish at every macro point once the conditions hold, bits YOKE_HOLDS_*; what it
-   * does not name is small at best. NULL: none. */
-  unsigned (*holds)(const void *self);
-  /* State reset at the end of every step: rows whose s and s' shall vanish. From the outputs of both ports: s and s',
-   * gradients L of each side in the components of its velocities. Returns n <= YOKE_COUPLING_MAX_ROWS. NULL: no reset. */
-  int (*reset_rows)(const void *self, const double *const y[2], yoke_reset_rows *out);
-
-  /* Degree of a channel where it is not that of the run: explicit scheme, extrapolation only, min(order, N) in step N.
-   * NULL: the run's. */
-  int (*order)(const void *self, int channel);
-  /* Explicit scheme: the signal of a channel where it is not its own polynomial, of degree `degree` in this step. c[k] are
-   * those of all channels of the coupling, powers of local time s in [0, 1], [n_powers] each; H [s] the step.
-   * false: it is its own. NULL: all are. */
-  bool (*curve)(const void *self, int channel, int degree, double H, int n_powers, const double *const *c, double *out);
-  /* Explicit scheme: before the update, outputs at T_{N+1} are evaluated anew n_exchanges times with other channel values
-   * u. y1, y2: the outputs so far, which belong to the channel values `now`. The update then sees the last ones, once.
-   * NULL, both: the outputs of the integration are the last word. */
-  int (*n_exchanges)(const void *self);
-  void (*exchange)(const void *self, int number, double t, const double *y1, const double *y2, const double *now,
-                   double *u);
-  /* Multipliers (the first n channels) that couplings in one subsystem must find together: what they follow from, for
-   * exchange `number` (-1: the update), and how they are taken into u behind exchange or update. Returns n when multipliers
-   * are found at this stage, else 0; `out` (NULL: only asking) is filled in any case. NULL, both: every coupling finds its own. */
-  int (*force_rows)(const void *self, int number, const double *const y[2], const double *now, yoke_force_rows *out);
-  void (*take_force)(const void *self, int number, const double *now, const double *lambda, double *u);
+  /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
+  int (*extras)(const void *self, int side);
+  /* What condition c compares, for the report. NULL: nothing that has a unit of its own. */
+  yoke_residual_unit (*unit)(const void *self, int c);
   /* Warnings before the run, from the outputs at the start. NULL: none. */
   void (*advise)(const void *self, const char *coupling, const char *const subsystem[2], const double *y1,
                  const double *y2, yoke_context *ctx);
 
-  /* Step control. NULL: end_value, degree + 1, degree + 3 and degree + 2, right for every end layout whose end value is that
-   * of u = phi(y). */
-  void (*error_rule)(const void *self, int degree, yoke_error_rule *out);
   /* Coupling values that belong to the outputs y at a macro point, whatever the conditions left there. Values that follow from
    * y directly go to u. The first n channels (returned) are multipliers instead, found by one row each on the level of
    * accelerations: c [n] and its derivatives [n, n_y] by the outputs of both ports. NULL: `update` gives all values. */
   int (*consistent)(const void *self, const double *const y[2], double *u, double *c, double *dc_dy1, double *dc_dy2);
-} yoke_formulation_ops;
+};
 
 /* What the value of a channel is. `joint`: of its rows; NULL: a force element. */
 yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_port_shape *const shape[2],

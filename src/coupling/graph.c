@@ -28,6 +28,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK) status = graph_wire_up(g, wires, subsystems, ctx);
   if (status == YOKE_OK) status = graph_check_settings(g, ctx);
   if (status == YOKE_OK) status = graph_take_unknowns(g, ctx);
+  if (status == YOKE_OK) status = graph_take_block(g, ctx);
   if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
   if (status == YOKE_OK) status = yoke_joint_forces_create(ctx, g, &g->forces);
   if (status != YOKE_OK) {
@@ -77,7 +78,7 @@ int yoke_graph_depth(const yoke_graph *graph) {
 }
 
 double yoke_graph_t(const yoke_graph *graph) {
-  return graph->past_t[0];
+  return graph->block->past_t[0];
 }
 
 const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph) {
@@ -101,5 +102,5 @@ const char *yoke_graph_channel_name(const yoke_graph *graph, int wire, int chann
 }
 
 double yoke_graph_channel(const yoke_graph *graph, int wire, int channel) {
-  return graph->channels[graph->wires[wire].first + channel].past[0];
+  return graph->channels[graph->wires[wire].first + channel].kept->past[0];
 }

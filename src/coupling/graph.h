@@ -156,6 +156,10 @@ int                         yoke_graph_n_channels(const yoke_graph *graph, int w
 const char                 *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);
 double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* value at T_N in the history */
 
+/* The block: all that changes from one accepted step to the next besides the subsystems' states, `size` bytes without pointers. A trial
+ * does not change it. */
+const void *yoke_graph_block(const yoke_graph *graph, size_t *size);
+
 /* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
  * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner
  * nodes of the last step; for the acceleration predictors and gauss-seidel also the outputs at T_N, T_{N-1}, ..., subsystem by subsystem. */

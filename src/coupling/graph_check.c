@@ -1,12 +1,10 @@
 /* What couplings, subsystems and settings of a graph do not fit together, said before the first step. */
 #include "coupling/graph_internal.h"
 
-#include <string.h>
-
 /* Multipliers with half-step nodes keep a mode of factor -1 or 1 (degree 1, 2) that an approximate matrix, corrected only
  * once, makes grow: the analytic responses leave out stiffness and damping of the subsystems. */
 static void warn_of_rough_matrix(const yoke_graph *g, yoke_context *ctx) {
-  if (g->settings.jacobian != YOKE_JACOBIAN_ANALYTIC || strcmp(g->settings.scheme, "semi-implicit") != 0) return;
+  if (g->settings.jacobian != YOKE_JACOBIAN_ANALYTIC || !g->scheme->traits.corrects_once) return;
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
     const bool           is_multiplier =
@@ -39,7 +37,7 @@ static yoke_status check_own_orders(const yoke_graph *g, yoke_context *ctx) {
   const yoke_scheme_settings *s = &g->settings;
   for (int i = 0; i < g->n_wires; ++i) {
     const yoke_wire *wire = &g->wires[i].wire;
-    if (wire->formulation->order == NULL) continue;
+    if (wire->formulation->extrapolation == NULL) continue;
     if (s->gauss_seidel) {
       return yoke_fail(ctx, YOKE_E_MODEL,
                        "coupling '%s': formulation '%s' gives all subsystems their inputs beforehand, so they cannot "
@@ -67,7 +65,7 @@ yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
                      "sequence jacobi, or scheme explicit or waveform",
                      s->scheme);
   }
-  if (yoke_predictor_is_motion(s->predictor) && strcmp(s->scheme, "explicit") != 0) {
+  if (yoke_predictor_is_motion(s->predictor) && !g->scheme->traits.extrapolates_only) {
     return yoke_fail(
         ctx, YOKE_E_MODEL,
         "the acceleration predictors are explicit methods, scheme is %s: use scheme explicit, or none, or predictor "
@@ -91,7 +89,7 @@ yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
                        "use predictor extrapolation with scheme semi-implicit or implicit",
                        g->wires[i].wire.name, g->wires[i].wire.formulation->name);
     }
-    if (g->scheme->needs_explicit_form && g->wires[i].wire.formulation->update == NULL) {
+    if (g->scheme->traits.needs_explicit_form && g->wires[i].wire.formulation->update == NULL) {
       return yoke_fail(
           ctx, YOKE_E_MODEL,
           "coupling '%s': formulation '%s' has no explicit form, which scheme '%s' needs; use semi-implicit "
@@ -104,7 +102,7 @@ yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
                        "integrations, broyden keeps one; use jacobian finite-difference or analytic",
                        g->wires[i].wire.name, g->wires[i].wire.formulation->name, g->wires[i].n_sets);
     }
-    if (g->wires[i].n_sets > 1 && strcmp(s->scheme, "implicit") == 0) {
+    if (g->wires[i].n_sets > 1 && g->scheme->traits.corrects_to_tolerance) {
       return yoke_fail(ctx, YOKE_E_MODEL,
                        "coupling '%s': formulation '%s' has %d sets of conditions without a common solution, so "
                        "corrections do not converge; use scheme semi-implicit",

@@ -2,71 +2,71 @@
 #include "coupling/graph_internal.h"
 #include "coupling/joint_forces.h"
 
-/* Channel values at t_next that the present outputs belong to, into `value`. */
-static void set_end_values(yoke_graph *g) {
+/* The outputs of the last pass belong to the end nodes. */
+static void apply_end_nodes(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
-    channel->value         = g->w[channel->w_at + channel->n_nodes - 1];
+    channel->applied       = g->w[channel->w_at + channel->n_nodes - 1];
   }
+}
+
+static int n_exchanges(const yoke_wire *wire) {
+  return wire->formulation->extrapolation != NULL ? wire->formulation->extrapolation->n_exchanges(wire->self) : 0;
 }
 
 /* Does exchange `number` of a coupling change an input of this subsystem? */
 static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
-  for (int k = 0; k < s->subsystem->nu; ++k) {
-    if (s->input_channel[k] < 0) continue;
-    const yoke_wire *wire = &g->wires[g->channels[s->input_channel[k]].wire].wire;
-    if (wire->formulation->n_exchanges != NULL && number < wire->formulation->n_exchanges(wire->self)) return true;
+  for (int e = 0; e < s->n_ends; ++e) {
+    if (number < n_exchanges(&g->wires[s->ends[e].wire].wire)) return true;
   }
   return false;
 }
 
-/* Outputs of the trial states with the values of the channels: of subsystems that take part in exchange `number`, -1: of all. */
-static yoke_status outputs_with_values(yoke_graph *g, int number) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s = &g->subsystems[i];
-    if (number >= 0 && !is_exchanged(g, s, number)) continue;
-    double      *c        = g->signal_c[0];
-    const double times[2] = {g->past_t[0], g->t_next};
-    for (int k = 0; k < s->subsystem->nu; ++k)
-      c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].value : 0.0;
-    const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
-    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
-                                   YOKE_SIDE_LEFT, s->y_new));
+/* Outputs of a trial state with the values that are applied. */
+static yoke_status show(yoke_graph *g, graph_subsystem *s) {
+  double      *c        = g->signal_c[0];
+  const double times[2] = {g->block->past_t[0], g->t_next};
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    c[k] = 0.0;
+    for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
+      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].applied;
   }
-  return YOKE_OK;
+  const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
+                               YOKE_SIDE_LEFT, s->y_new);
 }
 
 /* Multipliers that were found together go into the values u of a coupling. */
-static void take_force(const yoke_graph *g, const graph_wire *wire, int number, const double *now, double *u) {
-  const yoke_formulation_ops *ops    = wire->wire.formulation;
-  const double               *lambda = yoke_joint_forces_of(g->forces, (int)(wire - g->wires));
-  if (lambda == NULL || ops->force_rows(wire->wire.self, number, NULL, NULL, NULL) == 0) return;
-  ops->take_force(wire->wire.self, number, now, lambda, u);
+static void take_force(const yoke_graph *g, const graph_wire *wire, int stage, const double *now, double *u) {
+  const yoke_force_finding *forces = wire->wire.formulation->forces;
+  const double             *lambda = yoke_joint_forces_of(g->forces, (int)(wire - g->wires));
+  if (lambda == NULL || forces->n_rows(wire->wire.self, stage) == 0) return;
+  forces->take(wire->wire.self, stage, now, lambda, u);
 }
 
 yoke_status graph_exchange(yoke_graph *g) {
   int most = 0;
-  set_end_values(g);
+  apply_end_nodes(g);
   for (int w = 0; w < g->n_wires; ++w) {
-    const yoke_wire *wire = &g->wires[w].wire;
-    const int        n    = wire->formulation->n_exchanges != NULL ? wire->formulation->n_exchanges(wire->self) : 0;
+    const int n = n_exchanges(&g->wires[w].wire);
     if (n > most) most = n;
   }
   for (int number = 0; number < most; ++number) {
     if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {
-      const graph_wire           *wire = &g->wires[w];
-      const yoke_formulation_ops *ops  = wire->wire.formulation;
-      double                      now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
-      if (ops->n_exchanges == NULL || number >= ops->n_exchanges(wire->wire.self)) continue;
-      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].value;
-      ops->exchange(wire->wire.self, number, g->t_next,
-                    graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
-                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
+      const graph_wire *wire = &g->wires[w];
+      double            now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS];
+      if (number >= n_exchanges(&wire->wire)) continue;
+      for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].applied;
+      wire->wire.formulation->extrapolation->exchange(
+          wire->wire.self, number, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+          graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
       take_force(g, wire, number, now, u);
-      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
+      for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].applied = u[k];
     }
-    YOKE_TRY(outputs_with_values(g, number));
+    for (int i = 0; i < g->n_subsystems; ++i) {
+      if (is_exchanged(g, &g->subsystems[i], number)) YOKE_TRY(show(g, &g->subsystems[i]));
+    }
   }
   return YOKE_OK;
 }
@@ -76,18 +76,20 @@ yoke_status graph_exchange(yoke_graph *g) {
 void graph_final_values(yoke_graph *g, const graph_wire *wire) {
   double     u[YOKE_COUPLING_MAX_CHANNELS];
   const bool is_explicit = !g->scheme->needs_repeat;
-  const bool is_once     = !g->settings.final_update || wire->wire.formulation->n_exchanges != NULL;
-  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].value;
+  const bool is_once     = !g->settings.final_update || wire->wire.formulation->extrapolation != NULL;
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].applied;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
     double now[YOKE_COUPLING_MAX_CHANNELS];
-    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
-    take_force(g, wire, -1, now, u);
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;
+    take_force(g, wire, YOKE_STAGE_UPDATE, now, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
 
 yoke_status graph_outputs_with_values(yoke_graph *g) {
-  return outputs_with_values(g, -1);
+  for (int c = 0; c < g->n_channels; ++c) g->channels[c].applied = g->channels[c].value;
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(show(g, &g->subsystems[i]));
+  return YOKE_OK;
 }

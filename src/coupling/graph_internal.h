@@ -10,37 +10,85 @@
 
 enum {
   GRAPH_PAST          = 16, /* accepted macro points kept */
-  GRAPH_SIGNAL_DEGREE = 7,
+  GRAPH_SIGNAL_DEGREE = YOKE_SIGNAL_MAX_DEGREE,
   GRAPH_CONSISTENT    = 2, /* rounds of graph_settle that make u consistent */
   GRAPH_MAX_BREAKS    = 8
 };
 
+/* What the divergence watch has seen of a channel. */
+typedef struct graph_growth {
+  double jump;       /* the last that exceeded every value so far */
+  double first_jump; /* the first of those in a row */
+  int    n_growing;  /* such jumps in a row, each larger than the one before */
+  int    n_flips;    /* changes of sign among them */
+  int    n_quiet;    /* steps since the last one */
+} graph_growth;
+
+/* Sizes of a channel: |u| so far, as what different judges measure by. */
+typedef struct graph_sizes {
+  double perturbation; /* perturbed integrations: shares of it stand out of the solver's noise */
+  double tolerance;    /* the corrector's convergence test */
+  double usual;        /* the divergence watch: a jump beyond it is none of a mechanism's */
+} graph_sizes;
+
+static inline void graph_sizes_set(graph_sizes *sizes, double size) {
+  sizes->perturbation = sizes->tolerance = sizes->usual = size;
+}
+
+/* What one channel keeps from step to step; part of the block. */
+typedef struct graph_kept {
+  double past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
+  double inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
+  double inner_t[2];       /* and their times */
+  int    n_inner;
+  double
+      correction; /* |corrected - predicted| of the last step: least size of the next perturbation, so that dy/dw (and with it
+                            * the result, to the accuracy of a difference) depends on how far the last step was corrected (Kraft) */
+  graph_sizes  sizes;
+  graph_growth growth;
+  double       consistent[GRAPH_PAST]; /* error estimate: values that belong to the accepted outputs, newest first */
+} graph_kept;
+
+/* Degree and step that a Broyden matrix was made for. */
+typedef struct broyden_tag {
+  bool   is_made;
+  int    degree;
+  double H;
+} broyden_tag;
+
+/* The block: all that changes from one accepted step to the next besides the subsystems' states. One piece of memory without pointers:
+ * this head, then graph_kept of every channel, outputs of every subsystem (y, past_y), Broyden's matrix (graph_block.c). A trial only
+ * reads it; acceptance, start, restart and yoke_graph_memory_set write it. */
+typedef struct graph_block {
+  int64_t     n_accepted;         /* steps */
+  int         n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
+  double      past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
+  double      largest[2];         /* |u| of all motions and of all forces so far */
+  double      start_size[2];      /* the same in the first steps */
+  double      largest_multiplier; /* that was consistent so far */
+  broyden_tag made;               /* Broyden's matrix */
+  bool        begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
+} graph_block;
+
 /* One channel of one coupling. */
 typedef struct graph_channel {
+  /* constant */
   yoke_channel       info;
   yoke_residual_unit unit; /* of its value */
   int                wire;
-  yoke_layout        layout;           /* at the degree of the present step */
-  int                w_at, n_nodes;    /* its unknowns in w */
-  double             past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
-  double             inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
-  double             inner_t[2];       /* and their times */
-  int                n_inner;
-  double             value;              /* what the step that is being accepted puts into the history */
-  double             correction;         /* |corrected - predicted| of the last step: size of the next perturbation */
-  double             largest;            /* |u| so far */
-  double             jump;               /* the last that exceeded `largest` */
-  int                n_growing;          /* such jumps in a row, each larger than the one before */
-  int                n_flips;            /* changes of sign among them */
-  int                n_quiet;            /* steps since the last one */
-  double             first_jump;         /* the first of them */
-  double curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
-  bool   has_curve;                      /* the formulation gave one for the present step */
-  int    order;                          /* degree of its own, -1: that of the run */
-  /* error estimate (comparison.h): */
-  double comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s */
-  double consistent[GRAPH_PAST];              /* values that belong to the accepted outputs, newest first */
-  double consistent_new;                      /* and to those of the trial */
+  int                w_at, n_nodes; /* its unknowns in w */
+  bool         has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
+  int          order;
+  graph_kept  *kept; /* in the block */
+  /* of the trial */
+  yoke_layout  layout;                         /* at its degree */
+  double       applied;                        /* value at t_next that the outputs y_new belong to */
+  double       value;                          /* what the history gets when it is accepted */
+  double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
+  bool         has_curve;                      /* the formulation gave one */
+  double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s (comparison.h) */
+  double       consistent_new;                      /* value that belongs to the outputs of the trial */
+  graph_growth growth;                              /* what the watch will have seen when it is accepted */
 } graph_channel;
 
 typedef struct graph_wire {
@@ -57,26 +105,42 @@ typedef struct graph_wire {
   int      *slot_side[2]; /* [n_c, columns of the side's subsystem] */
 } graph_wire;
 
+/* A wire ends in a subsystem. */
+typedef struct graph_end {
+  int wire, side;
+} graph_end;
+
+/* What a channel gives to an input: `weight` times its value. An input is the sum of its feeds, 0 without any. */
+typedef struct graph_feed {
+  int    channel;
+  int    column; /* the first of the channel's columns in this subsystem */
+  double weight;
+} graph_feed;
+
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
+  ptrdiff_t       first_y; /* where its outputs start among those of all */
   void           *accepted;
-  void           *trial;         /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
-  bool            is_ahead;      /* it was, by a step that is not accepted yet */
-  void          **variant;       /* [n_workers] states for perturbed runs */
-  double         *y;             /* [ny] at T_N */
-  double         *y_new;         /* [ny] of the last pass */
-  double         *past_y;        /* [GRAPH_PAST, ny] newest first */
-  double         *y_predicted;   /* [ny] of the first pass of the trial */
-  void           *compared;      /* state of the comparison integration; NULL: none */
-  double         *y_compared;    /* [ny] and its outputs */
-  int            *input_channel; /* [nu] channel that feeds an input; -1: none (zero) */
-  int             n_columns;     /* unknowns that enter: all nodes of all channels that enter */
-  int            *column_channel, *column_node,
-      *column;          /* [n_columns] channel, node, index in w (-1: node not present at this degree) */
-  double       *dy;     /* [n_columns, ny] dy/dw */
-  double       *da_du;  /* [nu, ny] analytic Jacobian: response of the accelerations */
-  yoke_status   status; /* of the last pass */
-  yoke_context *ctx;
+  void           *trial;       /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
+  bool            is_ahead;    /* it was, by a step that is not accepted yet */
+  void          **variant;     /* [n_workers] states for perturbed runs */
+  double         *y;           /* [ny] at T_N */
+  double         *y_new;       /* [ny] of the last pass */
+  double         *past_y;      /* [output_points, ny] newest first */
+  double         *y_predicted; /* [ny] of the first pass of the trial */
+  void           *compared;    /* state of the comparison integration; NULL: none */
+  double         *y_compared;  /* [ny] and its outputs */
+  /* adjacency (graph_wiring.c) */
+  int             n_ends;
+  graph_end      *ends;      /* [n_ends] of its wires, by wire */
+  graph_feed     *feeds;     /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
+  int            *feed_at;   /* [nu + 1] */
+  int             n_columns; /* unknowns that enter: all nodes of all channels that enter */
+  int            *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
+  double         *dy;                                    /* [n_columns, ny] dy/dw */
+  double         *da_du;                                 /* [nu, ny] analytic Jacobian: response of the accelerations */
+  yoke_status     status;                                /* of the last pass */
+  yoke_context   *ctx;
 } graph_subsystem;
 
 typedef struct graph_task {
@@ -85,13 +149,6 @@ typedef struct graph_task {
 } graph_task;
 
 enum { GRAPH_COMPARISON = -2 };
-
-/* Degree and step that a Broyden matrix was made for. */
-typedef struct broyden_tag {
-  bool   is_made;
-  int    degree;
-  double H;
-} broyden_tag;
 
 /* The joint that the last trial left open most. */
 typedef struct graph_widest_gap {
@@ -112,29 +169,30 @@ struct yoke_graph {
   graph_wire            *wires;
   graph_channel         *channels;
 
-  /* time */
-  int64_t n_accepted;         /* steps */
-  int     n_past;             /* points in the history */
-  double  past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
-  double  t_next, H;
-  double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H for the present step */
-  bool    begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
+  graph_block *block; /* what is kept from step to step, of block_size bytes */
+  size_t       block_size;
+  int channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
 
   /* present step */
-  int                 wanted;                     /* degree that is asked for; the past may allow less */
-  int                 degree;                     /* in force */
-  double             *w, *w_predicted;            /* [n_w] */
-  double             *w_before;                   /* [n_w] the nodes that the last correction started from */
-  double             *c, *delta, *delta_previous; /* [n_c] */
-  yoke_residual_unit *units;                      /* [n_c] of the conditions */
+  bool                is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */
+  double              t_next, H;
+  double              past_s[GRAPH_PAST]; /* (past_t - T_N) / H */
+  int                 wanted;             /* degree that is asked for; the past may allow less */
+  int                 degree;             /* in force */
+  double             *w, *w_predicted;    /* [n_w] */
+  double             *w_before;           /* [n_w] the nodes that the last correction started from */
+  double             *c, *delta;          /* [n_c] */
+  double             *c_before;           /* [n_c] the conditions before the last correction */
+  yoke_residual_unit *units;              /* [n_c] of the conditions */
   graph_widest_gap    widest;
-  bool                use_curves; /* signals are the curves of the acceleration predictor */
-  bool                trial_ready;
-  double              largest[2];    /* |u| of all motions and of all forces so far */
-  double              start_size[2]; /* the same in the first steps */
+  double force_size[YOKE_N_RESIDUALS + 1]; /* largest |u| at the end of the trial, by the kind of the channel */
+  bool   use_curves;                       /* signals are the curves of the acceleration predictor */
+  bool   trial_ready;
 
   /* step control (trial.h) */
-  bool                     is_controlled;
+  bool counts_past_low; /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
+  bool keeps_predicted; /* y_predicted is filled */
+  bool ignores_jumps;   /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
   yoke_comparison_kind     comparison;
   bool                     is_compared;           /* the comparison integration of this trial is done */
   bool                     has_consistent;        /* channel->consistent_new belongs to this trial */
@@ -158,9 +216,9 @@ struct yoke_graph {
   yoke_factor  *factor[YOKE_COUPLING_MAX_SETS]; /* [n_sets] */
   double       *J, *linear_work;                /* [n_sets, nnz] */
   double       *delta_set;                      /* [n_c] correction of one set */
-  /* Broyden: matrix B [n_c, n_c], column major; then B as accepted at T_N (invariant 2), factors of B, pivots. NULL: not used. */
-  double       *broyden;
-  broyden_tag   made, made_accepted;
+  /* Broyden: matrix B [n_c, n_c], column major, then factors of B, pivots; and B as accepted at T_N, in the block. NULL: not used. */
+  double       *broyden, *broyden_kept;
+  broyden_tag   made;
 
   yoke_state_reset  *reset;  /* NULL: no coupling resets states */
   yoke_joint_forces *forces; /* NULL: every coupling finds its own */
@@ -171,6 +229,8 @@ yoke_status graph_wire_up(yoke_graph *graph, const yoke_wire *wires, yoke_subsys
                           yoke_context *ctx);
 yoke_status graph_check_settings(const yoke_graph *graph, yoke_context *ctx);
 yoke_status graph_take_unknowns(yoke_graph *graph, yoke_context *ctx);
+/* Allocates the block, and hands out its parts to channels and subsystems. */
+yoke_status graph_take_block(yoke_graph *graph, yoke_context *ctx);
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void        graph_prepare(yoke_graph *graph, double t_next);
@@ -178,17 +238,16 @@ void        graph_prepare(yoke_graph *graph, double t_next);
 void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
 void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
-/* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values they belong to are then
- * `value` of the channels of those formulations. */
+/* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values that y_new belongs to are then `applied`. */
 yoke_status graph_exchange(yoke_graph *graph);
 /* Values of a coupling at t_next for the history, into `value` of its channels. */
 void        graph_final_values(yoke_graph *graph, const graph_wire *wire);
-/* Outputs of all trial states with the values of the channels, into y_new. */
+/* Outputs of all trial states with the values for the history, into y_new. */
 yoke_status graph_outputs_with_values(yoke_graph *graph);
 
-/* Divergence: of a channel that is accepted with this value, of the ports of a wire, and as the reason of a step that failed. */
-yoke_status graph_watch(yoke_graph *graph, graph_channel *channel, double jump, double value, yoke_context *ctx);
-yoke_status graph_watch_motion(const yoke_graph *graph, const graph_wire *wire, yoke_context *ctx);
+/* Divergence: before anything is accepted, of all that would be; what was seen joins the block; and as the reason of a step that failed. */
+yoke_status graph_watch(yoke_graph *graph, yoke_context *ctx);
+void        graph_watch_accept(yoke_graph *graph);
 yoke_status graph_explain_failure(const yoke_graph *graph, yoke_status status, yoke_context *ctx);
 
 /* Degree of the accelerations that predict a step of this degree; the past may allow less. */
@@ -255,7 +314,7 @@ static inline const double *graph_port(const graph_wire *wire, int side, const d
 }
 
 static inline yoke_past graph_past(const yoke_graph *graph, const graph_channel *channel) {
-  return (yoke_past){.n = graph->n_past, .s = graph->past_s, .u = channel->past};
+  return (yoke_past){.n = graph->block->n_past, .s = graph->past_s, .u = channel->kept->past};
 }
 
 #endif

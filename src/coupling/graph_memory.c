@@ -21,21 +21,23 @@ static int output_depth(const yoke_graph *g) {
   return predictor > sequence ? predictor : sequence;
 }
 
-static int depth(const yoke_graph *g) {
+static int whole_depth(const yoke_graph *g) {
   const int channels = channel_depth(g), outputs = output_depth(g);
   return channels > outputs ? channels : outputs;
 }
 
 int yoke_graph_memory_size(const yoke_graph *g) {
-  int n = 0;
-  for (int c = 0; c < g->n_channels; ++c) n += channel_depth(g) + g->channels[c].n_nodes - 1;
+  const int depth = channel_depth(g);
+  int       n     = 0;
+  for (int c = 0; c < g->n_channels; ++c) n += depth + g->channels[c].n_nodes - 1;
   for (int i = 0; i < g->n_subsystems; ++i) n += output_depth(g) * g->subsystems[i].subsystem->ny;
   return n;
 }
 
 yoke_memory_place yoke_graph_memory_place(const yoke_graph *g, int k) {
+  const int depth = channel_depth(g);
   for (int c = 0; c < g->n_channels; ++c) {
-    const int n = channel_depth(g) + g->channels[c].n_nodes - 1, wire = g->channels[c].wire;
+    const int n = depth + g->channels[c].n_nodes - 1, wire = g->channels[c].wire;
     if (k < n) return (yoke_memory_place){.wire = wire, .channel = c - g->wires[wire].first, .subsystem = -1};
     k -= n;
   }
@@ -48,48 +50,50 @@ yoke_memory_place yoke_graph_memory_place(const yoke_graph *g, int k) {
 }
 
 void yoke_graph_memory_get(const yoke_graph *g, double *memory) {
+  const int depth = channel_depth(g);
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
-    for (int i = 0; i < channel_depth(g); ++i) *memory++ = i < g->n_past ? channel->past[i] : channel->past[0];
+    for (int i = 0; i < depth; ++i) *memory++ = i < g->block->n_past ? channel->kept->past[i] : channel->kept->past[0];
     for (int j = 0; j < channel->n_nodes - 1; ++j)
-      *memory++ = j < channel->n_inner ? channel->inner[j] : channel->past[0];
+      *memory++ = j < channel->kept->n_inner ? channel->kept->inner[j] : channel->kept->past[0];
   }
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s = &g->subsystems[i];
     for (int k = 0; k < output_depth(g); ++k) {
       const size_t ny = (size_t)s->subsystem->ny;
-      memcpy(memory, s->past_y + (k < g->n_past ? (size_t)k * ny : 0), ny * sizeof *memory);
+      memcpy(memory, s->past_y + (k < g->block->n_past ? (size_t)k * ny : 0), ny * sizeof *memory);
       memory += ny;
     }
   }
 }
 
 /* A channel as if it had always been at its newest value: nothing grows, nothing was corrected. */
-static void forget(graph_channel *channel) {
-  channel->correction = channel->jump = channel->first_jump = 0.0;
-  channel->n_growing = channel->n_flips = channel->n_quiet = 0;
-  channel->largest                                         = fabs(channel->past[0]);
+static void forget(graph_kept *kept) {
+  kept->correction = 0.0;
+  kept->growth     = (graph_growth){0};
+  graph_sizes_set(&kept->sizes, fabs(kept->past[0]));
 }
 
 yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const double *memory) {
-  g->n_past      = depth(g);
-  g->trial_ready = false;
-  g->H           = 0.0;
-  g->largest[0] = g->largest[1] = 0.0;
-  for (int i = 0; i < g->n_past; ++i) g->past_t[i] = t - (double)i * H;
+  const int depth      = channel_depth(g);
+  g->block->n_past     = whole_depth(g);
+  g->trial_ready       = false;
+  g->is_stepping       = false;
+  g->block->largest[0] = g->block->largest[1] = 0.0;
+  for (int i = 0; i < g->block->n_past; ++i) g->block->past_t[i] = t - (double)i * H;
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     yoke_layout    layout;
     const int      wire = channel->wire;
     g->wires[wire].wire.formulation->layout(g->wires[wire].wire.self, c - g->wires[wire].first, g->settings.order,
                                             &layout);
-    for (int i = 0; i < g->n_past; ++i) channel->past[i] = i < channel_depth(g) ? *memory++ : 0.0;
-    channel->n_inner = channel->n_nodes - 1;
-    for (int j = 0; j < channel->n_inner; ++j) {
-      channel->inner[j]   = *memory++;
-      channel->inner_t[j] = t - H + H * yoke_layout_node(&layout, j);
+    for (int i = 0; i < g->block->n_past; ++i) channel->kept->past[i] = i < depth ? *memory++ : 0.0;
+    channel->kept->n_inner = channel->n_nodes - 1;
+    for (int j = 0; j < channel->kept->n_inner; ++j) {
+      channel->kept->inner[j]   = *memory++;
+      channel->kept->inner_t[j] = t - H + H * yoke_layout_node(&layout, j);
     }
-    forget(channel);
+    forget(channel->kept);
   }
   YOKE_TRY(graph_outputs_with_history(g, t));
   for (int i = 0; i < g->n_subsystems; ++i) {
@@ -100,7 +104,7 @@ yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const doubl
     memcpy(s->past_y, memory, (size_t)output_depth(g) * ny * sizeof(double));
     memory += (size_t)output_depth(g) * ny;
   }
-  g->made.is_made = g->made_accepted.is_made = false;
+  g->made.is_made = g->block->made.is_made = false;
   return YOKE_OK;
 }
 

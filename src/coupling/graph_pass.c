@@ -10,7 +10,8 @@
  * the solver's noise. Responses of positions are of order H^2, so the share is large; linear problems do not mind. */
 static double perturbation(const graph_channel *channel) {
   const double share = channel->info.is_force ? 1e-2 : 1e-4;
-  return fmax(channel->correction, share * fmax(fmax(fabs(channel->past[0]), channel->largest), 1.0));
+  return fmax(channel->kept->correction,
+              share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), 1.0));
 }
 
 static void run_task(void *user, int index, int worker) {
@@ -29,8 +30,8 @@ static void run_task(void *user, int index, int worker) {
   yoke_context_watch_with(ctx, g->pass_ctx, worker == 0);
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
   if (!repeats) s->is_ahead = true;
-  yoke_step_request request = yoke_step_over(&signal, g->past_t[0], g->H);
-  request.begins_anew       = g->begins_anew;
+  yoke_step_request request = yoke_step_over(&signal, g->block->past_t[0], g->H);
+  request.begins_anew       = g->block->begins_anew;
   yoke_status status        = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
   if (status == YOKE_OK)
@@ -64,20 +65,22 @@ static yoke_status finish_columns(yoke_graph *g) {
   return YOKE_OK;
 }
 
+/* What the integration of one subsystem says, its messages with its name. */
+static yoke_status subsystem_status(const graph_subsystem *s, yoke_context *ctx) {
+  char name[200];
+  if (s->status == YOKE_OK) return YOKE_OK;
+  snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
+  for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
+    const char *said = yoke_context_message(s->ctx, k);
+    yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
+  }
+  return s->status;
+}
+
 /* The first subsystem that failed speaks for the pass. */
 static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    const graph_subsystem *s = &g->subsystems[i];
-    if (s->status == YOKE_OK) continue;
-    char name[200];
-    snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
-    for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
-      const char *said = yoke_context_message(s->ctx, k);
-      yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
-    }
-    return s->status;
-  }
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(&g->subsystems[i], ctx));
   return YOKE_OK;
 }
 
@@ -124,7 +127,7 @@ yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *s
   yoke_exec_run(g->exec, g->n_tasks, run_task, g);
   YOKE_TRY(pass_status(g, ctx));
   YOKE_TRY(check_memory(g, ctx));
-  if (is_first && g->is_controlled) keep_predicted(g);
+  if (is_first && g->keeps_predicted) keep_predicted(g);
   if (!with_columns) return YOKE_OK;
   return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
 }
@@ -134,8 +137,5 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *s
   g->n_tasks  = 1;
   ++statistics->integrations;
   yoke_exec_run(g->exec, 1, run_task, g);
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    if (i != subsystem) g->subsystems[i].status = YOKE_OK;
-  }
-  return pass_status(g, ctx);
+  return yoke_context_is_cancelled(ctx) ? YOKE_E_INTERRUPTED : subsystem_status(&g->subsystems[subsystem], ctx);
 }

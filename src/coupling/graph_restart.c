@@ -32,9 +32,9 @@ yoke_status yoke_graph_assign(yoke_graph *g, int i, const double *q, const doubl
   yoke_signal      signal;
   if (s->subsystem->ops->events == NULL || s->subsystem->ops->events->assign == NULL) {
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot take new positions and velocities at t = %.9g s",
-                     s->subsystem->name, g->past_t[0]);
+                     s->subsystem->name, g->block->past_t[0]);
   }
-  graph_held_signal(g, i, g->past_t[0], times, g->signal_c[0], &signal);
+  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
   return s->subsystem->ops->events->assign(s->subsystem, g->scratch[0], s->accepted, q, v, &signal, ctx);
 }
 
@@ -43,40 +43,39 @@ yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
     yoke_signal      signal;
-    graph_held_signal(g, i, g->past_t[0], times, g->signal_c[0], &signal);
+    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
     const yoke_status status =
         yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, YOKE_SIDE_LEFT, s->y);
     if (status == YOKE_OK) continue;
     return yoke_fail(ctx, YOKE_E_UNSTABLE, "subsystem '%s': outputs at t = %.9g s are not finite", s->subsystem->name,
-                     g->past_t[0]);
+                     g->block->past_t[0]);
   }
   return YOKE_OK;
 }
 
 /* Values before the restart say nothing about those behind it; neither do jumps towards divergence. */
 static void forget(yoke_graph *g, const double *const *given) {
-  g->n_past = 1;
-  g->H      = 0.0;
+  g->block->n_past = 1;
+  g->is_stepping   = false;
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     const double  *values  = given[channel->wire];
-    channel->n_inner       = 0;
-    channel->n_growing = channel->n_flips = channel->n_quiet = 0;
-    channel->jump                                            = 0.0;
-    if (values != NULL) channel->past[0] = values[c - g->wires[channel->wire].first];
-    channel->largest = fmax(channel->largest, fabs(channel->past[0]));
+    channel->kept->n_inner = 0;
+    channel->kept->growth  = (graph_growth){0};
+    if (values != NULL) channel->kept->past[0] = values[c - g->wires[channel->wire].first];
+    graph_sizes_set(&channel->kept->sizes, fmax(channel->kept->sizes.usual, fabs(channel->kept->past[0])));
   }
   for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = given[w] != NULL;
 }
 
 yoke_status yoke_graph_restart(yoke_graph *g, const double *const *given, yoke_context *ctx) {
   forget(g, given);
-  YOKE_TRY(graph_balance(g, g->past_t[0], ctx));
+  YOKE_TRY(graph_balance(g, g->block->past_t[0], ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     memcpy(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double));
   }
-  g->begins_anew = true;
+  g->block->begins_anew = true;
   graph_consistent_start(g);
   return YOKE_OK;
 }

@@ -12,8 +12,8 @@
 static int degree_now(const yoke_graph *g, const graph_wire *wire) {
   const bool by_nodes = g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES;
   const bool is_low   = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
-                      (g->is_controlled && by_nodes); /* estimates from the predictor need k + 1 values */
-  const int available = is_low ? g->n_past - 1 : g->n_past;
+                      (g->counts_past_low && by_nodes); /* estimates from the predictor need k + 1 values */
+  const int available = is_low ? g->block->n_past - 1 : g->block->n_past;
   for (int degree = g->wanted; degree > 0; --degree) {
     bool enough = true;
     for (int k = 0; k < wire->n_channels; ++k) {
@@ -27,19 +27,20 @@ static int degree_now(const yoke_graph *g, const graph_wire *wire) {
 }
 
 void graph_prepare(yoke_graph *g, double t_next) {
-  g->t_next     = t_next;
-  g->H          = t_next - g->past_t[0];
-  g->degree     = g->wanted;
-  g->use_curves = false;
-  for (int i = 0; i < g->n_past; ++i) g->past_s[i] = (g->past_t[i] - g->past_t[0]) / g->H;
+  g->is_stepping = true;
+  g->t_next      = t_next;
+  g->H           = t_next - g->block->past_t[0];
+  g->degree      = g->wanted;
+  g->use_curves  = false;
+  for (int i = 0; i < g->block->n_past; ++i) g->past_s[i] = (g->block->past_t[i] - g->block->past_t[0]) / g->H;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire   = &g->wires[w];
-    const bool        is_own = wire->wire.formulation->order != NULL;
+    const bool        is_own = wire->wire.formulation->extrapolation != NULL;
     const int         degree = is_own ? 0 : degree_now(g, wire);
     if (!is_own && degree < g->degree) g->degree = degree;
     for (int k = 0; k < wire->n_channels; ++k) {
       graph_channel *channel = &g->channels[wire->first + k];
-      const int      own     = channel->order < g->n_past - 1 ? channel->order : g->n_past - 1;
+      const int      own     = channel->order < g->block->n_past - 1 ? channel->order : g->block->n_past - 1;
       channel->has_curve     = false;
       if (is_own && own < g->degree) g->degree = own;
       wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
@@ -53,9 +54,8 @@ void graph_prepare(yoke_graph *g, double t_next) {
 static int collect_breaks(const yoke_graph *g, const graph_subsystem *s, bool is_curve, double *breaks) {
   int n       = 0;
   breaks[n++] = 1.0;
-  for (int k = 0; k < s->subsystem->nu && !is_curve; ++k) {
-    if (s->input_channel[k] < 0) continue;
-    const yoke_layout *layout = &g->channels[s->input_channel[k]].layout;
+  for (int f = 0; f < s->feed_at[s->subsystem->nu] && !is_curve; ++f) {
+    const yoke_layout *layout = &g->channels[s->feeds[f].channel].layout;
     for (int p = 0; p + 1 < yoke_layout_n_pieces(layout); ++p) {
       const double at    = yoke_layout_break(layout, p);
       int          place = 0;
@@ -91,30 +91,34 @@ static void channel_piece(const yoke_graph *g, const graph_channel *channel, con
   shift_origin(c, YOKE_LAYOUT_MAX_DEGREE + 1, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
 }
 
+/* place += what a feed gives on the piece from `start`, in powers of s - start. */
+static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_feed *feed, int column, double shift,
+                     double start, double *place) {
+  const graph_channel *channel = &g->channels[feed->channel];
+  double               w[YOKE_LAYOUT_MAX_NODES], c[GRAPH_SIGNAL_DEGREE + 1];
+  const double        *from = channel->comparison;
+  if (column != GRAPH_COMPARISON) {
+    memcpy(w, g->w + channel->w_at, (size_t)channel->n_nodes * sizeof *w);
+    if (column >= 0 && s->column_channel[column] == feed->channel) w[s->column_node[column]] += shift;
+    channel_piece(g, channel, w, start, c);
+    from = c;
+  }
+  for (int j = 0; j <= GRAPH_SIGNAL_DEGREE; ++j) place[j] += feed->weight * from[j];
+}
+
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 breaks[GRAPH_MAX_BREAKS + 1];
-  const bool             compares = column == GRAPH_COMPARISON;
-  const int              n_pieces = collect_breaks(g, s, compares || g->use_curves, breaks);
+  const int              n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
   const int              width    = GRAPH_SIGNAL_DEGREE + 1;
-  t[0]                            = g->past_t[0];
+  t[0]                            = g->block->past_t[0];
   for (int p = 0; p < n_pieces; ++p) {
     const double start = p > 0 ? breaks[p - 1] : 0.0;
-    t[p + 1]           = p + 1 < n_pieces ? g->past_t[0] + breaks[p] * g->H : g->t_next;
+    t[p + 1]           = p + 1 < n_pieces ? g->block->past_t[0] + breaks[p] * g->H : g->t_next;
     for (int k = 0; k < s->subsystem->nu; ++k) {
       double *place = c + ((size_t)p * (size_t)s->subsystem->nu + (size_t)k) * (size_t)width;
-      if (s->input_channel[k] < 0) {
-        memset(place, 0, (size_t)width * sizeof *place);
-        continue;
-      }
-      const graph_channel *channel = &g->channels[s->input_channel[k]];
-      double               w[YOKE_LAYOUT_MAX_NODES];
-      memcpy(w, g->w + channel->w_at, (size_t)channel->n_nodes * sizeof *w);
-      if (column >= 0 && s->column_channel[column] == s->input_channel[k]) w[s->column_node[column]] += shift;
-      if (compares)
-        memcpy(place, channel->comparison, sizeof channel->comparison);
-      else
-        channel_piece(g, channel, w, start, place);
+      memset(place, 0, (size_t)width * sizeof *place);
+      for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f) add_feed(g, s, &s->feeds[f], column, shift, start, place);
       double scale = 1.0; /* powers of s to powers of time */
       for (int j = 1; j < width; ++j) place[j] *= (scale /= g->H);
     }

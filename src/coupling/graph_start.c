@@ -11,7 +11,7 @@ void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const d
   double now[YOKE_COUPLING_MAX_CHANNELS];
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
-    now[k]                       = g->H > 0.0 ? g->w[channel->w_at + channel->n_nodes - 1] : channel->past[0];
+    now[k]                       = g->is_stepping ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
   }
   wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
 }
@@ -27,8 +27,11 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 /* Constant inputs of one subsystem from the newest values of the history. */
 void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
-  for (int k = 0; k < s->subsystem->nu; ++k)
-    c[k] = s->input_channel[k] >= 0 ? g->channels[s->input_channel[k]].past[0] : 0.0;
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    c[k] = 0.0;
+    for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
+      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].kept->past[0];
+  }
   times[0] = t;
   times[1] = t + 1.0;
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
@@ -52,8 +55,8 @@ static void set_initial(yoke_graph *g) {
     const double  *initial           = g->wires[channel->wire].wire.initial;
     g->wires[channel->wire].is_given = initial != NULL;
     if (initial == NULL) continue;
-    channel->past[0] = initial[c - g->wires[channel->wire].first];
-    channel->largest = fabs(channel->past[0]);
+    channel->kept->past[0] = initial[c - g->wires[channel->wire].first];
+    graph_sizes_set(&channel->kept->sizes, fabs(channel->kept->past[0]));
   }
 }
 
@@ -71,9 +74,9 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
       for (int k = 0; k < wire->n_channels; ++k) {
         graph_channel *channel = &g->channels[wire->first + k];
-        change                 = fmax(change, fabs(u[k] - channel->past[0]) / fmax(fabs(u[k]), 1e-12));
-        channel->past[0]       = u[k];
-        channel->largest       = fabs(u[k]);
+        change                 = fmax(change, fabs(u[k] - channel->kept->past[0]) / fmax(fabs(u[k]), 1e-12));
+        channel->kept->past[0] = u[k];
+        graph_sizes_set(&channel->kept->sizes, fabs(u[k]));
       }
     }
     if (change < 1e-14) break;
@@ -82,9 +85,9 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
 }
 
 yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
-  g->n_past    = 1;
-  g->past_t[0] = t;
-  g->H         = 0.0;
+  g->block->n_past    = 1;
+  g->block->past_t[0] = t;
+  g->is_stepping      = false;
   set_initial(g);
   for (int i = 0; i < g->n_subsystems; ++i) {
     double      times[2];
@@ -116,28 +119,26 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
 }
 
 void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double *const *given) {
-  if (g->n_past == GRAPH_PAST) return;
-  const int n  = g->n_past++;
-  g->past_t[n] = t;
-  int at       = 0;
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    const int ny = g->subsystems[i].subsystem->ny;
-    memcpy(g->subsystems[i].past_y + (size_t)n * (size_t)ny, y + at, (size_t)ny * sizeof(double));
-    at += ny;
+  if (g->block->n_past == GRAPH_PAST) return;
+  const int n         = g->block->n_past++;
+  g->block->past_t[n] = t;
+  for (int i = 0; n < g->output_points && i < g->n_subsystems; ++i) {
+    const graph_subsystem *s  = &g->subsystems[i];
+    const size_t           ny = (size_t)s->subsystem->ny;
+    memcpy(s->past_y + (size_t)n * ny, y + s->first_y, ny * sizeof(double));
   }
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
     double            u[YOKE_COUPLING_MAX_CHANNELS];
     const double     *port[2];
     for (int side = 0; side < 2; ++side) {
-      const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
-      port[side]               = graph_port(wire, side, s->past_y + (size_t)n * (size_t)s->subsystem->ny);
+      port[side] = graph_port(wire, side, y + g->subsystems[wire->wire.subsystem[side]].first_y);
     }
     for (int k = 0; k < wire->n_channels; ++k)
-      u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].past[0];
+      u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].kept->past[0];
     if (given[w] == NULL && wire->wire.formulation->update != NULL)
       graph_settle(wire, t, port[0], port[1], GRAPH_CONSISTENT, u);
-    for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].past[n] = u[k];
+    for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].kept->past[n] = u[k];
   }
   graph_consistent_start(g);
 }

@@ -14,7 +14,7 @@ static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     if (!g->subsystems[i].is_ahead) continue;
     return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s' cannot go back to t = %.9g s, where the step was rejected",
-                     g->subsystems[i].subsystem->name, g->past_t[0]);
+                     g->subsystems[i].subsystem->name, g->block->past_t[0]);
   }
   return YOKE_OK;
 }
@@ -39,8 +39,8 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   YOKE_TRY(can_try(g, ctx));
   if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
     const size_t n = (size_t)g->n_c;
-    memcpy(g->broyden, g->broyden + n * n, n * n * sizeof *g->broyden);
-    g->made = g->made_accepted;
+    memcpy(g->broyden, g->broyden_kept, n * n * sizeof *g->broyden);
+    g->made = g->block->made;
   }
   graph_prepare(g, t_next);
   statistics->degree = g->degree;

@@ -15,9 +15,9 @@ static void share_sets(yoke_graph *g) {
     graph_wire                 *wire = &g->wires[i];
     const yoke_formulation_ops *ops  = wire->wire.formulation;
     double                      sum  = 0.0;
-    wire->n_sets                     = ops->n_sets != NULL ? ops->n_sets(wire->wire.self) : 1;
+    wire->n_sets                     = ops->sets != NULL ? ops->sets->n(wire->wire.self) : 1;
     for (int set = 0; set < wire->n_sets; ++set) {
-      wire->share[set] = ops->n_sets != NULL ? ops->set_weight(wire->wire.self, set) : 1.0;
+      wire->share[set] = ops->sets != NULL ? ops->sets->weight(wire->wire.self, set) : 1.0;
       sum += wire->share[set];
     }
     for (int set = 0; set < wire->n_sets; ++set) wire->share[set] /= sum;
@@ -26,8 +26,34 @@ static void share_sets(yoke_graph *g) {
   }
   for (int i = 0; most != NULL && i < g->n_wires; ++i) {
     graph_wire *wire = &g->wires[i];
-    if (wire->wire.formulation->n_sets == NULL) memcpy(wire->share, most->share, sizeof wire->share);
+    if (wire->wire.formulation->sets == NULL) memcpy(wire->share, most->share, sizeof wire->share);
   }
+}
+
+/* Unknown nodes of a wire are as many as its conditions, channel by channel the same at every degree of the run. */
+static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
+  const yoke_formulation_ops *ops = wire->wire.formulation;
+  for (int degree = g->settings.order; degree >= 0; --degree) {
+    int n = 0;
+    for (int k = 0; k < wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[wire->first + k];
+      yoke_layout          layout;
+      ops->layout(wire->wire.self, k, degree, &layout);
+      n += yoke_layout_n_nodes(&layout);
+      if (yoke_layout_n_nodes(&layout) == channel->n_nodes) continue;
+      return yoke_fail(ctx, YOKE_E_INTERNAL,
+                       "coupling '%s': channel '%s' of formulation '%s' has %d unknown nodes at order %d and %d at "
+                       "order %d; a layout keeps their number",
+                       wire->wire.name, channel->info.name, ops->name, yoke_layout_n_nodes(&layout), degree,
+                       channel->n_nodes, g->settings.order);
+    }
+    if (n == wire->n_c) continue;
+    return yoke_fail(ctx, YOKE_E_INTERNAL,
+                     "coupling '%s': formulation '%s' has %d unknown nodes and %d conditions at order %d; they must be "
+                     "as many",
+                     wire->wire.name, ops->name, n, wire->n_c, degree);
+  }
+  return YOKE_OK;
 }
 
 /* Channels, conditions and unknowns of all wires at the full degree. */
@@ -40,8 +66,9 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
   g->channels = yoke_arena_take(&g->arena, (size_t)n, sizeof *g->channels);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d channels", n));
   for (int i = 0; i < g->n_wires; ++i) {
-    graph_wire  *wire = &g->wires[i];
-    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+    graph_wire                   *wire = &g->wires[i];
+    const yoke_own_extrapolation *own  = wires[i].formulation->extrapolation;
+    yoke_channel                  list[YOKE_COUPLING_MAX_CHANNELS];
     wire->wire       = wires[i];
     wire->first      = g->n_channels;
     wire->n_channels = wires[i].formulation->channels(wires[i].self, list);
@@ -51,13 +78,15 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       graph_channel *channel = &g->channels[g->n_channels++];
       channel->info          = list[k];
       channel->wire          = i;
-      channel->order         = wires[i].formulation->order != NULL ? wires[i].formulation->order(wires[i].self, k) : -1;
+      channel->has_own_order = own != NULL;
+      channel->order         = own != NULL ? own->order(wires[i].self, k) : 0;
       wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
       channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
       channel->w_at    = g->n_w;
       g->n_w += channel->n_nodes;
     }
     g->n_c += wire->n_c;
+    YOKE_TRY(check_nodes(g, wire, ctx));
     for (int side = 0; side < 2; ++side) {
       wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_shape_n_y(wires[i].shape[side]);
     }
@@ -68,49 +97,81 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     wire->dc_dy[0]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
     wire->dc_dy[1]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
   }
-  YOKE_ASSERT(g->n_w == g->n_c); /* unknown nodes and conditions */
   share_sets(g);
   return yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires);
 }
 
-/* Which channel feeds which input, and which unknowns enter a subsystem. */
-static yoke_status wire_subsystem(yoke_graph *g, yoke_context *ctx, int i) {
-  graph_subsystem *s  = &g->subsystems[i];
-  const int        nu = s->subsystem->nu;
-  s->input_channel    = yoke_arena_take(&g->arena, (size_t)nu, sizeof(int));
-  int n_columns       = 0;
-  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
-  for (int k = 0; k < nu; ++k) s->input_channel[k] = -1;
+/* Which wires end in which subsystem. */
+static yoke_status list_ends(yoke_graph *g, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) {
-    for (int k = 0; k < g->wires[w].n_channels; ++k) {
-      bool enters = false;
-      for (int side = 0; side < 2; ++side) {
-        const int input = g->wires[w].wire.input_at[side][k];
-        if (g->wires[w].wire.subsystem[side] != i || input < 0) continue;
-        YOKE_ASSERT(input < nu);
-        s->input_channel[input] = g->wires[w].first + k;
-        enters                  = true;
-      }
-      if (enters) n_columns += g->channels[g->wires[w].first + k].n_nodes;
+    for (int side = 0; side < 2; ++side) ++g->subsystems[g->wires[w].wire.subsystem[side]].n_ends;
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    s->ends            = yoke_arena_take(&g->arena, (size_t)s->n_ends, sizeof *s->ends);
+    s->n_ends          = 0;
+  }
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires));
+  for (int w = 0; w < g->n_wires; ++w) {
+    for (int side = 0; side < 2; ++side) {
+      graph_subsystem *s   = &g->subsystems[g->wires[w].wire.subsystem[side]];
+      s->ends[s->n_ends++] = (graph_end){w, side};
     }
   }
-  s->column_channel = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
-  s->column_node    = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
-  s->column         = yoke_arena_take(&g->arena, (size_t)n_columns, sizeof(int));
-  s->dy             = yoke_arena_take(&g->arena, (size_t)n_columns * (size_t)s->subsystem->ny, sizeof(double));
+  return YOKE_OK;
+}
+
+/* Which unknowns enter a subsystem: nodes of the channels that feed an input of it. */
+static yoke_status list_columns(yoke_graph *g, yoke_context *ctx, graph_subsystem *s) {
+  for (int pass = 0; pass < 2; ++pass) { /* 0: count; 1: list */
+    s->n_columns = 0;
+    for (int e = 0; e < s->n_ends; ++e) {
+      const graph_wire *wire = &g->wires[s->ends[e].wire];
+      for (int k = 0; k < wire->n_channels; ++k) {
+        if (wire->wire.input_at[s->ends[e].side][k] < 0) continue;
+        for (int node = 0; node < g->channels[wire->first + k].n_nodes; ++node, ++s->n_columns) {
+          if (pass == 0) continue;
+          s->column_channel[s->n_columns] = wire->first + k;
+          s->column_node[s->n_columns]    = node;
+          s->column[s->n_columns]         = g->channels[wire->first + k].w_at + node;
+        }
+      }
+    }
+    if (pass == 1) break;
+    const size_t n    = (size_t)s->n_columns;
+    s->column_channel = yoke_arena_take(&g->arena, n, sizeof(int));
+    s->column_node    = yoke_arena_take(&g->arena, n, sizeof(int));
+    s->column         = yoke_arena_take(&g->arena, n, sizeof(int));
+    s->dy             = yoke_arena_take(&g->arena, n * (size_t)s->subsystem->ny, sizeof(double));
+    YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+  }
+  return YOKE_OK;
+}
+
+/* Which channels feed which input. */
+static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem *s) {
+  const int nu = s->subsystem->nu;
+  s->feed_at   = yoke_arena_take(&g->arena, (size_t)nu + 2, sizeof *s->feed_at);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
-  for (int c = 0; c < g->n_channels; ++c) {
-    const graph_wire *wire   = &g->wires[g->channels[c].wire];
-    const int         k      = c - wire->first;
-    bool              enters = false;
-    for (int side = 0; side < 2; ++side) {
-      enters = enters || (wire->wire.subsystem[side] == i && wire->wire.input_at[side][k] >= 0);
+  for (int pass = 0; pass < 2; ++pass) { /* 0: count; 1: list, feed_at[k + 1] is where the next one of input k goes */
+    int column = 0;
+    for (int e = 0; e < s->n_ends; ++e) {
+      const graph_wire *wire = &g->wires[s->ends[e].wire];
+      for (int k = 0; k < wire->n_channels; ++k) {
+        const int input = wire->wire.input_at[s->ends[e].side][k];
+        if (input < 0) continue;
+        YOKE_ASSERT(input < nu);
+        if (pass == 0)
+          ++s->feed_at[input + 2];
+        else
+          s->feeds[s->feed_at[input + 1]++] = (graph_feed){wire->first + k, column, 1.0};
+        column += g->channels[wire->first + k].n_nodes;
+      }
     }
-    for (int node = 0; enters && node < g->channels[c].n_nodes; ++node) {
-      s->column_channel[s->n_columns] = c;
-      s->column_node[s->n_columns]    = node;
-      s->column[s->n_columns++]       = g->channels[c].w_at + node;
-    }
+    if (pass == 1) break;
+    for (int k = 0; k < nu; ++k) s->feed_at[k + 2] += s->feed_at[k + 1];
+    s->feeds = yoke_arena_take(&g->arena, (size_t)s->feed_at[nu + 1], sizeof *s->feeds);
+    YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
   }
   return YOKE_OK;
 }
@@ -141,16 +202,16 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   const int n_workers = yoke_exec_n_workers(g->exec);
   size_t    scratch = 64, most_u = 1, most_y = 1;
   int       n_tasks = 0;
+  YOKE_TRY(list_ends(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     s->subsystem       = subsystems[i];
-    YOKE_TRY(wire_subsystem(g, ctx, i));
+    YOKE_TRY(list_columns(g, ctx, s));
+    YOKE_TRY(list_feeds(g, ctx, s));
     YOKE_TRY(check_breaks(g, ctx, s));
     const size_t ny = (size_t)s->subsystem->ny;
-    s->y            = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
-    s->past_y       = yoke_arena_take(&g->arena, ny * GRAPH_PAST, sizeof(double));
     s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
     s->variant      = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *s->variant);
     bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
@@ -228,20 +289,20 @@ static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
 }
 
 static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
-  const size_t n    = (size_t)g->n_w;
-  g->w              = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->w_predicted    = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->w_before       = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->c              = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->delta          = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->delta_previous = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->delta_set      = yoke_arena_take(&g->arena, n, sizeof(double));
-  g->units          = yoke_arena_take(&g->arena, n, sizeof *g->units);
-  const size_t nnz  = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
-  g->J              = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));
+  const size_t n   = (size_t)g->n_w;
+  g->w             = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_predicted   = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->w_before      = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->c             = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta         = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->c_before      = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->delta_set     = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->units         = yoke_arena_take(&g->arena, n, sizeof *g->units);
+  const size_t nnz = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
+  g->J             = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));
   g->linear_work = yoke_arena_take(&g->arena, g->linear != NULL ? yoke_linear_work_size(g->linear) : 1, sizeof(double));
   if (g->settings.jacobian == YOKE_JACOBIAN_BROYDEN)
-    g->broyden = yoke_arena_take(&g->arena, 3 * n * n + n, sizeof(double));
+    g->broyden = yoke_arena_take(&g->arena, 2 * n * n + n, sizeof(double));
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d coupling unknowns", g->n_w));
   graph_units_set(g);
   return YOKE_OK;

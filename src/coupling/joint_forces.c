@@ -50,15 +50,13 @@ void yoke_joint_forces_destroy(yoke_joint_forces **forces) {
 
 static bool takes_part(const yoke_graph *g, int w) {
   const yoke_wire *wire = &g->wires[w].wire;
-  return wire->formulation->force_rows != NULL && wire->formulation->force_rows(wire->self, -1, NULL, NULL, NULL) > 0;
+  return wire->formulation->forces != NULL && wire->formulation->forces->n_rows(wire->self, YOKE_STAGE_UPDATE) > 0;
 }
 
 static int count_ends(const yoke_graph *g, int subsystem) {
-  int n = 0;
-  for (int w = 0; w < g->n_wires; ++w) {
-    if (!takes_part(g, w)) continue;
-    for (int side = 0; side < 2; ++side) n += g->wires[w].wire.subsystem[side] == subsystem;
-  }
+  const graph_subsystem *s = &g->subsystems[subsystem];
+  int                    n = 0;
+  for (int e = 0; e < s->n_ends; ++e) n += takes_part(g, s->ends[e].wire);
   return n;
 }
 
@@ -88,12 +86,12 @@ static yoke_status take_subsystem(yoke_joint_forces *f, const yoke_graph *g, int
   *s = (force_subsystem){.index = index, .ends = yoke_arena_take(&f->arena, (size_t)n_ends, sizeof *s->ends)};
   if (f->arena.has_failed) return YOKE_E_MEMORY;
   ++f->n_subsystems;
-  for (int w = 0; w < f->n_wires; ++w) {
-    for (int side = 0; side < 2; ++side) {
-      if (g->wires[f->wires[w].wire].wire.subsystem[side] != index) continue;
-      s->ends[s->n_ends++] = (force_end){w, side, s->n};
-      s->n += f->wires[w].n;
-    }
+  for (int e = 0; e < g->subsystems[index].n_ends; ++e) {
+    const graph_end end = g->subsystems[index].ends[e];
+    const int       w   = f->of_wire[end.wire];
+    if (w < 0) continue;
+    s->ends[s->n_ends++] = (force_end){w, end.side, s->n};
+    s->n += f->wires[w].n;
   }
   s->rows = yoke_arena_take(&f->arena, (size_t)s->n, sizeof *s->rows);
   s->W    = yoke_arena_take(&f->arena, (size_t)s->n * (size_t)s->n, sizeof *s->W);
@@ -110,7 +108,7 @@ static yoke_status build(yoke_joint_forces *f, const yoke_graph *g) {
     f->of_wire[w] = -1;
     if (!takes_part(g, w)) continue;
     const yoke_wire *wire  = &g->wires[w].wire;
-    const int        n     = wire->formulation->force_rows(wire->self, -1, NULL, NULL, NULL);
+    const int        n     = wire->formulation->forces->n_rows(wire->self, YOKE_STAGE_UPDATE);
     f->of_wire[w]          = f->n_wires;
     f->wires[f->n_wires++] = (force_wire){.wire = w, .n = n, .row = f->n};
     f->n += n;
@@ -198,7 +196,7 @@ static yoke_status solve(yoke_joint_forces *f) {
 
 /* ---- one stage ---- */
 
-static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int number) {
+static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int stage) {
   bool some = false;
   for (int w = 0; w < f->n_wires; ++w) {
     force_wire       *own  = &f->wires[w];
@@ -207,8 +205,9 @@ static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int number) 
     double            now[YOKE_COUPLING_MAX_CHANNELS];
     for (int side = 0; side < 2; ++side)
       y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
-    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].value;
-    some = wire->wire.formulation->force_rows(wire->wire.self, number, y, now, &own->rows) > 0 || some;
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;
+    wire->wire.formulation->forces->rows(wire->wire.self, y, now, &own->rows);
+    some = wire->wire.formulation->forces->n_rows(wire->wire.self, stage) > 0 || some;
     for (int k = 0; k < own->n; ++k) f->b[own->row + k] = -own->rows.second[k];
     memset(own->S, 0, sizeof own->S);
   }
@@ -242,8 +241,8 @@ static yoke_status find_responses(yoke_joint_forces *f, const yoke_graph *g) {
   return YOKE_OK;
 }
 
-yoke_status yoke_joint_forces_find(yoke_joint_forces *f, const yoke_graph *g, int number) {
-  if (!look_at_rows(f, g, number)) return YOKE_OK;
+yoke_status yoke_joint_forces_find(yoke_joint_forces *f, const yoke_graph *g, int stage) {
+  if (!look_at_rows(f, g, stage)) return YOKE_OK;
   YOKE_TRY(find_responses(f, g));
   apply(f, NULL, f->b);
   return solve(f);

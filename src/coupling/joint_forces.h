@@ -15,8 +15,8 @@
 yoke_status yoke_joint_forces_create(yoke_context *ctx, const yoke_graph *graph, yoke_joint_forces **out);
 void        yoke_joint_forces_destroy(yoke_joint_forces **forces);
 
-/* Multipliers from y_new and the channel values `value` of the graph, for exchange `number` (-1: the update). */
-yoke_status yoke_joint_forces_find(yoke_joint_forces *forces, const yoke_graph *graph, int number);
+/* Multipliers from y_new and the values of the channels that they belong to (`applied`), for a stage (formulation.h). */
+yoke_status yoke_joint_forces_find(yoke_joint_forces *forces, const yoke_graph *graph, int stage);
 
 /* Those of a wire of the graph for the stage that was found last; NULL: it finds its own. */
 const double *yoke_joint_forces_of(const yoke_joint_forces *forces, int wire);

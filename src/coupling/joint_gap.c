@@ -51,10 +51,10 @@ bool graph_levels_are_met(const yoke_graph *g) {
                                                         YOKE_HOLDS_ACCELERATION};
   if (!(g->settings.length > 0.0) || g->n_sets > 1) return true;
   for (int w = 0; w < g->n_wires; ++w) {
-    const graph_wire           *wire = &g->wires[w];
-    const yoke_formulation_ops *ops  = wire->wire.formulation;
-    if (wire->wire.joint == NULL || ops->holds == NULL || ops->reset_rows != NULL) continue;
-    const unsigned holds = ops->holds(wire->wire.self);
+    const graph_wire      *wire  = &g->wires[w];
+    const yoke_joint_form *joint = wire->wire.formulation->joint;
+    if (wire->wire.joint == NULL || joint == NULL || joint->resets_states) continue;
+    const unsigned holds = joint->holds(wire->wire.self);
     joint_gap      gap;
     graph_joint_gap(g, wire, &gap);
     for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {

@@ -29,6 +29,8 @@ static void kinematic_error_rule(const void *object, int degree, yoke_error_rule
   *out = (yoke_error_rule){.comparison_degree = degree + 1, .order = {degree + 1, degree + 1}};
 }
 
+static const yoke_error_form error_form = {.rule = kinematic_error_rule};
+
 extern const yoke_formulation_ops kinematic_ops;
 
 enum { MAX_ROWS = 6, MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_POWERS = 16 };
@@ -106,7 +108,8 @@ typedef struct kinematic {
 
 /* ---- is the combination possible? ---- */
 
-static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                                   int order) {
   const yoke_coupling_settings *s = def->settings;
   YOKE_OWN_SETTINGS(kinematic_settings, own, s);
   (void)order;
@@ -117,11 +120,11 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
         "constitutive",
         def->name);
   }
-  if (scheme != NULL && strcmp(scheme, "explicit") != 0) {
+  if (scheme != NULL && !scheme->extrapolates_only) {
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': formulation kinematic extrapolates force and motion and has nothing to correct, "
                      "scheme %s cannot drive it; use scheme explicit, or formulation stabilized-index-2",
-                     def->name, scheme);
+                     def->name, scheme->name);
   }
   if (s->decomposition != YOKE_FORCE_FORCE || s->extension != YOKE_EXTENSION_NONE || s->feedthrough) {
     return yoke_fail(ctx, YOKE_E_USAGE,
@@ -164,7 +167,7 @@ static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *
   self->at_beta  = self->at_v + def->shape[self->R]->n_v;
   self->at_pose  = self->at_beta + self->n;
   self->at_twin  = self->at_pose;
-  yoke_constraint_set(&both, def, false, YOKE_COPY_END);
+  yoke_constraint_set(&both, def, false, YOKE_COPY_END, false);
   for (int i = 0; i < both.n_channels; ++i) {
     if (both.copy_of[i] == self->F) self->pose[self->at_twin++ - self->at_pose] = both.channel[i].component;
   }
@@ -355,35 +358,40 @@ static void free_of_joint(const kinematic *self, const double *const y[2], const
 
 /* exact: multipliers of all couplings that meet in a subsystem are found together, when F's force is asked for: in the
  * update, and between the two evaluations of `held`. */
-static int kinematic_force_rows(const void *data, int number, const double *const y[2], const double *now,
-                                yoke_force_rows *out) {
+static int kinematic_n_force_rows(const void *data, int stage) {
   const kinematic *self = data;
   if (self->settings.force != YOKE_FORCE_EXACT) return 0;
-  if (out != NULL) {
-    const double *v[2]    = {y[0] + self->shape[0]->n_p, y[1] + self->shape[1]->n_p};
-    double        a[2][6] = {{0.0}}, grad[12];
-    frames        f;
-    free_of_joint(self, y, now, out->second);
-    frames_set(self, y, v, a, &f);
-    for (int i = 0; i < self->n; ++i) {
-      (void)yoke_row_gradient(&self->joint->row[i], &f.link, grad);
-      out->felt[self->R][i] = now[i];
-      out->felt[self->F][i] = extra(self, y, self->F, YOKE_EXTRA_REACTION)[i];
-      for (int s = 0; s < 2; ++s) {
-        memset(out->L[s][i], 0, sizeof out->L[s][i]);
-        for (int k = 0; k < self->shape[s]->n_v; ++k) out->L[s][i][k] = grad[6 * s + self->shape[s]->v[k].freedom];
-      }
-    }
-  }
-  return number == -1 || (number == 1 && self->settings.outputs == YOKE_OUTPUTS_HELD) ? self->n : 0;
+  const bool is_asked = stage == YOKE_STAGE_UPDATE || (stage == 1 && self->settings.outputs == YOKE_OUTPUTS_HELD);
+  return is_asked ? self->n : 0;
 }
 
-static void kinematic_take_force(const void *data, int number, const double *now, const double *lambda, double *u) {
+static void kinematic_force_rows(const void *data, const double *const y[2], const double *now, yoke_force_rows *out) {
+  const kinematic    *self    = data;
+  const double *const v[2]    = {y[0] + self->shape[0]->n_p, y[1] + self->shape[1]->n_p};
+  double              a[2][6] = {{0.0}}, grad[12];
+  frames              f;
+  free_of_joint(self, y, now, out->second);
+  frames_set(self, y, v, a, &f);
+  for (int i = 0; i < self->n; ++i) {
+    (void)yoke_row_gradient(&self->joint->row[i], &f.link, grad);
+    out->felt[self->R][i] = now[i];
+    out->felt[self->F][i] = extra(self, y, self->F, YOKE_EXTRA_REACTION)[i];
+    for (int s = 0; s < 2; ++s) {
+      memset(out->L[s][i], 0, sizeof out->L[s][i]);
+      for (int k = 0; k < self->shape[s]->n_v; ++k) out->L[s][i][k] = grad[6 * s + self->shape[s]->v[k].freedom];
+    }
+  }
+}
+
+static void kinematic_take_force(const void *data, int stage, const double *now, const double *lambda, double *u) {
   const kinematic *self = data;
   memcpy(u, lambda, (size_t)self->n * sizeof *u);
   for (int i = 0; self->at_twin < self->n_channels && i < self->n; ++i)
-    u[self->at_twin + i] = number == -1 ? now[self->at_twin + i] - lambda[i] : lambda[i];
+    u[self->at_twin + i] = stage == YOKE_STAGE_UPDATE ? now[self->at_twin + i] - lambda[i] : lambda[i];
 }
+
+static const yoke_force_finding force_finding = {
+    .n_rows = kinematic_n_force_rows, .rows = kinematic_force_rows, .take = kinematic_take_force};
 
 static void find_force(const kinematic *self, const double *const y[2], const double *now, double *lambda) {
   const int n      = self->n,
@@ -469,6 +477,11 @@ static void kinematic_exchange(const void *data, int number, double t, const dou
   }
 }
 
+static const yoke_own_extrapolation extrapolation = {.order       = kinematic_order,
+                                                     .curve       = kinematic_curve,
+                                                     .n_exchanges = kinematic_n_exchanges,
+                                                     .exchange    = kinematic_exchange};
+
 /* ---- conditions: what the explicit form would change ---- */
 
 static int kinematic_n_conditions(const void *data) {
@@ -524,27 +537,23 @@ static void kinematic_advise(const void *data, const char *coupling, const char 
 }
 
 const yoke_formulation_ops kinematic_ops = {
-    .name         = "kinematic",
-    .summary      = "rigid joints: motion prescribed on one side, constraint force back, no iteration (Schneider)",
-    .settings     = {YOKE_SETTING_ROWS(own_rows)},
-    .complete     = kinematic_complete,
-    .for_joints   = true,
-    .check        = kinematic_check,
-    .create       = kinematic_create,
-    .destroy      = kinematic_destroy,
-    .channels     = kinematic_channels,
-    .layout       = kinematic_layout,
-    .extras       = kinematic_extras,
-    .n_conditions = kinematic_n_conditions,
-    .residual     = kinematic_residual,
-    .unit         = kinematic_unit,
-    .update       = kinematic_update,
-    .order        = kinematic_order,
-    .curve        = kinematic_curve,
-    .n_exchanges  = kinematic_n_exchanges,
-    .exchange     = kinematic_exchange,
-    .force_rows   = kinematic_force_rows,
-    .take_force   = kinematic_take_force,
-    .advise       = kinematic_advise,
-    .error_rule   = kinematic_error_rule,
+    .name          = "kinematic",
+    .summary       = "rigid joints: motion prescribed on one side, constraint force back, no iteration (Schneider)",
+    .settings      = {YOKE_SETTING_ROWS(own_rows)},
+    .complete      = kinematic_complete,
+    .for_joints    = true,
+    .check         = kinematic_check,
+    .create        = kinematic_create,
+    .destroy       = kinematic_destroy,
+    .channels      = kinematic_channels,
+    .layout        = kinematic_layout,
+    .extras        = kinematic_extras,
+    .n_conditions  = kinematic_n_conditions,
+    .residual      = kinematic_residual,
+    .unit          = kinematic_unit,
+    .update        = kinematic_update,
+    .extrapolation = &extrapolation,
+    .forces        = &force_finding,
+    .error         = &error_form,
+    .advise        = kinematic_advise,
 };

@@ -34,14 +34,14 @@ static bool is_copy(const yoke_channel *channel) {
  * not blended: there is no mode of theirs to damp, and the share of old poses would be an error of order H. */
 static void relax_nodes(yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
-    const graph_wire *wire = &g->wires[i];
-    const double      share =
-        wire->wire.formulation->relaxation != NULL ? wire->wire.formulation->relaxation(wire->wire.self) : 1.0;
+    const graph_wire      *wire  = &g->wires[i];
+    const yoke_joint_form *joint = wire->wire.formulation->joint;
+    const double share = joint != NULL && joint->relaxation != NULL ? joint->relaxation(wire->wire.self) : 1.0;
     for (int k = wire->first; share != 1.0 && k < wire->first + wire->n_channels; ++k) {
       const graph_channel *channel = &g->channels[k];
       if (is_copy(&channel->info)) continue;
       const int    end    = channel->w_at + channel->n_nodes - 1;
-      const double change = (1.0 - share) * (channel->past[0] - g->w[end]);
+      const double change = (1.0 - share) * (channel->kept->past[0] - g->w[end]);
       g->w[end] += change;
       g->delta[end] += change;
     }
@@ -96,7 +96,7 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
   double previous = (double)INFINITY; /* size of the last correction that counts */
   YOKE_TRY(first_pass(g, statistics, ctx));
   for (int number = 1; number <= g->settings.max_iterations; ++number) {
-    memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+    memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
     memcpy(g->w_before, g->w, (size_t)g->n_w * sizeof *g->w);
     YOKE_TRY(correct_nodes(g, ctx));
     relax_nodes(g);
@@ -112,7 +112,7 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
     ++statistics->iterations;
     YOKE_TRY(graph_pass(g, false, statistics, ctx));
     (void)graph_residual(g, 0);
-    learn(g, g->delta_previous);
+    learn(g, g->c_before);
     double rest = 0.0, rate = norm / previous;
     if (g->broyden != NULL) {
       YOKE_TRY(measure_rest(g, &rest, ctx));
@@ -130,13 +130,13 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
 static yoke_status correct_times(yoke_graph *g, int n, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(first_pass(g, statistics, ctx));
   for (int number = 1; number <= n; ++number) {
-    memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+    memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
     YOKE_TRY(correct_nodes(g, ctx));
     relax_nodes(g);
     ++statistics->iterations;
     YOKE_TRY(graph_pass(g, false, statistics, ctx));
     (void)graph_residual(g, 0);
-    learn(g, g->delta_previous);
+    learn(g, g->c_before);
   }
   return YOKE_OK;
 }
@@ -154,7 +154,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
   double           norm        = 0.0;
   YOKE_TRY(first_pass(g, statistics, ctx));
   for (int pass = 1; pass <= g->settings.max_iterations; ++pass) {
-    memcpy(g->delta_previous, g->c, (size_t)g->n_c * sizeof *g->c);
+    memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
     YOKE_TRY(correct_nodes(g, ctx));
     ++statistics->iterations;
     norm                       = graph_weighted_norm(g, g->delta);
@@ -163,7 +163,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && pass > 1;
     YOKE_TRY(graph_pass(g, renew, statistics, ctx));
     (void)graph_residual(g, 0);
-    learn(g, g->delta_previous);
+    learn(g, g->c_before);
     if (verdict == YOKE_VERDICT_CONVERGED) return YOKE_OK;
     if (renew) YOKE_TRY(graph_make_matrix(g, ctx));
   }
@@ -183,14 +183,14 @@ static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops semi_implicit_ops = {
-    .name         = "semi-implicit",
+    .traits       = {.name = "semi-implicit", .corrects_once = true},
     .summary      = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
     .needs_repeat = true,
     .step         = semi_implicit_step,
 };
 
 const yoke_scheme_ops implicit_ops = {
-    .name         = "implicit",
+    .traits       = {.name = "implicit", .corrects_to_tolerance = true},
     .summary      = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
     .needs_repeat = true,
     .step         = implicit_step,

@@ -8,21 +8,21 @@
 static int known_nodes(const yoke_graph *g, const graph_channel *channel, int most, double *s, double *u) {
   int n  = 0;
   s[n]   = 0.0;
-  u[n++] = channel->past[0];
-  for (int j = channel->n_inner - 1; j >= 0 && n < most; --j) {
-    s[n]   = (channel->inner_t[j] - g->past_t[0]) / g->H;
-    u[n++] = channel->inner[j];
+  u[n++] = channel->kept->past[0];
+  for (int j = channel->kept->n_inner - 1; j >= 0 && n < most; --j) {
+    s[n]   = (channel->kept->inner_t[j] - g->block->past_t[0]) / g->H;
+    u[n++] = channel->kept->inner[j];
   }
-  for (int i = 1; i < g->n_past && n < most; ++i) {
+  for (int i = 1; i < g->block->n_past && n < most; ++i) {
     s[n]   = g->past_s[i];
-    u[n++] = channel->past[i];
+    u[n++] = channel->kept->past[i];
   }
   return n;
 }
 
 void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
   double    s[YOKE_LAYOUT_MAX_DEGREE + 1], u[YOKE_LAYOUT_MAX_DEGREE + 1], weight[YOKE_LAYOUT_MAX_DEGREE + 1];
-  const int n = known_nodes(g, channel, (channel->order >= 0 ? channel->order : g->wanted) + 1, s, u);
+  const int n = known_nodes(g, channel, (channel->has_own_order ? channel->order : g->wanted) + 1, s, u);
   for (int j = 0; j < channel->n_nodes; ++j) {
     yoke_lagrange_weights(n, s, yoke_layout_node(&channel->layout, j), weight);
     w[j] = 0.0;
@@ -53,7 +53,7 @@ static void solve_least_squares(int n, int m, double A[][YOKE_LAYOUT_MAX_DEGREE 
 
 /* Least squares over the last `samples` macro points, degree k (Kraft 5.1); only the predicted nodes, not the signal, use it. */
 static void least_squares(const yoke_graph *g, const graph_channel *channel, double *w) {
-  const int n = g->n_past < g->settings.samples ? g->n_past : g->settings.samples;
+  const int n = g->block->n_past < g->settings.samples ? g->block->n_past : g->settings.samples;
   const int m = g->degree + 1;
   if (n <= m) {
     graph_extrapolate(g, channel, w);
@@ -63,7 +63,7 @@ static void least_squares(const yoke_graph *g, const graph_channel *channel, dou
   const double scale = fmax(-g->past_s[n - 1], 1.0); /* keeps powers near one */
   for (int i = 0; i < n; ++i) {
     double power = 1.0;
-    b[i]         = channel->past[i];
+    b[i]         = channel->kept->past[i];
     for (int k = 0; k < m; ++k, power *= g->past_s[i] / scale) A[i][k] = power;
   }
   solve_least_squares(n, m, A, b);
@@ -103,7 +103,7 @@ static moments moments_until(const yoke_graph *g, int degree, double at) {
   static const double node5[5]   = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842, 0.953089922969332};
   static const double weight5[5] = {0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683,
                                     0.118463442528095};
-  moments             m          = {.n = (degree < g->n_past - 1 ? degree : g->n_past - 1) + 1, .at = at};
+  moments             m          = {.n = (degree < g->block->n_past - 1 ? degree : g->block->n_past - 1) + 1, .at = at};
   for (int k = 0; k < 5; ++k) {
     const double x = node5[k] * at;
     double       weight[GRAPH_PAST];
@@ -190,8 +190,8 @@ void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const moments *m, double *u) {
   double y[2][YOKE_PORT_MAX_Y];
   for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, y[side]);
-  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].past[0];
-  graph_settle(wire, g->past_t[0] + m->at * g->H, y[0], y[1], GRAPH_CONSISTENT, u);
+  for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].kept->past[0];
+  graph_settle(wire, g->block->past_t[0] + m->at * g->H, y[0], y[1], GRAPH_CONSISTENT, u);
 }
 
 /* Places at which the motion ahead is looked at: enough for the polynomial of degree d + 2 that accelerations of degree d give
@@ -228,7 +228,7 @@ bool graph_predict_better(yoke_graph *g) {
   const int  own        = graph_acceleration_degree(g, g->degree);
   const int  degree     = !is_relaxed ? own + 1 : own > g->degree ? own : g->degree;
   places     p;
-  if (degree > g->n_past - 1) return false;
+  if (degree > g->block->n_past - 1) return false;
   places_set(g, degree, &p);
   for (int i = 0; i < g->n_wires; ++i) curves_ahead(g, &g->wires[i], &p, true);
   return true;
@@ -277,10 +277,11 @@ static void shape_signals(yoke_graph *g, const graph_wire *wire) {
     yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, own[k]);
     list[k] = own[k];
   }
+  const yoke_own_extrapolation *extrapolation = wire->wire.formulation->extrapolation;
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
-    channel->has_curve     = wire->wire.formulation->curve(wire->wire.self, k, channel->layout.degree, g->H,
-                                                           GRAPH_SIGNAL_DEGREE + 1, list, channel->curve);
+    channel->has_curve = extrapolation->curve(wire->wire.self, k, channel->layout.degree, g->H, GRAPH_SIGNAL_DEGREE + 1,
+                                              list, channel->curve);
     if (!channel->has_curve) continue;
     double end = 0.0;
     for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) end += channel->curve[j];
@@ -301,7 +302,7 @@ void graph_predict(yoke_graph *g) {
     }
   }
   for (int i = 0; i < g->n_wires; ++i) {
-    if (g->wires[i].wire.formulation->curve != NULL) shape_signals(g, &g->wires[i]);
+    if (g->wires[i].wire.formulation->extrapolation != NULL) shape_signals(g, &g->wires[i]);
   }
   memcpy(g->w, g->w_predicted, (size_t)g->n_w * sizeof *g->w);
 }

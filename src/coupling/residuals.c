@@ -1,6 +1,7 @@
 #include "coupling/residuals.h"
 
 #include <math.h>
+#include <string.h>
 
 void graph_units_set(yoke_graph *g) {
   for (int w = 0; w < g->n_wires; ++w) {
@@ -25,17 +26,22 @@ double graph_residual_size(const yoke_graph *g, yoke_residual_kind kind) {
   case YOKE_RESIDUAL_MOMENT:
   case YOKE_RESIDUAL_NONE: break;
   }
-  double largest = 0.0;
-  for (int k = 0; k < g->n_channels; ++k) {
-    const graph_channel *channel = &g->channels[k];
-    if (channel->unit.kind == kind) largest = fmax(largest, fabs(g->w[channel->w_at + channel->n_nodes - 1]));
-  }
-  return largest;
+  return g->force_size[kind];
 }
 
-void graph_residuals_by_kind(const yoke_graph *g, yoke_step_statistics *statistics) {
+static void set_force_sizes(yoke_graph *g) {
+  memset(g->force_size, 0, sizeof g->force_size);
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    double              *largest = &g->force_size[channel->unit.kind];
+    *largest                     = fmax(*largest, fabs(g->w[channel->w_at + channel->n_nodes - 1]));
+  }
+}
+
+void graph_residuals_by_kind(yoke_graph *g, yoke_step_statistics *statistics) {
   const double L                            = g->settings.length > 0.0 ? g->settings.length : 1.0;
   bool         exists[YOKE_N_RESIDUALS + 1] = {false};
+  set_force_sizes(g);
   for (int c = 0; c < g->n_c; ++c) {
     const yoke_residual_unit unit = g->units[c];
     if (unit.kind == YOKE_RESIDUAL_NONE) continue;

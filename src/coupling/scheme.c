@@ -22,7 +22,7 @@ const yoke_scheme_ops *yoke_scheme_at(int i) {
 
 const yoke_scheme_ops *yoke_scheme_find(const char *name) {
   for (int i = 0; i < yoke_scheme_n(); ++i) {
-    if (strcmp(schemes[i]->name, name) == 0) return schemes[i];
+    if (strcmp(schemes[i]->traits.name, name) == 0) return schemes[i];
   }
   return NULL;
 }

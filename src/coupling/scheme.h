@@ -5,11 +5,10 @@
 #include "coupling/graph.h"
 
 typedef struct yoke_scheme_ops {
-  const char *name;                /* "semi-implicit" */
-  const char *summary;             /* one line for `yoke help schemes` */
-  bool        needs_repeat;        /* every subsystem must be able to go back */
-  bool        needs_explicit_form; /* formulations must have `update` */
-  bool        can_sequence;        /* gauss-seidel is possible */
+  yoke_scheme_traits traits;       /* name, and what formulations are told */
+  const char        *summary;      /* one line for `yoke help schemes` */
+  bool               needs_repeat; /* every subsystem must be able to go back */
+  bool               can_sequence; /* gauss-seidel is possible */
   /* One macro step: the nodes w are predicted on entry. On success the trial states hold the result, w the node values they were
    * computed with, y_new the outputs. */
   yoke_status (*step)(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *scheme_word(int i) {
-  return i < yoke_scheme_n() ? yoke_scheme_at(i)->name : NULL;
+  return i < yoke_scheme_n() ? yoke_scheme_at(i)->traits.name : NULL;
 }
 
 #define AT(member) YOKE_SETTING_AT(yoke_scheme_settings, member)

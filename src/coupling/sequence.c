@@ -12,27 +12,27 @@ static void set_end(yoke_graph *g, const graph_channel *channel, double u) {
 
 /* New end nodes for what enters subsystem i from partners already integrated (index below i). */
 static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
-  for (int w = 0; w < g->n_wires; ++w) {
-    const graph_wire *wire = &g->wires[w];
-    for (int side = 0; side < 2; ++side) {
-      if (wire->wire.subsystem[side] != i || wire->wire.subsystem[1 - side] >= i) continue;
-      double                 own[YOKE_PORT_MAX_Y], u[YOKE_COUPLING_MAX_CHANNELS];
-      const graph_subsystem *mine = &g->subsystems[i], *other = &g->subsystems[wire->wire.subsystem[1 - side]];
-      const double          *y[2];
-      if (has_pass) {
-        y[side] = graph_port(wire, side, mine->y_new);
-      } else {
-        const bool relaxed = g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
-        const int  lower   = g->wanted > 0 ? g->wanted - 1 : 0;
-        graph_port_ahead(g, wire, side, relaxed ? graph_acceleration_degree(g, g->wanted) : lower, 1.0, own);
-        y[side] = own;
-      }
-      y[1 - side] = graph_port(wire, 1 - side, other->y_new);
-      graph_update(g, wire, g->t_next, y[0], y[1], u);
-      for (int k = 0; k < wire->n_channels; ++k) {
-        const graph_channel *channel = &g->channels[wire->first + k];
-        if (wire->wire.input_at[side][k] >= 0) set_end(g, channel, u[k]);
-      }
+  const graph_subsystem *mine = &g->subsystems[i];
+  for (int e = 0; e < mine->n_ends; ++e) {
+    const graph_wire *wire = &g->wires[mine->ends[e].wire];
+    const int         side = mine->ends[e].side;
+    if (wire->wire.subsystem[1 - side] >= i) continue;
+    double                 own[YOKE_PORT_MAX_Y], u[YOKE_COUPLING_MAX_CHANNELS];
+    const graph_subsystem *other = &g->subsystems[wire->wire.subsystem[1 - side]];
+    const double          *y[2];
+    if (has_pass) {
+      y[side] = graph_port(wire, side, mine->y_new);
+    } else {
+      const bool relaxed = g->settings.predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
+      const int  lower   = g->wanted > 0 ? g->wanted - 1 : 0;
+      graph_port_ahead(g, wire, side, relaxed ? graph_acceleration_degree(g, g->wanted) : lower, 1.0, own);
+      y[side] = own;
+    }
+    y[1 - side] = graph_port(wire, 1 - side, other->y_new);
+    graph_update(g, wire, g->t_next, y[0], y[1], u);
+    for (int k = 0; k < wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[wire->first + k];
+      if (wire->wire.input_at[side][k] >= 0) set_end(g, channel, u[k]);
     }
   }
 }

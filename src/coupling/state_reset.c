@@ -1,6 +1,7 @@
 #include "coupling/state_reset.h"
 
 #include "base/memory.h"
+#include "coupling/constraint.h"
 #include "linalg/block_ldl.h"
 #include <lapacke.h>
 #include <math.h>
@@ -48,6 +49,7 @@ struct yoke_state_reset {
   yoke_arena       arena;
   int              n_wires, n_subsystems, n; /* n: rows */
   reset_wire      *wires;
+  int             *of_wire; /* [graph wires] reset_wire, -1: none */
   reset_subsystem *subsystems;
   yoke_block_ldl  *ldl;
   int              n_edges;
@@ -73,16 +75,20 @@ void yoke_state_reset_destroy(yoke_state_reset **reset) {
   *reset = NULL;
 }
 
-/* Couplings that ask for it; how many rows they have does not depend on the outputs. */
+static bool is_reset(const yoke_wire *wire) {
+  return wire->formulation->joint != NULL && wire->formulation->joint->resets_states;
+}
+
+/* Couplings that ask for it. */
 static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
-  const double        zeros[YOKE_PORT_MAX_Y] = {0.0};
-  const double *const y[2]                   = {zeros, zeros};
   for (int i = 0; i < g->n_wires; ++i) {
     const yoke_wire *wire = &g->wires[i].wire;
-    if (wire->formulation->reset_rows == NULL) continue;
+    r->of_wire[i]         = -1;
+    if (!is_reset(wire)) continue;
+    r->of_wire[i]   = r->n_wires;
     reset_wire *out = &r->wires[r->n_wires++];
     out->wire       = &g->wires[i];
-    out->n          = wire->formulation->reset_rows(wire->self, y, &out->rows);
+    out->n          = wire->joint->n;
     out->row        = r->n;
     r->n += out->n;
   }
@@ -99,27 +105,19 @@ static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *
                    wire->name, subsystem->name, wire->formulation->name);
 }
 
-/* Sides of couplings in a subsystem. */
-static int count_ends(const yoke_state_reset *r, int subsystem) {
-  int n = 0;
-  for (int w = 0; w < r->n_wires; ++w) {
-    for (int side = 0; side < 2; ++side) n += r->wires[w].wire->wire.subsystem[side] == subsystem;
-  }
-  return n;
-}
-
 static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int index, yoke_context *ctx) {
-  const int room = count_ends(r, index);
+  const graph_subsystem *part = &g->subsystems[index];
+  int                    room = 0;
+  for (int e = 0; e < part->n_ends; ++e) room += r->of_wire[part->ends[e].wire] >= 0;
   if (room == 0) return YOKE_OK;
   reset_subsystem *s = &r->subsystems[r->n_subsystems++];
   *s = (reset_subsystem){.index = index, .ends = yoke_arena_take(&r->arena, (size_t)room, sizeof *s->ends)};
   YOKE_TRY(check_memory(r, ctx));
-  for (int w = 0; w < r->n_wires; ++w) {
-    for (int side = 0; side < 2; ++side) {
-      if (r->wires[w].wire->wire.subsystem[side] != index) continue;
-      s->ends[s->n_ends++] = (reset_end){w, side, s->n};
-      s->n += r->wires[w].n;
-    }
+  for (int e = 0; e < part->n_ends; ++e) {
+    const int w = r->of_wire[part->ends[e].wire];
+    if (w < 0) continue;
+    s->ends[s->n_ends++] = (reset_end){w, part->ends[e].side, s->n};
+    s->n += r->wires[w].n;
   }
   YOKE_TRY(check_abilities(r, g, s, ctx));
   const size_t n = (size_t)s->n, n_ends = (size_t)s->n_ends;
@@ -177,11 +175,12 @@ static yoke_status take_memory(yoke_state_reset *r, yoke_context *ctx) {
 yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke_state_reset **out) {
   *out        = NULL;
   bool wanted = false;
-  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || g->wires[i].wire.formulation->reset_rows != NULL;
+  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || is_reset(&g->wires[i].wire);
   if (!wanted) return YOKE_OK;
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
   if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
   r->wires           = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->wires);
+  r->of_wire         = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->of_wire);
   r->subsystems      = yoke_arena_take(&r->arena, (size_t)g->n_subsystems, sizeof *r->subsystems);
   yoke_status status = check_memory(r, ctx);
   if (status == YOKE_OK) take_wires(r, g);
@@ -207,7 +206,7 @@ static void look_at_rows(yoke_state_reset *r, const yoke_graph *g) {
     for (int side = 0; side < 2; ++side) {
       y[side] = graph_port(wire->wire, side, g->subsystems[own->subsystem[side]].y_new);
     }
-    (void)own->formulation->reset_rows(own->self, y, &wire->rows);
+    yoke_joint_reset_rows(own->joint, own->shape, y, &wire->rows);
   }
   for (int i = 0; i < r->n_subsystems; ++i) {
     const reset_subsystem *s = &r->subsystems[i];

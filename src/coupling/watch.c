@@ -15,9 +15,10 @@ static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 
 
 /* What may help a coupling that diverges. */
 static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
-  if (channel->order >= 0) return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
-  if (g->scheme->needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
-  if (strcmp(g->settings.scheme, "implicit") == 0) return "a smaller macro step, a lower order, or another formulation";
+  if (channel->has_own_order)
+    return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
+  if (g->scheme->traits.needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
+  if (g->scheme->traits.corrects_to_tolerance) return "a smaller macro step, a lower order, or another formulation";
   return "a smaller macro step, a lower order, or scheme implicit";
 }
 
@@ -25,18 +26,18 @@ static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
 yoke_status graph_explain_failure(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
   const graph_channel *worst = NULL;
   for (int c = 0; c < g->n_channels; ++c) {
-    if (g->channels[c].n_growing >= 3 && (worst == NULL || g->channels[c].n_growing > worst->n_growing))
-      worst = &g->channels[c];
+    const int n = g->channels[c].kept->growth.n_growing;
+    if (n >= 3 && (worst == NULL || n > worst->kept->growth.n_growing)) worst = &g->channels[c];
   }
-  if (worst == NULL || g->is_controlled || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
+  if (worst == NULL || g->ignores_jumps || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
       status == YOKE_E_INTERRUPTED || status == YOKE_JOINT_OPEN) /* which has a message of its own */
     return status;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
                    "from t = %.9g s failed; use %s",
-                   g->wires[worst->wire].wire.name, worst->info.name, worst->n_growing, fabs(worst->jump), g->past_t[0],
-                   remedy(g, worst));
+                   g->wires[worst->wire].wire.name, worst->info.name, worst->kept->growth.n_growing,
+                   fabs(worst->kept->growth.jump), g->block->past_t[0], remedy(g, worst));
 }
 /* A motion that moves nothing by more than what counts as met (joint_gap.h) diverges from nothing yet. */
 static bool is_negligible(const yoke_graph *g, const graph_channel *channel, double jump) {
@@ -44,57 +45,65 @@ static bool is_negligible(const yoke_graph *g, const graph_channel *channel, dou
   return !channel->info.is_force && L > 0.0 && fabs(jump) * turn <= 1e-6 * graph_residual_size(g, channel->unit.kind);
 }
 
+/* Sizes of all motions and of all forces as the watch goes through the channels. */
+typedef struct watched_sizes {
+  double largest[2], start_size[2];
+} watched_sizes;
+
 /* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
  * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
  * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
- * time, but they hardly grow. */
-yoke_status graph_watch(yoke_graph *g, graph_channel *channel, double jump, double value, yoke_context *ctx) {
-  const bool is_force = channel->info.is_force;
-  const bool exceeds  = fabs(jump) > channel->largest && fabs(jump) > fabs(channel->jump) &&
-                       fabs(jump) > 1e-9 * g->largest[is_force] && !is_negligible(g, channel, jump);
+ * time, but they hardly grow. What was seen goes to channel->growth and `sizes`. */
+static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, watched_sizes *sizes, yoke_context *ctx) {
+  const bool    is_force = channel->info.is_force;
+  graph_growth *growth   = &channel->growth;
+  const double  value    = channel->value;
+  const double  jump     = value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+  *growth                = channel->kept->growth;
+  const bool exceeds     = fabs(jump) > channel->kept->sizes.usual && fabs(jump) > fabs(growth->jump) &&
+                       fabs(jump) > 1e-9 * sizes->largest[is_force] && !is_negligible(g, channel, jump);
   if (exceeds) {
     /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
-    if (fabs(jump) > impact_growth * fabs(channel->jump)) channel->n_growing = channel->n_flips = 0;
-    if (channel->n_growing == 0) channel->first_jump = fabs(jump);
-    channel->n_flips += channel->n_growing > 0 && (jump > 0.0) != (channel->jump > 0.0) ? 1 : 0;
-    ++channel->n_growing;
-    channel->jump    = jump;
-    channel->n_quiet = 0;
-  } else if (++channel->n_quiet > QUIET_STEPS) {
-    channel->n_growing = channel->n_flips = 0;
-    channel->jump                         = 0.0;
+    if (fabs(jump) > impact_growth * fabs(growth->jump)) growth->n_growing = growth->n_flips = 0;
+    if (growth->n_growing == 0) growth->first_jump = fabs(jump);
+    growth->n_flips += growth->n_growing > 0 && (jump > 0.0) != (growth->jump > 0.0) ? 1 : 0;
+    ++growth->n_growing;
+    growth->jump    = jump;
+    growth->n_quiet = 0;
+  } else if (++growth->n_quiet > QUIET_STEPS) {
+    growth->n_growing = growth->n_flips = 0;
+    growth->jump                        = 0.0;
   }
-  const bool   flips    = channel->n_flips >= 3;
-  const double growth   = fabs(jump) / channel->first_jump; /* since the first of them */
-  const bool   explodes = channel->n_growing >= 5 && flips && growth > 1e4;
-  const bool   grows    = channel->n_growing >= GROWING_STEPS && flips && growth > 1e2;
+  const bool   flips    = growth->n_flips >= 3;
+  const double share    = fabs(jump) / growth->first_jump; /* grown since the first of them */
+  const bool   explodes = growth->n_growing >= 5 && flips && share > 1e4;
+  const bool   grows    = growth->n_growing >= GROWING_STEPS && flips && share > 1e2;
   /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
-  const bool   is_ahead = channel->order >= 0 && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
+  const bool   is_ahead = channel->has_own_order && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
                         channel->info.enters[1] != YOKE_ENTRY_COPY_P;
   const bool diverges =
-      exceeds && (is_ahead ? growth > 1e8 : explodes || grows || channel->n_growing >= 10 * GROWING_STEPS);
+      exceeds && (is_ahead ? share > 1e8 : explodes || grows || growth->n_growing >= 10 * GROWING_STEPS);
   /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
-  const bool is_beyond =
-      g->n_accepted >= START_STEPS && fabs(value) > beyond_mechanics * fmax(1.0, g->start_size[is_force]);
-  channel->largest     = fmax(channel->largest, fabs(value));
-  g->largest[is_force] = fmax(g->largest[is_force], fabs(value));
-  if (g->n_accepted < START_STEPS) g->start_size[is_force] = fmax(g->start_size[is_force], fabs(value));
+  const bool is_starting   = g->block->n_accepted < START_STEPS;
+  const bool is_beyond     = !is_starting && fabs(value) > beyond_mechanics * fmax(1.0, sizes->start_size[is_force]);
+  sizes->largest[is_force] = fmax(sizes->largest[is_force], fabs(value));
+  if (is_starting) sizes->start_size[is_force] = fmax(sizes->start_size[is_force], fabs(value));
   if (is_beyond && isfinite(value)) {
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
                      "the co-simulation diverges: coupling '%s' (%s) has grown to %.3g at t = %.9g s; use %s",
                      g->wires[channel->wire].wire.name, channel->info.name, fabs(value), g->t_next, remedy(g, channel));
   }
-  if ((!diverges || g->is_controlled) && isfinite(value)) return YOKE_OK;
+  if ((!diverges || g->ignores_jumps) && isfinite(value)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, as it did %d times until now; use %s",
-                   g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, channel->n_growing,
+                   g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, growth->n_growing,
                    remedy(g, channel));
 }
 
 /* A port that moves a million times the length of the model in one step, or gains as much speed as that takes, belongs to no
  * mechanism: this needs no past, so that short runs are watched too. */
-yoke_status graph_watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
+static yoke_status watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
   const double L = g->settings.length, limit = 1e6 * L;
   for (int side = 0; L > 0.0 && side < 2; ++side) {
     const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
@@ -115,4 +124,39 @@ yoke_status graph_watch_motion(const yoke_graph *g, const graph_wire *wire, yoke
     }
   }
   return YOKE_OK;
+}
+
+static bool is_watched(const graph_channel *channel) {
+  return channel->info.enters[0] != YOKE_ENTRY_NONE || channel->info.enters[1] != YOKE_ENTRY_NONE;
+}
+
+static watched_sizes sizes_so_far(const yoke_graph *g) {
+  watched_sizes sizes;
+  memcpy(sizes.largest, g->block->largest, sizeof sizes.largest);
+  memcpy(sizes.start_size, g->block->start_size, sizeof sizes.start_size);
+  return sizes;
+}
+
+yoke_status graph_watch(yoke_graph *g, yoke_context *ctx) {
+  watched_sizes sizes = sizes_so_far(g);
+  for (int w = 0; w < g->n_wires; ++w) YOKE_TRY(watch_motion(g, &g->wires[w], ctx));
+  for (int c = 0; c < g->n_channels; ++c) {
+    if (is_watched(&g->channels[c])) YOKE_TRY(watch_channel(g, &g->channels[c], &sizes, ctx));
+  }
+  return YOKE_OK;
+}
+
+void graph_watch_accept(yoke_graph *g) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel  = &g->channels[c];
+    graph_kept          *kept     = channel->kept;
+    const bool           is_force = channel->info.is_force;
+    const double         size     = fabs(channel->value);
+    if (!is_watched(channel)) continue;
+    kept->growth     = channel->growth;
+    kept->correction = fabs(channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1]);
+    graph_sizes_set(&kept->sizes, fmax(kept->sizes.usual, size));
+    g->block->largest[is_force] = fmax(g->block->largest[is_force], size);
+    if (g->block->n_accepted < START_STEPS) g->block->start_size[is_force] = fmax(g->block->start_size[is_force], size);
+  }
 }

@@ -2,32 +2,15 @@
  * predictor and sensitivities, with s = 0, with s' = 0 and with s'' = 0 at T_{N+1}, and the weighted mean of the results,
  *   u = (u_pos + a u_vel + b u_acc) / (1 + a + b),   copies (~p = p in every set) included.
  * Index 1: a, b > 0; index 2: b = 0; index 3: s = 0 alone. Multipliers and copies have the plain end layout, degree 0 to 5. */
-#include "coupling/constraint.h"
-#include "base/memory.h"
+#include "coupling/joint_method.h"
 #include "coupling/zero_stability.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
-
-typedef struct weighted {
-  yoke_constraint constraint;
-  int             n_sets;
-  double          weight[YOKE_CONSTRAINT_LEVELS]; /* 1, a, b */
-} weighted;
-
-/* Set l is the level l of every row. */
-static const yoke_row_sums levels[YOKE_CONSTRAINT_LEVELS] = {
-    {.n = 1, .weight = {{1.0, 0.0, 0.0}}},
-    {.n = 1, .weight = {{0.0, 1.0, 0.0}}},
-    {.n = 1, .weight = {{0.0, 0.0, 1.0}}},
-};
-
 /* Weights a, b of index 1 that are zero-stable, by degree: parasitic factors 0.58, 0.58, 0.53, 0.47, 0.63, 0.75. */
-static const double good_weights[MAX_DEGREE + 1][2] = {{1.0, 1.0}, {1.0, 1.0},  {2.5, 5.0},
-                                                       {2.5, 5.0}, {4.0, 12.0}, {5.0, 20.0}};
+static const double good_weights[YOKE_LAYOUT_MAX_DEGREE + 1][2] = {{1.0, 1.0}, {1.0, 1.0},  {2.5, 5.0},
+                                                                   {2.5, 5.0}, {4.0, 12.0}, {5.0, 20.0}};
 
 typedef struct weighted_settings {
   int    index;
@@ -35,7 +18,7 @@ typedef struct weighted_settings {
 } weighted_settings;
 
 static const yoke_setting own_rows[] = {
-    YOKE_CONSTRAINT_INDEX(weighted_settings, 1),
+    YOKE_METHOD_INDEX(weighted_settings, 1),
     {.key      = "a",
      .type     = YOKE_SETTING_NUMBER,
      .standard = {1.0},
@@ -54,14 +37,8 @@ static const yoke_setting own_rows[] = {
 
 /* ---- is the combination possible? ---- */
 
-static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def, int order) {
+static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def) {
   YOKE_OWN_SETTINGS(weighted_settings, own, def->settings);
-  if (order < 0 || order > MAX_DEGREE) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
-  }
-  if (own.index < 1 || own.index > 3) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, own.index);
-  }
   const int    index    = own.index;
   const double given[2] = {own.a, own.b};
   for (int i = 0; i < 3 - index; ++i) {
@@ -74,14 +51,13 @@ static yoke_status check_values(yoke_context *ctx, const yoke_coupling_def *def,
   return YOKE_OK;
 }
 
-static yoke_status check_scheme(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme) {
-  if (scheme == NULL || strcmp(scheme, "implicit") != 0) return YOKE_OK;
-  return yoke_fail(
-      ctx, YOKE_E_USAGE,
-      "coupling '%s': formulation weighted is the mean of solutions of different conditions, which have "
-      "no common solution that scheme implicit could converge to; use scheme semi-implicit, or formulation "
-      "baumgarte or stabilized-index-2",
-      def->name);
+static yoke_status check_scheme(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme) {
+  if (scheme == NULL || !scheme->corrects_to_tolerance) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': formulation weighted is the mean of solutions of different conditions, which have "
+                   "no common solution that scheme %s could converge to; use scheme semi-implicit, or formulation "
+                   "baumgarte or stabilized-index-2",
+                   def->name, scheme->name);
 }
 
 static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *def, int order) {
@@ -105,117 +81,57 @@ static void warn_if_not_zero_stable(yoke_context *ctx, const yoke_coupling_def *
             def->name, a, b, order, factor, good_weights[order][0], good_weights[order][1]);
 }
 
-static yoke_status weighted_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
-  YOKE_TRY(yoke_constraint_check_sides(ctx, def, scheme, 1));
-  YOKE_TRY(check_values(ctx, def, order));
+static yoke_status check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme, int order) {
+  YOKE_TRY(check_values(ctx, def));
   YOKE_TRY(check_scheme(ctx, def, scheme));
   warn_if_not_zero_stable(ctx, def, order);
   return YOKE_OK;
 }
 
-/* ---- the coupling ---- */
+/* ---- the method ---- */
 
-static yoke_status weighted_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
-  YOKE_OWN_SETTINGS(weighted_settings, own, def->settings);
-  weighted *self = calloc(1, sizeof *self);
-  *out           = self;
-  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
-  yoke_constraint_set(&self->constraint, def, false, YOKE_COPY_END);
-  self->n_sets    = 4 - own.index;
-  self->weight[0] = 1.0;
-  self->weight[1] = own.a;
-  self->weight[2] = own.b;
-  return YOKE_OK;
+/* Set l is the level l of every row. */
+static void adapt(const void *settings, double H, int set, yoke_row_sums *sums) {
+  (void)settings, (void)H;
+  sums->weight[0][set] = 1.0;
 }
 
-static void weighted_destroy(void *self) {
-  free(self);
+static int n_sets(const void *settings) {
+  return 4 - ((const weighted_settings *)settings)->index;
 }
 
-static int weighted_channels(const void *object, yoke_channel *out) {
-  const weighted *self = object;
-  return yoke_constraint_channels(&self->constraint, out);
+static double weight(const void *settings, int set) {
+  const weighted_settings *own = settings;
+  return set == 0 ? 1.0 : set == 1 ? own->a : own->b;
 }
 
-static int weighted_extras(const void *object, int side) {
-  const weighted *self = object;
-  return yoke_constraint_extras(&self->constraint, side);
+static bool is_index_3(const void *settings) {
+  return ((const weighted_settings *)settings)->index == 3;
 }
 
-static void weighted_layout(const void *self, int channel, int degree, yoke_layout *out) {
-  (void)self;
-  (void)channel;
-  *out = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
-}
-
-static int weighted_n_conditions(const void *object) {
-  const weighted *self = object;
-  return yoke_constraint_n_conditions(&self->constraint, 1);
-}
-
-static void weighted_residual(const void *object, const yoke_coupling_view *view, double *c) {
-  const weighted *self = object;
-  yoke_constraint_residual(&self->constraint, view, &levels[view->set], c);
-}
-
-static yoke_residual_unit weighted_unit(const void *object, int c) {
-  return yoke_constraint_unit(&((const weighted *)object)->constraint, 1, c);
-}
-
-static void weighted_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
-                              double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
-  const weighted *self = object;
-  yoke_constraint_jacobian(&self->constraint, view, &levels[view->set], dc_du, dc_du_dot, dc_du_integral, dc_dy1,
-                           dc_dy2);
-}
-
-static int weighted_n_sets(const void *object) {
-  const weighted *self = object;
-  return self->n_sets;
-}
-
-static double weighted_set_weight(const void *object, int set) {
-  const weighted *self = object;
-  return self->weight[set];
-}
-
-static unsigned weighted_holds(const void *object) {
-  const weighted *self = object;
-  return self->n_sets == 1 ? YOKE_HOLDS_POSITION : 0;
-}
-
-/* The multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
-static void weighted_error_rule(const void *object, int degree, yoke_error_rule *out) {
-  (void)object;
-  *out = (yoke_error_rule){.comparison_degree = degree + 2, .order = {degree + 3, degree + 2}};
-}
-
-static int weighted_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
-                               double *dc_dy2) {
-  const weighted *self = object;
-  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
-}
+/* Error: the multiplier is off by O(H^(degree + 1)), which accelerates both bodies; a share of it lasts from step to step. */
+static const yoke_joint_method method = {
+    YOKE_ALL_ORDERS,
+    .most_displaced = 1,
+    .sums           = {.n = 1},
+    .adapt          = adapt,
+    .n_sets         = n_sets,
+    .weight         = weight,
+    .holds          = YOKE_HOLDS_POSITION,
+    .keeps          = is_index_3,
+    .error          = {.ahead = 2, .order = {3, 2}, .rise = 1},
+    .check          = check,
+};
 
 extern const yoke_formulation_ops weighted_ops;
 
 const yoke_formulation_ops weighted_ops = {
-    .name         = "weighted",
-    .for_joints   = true,
-    .summary      = "rigid joints: weighted mean of the multipliers for g = 0, g' = 0 and g'' = 0, index 1, 2 or 3",
-    .settings     = {YOKE_SETTING_ROWS(own_rows)},
-    .check        = weighted_check,
-    .create       = weighted_create,
-    .destroy      = weighted_destroy,
-    .extras       = weighted_extras,
-    .channels     = weighted_channels,
-    .layout       = weighted_layout,
-    .n_conditions = weighted_n_conditions,
-    .residual     = weighted_residual,
-    .unit         = weighted_unit,
-    .jacobian     = weighted_jacobian,
-    .n_sets       = weighted_n_sets,
-    .set_weight   = weighted_set_weight,
-    .holds        = weighted_holds,
-    .error_rule   = weighted_error_rule,
-    .consistent   = weighted_consistent,
+    .name     = "weighted",
+    .summary  = "rigid joints: weighted mean of the multipliers for g = 0, g' = 0 and g'' = 0, index 1, 2 or 3",
+    .settings = {YOKE_SETTING_ROWS(own_rows)},
+    YOKE_JOINT_METHOD(method),
+    .sets       = &yoke_joint_method_sets,
+    .joint      = &yoke_joint_method_holds,
+    .error      = &yoke_joint_method_error,
+    .consistent = yoke_joint_method_consistent,
 };

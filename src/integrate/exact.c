@@ -21,7 +21,6 @@
 #include <string.h>
 
 enum {
-  DEGREE_MAX  = 7,
   N_MATRICES  = 7,
   SMALL_LIMIT = 160 /* up to here a plain elimination is faster than LAPACK's, whose threads wait for each other */
 };
@@ -211,7 +210,7 @@ static void destroy(yoke_integrator *integrator) {
 
 static void lay_out(exact_self *self, yoke_integrator *integrator) {
   const yoke_equations *e = integrator->equations;
-  const int             n = self->n, N = augmented_size(n, e->nu, DEGREE_MAX);
+  const int             n = self->n, N = augmented_size(n, e->nu, YOKE_SIGNAL_MAX_DEGREE);
   size_t                size = 0;
   self->work                 = explicit_reserve(&size, e->work_size);
   self->u                    = explicit_reserve_array(&size, e->nu + 1);
@@ -355,9 +354,9 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
   const double          t_left = t_limit - state->t;
   const double          h      = explicit_clip(longest_step(integrator), t_left, true);
   const double          t_new  = h == t_left ? t_limit : state->t + h;
-  if (e->nu > 0 && u->degree > DEGREE_MAX) {
+  if (e->nu > 0 && u->degree > YOKE_SIGNAL_MAX_DEGREE) {
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "solver 'exact': inputs have degree %d, expected at most %d", u->degree,
-                     DEGREE_MAX);
+                     YOKE_SIGNAL_MAX_DEGREE);
   }
   const yoke_status status = try_step(integrator, scratch, state, u, h, t_new);
   if (status != YOKE_OK) {

@@ -58,7 +58,7 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   out->has_scheme = s->scheme[0] != '\0';
   if (!out->has_scheme) /* predictors by accelerations are explicit */
     snprintf(s->scheme, sizeof s->scheme, "%s",
-             yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->name);
+             yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->traits.name);
   if (s->order < 0 && !has_order && c->step > 0.0) s->order = 1; /* not given */
   out->order = s->order;
   if (s->order < 0) s->order = out->control.order_max;

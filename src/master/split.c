@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "coupling/constraint.h"
+#include "coupling/scheme.h"
 #include "master/lighter_side.h"
 #include "master/macro_settings.h"
 #include "model/force_element_compile.h"
@@ -516,11 +517,12 @@ static yoke_status set_side(builder *b, yoke_split_coupling *k) {
 }
 
 static yoke_coupling_def coupling_def(const yoke_split_coupling *k) {
-  return (yoke_coupling_def){.name     = k->name,
-                             .joint    = k->is_joint ? &k->joint : NULL,
-                             .element  = k->is_joint ? NULL : &k->element_law,
-                             .shape    = {k->shape[0], k->shape[1]},
-                             .settings = &k->settings};
+  return (yoke_coupling_def){.name        = k->name,
+                             .formulation = yoke_formulation_find(k->settings.formulation),
+                             .joint       = k->is_joint ? &k->joint : NULL,
+                             .element     = k->is_joint ? NULL : &k->element_law,
+                             .shape       = {k->shape[0], k->shape[1]},
+                             .settings    = &k->settings};
 }
 
 yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling) {
@@ -529,15 +531,16 @@ yoke_coupling_def yoke_split_coupling_def(const yoke_split *split, int coupling)
 
 /* Is the formulation possible with these settings? */
 static yoke_status check_formulation(builder *b, const yoke_macro_settings *macro, const yoke_split_coupling *k) {
-  const yoke_coupling_def def = coupling_def(k);
-  return yoke_formulation_find(k->settings.formulation)
-      ->check(b->ctx, &def, macro->scheme.scheme, macro->order < 0 ? macro->control.order_min : macro->order);
+  const yoke_coupling_def def    = coupling_def(k);
+  const yoke_scheme_ops  *scheme = yoke_scheme_find(macro->scheme.scheme);
+  const int               order  = macro->order < 0 ? macro->control.order_min : macro->order;
+  return def.formulation->check(b->ctx, &def, scheme != NULL ? &scheme->traits : NULL, order);
 }
 
 static yoke_status connect(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
   const yoke_coupling_def def = coupling_def(k);
   wire->name                  = k->name;
-  wire->formulation           = yoke_formulation_find(k->settings.formulation);
+  wire->formulation           = def.formulation;
   wire->joint                 = def.joint;
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
   YOKE_TRY(add_ports(b, k, wire));

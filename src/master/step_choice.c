@@ -1,5 +1,6 @@
 #include "master/step_choice.h"
 
+#include "coupling/scheme.h"
 #include "master/macro_settings.h"
 
 #include <math.h>
@@ -15,11 +16,11 @@ static bool has_joint(const yoke_split *split) {
 }
 
 /* Does the formulation of a coupling take this degree without a complaint? */
-static bool bears(const yoke_split *split, int k, const char *scheme, int order) {
+static bool bears(const yoke_split *split, int k, const yoke_scheme_ops *scheme, int order) {
   yoke_context           *quiet = NULL;
   const yoke_coupling_def def   = yoke_split_coupling_def(split, k);
   if (yoke_context_create(&quiet) != YOKE_OK) return false;
-  const yoke_status status = split->wires[k].formulation->check(quiet, &def, scheme, order);
+  const yoke_status status = def.formulation->check(quiet, &def, scheme != NULL ? &scheme->traits : NULL, order);
   const bool        bears  = status == YOKE_OK && yoke_context_n_messages(quiet) == 0;
   yoke_context_destroy(&quiet);
   return bears;
@@ -44,7 +45,7 @@ static int own_order(const yoke_wire *wire) {
   const int    n                                    = wire->formulation->channels(wire->self, channels);
   int          highest                              = 0;
   for (int i = 0; i < n; ++i) {
-    const int order = wire->formulation->order(wire->self, i);
+    const int order = wire->formulation->extrapolation->order(wire->self, i);
     if (order > highest) highest = order;
   }
   return highest;
@@ -72,12 +73,13 @@ void yoke_step_choose_orders(const yoke_split *split, const yoke_scheme_settings
   yoke_macro_settings_read(split->model, &macro);
   given_orders(&macro, settings);
   for (int k = 0; macro.order < 0 && k < split->n_couplings; ++k) {
-    if (split->wires[k].formulation->order != NULL) { /* degrees of its own, fixed when it was made */
+    if (split->wires[k].formulation->extrapolation != NULL) { /* degrees of its own, fixed when it was made */
       settings->order_min = settings->order_max = own_order(&split->wires[k]);
       return;
     }
     if (copies_motion(split, k) && settings->order_min == 0 && settings->order_max > 0) settings->order_min = 1;
-    while (settings->order_max > settings->order_min && !bears(split, k, scheme->scheme, settings->order_max))
+    while (settings->order_max > settings->order_min &&
+           !bears(split, k, yoke_scheme_find(scheme->scheme), settings->order_max))
       --settings->order_max;
   }
 }
@@ -85,13 +87,14 @@ void yoke_step_choose_orders(const yoke_split *split, const yoke_scheme_settings
 void yoke_step_choose_scheme(const yoke_split *split, yoke_scheme_settings *settings) {
   yoke_macro_settings macro;
   yoke_macro_settings_read(split->model, &macro);
+  const yoke_scheme_ops *implicit = yoke_scheme_find("implicit");
   if (macro.has_scheme || !has_joint(split) || yoke_predictor_is_motion(settings->predictor)) return;
   for (int k = 0; k < split->n_couplings; ++k) {
     const yoke_formulation_ops *ops = split->wires[k].formulation;
-    const bool has_sets = ops->n_sets != NULL && ops->n_sets(split->wires[k].self) > 1; /* no common solution */
-    if (has_sets || !bears(split, k, "implicit", macro.order >= 0 ? macro.order : macro.control.order_min)) return;
+    const bool has_sets = ops->sets != NULL && ops->sets->n(split->wires[k].self) > 1; /* no common solution */
+    if (has_sets || !bears(split, k, implicit, macro.order >= 0 ? macro.order : macro.control.order_min)) return;
   }
-  snprintf(settings->scheme, sizeof settings->scheme, "implicit");
+  snprintf(settings->scheme, sizeof settings->scheme, "%s", implicit->traits.name);
 }
 
 /* ---- the rest ---- */

@@ -23,19 +23,13 @@ static inline void look_at_levels(void *user, double t, const double *q, const d
   for (int k = 0; k < split->n_couplings; ++k) {
     const yoke_split_coupling *coupling = &split->couplings[k];
     if (!coupling->is_joint) continue;
-    const yoke_coupling_def def = {.name     = coupling->name,
-                                   .joint    = &coupling->joint,
-                                   .shape    = {coupling->shape[0], coupling->shape[1]},
-                                   .settings = &coupling->settings};
-    const double           *y[2];
-    yoke_constraint         constraint;
-    double                  level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
+    const double *y[2];
+    double        level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
     for (int side = 0; side < 2; ++side)
       y[side] = yoke_graph_y(graph, coupling->part[side]) + split->wires[k].y_at[side];
-    yoke_constraint_set(&constraint, &def, false, YOKE_COPY_END);
-    yoke_constraint_levels(&constraint, y, level);
+    yoke_joint_levels(&coupling->joint, coupling->shape, y, level);
     for (int i = 0; i < YOKE_CONSTRAINT_LEVELS; ++i) {
-      for (int r = 0; r < constraint.n_rows; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));
+      for (int r = 0; r < coupling->joint.n; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));
     }
   }
 }

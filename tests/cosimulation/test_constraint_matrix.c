@@ -1,5 +1,5 @@
 /* Every formulation of rigid joints with every decomposition, index, degree, scheme and joint kind, generated from the lists of
- * the program: the run holds at macro points what the formulation names (ops->holds), or it is refused before with a reason. A
+ * the program: the run holds at macro points what the formulation names (yoke_joint_form), or it is refused before with a reason. A
  * formulation that is new in its list takes part without an edit here. Then, per joint kind, the orders of the formulations. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static unsigned scheme_bit(const char *scheme) {
 static verdict expected(const combination *c) {
   const allowed *rule = rule_of(c);
   if (rule == NULL) return OPEN;
-  if ((rule->schemes & scheme_bit(c->scheme->name)) == 0) return REFUSED;
+  if ((rule->schemes & scheme_bit(c->scheme->traits.name)) == 0) return REFUSED;
   if (rule->index != 0 && c->index != 0 && c->index != rule->index) return REFUSED;
   if ((rule->degrees >> c->degree & 1u) == 0) return REFUSED;
   return (rule->decompositions >> c->decomposition & 1u) != 0 ? VALID : REFUSED;
@@ -80,7 +80,7 @@ static void write_sets(const combination *c, char *out, size_t size) {
   const int n = snprintf(out, size,
                          "cosimulation.scheme=%s;cosimulation.order=%d;cosimulation.step=5e-3;"
                          "cosimulation.couplings.formulation=%s;cosimulation.couplings.decomposition=%s",
-                         c->scheme->name, c->degree, c->formulation->name, decompositions[c->decomposition]);
+                         c->scheme->traits.name, c->degree, c->formulation->name, decompositions[c->decomposition]);
   if (c->index > 0) snprintf(out + n, size - (size_t)n, ";cosimulation.couplings.index=%d", c->index);
 }
 
@@ -93,7 +93,7 @@ static bool warns(const cosim *run) {
 
 static unsigned held_levels(const cosim *run) {
   const yoke_wire *wire = &yoke_cosimulation_split(yoke_simulation_cosimulation(run->simulation))->wires[0];
-  return wire->formulation->holds != NULL ? wire->formulation->holds(wire->self) : 0u;
+  return wire->formulation->joint != NULL ? wire->formulation->joint->holds(wire->self) : 0u;
 }
 
 /* After a few steps, two of them at the full degree: NULL, or what is wrong. One Newton correction leaves what is nonlinear in the joint; levels that the
@@ -102,7 +102,7 @@ static const char *check_run(const combination *c, cosim *run, char *text, size_
   static const double to_tolerance[YOKE_CONSTRAINT_LEVELS] = {1e-11, 1e-9, 1e-7};
   static const double one_newton[YOKE_CONSTRAINT_LEVELS]   = {1e-6, 1e-4, 1e-2};
   static const double loose[YOKE_CONSTRAINT_LEVELS]        = {1e-2, 1.0, HUGE_VAL};
-  const bool          full                                 = strcmp(c->scheme->name, "implicit") == 0;
+  const bool          full                                 = strcmp(c->scheme->traits.name, "implicit") == 0;
   const bool          quiet                                = !warns(run);
   const unsigned      holds                                = held_levels(run);
   levels              l                                    = {.c = run};
@@ -171,7 +171,7 @@ static bool judge(const combination *c, const place *at, tally *t) {
   if (problem != NULL) {
     ++t->n_wrong;
     print_message("%s %s index %d degree %d, %s, joint %s%s: %s\n", c->formulation->name,
-                  decompositions[c->decomposition], c->index, c->degree, c->scheme->name, joints[at->joint].kind,
+                  decompositions[c->decomposition], c->index, c->degree, c->scheme->traits.name, joints[at->joint].kind,
                   at->plane ? " in the plane" : "", problem);
   }
   return opened;

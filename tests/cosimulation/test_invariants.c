@@ -103,6 +103,56 @@ static void invariant_1_passes_start_from_the_accepted_states_and_do_not_touch_t
   }
 }
 
+/* A copy of the block, given. */
+static void *copy_block(const rig *r) {
+  size_t      size;
+  const void *block = yoke_graph_block(r->graph, &size);
+  void       *copy  = malloc(size);
+  assert_non_null(copy);
+  memcpy(copy, block, size);
+  return copy;
+}
+
+/* Is the block what it was then? The copy is freed. */
+static void expect_block(const rig *r, void *then) {
+  size_t      size;
+  const void *block = yoke_graph_block(r->graph, &size);
+  assert_memory_equal(then, block, size);
+  free(then);
+}
+
+static void invariant_2_a_trial_does_not_change_the_block(void **state) {
+  (void)state;
+  for (int i = 0; i < N_VARIANTS; ++i) {
+    rig r;
+    open_rig(&r, two_mass, variants[i]);
+    rig_steps(&r, 4);
+    void *then = copy_block(&r);
+    assert_int_equal(rig_try(&r, yoke_graph_t(r.graph) + r.H), YOKE_OK);
+    expect_block(&r, then);
+    rig_close(&r);
+  }
+}
+
+static void invariant_2_a_step_that_the_watch_refuses_does_not_change_the_block(void **state) {
+  (void)state;
+  rig         r;
+  yoke_status status = YOKE_OK;
+  open_rig(&r, two_mass, "cosimulation.scheme=explicit;cosimulation.order=2;cosimulation.step=0.1");
+  for (int k = 0; k < 1000 && status == YOKE_OK; ++k) {
+    status = rig_try(&r, yoke_graph_t(r.graph) + r.H);
+    assert_int_equal(status, YOKE_OK);
+    void *then = copy_block(&r);
+    status     = yoke_graph_accept(r.graph, r.c.ctx);
+    if (status == YOKE_OK)
+      free(then);
+    else
+      expect_block(&r, then);
+  }
+  assert_int_equal(status, YOKE_E_UNSTABLE);
+  rig_close(&r);
+}
+
 static void wrap_checked(rig *r) {
   for (int i = 0; i < r->split->n_parts; ++i)
     assert_int_equal(yoke_subsystem_check(r->c.ctx, r->subsystems[i], &r->subsystems[i]), YOKE_OK);
@@ -353,7 +403,7 @@ static void subsystem_that_cannot_go_back_is_refused_by_schemes_that_repeat(void
   for (int s = 0; s < yoke_scheme_n(); ++s) {
     char sets[COSIM_TEXT];
     rig  r;
-    snprintf(sets, sizeof sets, "cosimulation.scheme=%s", yoke_scheme_at(s)->name);
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s", yoke_scheme_at(s)->traits.name);
     const yoke_status status = rig_open(&r, two_mass, sets, "serial", 1, take_copy_away);
     if (yoke_scheme_at(s)->needs_repeat) {
       assert_int_equal(status, YOKE_E_MODEL);
@@ -393,6 +443,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(invariant_1_passes_start_from_the_accepted_states_and_do_not_touch_them),
     cmocka_unit_test(invariant_1_subsystems_that_watch_their_contract_find_nothing),
+    cmocka_unit_test(invariant_2_a_trial_does_not_change_the_block),
+    cmocka_unit_test(invariant_2_a_step_that_the_watch_refuses_does_not_change_the_block),
     cmocka_unit_test(invariant_2_rejected_step_leaves_no_trace),
     cmocka_unit_test(invariant_2_rejected_step_of_a_nonlinear_model_leaves_no_trace),
     cmocka_unit_test(invariant_3_history_holds_accepted_values_only),

@@ -38,13 +38,13 @@ static void write_sets(const combination *c, int n_steps, char *out, size_t size
       "cosimulation.order=%d;cosimulation.start=exact;cosimulation.step=1/%d;cosimulation.couplings.formulation=%s;"
       "cosimulation.couplings.decomposition=%s;cosimulation.couplings.extension=%s;"
       "cosimulation.couplings.feedthrough=%s",
-      c->scheme->name, sequences[c->sequence], predictors[c->predictor], jacobians[c->jacobian], c->order, n_steps,
-      c->formulation->name, decompositions[c->decomposition], extensions[c->extension],
+      c->scheme->traits.name, sequences[c->sequence], predictors[c->predictor], jacobians[c->jacobian], c->order,
+      n_steps, c->formulation->name, decompositions[c->decomposition], extensions[c->extension],
       c->feedthrough ? "true" : "false");
 }
 
 static bool is(const combination *c, const char *scheme) {
-  return strcmp(c->scheme->name, scheme) == 0;
+  return strcmp(c->scheme->traits.name, scheme) == 0;
 }
 
 /* What the sources allow (design, section 2). */
@@ -145,14 +145,14 @@ static void judge(const combination *c, tally *t) {
   ++t->n_wrong;
   print_message("%s %s extension %s%s, %s %s, predictor %s, jacobian %s, order %d: %s\n", c->formulation->name,
                 decompositions[c->decomposition], extensions[c->extension], c->feedthrough ? " feedthrough" : "",
-                c->scheme->name, sequences[c->sequence], predictors[c->predictor], jacobians[c->jacobian], c->order,
-                problem);
+                c->scheme->traits.name, sequences[c->sequence], predictors[c->predictor], jacobians[c->jacobian],
+                c->order, problem);
 }
 
 /* All of one scheme. Only corrected schemes have a Jacobian. */
 static void judge_scheme(const yoke_scheme_ops *scheme, tally *t) {
-  const bool  newton = strcmp(scheme->name, "semi-implicit") == 0 || strcmp(scheme->name, "implicit") == 0;
-  combination c      = {.scheme = scheme};
+  const bool newton = strcmp(scheme->traits.name, "semi-implicit") == 0 || strcmp(scheme->traits.name, "implicit") == 0;
+  combination c     = {.scheme = scheme};
   for (int f = 0; f < yoke_formulation_n(); ++f) {
     c.formulation      = yoke_formulation_at(f);
     const tally before = *t;
@@ -167,7 +167,7 @@ static void judge_scheme(const yoke_scheme_ops *scheme, tally *t) {
                   judge(&c, t);
                 }
     print_message("formulation %s under scheme %s: %d combinations ran, %d were refused\n", c.formulation->name,
-                  scheme->name, t->n_ran - before.n_ran, t->n_refused - before.n_refused);
+                  scheme->traits.name, t->n_ran - before.n_ran, t->n_refused - before.n_refused);
   }
 }
 
@@ -229,8 +229,8 @@ static void displacement_force_is_force_displacement_seen_from_the_other_side(vo
       two_mass_errors   e[2];
       const char *const format = "cosimulation.scheme=%s;cosimulation.order=2;cosimulation.step=1/400;"
                                  "cosimulation.couplings.decomposition=%s;cosimulation.couplings.extension=%s";
-      e[0]                     = run_with(&m, format, c.scheme->name, "force/displacement", extensions[x]);
-      e[1]                     = run_with(&n, format, c.scheme->name, "displacement/force", extensions[x]);
+      e[0]                     = run_with(&m, format, c.scheme->traits.name, "force/displacement", extensions[x]);
+      e[1]                     = run_with(&n, format, c.scheme->traits.name, "displacement/force", extensions[x]);
       for (int i = 0; i < 4; ++i) CHECK_NEAR(e[1].z[(i + 2) % 4], e[0].z[i], 1e-9 * (i % 2 == 0 ? 1.0 : 30.0));
     }
   }

@@ -323,11 +323,11 @@ static void look_at_gaps(void *user, double t, const double *q, const double *v)
     const yoke_wire *wire = &split->wires[k];
     const double    *y[2];
     yoke_reset_rows  rows;
-    if (wire->formulation->reset_rows == NULL) continue;
+    if (wire->formulation->joint == NULL || !wire->formulation->joint->resets_states) continue;
     for (int side = 0; side < 2; ++side)
       y[side] = yoke_graph_y(yoke_cosimulation_graph(co), wire->subsystem[side]) + wire->y_at[side];
-    const int n = wire->formulation->reset_rows(wire->self, y, &rows);
-    for (int i = 0; i < n; ++i) {
+    yoke_joint_reset_rows(wire->joint, wire->shape, y, &rows);
+    for (int i = 0; i < wire->joint->n; ++i) {
       l->largest[0] = fmax(l->largest[0], fabs(rows.s[i]) / rows.size);
       l->largest[1] = fmax(l->largest[1], fabs(rows.rate[i]) / rows.speed);
     }
@@ -525,8 +525,8 @@ static void a_reset_closes_the_joints_at_regular_and_singular_positions(void **s
         const double     *y[2];
         yoke_reset_rows   rows;
         for (int s = 0; s < 2; ++s) y[s] = graph_port(wire, s, g->subsystems[wire->wire.subsystem[s]].y_new);
-        const int n = wire->wire.formulation->reset_rows(wire->wire.self, y, &rows);
-        for (int i = 0; i < n; ++i) {
+        yoke_joint_reset_rows(wire->wire.joint, wire->wire.shape, y, &rows);
+        for (int i = 0; i < wire->wire.joint->n; ++i) {
           gap   = fmax(gap, fabs(rows.s[i]));
           speed = fmax(speed, fabs(rows.rate[i]));
         }

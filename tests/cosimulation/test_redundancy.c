@@ -98,7 +98,7 @@ static int run_all_ways(const yoke_formulation_ops *ops, const char *split) {
                                                "displacement/displacement"};
   int                      n                = 0;
   for (int way = 0; way < 4 * yoke_scheme_n(); ++way) {
-    const char *scheme = yoke_scheme_at(way / 4)->name;
+    const char *scheme = yoke_scheme_at(way / 4)->traits.name;
     char        sets[COSIM_TEXT];
     cosim       c;
     snprintf(sets, sizeof sets,

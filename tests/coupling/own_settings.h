@@ -4,6 +4,7 @@
 
 #include "../check.h"
 #include "coupling/formulation.h"
+#include "coupling/scheme.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,10 @@ static inline yoke_coupling_settings own_start(const char *formulation) {
   snprintf(s.formulation, sizeof s.formulation, "%s", formulation);
   yoke_coupling_own(yoke_formulation_find(formulation), 0, NULL, &s);
   return s;
+}
+
+static inline const yoke_scheme_traits *traits_of(const char *scheme) {
+  return &yoke_scheme_find(scheme)->traits;
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
-#include "coupling/formulation.h"
+#include "coupling/scheme.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -137,8 +137,11 @@ static void open_coupling(coupling *x, const element_case *element, const yoke_p
                                          .decomposition = decomposition,
                                          .extension     = extension,
                                          .feedthrough   = feedthrough};
-  x->def =
-      (yoke_coupling_def){.name = "c", .element = &x->element, .shape = {shape[0], shape[1]}, .settings = &x->settings};
+  x->def      = (yoke_coupling_def){.name        = "c",
+                                    .formulation = ops(),
+                                    .element     = &x->element,
+                                    .shape       = {shape[0], shape[1]},
+                                    .settings    = &x->settings};
   assert_int_equal(ops()->create(NULL, &x->def, &x->self), YOKE_OK);
   x->n   = ops()->channels(x->self, x->channel);
   x->n_c = ops()->n_conditions(x->self);
@@ -167,7 +170,7 @@ static int for_every_combination(void (*fact)(coupling *x)) {
     if (element->planar_only && (shape[0] != &yoke_shape_plane || shape[1] != &yoke_shape_plane)) continue;
     coupling x;
     open_coupling(&x, element, shape, decomposition, extension, code % 2 == 1);
-    if (ops()->check(NULL, &x.def, "implicit", 1) == YOKE_OK) {
+    if (ops()->check(NULL, &x.def, &yoke_scheme_find("implicit")->traits, 1) == YOKE_OK) {
       fill(&x, (uint64_t)code + 1u);
       fact(&x);
       ++n;
@@ -533,7 +536,7 @@ static void stated_derivatives_agree_with_differences_for_every_combination(void
 static void check_refused(const coupling *x, const char *scheme, int order, const char *reason) {
   yoke_context *ctx = NULL;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(ops()->check(ctx, &x->def, scheme, order), YOKE_E_USAGE);
+  assert_int_equal(ops()->check(ctx, &x->def, &yoke_scheme_find(scheme)->traits, order), YOKE_E_USAGE);
   assert_int_equal(yoke_context_n_errors(ctx), 1);
   assert_non_null(strstr(yoke_context_message(ctx, 0), "coupling 'c'"));
   if (strstr(yoke_context_message(ctx, 0), reason) == NULL)
@@ -549,8 +552,8 @@ static void extensions_are_refused_under_explicit_and_waveform(void **state) {
     open_coupling(&x, &elements[0], shape, YOKE_FORCE_FORCE, (yoke_extension)e, false);
     check_refused(&x, "explicit", 1, "semi-implicit or implicit");
     check_refused(&x, "waveform", 1, "semi-implicit or implicit");
-    assert_int_equal(ops()->check(NULL, &x.def, "semi-implicit", 2), YOKE_OK);
-    assert_int_equal(ops()->check(NULL, &x.def, "implicit", 0), YOKE_OK);
+    assert_int_equal(ops()->check(NULL, &x.def, &yoke_scheme_find("semi-implicit")->traits, 2), YOKE_OK);
+    assert_int_equal(ops()->check(NULL, &x.def, &yoke_scheme_find("implicit")->traits, 0), YOKE_OK);
     check_refused(&x, "implicit", 3, "expected 0 to 2");
     close_coupling(&x);
   }
@@ -564,7 +567,8 @@ static void plain_couplings_take_degrees_0_to_5_under_every_scheme(void **state)
     coupling x;
     open_coupling(&x, &elements[9], shape, (yoke_decomposition)d, YOKE_EXTENSION_NONE, false);
     for (int i = 0; i < 4; ++i) {
-      for (int k = 0; k <= 5; ++k) assert_int_equal(ops()->check(NULL, &x.def, schemes[i], k), YOKE_OK);
+      for (int k = 0; k <= 5; ++k)
+        assert_int_equal(ops()->check(NULL, &x.def, &yoke_scheme_find(schemes[i])->traits, k), YOKE_OK);
       check_refused(&x, schemes[i], 6, "expected 0 to 5");
       check_refused(&x, schemes[i], -1, "expected 0 to 5");
     }
@@ -583,7 +587,7 @@ static void i_extension_is_refused_where_the_force_has_no_closed_integral(void *
   check_refused(&x, "implicit", 1, "nonlinear law");
   close_coupling(&x);
   open_coupling(&x, &elements[9], shape, YOKE_DISPLACEMENT_DISPLACEMENT, YOKE_EXTENSION_I, false);
-  assert_int_equal(ops()->check(NULL, &x.def, "implicit", 1), YOKE_OK);
+  assert_int_equal(ops()->check(NULL, &x.def, &yoke_scheme_find("implicit")->traits, 1), YOKE_OK);
   close_coupling(&x);
 }
 

@@ -102,8 +102,8 @@ static void open_coupling(coupling *x, int formulation, int joint, bool level, c
   x->settings.decomposition = formulations[formulation].decomposition;
   if (formulations[formulation].index > 0) own_set(&x->settings, "index", formulations[formulation].index);
   if (strcmp(formulations[formulation].name, "baumgarte") == 0) own_set(&x->settings, "mu", 0.8);
-  x->def =
-      (yoke_coupling_def){.name = "c", .joint = &x->joint, .shape = {shape[0], shape[1]}, .settings = &x->settings};
+  x->def = (yoke_coupling_def){
+      .name = "c", .formulation = x->ops, .joint = &x->joint, .shape = {shape[0], shape[1]}, .settings = &x->settings};
   assert_int_equal(x->ops->create(NULL, &x->def, &x->self), YOKE_OK);
   x->n   = x->ops->channels(x->self, x->channel);
   x->n_c = x->ops->n_conditions(x->self);
@@ -201,7 +201,7 @@ static void multipliers_enter_both_sides_with_the_place_of_their_row(void **stat
   const yoke_coupling_def      def      = {
                 .name = "c", .joint = &joint, .shape = {&yoke_shape_plane, &yoke_shape_plane}, .settings = &settings};
   yoke_constraint x;
-  yoke_constraint_set(&x, &def, false, YOKE_COPY_END);
+  yoke_constraint_set(&x, &def, false, YOKE_COPY_END, false);
   for (int i = 0; i < 2; ++i) {
     assert_int_equal(x.channel[i].component, joint.own[i]);
     assert_true(x.channel[i].is_force && !x.channel[i].extended);
@@ -357,25 +357,23 @@ static void outputs_at(const frame_motion *m, const yoke_port_shape *shape, doub
   quaternion_normalise(y + 3);
 }
 
-static void levels_at(const yoke_constraint *c, const frame_motion m[2], double t,
+static void levels_at(const yoke_coupling_def *def, const frame_motion m[2], double t,
                       double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
   double y[2][MAX_Y] = {{0.0}};
-  for (int s = 0; s < 2; ++s) outputs_at(&m[s], c->shape[s], t, y[s]);
+  for (int s = 0; s < 2; ++s) outputs_at(&m[s], def->shape[s], t, y[s]);
   const double *const both[2] = {y[0], y[1]};
-  yoke_constraint_levels(c, both, level);
+  yoke_joint_levels(def->joint, def->shape, both, level);
 }
 
 static void check_levels(coupling *x) {
   const double       h    = 1e-4;
   uint64_t           seed = 77u;
   const frame_motion m[2] = {random_motion(&seed), random_motion(&seed)};
-  yoke_constraint    c;
   double             now[3][6], ahead[3][6], behind[3][6];
   for (int i = 0; i < x->joint.n; ++i) x->joint.offset[i] = 0.1 * (i + 1);
-  yoke_constraint_set(&c, &x->def, false, YOKE_COPY_END);
-  levels_at(&c, m, 0.3, now);
-  levels_at(&c, m, 0.3 + h, ahead);
-  levels_at(&c, m, 0.3 - h, behind);
+  levels_at(&x->def, m, 0.3, now);
+  levels_at(&x->def, m, 0.3 + h, ahead);
+  levels_at(&x->def, m, 0.3 - h, behind);
   for (int i = 0; i < x->joint.n; ++i) {
     for (int l = 0; l < 2; ++l) CHECK_NEAR(now[l + 1][i], (ahead[l][i] - behind[l][i]) / (2.0 * h), 1e-6);
   }
@@ -520,7 +518,7 @@ static void stated_derivatives_agree_with_differences_for_every_combination(void
 static void check_refused(const coupling *x, const char *scheme, int order, const char *reason) {
   yoke_context *ctx = NULL;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(x->ops->check(ctx, &x->def, scheme, order), YOKE_E_USAGE);
+  assert_int_equal(x->ops->check(ctx, &x->def, traits_of(scheme), order), YOKE_E_USAGE);
   assert_int_equal(yoke_context_n_errors(ctx), 1);
   assert_non_null(strstr(yoke_context_message(ctx, 0), "coupling 'c'"));
   if (strstr(yoke_context_message(ctx, 0), reason) == NULL)
@@ -575,9 +573,9 @@ static void values_out_of_range_are_refused(void **state) {
   own_set2(&x.settings, "nodes", 0.7, 0.4);
   check_refused(&x, "implicit", 1, "nodes are 0.7 and 0.4");
   own_set2(&x.settings, "nodes", 0.2, 0.4);
-  assert_int_equal(x.ops->check(NULL, &x.def, "implicit", 1), YOKE_OK);
+  assert_int_equal(x.ops->check(NULL, &x.def, traits_of("implicit"), 1), YOKE_OK);
   check_refused(&x, "implicit", 2, "0, 1 or 3");
-  assert_int_equal(x.ops->check(NULL, &x.def, "implicit", 3), YOKE_OK);
+  assert_int_equal(x.ops->check(NULL, &x.def, traits_of("implicit"), 3), YOKE_OK);
   close_coupling(&x);
   open_coupling(&x, 3, STRETCH_JOINT, false, shape);
   check_refused(&x, "implicit", 3, "expected 0 to 2");
@@ -587,7 +585,7 @@ static void values_out_of_range_are_refused(void **state) {
 static void check_warnings(const coupling *x, int order, const char *remedy) {
   yoke_context *ctx = NULL;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(x->ops->check(ctx, &x->def, "implicit", order), YOKE_OK);
+  assert_int_equal(x->ops->check(ctx, &x->def, traits_of("implicit"), order), YOKE_OK);
   assert_int_equal((int)yoke_context_n_messages(ctx), remedy != NULL);
   if (remedy != NULL) assert_non_null(strstr(yoke_context_message(ctx, 0), remedy));
   yoke_context_destroy(&ctx);

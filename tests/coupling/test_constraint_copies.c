@@ -83,7 +83,7 @@ static void joint_wrench(const yoke_joint_element *joint, const body bodies[2], 
 typedef struct run {
   const yoke_formulation_ops *ops;
   void                       *self;
-  yoke_constraint             constraint; /* for levels */
+  const yoke_coupling_def    *def;
   const yoke_joint_element   *joint;
   body                        bodies[2];
   int                         n, n_w;
@@ -144,7 +144,7 @@ static void whole_accelerations(const run *r, double z[2][N_Z], const double *la
     accelerations(&r->bodies[s], z[s], wrench, a[s]);
     set_outputs(&r->bodies[s], z[s], a[s], y[s]);
   }
-  yoke_constraint_levels(&r->constraint, both, level);
+  yoke_joint_levels(r->def->joint, r->def->shape, both, level);
   memcpy(s2, level[2], sizeof level[2]);
 }
 
@@ -370,9 +370,9 @@ static void set_start(run *r, yoke_joint_element *joint) {
 
 static void begin(run *r, const yoke_coupling_def *def, int n_steps_per_second) {
   double lambda[6], s2[6], a[2][YOKE_PORT_MAX_V];
-  r->ops = yoke_formulation_find(def->settings->formulation);
+  r->ops = def->formulation;
   assert_int_equal(r->ops->create(NULL, def, &r->self), YOKE_OK);
-  yoke_constraint_set(&r->constraint, def, false, YOKE_COPY_END);
+  r->def   = def;
   r->joint = def->joint;
   r->n     = r->ops->channels(r->self, r->channel);
   r->n_w   = r->ops->n_conditions(r->self);
@@ -394,10 +394,13 @@ static double end_error(const joint_case *x, const char *formulation, int degree
   const double                 t_end    = 0.2;
   yoke_joint_element           joint    = make_joint(x);
   const yoke_coupling_settings settings = own_start(formulation);
-  const yoke_coupling_def      def      = {
-                .name = "c", .joint = &joint, .shape = {x->shape[0], x->shape[1]}, .settings = &settings};
-  run    r = {.bodies = {{x->shape[0], 0}, {x->shape[1], 1}}};
-  double z[2][N_Z];
+  const yoke_coupling_def      def      = {.name        = "c",
+                                           .formulation = yoke_formulation_find(formulation),
+                                           .joint       = &joint,
+                                           .shape       = {x->shape[0], x->shape[1]},
+                                           .settings    = &settings};
+  run                          r        = {.bodies = {{x->shape[0], 0}, {x->shape[1], 1}}};
+  double                       z[2][N_Z];
   set_start(&r, &joint);
   memcpy(z, r.z, sizeof z);
   begin(&r, &def, (int)(n_steps / t_end + 0.5));

@@ -140,11 +140,14 @@ static double exact_lambda(double x, double v) {
 }
 
 static void begin(run *r, const yoke_coupling_settings *settings, int n_steps_per_second, double x, double v) {
-  const yoke_coupling_def def = {
-      .name = "c", .joint = &rigid_link, .shape = {&yoke_shape_line, &yoke_shape_line}, .settings = settings};
-  yoke_channel channel[YOKE_COUPLING_MAX_CHANNELS];
+  const yoke_coupling_def def = {.name        = "c",
+                                 .formulation = yoke_formulation_find(settings->formulation),
+                                 .joint       = &rigid_link,
+                                 .shape       = {&yoke_shape_line, &yoke_shape_line},
+                                 .settings    = settings};
+  yoke_channel            channel[YOKE_COUPLING_MAX_CHANNELS];
   memset(r, 0, sizeof *r);
-  r->ops = yoke_formulation_find(settings->formulation);
+  r->ops = def.formulation;
   assert_non_null(r->ops);
   assert_int_equal(r->ops->create(NULL, &def, &r->self), YOKE_OK);
   assert_int_equal(r->ops->channels(r->self, channel), 1);

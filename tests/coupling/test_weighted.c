@@ -395,9 +395,8 @@ typedef struct derivatives {
       u_integral[MAX_CONDITIONS * MAX_CONDITIONS], y[2][MAX_CONDITIONS * YOKE_PORT_MAX_Y];
 } derivatives;
 
-static int conditions_of(const char *formulation, int set, const yoke_coupling_def *def, yoke_coupling_view view,
-                         derivatives *out) {
-  const yoke_formulation_ops *ops  = yoke_formulation_find(formulation);
+static int conditions_of(int set, const yoke_coupling_def *def, yoke_coupling_view view, derivatives *out) {
+  const yoke_formulation_ops *ops  = def->formulation;
   void                       *self = NULL;
   assert_int_equal(ops->create(NULL, def, &self), YOKE_OK);
   const int n = ops->n_conditions(self);
@@ -421,9 +420,12 @@ static void sets_are_the_levels_that_baumgarte_adds_up(void **state) {
   yoke_coupling_settings       times   = own_start("baumgarte");
   own_set(&times, "beta", weight[1]);
   own_set(&times, "gamma", weight[2]);
-  yoke_coupling_def def = {
-      .name = "c", .joint = &joint, .shape = {&yoke_shape_frame, &yoke_shape_frame}, .settings = &times};
-  double u[MAX_CONDITIONS] = {0.0}, y[2][YOKE_PORT_MAX_Y];
+  yoke_coupling_def def               = {.name        = "c",
+                                         .formulation = yoke_formulation_find("baumgarte"),
+                                         .joint       = &joint,
+                                         .shape       = {&yoke_shape_frame, &yoke_shape_frame},
+                                         .settings    = &times};
+  double            u[MAX_CONDITIONS] = {0.0}, y[2][YOKE_PORT_MAX_Y];
   for (int k = 0; k < MAX_CONDITIONS; ++k) u[k] = cos(3.0 * k);
   for (int s = 0; s < 2; ++s) {
     for (int k = 0; k < YOKE_PORT_MAX_Y; ++k) y[s][k] = sin(1.0 + 2.0 * k + 5.0 * s);
@@ -431,9 +433,10 @@ static void sets_are_the_levels_that_baumgarte_adds_up(void **state) {
   const yoke_coupling_view view = {
       .H = 0.01, .u = u, .u_dot = u, .u_integral = u, .y = {y[0], y[1]}, .y_old = {y[0], y[1]}};
   derivatives sum, set[3];
-  const int   n = conditions_of("baumgarte", 0, &def, view, &sum);
-  def.settings  = &weights;
-  for (int l = 0; l < 3; ++l) assert_int_equal(conditions_of("weighted", l, &def, view, &set[l]), n);
+  const int   n   = conditions_of(0, &def, view, &sum);
+  def.formulation = yoke_formulation_find("weighted");
+  def.settings    = &weights;
+  for (int l = 0; l < 3; ++l) assert_int_equal(conditions_of(l, &def, view, &set[l]), n);
   for (int r = 0; r < joint.n; ++r) {
     CHECK_NEAR(set[0].c[r] + weight[1] * set[1].c[r] + weight[2] * set[2].c[r], sum.c[r],
                1e-14 * (1.0 + fabs(sum.c[r])));
@@ -467,11 +470,14 @@ static yoke_coupling_settings with_weights(int index, double a, double b) {
 /* `part` of the one message that the check leaves; NULL: none. */
 static void check_says(yoke_coupling_settings settings, const char *scheme, int order, yoke_status status,
                        const char *part) {
-  const yoke_coupling_def def = {
-      .name = "c", .joint = &rigid_link, .shape = {&yoke_shape_line, &yoke_shape_line}, .settings = &settings};
-  yoke_context *ctx = NULL;
+  const yoke_coupling_def def = {.name        = "c",
+                                 .formulation = yoke_formulation_find("weighted"),
+                                 .joint       = &rigid_link,
+                                 .shape       = {&yoke_shape_line, &yoke_shape_line},
+                                 .settings    = &settings};
+  yoke_context           *ctx = NULL;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(yoke_formulation_find("weighted")->check(ctx, &def, scheme, order), status);
+  assert_int_equal(def.formulation->check(ctx, &def, traits_of(scheme), order), status);
   assert_int_equal((int)yoke_context_n_messages(ctx), part != NULL);
   if (part != NULL && strstr(yoke_context_message(ctx, 0), part) == NULL)
     fail_msg("'%s' lacks '%s'", yoke_context_message(ctx, 0), part);

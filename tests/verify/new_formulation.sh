@@ -28,7 +28,7 @@ static const yoke_setting own_rows[] = {
      YOKE_SETTING_AT(relabelled_settings, swell)},
 };
 
-static yoke_status relabelled_check(yoke_context *ctx, const yoke_coupling_def *def, const char *scheme, int order) {
+static yoke_status relabelled_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme, int order) {
   YOKE_OWN_SETTINGS(relabelled_settings, own, def->settings);
   if (own.swell > 2.0) return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': swell is %g, expected at most 2", def->name, own.swell);
   return constitutive_ops.check(ctx, def, scheme, order);

@@ -1,0 +1,149 @@
+/* The core of all formulations of rigid joints that are rows of data: their ops, which read the row. */
+#include "coupling/joint_method.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct joint_coupling {
+  const yoke_joint_method *method;
+  yoke_constraint          constraint;
+  double                   own[YOKE_COUPLING_OWN]; /* settings of the method */
+} joint_coupling;
+
+/* ---- is the combination possible? ---- */
+
+static yoke_status check_index(yoke_context *ctx, const yoke_coupling_def *def, int index) {
+  YOKE_OWN_SETTINGS(yoke_index_settings, own, def->settings);
+  if (index == 0 && (own.index < 1 || own.index > 3)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': index is %d, expected 1, 2 or 3", def->name, own.index);
+  }
+  if (index == 0 || own.index == index) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE,
+                   "coupling '%s': index is %d, but formulation %s is of index %d; leave out index, or use formulation "
+                   "baumgarte or weighted, which have index 1, 2 and 3",
+                   def->name, own.index, def->formulation->name, index);
+}
+
+yoke_status yoke_joint_method_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                                    int order) {
+  const yoke_joint_method *method = def->formulation->data;
+  YOKE_TRY(yoke_constraint_check(ctx, def, scheme, method->most_displaced));
+  YOKE_TRY(check_index(ctx, def, method->index));
+  if (order < 0 || order > YOKE_LAYOUT_MAX_DEGREE || (method->orders >> order & 1u) == 0u) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected %s with formulation %s", def->name, order,
+                     method->orders_text, def->formulation->name);
+  }
+  return method->check != NULL ? method->check(ctx, def, scheme, order) : YOKE_OK;
+}
+
+/* ---- the coupling ---- */
+
+yoke_status yoke_joint_method_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  const yoke_joint_method *method = def->formulation->data;
+  joint_coupling          *self   = calloc(1, sizeof *self);
+  *out                            = self;
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
+  self->method = method;
+  memcpy(self->own, def->settings->own, sizeof self->own);
+  yoke_constraint_set(&self->constraint, def, method->layout != NULL, method->copies, method->has_mu);
+  return YOKE_OK;
+}
+
+void yoke_joint_method_destroy(void *self) {
+  free(self);
+}
+
+int yoke_joint_method_extras(const void *object, int side) {
+  const joint_coupling *self = object;
+  return yoke_constraint_extras(&self->constraint, side);
+}
+
+int yoke_joint_method_channels(const void *object, yoke_channel *out) {
+  const joint_coupling *self = object;
+  return yoke_constraint_channels(&self->constraint, out);
+}
+
+void yoke_joint_method_layout(const void *object, int channel, int degree, yoke_layout *out) {
+  const joint_coupling *self = object;
+  *out                       = (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
+  if (yoke_constraint_is_copy(&self->constraint, channel)) {
+    yoke_constraint_copy_layout(&self->constraint, degree, out);
+  } else if (self->method->layout != NULL) {
+    self->method->layout(self->own, degree, out);
+  }
+}
+
+/* ---- conditions ---- */
+
+static yoke_row_sums sums_at(const joint_coupling *self, const yoke_coupling_view *view) {
+  yoke_row_sums sums = self->method->sums;
+  if (self->method->adapt != NULL) self->method->adapt(self->own, view->H, view->set, &sums);
+  return sums;
+}
+
+int yoke_joint_method_n_conditions(const void *object) {
+  const joint_coupling *self = object;
+  return yoke_constraint_n_conditions(&self->constraint, self->method->sums.n);
+}
+
+void yoke_joint_method_residual(const void *object, const yoke_coupling_view *view, double *c) {
+  const joint_coupling *self = object;
+  const yoke_row_sums   sums = sums_at(self, view);
+  yoke_constraint_residual(&self->constraint, view, &sums, c);
+}
+
+yoke_residual_unit yoke_joint_method_unit(const void *object, int c) {
+  const joint_coupling *self = object;
+  return yoke_constraint_unit(&self->constraint, self->method->sums.n, c);
+}
+
+void yoke_joint_method_jacobian(const void *object, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
+                                double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
+  const joint_coupling *self = object;
+  const yoke_row_sums   sums = sums_at(self, view);
+  yoke_constraint_jacobian(&self->constraint, view, &sums, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
+}
+
+int yoke_joint_method_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
+                                 double *dc_dy2) {
+  const joint_coupling *self = object;
+  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
+}
+
+/* ---- tables ---- */
+
+static int n_sets(const void *object) {
+  const joint_coupling *self = object;
+  return self->method->n_sets(self->own);
+}
+
+static double set_weight(const void *object, int set) {
+  const joint_coupling *self = object;
+  return self->method->weight(self->own, set);
+}
+
+const yoke_condition_sets yoke_joint_method_sets = {.n = n_sets, .weight = set_weight};
+
+static void error_rule(const void *object, int degree, yoke_error_rule *out) {
+  const joint_coupling *self = object;
+  const int             rise = self->method->error.rise * degree, *order = self->method->error.order;
+  *out = (yoke_error_rule){.comparison_degree = degree + self->method->error.ahead,
+                           .order             = {order[0] + rise, order[1] + rise}};
+}
+
+const yoke_error_form yoke_joint_method_error = {.rule = error_rule};
+
+static unsigned holds(const void *object) {
+  const joint_coupling *self = object;
+  return self->method->keeps == NULL || self->method->keeps(self->own) ? self->method->holds : 0u;
+}
+
+static double relaxation(const void *object) {
+  const joint_coupling *self = object;
+  return self->method->relaxation != NULL ? self->method->relaxation(self->own) : 1.0;
+}
+
+const yoke_joint_form yoke_joint_method_holds            = {.holds = holds, .relaxation = relaxation};
+const yoke_joint_form yoke_joint_method_holds_and_resets = {
+    .holds = holds, .relaxation = relaxation, .resets_states = true};
