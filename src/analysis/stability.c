@@ -173,8 +173,9 @@ static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
 
 /* ---- sizes of differences ---- */
 
-static int channels_of(const yoke_stability *s, int wire, yoke_channel *list) {
-  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, list);
+static const yoke_channel *channels_of(const yoke_stability *s, int wire) {
+  int n;
+  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, &n);
 }
 
 /* Acceleration per unit of channel k of coupling w, where it acts most. */
@@ -192,8 +193,7 @@ static double mobility(const yoke_stability *s, int w, int k) {
 
 /* Rigid joints only: multipliers grow with 1/H^2 of what they correct. */
 static void set_reaches(yoke_stability *s) {
-  const int    n = yoke_amplification_n(s->amplification), memory_at = yoke_amplification_memory_at(s->amplification);
-  yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+  const int n = yoke_amplification_n(s->amplification), memory_at = yoke_amplification_memory_at(s->amplification);
   if (!s->is_linearized) return;
   for (int w = 0; w < s->split->n_couplings; ++w) {
     if (!s->split->couplings[w].is_joint) return;
@@ -207,7 +207,7 @@ static void set_reaches(yoke_stability *s) {
   for (int i = memory_at; i < n; ++i) {
     const yoke_memory_place place = yoke_graph_memory_place(s->graph, i - memory_at);
     if (place.wire < 0) continue;
-    (void)channels_of(s, place.wire, list);
+    const yoke_channel *list = channels_of(s, place.wire);
     if (list[place.channel].is_force)
       yoke_amplification_set_reach(s->amplification, i, 0.5 * mobility(s, place.wire, place.channel), 2);
   }
@@ -385,14 +385,13 @@ static int class_of(const yoke_channel *channel) {
 
 /* Units of channels differ: each is compared with the largest of its class, and a coupling counts by the sum over the classes. */
 static void name_coupling(const yoke_stability *s, yoke_stability_point *out) {
-  const int    memory_at = yoke_amplification_memory_at(s->amplification), n = yoke_amplification_n(s->amplification);
-  double       largest[3] = {0.0}, best = 0.0;
-  yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
+  const int memory_at = yoke_amplification_memory_at(s->amplification), n = yoke_amplification_n(s->amplification);
+  double    largest[3] = {0.0}, best = 0.0;
   for (int pass = 0; pass < 2; ++pass) {
     for (int w = 0, k = memory_at; w < s->split->n_couplings; ++w) {
-      double share[3] = {0.0}, most = 0.0;
-      int    strongest = 0;
-      (void)channels_of(s, w, list);
+      double              share[3] = {0.0}, most = 0.0;
+      int                 strongest = 0;
+      const yoke_channel *list      = channels_of(s, w);
       for (; k < n; ++k) {
         const yoke_memory_place place = yoke_graph_memory_place(s->graph, k - memory_at);
         if (place.wire != w) break;

@@ -164,7 +164,7 @@ const yoke_formulation_ops baumgarte_ops = {
     .summary  = "rigid joints: g + beta g' + gamma g'' = 0, index 1, 2 or 3; fewest unknowns",
     .settings = {YOKE_SETTING_ROWS(own_rows)},
     YOKE_JOINT_METHOD(method),
-    .joint      = &yoke_joint_method_holds,
-    .error      = &yoke_joint_method_error,
-    .consistent = yoke_joint_method_consistent,
+    .joint   = &yoke_joint_method_holds,
+    .error   = &yoke_joint_method_error,
+    .instant = &yoke_joint_method_instant_and_estimate,
 };

@@ -134,11 +134,11 @@ bool yoke_graph_has_end_values(const yoke_graph *g, const char **name) {
 bool yoke_graph_can_compare(const yoke_graph *g, const char **name) {
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
-    if (wire->wire.formulation->consistent == NULL && wire->wire.formulation->update == NULL) {
+    if (!graph_has_instant(wire) && wire->wire.formulation->update == NULL) {
       *name = wire->wire.name;
       return false;
     }
-    for (int side = 0; wire->wire.formulation->consistent != NULL && side < 2; ++side) {
+    for (int side = 0; graph_has_instant(wire) && side < 2; ++side) {
       const yoke_subsystem *subsystem = g->subsystems[wire->wire.subsystem[side]].subsystem;
       if (subsystem->ops->instant != NULL) continue;
       *name = subsystem->name;

@@ -23,4 +23,7 @@ void        graph_consistent_accept(yoke_graph *graph);
 /* channel->consistent_new from the outputs of the last pass. */
 yoke_status graph_consistent_find(yoke_graph *graph, yoke_context *ctx);
 
+/* Do its consistent values come from conditions at one instant (formulation.h)? Else from `update`. */
+bool graph_has_instant(const graph_wire *wire);
+
 #endif

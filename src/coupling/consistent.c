@@ -30,13 +30,18 @@ typedef struct graph_consistent {
   double        *c;      /* [n] conditions, then corrections */
   double        *work;   /* of the solver */
   double       **dc[2];  /* [n_wires] ds''/dy of both sides, [rows, n_y]; NULL: no multipliers */
+  double        *dc_du;  /* of the wire that is looked at, [rows, n_channels] */
   yoke_status   *status; /* [n_subsystems] of the responses */
   double        *values; /* [n_channels] to begin anew with */
   const double **given;  /* [n_wires] into values; NULL: the law gives them */
 } graph_consistent;
 
+bool graph_has_instant(const graph_wire *wire) {
+  return wire->wire.formulation->instant != NULL && wire->wire.formulation->instant->for_estimates;
+}
+
 static bool is_multiplier(const yoke_graph *g, const graph_channel *channel) {
-  if (g->wires[channel->wire].wire.formulation->consistent == NULL) return false;
+  if (!graph_has_instant(&g->wires[channel->wire])) return false;
   /* one that enters one side only has a displacement side opposite, and its value stands */
   return channel->info.enters[0] == YOKE_ENTRY_LAMBDA && channel->info.enters[1] == YOKE_ENTRY_LAMBDA;
 }
@@ -99,11 +104,17 @@ static yoke_status create_rows(yoke_graph *g) {
   x->status           = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->status);
   x->values           = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->values);
   x->given            = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->given);
+  size_t most         = 0;
+  for (int w = 0; w < g->n_wires; ++w) {
+    const size_t n = (size_t)g->wires[w].n_channels;
+    if (n > most) most = n;
+  }
+  x->dc_du = yoke_arena_take(&x->arena, most * most, sizeof *x->dc_du);
   for (int side = 0; side < 2; ++side) {
     x->dc[side] = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->dc[side]);
     for (int w = 0; !x->arena.has_failed && w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
-      if (wire->wire.formulation->consistent == NULL) continue;
+      if (!graph_has_instant(wire)) continue;
       x->dc[side][w] = yoke_arena_take(&x->arena, (size_t)wire->n_channels * (size_t)wire->n_y[side], sizeof(double));
     }
   }
@@ -165,18 +176,24 @@ static void respond(void *user, int i, int worker) {
 static void set_wire(yoke_graph *g, int w) {
   graph_consistent *x    = g->consistent;
   const graph_wire *wire = &g->wires[w];
-  double            u[YOKE_COUPLING_MAX_CHANNELS], c[YOKE_COUPLING_MAX_CHANNELS];
+  double            now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS], c[YOKE_COUPLING_MAX_CHANNELS];
+  int               channels[YOKE_COUPLING_MAX_CHANNELS];
   const double     *y[2];
   for (int side = 0; side < 2; ++side)
     y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
-    u[k]                         = g->w[channel->w_at + channel->n_nodes - 1];
+    now[k]                       = g->w[channel->w_at + channel->n_nodes - 1];
   }
-  if (wire->wire.formulation->consistent != NULL) {
-    const int n = wire->wire.formulation->consistent(wire->wire.self, y, u, c, x->dc[0][w], x->dc[1][w]);
-    for (int row = 0; row < n; ++row) x->c[x->unknown[wire->first + row]] = -c[row];
+  if (graph_has_instant(wire)) {
+    const int n = wire->wire.formulation->instant->conditions(wire->wire.self, y, now, u, channels, c, x->dc_du,
+                                                              x->dc[0][w], x->dc[1][w], wire->scratch);
+    for (int row = 0; row < n; ++row) {
+      const int at = x->unknown[wire->first + channels[row]];
+      if (at >= 0) x->c[at] = -c[row];
+    }
   } else {
+    memcpy(u, now, (size_t)wire->n_channels * sizeof *u);
     graph_settle(wire, g->t_next, y[0], y[1], GRAPH_CONSISTENT, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].consistent_new = u[k];
@@ -242,7 +259,7 @@ yoke_status yoke_graph_restart_consistent(yoke_graph *g, yoke_context *ctx) {
   graph_consistent *x = g->consistent;
   for (int k = 0; k < g->n_channels; ++k) x->values[k] = g->channels[k].kept->consistent[0];
   for (int w = 0; w < g->n_wires; ++w) {
-    const bool has_multipliers = g->wires[w].wire.formulation->consistent != NULL;
+    const bool has_multipliers = graph_has_instant(&g->wires[w]);
     x->given[w]                = has_multipliers ? x->values + g->wires[w].first : NULL;
   }
   return yoke_graph_restart(g, x->given, ctx);

@@ -19,12 +19,15 @@
 #include "base/memory.h"
 
 #include "linalg/space.h"
+#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_DEGREE_EXTENDED = 2 };
+
+static const double rank_limit = 1e-12; /* gradients of rows that depend on each other */
 
 /* What a channel stands for. */
 typedef enum role { ROLE_WRENCH, ROLE_COPY_P, ROLE_COPY_V } role;
@@ -36,6 +39,7 @@ typedef struct meaning {
 } meaning;
 
 typedef struct constitutive {
+  yoke_arena                arena;
   const yoke_force_element *element;
   const yoke_port_shape    *shape[2];
   yoke_extension            extension;
@@ -43,11 +47,12 @@ typedef struct constitutive {
   bool                      reads_time; /* the law depends on t */
   bool                      constant;   /* W_p and W_v do not depend on the motion */
   int                       n, n_extended;
-  yoke_channel              channel[YOKE_COUPLING_MAX_CHANNELS];
-  meaning                   means[YOKE_COUPLING_MAX_CHANNELS];
-  int                       extended[YOKE_COUPLING_MAX_CHANNELS]; /* channels with an inner node */
+  yoke_channel             *channel;  /* [n] */
+  meaning                  *means;    /* [n] */
+  int                      *extended; /* [n_extended] channels with an inner node */
+  yoke_decomposition        decomposition;
   /* Feed-through: the channel that replaces component k of p [0] or v [1] of a side in the law, -1: none. */
-  int                       replaces[2][2][YOKE_PORT_MAX_P];
+  int                      *replaces[2][2];
 } constitutive;
 
 /* ---- places in y = (p, v, v', integrals) ---- */
@@ -283,7 +288,8 @@ static bool is_extended(const constitutive *self, const meaning *means) {
 
 static void set_replacements(constitutive *self) {
   for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < YOKE_PORT_MAX_P; ++k) self->replaces[s][0][k] = self->replaces[s][1][k] = -1;
+    for (int k = 0; k < self->shape[s]->n_p; ++k) self->replaces[s][0][k] = -1;
+    for (int k = 0; k < self->shape[s]->n_v; ++k) self->replaces[s][1][k] = -1;
   }
   for (int i = 0; self->feedthrough && i < self->n; ++i) {
     const meaning *m = &self->means[i];
@@ -291,19 +297,40 @@ static void set_replacements(constitutive *self) {
   }
 }
 
-static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
-  *out               = NULL;
-  constitutive *self = calloc(1, sizeof *self);
-  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
-  self->element     = def->element;
-  self->shape[0]    = def->shape[0];
-  self->shape[1]    = def->shape[1];
-  self->extension   = def->settings->extension;
-  self->feedthrough = def->settings->feedthrough;
-  self->reads_time  = law_reads_time(def->element->law);
-  self->constant    = rows_are_constant(def->element) && law_is_linear(def->element->law);
+static void take_memory(constitutive *self) {
+  size_t most = 12; /* wrenches on both sides */
+  for (int s = 0; s < 2; ++s) {
+    const size_t n_p = (size_t)self->shape[s]->n_p, n_v = (size_t)self->shape[s]->n_v;
+    self->replaces[s][0] = yoke_arena_take(&self->arena, n_p, sizeof(int));
+    self->replaces[s][1] = yoke_arena_take(&self->arena, n_v, sizeof(int));
+    most += n_p + n_v;
+  }
+  self->channel  = yoke_arena_take(&self->arena, most, sizeof *self->channel);
+  self->means    = yoke_arena_take(&self->arena, most, sizeof *self->means);
+  self->extended = yoke_arena_take(&self->arena, most, sizeof *self->extended);
+}
 
+static void constitutive_destroy(void *object) {
+  constitutive *self = object;
+  yoke_arena_free(&self->arena);
+  free(self);
+}
+
+static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   const yoke_decomposition decomposition = def->settings->decomposition;
+  constitutive            *self          = calloc(1, sizeof *self);
+  *out                                   = self;
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
+  self->element       = def->element;
+  self->shape[0]      = def->shape[0];
+  self->shape[1]      = def->shape[1];
+  self->decomposition = decomposition;
+  self->extension     = def->settings->extension;
+  self->feedthrough   = def->settings->feedthrough;
+  self->reads_time    = law_reads_time(def->element->law);
+  self->constant      = rows_are_constant(def->element) && law_is_linear(def->element->law);
+  take_memory(self);
+  YOKE_TRY(yoke_arena_check(&self->arena, ctx, "coupling '%s'", def->name));
   for (int f = 0; f < 6; ++f) add_wrench(self, decomposition, f);
   for (int s = 0; s < 2; ++s) {
     if (!is_force_driven(decomposition, 1 - s)) add_copies(self, s);
@@ -313,18 +340,13 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
     if (self->channel[i].extended) self->extended[self->n_extended++] = i;
   }
   set_replacements(self);
-  *out = self;
   return YOKE_OK;
 }
 
-static void constitutive_destroy(void *self) {
-  free(self);
-}
-
-static int constitutive_channels(const void *object, yoke_channel *out) {
+static const yoke_channel *constitutive_channels(const void *object, int *n) {
   const constitutive *self = object;
-  memcpy(out, self->channel, (size_t)self->n * sizeof *out);
-  return self->n;
+  *n                       = self->n;
+  return self->channel;
 }
 
 static void constitutive_layout(const void *object, int channel, int degree, yoke_layout *out) {
@@ -346,23 +368,35 @@ static int constitutive_n_conditions(const void *object) {
 
 /* Motion of the two ports as the law sees it. */
 typedef struct motion {
-  double p[2][YOKE_PORT_MAX_P], v[2][YOKE_PORT_MAX_V], a[2][YOKE_PORT_MAX_V];
+  double *p[2], *v[2], *a[2];
 } motion;
 
-static void set_motion(const constitutive *self, const double *const y[2], const double *u, motion *m) {
-  memset(m, 0, sizeof *m);
+/* Copies of what y holds, in scratch. false: no room. */
+static bool take_motion(const constitutive *self, const double *const y[2], yoke_arena *scratch, motion *m) {
+  const size_t n[2] = {(size_t)at_integral(self, 0), (size_t)at_integral(self, 1)}; /* p, v, v' */
+  double      *room = yoke_arena_take(scratch, n[0] + n[1], sizeof *room);
+  if (room == NULL) return false;
   for (int s = 0; s < 2; ++s) {
-    const int np = self->shape[s]->n_p, nv = self->shape[s]->n_v;
-    memcpy(m->p[s], y[s], (size_t)np * sizeof(double));
-    memcpy(m->v[s], y[s] + at_v(self, s), (size_t)nv * sizeof(double));
-    memcpy(m->a[s], y[s] + at_acceleration(self, s), (size_t)nv * sizeof(double));
-    for (int k = 0; k < np; ++k) {
+    m->p[s] = s == 0 ? room : room + n[0];
+    m->v[s] = m->p[s] + at_v(self, s);
+    m->a[s] = m->p[s] + at_acceleration(self, s);
+    memcpy(m->p[s], y[s], n[s] * sizeof *room);
+  }
+  return true;
+}
+
+static bool set_motion(const constitutive *self, const double *const y[2], const double *u, yoke_arena *scratch,
+                       motion *m) {
+  if (!take_motion(self, y, scratch, m)) return false;
+  for (int s = 0; self->feedthrough && s < 2; ++s) {
+    for (int k = 0; k < self->shape[s]->n_p; ++k) {
       if (self->replaces[s][0][k] >= 0) m->p[s][k] = u[self->replaces[s][0][k]];
     }
-    for (int k = 0; k < nv; ++k) {
+    for (int k = 0; k < self->shape[s]->n_v; ++k) {
       if (self->replaces[s][1][k] >= 0) m->v[s][k] = u[self->replaces[s][1][k]];
     }
   }
+  return true;
 }
 
 static void set_poses(const constitutive *self, const motion *m, yoke_pose poses[2]) {
@@ -378,7 +412,7 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
 }
 
 /* Components of v (or v') to the twelve freedoms of the two frames. */
-static void scatter(const constitutive *self, const double (*v)[YOKE_PORT_MAX_V], double V[12]) {
+static void scatter(const constitutive *self, double *const v[2], double V[12]) {
   for (int s = 0; s < 2; ++s) yoke_shape_spread(self->shape[s], v[s], V + 6 * s);
 }
 
@@ -488,15 +522,25 @@ static double channel_value(const constitutive *self, const double *const y[2], 
   return 0.0;
 }
 
+/* No room to find them. */
+static void set_nan(size_t n, double *x) {
+  for (size_t i = 0; i < n; ++i) x[i] = (double)NAN;
+}
+
 static void constitutive_residual(const void *object, const yoke_coupling_view *view, double *c) {
   const constitutive *self = object;
+  const size_t        mark = yoke_arena_mark(view->scratch);
   motion              m;
   double              f[12], rate[12] = {0.0};
-  set_motion(self, view->y, view->u, &m);
+  if (!set_motion(self, view->y, view->u, view->scratch, &m)) {
+    set_nan((size_t)self->n + (size_t)self->n_extended, c);
+    return;
+  }
   wrench(self, &m, view->t, f);
   for (int i = 0; i < self->n; ++i) c[i] = view->u[i] - channel_value(self, view->y, f, i);
   if (self->extension == YOKE_EXTENSION_D) wrench_rate(self, &m, view->t, view->H, rate);
   for (int j = 0; j < self->n_extended; ++j) c[self->n + j] = extension_residual(self, view, rate, self->extended[j]);
+  yoke_arena_release(view->scratch, mark);
 }
 
 static yoke_residual_unit constitutive_unit(const void *object, int c) {
@@ -506,44 +550,56 @@ static yoke_residual_unit constitutive_unit(const void *object, int c) {
 }
 
 static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
-                                double *u) {
+                                double *u, yoke_arena *scratch) {
   const constitutive *self = object;
   const double *const y[2] = {y1, y2};
+  const size_t        mark = yoke_arena_mark(scratch);
   motion              m;
   double              f[12];
-  set_motion(self, y, u_now, &m);
+  if (!set_motion(self, y, u_now, scratch, &m)) {
+    set_nan((size_t)self->n, u);
+    return;
+  }
   wrench(self, &m, t, f);
   for (int i = 0; i < self->n; ++i) u[i] = channel_value(self, y, f, i);
+  yoke_arena_release(scratch, mark);
 }
 
 /* ---- derivatives of the conditions ---- */
 
 /* Derivatives of the twelve wrench components by the components of p and v of both sides. */
 typedef struct slopes {
-  double p[2][12][YOKE_PORT_MAX_P], v[2][12][YOKE_PORT_MAX_V];
+  double *p[2], *v[2]; /* [12, n_p], [12, n_v] */
 } slopes;
+
+/* All 0, in scratch. false: no room. */
+static bool take_slopes(const constitutive *self, yoke_arena *scratch, slopes *out) {
+  for (int s = 0; s < 2; ++s) {
+    out->p[s] = yoke_arena_take(scratch, 12 * (size_t)self->shape[s]->n_p, sizeof *out->p[s]);
+    out->v[s] = yoke_arena_take(scratch, 12 * (size_t)self->shape[s]->n_v, sizeof *out->v[s]);
+  }
+  return out->v[1] != NULL;
+}
 
 /* W_p and W_v. K keeps angular velocities fixed in the bodies, p keeps them fixed in space:
  *   K_space phi = K phi - D_w (phi x w). */
-static void wrench_slopes(const constitutive *self, const motion *m, double t, slopes *out) {
+static void wrench_slopes(const constitutive *self, const motion *m, double t, double *const L[2], slopes *out) {
   yoke_pose poses[2];
   double    f[12], K[144], D[144];
   set_poses(self, m, poses);
   yoke_force_element_jacobian(self->element, poses, t, f, K, D);
-  memset(out, 0, sizeof *out);
   for (int s = 0; s < 2; ++s) {
     const yoke_port_shape *shape = self->shape[s];
     const int              np = shape->n_p, nv = shape->n_v;
-    double                 L[YOKE_PORT_MAX_V * YOKE_PORT_MAX_P];
-    yoke_shape_left_inverse(shape, m->p[s], L);
+    yoke_shape_left_inverse(shape, m->p[s], L[s]);
     for (int r = 0; r < 12; ++r) {
       double *K_row = K + 12 * r + 6 * s, *D_row = D + 12 * r + 6 * s;
       /* d . (phi x w) = (w x d) . phi */
       vec3_add_cross(K_row + 3, -1.0, poses[s].w, D_row + 3);
       for (int k = 0; k < nv; ++k) {
-        const int freedom = shape->v[k].freedom;
-        out->v[s][r][k]   = D_row[freedom];
-        for (int j = 0; j < np; ++j) out->p[s][r][j] += K_row[freedom] * L[k * np + j];
+        const int freedom     = shape->v[k].freedom;
+        out->v[s][r * nv + k] = D_row[freedom];
+        for (int j = 0; j < np; ++j) out->p[s][r * np + j] += K_row[freedom] * L[s][k * np + j];
       }
     }
   }
@@ -562,21 +618,19 @@ static void rate_slope(const constitutive *self, motion *m, double *x, double t,
 }
 
 /* Derivatives of dW/dt by p and v; those by v' are W_v. Linear laws with constant directions: 0 and W_p. */
-static void rate_slopes(const constitutive *self, const motion *at, double t, double H, const slopes *w, slopes *out) {
-  motion m = *at;
-  memset(out, 0, sizeof *out);
+static void rate_slopes(const constitutive *self, motion *m, double t, double H, const slopes *w, slopes *out) {
   for (int s = 0; s < 2; ++s) {
     const int np = self->shape[s]->n_p, nv = self->shape[s]->n_v;
     double    slope[12] = {0.0};
     for (int k = 0; !self->constant && k < np; ++k) {
-      rate_slope(self, &m, &m.p[s][k], t, H, slope);
-      for (int r = 0; r < 12; ++r) out->p[s][r][k] = slope[r];
+      rate_slope(self, m, &m->p[s][k], t, H, slope);
+      for (int r = 0; r < 12; ++r) out->p[s][r * np + k] = slope[r];
     }
     for (int k = 0; k < nv; ++k) {
       const int along = yoke_shape_coordinate(self->shape[s], k);
-      if (!self->constant) rate_slope(self, &m, &m.v[s][k], t, H, slope);
-      for (int r = 0; r < 12 && self->constant; ++r) slope[r] = along >= 0 ? w->p[s][r][along] : 0.0;
-      for (int r = 0; r < 12; ++r) out->v[s][r][k] = slope[r];
+      if (!self->constant) rate_slope(self, m, &m->v[s][k], t, H, slope);
+      for (int r = 0; r < 12 && self->constant; ++r) slope[r] = along >= 0 ? w->p[s][r * np + along] : 0.0;
+      for (int r = 0; r < 12; ++r) out->v[s][r * nv + k] = slope[r];
     }
   }
 }
@@ -586,15 +640,14 @@ typedef struct condition_row {
   double *du, *du_dot, *du_integral, *dy[2];
 } condition_row;
 
-static condition_row row_of(const constitutive *self, int c, double *dc_du, double *dc_du_dot, double *dc_du_integral,
-                            double *dc_dy1, double *dc_dy2) {
+static condition_row row_of(const constitutive *self, const yoke_coupling_view *view, int c, double *dc_du,
+                            double *dc_du_dot, double *dc_du_integral, double *dc_dy1, double *dc_dy2) {
   const ptrdiff_t at = (ptrdiff_t)c * self->n;
   return (condition_row){
       .du          = dc_du + at,
       .du_dot      = dc_du_dot + at,
       .du_integral = dc_du_integral + at,
-      .dy          = {dc_dy1 + (ptrdiff_t)c * yoke_shape_n_y(self->shape[0]),
-                      dc_dy2 + (ptrdiff_t)c * yoke_shape_n_y(self->shape[1])},
+      .dy          = {dc_dy1 + (ptrdiff_t)c * view->n_y[0], dc_dy2 + (ptrdiff_t)c * view->n_y[1]},
   };
 }
 
@@ -603,11 +656,11 @@ static void subtract_law(const constitutive *self, const slopes *w, int r, condi
   for (int s = 0; s < 2; ++s) {
     for (int k = 0; k < self->shape[s]->n_p; ++k) {
       const int by = self->replaces[s][0][k];
-      *(by >= 0 ? &row->du[by] : &row->dy[s][k]) -= w->p[s][r][k];
+      *(by >= 0 ? &row->du[by] : &row->dy[s][k]) -= w->p[s][r * self->shape[s]->n_p + k];
     }
     for (int k = 0; k < self->shape[s]->n_v; ++k) {
       const int by = self->replaces[s][1][k];
-      *(by >= 0 ? &row->du[by] : &row->dy[s][at_v(self, s) + k]) -= w->v[s][r][k];
+      *(by >= 0 ? &row->du[by] : &row->dy[s][at_v(self, s) + k]) -= w->v[s][r * self->shape[s]->n_v + k];
     }
   }
 }
@@ -632,7 +685,8 @@ static void derivative_row(const constitutive *self, const slopes *w, const slop
   const int r = 6 * m->side + m->component;
   subtract_law(self, rate, r, row);
   for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < self->shape[s]->n_v; ++k) row->dy[s][at_acceleration(self, s) + k] -= w->v[s][r][k];
+    for (int k = 0; k < self->shape[s]->n_v; ++k)
+      row->dy[s][at_acceleration(self, s) + k] -= w->v[s][r * self->shape[s]->n_v + k];
   }
 }
 
@@ -666,16 +720,24 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   memset(dc_du, 0, block);
   memset(dc_du_dot, 0, block);
   memset(dc_du_integral, 0, block);
-  memset(dc_dy1, 0, rows * (size_t)yoke_shape_n_y(self->shape[0]) * sizeof(double));
-  memset(dc_dy2, 0, rows * (size_t)yoke_shape_n_y(self->shape[1]) * sizeof(double));
+  memset(dc_dy1, 0, rows * (size_t)view->n_y[0] * sizeof(double));
+  memset(dc_dy2, 0, rows * (size_t)view->n_y[1] * sizeof(double));
 
-  motion m;
-  slopes w, rate = {0};
-  set_motion(self, view->y, view->u, &m);
-  wrench_slopes(self, &m, view->t, &w);
+  const size_t mark = yoke_arena_mark(view->scratch);
+  motion       m;
+  slopes       w, rate;
+  double      *L[2];
+  for (int s = 0; s < 2; ++s)
+    L[s] = yoke_arena_take(view->scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
+  if (!set_motion(self, view->y, view->u, view->scratch, &m) || !take_slopes(self, view->scratch, &w) ||
+      !take_slopes(self, view->scratch, &rate)) {
+    set_nan(1, dc_du);
+    return;
+  }
+  wrench_slopes(self, &m, view->t, L, &w);
   if (self->extension == YOKE_EXTENSION_D) rate_slopes(self, &m, view->t, view->H, &w, &rate);
   for (int c = 0; c < self->n + self->n_extended; ++c) {
-    condition_row row = row_of(self, c, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
+    condition_row row = row_of(self, view, c, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
     const int     i   = c < self->n ? c : self->extended[c - self->n];
     if (c < self->n) {
       value_row(self, &w, i, &row);
@@ -685,6 +747,7 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
       integral_row(self, i, &row);
     }
   }
+  yoke_arena_release(view->scratch, mark);
 }
 
 /* Extended channels have inner nodes and conditions of their own: the end value alone does not tell the error. */
@@ -697,6 +760,98 @@ static void constitutive_error_rule(const void *object, int degree, yoke_error_r
 }
 
 static const yoke_error_form error_form = {.rule = constitutive_error_rule};
+
+/* ---- what is shown ---- */
+
+static int constitutive_n_shown(const void *object) {
+  return ((const constitutive *)object)->element->n;
+}
+
+/* Wrench that the channels bring to a force side, by freedoms. */
+static void applied_wrench(const constitutive *self, int side, const double *u, double W[6]) {
+  memset(W, 0, 6 * sizeof *W);
+  for (int i = 0; i < self->n; ++i) {
+    if (self->means[i].what == ROLE_WRENCH && self->channel[i].enters[side] != YOKE_ENTRY_NONE)
+      W[self->means[i].component] = self->channel[i].sign[side] * u[i];
+  }
+}
+
+/* Forces F of the rows whose wrench -sum F grad comes nearest to W, as far as the port can feel it; of several the smallest. */
+static void row_forces(const constitutive *self, const yoke_pose poses[2], int side, const double W[6], double *F) {
+  const int       n     = self->element->n;
+  double          A[36] = {0.0}, b[6] = {0.0}, singular[6], work[128], size = 0.0;
+  lapack_int      rank;
+  yoke_link_state link;
+  yoke_link_state_set(&self->element->link, poses, &link);
+  for (int i = 0; i < n; ++i) {
+    double grad[12];
+    (void)yoke_row_gradient(&self->element->row[i], &link, grad);
+    for (int k = 0; k < self->shape[side]->n_v; ++k) {
+      const int freedom  = self->shape[side]->v[k].freedom;
+      A[6 * i + freedom] = -grad[6 * side + freedom];
+      b[freedom]         = W[freedom];
+      size += fabs(A[6 * i + freedom]) + fabs(b[freedom]);
+    }
+  }
+  if (!isfinite(size) ||
+      LAPACKE_dgelss_work(LAPACK_COL_MAJOR, 6, n, 1, A, 6, b, 6, singular, rank_limit, &rank, work, 128) != 0) {
+    set_nan((size_t)n, F);
+    return;
+  }
+  memcpy(F, b, (size_t)n * sizeof *F);
+}
+
+/* A displacement side holds the element: the law with its own motion and the copies that it got. */
+static void law_with_copies(const constitutive *self, int side, double t, const double *u, motion *m, double *F) {
+  yoke_pose poses[2];
+  double    deflection[6];
+  for (int i = 0; i < self->n; ++i) {
+    const meaning *means = &self->means[i];
+    if (means->side == side) continue;
+    if (means->what == ROLE_COPY_P) m->p[means->side][means->component] = u[i];
+    if (means->what == ROLE_COPY_V) m->v[means->side][means->component] = u[i];
+  }
+  set_poses(self, m, poses);
+  yoke_force_element_output(self->element, poses, t, F, deflection);
+}
+
+static void true_poses(const constitutive *self, const double *const y[2], yoke_pose poses[2]) {
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(self->shape[s], y[s], y[s] + at_v(self, s), &poses[s]);
+}
+
+static void constitutive_shown(const void *object, double t, const double *u, const double *const y[2],
+                               double *const force[2], double *g, yoke_arena *scratch) {
+  const constitutive *self = object;
+  yoke_pose           poses[2];
+  double              law[6], W[6];
+  true_poses(self, y, poses);
+  yoke_force_element_output(self->element, poses, t, law, g);
+  for (int side = 0; side < 2; ++side) {
+    const size_t mark = yoke_arena_mark(scratch);
+    motion       m;
+    if (is_force_driven(self->decomposition, side)) {
+      applied_wrench(self, side, u, W);
+      row_forces(self, poses, side, W, force[side]);
+    } else if (take_motion(self, y, scratch, &m)) {
+      law_with_copies(self, side, t, u, &m, force[side]);
+    } else {
+      set_nan((size_t)self->element->n, force[side]);
+    }
+    yoke_arena_release(scratch, mark);
+  }
+}
+
+static void constitutive_energy(const void *object, double t, const double *const y[2], double *stored,
+                                double *power_lost) {
+  const constitutive *self = object;
+  yoke_pose           poses[2];
+  *stored = *power_lost = 0.0;
+  true_poses(self, y, poses);
+  yoke_force_element_energy(self->element, poses, t, stored, power_lost);
+}
+
+static const yoke_shown_form shown_form = {
+    .n_rows = constitutive_n_shown, .values = constitutive_shown, .energy = constitutive_energy};
 
 extern const yoke_formulation_ops constitutive_ops;
 
@@ -714,4 +869,5 @@ const yoke_formulation_ops constitutive_ops = {
     .jacobian     = constitutive_jacobian,
     .update       = constitutive_update,
     .error        = &error_form,
+    .shown        = &shown_form,
 };

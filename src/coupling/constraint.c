@@ -131,6 +131,12 @@ static bool carries_gamma(const yoke_constraint *self, int side) {
   return yoke_constraint_is_displaced(self, side) && (side == 1 || !yoke_constraint_is_displaced(self, 1));
 }
 
+bool yoke_joint_needs_p(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], int side, int k) {
+  pose_need sum = {false, false};
+  for (int i = 0; i < joint->n; ++i) add_need(&sum, row_needs(&joint->row[i], side, shape[side]));
+  return yoke_shape_p_turns(shape[1 - side], k) ? sum.orientation : sum.position;
+}
+
 /* What side `side` must know of the other. */
 static motion_need joint_needs(const yoke_constraint *self, int side) {
   motion_need sum = {{false, false}, {false, false}};
@@ -206,15 +212,18 @@ static void add_mu(yoke_constraint *self, int i) {
   self->copy_of[self->n_channels++] = -1;
 }
 
-void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule,
-                         bool has_mu) {
-  memset(self, 0, sizeof *self);
-  self->joint         = def->joint;
-  self->shape[0]      = def->shape[0];
-  self->shape[1]      = def->shape[1];
-  self->copy_rule     = rule;
-  self->decomposition = def->settings->decomposition;
-  self->n_rows        = def->joint->n;
+yoke_status yoke_constraint_set(yoke_context *ctx, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule,
+                                bool has_mu, yoke_constraint *self) {
+  size_t most = 3 * (size_t)def->joint->n; /* lambda, beta, mu */
+  for (int s = 0; s < 2; ++s) most += (size_t)def->shape[s]->n_p + (size_t)def->shape[s]->n_v;
+  *self         = (yoke_constraint){.joint         = def->joint,
+                                    .shape         = {def->shape[0], def->shape[1]},
+                                    .copy_rule     = rule,
+                                    .decomposition = def->settings->decomposition,
+                                    .n_rows        = def->joint->n};
+  self->channel = yoke_arena_take(&self->arena, most, sizeof *self->channel);
+  self->copy_of = yoke_arena_take(&self->arena, most, sizeof *self->copy_of);
+  YOKE_TRY(yoke_arena_check(&self->arena, ctx, "coupling '%s'", def->name));
   const bool by_force = n_displaced(self->decomposition)<2, by_motion = n_displaced(self->decomposition)> 0;
   for (int i = 0; by_force && i < self->n_rows; ++i) add_multiplier(self, i, extended);
   self->i_beta = self->n_channels;
@@ -223,11 +232,11 @@ void yoke_constraint_set(yoke_constraint *self, const yoke_coupling_def *def, bo
   for (int s = 0; s < 2; ++s) add_copies(self, s);
   self->i_mu = self->n_channels;
   for (int i = 0; has_mu && i < self->n_rows; ++i) add_mu(self, i);
+  return YOKE_OK;
 }
 
-int yoke_constraint_channels(const yoke_constraint *self, yoke_channel *out) {
-  memcpy(out, self->channel, (size_t)self->n_channels * sizeof *out);
-  return self->n_channels;
+void yoke_constraint_free(yoke_constraint *self) {
+  yoke_arena_free(&self->arena);
 }
 
 bool yoke_constraint_is_copy(const yoke_constraint *self, int channel) {
@@ -238,92 +247,6 @@ void yoke_constraint_copy_layout(const yoke_constraint *self, int degree, yoke_l
   *out = self->copy_rule == YOKE_COPY_PARABOLA
              ? (yoke_layout){.kind = YOKE_LAYOUT_HALF, .degree = 2, .inner = {0.5, 0.0}}
              : (yoke_layout){.kind = YOKE_LAYOUT_END, .degree = degree};
-}
-
-/* ---- levels ---- */
-
-/* The two frames at one instant, with V = (v1, w1, v2, w2) and A = V'. */
-typedef struct frames {
-  yoke_link_state link;
-  double          V[12], A[12];
-} frames;
-
-/* The two frames between which a row of a joint lies; accelerations of the sides are in A. */
-static void joint_frames_set(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
-                             const double *const y[2], frames *out) {
-  yoke_pose poses[2];
-  for (int s = 0; s < 2; ++s) {
-    const double *v = y[s] + yoke_shape_at_v(shape[s]), *a = y[s] + yoke_shape_at_a(shape[s]);
-    yoke_shape_pose(shape[s], y[s], v, &poses[s]);
-    yoke_shape_spread(shape[s], v, out->V + 6 * s);
-    yoke_shape_spread(shape[s], a, out->A + 6 * s);
-  }
-  yoke_link_state_set(&joint->link, poses, &out->link);
-}
-
-static void frames_set(const yoke_constraint *self, const double *const y[2], frames *out) {
-  joint_frames_set(self->joint, self->shape, y, out);
-}
-
-double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
-                            const double *const y[2], int own, int side, bool with_gamma) {
-  frames x;
-  double grad[12], sum = 0.0;
-  joint_frames_set(joint, shape, y, &x);
-  for (int i = 0; i < joint->n; ++i) {
-    if (joint->own[i] != own) continue;
-    (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
-    for (int k = 6 * side; k < 6 * side + 6; ++k) sum += grad[k] * x.A[k];
-    if (with_gamma) sum += yoke_row_gamma(&joint->row[i], &x.link);
-  }
-  return sum;
-}
-
-static double dot12(const double *a, const double *b) {
-  double sum = 0.0;
-  for (int k = 0; k < 12; ++k) sum += a[k] * b[k];
-  return sum;
-}
-
-void yoke_joint_levels(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
-                       double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
-  frames x;
-  joint_frames_set(joint, shape, y, &x);
-  for (int i = 0; i < joint->n; ++i) {
-    const yoke_row *row = &joint->row[i];
-    double          grad[12];
-    level[0][i] = yoke_row_gradient(row, &x.link, grad) - joint->offset[i];
-    level[1][i] = yoke_row_rate(grad, &x.link);
-    level[2][i] = dot12(grad, x.A) + yoke_row_gamma(row, &x.link);
-  }
-}
-
-void yoke_constraint_levels(const yoke_constraint *self, const double *const y[2],
-                            double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]) {
-  yoke_joint_levels(self->joint, self->shape, y, level);
-}
-
-/* |s| counts in units of the two positions, |s'| in units of the two velocities. */
-void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
-                           const double *const y[2], yoke_reset_rows *out) {
-  frames x;
-  joint_frames_set(joint, shape, y, &x);
-  out->size = out->speed = 1e-300;
-  for (int s = 0; s < 2; ++s) {
-    const int n_p = shape[s]->n_p;
-    for (int k = 0; k < n_p; ++k) out->size = fmax(out->size, fabs(y[s][k]));
-    for (int k = 0; k < shape[s]->n_v; ++k) out->speed = fmax(out->speed, fabs(y[s][n_p + k]));
-  }
-  for (int i = 0; i < joint->n; ++i) {
-    double grad[12];
-    out->s[i]    = yoke_row_gradient(&joint->row[i], &x.link, grad) - joint->offset[i];
-    out->rate[i] = yoke_row_rate(grad, &x.link);
-    for (int s = 0; s < 2; ++s) {
-      for (int k = 0; k < shape[s]->n_v; ++k) {
-        out->L[s][i][k] = grad[6 * s + shape[s]->v[k].freedom];
-      }
-    }
-  }
 }
 
 /* ---- conditions ---- */
@@ -357,6 +280,11 @@ static int reaction_at(const yoke_constraint *self, int side, int i) {
   return yoke_shape_n_y(self->shape[side]) + i;
 }
 
+/* Outputs of a port. */
+static int n_outputs(const yoke_constraint *self, int side) {
+  return yoke_shape_n_y(self->shape[side]) + yoke_port_n_extras(yoke_constraint_extras(self, side), self->n_rows);
+}
+
 /* Where in y the original of copy channel i is. */
 static int original_at(const yoke_constraint *self, int i) {
   const int  side = self->copy_of[i];
@@ -364,19 +292,23 @@ static int original_at(const yoke_constraint *self, int i) {
   return self->channel[i].component + (is_v ? self->shape[side]->n_p : 0);
 }
 
-/* Component k of p' = T v of one side. */
-static double p_rate(const yoke_port_shape *shape, const double *y, int k) {
-  const int nv = shape->n_v;
-  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V], sum = 0.0;
+/* Component k of p' = T v of one side; NaN: no room. */
+static double p_rate(const yoke_port_shape *shape, const double *y, int k, yoke_arena *scratch) {
+  const int    nv   = shape->n_v;
+  const size_t mark = yoke_arena_mark(scratch);
+  double      *T = yoke_arena_take(scratch, (size_t)shape->n_p * (size_t)nv, sizeof *T), sum = 0.0;
+  if (T == NULL) return (double)NAN;
   yoke_shape_tangent(shape, y, T);
   for (int j = 0; j < nv; ++j) sum += T[k * nv + j] * y[shape->n_p + j];
+  yoke_arena_release(scratch, mark);
   return sum;
 }
 
-void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
-                              double *c) {
-  double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
-  yoke_constraint_levels(self, view->y, level);
+/* Conditions of rows; returns the place behind them. */
+static double *row_residual(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
+                            double *c) {
+  double level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
+  yoke_joint_levels(self->joint, self->shape, view->y, level);
   for (int i = 0; i < n_sum_rows(self); ++i) {
     for (int j = 0; j < sums->n; ++j) {
       const double *w = sums->weight[j];
@@ -391,13 +323,19 @@ void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_v
     }
     ++c;
   }
+  return c;
+}
+
+void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
+                              double *c) {
+  c = row_residual(self, view, sums, c);
   for (int i = self->i_copies; i < self->i_mu; ++i) {
     const int              side = self->copy_of[i], k = original_at(self, i);
     const yoke_port_shape *shape = self->shape[side];
     const double          *y = view->y[side], *y_old = view->y_old[side];
     *c++ = view->u[i] - y[k];
     if (self->copy_rule == YOKE_COPY_PARABOLA) {
-      const double rates = p_rate(shape, y_old, k) - p_rate(shape, y, k);
+      const double rates = p_rate(shape, y_old, k, view->scratch) - p_rate(shape, y, k, view->scratch);
       *c++               = view->u_integral[i] / view->H - 0.5 * (y_old[k] + y[k]) - view->H / 12.0 * rates;
     }
   }
@@ -405,85 +343,76 @@ void yoke_constraint_residual(const yoke_constraint *self, const yoke_coupling_v
 
 /* ---- derivatives of the conditions ---- */
 
-/* Derivatives of one level of one row by the tangents of the frames (at fixed V and A in inertial axes), V and A. */
-typedef struct level_slopes {
-  double x[12], V[12], A[12];
-} level_slopes;
-
-/* With the Hessian H of the row (d grad = H dx): s_x = grad, s'_x = V H, s''_x = A H + gamma_x.
- * The gradient of gamma keeps w fixed in the bodies; fixed in space: gamma_x phi - gamma_w (phi x w). */
-static void row_slopes(const yoke_row *row, const frames *f, level_slopes level[YOKE_CONSTRAINT_LEVELS]) {
-  double grad[12], gamma[24], H[144] = {0.0};
-  memset(level, 0, YOKE_CONSTRAINT_LEVELS * sizeof *level);
-  (void)yoke_row_gradient(row, &f->link, grad);
-  yoke_row_hessian_add(row, &f->link, 1.0, H);
-  yoke_row_gamma_gradient(row, &f->link, gamma);
-  for (int s = 0; s < 2; ++s) vec3_add_cross(gamma + 6 * s + 3, -1.0, f->link.w[s], gamma + 12 + 6 * s + 3);
-  for (int c = 0; c < 12; ++c) {
-    level[0].x[c] = level[1].V[c] = level[2].A[c] = grad[c];
-    level[2].x[c]                                 = gamma[c];
-    level[2].V[c]                                 = gamma[12 + c];
-    for (int r = 0; r < 12; ++r) {
-      level[1].x[c] += f->V[r] * H[12 * r + c];
-      level[2].x[c] += f->A[r] * H[12 * r + c];
-    }
-  }
-}
-
-/* dy += weight * slopes on side s, from frame freedoms to the components of y = (p, v, v', ...). */
-static void add_slopes(const yoke_port_shape *shape, int s, const double *L, double weight, const level_slopes *slopes,
-                       double *dy) {
-  const int np = shape->n_p, nv = shape->n_v;
-  for (int k = 0; k < nv; ++k) {
-    const int r = 6 * s + shape->v[k].freedom;
-    for (int j = 0; j < np; ++j) dy[j] += weight * slopes->x[r] * L[k * np + j];
-    dy[np + k] += weight * slopes->V[r];
-    dy[np + nv + k] += weight * slopes->A[r];
-  }
-}
-
-/* Outputs of a side. */
-static int n_y_of(const yoke_constraint *self, const yoke_coupling_view *view, int side) {
-  return view->n_y[side] > 0 ? view->n_y[side] : yoke_shape_n_y(self->shape[side]);
-}
-
-static void row_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
-                         double *const dc_dy[2]) {
-  frames f;
-  double L[2][YOKE_PORT_MAX_V * YOKE_PORT_MAX_P];
-  frames_set(self, view->y, &f);
-  for (int s = 0; s < 2; ++s) yoke_shape_left_inverse(self->shape[s], view->y[s], L[s]);
+/* Conditions on levels: dc_dy += their derivatives. */
+static void sum_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
+                         const double *const L[2], double *const dc_dy[2]) {
+  yoke_joint_frames f;
+  yoke_joint_frames_set(self->joint, self->shape, view->y, &f);
   for (int i = 0; i < n_sum_rows(self); ++i) {
-    level_slopes level[YOKE_CONSTRAINT_LEVELS];
-    row_slopes(&self->joint->row[i], &f, level);
+    yoke_level_slopes level[YOKE_JOINT_LEVELS];
+    yoke_row_level_slopes(&self->joint->row[i], &f, level);
     for (int j = 0; j < sums->n; ++j) {
       const ptrdiff_t c = (ptrdiff_t)i * sums->n + j;
-      for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
+      for (int l = 0; l < YOKE_JOINT_LEVELS; ++l) {
         if (sums->weight[j][l] == 0.0) continue;
         for (int s = 0; s < 2; ++s) {
-          add_slopes(self->shape[s], s, L[s], sums->weight[j][l], &level[l], dc_dy[s] + c * n_y_of(self, view, s));
+          yoke_level_slopes_add(self->shape[s], s, L[s], sums->weight[j][l], &level[l], dc_dy[s] + c * view->n_y[s]);
         }
       }
     }
   }
 }
 
+/* Conditions of rows; the derivatives are 0 before. Returns their number. */
+static ptrdiff_t row_jacobian(const yoke_constraint *self, const yoke_coupling_view *view, const yoke_row_sums *sums,
+                              double *dc_du, double *const dc_dy[2]) {
+  const size_t mark = yoke_arena_mark(view->scratch);
+  double      *L[2];
+  for (int s = 0; s < 2; ++s) {
+    L[s] = yoke_arena_take(view->scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
+    if (L[s] != NULL) yoke_shape_left_inverse(self->shape[s], view->y[s], L[s]);
+  }
+  if (L[0] != NULL && L[1] != NULL) {
+    const double *const both[2] = {L[0], L[1]};
+    sum_jacobian(self, view, sums, both, dc_dy);
+  } else {
+    dc_dy[0][0] = (double)NAN;
+  }
+  yoke_arena_release(view->scratch, mark);
+  ptrdiff_t c = (ptrdiff_t)sums->n * n_sum_rows(self);
+  for (int i = 0; i < n_reaction_rows(self); ++i, ++c) {
+    if (lambda_weight(self) != 0.0) dc_du[c * self->n_channels + i] = lambda_weight(self);
+    for (int side = 0; side < 2; ++side) {
+      if (reaction_weight(self, side) == 0.0) continue;
+      dc_dy[side][c * view->n_y[side] + reaction_at(self, side, i)] = reaction_weight(self, side);
+    }
+  }
+  return c;
+}
+
 /* dy += weight * d(component k of T v)/d(p, v); T is affine in p, so dT/dp_q = T(e_q) - T(0), and fixed by coordinates. */
-static void add_p_rate_slopes(const yoke_port_shape *shape, const double *y, int k, double weight, double *dy) {
-  const int np = shape->n_p, nv = shape->n_v;
-  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V], T0[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
-  double    unit[YOKE_PORT_MAX_P] = {0.0};
+static void add_p_rate_slopes(const yoke_port_shape *shape, const double *y, int k, double weight, yoke_arena *scratch,
+                              double *dy) {
+  const int    np = shape->n_p, nv = shape->n_v;
+  const size_t mark = yoke_arena_mark(scratch), size = (size_t)np * (size_t)nv;
+  double      *T    = yoke_arena_take(scratch, size, sizeof *T);
+  double      *T0   = yoke_arena_take(scratch, size, sizeof *T0);
+  double      *unit = yoke_arena_take(scratch, (size_t)np, sizeof *unit);
+  if (unit == NULL) {
+    dy[k] = (double)NAN;
+    return;
+  }
   yoke_shape_tangent(shape, y, T);
   for (int j = 0; j < nv; ++j) dy[np + j] += weight * T[k * nv + j];
-  if (shape->p[k].rate >= 0) return;
-  yoke_shape_tangent(shape, unit, T0);
-  for (int q = 0; q < np; ++q) {
+  if (shape->p[k].rate < 0) yoke_shape_tangent(shape, unit, T0);
+  for (int q = 0; shape->p[k].rate < 0 && q < np; ++q) {
     if (shape->p[q].rate >= 0) continue;
     unit[q] = 1.0;
     yoke_shape_tangent(shape, unit, T);
     unit[q] = 0.0;
     for (int j = 0; j < nv; ++j) dy[q] += weight * (T[k * nv + j] - T0[k * nv + j]) * y[np + j];
   }
+  yoke_arena_release(scratch, mark);
 }
 
 yoke_residual_unit yoke_constraint_unit(const yoke_constraint *self, int n_sums, int c) {
@@ -509,50 +438,62 @@ void yoke_constraint_jacobian(const yoke_constraint *self, const yoke_coupling_v
   memset(dc_du, 0, block);
   memset(dc_du_dot, 0, block);
   memset(dc_du_integral, 0, block);
-  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)(n_c * n_y_of(self, view, s)) * sizeof(double));
-  row_jacobian(self, view, sums, dc_dy);
-  ptrdiff_t c = (ptrdiff_t)sums->n * n_sum_rows(self);
-  for (int i = 0; i < n_reaction_rows(self); ++i, ++c) {
-    if (lambda_weight(self) != 0.0) dc_du[c * n + i] = lambda_weight(self);
-    for (int side = 0; side < 2; ++side) {
-      if (reaction_weight(self, side) == 0.0) continue;
-      dc_dy[side][c * n_y_of(self, view, side) + reaction_at(self, side, i)] = reaction_weight(self, side);
-    }
-  }
+  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)(n_c * view->n_y[s]) * sizeof(double));
+  ptrdiff_t c = row_jacobian(self, view, sums, dc_du, dc_dy);
   for (int i = self->i_copies; i < self->i_mu; ++i) {
     const int              side = self->copy_of[i], k = original_at(self, i);
     const yoke_port_shape *shape = self->shape[side];
-    const int              ny    = n_y_of(self, view, side);
+    const int              ny    = view->n_y[side];
     dc_du[c * n + i]             = 1.0;
     dc_dy[side][c * ny + k]      = -1.0;
     ++c;
     if (self->copy_rule == YOKE_COPY_PARABOLA) {
       dc_du_integral[c * n + i] = 1.0 / view->H;
       dc_dy[side][c * ny + k]   = -0.5;
-      add_p_rate_slopes(shape, view->y[side], k, view->H / 12.0, dc_dy[side] + c * ny);
+      add_p_rate_slopes(shape, view->y[side], k, view->H / 12.0, view->scratch, dc_dy[side] + c * ny);
       ++c;
     }
   }
 }
 
-/* ---- error estimate ---- */
+/* ---- values at one instant ---- */
 
-/* With a displacement side lambda and beta belong together, mu(beta) = lambda: the values of the step stand for both. */
-int yoke_constraint_consistent(const yoke_constraint *self, const double *const y[2], double *u, double *c,
-                               double *dc_dy1, double *dc_dy2) {
+/* Conditions are those of rows on the level of accelerations, and reactions; the unknowns are the channels of rows. */
+int yoke_constraint_instant(const yoke_constraint *self, const double *const y[2], const double *u_now, double *u,
+                            int *unknown, double *c, double *dc_du, double *dc_dy1, double *dc_dy2,
+                            yoke_arena *scratch) {
   static const yoke_row_sums acceleration = {.n = 1, .weight = {{0.0, 0.0, 1.0}}};
-  const yoke_coupling_view   view         = {.y = {y[0], y[1]}};
-  double *const              dc_dy[2]     = {dc_dy1, dc_dy2};
-  const bool                 by_force     = n_displaced(self->decomposition) == 0;
-  double                     level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
-  if (by_force) {
-    yoke_constraint_levels(self, y, level);
-    for (int i = 0; i < self->n_rows; ++i) c[i] = level[2][i];
-    for (int s = 0; s < 2; ++s)
-      memset(dc_dy[s], 0, (size_t)self->n_rows * (size_t)yoke_shape_n_y(self->shape[s]) * sizeof(double));
-    row_jacobian(self, &view, &acceleration, dc_dy);
+  const yoke_coupling_view   view         = {
+                .u = u_now, .y = {y[0], y[1]}, .n_y = {n_outputs(self, 0), n_outputs(self, 1)}, .scratch = scratch};
+  double *const dc_dy[2] = {dc_dy1, dc_dy2};
+  const int     n        = self->i_copies; /* as many conditions */
+  memset(dc_du, 0, (size_t)n * (size_t)self->n_channels * sizeof *dc_du);
+  for (int s = 0; s < 2; ++s) memset(dc_dy[s], 0, (size_t)n * (size_t)view.n_y[s] * sizeof(double));
+  (void)row_residual(self, &view, &acceleration, c);
+  (void)row_jacobian(self, &view, &acceleration, dc_du, dc_dy);
+  for (int i = 0; i < n; ++i) {
+    unknown[i] = i;
+    u[i]       = u_now[i];
   }
   for (int i = self->i_copies; i < self->i_mu; ++i) u[i] = y[self->copy_of[i]][original_at(self, i)];
   for (int i = self->i_mu; i < self->n_channels; ++i) u[i] = 0.0; /* of an exact motion */
-  return by_force ? self->n_rows : 0;
+  return n;
+}
+
+/* ---- what is shown ---- */
+
+void yoke_constraint_shown(const yoke_constraint *self, const double *u, const double *const y[2],
+                           double *const force[2], double *g) {
+  const yoke_joint_element *joint = self->joint;
+  double                    level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
+  yoke_joint_levels(joint, self->shape, y, level);
+  memset(g, 0, (size_t)joint->n_own * sizeof *g);
+  for (int i = 0; i < joint->n; ++i) g[joint->own[i]] = level[0][i];
+  for (int side = 0; side < 2; ++side) {
+    memset(force[side], 0, (size_t)joint->n_own * sizeof *force[side]);
+    for (int i = 0; i < joint->n; ++i) {
+      const bool is_displaced    = yoke_constraint_is_displaced(self, side);
+      force[side][joint->own[i]] = is_displaced ? y[side][reaction_at(self, side, i)] : u[i];
+    }
+  }
 }

@@ -23,8 +23,6 @@
 
 #include "coupling/formulation.h"
 
-enum { YOKE_CONSTRAINT_MAX_ROWS = 6, YOKE_CONSTRAINT_LEVELS = 3 };
-
 /* How a copy follows its original over the step. */
 typedef enum yoke_copy_rule {
   /* End layout, copy = p at T_{N+1}. */
@@ -38,54 +36,42 @@ typedef enum yoke_copy_rule {
 } yoke_copy_rule;
 
 typedef struct yoke_constraint {
+  yoke_arena                arena;
   const yoke_joint_element *joint;
   const yoke_port_shape    *shape[2];
   yoke_copy_rule            copy_rule;
   yoke_decomposition        decomposition;
   int                       n_rows, n_channels;
   int                       i_beta, i_copies, i_mu; /* first channels of these kinds; i_beta = i_copies: none */
-  yoke_channel              channel[YOKE_COUPLING_MAX_CHANNELS];
-  int                       copy_of[YOKE_COUPLING_MAX_CHANNELS]; /* side whose motion a copy follows; -1: no copy */
+  yoke_channel             *channel;                /* [n_channels] */
+  int                      *copy_of;                /* [n_channels] side whose motion a copy follows; -1: no copy */
 } yoke_constraint;
-
-/* Share of one side in s'' of the row with number `own` in the joint's own order: grad . A of that side, with gamma on wish.
- * y: p, v and accelerations of both ports. */
-double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
-                            const double *const y[2], int own, int side, bool with_gamma);
 
 /* The conditions of every row: sum j is sum over levels l of weight[j][l] s^(l). */
 typedef struct yoke_row_sums {
   int    n;
-  double weight[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_LEVELS];
+  double weight[YOKE_JOINT_LEVELS][YOKE_JOINT_LEVELS];
 } yoke_row_sums;
 
 /* Refusals that all formulations have in common; up to `most_displaced` sides may follow a motion. */
 yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
                                   int most_displaced);
 
-/* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes; `has_mu`: every row
- * has a second multiplier, behind all others. */
-void yoke_constraint_set(yoke_constraint *constraint, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule,
-                         bool has_mu);
+/* Channels of the joint of `def`, which is kept. `extended`: the multipliers have inner nodes; `has_mu`: every row has a second
+ * multiplier, behind all others. */
+yoke_status yoke_constraint_set(yoke_context *ctx, const yoke_coupling_def *def, bool extended, yoke_copy_rule rule,
+                                bool has_mu, yoke_constraint *out);
+void        yoke_constraint_free(yoke_constraint *constraint);
+
+/* Must a force side know component k of the other port's p to apply its share of the multipliers? */
+bool yoke_joint_needs_p(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], int side, int k);
 
 /* Is this side a displacement side? Which extras its port needs. */
 bool yoke_constraint_is_displaced(const yoke_constraint *constraint, int side);
 int  yoke_constraint_extras(const yoke_constraint *constraint, int side);
 
-int  yoke_constraint_channels(const yoke_constraint *constraint, yoke_channel *out);
 bool yoke_constraint_is_copy(const yoke_constraint *constraint, int channel);
 void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, yoke_layout *out);
-
-/* s, s', s'' of every row of a joint between two ports, level[l][row]. */
-void yoke_joint_levels(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
-                       double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
-/* The same of a constraint's own. */
-void yoke_constraint_levels(const yoke_constraint *constraint, const double *const y[2],
-                            double level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS]);
-
-/* Rows of a state reset, as many as the joint has. */
-void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
-                           const double *const y[2], yoke_reset_rows *out);
 
 /* Conditions: row by row and sum by sum, then reactions row by row, then copy by copy; and their derivatives (analytic). */
 int                yoke_constraint_n_conditions(const yoke_constraint *constraint, int n_sums);
@@ -97,8 +83,11 @@ void               yoke_constraint_jacobian(const yoke_constraint *constraint, c
                                             const yoke_row_sums *sums, double *dc_du, double *dc_du_dot, double *dc_du_integral,
                                             double *dc_dy1, double *dc_dy2);
 
-/* formulation.h, `consistent`: s'' = 0 for the multipliers, copies from their originals. */
-int yoke_constraint_consistent(const yoke_constraint *constraint, const double *const y[2], double *u, double *c,
-                               double *dc_dy1, double *dc_dy2);
+/* yoke_instant_form, yoke_shown_form (formulation.h). */
+int yoke_constraint_instant(const yoke_constraint *constraint, const double *const y[2], const double *u_now, double *u,
+                            int *unknown, double *c, double *dc_du, double *dc_dy1, double *dc_dy2,
+                            yoke_arena *scratch);
+void yoke_constraint_shown(const yoke_constraint *constraint, const double *u, const double *const y[2],
+                           double *const force[2], double *g);
 
 #endif

@@ -8,13 +8,15 @@
 #ifndef YOKE_COUPLING_FORMULATION_H
 #define YOKE_COUPLING_FORMULATION_H
 
+#include "base/memory.h"
 #include "base/setting.h"
+#include "coupling/joint_levels.h"
 #include "coupling/layout.h"
 #include "frames/force_elements.h"
 #include "frames/port.h"
 #include <yoke/context.h>
 
-enum { YOKE_COUPLING_MAX_CHANNELS = 48, YOKE_COUPLING_MAX_SETS = 3, YOKE_COUPLING_MAX_ROWS = 6 };
+enum { YOKE_COUPLING_MAX_SETS = 3 };
 
 /* Bits of yoke_joint_form.holds. */
 enum { YOKE_HOLDS_POSITION = 1, YOKE_HOLDS_VELOCITY = 2, YOKE_HOLDS_ACCELERATION = 4 };
@@ -54,17 +56,6 @@ typedef struct yoke_coupling_settings {
   int                side;                   /* that the setting of type YOKE_SETTING_SUBSYSTEM names: 0, 1 */
   double             own[YOKE_COUPLING_OWN]; /* read and written by YOKE_OWN_SETTINGS and the rows of the formulation */
 } yoke_coupling_settings;
-
-/* Rows of a rigid joint that crosses a split, between poses 0 and 1 (frames of the ports: zero origins, axes of the connection's ends in the
- * link). Rows that vanish for the shapes of the two ports are already dropped. */
-typedef struct yoke_joint_element {
-  yoke_link link;
-  int       connection; /* of the model */
-  int       n;          /* rows, <= 6 */
-  yoke_row  row[6];
-  int       own[6];    /* place of a kept row in the joint's own order */
-  double    offset[6]; /* s = value - offset */
-} yoke_joint_element;
 
 typedef struct yoke_formulation_ops yoke_formulation_ops;
 
@@ -112,22 +103,16 @@ typedef struct yoke_coupling_view {
   const double *u_integral; /* integrals over [T_N, T_{N+1}] */
   const double *y[2];       /* at T_{N+1} */
   const double *y_old[2];   /* at T_N */
-  int           n_y[2];     /* lengths of y and of rows of dc/dy, extras included; 0: those of the shape of the port */
+  int           n_y[2];     /* lengths of y and of rows of dc/dy, extras included */
   int           set;        /* of conditions; 0 when there is one only */
+  yoke_arena   *scratch;    /* mark, take, release; where it has no room, conditions and derivatives are NaN */
 } yoke_coupling_view;
-
-/* Rows of a state reset. */
-typedef struct yoke_reset_rows {
-  double s[YOKE_COUPLING_MAX_ROWS], rate[YOKE_COUPLING_MAX_ROWS];
-  double L[2][YOKE_COUPLING_MAX_ROWS][YOKE_PORT_MAX_V];
-  double size, speed; /* what |s| and |s'| are measured by */
-} yoke_reset_rows;
 
 /* Rows of a coupling that finds its multipliers from the accelerations without the joint (joint_forces.h). */
 typedef struct yoke_force_rows {
-  double second[YOKE_COUPLING_MAX_ROWS];                /* s'' of the outputs */
-  double felt[2][YOKE_COUPLING_MAX_ROWS];               /* multipliers that each side has felt for these outputs */
-  double L[2][YOKE_COUPLING_MAX_ROWS][YOKE_PORT_MAX_V]; /* gradients in the components of the ports' velocities */
+  double second[YOKE_JOINT_MAX_ROWS];                /* s'' of the outputs */
+  double felt[2][YOKE_JOINT_MAX_ROWS];               /* multipliers that each side has felt for these outputs */
+  double L[2][YOKE_JOINT_MAX_ROWS][YOKE_PORT_MAX_V]; /* gradients in the components of the ports' velocities */
 } yoke_force_rows;
 
 /* What a number that should vanish at a macro point is compared in. Angles count as lengths, times the model's length. */
@@ -179,7 +164,8 @@ typedef struct yoke_own_extrapolation {
   int (*order)(const void *self, int channel);
   /* The signal of a channel where it is not its own polynomial, of degree `degree` in this step. c[k] are those of all channels
    * of the coupling, powers of local time s in [0, 1], [n_powers] each; H [s] the step. false: it is its own. */
-  bool (*curve)(const void *self, int channel, int degree, double H, int n_powers, const double *const *c, double *out);
+  bool (*curve)(const void *self, int channel, int degree, double H, int n_powers, const double *const *c, double *out,
+                yoke_arena *scratch);
   /* Before the update, outputs at T_{N+1} are evaluated anew n_exchanges times with other channel values u. y1, y2: the outputs
    * so far, which belong to the channel values `now`. The update then sees the last ones, once. */
   int (*n_exchanges)(const void *self);
@@ -215,6 +201,34 @@ typedef struct yoke_joint_form {
   double (*relaxation)(const void *self);
 } yoke_joint_form;
 
+/* Values that belong to outputs at one instant, without a step: at a restart, and for error estimates. */
+typedef struct yoke_instant_form {
+  /* Values that follow from y directly (copies; second multipliers: 0) go to u. The others are unknown: their number n is returned,
+   * their channels in unknown [n], and u is u_now there. Conditions c [n] of u_now and y are on the level of accelerations, affine in the
+   * unknowns and in the accelerations and reactions of y; dc_du [n, n_channels], dc_dy [n, n_y] of both sides.
+   *   force/force                 lambda             s'' = 0
+   *   force/displacement          lambda and beta    s'' = 0 and mu - lambda = 0
+   *   displacement/displacement   beta               mu2 - mu1 = 0
+   *   kinematic                   lambda and beta    mu_F - lambda = 0 and beta - grad_R . A_R = 0
+   * All arrays have room for n_channels. */
+  int (*conditions)(const void *self, const double *const y[2], const double *u_now, double *u, int *unknown, double *c,
+                    double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch);
+  bool
+      for_estimates; /* multipliers of the error estimate come from it, where no side is displaced; else from `update` */
+} yoke_instant_form;
+
+/* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */
+typedef struct yoke_shown_form {
+  int (*n_rows)(const void *self);
+  /* force[side][row]: what the side felt at t, with the sign of the row's multiplier: of a force side the applied values u (left
+   * limits), of a displacement side the reaction of a joint, or an element's law with its own motion and the applied copies. A wrench
+   * becomes forces of rows by least squares over their gradients. g[row]: deflection or gap with the true motions of both ports. */
+  void (*values)(const void *self, double t, const double *u, const double *const y[2], double *const force[2],
+                 double *g, yoke_arena *scratch);
+  /* Stored energy [J] and lost power [W] of the element, with the true motions of the ports. NULL: none (joints). */
+  void (*energy)(const void *self, double t, const double *const y[2], double *stored, double *power_lost);
+} yoke_shown_form;
+
 /* ---- the formulation ---- */
 
 struct yoke_formulation_ops {
@@ -233,11 +247,11 @@ struct yoke_formulation_ops {
   yoke_status (*create)(yoke_context *ctx, const yoke_coupling_def *def, void **self);
   void (*destroy)(void *self);
 
-  /* n channels, [YOKE_COUPLING_MAX_CHANNELS]. */
-  int (*channels)(const void *self, yoke_channel *out);
+  /* The channels, n of them; they belong to the formulation. */
+  const yoke_channel *(*channels)(const void *self, int *n);
   /* Layout of a channel at polynomial degree `degree` (the degree in force, which is lower during start-up). */
   void (*layout)(const void *self, int channel, int degree, yoke_layout *out);
-  /* As many as the unknown nodes of all channels. */
+  /* As many as the unknown nodes of all channels, at every degree. */
   int (*n_conditions)(const void *self);
   void (*residual)(const void *self, const yoke_coupling_view *view, double *c);
   /* dc/du, dc/du_dot, dc/du_integral, each [n_conditions, n_channels]; dc/dy of side s [n_conditions, n_y]. */
@@ -245,7 +259,8 @@ struct yoke_formulation_ops {
                    double *dc_du_integral, double *dc_dy1, double *dc_dy2);
   /* Channel values that belong to the outputs y (explicit form u = phi(y)); also the consistent start and the final update.
    * `u_now` are the channel values in force (feed-through). NULL: none, so explicit and waveform are impossible. */
-  void (*update)(const void *self, double t, const double *y1, const double *y2, const double *u_now, double *u);
+  void (*update)(const void *self, double t, const double *y1, const double *y2, const double *u_now, double *u,
+                 yoke_arena *scratch);
 
   /* Tables; NULL: it has nothing of the kind. */
   const yoke_condition_sets    *sets;
@@ -253,6 +268,8 @@ struct yoke_formulation_ops {
   const yoke_force_finding     *forces;
   const yoke_error_form        *error;
   const yoke_joint_form        *joint;
+  const yoke_instant_form      *instant;
+  const yoke_shown_form        *shown;
 
   /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
   int (*extras)(const void *self, int side);
@@ -261,11 +278,6 @@ struct yoke_formulation_ops {
   /* Warnings before the run, from the outputs at the start. NULL: none. */
   void (*advise)(const void *self, const char *coupling, const char *const subsystem[2], const double *y1,
                  const double *y2, yoke_context *ctx);
-
-  /* Coupling values that belong to the outputs y at a macro point, whatever the conditions left there. Values that follow from
-   * y directly go to u. The first n channels (returned) are multipliers instead, found by one row each on the level of
-   * accelerations: c [n] and its derivatives [n, n_y] by the outputs of both ports. NULL: `update` gives all values. */
-  int (*consistent)(const void *self, const double *const y[2], double *u, double *c, double *dc_dy1, double *dc_dy2);
 };
 
 /* What the value of a channel is. `joint`: of its rows; NULL: a force element. */

@@ -62,6 +62,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   yoke_pattern_destroy(&g->pattern);
   yoke_state_reset_destroy(&g->reset);
   yoke_joint_forces_destroy(&g->forces);
+  yoke_arena_free(&g->work);
   yoke_arena_free(&g->arena);
   free(g);
   *graph = NULL;

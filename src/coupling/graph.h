@@ -89,6 +89,8 @@ typedef struct yoke_step_statistics {
   bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
 } yoke_step_statistics;
 
+enum { YOKE_COUPLING_MAX_CHANNELS = 48 };
+
 /* One coupling and where it is connected. */
 typedef struct yoke_wire {
   const char                 *name; /* kept */
@@ -98,7 +100,7 @@ typedef struct yoke_wire {
   int                         port[2];  /* number of the port in its subsystem; for state resets */
   int                         y_at[2];  /* where the port's outputs start in the subsystem's y */
   const yoke_port_shape      *shape[2]; /* of the ports */
-  int                         n_y[2];   /* outputs of the ports, extras included; 0: those of the kind */
+  int                         n_y[2];   /* outputs of the ports, extras included */
   const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
   int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
   const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */

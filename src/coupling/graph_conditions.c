@@ -26,8 +26,12 @@ void graph_view_set(const yoke_graph *g, const graph_wire *wire, graph_view *out
     out->u_dot[k]      = yoke_layout_end_derivative(&channel->layout, &past, w, NULL) / g->H;
     out->u_integral[k] = yoke_layout_integral(&channel->layout, &past, w, NULL) * g->H;
   }
-  out->view =
-      (yoke_coupling_view){.t = g->t_next, .H = g->H, .u = out->u, .u_dot = out->u_dot, .u_integral = out->u_integral};
+  out->view = (yoke_coupling_view){.t          = g->t_next,
+                                   .H          = g->H,
+                                   .u          = out->u,
+                                   .u_dot      = out->u_dot,
+                                   .u_integral = out->u_integral,
+                                   .scratch    = wire->scratch};
   for (int side = 0; side < 2; ++side) {
     const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
     out->view.y[side]        = graph_port(wire, side, g->is_viewing_comparison ? s->y_compared : s->y_new);

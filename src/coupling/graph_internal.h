@@ -92,17 +92,18 @@ typedef struct graph_channel {
 } graph_channel;
 
 typedef struct graph_wire {
-  yoke_wire wire;
-  int       first, n_channels; /* its channels */
-  int       c_at, n_c;         /* its conditions */
-  int       n_y[2];
-  bool      is_given;                      /* its values at the start or restart come from outside */
-  int       n_sets;                        /* of conditions */
-  double    share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
+  yoke_wire   wire;
+  yoke_arena *scratch;           /* the graph's */
+  int         first, n_channels; /* its channels */
+  int         c_at, n_c;         /* its conditions */
+  int         n_y[2];
+  bool        is_given;                      /* its values at the start or restart come from outside */
+  int         n_sets;                        /* of conditions */
+  double      share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
-  double   *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
-  int      *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
-  int      *slot_side[2]; /* [n_c, columns of the side's subsystem] */
+  double     *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
+  int        *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
+  int        *slot_side[2]; /* [n_c, columns of the side's subsystem] */
 } graph_wire;
 
 /* A wire ends in a subsystem. */
@@ -161,6 +162,7 @@ typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 
 struct yoke_graph {
   yoke_arena             arena; /* of all arrays */
+  yoke_arena             work;  /* scratch of the conditions: mark, take, release */
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;

@@ -13,14 +13,14 @@ void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const d
     const graph_channel *channel = &g->channels[wire->first + k];
     now[k]                       = g->is_stepping ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
   }
-  wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+  wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u, wire->scratch);
 }
 
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
   double now[YOKE_COUPLING_MAX_CHANNELS];
   for (int round = 0; round < rounds; ++round) {
     memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
-    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u);
+    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u, wire->scratch);
   }
 }
 

@@ -60,20 +60,21 @@ static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke
 static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
   int n = 0;
   for (int i = 0; i < g->n_wires; ++i) {
-    yoke_channel list[YOKE_COUPLING_MAX_CHANNELS];
-    n += wires[i].formulation->channels(wires[i].self, list);
+    int own;
+    (void)wires[i].formulation->channels(wires[i].self, &own);
+    n += own;
   }
   g->channels = yoke_arena_take(&g->arena, (size_t)n, sizeof *g->channels);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d channels", n));
   for (int i = 0; i < g->n_wires; ++i) {
     graph_wire                   *wire = &g->wires[i];
     const yoke_own_extrapolation *own  = wires[i].formulation->extrapolation;
-    yoke_channel                  list[YOKE_COUPLING_MAX_CHANNELS];
-    wire->wire       = wires[i];
-    wire->first      = g->n_channels;
-    wire->n_channels = wires[i].formulation->channels(wires[i].self, list);
-    wire->c_at       = g->n_c;
-    wire->n_c        = wires[i].formulation->n_conditions(wires[i].self);
+    const yoke_channel           *list = wires[i].formulation->channels(wires[i].self, &wire->n_channels);
+    wire->wire                         = wires[i];
+    wire->scratch                      = &g->work;
+    wire->first                        = g->n_channels;
+    wire->c_at                         = g->n_c;
+    wire->n_c                          = wires[i].formulation->n_conditions(wires[i].self);
     for (int k = 0; k < wire->n_channels; ++k) {
       graph_channel *channel = &g->channels[g->n_channels++];
       channel->info          = list[k];
@@ -87,9 +88,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     }
     g->n_c += wire->n_c;
     YOKE_TRY(check_nodes(g, wire, ctx));
-    for (int side = 0; side < 2; ++side) {
-      wire->n_y[side] = wires[i].n_y[side] > 0 ? wires[i].n_y[side] : yoke_shape_n_y(wires[i].shape[side]);
-    }
+    for (int side = 0; side < 2; ++side) wire->n_y[side] = wires[i].n_y[side];
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
     wire->dc_du              = yoke_arena_take(&g->arena, per_channel, sizeof(double));
     wire->dc_du_dot          = yoke_arena_take(&g->arena, per_channel, sizeof(double));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = YOKE_COUPLING_MAX_ROWS };
+enum { MAX_ROWS = YOKE_JOINT_MAX_ROWS };
 
 static const double tolerance = 1e-15; /* |residual| against the right-hand side, both in the preconditioner's norm */
 

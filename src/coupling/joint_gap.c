@@ -27,13 +27,13 @@ void graph_joint_gap(const yoke_graph *g, const graph_wire *wire, joint_gap *out
   const yoke_joint_element *joint = wire->wire.joint;
   const double              L = g->settings.length, H = g->H;
   const double             *y[2];
-  double                    level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS], size[3];
+  double                    level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS], size[3];
   for (int side = 0; side < 2; ++side)
     y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
   yoke_joint_levels(joint, wire->wire.shape, y, level);
   port_sizes(wire, y, L, size);
   *out = (joint_gap){0};
-  for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
+  for (int l = 0; l < YOKE_JOINT_LEVELS; ++l) {
     for (int i = 0; i < joint->n; ++i) {
       const double value = fabs(level[l][i]) * (yoke_row_is_length(&joint->row[i]) ? 1.0 : L);
       if (value <= out->level[l]) continue;
@@ -47,8 +47,7 @@ void graph_joint_gap(const yoke_graph *g, const graph_wire *wire, joint_gap *out
 }
 
 bool graph_levels_are_met(const yoke_graph *g) {
-  static const unsigned bits[YOKE_CONSTRAINT_LEVELS] = {YOKE_HOLDS_POSITION, YOKE_HOLDS_VELOCITY,
-                                                        YOKE_HOLDS_ACCELERATION};
+  static const unsigned bits[YOKE_JOINT_LEVELS] = {YOKE_HOLDS_POSITION, YOKE_HOLDS_VELOCITY, YOKE_HOLDS_ACCELERATION};
   if (!(g->settings.length > 0.0) || g->n_sets > 1) return true;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire      *wire  = &g->wires[w];
@@ -57,7 +56,7 @@ bool graph_levels_are_met(const yoke_graph *g) {
     const unsigned holds = joint->holds(wire->wire.self);
     joint_gap      gap;
     graph_joint_gap(g, wire, &gap);
-    for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
+    for (int l = 0; l < YOKE_JOINT_LEVELS; ++l) {
       if ((holds & bits[l]) != 0 && !gap.is_met[l]) return false;
     }
   }
@@ -65,14 +64,14 @@ bool graph_levels_are_met(const yoke_graph *g) {
 }
 
 yoke_status graph_check_gaps(yoke_graph *g, yoke_step_statistics *statistics) {
-  static const yoke_residual_kind kinds[YOKE_CONSTRAINT_LEVELS] = {YOKE_RESIDUAL_POSITION, YOKE_RESIDUAL_VELOCITY,
-                                                                   YOKE_RESIDUAL_ACCELERATION};
-  g->widest                                                     = (graph_widest_gap){.wire = -1};
+  static const yoke_residual_kind kinds[YOKE_JOINT_LEVELS] = {YOKE_RESIDUAL_POSITION, YOKE_RESIDUAL_VELOCITY,
+                                                              YOKE_RESIDUAL_ACCELERATION};
+  g->widest                                                = (graph_widest_gap){.wire = -1};
   for (int w = 0; g->settings.length > 0.0 && w < g->n_wires; ++w) {
     joint_gap gap;
     if (g->wires[w].wire.joint == NULL) continue;
     graph_joint_gap(g, &g->wires[w], &gap);
-    for (int l = 0; l < YOKE_CONSTRAINT_LEVELS; ++l) {
+    for (int l = 0; l < YOKE_JOINT_LEVELS; ++l) {
       double *largest = &statistics->residuals[kinds[l]];
       if (!(gap.level[l] <= *largest)) *largest = gap.level[l];
       statistics->sizes[kinds[l]] = graph_residual_size(g, kinds[l]);

@@ -11,8 +11,8 @@
 #include "coupling/graph_internal.h"
 
 typedef struct joint_gap {
-  double level[YOKE_CONSTRAINT_LEVELS]; /* largest |s| [m], |s'| [m/s], |s''| [m/s^2] of all rows, angles times L */
-  bool   is_met[YOKE_CONSTRAINT_LEVELS];
+  double level[YOKE_JOINT_LEVELS]; /* largest |s| [m], |s'| [m/s], |s''| [m/s^2] of all rows, angles times L */
+  bool   is_met[YOKE_JOINT_LEVELS];
   int    row; /* that of level[0] */
 } joint_gap;
 

@@ -46,11 +46,12 @@ yoke_status yoke_joint_method_create(yoke_context *ctx, const yoke_coupling_def 
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->method = method;
   memcpy(self->own, def->settings->own, sizeof self->own);
-  yoke_constraint_set(&self->constraint, def, method->layout != NULL, method->copies, method->has_mu);
-  return YOKE_OK;
+  return yoke_constraint_set(ctx, def, method->layout != NULL, method->copies, method->has_mu, &self->constraint);
 }
 
-void yoke_joint_method_destroy(void *self) {
+void yoke_joint_method_destroy(void *object) {
+  joint_coupling *self = object;
+  yoke_constraint_free(&self->constraint);
   free(self);
 }
 
@@ -59,9 +60,10 @@ int yoke_joint_method_extras(const void *object, int side) {
   return yoke_constraint_extras(&self->constraint, side);
 }
 
-int yoke_joint_method_channels(const void *object, yoke_channel *out) {
+const yoke_channel *yoke_joint_method_channels(const void *object, int *n) {
   const joint_coupling *self = object;
-  return yoke_constraint_channels(&self->constraint, out);
+  *n                         = self->constraint.n_channels;
+  return self->constraint.channel;
 }
 
 void yoke_joint_method_layout(const void *object, int channel, int degree, yoke_layout *out) {
@@ -105,12 +107,6 @@ void yoke_joint_method_jacobian(const void *object, const yoke_coupling_view *vi
   yoke_constraint_jacobian(&self->constraint, view, &sums, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
 }
 
-int yoke_joint_method_consistent(const void *object, const double *const y[2], double *u, double *c, double *dc_dy1,
-                                 double *dc_dy2) {
-  const joint_coupling *self = object;
-  return yoke_constraint_consistent(&self->constraint, y, u, c, dc_dy1, dc_dy2);
-}
-
 /* ---- tables ---- */
 
 static int n_sets(const void *object) {
@@ -147,3 +143,25 @@ static double relaxation(const void *object) {
 const yoke_joint_form yoke_joint_method_holds            = {.holds = holds, .relaxation = relaxation};
 const yoke_joint_form yoke_joint_method_holds_and_resets = {
     .holds = holds, .relaxation = relaxation, .resets_states = true};
+
+static int instant(const void *object, const double *const y[2], const double *u_now, double *u, int *unknown,
+                   double *c, double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch) {
+  const joint_coupling *self = object;
+  return yoke_constraint_instant(&self->constraint, y, u_now, u, unknown, c, dc_du, dc_dy1, dc_dy2, scratch);
+}
+
+const yoke_instant_form yoke_joint_method_instant              = {.conditions = instant};
+const yoke_instant_form yoke_joint_method_instant_and_estimate = {.conditions = instant, .for_estimates = true};
+
+static int n_shown(const void *object) {
+  return ((const joint_coupling *)object)->constraint.joint->n_own;
+}
+
+static void shown(const void *object, double t, const double *u, const double *const y[2], double *const force[2],
+                  double *g, yoke_arena *scratch) {
+  const joint_coupling *self = object;
+  (void)t, (void)scratch;
+  yoke_constraint_shown(&self->constraint, u, y, force, g);
+}
+
+const yoke_shown_form yoke_joint_method_shown = {.n_rows = n_shown, .values = shown};

@@ -65,26 +65,27 @@ typedef struct yoke_index_settings {
   .for_joints = true, .data = &(method), .check = yoke_joint_method_check, .create = yoke_joint_method_create,         \
   .destroy = yoke_joint_method_destroy, .extras = yoke_joint_method_extras, .channels = yoke_joint_method_channels,    \
   .layout = yoke_joint_method_layout, .n_conditions = yoke_joint_method_n_conditions,                                  \
-  .residual = yoke_joint_method_residual, .unit = yoke_joint_method_unit, .jacobian = yoke_joint_method_jacobian
+  .residual = yoke_joint_method_residual, .unit = yoke_joint_method_unit, .jacobian = yoke_joint_method_jacobian,      \
+  .shown = &yoke_joint_method_shown
 
 yoke_status yoke_joint_method_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
                                     int order);
 yoke_status yoke_joint_method_create(yoke_context *ctx, const yoke_coupling_def *def, void **out);
 void        yoke_joint_method_destroy(void *self);
 int         yoke_joint_method_extras(const void *self, int side);
-int         yoke_joint_method_channels(const void *self, yoke_channel *out);
-void        yoke_joint_method_layout(const void *self, int channel, int degree, yoke_layout *out);
-int         yoke_joint_method_n_conditions(const void *self);
-void        yoke_joint_method_residual(const void *self, const yoke_coupling_view *view, double *c);
-yoke_residual_unit yoke_joint_method_unit(const void *self, int c);
+const yoke_channel *yoke_joint_method_channels(const void *self, int *n);
+void                yoke_joint_method_layout(const void *self, int channel, int degree, yoke_layout *out);
+int                 yoke_joint_method_n_conditions(const void *self);
+void                yoke_joint_method_residual(const void *self, const yoke_coupling_view *view, double *c);
+yoke_residual_unit  yoke_joint_method_unit(const void *self, int c);
 void yoke_joint_method_jacobian(const void *self, const yoke_coupling_view *view, double *dc_du, double *dc_du_dot,
                                 double *dc_du_integral, double *dc_dy1, double *dc_dy2);
-int  yoke_joint_method_consistent(const void *self, const double *const y[2], double *u, double *c, double *dc_dy1,
-                                  double *dc_dy2);
-
 extern const yoke_condition_sets yoke_joint_method_sets;
 extern const yoke_error_form     yoke_joint_method_error;
 extern const yoke_joint_form     yoke_joint_method_holds;            /* levels and relaxation as the row says */
 extern const yoke_joint_form     yoke_joint_method_holds_and_resets; /* the same, and states are reset */
+extern const yoke_instant_form   yoke_joint_method_instant;
+extern const yoke_instant_form   yoke_joint_method_instant_and_estimate;
+extern const yoke_shown_form     yoke_joint_method_shown;
 
 #endif

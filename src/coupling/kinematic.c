@@ -97,13 +97,15 @@ static void kinematic_complete(const yoke_coupling_settings *settings, void *own
 }
 
 typedef struct kinematic {
+  yoke_arena                arena;
   const yoke_joint_element *joint;
   kinematic_settings        settings;
   const yoke_port_shape    *shape[2];
   int                       R, F; /* sides */
   int                       n;    /* rows */
   int                       at_p, at_v, at_beta, at_pose, at_twin, n_channels;
-  int                       pose[YOKE_PORT_MAX_P]; /* components of F's p that R gets */
+  yoke_channel             *channel; /* [n_channels] */
+  int                      *pose;    /* components of F's p that R gets, [at_twin - at_pose] */
 } kinematic;
 
 /* ---- is the combination possible? ---- */
@@ -150,36 +152,6 @@ static yoke_status kinematic_check(yoke_context *ctx, const yoke_coupling_def *d
   return YOKE_OK;
 }
 
-static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
-  yoke_constraint both; /* the joint with multipliers on both sides knows who needs which copies */
-  kinematic      *self = calloc(1, sizeof *self);
-  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
-  self->joint = def->joint;
-  YOKE_OWN_SETTINGS(kinematic_settings, own, def->settings);
-  self->settings = own;
-  self->shape[0] = def->shape[0];
-  self->shape[1] = def->shape[1];
-  self->F        = def->settings->side;
-  self->R        = 1 - self->F;
-  self->n        = def->joint->n;
-  self->at_p     = self->n;
-  self->at_v     = self->at_p + def->shape[self->R]->n_p;
-  self->at_beta  = self->at_v + def->shape[self->R]->n_v;
-  self->at_pose  = self->at_beta + self->n;
-  self->at_twin  = self->at_pose;
-  yoke_constraint_set(&both, def, false, YOKE_COPY_END, false);
-  for (int i = 0; i < both.n_channels; ++i) {
-    if (both.copy_of[i] == self->F) self->pose[self->at_twin++ - self->at_pose] = both.channel[i].component;
-  }
-  self->n_channels = self->at_twin + (own.outputs == YOKE_OUTPUTS_HELD ? 2 * self->n : 0);
-  *out             = self;
-  return YOKE_OK;
-}
-
-static void kinematic_destroy(void *self) {
-  free(self);
-}
-
 /* ---- channels ---- */
 
 static bool needs_image(const kinematic *self) {
@@ -206,8 +178,8 @@ static void add_pose(const kinematic *self, int i, yoke_channel *out) {
   snprintf(out->name, sizeof out->name, "copy %d %s", self->F + 1, self->shape[self->F]->p[self->pose[i]].name);
 }
 
-static int kinematic_channels(const void *data, yoke_channel *out) {
-  const kinematic *self = data;
+static void set_channels(kinematic *self) {
+  yoke_channel *out = self->channel;
   for (int i = 0; i < self->n; ++i) {
     add_row_channel(self, i, "lambda", true, &out[i]);
     add_row_channel(self, i, "acceleration", false, &out[self->at_beta + i]);
@@ -220,7 +192,48 @@ static int kinematic_channels(const void *data, yoke_channel *out) {
   for (int k = 0; k < self->at_v - self->at_p; ++k) add_copy(self, k, false, &out[self->at_p + k]);
   for (int k = 0; k < self->at_beta - self->at_v; ++k) add_copy(self, k, true, &out[self->at_v + k]);
   for (int i = 0; i < self->at_twin - self->at_pose; ++i) add_pose(self, i, &out[self->at_pose + i]);
-  return self->n_channels;
+}
+
+static void kinematic_destroy(void *data) {
+  kinematic *self = data;
+  yoke_arena_free(&self->arena);
+  free(self);
+}
+
+static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
+  YOKE_OWN_SETTINGS(kinematic_settings, own, def->settings);
+  kinematic *self = calloc(1, sizeof *self);
+  *out            = self;
+  if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
+  const int              F = def->settings->side, R = 1 - F, n = def->joint->n;
+  const yoke_port_shape *from = def->shape[R], *to = def->shape[F];
+  self->joint    = def->joint;
+  self->settings = own;
+  self->shape[0] = def->shape[0];
+  self->shape[1] = def->shape[1];
+  self->F        = F;
+  self->R        = R;
+  self->n        = n;
+  self->at_p     = n;
+  self->at_v     = self->at_p + from->n_p;
+  self->at_beta  = self->at_v + from->n_v;
+  self->at_pose  = self->at_beta + n;
+  self->at_twin  = self->at_pose;
+  self->pose     = yoke_arena_take(&self->arena, (size_t)to->n_p, sizeof *self->pose);
+  for (int k = 0; self->pose != NULL && k < to->n_p; ++k) {
+    if (yoke_joint_needs_p(def->joint, def->shape, R, k)) self->pose[self->at_twin++ - self->at_pose] = k;
+  }
+  self->n_channels = self->at_twin + (own.outputs == YOKE_OUTPUTS_HELD ? 2 * n : 0);
+  self->channel    = yoke_arena_take(&self->arena, (size_t)self->n_channels, sizeof *self->channel);
+  YOKE_TRY(yoke_arena_check(&self->arena, ctx, "coupling '%s'", def->name));
+  set_channels(self);
+  return YOKE_OK;
+}
+
+static const yoke_channel *kinematic_channels(const void *data, int *n) {
+  const kinematic *self = data;
+  *n                    = self->n_channels;
+  return self->channel;
 }
 
 static bool is_force(const kinematic *self, int channel) {
@@ -260,17 +273,26 @@ static void differentiate(int n, const double *c, double H, double *out) {
 /* Component k of v = L(p) p' for positions that are polynomials c[0 .. n_p - 1], as the polynomial through n points of the step;
  * it is smooth, so what is left out is far below the error of the extrapolation. */
 static void velocity_of_turn(const yoke_port_shape *shape, int k, double H, int n, const double *const *c,
-                             double *out) {
-  double rate[YOKE_PORT_MAX_P][MAX_POWERS], d[MAX_POWERS];
-  for (int j = 0; j < shape->n_p; ++j) differentiate(n, c[j], H, rate[j]);
+                             yoke_arena *scratch, double *out) {
+  const size_t mark = yoke_arena_mark(scratch);
+  double      *p    = yoke_arena_take(scratch, (size_t)shape->n_p, sizeof *p);
+  double      *L    = yoke_arena_take(scratch, (size_t)shape->n_v * (size_t)shape->n_p, sizeof *L), d[MAX_POWERS];
+  if (L == NULL) {
+    out[0] = (double)NAN;
+    return;
+  }
   for (int i = 0; i < n; ++i) {
     const double s = (double)i / (double)(n - 1);
-    double       p[YOKE_PORT_MAX_P], L[YOKE_PORT_MAX_V * YOKE_PORT_MAX_P];
     for (int j = 0; j < shape->n_p; ++j) p[j] = horner(n, c[j], s);
     yoke_shape_left_inverse(shape, p, L);
     d[i] = 0.0;
-    for (int j = 0; j < shape->n_p; ++j) d[i] += L[k * shape->n_p + j] * horner(n, rate[j], s);
+    for (int j = 0; j < shape->n_p; ++j) {
+      double rate[MAX_POWERS];
+      differentiate(n, c[j], H, rate);
+      d[i] += L[k * shape->n_p + j] * horner(n, rate, s);
+    }
   }
+  yoke_arena_release(scratch, mark);
   for (int j = 1; j < n; ++j) { /* divided differences, then nested multiplication */
     for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) * (double)(n - 1) / (double)j;
   }
@@ -283,7 +305,7 @@ static void velocity_of_turn(const yoke_port_shape *shape, int k, double H, int 
 }
 
 static bool kinematic_curve(const void *data, int channel, int degree, double H, int n, const double *const *c,
-                            double *out) {
+                            double *out, yoke_arena *scratch) {
   const kinematic *self = data;
   const int        k    = channel - self->at_v;
   if (self->settings.motion != YOKE_MOTION_DERIVATIVE || degree == 0 || k < 0 || channel >= self->at_beta) return false;
@@ -292,7 +314,7 @@ static bool kinematic_curve(const void *data, int channel, int degree, double H,
   if (along >= 0)
     differentiate(n, c[self->at_p + along], H, out);
   else
-    velocity_of_turn(shape, k, H, n < MAX_POWERS ? n : MAX_POWERS, c + self->at_p, out);
+    velocity_of_turn(shape, k, H, n < MAX_POWERS ? n : MAX_POWERS, c + self->at_p, scratch, out);
   return true;
 }
 
@@ -424,10 +446,10 @@ static void copy_motion(const kinematic *self, const double *const y[2], double 
 }
 
 static void kinematic_update(const void *data, double t, const double *y1, const double *y2, const double *now,
-                             double *u) {
+                             double *u, yoke_arena *scratch) {
   const kinematic    *self = data;
   const double *const y[2] = {y1, y2};
-  (void)t;
+  (void)t, (void)scratch;
   find_force(self, y, now, u);
   copy_motion(self, y, u);
   row_accelerations(self, y, u + self->at_beta);
@@ -490,17 +512,95 @@ static int kinematic_n_conditions(const void *data) {
 
 static void kinematic_residual(const void *data, const yoke_coupling_view *view, double *c) {
   const kinematic *self = data;
-  double           u[YOKE_COUPLING_MAX_CHANNELS];
-  kinematic_update(self, view->t, view->y[0], view->y[1], view->u, u);
-  for (int k = 0; k < self->n_channels; ++k) c[k] = k < self->at_twin ? view->u[k] - u[k] : 0.0;
+  const size_t     mark = yoke_arena_mark(view->scratch);
+  double          *u    = yoke_arena_take(view->scratch, (size_t)self->n_channels, sizeof *u);
+  if (u != NULL) kinematic_update(self, view->t, view->y[0], view->y[1], view->u, u, view->scratch);
+  for (int k = 0; k < self->n_channels; ++k) {
+    const double change = u != NULL ? view->u[k] - u[k] : (double)NAN;
+    c[k]                = k < self->at_twin ? change : 0.0;
+  }
+  yoke_arena_release(view->scratch, mark);
 }
 
 static yoke_residual_unit kinematic_unit(const void *data, int c) {
   const kinematic *self = data;
-  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS];
-  kinematic_channels(self, channels);
-  return yoke_channel_unit(&channels[c], self->shape, self->joint);
+  return yoke_channel_unit(&self->channel[c], self->shape, self->joint);
 }
+
+/* ---- values at one instant ---- */
+
+static int n_outputs(const kinematic *self, int side) {
+  return yoke_shape_n_y(self->shape[side]) + yoke_port_n_extras(kinematic_extras(self, side), self->n);
+}
+
+/* The prescribed accelerations are those of R, and F feels what R feels; `held` begins without a difference. */
+static int kinematic_instant(const void *data, const double *const y[2], const double *u_now, double *u, int *unknown,
+                             double *c, double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch) {
+  const kinematic  *self     = data;
+  double *const     dc_dy[2] = {dc_dy1, dc_dy2};
+  const int         n = self->n, n_y[2] = {n_outputs(self, 0), n_outputs(self, 1)};
+  const double     *mu   = extra(self, y, self->F, YOKE_EXTRA_REACTION);
+  const size_t      mark = yoke_arena_mark(scratch);
+  double           *L[2], beta[MAX_ROWS];
+  yoke_joint_frames f;
+  memcpy(u, u_now, (size_t)self->n_channels * sizeof *u);
+  copy_motion(self, y, u);
+  for (int k = self->at_twin; k < self->n_channels; ++k) u[k] = 0.0;
+  memset(dc_du, 0, (size_t)(2 * n) * (size_t)self->n_channels * sizeof *dc_du);
+  for (int s = 0; s < 2; ++s) {
+    memset(dc_dy[s], 0, (size_t)(2 * n) * (size_t)n_y[s] * sizeof *dc_dy[s]);
+    L[s] = yoke_arena_take(scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
+    if (L[s] != NULL) yoke_shape_left_inverse(self->shape[s], y[s], L[s]);
+  }
+  row_accelerations(self, y, beta);
+  yoke_joint_frames_set(self->joint, self->shape, y, &f);
+  for (int i = 0; i < n; ++i) {
+    const ptrdiff_t by_motion = n + i; /* condition */
+    const int       k         = self->at_beta + i;
+    unknown[i]                = i;
+    unknown[by_motion]        = k;
+
+    c[i]                                                                = mu[i] - u_now[i];
+    dc_du[(ptrdiff_t)i * self->n_channels + i]                          = -1.0;
+    dc_dy[self->F][(ptrdiff_t)i * n_y[self->F] + (mu + i - y[self->F])] = 1.0;
+
+    c[by_motion]                            = L[0] != NULL && L[1] != NULL ? u_now[k] - beta[i] : (double)NAN;
+    dc_du[by_motion * self->n_channels + k] = 1.0;
+    yoke_level_slopes slopes;
+    yoke_row_share_slopes(&self->joint->row[i], &f, self->R, &slopes);
+    for (int s = 0; L[0] != NULL && L[1] != NULL && s < 2; ++s)
+      yoke_level_slopes_add(self->shape[s], s, L[s], -1.0, &slopes, dc_dy[s] + by_motion * n_y[s]);
+  }
+  yoke_arena_release(scratch, mark);
+  return 2 * n;
+}
+
+static const yoke_instant_form instant_form = {.conditions = kinematic_instant};
+
+/* ---- what is shown ---- */
+
+static int kinematic_n_shown(const void *data) {
+  return ((const kinematic *)data)->joint->n_own;
+}
+
+static void kinematic_shown(const void *data, double t, const double *u, const double *const y[2],
+                            double *const force[2], double *g, yoke_arena *scratch) {
+  const kinematic          *self  = data;
+  const yoke_joint_element *joint = self->joint;
+  const double             *mu    = extra(self, y, self->F, YOKE_EXTRA_REACTION);
+  double                    level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
+  (void)t, (void)scratch;
+  yoke_joint_levels(joint, self->shape, y, level);
+  memset(g, 0, (size_t)joint->n_own * sizeof *g);
+  for (int side = 0; side < 2; ++side) memset(force[side], 0, (size_t)joint->n_own * sizeof *force[side]);
+  for (int i = 0; i < joint->n; ++i) {
+    g[joint->own[i]]              = level[0][i];
+    force[self->R][joint->own[i]] = u[i];
+    force[self->F][joint->own[i]] = mu[i];
+  }
+}
+
+static const yoke_shown_form shown_form = {.n_rows = kinematic_n_shown, .values = kinematic_shown};
 
 /* ---- guidance ---- */
 
@@ -555,5 +655,7 @@ const yoke_formulation_ops kinematic_ops = {
     .extrapolation = &extrapolation,
     .forces        = &force_finding,
     .error         = &error_form,
+    .instant       = &instant_form,
+    .shown         = &shown_form,
     .advise        = kinematic_advise,
 };

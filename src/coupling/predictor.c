@@ -281,7 +281,7 @@ static void shape_signals(yoke_graph *g, const graph_wire *wire) {
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
     channel->has_curve = extrapolation->curve(wire->wire.self, k, channel->layout.degree, g->H, GRAPH_SIGNAL_DEGREE + 1,
-                                              list, channel->curve);
+                                              list, channel->curve, wire->scratch);
     if (!channel->has_curve) continue;
     double end = 0.0;
     for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) end += channel->curve[j];

@@ -23,5 +23,6 @@ const yoke_formulation_ops projection_ops = {
     .summary  = "rigid joints: g'' = 0, then positions and velocities projected onto g = 0 and g' = 0",
     .settings = {YOKE_SETTING_ROWS(own_rows)},
     YOKE_JOINT_METHOD(method),
-    .joint = &yoke_joint_method_holds_and_resets,
+    .joint   = &yoke_joint_method_holds_and_resets,
+    .instant = &yoke_joint_method_instant,
 };

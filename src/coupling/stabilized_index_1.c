@@ -72,7 +72,7 @@ const yoke_formulation_ops stabilized_index_1_ops = {
     .settings = {YOKE_SETTING_ROWS(own_rows)},
     .complete = stabilized_1_complete,
     YOKE_JOINT_METHOD(method),
-    .joint      = &yoke_joint_method_holds,
-    .error      = &yoke_joint_method_error,
-    .consistent = yoke_joint_method_consistent,
+    .joint   = &yoke_joint_method_holds,
+    .error   = &yoke_joint_method_error,
+    .instant = &yoke_joint_method_instant_and_estimate,
 };

@@ -34,7 +34,7 @@ const yoke_formulation_ops stabilized_index_2_ops = {
     .summary  = "rigid joints: g = 0 and g' = 0 at every macro point, multipliers with a half-step node",
     .settings = {YOKE_SETTING_ROWS(own_rows)},
     YOKE_JOINT_METHOD(method),
-    .joint      = &yoke_joint_method_holds,
-    .error      = &yoke_joint_method_error,
-    .consistent = yoke_joint_method_consistent,
+    .joint   = &yoke_joint_method_holds,
+    .error   = &yoke_joint_method_error,
+    .instant = &yoke_joint_method_instant_and_estimate,
 };

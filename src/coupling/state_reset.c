@@ -1,7 +1,6 @@
 #include "coupling/state_reset.h"
 
 #include "base/memory.h"
-#include "coupling/constraint.h"
 #include "linalg/block_ldl.h"
 #include <lapacke.h>
 #include <math.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 
 enum {
-  MAX_ROWS            = YOKE_COUPLING_MAX_ROWS,
+  MAX_ROWS            = YOKE_JOINT_MAX_ROWS,
   POSITION_ITERATIONS = 12,
   VELOCITY_ITERATIONS = 3,
   DENSE_LIMIT         = 600, /* rows up to which the minimum-norm solve is dense */

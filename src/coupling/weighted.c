@@ -130,8 +130,8 @@ const yoke_formulation_ops weighted_ops = {
     .summary  = "rigid joints: weighted mean of the multipliers for g = 0, g' = 0 and g'' = 0, index 1, 2 or 3",
     .settings = {YOKE_SETTING_ROWS(own_rows)},
     YOKE_JOINT_METHOD(method),
-    .sets       = &yoke_joint_method_sets,
-    .joint      = &yoke_joint_method_holds,
-    .error      = &yoke_joint_method_error,
-    .consistent = yoke_joint_method_consistent,
+    .sets    = &yoke_joint_method_sets,
+    .joint   = &yoke_joint_method_holds,
+    .error   = &yoke_joint_method_error,
+    .instant = &yoke_joint_method_instant_and_estimate,
 };

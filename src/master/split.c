@@ -187,7 +187,7 @@ static yoke_status add_inner_connection(builder *b, int c, int part) {
  * frames of its ports. */
 static void compile_joint(int c, const yoke_force_element *el, const yoke_port_shape *const shape[2],
                           const bool *retired, yoke_joint_element *joint) {
-  *joint = (yoke_joint_element){.link = el->link, .connection = c};
+  *joint = (yoke_joint_element){.link = el->link, .connection = c, .n_own = el->n};
   for (int i = 0; i < el->n; ++i) {
     if (retired[i] || yoke_row_is_idle(&el->row[i], &el->link, shape)) continue;
     joint->row[joint->n]      = el->row[i];
@@ -386,8 +386,8 @@ static yoke_input input_of(const yoke_split *split, const yoke_split_coupling *k
 
 /* Inputs of both sides as the channels ask for them. */
 static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wire *wire) {
-  yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int    n                                    = wire->formulation->channels(wire->self, channels);
+  int                 n;
+  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
   for (int side = 0; side < 2; ++side) {
     ghost_end          end     = {-1, -1};
     yoke_port_request *request = &b->split->parts[k->part[side]].port_request[k->port[side]];
@@ -432,9 +432,9 @@ static double channel_value(const yoke_split_coupling *k, const yoke_channel *ch
 
 void yoke_split_joint_values(const yoke_split *split, int i_coupling, const double *lambda, const double *const y[2],
                              double *u) {
-  const yoke_wire *wire                                 = &split->wires[i_coupling];
-  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int        n                                    = wire->formulation->channels(wire->self, channels);
+  const yoke_wire    *wire = &split->wires[i_coupling];
+  int                 n;
+  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
   for (int i = 0; i < n; ++i) {
     u[i] = 0.0;
     for (int side = 0; side < 2; ++side) {
@@ -445,10 +445,10 @@ void yoke_split_joint_values(const yoke_split *split, int i_coupling, const doub
 
 /* Values of the channels of a joint at the start: multipliers of the whole model, its motion and accelerations. */
 static yoke_status set_initial(builder *b, yoke_split_coupling *k, yoke_wire *wire) {
-  const yoke_split *split                                = b->split;
-  yoke_channel      channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int         n                                    = wire->formulation->channels(wire->self, channels);
-  double            out[2][YOKE_PORT_MAX_Y];
+  const yoke_split *split = b->split;
+  int               n;
+  (void)wire->formulation->channels(wire->self, &n);
+  double out[2][YOKE_PORT_MAX_Y];
   if (!k->is_joint) return YOKE_OK;
   k->initial = yoke_arena_take(&b->split->arena, (size_t)n + 1, sizeof *k->initial);
   if (b->split->arena.has_failed) return no_memory(b);

@@ -29,10 +29,10 @@ static bool bears(const yoke_split *split, int k, const yoke_scheme_ops *scheme,
 /* Copied motions that are held over a step lead or lag in time and feed energy (Kraft 8): degree 0 is for the start only. Joints
  * whose copies have conditions of their own do not count. */
 static bool copies_motion(const yoke_split *split, int k) {
-  const yoke_wire *wire                                 = &split->wires[k];
-  yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int        n                                    = wire->formulation->channels(wire->self, channels);
-  if (wire->formulation->consistent != NULL) return false;
+  const yoke_wire    *wire = &split->wires[k];
+  int                 n;
+  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
+  if (wire->formulation->instant != NULL && wire->formulation->instant->for_estimates) return false;
   for (int i = 0; i < n; ++i) {
     if (!channels[i].is_force) return true;
   }
@@ -41,9 +41,8 @@ static bool copies_motion(const yoke_split *split, int k) {
 
 /* Highest degree of a coupling that fixes its own. */
 static int own_order(const yoke_wire *wire) {
-  yoke_channel channels[YOKE_COUPLING_MAX_CHANNELS] = {{.component = 0}};
-  const int    n                                    = wire->formulation->channels(wire->self, channels);
-  int          highest                              = 0;
+  int n, highest = 0;
+  (void)wire->formulation->channels(wire->self, &n);
   for (int i = 0; i < n; ++i) {
     const int order = wire->formulation->extrapolation->order(wire->self, i);
     if (order > highest) highest = order;

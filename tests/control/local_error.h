@@ -101,14 +101,15 @@ static inline void local_coupling(local_error *l, double t, const yoke_graph *gr
   int    channel = 0;
   for (int w = 0; w < local_split(l)->n_couplings; ++w) {
     const yoke_wire *wire     = &local_split(l)->wires[w];
-    double           y[2][64] = {{0.0}}, u[YOKE_COUPLING_MAX_CHANNELS] = {0.0};
-    double           now[YOKE_COUPLING_MAX_CHANNELS] = {0.0};
+    double           y[2][64] = {{0.0}}, u[48] = {0.0}, now[48] = {0.0};
+    yoke_arena       scratch = {0};
     if (wire->formulation->update == NULL) return;
     for (int s = 0; s < 2; ++s) local_port(l, 2 * w + s, y[s]);
     for (int round = 0; round < 2; ++round) {
       memcpy(now, u, sizeof now);
-      wire->formulation->update(wire->self, t, y[0], y[1], now, u);
+      wire->formulation->update(wire->self, t, y[0], y[1], now, u, &scratch);
     }
+    yoke_arena_free(&scratch);
     for (int i = 0; i < yoke_graph_n_channels(graph, w); ++i) {
       yoke_channel_trial trial;
       yoke_graph_channel_trial(graph, channel++, &trial);

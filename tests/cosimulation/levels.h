@@ -9,7 +9,7 @@
 /* Largest |s|, |s'|, |s''| of all joints, over macro points from the second on: the start belongs to the assembly. */
 typedef struct levels {
   const cosim *c;
-  double       largest[YOKE_CONSTRAINT_LEVELS];
+  double       largest[YOKE_JOINT_LEVELS];
   int          steps;
 } levels;
 
@@ -24,11 +24,11 @@ static inline void look_at_levels(void *user, double t, const double *q, const d
     const yoke_split_coupling *coupling = &split->couplings[k];
     if (!coupling->is_joint) continue;
     const double *y[2];
-    double        level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
+    double        level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
     for (int side = 0; side < 2; ++side)
       y[side] = yoke_graph_y(graph, coupling->part[side]) + split->wires[k].y_at[side];
     yoke_joint_levels(&coupling->joint, coupling->shape, y, level);
-    for (int i = 0; i < YOKE_CONSTRAINT_LEVELS; ++i) {
+    for (int i = 0; i < YOKE_JOINT_LEVELS; ++i) {
       for (int r = 0; r < coupling->joint.n; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));
     }
   }

@@ -99,15 +99,15 @@ static unsigned held_levels(const cosim *run) {
 /* After a few steps, two of them at the full degree: NULL, or what is wrong. One Newton correction leaves what is nonlinear in the joint; levels that the
  * formulation does not hold stay small; both only as long as it is zero-stable. */
 static const char *check_run(const combination *c, cosim *run, char *text, size_t size) {
-  static const double to_tolerance[YOKE_CONSTRAINT_LEVELS] = {1e-11, 1e-9, 1e-7};
-  static const double one_newton[YOKE_CONSTRAINT_LEVELS]   = {1e-6, 1e-4, 1e-2};
-  static const double loose[YOKE_CONSTRAINT_LEVELS]        = {1e-2, 1.0, HUGE_VAL};
-  const bool          full                                 = strcmp(c->scheme->traits.name, "implicit") == 0;
-  const bool          quiet                                = !warns(run);
-  const unsigned      holds                                = held_levels(run);
-  levels              l                                    = {.c = run};
+  static const double to_tolerance[YOKE_JOINT_LEVELS] = {1e-11, 1e-9, 1e-7};
+  static const double one_newton[YOKE_JOINT_LEVELS]   = {1e-6, 1e-4, 1e-2};
+  static const double loose[YOKE_JOINT_LEVELS]        = {1e-2, 1.0, HUGE_VAL};
+  const bool          full                            = strcmp(c->scheme->traits.name, "implicit") == 0;
+  const bool          quiet                           = !warns(run);
+  const unsigned      holds                           = held_levels(run);
+  levels              l                               = {.c = run};
   if (cosim_run(run, 5e-3 * (c->degree + 2), look_at_levels, &l) != YOKE_OK) return "the run failed";
-  for (int i = 0; i < YOKE_CONSTRAINT_LEVELS; ++i) {
+  for (int i = 0; i < YOKE_JOINT_LEVELS; ++i) {
     const bool   held  = (holds >> i & 1u) != 0;
     const double bound = held ? (full ? to_tolerance[i] : one_newton[i]) : loose[i];
     if (l.largest[i] <= bound || (!quiet && !(held && full))) continue;

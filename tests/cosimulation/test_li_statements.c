@@ -329,7 +329,7 @@ static void the_double_pendulum_is_stable_but_for_weighted_of_degree_2(void **st
 }
 
 /* Levels at all macro points with one correction: s and s' below `bound`, of index 1 s'' too. */
-static void check_levels(const char *file, double t_end, const double bound[YOKE_CONSTRAINT_LEVELS]) {
+static void check_levels(const char *file, double t_end, const double bound[YOKE_JOINT_LEVELS]) {
   static const struct {
     const char *couplings;
     int         degree, n_levels;
@@ -349,13 +349,13 @@ static void check_levels(const char *file, double t_end, const double bound[YOKE
 
 static void the_nonlinear_masses_hold_their_levels(void **state) {
   (void)state;
-  static const double bound[YOKE_CONSTRAINT_LEVELS] = {1e-9, 1e-9, 1e-5}; /* accelerations reach 29000 m/s^2 */
+  static const double bound[YOKE_JOINT_LEVELS] = {1e-9, 1e-9, 1e-5}; /* accelerations reach 29000 m/s^2 */
   check_levels("examples/nonlinear-two-mass.yaml", 0.1, bound);
 }
 
 static void the_four_bar_holds_its_levels(void **state) {
   (void)state;
-  static const double bound[YOKE_CONSTRAINT_LEVELS] = {1e-9, 1e-9, 1e-7};
+  static const double bound[YOKE_JOINT_LEVELS] = {1e-9, 1e-9, 1e-7};
   check_levels("examples/four-bar-fixed.yaml", 0.1, bound);
 }
 

@@ -18,7 +18,8 @@ typedef struct run {
   const yoke_formulation_ops *ops;
   void                       *self;
   int                         n, n_w;
-  yoke_channel                channel[YOKE_COUPLING_MAX_CHANNELS];
+  const yoke_channel         *channel;
+  yoke_arena                  scratch;
   yoke_layout                 layout[MAX_N];
   double                      mass[2], H;
   double                      past_s[N_PAST], past_u[MAX_N][N_PAST]; /* newest first */
@@ -104,14 +105,17 @@ static void conditions(const run *r, const double *w, double y[2][N_Y], double *
     u_integral[i]        = yoke_layout_integral(&r->layout[i], &past, nodes, NULL) * r->H;
     nodes += n;
   }
-  const yoke_coupling_view view = {.t          = 0.0,
-                                   .H          = r->H,
-                                   .u          = u,
-                                   .u_dot      = u_dot,
-                                   .u_integral = u_integral,
-                                   .y          = {y[0], y[1]},
-                                   .y_old      = {r->y_old[0], r->y_old[1]}};
+  yoke_arena               scratch = {0};
+  const yoke_coupling_view view    = {.t          = 0.0,
+                                      .H          = r->H,
+                                      .u          = u,
+                                      .u_dot      = u_dot,
+                                      .u_integral = u_integral,
+                                      .y          = {y[0], y[1]},
+                                      .y_old      = {r->y_old[0], r->y_old[1]},
+                                      .scratch    = &scratch};
   r->ops->residual(r->self, &view, c);
+  yoke_arena_free(&scratch);
 }
 
 /* Gauss with column pivots; A [n, n] and b are used up. */
@@ -208,12 +212,12 @@ static void global_errors(yoke_decomposition decomposition, yoke_extension exten
                 .name = "c", .element = &element, .shape = {&yoke_shape_line, &yoke_shape_line}, .settings = &settings};
   run r = {.ops = yoke_formulation_find("constitutive"), .mass = {1.0, extension == YOKE_EXTENSION_NONE ? 1.0 : 2.0}};
   assert_int_equal(r.ops->create(NULL, &def, &r.self), YOKE_OK);
-  r.n           = r.ops->channels(r.self, r.channel);
+  r.channel     = r.ops->channels(r.self, &r.n);
   r.n_w         = r.ops->n_conditions(r.self);
   r.H           = 1.0 / n_steps;
   r.y_old[0][0] = 1.0;
   double u[MAX_N], z[4] = {1.0, 0.0, 0.0, 0.0};
-  r.ops->update(r.self, 0.0, r.y_old[0], r.y_old[1], NULL, u);
+  r.ops->update(r.self, 0.0, r.y_old[0], r.y_old[1], NULL, u, &r.scratch);
   for (int i = 0; i < r.n; ++i) r.past_u[i][0] = u[i];
   for (int k = 0; k < N_PAST; ++k) r.past_s[k] = -k;
   r.n_past = 1;
@@ -235,6 +239,7 @@ static void global_errors(yoke_decomposition decomposition, yoke_extension exten
     error[q] = sqrt(squared);
   }
   r.ops->destroy(r.self);
+  yoke_arena_free(&r.scratch);
 }
 
 typedef struct row {

@@ -13,13 +13,7 @@
 #include "model/joint_kinds.h"
 #include <string.h>
 
-enum {
-  MAX_W   = 48,
-  N_PAST  = 3,
-  N_MICRO = 6,
-  N_Z     = YOKE_PORT_MAX_P + YOKE_PORT_MAX_V,
-  MAX_C   = YOKE_COUPLING_MAX_CHANNELS
-};
+enum { MAX_W = 48, N_PAST = 3, N_MICRO = 6, N_Z = YOKE_PORT_MAX_P + YOKE_PORT_MAX_V, MAX_C = 48 };
 
 static const double mass[2] = {1.0, 2.3}, inertia[2] = {0.4, 0.7}, spring[2] = {90.0, 25.0}, twist[2] = {30.0, 4.0};
 
@@ -87,7 +81,7 @@ typedef struct run {
   const yoke_joint_element   *joint;
   body                        bodies[2];
   int                         n, n_w;
-  yoke_channel                channel[MAX_C];
+  const yoke_channel         *channel;
   yoke_layout                 layout[MAX_C];
   double                      past_s[N_PAST], past_u[MAX_C][N_PAST], H;
   int                         n_past;
@@ -136,7 +130,7 @@ static void solve(int n, double (*A)[MAX_W], double *b) {
 /* Accelerations of both bodies of the whole model and s'' of all rows for given multipliers. */
 static void whole_accelerations(const run *r, double z[2][N_Z], const double *lambda, double a[2][YOKE_PORT_MAX_V],
                                 double *s2) {
-  double              y[2][YOKE_PORT_MAX_Y], level[YOKE_CONSTRAINT_LEVELS][YOKE_CONSTRAINT_MAX_ROWS];
+  double              y[2][YOKE_PORT_MAX_Y], level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
   const double *const p[2] = {z[0], z[1]}, *const both[2] = {y[0], y[1]};
   for (int s = 0; s < 2; ++s) {
     double wrench[6];
@@ -150,7 +144,7 @@ static void whole_accelerations(const run *r, double z[2][N_Z], const double *la
 
 /* lambda from s'' = 0. */
 static void whole_multipliers(const run *r, double z[2][N_Z], double *lambda) {
-  double A[YOKE_CONSTRAINT_MAX_ROWS][MAX_W], a[2][YOKE_PORT_MAX_V], c0[6], c1[6], zero[6] = {0.0};
+  double A[YOKE_JOINT_MAX_ROWS][MAX_W], a[2][YOKE_PORT_MAX_V], c0[6], c1[6], zero[6] = {0.0};
   whole_accelerations(r, z, zero, a, c0);
   for (int j = 0; j < r->joint->n; ++j) {
     double unit[6] = {0.0};
@@ -269,13 +263,16 @@ static void conditions(const run *r, const double *w, double z[2][N_Z], double y
     w += yoke_layout_n_nodes(&r->layout[i]);
     u[i] = w[-1];
   }
-  const yoke_coupling_view view = {.H          = r->H,
-                                   .u          = u,
-                                   .u_dot      = u_dot,
-                                   .u_integral = u_integral,
-                                   .y          = {y[0], y[1]},
-                                   .y_old      = {r->y_old[0], r->y_old[1]}};
+  yoke_arena               scratch = {0};
+  const yoke_coupling_view view    = {.H          = r->H,
+                                      .u          = u,
+                                      .u_dot      = u_dot,
+                                      .u_integral = u_integral,
+                                      .y          = {y[0], y[1]},
+                                      .y_old      = {r->y_old[0], r->y_old[1]},
+                                      .scratch    = &scratch};
   r->ops->residual(r->self, &view, c);
+  yoke_arena_free(&scratch);
 }
 
 /* One implicit macro step: Newton with the matrix of the start. */
@@ -372,11 +369,11 @@ static void begin(run *r, const yoke_coupling_def *def, int n_steps_per_second) 
   double lambda[6], s2[6], a[2][YOKE_PORT_MAX_V];
   r->ops = def->formulation;
   assert_int_equal(r->ops->create(NULL, def, &r->self), YOKE_OK);
-  r->def   = def;
-  r->joint = def->joint;
-  r->n     = r->ops->channels(r->self, r->channel);
-  r->n_w   = r->ops->n_conditions(r->self);
-  r->H     = 1.0 / n_steps_per_second;
+  r->def     = def;
+  r->joint   = def->joint;
+  r->channel = r->ops->channels(r->self, &r->n);
+  r->n_w     = r->ops->n_conditions(r->self);
+  r->H       = 1.0 / n_steps_per_second;
   assert_true(r->n_w <= MAX_W);
   whole_multipliers(r, r->z, lambda);
   whole_accelerations(r, r->z, lambda, a, s2);

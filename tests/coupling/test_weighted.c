@@ -401,10 +401,14 @@ static int conditions_of(int set, const yoke_coupling_def *def, yoke_coupling_vi
   assert_int_equal(ops->create(NULL, def, &self), YOKE_OK);
   const int n = ops->n_conditions(self);
   assert_in_range(n, 1, MAX_CONDITIONS);
-  view.set = set;
+  yoke_arena scratch = {0};
+  view.set           = set;
+  view.scratch       = &scratch;
+  for (int s = 0; s < 2; ++s) view.n_y[s] = yoke_shape_n_y(def->shape[s]);
   ops->residual(self, &view, out->c);
   ops->jacobian(self, &view, out->u, out->u_dot, out->u_integral, out->y[0], out->y[1]);
   ops->destroy(self);
+  yoke_arena_free(&scratch);
   return n;
 }
 

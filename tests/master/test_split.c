@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_CHANNELS = 48 };
+
 typedef struct loaded {
   yoke_context *ctx;
   yoke_model   *model;
@@ -125,16 +127,18 @@ static void set_inputs(const loaded *l, system_at_start *parts) {
     }
   }
   for (int w = 0; w < split->n_couplings; ++w) {
-    const yoke_wire *wire = &split->wires[w];
-    yoke_channel     channels[YOKE_COUPLING_MAX_CHANNELS];
-    double           now[YOKE_COUPLING_MAX_CHANNELS] = {0}, u[YOKE_COUPLING_MAX_CHANNELS] = {0};
-    const int        n = wire->formulation->channels(wire->self, channels);
+    const yoke_wire    *wire              = &split->wires[w];
+    double              now[MAX_CHANNELS] = {0}, u[MAX_CHANNELS] = {0};
+    yoke_arena          scratch = {0};
+    int                 n;
+    const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
     if (wire->initial != NULL) {
       memcpy(u, wire->initial, (size_t)n * sizeof *u);
     } else {
       wire->formulation->update(wire->self, l->model->t_start, parts[wire->subsystem[0]].y + wire->y_at[0],
-                                parts[wire->subsystem[1]].y + wire->y_at[1], now, u);
+                                parts[wire->subsystem[1]].y + wire->y_at[1], now, u, &scratch);
     }
+    yoke_arena_free(&scratch);
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < n; ++i) {
         const int at = wire->input_at[side][i];
@@ -418,7 +422,7 @@ static void multipliers_of_the_examples_start_as_printed(void **state) {
 typedef struct native_part {
   yoke_subsystem *subsystem;
   void           *state, *scratch;
-  double          u[YOKE_COUPLING_MAX_CHANNELS], y[YOKE_PORT_MAX_Y];
+  double          u[MAX_CHANNELS], y[YOKE_PORT_MAX_Y];
 } native_part;
 
 static const double at_start[2] = {0.0, 1.0};
@@ -430,7 +434,7 @@ static void native_open(const loaded *l, int part, native_part *n) {
   assert_int_equal(yoke_subsystem_state_create(n->subsystem, &n->state), YOKE_OK);
   assert_int_equal(yoke_subsystem_scratch_create(n->subsystem, &n->scratch), YOKE_OK);
   const yoke_wire *wire = &l->split->wires[0];
-  for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) {
+  for (int i = 0; i < MAX_CHANNELS; ++i) {
     if (wire->input_at[part][i] >= 0) n->u[wire->input_at[part][i]] = wire->initial[i];
   }
   const yoke_signal u = {.n = n->subsystem->nu, .n_pieces = 1, .t = at_start, .c = n->u};
@@ -463,7 +467,7 @@ static void compliance_is_the_response_to_a_unit_of_each_multiplier(void **state
     native_part n;
     native_open(&l, side, &n);
     const int   ny = n.subsystem->ny;
-    double      da_du[YOKE_COUPLING_MAX_CHANNELS * YOKE_PORT_MAX_Y], y[YOKE_PORT_MAX_Y];
+    double      da_du[MAX_CHANNELS * YOKE_PORT_MAX_Y], y[YOKE_PORT_MAX_Y];
     yoke_signal u = {.n = n.subsystem->nu, .n_pieces = 1, .t = at_start, .c = n.u};
     assert_int_equal(n.subsystem->ops->instant->response(n.subsystem, n.scratch, n.state, &u, YOKE_SIDE_LEFT, da_du),
                      YOKE_OK);

@@ -39,8 +39,8 @@ static yoke_status relabelled_create(yoke_context *ctx, const yoke_coupling_def 
 static void relabelled_destroy(void *self) {
   constitutive_ops.destroy(self);
 }
-static int relabelled_channels(const void *self, yoke_channel *out) {
-  return constitutive_ops.channels(self, out);
+static const yoke_channel *relabelled_channels(const void *self, int *n) {
+  return constitutive_ops.channels(self, n);
 }
 static void relabelled_layout(const void *self, int channel, int degree, yoke_layout *out) {
   constitutive_ops.layout(self, channel, degree, out);
@@ -55,8 +55,9 @@ static void relabelled_jacobian(const void *self, const yoke_coupling_view *view
                                 double *du_integral, double *dy1, double *dy2) {
   constitutive_ops.jacobian(self, view, du, du_dot, du_integral, dy1, dy2);
 }
-static void relabelled_update(const void *self, double t, const double *y1, const double *y2, const double *now, double *u) {
-  constitutive_ops.update(self, t, y1, y2, now, u);
+static void relabelled_update(const void *self, double t, const double *y1, const double *y2, const double *now, double *u,
+                              yoke_arena *scratch) {
+  constitutive_ops.update(self, t, y1, y2, now, u, scratch);
 }
 
 const yoke_formulation_ops relabelled_ops = {
