@@ -39,13 +39,11 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   return YOKE_OK;
 }
 
-static void destroy_subsystem(graph_subsystem *s, int n_workers) {
+static void destroy_subsystem(graph_subsystem *s) {
   if (s->subsystem != NULL) {
     yoke_subsystem_state_destroy(s->subsystem, &s->accepted);
     yoke_subsystem_state_destroy(s->subsystem, &s->trial);
     yoke_subsystem_state_destroy(s->subsystem, &s->compared);
-    for (int k = 0; s->variant != NULL && k < n_workers; ++k)
-      yoke_subsystem_state_destroy(s->subsystem, &s->variant[k]);
   }
   yoke_context_destroy(&s->ctx);
 }
@@ -55,7 +53,8 @@ void yoke_graph_destroy(yoke_graph **graph) {
   if (g == NULL) return;
   const int n_workers = yoke_exec_n_workers(g->exec);
   graph_consistent_destroy(g);
-  for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i], n_workers);
+  yoke_state_pool_destroy(&g->pool);
+  for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i]);
   for (int k = 0; g->worker_ctx != NULL && k < n_workers; ++k) yoke_context_destroy(&g->worker_ctx[k]);
   for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) yoke_factor_release(&g->factor[set]);
   yoke_linear_destroy(&g->linear);

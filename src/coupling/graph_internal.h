@@ -5,6 +5,7 @@
 #include "coupling/graph.h"
 #include "base/memory.h"
 #include "coupling/scheme.h"
+#include "coupling/state_pool.h"
 #include "coupling/trial.h"
 #include "linalg/sparse.h"
 
@@ -124,7 +125,6 @@ typedef struct graph_subsystem {
   void           *accepted;
   void           *trial;       /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
   bool            is_ahead;    /* it was, by a step that is not accepted yet */
-  void          **variant;     /* [n_workers] states for perturbed runs */
   double         *y;           /* [ny] at T_N */
   double         *y_new;       /* [ny] of the last pass */
   double         *past_y;      /* [output_points, ny] newest first */
@@ -148,6 +148,11 @@ typedef struct graph_task {
   int         subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
   yoke_status status;            /* of its last run */
 } graph_task;
+
+/* Tasks that run one after another on one worker. */
+typedef struct graph_job {
+  int first, n;
+} graph_job;
 
 enum { GRAPH_COMPARISON = -2 };
 
@@ -203,13 +208,16 @@ struct yoke_graph {
   struct graph_consistent *consistent;            /* NULL: not needed */
 
   /* tasks of a pass */
-  graph_task    *tasks;
-  int            n_tasks;
-  void         **scratch;    /* [n_workers] largest scratch of all subsystems */
-  double       **signal_c;   /* [n_workers] coefficients */
-  double       **variant_y;  /* [n_workers] */
-  yoke_context **worker_ctx; /* [n_workers] */
-  yoke_context  *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
+  graph_task      *tasks;
+  int              n_tasks;
+  graph_job       *jobs; /* what exec runs */
+  int              n_jobs;
+  yoke_state_pool *pool;       /* states of perturbed integrations; NULL: the scheme has none */
+  void           **scratch;    /* [n_workers] largest scratch of all subsystems */
+  double         **signal_c;   /* [n_workers] coefficients */
+  double         **variant_y;  /* [n_workers] */
+  yoke_context   **worker_ctx; /* [n_workers] */
+  yoke_context    *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
 
   /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;

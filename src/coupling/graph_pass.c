@@ -14,13 +14,14 @@ static double perturbation(const graph_channel *channel) {
               share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), 1.0));
 }
 
-static void run_task(void *user, int index, int worker) {
-  yoke_graph      *g    = user;
-  graph_task      *task = &g->tasks[index];
+static void run_task(yoke_graph *g, graph_task *task, int worker) {
   graph_subsystem *s    = &g->subsystems[task->subsystem];
   const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
   const bool       repeats = s->trial != NULL;
-  void            *state   = !repeats ? s->accepted : main ? s->trial : compares ? s->compared : s->variant[worker];
+  void            *state   = !repeats   ? s->accepted
+                             : main     ? s->trial
+                             : compares ? s->compared
+                                        : yoke_state_pool_take(g->pool, worker, s->subsystem);
   double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
   yoke_context    *ctx     = main ? s->ctx : g->worker_ctx[worker];
   double           times[GRAPH_MAX_BREAKS + 2];
@@ -47,6 +48,37 @@ static void run_task(void *user, int index, int worker) {
   }
   double *column = s->dy + (size_t)task->column * (size_t)s->subsystem->ny;
   for (int k = 0; k < s->subsystem->ny; ++k) column[k] = status == YOKE_OK ? y[k] : (double)NAN;
+}
+
+static void run_job(void *user, int index, int worker) {
+  yoke_graph      *g   = user;
+  const graph_job *job = &g->jobs[index];
+  for (int k = job->first; k < job->first + job->n; ++k) run_task(g, &g->tasks[k], worker);
+}
+
+/* Do all integrations of a subsystem run one after another? */
+static bool is_alone(const yoke_graph *g, int subsystem) {
+  const yoke_repeat_ops *repeat = g->subsystems[subsystem].subsystem->ops->repeat;
+  return repeat != NULL && repeat->most_states > 0;
+}
+
+/* One more task of the pass. Those of a subsystem that runs alone follow each other and are one job. */
+static void add_task(yoke_graph *g, int subsystem, int column) {
+  const bool follows = is_alone(g, subsystem) && g->n_tasks > 0 && g->tasks[g->n_tasks - 1].subsystem == subsystem;
+  if (follows)
+    ++g->jobs[g->n_jobs - 1].n;
+  else
+    g->jobs[g->n_jobs++] = (graph_job){.first = g->n_tasks, .n = 1};
+  g->tasks[g->n_tasks++] = (graph_task){.subsystem = subsystem, .column = column};
+}
+
+static void begin_tasks(yoke_graph *g) {
+  g->n_tasks = g->n_jobs = 0;
+}
+
+static void run_tasks(yoke_graph *g, yoke_step_statistics *statistics) {
+  statistics->integrations += g->n_tasks;
+  yoke_exec_run(g->exec, g->n_jobs, run_job, g);
 }
 
 /* Perturbed outputs become derivatives once the main outputs are known. */
@@ -102,29 +134,43 @@ static void keep_predicted(yoke_graph *g) {
 }
 
 yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[i] = (graph_task){.subsystem = i, .column = GRAPH_COMPARISON};
-  g->n_tasks = g->n_subsystems;
-  statistics->integrations += g->n_tasks;
-  yoke_exec_run(g->exec, g->n_tasks, run_task, g);
+  begin_tasks(g);
+  for (int i = 0; i < g->n_subsystems; ++i) add_task(g, i, GRAPH_COMPARISON);
+  run_tasks(g, statistics);
   return check_memory(g, ctx);
+}
+
+/* All integrations of a subsystem. */
+static void add_all_of(yoke_graph *g, int i, bool with_columns, bool compares) {
+  add_task(g, i, -1);
+  for (int c = 0; with_columns && c < g->subsystems[i].n_columns; ++c) add_task(g, i, c);
+  if (compares) add_task(g, i, GRAPH_COMPARISON);
+}
+
+/* Main integrations, perturbed ones, comparisons; then, subsystem by subsystem, all of those that run alone. */
+static void add_pass(yoke_graph *g, bool with_columns, bool compares) {
+  begin_tasks(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (!is_alone(g, i)) add_task(g, i, -1);
+  }
+  for (int i = 0; with_columns && i < g->n_subsystems; ++i) {
+    for (int c = 0; !is_alone(g, i) && c < g->subsystems[i].n_columns; ++c) add_task(g, i, c);
+  }
+  for (int i = 0; compares && i < g->n_subsystems; ++i) {
+    if (!is_alone(g, i)) add_task(g, i, GRAPH_COMPARISON);
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (is_alone(g, i)) add_all_of(g, i, with_columns, compares);
+  }
 }
 
 yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool analytic = g->settings.jacobian == YOKE_JACOBIAN_ANALYTIC;
-  g->n_tasks          = 0;
-  for (int i = 0; i < g->n_subsystems; ++i) g->tasks[g->n_tasks++] = (graph_task){.subsystem = i, .column = -1};
-  for (int i = 0; with_columns && !analytic && i < g->n_subsystems; ++i) {
-    for (int c = 0; c < g->subsystems[i].n_columns; ++c)
-      g->tasks[g->n_tasks++] = (graph_task){.subsystem = i, .column = c};
-  }
   const bool is_first = g->n_passes++ == 0;
-  if (is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END)) {
-    g->is_compared = graph_compare_ahead(g);
-    for (int i = 0; g->is_compared && i < g->n_subsystems; ++i)
-      g->tasks[g->n_tasks++] = (graph_task){.subsystem = i, .column = GRAPH_COMPARISON};
-  }
-  statistics->integrations += g->n_tasks;
-  yoke_exec_run(g->exec, g->n_tasks, run_task, g);
+  bool       compares = is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END);
+  if (compares) compares = g->is_compared = graph_compare_ahead(g);
+  add_pass(g, with_columns && !analytic, compares);
+  run_tasks(g, statistics);
   YOKE_TRY(pass_status(g, ctx));
   YOKE_TRY(check_memory(g, ctx));
   if (is_first && g->keeps_predicted) keep_predicted(g);
@@ -133,9 +179,8 @@ yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *s
 }
 
 yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx) {
-  g->tasks[0] = (graph_task){.subsystem = subsystem, .column = -1};
-  g->n_tasks  = 1;
-  ++statistics->integrations;
-  yoke_exec_run(g->exec, 1, run_task, g);
+  begin_tasks(g);
+  add_task(g, subsystem, -1);
+  run_tasks(g, statistics);
   return yoke_context_is_cancelled(ctx) ? YOKE_E_INTERRUPTED : subsystem_status(&g->subsystems[subsystem], ctx);
 }

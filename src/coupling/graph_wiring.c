@@ -212,20 +212,18 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
-    s->variant      = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *s->variant);
     bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
     ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
     if (s->subsystem->ops->repeat != NULL) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
-    for (int k = 0; ok && g->scheme->needs_repeat && k < n_workers; ++k) {
-      ok = yoke_subsystem_state_create(s->subsystem, &s->variant[k]) == YOKE_OK;
-    }
     if (!ok) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;
     n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
   }
+  if (g->scheme->needs_repeat) YOKE_TRY(yoke_state_pool_create(ctx, n_workers, g->n_subsystems, subsystems, &g->pool));
   g->tasks      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->tasks);
+  g->jobs       = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->jobs);
   g->scratch    = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->scratch);
   g->signal_c   = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->signal_c);
   g->variant_y  = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->variant_y);

@@ -98,6 +98,12 @@ static yoke_status native_copy(const yoke_subsystem *subsystem, void *dst, const
   return YOKE_OK;
 }
 
+/* A copy gives back what the head of its target refers to; nothing else of the target is read. */
+static void native_clear(const yoke_subsystem *subsystem, void *block) {
+  (void)subsystem;
+  memset(block, 0, sizeof(yoke_integrator_state));
+}
+
 static void native_accept(const yoke_subsystem *subsystem, void *state) {
   const native *n = subsystem->self;
   if (n->n_integrals == 0) return;
@@ -128,7 +134,7 @@ static void native_destroy(yoke_subsystem *subsystem) {
   yoke_subsystem_free(subsystem);
 }
 
-static const yoke_repeat_ops native_repeat = {.copy = native_copy};
+static const yoke_repeat_ops native_repeat = {.copy = native_copy, .clear = native_clear};
 
 static const yoke_subsystem_ops native_ops = {
     .kind     = "native",

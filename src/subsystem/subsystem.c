@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void yoke_subsystem_destroy(yoke_subsystem **subsystem) {
   if (subsystem == NULL || *subsystem == NULL) return;
@@ -21,6 +22,14 @@ void yoke_subsystem_state_destroy(const yoke_subsystem *subsystem, void **state)
   if (subsystem->ops->release != NULL) subsystem->ops->release(subsystem, *state);
   free(*state);
   *state = NULL;
+}
+
+void yoke_subsystem_state_clear(const yoke_subsystem *subsystem, void *block) {
+  const yoke_repeat_ops *repeat = subsystem->ops->repeat;
+  if (repeat != NULL && repeat->clear != NULL)
+    repeat->clear(subsystem, block);
+  else
+    memset(block, 0, subsystem->state_size);
 }
 
 yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void **out) {

@@ -54,7 +54,10 @@ static inline yoke_step_request yoke_step_over(const yoke_signal *u, double t, d
 
 /* States can be copied: steps can be repeated, and several integrations run side by side. */
 typedef struct yoke_repeat_ops {
-  yoke_status (*copy)(const yoke_subsystem *subsystem, void *dst, const void *src); /* save and restore */
+  /* Save and restore. dst is a state of this subsystem, or a block that is all zero or was cleared. */
+  yoke_status (*copy)(const yoke_subsystem *subsystem, void *dst, const void *src);
+  /* A block with anything in it that nobody needs becomes one to copy onto. Optional, NULL: by zeroing all of it. */
+  void (*clear)(const yoke_subsystem *subsystem, void *block);
   int most_states; /* at work at once; 0: any; 1: one instance, its tasks then run one after another */
 } yoke_repeat_ops;
 
@@ -182,6 +185,7 @@ void yoke_subsystem_destroy(yoke_subsystem **subsystem);
 /* Blocks for one task. Give. */
 yoke_status yoke_subsystem_state_create(const yoke_subsystem *subsystem, void **out);
 void        yoke_subsystem_state_destroy(const yoke_subsystem *subsystem, void **state);
+void        yoke_subsystem_state_clear(const yoke_subsystem *subsystem, void *block); /* `clear` of the repeat group */
 yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void **out);
 void        yoke_subsystem_scratch_destroy(void **scratch);
 

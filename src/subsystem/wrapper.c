@@ -1,5 +1,7 @@
 #include "subsystem/wrapper.h"
 
+#include <string.h>
+
 static void pass_destroy(yoke_subsystem *subsystem) {
   yoke_wrapper *self = subsystem->self;
   yoke_subsystem_destroy(&self->inner);
@@ -45,6 +47,11 @@ static const yoke_subsystem_ops pass_ops = {.destroy  = pass_destroy,
 
 static yoke_status pass_copy(const yoke_subsystem *s, void *dst, const void *src) {
   return s->inner->ops->repeat->copy(s->inner, yoke_wrapper_state(s, dst), yoke_wrapper_state_seen(s, src));
+}
+
+static void pass_clear(const yoke_subsystem *s, void *block) {
+  memset(block, 0, s->inner_at);
+  yoke_subsystem_state_clear(s->inner, yoke_wrapper_state(s, block));
 }
 
 static yoke_status pass_response(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
@@ -107,7 +114,7 @@ static yoke_status pass_set_x(const yoke_subsystem *s, void *scratch, void *stat
 }
 
 static const yoke_wrapper pass = {
-    .repeat  = {.copy = pass_copy},
+    .repeat  = {.copy = pass_copy, .clear = pass_clear},
     .instant = {.response = pass_response},
     .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .assign = pass_assign},
     .observe = {.at = pass_at},

@@ -1,0 +1,58 @@
+#include "coupling/state_pool.h"
+
+#include <stdlib.h>
+
+typedef struct pool_block {
+  void                 *state;
+  const yoke_subsystem *owner; /* whose state it is; NULL: nobody's yet, all zero */
+} pool_block;
+
+struct yoke_state_pool {
+  int        n;
+  pool_block blocks[]; /* [n] */
+};
+
+static void give_back(pool_block *block) {
+  if (block->owner != NULL && block->owner->ops->release != NULL)
+    block->owner->ops->release(block->owner, block->state);
+  block->owner = NULL;
+}
+
+yoke_status yoke_state_pool_create(yoke_context *ctx, int n_workers, int n_subsystems,
+                                   yoke_subsystem *const *subsystems, yoke_state_pool **out) {
+  size_t size = 64;
+  for (int i = 0; i < n_subsystems; ++i) {
+    if (subsystems[i]->ops->repeat != NULL && subsystems[i]->state_size > size) size = subsystems[i]->state_size;
+  }
+  yoke_state_pool *pool = *out = yoke_allocate(1, sizeof *pool + (size_t)n_workers * sizeof pool->blocks[0]);
+  bool             ok          = pool != NULL;
+  for (int k = 0; ok && k < n_workers; ++k) {
+    pool->n               = k + 1;
+    pool->blocks[k].state = yoke_allocate(1, size);
+    ok                    = pool->blocks[k].state != NULL;
+  }
+  if (ok) return YOKE_OK;
+  yoke_state_pool_destroy(out);
+  return yoke_out_of_memory(ctx, "states of %zu bytes for %d workers", size, n_workers);
+}
+
+void yoke_state_pool_destroy(yoke_state_pool **pool) {
+  if (*pool == NULL) return;
+  for (int k = 0; k < (*pool)->n; ++k) {
+    give_back(&(*pool)->blocks[k]);
+    free((*pool)->blocks[k].state);
+  }
+  free(*pool);
+  *pool = NULL;
+}
+
+void *yoke_state_pool_take(yoke_state_pool *pool, int worker, const yoke_subsystem *subsystem) {
+  pool_block *block = &pool->blocks[worker];
+  if (block->owner != subsystem) {
+    const bool is_used = block->owner != NULL;
+    give_back(block);
+    if (is_used) yoke_subsystem_state_clear(subsystem, block->state);
+    block->owner = subsystem;
+  }
+  return block->state;
+}
