@@ -165,7 +165,7 @@ static void respond(void *user, int i, int worker) {
 static void set_wire(yoke_graph *g, int w) {
   graph_consistent *x    = g->consistent;
   const graph_wire *wire = &g->wires[w];
-  double            u[YOKE_COUPLING_MAX_CHANNELS], c[YOKE_COUPLING_MAX_CHANNELS];
+  double           *u = wire->u, *c = wire->now;
   const double     *y[2];
   for (int side = 0; side < 2; ++side)
     y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
