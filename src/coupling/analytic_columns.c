@@ -34,9 +34,8 @@ static void basis_moments(const yoke_graph *g, const graph_channel *channel, int
 
 /* Share of one port in a column, from `weight` times the response A of its accelerations. */
 static void port_column(const yoke_port_shape *shape, const double *y, const double *A, double weight, bool is_end,
-                        double H, const double moment[3], double *column) {
+                        double H, const double moment[3], double *T, double *column) {
   const int n_p = shape->n_p, n_v = shape->n_v;
-  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
   yoke_shape_tangent(shape, y, T);
   for (int r = 0; r < n_p; ++r) {
     for (int k = 0; k < n_v; ++k) column[r] += T[r * n_v + k] * (weight * A[k]) * H * H * moment[1];
@@ -64,7 +63,7 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
       const int              side = s->ends[e].side, at = wire->wire.y_at[side];
       const yoke_port_shape *shape = wire->wire.shape[side];
       port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), feed->weight, is_end, g->H, moment,
-                  column + at);
+                  wire->tangent[side], column + at);
       if (!is_end) continue;
       for (int k = yoke_shape_n_y(shape); k < wire->n_y[side]; ++k) /* extras: direct response */
         column[at + k] += feed->weight * response[at + k];

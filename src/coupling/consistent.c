@@ -176,8 +176,11 @@ static void respond(void *user, int i, int worker) {
 static void set_wire(yoke_graph *g, int w) {
   graph_consistent *x    = g->consistent;
   const graph_wire *wire = &g->wires[w];
-  double            now[YOKE_COUPLING_MAX_CHANNELS], u[YOKE_COUPLING_MAX_CHANNELS], c[YOKE_COUPLING_MAX_CHANNELS];
-  int               channels[YOKE_COUPLING_MAX_CHANNELS];
+  const size_t      mark = yoke_arena_mark(wire->scratch), n_channels = (size_t)wire->n_channels;
+  double           *now      = yoke_arena_take(wire->scratch, n_channels, sizeof *now);
+  double           *u        = yoke_arena_take(wire->scratch, n_channels, sizeof *u);
+  double           *c        = yoke_arena_take(wire->scratch, n_channels, sizeof *c);
+  int              *channels = yoke_arena_take(wire->scratch, n_channels, sizeof *channels);
   const double     *y[2];
   for (int side = 0; side < 2; ++side)
     y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
@@ -197,6 +200,7 @@ static void set_wire(yoke_graph *g, int w) {
     graph_settle(wire, g->t_next, y[0], y[1], GRAPH_CONSISTENT, u);
   }
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].consistent_new = u[k];
+  yoke_arena_release(wire->scratch, mark);
 }
 
 static void set_matrix(yoke_graph *g) {

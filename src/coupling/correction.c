@@ -7,10 +7,9 @@
 
 /* Rows of one coupling:  dc/dw = dc/du [node is the end] + dc/du' d(u')/dw + dc/d(int u) d(int u)/dw + sum over sides dc/dy dy/dw. */
 static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) {
-  graph_view view;
-  graph_view_set(g, wire, &view);
-  view.view.set = graph_set(wire, set);
-  wire->wire.formulation->jacobian(wire->wire.self, &view.view, wire->dc_du, wire->dc_du_dot, wire->dc_du_integral,
+  yoke_coupling_view view = graph_view(g, wire);
+  view.set                = graph_set(wire, set);
+  wire->wire.formulation->jacobian(wire->wire.self, &view, wire->dc_du, wire->dc_du_dot, wire->dc_du_integral,
                                    wire->dc_dy[0], wire->dc_dy[1]);
   int own = 0;
   for (int k = 0; k < wire->n_channels; ++k) {

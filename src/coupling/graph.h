@@ -102,8 +102,8 @@ typedef struct yoke_wire {
   const yoke_port_shape      *shape[2]; /* of the ports */
   int                         n_y[2];   /* outputs of the ports, extras included */
   const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
-  int           input_at[2][YOKE_COUPLING_MAX_CHANNELS]; /* input of the subsystem that a channel enters; -1: none */
-  const double *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
+  int          *input_at[2];            /* [n_channels] input of the subsystem that a channel enters; -1: none. Kept */
+  const double *initial;                /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
 
 typedef struct yoke_graph yoke_graph;

@@ -13,41 +13,41 @@ static void curve_view(const double *c, double H, double *u, double *u_dot, doub
   }
 }
 
-void graph_view_set(const yoke_graph *g, const graph_wire *wire, graph_view *out) {
+yoke_coupling_view graph_view(const yoke_graph *g, const graph_wire *wire) {
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     const double        *w       = g->w + channel->w_at;
     const yoke_past      past    = graph_past(g, channel);
     if (g->is_viewing_comparison) {
-      curve_view(channel->comparison, g->H, &out->u[k], &out->u_dot[k], &out->u_integral[k]);
+      curve_view(channel->comparison, g->H, &wire->u[k], &wire->u_dot[k], &wire->u_integral[k]);
       continue;
     }
-    out->u[k]          = w[channel->n_nodes - 1];
-    out->u_dot[k]      = yoke_layout_end_derivative(&channel->layout, &past, w, NULL) / g->H;
-    out->u_integral[k] = yoke_layout_integral(&channel->layout, &past, w, NULL) * g->H;
+    wire->u[k]          = w[channel->n_nodes - 1];
+    wire->u_dot[k]      = yoke_layout_end_derivative(&channel->layout, &past, w, NULL) / g->H;
+    wire->u_integral[k] = yoke_layout_integral(&channel->layout, &past, w, NULL) * g->H;
   }
-  out->view = (yoke_coupling_view){.t          = g->t_next,
-                                   .H          = g->H,
-                                   .u          = out->u,
-                                   .u_dot      = out->u_dot,
-                                   .u_integral = out->u_integral,
-                                   .scratch    = wire->scratch};
+  yoke_coupling_view view = {.t          = g->t_next,
+                             .H          = g->H,
+                             .u          = wire->u,
+                             .u_dot      = wire->u_dot,
+                             .u_integral = wire->u_integral,
+                             .scratch    = wire->scratch};
   for (int side = 0; side < 2; ++side) {
     const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
-    out->view.y[side]        = graph_port(wire, side, g->is_viewing_comparison ? s->y_compared : s->y_new);
-    out->view.y_old[side]    = graph_port(wire, side, s->y);
-    out->view.n_y[side]      = wire->n_y[side];
+    view.y[side]             = graph_port(wire, side, g->is_viewing_comparison ? s->y_compared : s->y_new);
+    view.y_old[side]         = graph_port(wire, side, s->y);
+    view.n_y[side]           = wire->n_y[side];
   }
+  return view;
 }
 
 double graph_residual(yoke_graph *g, int set) {
   double largest = 0.0;
   for (int i = 0; i < g->n_wires; ++i) {
-    const graph_wire *wire = &g->wires[i];
-    graph_view        view;
-    graph_view_set(g, wire, &view);
-    view.view.set = graph_set(wire, set);
-    wire->wire.formulation->residual(wire->wire.self, &view.view, g->c + wire->c_at);
+    const graph_wire  *wire = &g->wires[i];
+    yoke_coupling_view view = graph_view(g, wire);
+    view.set                = graph_set(wire, set);
+    wire->wire.formulation->residual(wire->wire.self, &view, g->c + wire->c_at);
     for (int r = 0; r < wire->n_c; ++r) {
       const double size = fabs(g->c[wire->c_at + r]);
       if (!(size <= largest)) largest = size;

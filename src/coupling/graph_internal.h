@@ -93,18 +93,25 @@ typedef struct graph_channel {
 } graph_channel;
 
 typedef struct graph_wire {
-  yoke_wire   wire;
-  yoke_arena *scratch;           /* the graph's */
-  int         first, n_channels; /* its channels */
-  int         c_at, n_c;         /* its conditions */
-  int         n_y[2];
-  bool        is_given;                      /* its values at the start or restart come from outside */
-  int         n_sets;                        /* of conditions */
-  double      share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
-  /* scratch of the conditions, [n_c, n_channels] and [n_c, n_y] */
-  double     *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
-  int        *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
-  int        *slot_side[2]; /* [n_c, columns of the side's subsystem] */
+  yoke_wire      wire;
+  yoke_arena    *scratch;           /* the graph's */
+  int            first, n_channels; /* its channels */
+  int            c_at, n_c;         /* its conditions */
+  int            n_y[2];
+  bool           is_given;                      /* its values at the start or restart come from outside */
+  int            n_sets;                        /* of conditions */
+  double         share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
+  /* scratch; serial code only, and nobody keeps it over a call that gets the wire */
+  double        *u, *u_dot, *u_integral, *now; /* [n_channels] */
+  double        *curves;                       /* [n_channels, GRAPH_SIGNAL_DEGREE + 1] */
+  const double **curve_of;                     /* [n_channels] its rows */
+  double        *ahead[2];                     /* [n_y] motion of the ports ahead */
+  double        *motion[2];                    /* of graph_port_ahead */
+  double        *tangent[2];                   /* [n_p, n_v] of the shape */
+  /* of the conditions, [n_c, n_channels] and [n_c, n_y] */
+  double        *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
+  int           *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
+  int           *slot_side[2]; /* [n_c, columns of the side's subsystem] */
 } graph_wire;
 
 /* A wire ends in a subsystem. */
@@ -288,12 +295,8 @@ yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
 void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
                   yoke_signal *out);
 
-/* What a coupling sees; arrays of YOKE_COUPLING_MAX_CHANNELS. */
-typedef struct graph_view {
-  double u[YOKE_COUPLING_MAX_CHANNELS], u_dot[YOKE_COUPLING_MAX_CHANNELS], u_integral[YOKE_COUPLING_MAX_CHANNELS];
-  yoke_coupling_view view;
-} graph_view;
-void graph_view_set(const yoke_graph *graph, const graph_wire *wire, graph_view *out);
+/* What a coupling sees, set 0; lies in the scratch of the wire. */
+yoke_coupling_view graph_view(const yoke_graph *graph, const graph_wire *wire);
 
 /* The set of a coupling's conditions that takes part in solve `set`. */
 static inline int graph_set(const graph_wire *wire, int set) {

@@ -8,7 +8,7 @@ enum { START_ITERATIONS = 20 };
 
 void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u) {
-  double now[YOKE_COUPLING_MAX_CHANNELS];
+  double *now = wire->now;
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     now[k]                       = g->is_stepping ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
@@ -17,7 +17,7 @@ void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const d
 }
 
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
-  double now[YOKE_COUPLING_MAX_CHANNELS];
+  double *now = wire->now;
   for (int round = 0; round < rounds; ++round) {
     memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
     wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u, wire->scratch);
@@ -68,7 +68,7 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
     if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
-      double            u[YOKE_COUPLING_MAX_CHANNELS];
+      double           *u    = wire->u;
       if (wire->is_given || wire->wire.formulation->update == NULL) continue;
       graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
@@ -129,7 +129,7 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
   }
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
-    double            u[YOKE_COUPLING_MAX_CHANNELS];
+    double           *u    = wire->u;
     const double     *port[2];
     for (int side = 0; side < 2; ++side) {
       port[side] = graph_port(wire, side, y + g->subsystems[wire->wire.subsystem[side]].first_y);

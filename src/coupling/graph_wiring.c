@@ -56,6 +56,21 @@ static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke
   return YOKE_OK;
 }
 
+static void take_scratch(yoke_graph *g, graph_wire *wire) {
+  const size_t   n = (size_t)wire->n_channels, width = GRAPH_SIGNAL_DEGREE + 1;
+  double **const lists[] = {&wire->u, &wire->u_dot, &wire->u_integral, &wire->now};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) *lists[i] = yoke_arena_take(&g->arena, n, sizeof(double));
+  wire->curves   = yoke_arena_take(&g->arena, n * width, sizeof(double));
+  wire->curve_of = yoke_arena_take(&g->arena, n, sizeof *wire->curve_of);
+  for (size_t k = 0; !g->arena.has_failed && k < n; ++k) wire->curve_of[k] = wire->curves + k * width;
+  for (int side = 0; side < 2; ++side) {
+    const size_t n_p = (size_t)wire->wire.shape[side]->n_p, n_v = (size_t)wire->wire.shape[side]->n_v;
+    wire->ahead[side]   = yoke_arena_take(&g->arena, (size_t)wire->n_y[side], sizeof(double));
+    wire->motion[side]  = yoke_arena_take(&g->arena, 3 * n_v + 5 * n_p, sizeof(double));
+    wire->tangent[side] = yoke_arena_take(&g->arena, n_p * n_v, sizeof(double));
+  }
+}
+
 /* Channels, conditions and unknowns of all wires at the full degree. */
 static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
   int n = 0;
@@ -89,6 +104,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     g->n_c += wire->n_c;
     YOKE_TRY(check_nodes(g, wire, ctx));
     for (int side = 0; side < 2; ++side) wire->n_y[side] = wires[i].n_y[side];
+    take_scratch(g, wire);
     const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
     wire->dc_du              = yoke_arena_take(&g->arena, per_channel, sizeof(double));
     wire->dc_du_dot          = yoke_arena_take(&g->arena, per_channel, sizeof(double));

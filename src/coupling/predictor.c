@@ -134,14 +134,14 @@ static void motion_ahead(const yoke_graph *g, const graph_wire *wire, int side, 
   }
 }
 
-/* dp [n_p] = T(p) (v + dv). */
-static void rate(const yoke_port_shape *shape, const double *p, const double *v, const double *dv, double *dp) {
+/* dp [n_p] = T(p) (v + dv); dv NULL: 0. */
+static void rate(const yoke_port_shape *shape, const double *p, const double *v, const double *dv, double *T,
+                 double *dp) {
   const int n_p = shape->n_p, n_v = shape->n_v;
-  double    T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
   yoke_shape_tangent(shape, p, T);
   for (int r = 0; r < n_p; ++r) {
     dp[r] = 0.0;
-    for (int k = 0; k < n_v; ++k) dp[r] += T[r * n_v + k] * (v[k] + dv[k]);
+    for (int k = 0; k < n_v; ++k) dp[r] += T[r * n_v + k] * (dv != NULL ? v[k] + dv[k] : v[k]);
   }
 }
 
@@ -150,14 +150,15 @@ static void turn(const yoke_graph *g, const graph_wire *wire, int side, const mo
                  const double *dv, double *p) {
   const yoke_port_shape *shape = wire->wire.shape[side];
   const int              n_p   = shape->n_p;
-  const double           h = g->H * m->at, *v = now + n_p, zero[YOKE_PORT_MAX_V] = {0};
+  const double           h = g->H * m->at, *v = now + n_p;
   const moments          half = moments_until(g, m->n - 1, 0.5 * m->at);
-  double                 dv_half[YOKE_PORT_MAX_V], stage[YOKE_PORT_MAX_P], k[4][YOKE_PORT_MAX_P];
+  double *dv_half = wire->motion[side] + 2 * shape->n_v, *stage = dv_half + shape->n_v, *T = wire->tangent[side], *k[4];
+  for (int i = 0; i < 4; ++i) k[i] = stage + (i + 1) * n_p;
   motion_ahead(g, wire, side, &half, dv_half, NULL);
-  rate(shape, now, v, zero, k[0]);
+  rate(shape, now, v, NULL, T, k[0]);
   for (int i = 1; i < 4; ++i) {
     for (int r = 0; r < n_p; ++r) stage[r] = now[r] + (i < 3 ? 0.5 : 1.0) * h * k[i - 1][r];
-    rate(shape, stage, v, i < 3 ? dv_half : dv, k[i]);
+    rate(shape, stage, v, i < 3 ? dv_half : dv, T, k[i]);
   }
   for (int r = 0; r < n_p; ++r) {
     if (shape->p[r].rate < 0) p[r] = now[r] + h / 6.0 * (k[0][r] + 2.0 * (k[1][r] + k[2][r]) + k[3][r]);
@@ -170,7 +171,7 @@ static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, co
   const yoke_port_shape *shape = wire->wire.shape[side];
   const int              n_p = shape->n_p, n_v = shape->n_v;
   const double          *now = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].past_y);
-  double                 dv[YOKE_PORT_MAX_V], dp[YOKE_PORT_MAX_V], T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  double                *dv = wire->motion[side], *dp = dv + n_v, *T = wire->tangent[side];
   motion_ahead(g, wire, side, m, dv, dp);
   memcpy(y, now, (size_t)yoke_shape_n_y(shape) * sizeof *y);
   yoke_shape_tangent(shape, now, T);
@@ -188,10 +189,9 @@ void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int
 
 /* u(s) of a coupling from the ports' motion ahead. */
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const moments *m, double *u) {
-  double y[2][YOKE_PORT_MAX_Y];
-  for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, y[side]);
+  for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, wire->ahead[side]);
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].kept->past[0];
-  graph_settle(wire, g->block->past_t[0] + m->at * g->H, y[0], y[1], GRAPH_CONSISTENT, u);
+  graph_settle(wire, g->block->past_t[0] + m->at * g->H, wire->ahead[0], wire->ahead[1], GRAPH_CONSISTENT, u);
 }
 
 /* Places at which the motion ahead is looked at: enough for the polynomial of degree d + 2 that accelerations of degree d give
@@ -213,11 +213,11 @@ static void places_set(const yoke_graph *g, int degree, places *p) {
 
 /* The signals of a coupling, or those of the comparison, are u(s) itself. */
 static void curves_ahead(const yoke_graph *g, const graph_wire *wire, const places *p, bool compares) {
-  double value[GRAPH_SIGNAL_DEGREE + 1][YOKE_COUPLING_MAX_CHANNELS], u[GRAPH_SIGNAL_DEGREE + 1];
-  for (int i = 0; i < p->n; ++i) channels_ahead(g, wire, &p->m[i], value[i]);
+  double *value = wire->curves, u[GRAPH_SIGNAL_DEGREE + 1]; /* value [p->n, n_channels] */
+  for (int i = 0; i < p->n; ++i) channels_ahead(g, wire, &p->m[i], value + i * wire->n_channels);
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
-    for (int i = 0; i < p->n; ++i) u[i] = value[i][k];
+    for (int i = 0; i < p->n; ++i) u[i] = value[i * wire->n_channels + k];
     graph_interpolate(p->n, p->s, u, compares ? channel->comparison : channel->curve);
     if (!compares) g->w_predicted[channel->w_at + channel->n_nodes - 1] = u[p->n - 1];
   }
@@ -241,7 +241,7 @@ double graph_acceleration_weight(const yoke_graph *g) {
 
 /* End value between the acceleration's and the extrapolated one: u* = (1 - omega) u_acc + omega u_ext. */
 static void relax(yoke_graph *g, const graph_wire *wire, const moments *end) {
-  double u[YOKE_COUPLING_MAX_CHANNELS];
+  double *u = wire->u;
   channels_ahead(g, wire, end, u);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
@@ -268,20 +268,18 @@ static void predict_by_accelerations(yoke_graph *g) {
 
 /* Signals that a formulation shapes itself, from the extrapolated ones of its channels. */
 static void shape_signals(yoke_graph *g, const graph_wire *wire) {
-  double        own[YOKE_COUPLING_MAX_CHANNELS][GRAPH_SIGNAL_DEGREE + 1];
-  const double *list[YOKE_COUPLING_MAX_CHANNELS];
-  memset(own, 0, sizeof own);
+  const size_t width = GRAPH_SIGNAL_DEGREE + 1;
+  memset(wire->curves, 0, (size_t)wire->n_channels * width * sizeof *wire->curves);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     const yoke_past      past    = graph_past(g, channel);
-    yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, own[k]);
-    list[k] = own[k];
+    yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, wire->curves + (size_t)k * width);
   }
   const yoke_own_extrapolation *extrapolation = wire->wire.formulation->extrapolation;
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
     channel->has_curve = extrapolation->curve(wire->wire.self, k, channel->layout.degree, g->H, GRAPH_SIGNAL_DEGREE + 1,
-                                              list, channel->curve, wire->scratch);
+                                              wire->curve_of, channel->curve, wire->scratch);
     if (!channel->has_curve) continue;
     double end = 0.0;
     for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) end += channel->curve[j];

@@ -17,7 +17,7 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
     const graph_wire *wire = &g->wires[mine->ends[e].wire];
     const int         side = mine->ends[e].side;
     if (wire->wire.subsystem[1 - side] >= i) continue;
-    double                 own[YOKE_PORT_MAX_Y], u[YOKE_COUPLING_MAX_CHANNELS];
+    double                *own = wire->ahead[side], *u = wire->u;
     const graph_subsystem *other = &g->subsystems[wire->wire.subsystem[1 - side]];
     const double          *y[2];
     if (has_pass) {

@@ -391,7 +391,9 @@ static yoke_status add_inputs(builder *b, const yoke_split_coupling *k, yoke_wir
   for (int side = 0; side < 2; ++side) {
     ghost_end          end     = {-1, -1};
     yoke_port_request *request = &b->split->parts[k->part[side]].port_request[k->port[side]];
-    for (int i = 0; i < YOKE_COUPLING_MAX_CHANNELS; ++i) wire->input_at[side][i] = -1;
+    wire->input_at[side]       = yoke_arena_take(&b->split->arena, (size_t)n, sizeof *wire->input_at[side]);
+    if (b->split->arena.has_failed) return no_memory(b);
+    for (int i = 0; i < n; ++i) wire->input_at[side][i] = -1;
     if (request->extras != 0) { /* they belong to the rows of the joint as this side has it */
       YOKE_TRY(add_ghost(b, k, side, &end));
       request->connection = end.connection;

@@ -190,7 +190,7 @@ static void two_mass_radii_are_those_of_the_recurrences(void **state) {
       for (int i = 0; i < 2 * 4 * 3 * 2 * 4; ++i) {
         yoke_test_method k = yoke_test_method_default();
         k.formulation      = yoke_formulation_at(f)->name;
-        k.scheme           = yoke_scheme_at(s)->name;
+        k.scheme           = yoke_scheme_at(s)->traits.name;
         k.gauss_seidel     = i % 2 == 1;
         k.decomposition    = (yoke_decomposition)(i / 2 % 4);
         k.extension        = (yoke_extension)(i / 8 % 3);
@@ -227,7 +227,7 @@ static void two_mass_rigid_radii_are_those_of_the_recurrences(void **state) {
       for (int i = 0; i < 4 * 3 * 2 * (has_index ? 3 : 1); ++i) {
         yoke_test_method k = yoke_test_method_default();
         k.formulation      = yoke_formulation_at(f)->name;
-        k.scheme           = yoke_scheme_at(s)->name;
+        k.scheme           = yoke_scheme_at(s)->traits.name;
         k.decomposition    = (yoke_decomposition)(i % 4);
         k.extension        = (yoke_extension)(i / 4 % 3);
         k.index            = 1 + i / 24;
