@@ -140,6 +140,7 @@ double            yoke_graph_event_ahead(const yoke_graph *graph, int subsystem,
  * history of the couplings begins anew with values that fit the states. given[wire] are channel values of that wire
  * (multipliers); NULL: those that its `update` gives. Call restart after all that changed. */
 void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
+yoke_status yoke_graph_act(yoke_graph *graph, int subsystem, int event, yoke_context *ctx); /* its own assignments */
 yoke_status yoke_graph_assign(yoke_graph *graph, int subsystem, const double *q, const double *v, yoke_context *ctx);
 yoke_status yoke_graph_refresh(yoke_graph *graph, yoke_context *ctx); /* outputs of states that were assigned */
 yoke_status yoke_graph_restart(yoke_graph *graph, const double *const *given, yoke_context *ctx);

@@ -26,6 +26,14 @@ void yoke_graph_event_done(yoke_graph *g, int i, int event) {
   s->subsystem->ops->events->done(s->subsystem, g->scratch[0], s->accepted, event);
 }
 
+yoke_status yoke_graph_act(yoke_graph *g, int i, int event, yoke_context *ctx) {
+  const graph_subsystem *s = &g->subsystems[i];
+  double                 times[2];
+  yoke_signal            signal;
+  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
+  return s->subsystem->ops->events->act(s->subsystem, g->scratch[0], s->accepted, event, &signal, ctx);
+}
+
 yoke_status yoke_graph_assign(yoke_graph *g, int i, const double *q, const double *v, yoke_context *ctx) {
   graph_subsystem *s = &g->subsystems[i];
   double           times[2];

@@ -103,6 +103,10 @@ yoke_status yoke_multibody_move_port(const yoke_multibody *mb, void *work, int p
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
 int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
 
+/* Values [n_variables + 1] of the variables of the model's expressions at (t, q, v); where variable k >= 1 is in q or in v. */
+void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, double *values);
+int  yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
+
 /* Where integral k of the options, dissipated and external work are in q; -1: without `energy`. */
 int yoke_multibody_integral_at(const yoke_multibody *mb, int k);
 int yoke_multibody_dissipated_at(const yoke_multibody *mb);

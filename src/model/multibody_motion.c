@@ -300,6 +300,16 @@ int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
   return mb->body_q[body];
 }
 
+void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, double *values) {
+  const mb_work w = {.variables = values};
+  mb_variables(mb, &w, t, q, v);
+}
+
+int yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity) {
+  *is_velocity = mb->variables[k - 1].is_velocity;
+  return mb->variables[k - 1].index;
+}
+
 int yoke_multibody_integral_at(const yoke_multibody *mb, int k) {
   return mb->i_integral + k;
 }

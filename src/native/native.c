@@ -176,6 +176,15 @@ static size_t reserve(size_t *size, int n) {
   return at;
 }
 
+/* Values that one event sets, at most. */
+static int most_set(const yoke_model *model) {
+  int most = 0;
+  for (int k = 0; k < model->n_events; ++k) {
+    if (model->events[k].n_set > most) most = model->events[k].n_set;
+  }
+  return most;
+}
+
 static void lay_out(native *n, yoke_subsystem *s) {
   const yoke_equations *e = &n->equations;
   s->state_size           = n->integrator->state_size;
@@ -195,6 +204,8 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_terms             = reserve(&s->scratch_size, s->ny);
   n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
   n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? n->model->n_variables + 1 : 0);
+  n->at_set               = reserve(&s->scratch_size, most_set(n->model));
   n->at_now               = reserve(&s->scratch_size, e->n_events);
   n->at_before            = reserve(&s->scratch_size, e->n_events);
   n->at_time              = reserve(&s->scratch_size, e->n_events);

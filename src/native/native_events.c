@@ -3,6 +3,7 @@
 
 #include "integrate/event_search.h"
 #include <math.h>
+#include <string.h>
 
 static yoke_event_search search_of(const native *n, void *scratch, const void *state) {
   return (yoke_event_search){.n         = n->equations.n_events,
@@ -78,9 +79,9 @@ static void event_done(const yoke_subsystem *subsystem, void *scratch, void *sta
   found_of(n, state)->is_fresh = true;
 }
 
-static yoke_status assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
-                          const yoke_signal *u, yoke_context *ctx) {
-  const native                *n    = subsystem->self;
+/* The state becomes (q, v). */
+static yoke_status take_state(const native *n, void *scratch, void *state, const double *q, const double *v,
+                              const yoke_signal *u, yoke_context *ctx) {
   yoke_integrator_state *const head = state;
   YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, q, v, u, ctx));
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
@@ -88,5 +89,62 @@ static yoke_status assign(const yoke_subsystem *subsystem, void *scratch, void *
   return YOKE_OK;
 }
 
+static yoke_status assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
+                          const yoke_signal *u, yoke_context *ctx) {
+  return take_state(subsystem->self, scratch, state, q, v, u, ctx);
+}
+
+/* q and v := the state's with the event's values, all read before any is written. */
+static yoke_status set_values(const native *n, void *scratch, const void *state, const yoke_event *event, double *q,
+                              double *v, yoke_context *ctx) {
+  const native_point own       = native_own_point(n, state);
+  double            *variables = native_doubles(scratch, n->at_variables), *values = native_doubles(scratch, n->at_set);
+  memcpy(q, own.q, (size_t)n->equations.nq * sizeof *q);
+  memcpy(v, own.v, (size_t)n->equations.nv * sizeof *v);
+  yoke_multibody_variables(n->mb, own.t, own.q, own.v, variables);
+  for (int k = 0; k < event->n_set; ++k) {
+    values[k] = yoke_expression_evaluate(event->value[k], variables, NULL);
+    if (!isfinite(values[k]))
+      return yoke_fail(ctx, YOKE_E_UNSTABLE, "event '%s' sets a value that is not finite", event->name);
+  }
+  for (int k = 0; k < event->n_set; ++k) {
+    bool      is_velocity;
+    const int at              = yoke_multibody_variable_at(n->mb, event->variable[k], &is_velocity);
+    (is_velocity ? v : q)[at] = values[k];
+  }
+  return YOKE_OK;
+}
+
+/* The energy that an event brings in or takes away is counted as work from outside, so that the balance stays. */
+static void account_for_jump(const native *n, void *scratch, const void *state, double *q, const double *v) {
+  const yoke_equations *e        = &n->equations;
+  const native_point    own      = native_own_point(n, state);
+  const int             external = yoke_multibody_external_at(n->mb);
+  yoke_energy           before, after;
+  if (external < 0) return;
+  e->ops->energy(e->self, scratch, own.t, own.q, own.v, &before);
+  e->ops->energy(e->self, scratch, own.t, q, v, &after);
+  q[external] += after.kinetic + after.potential - before.kinetic - before.potential;
+}
+
+static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *state, int number, const yoke_signal *u,
+                       yoke_context *ctx) {
+  const native         *n     = subsystem->self;
+  const yoke_equations *e     = &n->equations;
+  const yoke_event     *event = &n->model->events[number];
+  const double          t     = ((const yoke_integrator_state *)state)->t;
+  double               *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
+  if (event->action != YOKE_EVENT_SET) return YOKE_OK;
+  YOKE_TRY(set_values(n, scratch, state, event, q, v, ctx));
+  yoke_status status = YOKE_OK;
+  if (e->ng + e->n_norms > 0) status = e->ops->project_position(e->self, scratch, t, q);
+  if (status == YOKE_OK && e->ng + e->n_norms > 0) status = e->ops->project_velocity(e->self, scratch, t, q, v);
+  if (status != YOKE_OK)
+    return yoke_fail(ctx, status, "event '%s' at t = %.9g s: its values do not fit the joints of subsystem '%s'",
+                     event->name, t, subsystem->name);
+  account_for_jump(n, scratch, state, q, v);
+  return take_state(n, scratch, state, q, v, u, ctx);
+}
+
 const yoke_event_ops native_events = {
-    .found = found_events, .ahead = event_ahead, .done = event_done, .assign = assign};
+    .found = found_events, .ahead = event_ahead, .done = event_done, .act = act, .assign = assign};

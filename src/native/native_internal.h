@@ -37,6 +37,7 @@ typedef struct native {
   int                    *direction;                       /* [n_events] */
   size_t                  at_old, at_dead, at_found;       /* bytes into the state */
   size_t                  at_now, at_before, at_time;      /* bytes into the scratch; only with events */
+  size_t                  at_variables, at_set;            /* the same: of expressions, values that an event sets */
   size_t                  at_look_q, at_look_v, at_look_y; /* bytes into the scratch: inside a micro step */
 } native;
 

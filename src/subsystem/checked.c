@@ -209,6 +209,14 @@ static yoke_status checked_reset(const yoke_subsystem *s, void *scratch, void *s
   return s->inner->ops->reset->reset(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
 }
 
+static yoke_status checked_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
+                               yoke_context *ctx) {
+  const check_front *front = state;
+  YOKE_TRY(check_inputs(s, u, front->t, ctx));
+  YOKE_TRY(check_start_of_step(s, front, front->t, ctx));
+  return s->inner->ops->events->act(s->inner, scratch, yoke_wrapper_state(s, state), event, u, ctx);
+}
+
 static yoke_status checked_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
                                   const yoke_signal *u, yoke_context *ctx) {
   const check_front *front = state;
@@ -238,6 +246,7 @@ yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_
   calls->ops.output     = checked_output;
   calls->ops.accept     = checked_accept;
   calls->repeat.copy    = checked_copy;
+  calls->events.act     = checked_act;
   calls->events.assign  = checked_assign;
   calls->reset = (yoke_reset_ops){.row_response = checked_row_response, .push = checked_push, .reset = checked_reset};
   return YOKE_OK;

@@ -73,6 +73,12 @@ static void traced_done(const yoke_subsystem *s, void *scratch, void *state, int
   yoke_log_end(&self->log, &line);
 }
 
+static yoke_status traced_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
+                              yoke_context *ctx) {
+  void *inside = yoke_wrapper_state(s, state);
+  return report_status(s, "act", s->inner->ops->events->act(s->inner, scratch, inside, event, u, ctx));
+}
+
 static yoke_status traced_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
                                  const yoke_signal *u, yoke_context *ctx) {
   void *inside = yoke_wrapper_state(s, state);
@@ -109,6 +115,7 @@ yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke
   calls->repeat.copy   = traced_copy;
   calls->instant       = (yoke_instant_ops){.response = traced_response};
   calls->events.done   = traced_done;
+  calls->events.act    = traced_act;
   calls->events.assign = traced_assign;
   calls->reset = (yoke_reset_ops){.row_response = traced_row_response, .push = traced_push, .reset = traced_reset};
   return YOKE_OK;

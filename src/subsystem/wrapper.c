@@ -71,6 +71,11 @@ static void pass_done(const yoke_subsystem *s, void *scratch, void *state, int e
   s->inner->ops->events->done(s->inner, scratch, yoke_wrapper_state(s, state), event);
 }
 
+static yoke_status pass_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
+                            yoke_context *ctx) {
+  return s->inner->ops->events->act(s->inner, scratch, yoke_wrapper_state(s, state), event, u, ctx);
+}
+
 static yoke_status pass_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
                                const yoke_signal *u, yoke_context *ctx) {
   return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
@@ -116,7 +121,7 @@ static yoke_status pass_set_x(const yoke_subsystem *s, void *scratch, void *stat
 static const yoke_wrapper pass = {
     .repeat  = {.copy = pass_copy, .clear = pass_clear},
     .instant = {.response = pass_response},
-    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .assign = pass_assign},
+    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .act = pass_act, .assign = pass_assign},
     .observe = {.at = pass_at},
     .energy  = {.handles = pass_handles},
     .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset},
