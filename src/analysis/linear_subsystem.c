@@ -102,6 +102,18 @@ static yoke_status linear_copy(const yoke_subsystem *subsystem, void *dst, const
   return YOKE_OK;
 }
 
+static yoke_status linear_pack(const yoke_subsystem *subsystem, const void *state, yoke_pack *out, yoke_context *ctx) {
+  const linear *l = subsystem->self;
+  return yoke_integrator_pack(l->integrator, state, out, ctx);
+}
+
+static yoke_status linear_unpack(const yoke_subsystem *subsystem, void *scratch, yoke_unpack *in, void *state,
+                                 yoke_context *ctx) {
+  const linear *l = subsystem->self;
+  (void)scratch;
+  return yoke_integrator_unpack(l->integrator, in, state, ctx);
+}
+
 static void linear_accept(const yoke_subsystem *subsystem, void *state) {
   const linear *l = subsystem->self;
   memset(yoke_integrator_q(l->integrator, state) + l->n_x, 0, (size_t)l->n_z * sizeof(double));
@@ -229,6 +241,8 @@ static const yoke_instant_ops instant = {.response = linear_response};
 static const yoke_linear_ops  vector  = {.n_x = linear_n_x, .get_x = linear_get_x, .set_x = linear_set_x};
 static const yoke_reset_ops resets = {.row_response = linear_row_response, .push = linear_push, .reset = linear_reset};
 
+static const yoke_pack_ops packing = {.pack = linear_pack, .unpack = linear_unpack};
+
 static const yoke_subsystem_ops linear_ops = {
     .kind     = "linear",
     .destroy  = linear_destroy,
@@ -241,6 +255,7 @@ static const yoke_subsystem_ops linear_ops = {
     .instant  = &instant,
     .reset    = &resets,
     .linear   = &vector,
+    .pack     = &packing,
 };
 
 /* Without a mass: no impulses. */
@@ -255,6 +270,7 @@ static const yoke_subsystem_ops massless_ops = {
     .repeat   = &repeat,
     .instant  = &instant,
     .linear   = &vector,
+    .pack     = &packing,
 };
 
 /* ---- creation ---- */

@@ -104,6 +104,27 @@ static void native_clear(const yoke_subsystem *subsystem, void *block) {
   memset(block, 0, sizeof(yoke_integrator_state));
 }
 
+/* Behind the integrator's block there are numbers only. */
+static yoke_status native_pack(const yoke_subsystem *subsystem, const void *state, yoke_pack *out, yoke_context *ctx) {
+  const native *n = subsystem->self;
+  yoke_pack_tag(out, "native");
+  yoke_pack_block(out, subsystem->state_size - n->at_u, (const char *)state + n->at_u);
+  return yoke_integrator_pack(n->integrator, state, out, ctx);
+}
+
+static yoke_status native_unpack(const yoke_subsystem *subsystem, void *scratch, yoke_unpack *in, void *state,
+                                 yoke_context *ctx) {
+  const native *n    = subsystem->self;
+  const size_t  size = subsystem->state_size - n->at_u;
+  (void)scratch;
+  yoke_unpack_tag(in, "native");
+  const void *rest = yoke_unpack_block(in, size);
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  YOKE_TRY(yoke_integrator_unpack(n->integrator, in, state, ctx));
+  memcpy((char *)state + n->at_u, rest, size);
+  return YOKE_OK;
+}
+
 static void native_accept(const yoke_subsystem *subsystem, void *state) {
   const native *n = subsystem->self;
   if (n->n_integrals == 0) return;
@@ -136,6 +157,8 @@ static void native_destroy(yoke_subsystem *subsystem) {
 
 static const yoke_repeat_ops native_repeat = {.copy = native_copy, .clear = native_clear};
 
+static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = native_unpack};
+
 static const yoke_subsystem_ops native_ops = {
     .kind     = "native",
     .destroy  = native_destroy,
@@ -152,6 +175,7 @@ static const yoke_subsystem_ops native_ops = {
     .energy   = &native_energy,
     .reset    = &native_resets,
     .linear   = &native_linear,
+    .pack     = &native_packing,
 };
 
 /* Integrators whose state cannot be copied: no way back. */

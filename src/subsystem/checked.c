@@ -225,6 +225,27 @@ static yoke_status checked_assign(const yoke_subsystem *s, void *scratch, void *
   return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
 }
 
+static yoke_status checked_pack(const yoke_subsystem *s, const void *state, yoke_pack *out, yoke_context *ctx) {
+  const check_front *front = state;
+  yoke_pack_tag(out, "checked");
+  yoke_pack_int32(out, (int32_t)front->phase);
+  yoke_pack_double(out, front->t);
+  yoke_pack_int64(out, front->n_steps);
+  return s->inner->ops->pack->pack(s->inner, yoke_wrapper_state_seen(s, state), out, ctx);
+}
+
+static yoke_status checked_unpack(const yoke_subsystem *s, void *scratch, yoke_unpack *in, void *state,
+                                  yoke_context *ctx) {
+  yoke_unpack_tag(in, "checked");
+  const int32_t     phase = yoke_unpack_int32(in);
+  const double      t     = yoke_unpack_double(in);
+  const check_front front = {.phase = (check_phase)phase, .t = t, .n_steps = yoke_unpack_int64(in)};
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  YOKE_TRY(s->inner->ops->pack->unpack(s->inner, scratch, in, yoke_wrapper_state(s, state), ctx));
+  *(check_front *)state = front;
+  return YOKE_OK;
+}
+
 /* ---- creation ---- */
 
 static size_t reserve(size_t *size, size_t bytes) {
@@ -246,6 +267,7 @@ yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_
   calls->ops.output     = checked_output;
   calls->ops.accept     = checked_accept;
   calls->repeat.copy    = checked_copy;
+  calls->pack           = (yoke_pack_ops){.pack = checked_pack, .unpack = checked_unpack};
   calls->events.act     = checked_act;
   calls->events.assign  = checked_assign;
   calls->reset = (yoke_reset_ops){.row_response = checked_row_response, .push = checked_push, .reset = checked_reset};

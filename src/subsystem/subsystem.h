@@ -4,7 +4,7 @@
  * comparison integrations of one subsystem run side by side on their own states and scratch.
  *
  * Contract (the `checked` wrapper watches it):
- *   1. step starts from a state that was started, accepted or copied from such a one, at its time t.
+ *   1. step starts from a state that was started, accepted, unpacked or copied from such a one, at its time t.
  *   2. step is a pure function of (state, inputs, request): the same bits again after copying the state back.
  *   3. No value is ever not finite on success.
  * Inputs and outputs are flat arrays whose meaning was fixed when the subsystem was created.
@@ -16,6 +16,7 @@
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/pack.h"
 #include "frames/port.h"
 #include <yoke/signal.h>
 #include <float.h>
@@ -138,6 +139,14 @@ typedef struct yoke_linear_ops {
   yoke_status (*set_x)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *x);
 } yoke_linear_ops;
 
+/* The state as bytes without pointers (base/pack.h), to go on from in another process with the same bits. */
+typedef struct yoke_pack_ops {
+  yoke_status (*pack)(const yoke_subsystem *subsystem, const void *state, yoke_pack *out, yoke_context *ctx);
+  /* Into a state of this subsystem, or a block as for `copy`. Where it fails the state is as before. */
+  yoke_status (*unpack)(const yoke_subsystem *subsystem, void *scratch, yoke_unpack *in, void *state,
+                        yoke_context *ctx);
+} yoke_pack_ops;
+
 /* All groups: X(type, member of the ops). Wrappers pass every group on from this list (wrapper.h). */
 #define YOKE_SUBSYSTEM_GROUPS(X)                                                                                       \
   X(yoke_repeat_ops, repeat)                                                                                           \
@@ -146,7 +155,8 @@ typedef struct yoke_linear_ops {
   X(yoke_observe_ops, observe)                                                                                         \
   X(yoke_energy_ops, energy)                                                                                           \
   X(yoke_reset_ops, reset)                                                                                             \
-  X(yoke_linear_ops, linear)
+  X(yoke_linear_ops, linear)                                                                                           \
+  X(yoke_pack_ops, pack)
 
 typedef struct yoke_subsystem_ops {
   const char *kind; /* "native"; wrappers: "forward", "checked", "traced" */

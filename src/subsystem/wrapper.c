@@ -118,6 +118,15 @@ static yoke_status pass_set_x(const yoke_subsystem *s, void *scratch, void *stat
   return s->inner->ops->linear->set_x(s->inner, scratch, yoke_wrapper_state(s, state), x);
 }
 
+static yoke_status pass_pack(const yoke_subsystem *s, const void *state, yoke_pack *out, yoke_context *ctx) {
+  return s->inner->ops->pack->pack(s->inner, yoke_wrapper_state_seen(s, state), out, ctx);
+}
+
+static yoke_status pass_unpack(const yoke_subsystem *s, void *scratch, yoke_unpack *in, void *state,
+                               yoke_context *ctx) {
+  return s->inner->ops->pack->unpack(s->inner, scratch, in, yoke_wrapper_state(s, state), ctx);
+}
+
 static const yoke_wrapper pass = {
     .repeat  = {.copy = pass_copy, .clear = pass_clear},
     .instant = {.response = pass_response},
@@ -126,6 +135,7 @@ static const yoke_wrapper pass = {
     .energy  = {.handles = pass_handles},
     .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset},
     .linear  = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
+    .pack    = {.pack = pass_pack, .unpack = pass_unpack},
 };
 
 /* ---- creation ---- */

@@ -140,11 +140,45 @@ static void impulses_act_as_on_the_native(void **state) {
   pair_close(&p);
 }
 
+/* Packed and unpacked by another state: the same bits from there on. */
+static void its_state_goes_on_from_bytes(void **state) {
+  const double u0[3] = {3.0, -2.0, 1.0}, c[9] = {1.0, 20.0, -3e3, -0.1, 0.5, 4.0, 2.0, -7.0, 1.0};
+  const double t[2][2] = {{0.0, 0.01}, {0.01, 0.02}};
+  double       y[2][32];
+  yoke_pack    pack  = {0};
+  yoke_unpack  in    = {0};
+  void        *other = NULL;
+  pair         p;
+  (void)state;
+  pair_open(&p, "examples/two-mass.yaml", MASSES, 1, u0);
+  const yoke_subsystem *s = p.subsystem[1];
+  yoke_signal           u = {.n = s->nu, .n_pieces = 1, .degree = 2, .t = t[0], .c = c};
+  assert_int_equal(step_over(s, p.scratch[1], p.state[1], &u, 0.0, 0.01, p.c.ctx), YOKE_OK);
+  yoke_subsystem_accept(s, p.state[1]);
+  yoke_pack_begin(&pack);
+  assert_int_equal(s->ops->pack->pack(s, p.state[1], &pack, p.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_pack_end(&pack, p.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_state_create(s, &other), YOKE_OK);
+  assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, p.c.ctx), YOKE_OK);
+  assert_int_equal(s->ops->pack->unpack(s, p.scratch[1], &in, other, p.c.ctx), YOKE_OK);
+  u.t = t[1];
+  for (int k = 0; k < 2; ++k) {
+    void *one = k == 0 ? p.state[1] : other;
+    assert_int_equal(step_over(s, p.scratch[1], one, &u, 0.01, 0.01, p.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_subsystem_output(s, p.scratch[1], one, &u, YOKE_SIDE_LEFT, y[k]), YOKE_OK);
+  }
+  assert_memory_equal(y[0], y[1], (size_t)s->ny * sizeof(double));
+  yoke_subsystem_state_destroy(s, &other);
+  yoke_pack_free(&pack);
+  pair_close(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_and_outputs_are_those_of_a_linear_native),
       cmocka_unit_test(small_motions_of_a_link_are_followed_to_second_order),
       cmocka_unit_test(impulses_act_as_on_the_native),
+      cmocka_unit_test(its_state_goes_on_from_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
