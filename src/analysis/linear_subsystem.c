@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct port {
-  int velocity_at, n_v; /* where its velocities are in y */
-} port;
-
 typedef struct linear {
   int              n_x, n_z, nu, ny;
   double          *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
@@ -20,7 +16,7 @@ typedef struct linear {
   double          *zeros;           /* [n] start */
   yoke_equations   equations;       /* all of (x, z) as q; no v */
   yoke_integrator *integrator;
-  port            *ports;       /* [n_ports] */
+  const yoke_port *ports;       /* [n_ports] */
   double          *mass_factor; /* [n_x / 2, n_x / 2] lower triangle L, L L^T = mass; NULL: no resets */
   size_t           at_impulse;  /* [n_x / 2], bytes into the scratch */
   size_t           at_left;     /* inputs, bytes into the scratch */
@@ -157,21 +153,23 @@ static yoke_status linear_set_x(const yoke_subsystem *subsystem, void *scratch, 
 
 /* out [n_f] += size J^T wrench, J = d(velocity of the port) / d(second half of x). */
 static void add_impulse(const linear *l, const yoke_port_row *row, double size, double *out) {
-  const int   n_f = l->n_x / 2;
-  const port *p   = &l->ports[row->port];
-  for (int k = 0; k < p->n_v; ++k) {
-    const double *J = l->C + (size_t)(p->velocity_at + k) * (size_t)l->n_x + n_f;
+  const int        n_f  = l->n_x / 2;
+  const yoke_port *p    = &l->ports[row->port];
+  const int        at_v = p->y_at + yoke_shape_at_v(p->shape);
+  for (int k = 0; k < p->shape->n_v; ++k) {
+    const double *J = l->C + (size_t)(at_v + k) * (size_t)l->n_x + n_f;
     for (int i = 0; i < n_f; ++i) out[i] += size * row->wrench[k] * J[i];
   }
 }
 
 /* Velocity along a row for a change d [n_f] of the second half of x. */
 static double along(const linear *l, const yoke_port_row *row, const double *d) {
-  const int   n_f = l->n_x / 2;
-  const port *p   = &l->ports[row->port];
-  double      sum = 0.0;
-  for (int k = 0; k < p->n_v; ++k) {
-    const double *J = l->C + (size_t)(p->velocity_at + k) * (size_t)l->n_x + n_f;
+  const int        n_f  = l->n_x / 2;
+  const yoke_port *p    = &l->ports[row->port];
+  const int        at_v = p->y_at + yoke_shape_at_v(p->shape);
+  double           sum  = 0.0;
+  for (int k = 0; k < p->shape->n_v; ++k) {
+    const double *J = l->C + (size_t)(at_v + k) * (size_t)l->n_x + n_f;
     for (int i = 0; i < n_f; ++i) sum += row->wrench[k] * J[i] * d[i];
   }
   return sum;
@@ -275,39 +273,39 @@ static const yoke_subsystem_ops massless_ops = {
 
 /* ---- creation ---- */
 
-static int extras_of(const yoke_linear_def *def, int k) {
-  return def->n_extras != NULL ? def->n_extras[k] : 0;
+static yoke_port *copy_ports(yoke_arena *arena, const yoke_linear_def *def) {
+  yoke_port *ports = yoke_arena_take(arena, (size_t)def->n_ports + 1, sizeof *ports);
+  for (int k = 0; ports != NULL && k < def->n_ports; ++k) {
+    ports[k]      = def->ports[k];
+    ports[k].name = yoke_arena_text(arena, def->ports[k].name);
+  }
+  return ports;
 }
 
 /* Which outputs are integrals, which follow the inputs at once (accelerations, extras); n_z. */
 static void sort_outputs(const yoke_linear_def *def, linear *l) {
-  int at = 0;
   for (int p = 0; p < def->n_ports; ++p) {
-    const yoke_port_shape *shape = def->shape[p];
-    const int              at_a = yoke_shape_at_a(shape), at_integral = yoke_shape_at_integral(shape);
-    l->ports[p] = (port){.velocity_at = at + yoke_shape_at_v(shape), .n_v = shape->n_v};
-    for (int k = 0; k < yoke_shape_n_y(shape); ++k, ++at) {
-      l->integral[at] = k >= at_integral ? l->n_z++ : -1;
-      l->responds[at] = k >= at_a && k < at_integral;
-    }
-    for (int k = 0; k < extras_of(def, p); ++k, ++at) {
-      l->integral[at] = -1;
-      l->responds[at] = true;
+    const yoke_port *port = &def->ports[p];
+    const int        at_a = yoke_shape_at_a(port->shape), at_integral = yoke_shape_at_integral(port->shape),
+              at_extra = yoke_shape_n_y(port->shape);
+    for (int k = 0; k < port->n_y; ++k) {
+      l->integral[port->y_at + k] = k >= at_integral && k < at_extra ? l->n_z++ : -1;
+      l->responds[port->y_at + k] = k >= at_extra || (k >= at_a && k < at_integral);
     }
   }
 }
 
 /* z' = the positions of the ports; they do not depend on the inputs. */
 static void set_integrals(const yoke_linear_def *def, linear *l) {
-  const size_t n  = (size_t)l->n_x + (size_t)l->n_z;
-  int          at = 0, z = 0;
+  const size_t n = (size_t)l->n_x + (size_t)l->n_z;
+  int          z = 0;
   for (int p = 0; p < def->n_ports; ++p) {
-    for (int k = 0; k < def->shape[p]->n_integrals; ++k, ++z) {
-      const size_t row = (size_t)l->n_x + (size_t)z, from = (size_t)at + (size_t)def->shape[p]->integral_of[k];
+    const yoke_port *port = &def->ports[p];
+    for (int k = 0; k < port->shape->n_integrals; ++k, ++z) {
+      const size_t row = (size_t)l->n_x + (size_t)z, from = (size_t)port->y_at + (size_t)port->shape->integral_of[k];
       memcpy(l->A + row * n, def->C + from * (size_t)l->n_x, (size_t)l->n_x * sizeof *l->A);
       l->b[row] = def->y0[from];
     }
-    at += yoke_shape_n_y(def->shape[p]) + extras_of(def, p);
   }
 }
 
@@ -349,7 +347,8 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
   l->ny = s->ny = def->ny;
   l->integral   = yoke_arena_take(&s->arena, ny + 1, sizeof *l->integral);
   l->responds   = yoke_arena_take(&s->arena, ny + 1, sizeof *l->responds);
-  l->ports      = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *l->ports);
+  s->n_ports    = def->n_ports;
+  s->ports = l->ports = copy_ports(&s->arena, def);
   if (def->mass != NULL)
     l->mass_factor = yoke_arena_take(&s->arena, (size_t)def->n_x / 2 * ((size_t)def->n_x / 2), sizeof *l->mass_factor);
   if (s->arena.has_failed) return YOKE_E_MEMORY;

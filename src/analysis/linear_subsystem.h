@@ -4,21 +4,18 @@
 #ifndef YOKE_ANALYSIS_LINEAR_SUBSYSTEM_H
 #define YOKE_ANALYSIS_LINEAR_SUBSYSTEM_H
 
-#include "frames/port.h"
 #include "subsystem/subsystem.h"
 
 typedef struct yoke_linear_def {
-  const char                   *name;
-  int                           n_x, nu, ny;
-  const double                 *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
-  const double                 *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
+  const char      *name;
+  int              n_x, nu, ny;
+  const double    *A, *B, *C, *D; /* [n_x, n_x], [n_x, nu], [ny, n_x], [ny, nu], row major; copied */
+  const double    *f0, *y0, *u0;  /* [n_x], [ny], [nu] */
   /* [n_x / 2, n_x / 2] of the velocities, the second half of x; its first half are the positions. NULL: no state resets */
-  const double                 *mass;
-  /* Outputs are those of ports of these shapes, one after another, each with its extras behind (port.h). Rows of C, D and y0 for
-   * integrals are not read: positions are integrated. */
-  int                           n_ports;
-  const yoke_port_shape *const *shape;    /* [n_ports] */
-  const int                    *n_extras; /* [n_ports]; NULL: none */
+  const double    *mass;
+  /* Whose outputs y are. Rows of C, D and y0 for integrals are not read: positions are integrated. Copied. */
+  int              n_ports;
+  const yoke_port *ports;
 } yoke_linear_def;
 
 /* Gives. */

@@ -238,14 +238,21 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_look_y            = reserve(&s->scratch_size, s->ny);
 }
 
-static void count_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
-  n->n_ports = def->n_ports;
+static void set_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
+  n->n_ports = s->n_ports = def->n_ports;
+  s->ports                = n->ports;
   for (int k = 0; k < def->n_ports; ++k) {
-    const int              body  = def->model->frames[def->port_frame[k]].body;
-    const yoke_port_shape *shape = yoke_body_shape(body >= 0 ? def->model->bodies[body].kind : YOKE_BODY_RIGID);
-    n->port_shape[k]             = shape;
+    const yoke_frame      *frame = &def->model->frames[def->port_frame[k]];
+    const yoke_port_shape *shape =
+        yoke_body_shape(frame->body >= 0 ? def->model->bodies[frame->body].kind : YOKE_BODY_RIGID);
+    n->ports[k] = (yoke_port){.name      = frame->name,
+                              .shape     = shape,
+                              .y_at      = s->ny,
+                              .n_y       = yoke_shape_n_y(shape) + yoke_multibody_n_extras(n->mb, k),
+                              .takes     = YOKE_TAKES_ALL,
+                              .wrench_at = -1};
     if (!def->no_integrals) n->n_integrals += shape->n_integrals;
-    s->ny += yoke_shape_n_y(shape) + yoke_multibody_n_extras(n->mb, k);
+    s->ny += n->ports[k].n_y;
     n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
     n->has_image  = n->has_image || yoke_multibody_has_image(n->mb, k);
   }
@@ -321,7 +328,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   if (!is_prescribed) YOKE_TRY(find_start(ctx, n, &s->arena));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
-  count_ports(n, s, def);
+  set_ports(n, s, def);
   lay_out(n, s);
   for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
   s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
@@ -334,7 +341,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   YOKE_TRY(yoke_subsystem_new(ctx, def->name, sizeof(native), &s));
   native *n          = s->self;
   s->ops             = &native_ops;
-  n->port_shape      = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->port_shape);
+  n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
   n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
   yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);

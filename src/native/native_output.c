@@ -36,14 +36,14 @@ static yoke_status show_image(const native *n, void *scratch, const native_point
   YOKE_TRY(yoke_multibody_move_port(n->mb, scratch, k, from->t, u, q, v));
   YOKE_TRY(native_accelerations(n, scratch, &image, u, a));
   yoke_multibody_port(n->mb, scratch, k, q, v, a, y);
-  yoke_shape_spread(n->port_shape[k], y + yoke_shape_at_a(n->port_shape[k]), out);
+  yoke_shape_spread(n->ports[k].shape, y + yoke_shape_at_a(n->ports[k].shape), out);
   return YOKE_OK;
 }
 
 /* Images of all ports that have one: the last of their extras. The multipliers of `native_accelerations` are lost. */
 static yoke_status show_images(const native *n, void *scratch, const native_point *from, const double *u, double *y) {
   for (int k = 0; n->has_image && k < n->n_ports; ++k) {
-    y += yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
+    y += n->ports[k].n_y;
     if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, from, k, u, y - 6));
   }
   return YOKE_OK;
@@ -53,7 +53,7 @@ static yoke_status show_images(const native *n, void *scratch, const native_poin
 static yoke_status show_extras(const native *n, void *scratch, const native_point *at, const double *u, double *y) {
   const double *lambda = native_doubles(scratch, n->at_lambda);
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    y += yoke_shape_n_y(n->port_shape[k]);
+    y += yoke_shape_n_y(n->ports[k].shape);
     YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, at->t, at->q, u, lambda, y));
     y += yoke_multibody_n_extras(n->mb, k);
   }
@@ -64,9 +64,9 @@ static void show_motions(const native *n, void *scratch, const void *state, cons
                          double *y) {
   const double *base = native_doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
-    const int count = n->port_shape[k]->n_integrals;
+    const int count = n->ports[k].shape->n_integrals;
     yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, y);
-    y += yoke_shape_n_y(n->port_shape[k]);
+    y += yoke_shape_n_y(n->ports[k].shape);
     for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
     y += yoke_multibody_n_extras(n->mb, k);
   }
@@ -100,8 +100,8 @@ static double largest(int n, const double *x) {
 static void show_accelerations(const native *n, void *scratch, const void *state, const double *a, double *out) {
   const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   for (int k = 0; k < n->n_ports; ++k) {
-    const int at_a = yoke_shape_at_a(n->port_shape[k]), at_integral = yoke_shape_at_integral(n->port_shape[k]);
-    const int n_y = yoke_shape_n_y(n->port_shape[k]) + yoke_multibody_n_extras(n->mb, k);
+    const int at_a = yoke_shape_at_a(n->ports[k].shape), at_integral = yoke_shape_at_integral(n->ports[k].shape);
+    const int n_y = n->ports[k].n_y;
     yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
     for (int i = 0; i < n_y; ++i) {
       if (i < at_a || i >= at_integral) out[i] = 0.0;
@@ -119,7 +119,7 @@ static bool is_affine(yoke_input_kind kind) {
 /* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
 static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    out += yoke_shape_n_y(n->port_shape[k]);
+    out += yoke_shape_n_y(n->ports[k].shape);
     yoke_multibody_reaction(n->mb, k, old, now, change, out);
     out += yoke_multibody_n_extras(n->mb, k);
   }

@@ -24,6 +24,33 @@
 
 typedef struct yoke_subsystem yoke_subsystem;
 
+/* ---- ports ---- */
+
+/* One port as the wires see it. */
+typedef struct yoke_port {
+  const char            *name;
+  const yoke_port_shape *shape;
+  int                    y_at, n_y; /* its outputs in y: p, v, accelerations, integrals, then extras (port.h) */
+  unsigned               takes;     /* set of YOKE_TAKES_...: what it can feel */
+  int wrench_at; /* first of shape->n_v inputs that are the wrench on the port; -1: its inputs are made for its wires
+                                      * one by one when the subsystem is created (native.h) */
+} yoke_port;
+
+enum {
+  YOKE_TAKES_WRENCH            = 1, /* always */
+  YOKE_TAKES_COPY              = 2, /* of the partner's motion */
+  YOKE_TAKES_ROW_MULTIPLIER    = 4,
+  YOKE_TAKES_ROW_ACCELERATION  = 8,
+  YOKE_TAKES_SECOND_MULTIPLIER = 16,
+  YOKE_TAKES_PRESCRIBED_MOTION = 32,
+  YOKE_TAKES_ALL               = 63
+};
+
+/* Outputs of a port behind those of its shape. */
+static inline int yoke_port_n_extra(const yoke_port *port) {
+  return port->n_y - yoke_shape_n_y(port->shape);
+}
+
 /* ---- a step ---- */
 
 /* What one step shall do and tell. yoke_step_over makes the plain one. */
@@ -188,7 +215,8 @@ struct yoke_subsystem {
   const yoke_subsystem_ops *ops;
   char                     *name;
   void                     *self;
-  int                       nu, ny;
+  int                       nu, ny, n_ports;
+  const yoke_port          *ports;                    /* [n_ports] */
   size_t                    state_size, scratch_size; /* bytes; both 64-byte aligned blocks */
   const yoke_subsystem     *inner;                    /* wrappers: what is inside; else NULL */
   size_t                    inner_at;                 /* wrappers: where its state starts in theirs, bytes */

@@ -162,6 +162,8 @@ yoke_status yoke_wrapper_create(yoke_context *ctx, const char *kind, yoke_subsys
   s->ops          = &self->ops;
   s->nu           = inner->nu;
   s->ny           = inner->ny;
+  s->n_ports      = inner->n_ports;
+  s->ports        = inner->ports;
   s->inner        = inner;
   s->inner_at     = (front + 63) / 64 * 64;
   s->state_size   = s->inner_at + inner->state_size;
