@@ -3,6 +3,7 @@
 #include "integrate/guests.h"
 #include "integrate/methods.h"
 #include "base/cancel.h"
+#include "base/jump.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
@@ -292,13 +293,25 @@ yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scr
 
 /* ---- steps, stops and break points ---- */
 
+/* Size of input i in a signal: of its values where pieces start, and of its rates, which rounding makes the larger the shorter a piece is. */
+static double input_size(const yoke_signal *u, int i, int derivative) {
+  const size_t stride = (size_t)u->degree + 1;
+  double       size   = 0.0;
+  for (int p = 0; p < u->n_pieces; ++p) {
+    const double *c    = u->c + ((size_t)p * (size_t)u->n + (size_t)i) * stride;
+    const double  rate = (u->degree > 0 ? fabs(c[1]) : 0.0) + fabs(c[0]) / (u->t[p + 1] - u->t[p]);
+    size               = fmax(size, derivative == 0 ? fabs(c[0]) : rate);
+  }
+  return size;
+}
+
 /* Does an input or its first derivative jump at the interior break point t? Rounding differences do not count. */
 static bool input_jumps(const yoke_signal *u, double t, double *left, double *right) {
   for (int derivative = 0; derivative <= 1; ++derivative) {
     yoke_signal_value(u, t, YOKE_SIDE_LEFT, derivative, left);
     yoke_signal_value(u, t, YOKE_SIDE_RIGHT, derivative, right);
     for (int i = 0; i < u->n; ++i) {
-      if (fabs(left[i] - right[i]) > 1e-11 * fmax(fabs(left[i]), fabs(right[i]))) return true;
+      if (yoke_is_jump(left[i], right[i], input_size(u, i, derivative))) return true;
     }
   }
   return false;

@@ -2,6 +2,7 @@
 #include "native/native_internal.h"
 
 #include "base/assert.h"
+#include "base/jump.h"
 #include "base/memory.h"
 #include "integrate/solver_options.h"
 #include "model/assembly.h"
@@ -12,24 +13,34 @@
 
 /* ---- inputs ---- */
 
-/* Do the inputs at t differ from those that the state has seen? Rounding differences do not count. */
+/* Do the inputs at t differ from those that the state has seen? Rounding differences do not count; those of a rate are the larger the
+ * shorter the step is that it was formed over. */
 static bool inputs_jump(const native *n, void *scratch, const void *state, const yoke_signal *u, double t) {
-  const size_t at[2] = {n->at_u, n->at_rate};
-  double      *now   = native_doubles(scratch, n->at_left);
-  for (int derivative = 0; derivative <= 1; ++derivative) {
-    const double *seen = native_doubles(state, at[derivative]);
-    yoke_signal_value(u, t, YOKE_SIDE_RIGHT, derivative, now);
-    for (int i = 0; i < n->equations.nu; ++i) {
-      if (!(fabs(now[i] - seen[i]) <= 1e-11 * fmax(fabs(now[i]), fabs(seen[i])))) return true;
-    }
+  const double *seen = native_doubles(state, n->at_u), *seen_rate = native_doubles(state, n->at_rate);
+  const double *size = native_doubles(state, n->at_size), *size_rate = native_doubles(state, n->at_size_rate);
+  const double  H   = u->t[u->n_pieces] - u->t[0];
+  double       *now = native_doubles(scratch, n->at_left);
+  yoke_signal_value(u, t, YOKE_SIDE_RIGHT, 0, now);
+  for (int i = 0; i < n->equations.nu; ++i) {
+    if (yoke_is_jump(seen[i], now[i], size[i])) return true;
+  }
+  yoke_signal_value(u, t, YOKE_SIDE_RIGHT, 1, now);
+  for (int i = 0; i < n->equations.nu; ++i) {
+    if (yoke_is_jump(seen_rate[i], now[i], size_rate[i] + size[i] / H)) return true;
   }
   return false;
 }
 
 void native_remember_inputs(const native *n, void *state, const yoke_signal *u, double t, yoke_side side) {
+  double *seen = native_doubles(state, n->at_u), *seen_rate = native_doubles(state, n->at_rate);
+  double *size = native_doubles(state, n->at_size), *size_rate = native_doubles(state, n->at_size_rate);
   if (n->equations.nu == 0) return;
-  yoke_signal_value(u, t, side, 0, native_doubles(state, n->at_u));
-  yoke_signal_value(u, t, side, 1, native_doubles(state, n->at_rate));
+  yoke_signal_value(u, t, side, 0, seen);
+  yoke_signal_value(u, t, side, 1, seen_rate);
+  for (int i = 0; i < n->equations.nu; ++i) {
+    size[i]      = fmax(size[i], fabs(seen[i]));
+    size_rate[i] = fmax(size_rate[i], fabs(seen_rate[i]));
+  }
 }
 
 /* ---- calls ---- */
@@ -214,6 +225,8 @@ static void lay_out(native *n, yoke_subsystem *s) {
   s->state_size           = n->integrator->state_size;
   n->at_u                 = reserve(&s->state_size, e->nu);
   n->at_rate              = reserve(&s->state_size, e->nu);
+  n->at_size              = reserve(&s->state_size, e->nu);
+  n->at_size_rate         = reserve(&s->state_size, e->nu);
   n->at_base              = reserve(&s->state_size, n->n_integrals);
   n->at_old               = reserve(&s->state_size, e->n_events);
   n->at_dead              = reserve(&s->state_size, e->n_events);

@@ -3,6 +3,7 @@
  * State: the integrator's own block, then
  *   u, u' [nu]           inputs at the state's time as the last step (or the start) saw them: a step whose inputs begin
  *                        elsewhere tells the integrator that they jumped or kinked
+ *   size, size' [nu]     the largest that they have been: rounding of these is no jump
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
  *   old, dead [n_events] and native_found (if there are events): event functions and what was found of them in the last step
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
@@ -30,7 +31,7 @@ typedef struct native {
   bool              has_extras;                                             /* of some port */
   yoke_input_kind  *input_kind;                                             /* [nu] */
   int               i_integral;                                             /* first quadrature of the ports in q */
-  size_t            at_u, at_rate, at_base;                                 /* bytes into the state */
+  size_t            at_u, at_rate, at_size, at_size_rate, at_base;          /* bytes into the state */
   size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
   bool              is_prescribed, has_image;                               /* motion given; ports with an image */
   size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
