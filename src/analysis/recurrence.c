@@ -104,6 +104,11 @@ static yoke_status check_weights(yoke_context *ctx, const yoke_test_method *meth
   return YOKE_OK;
 }
 
+static bool is_stabilized(const char *formulation) {
+  return is(formulation, "stabilized-index-1") || is(formulation, "stabilized-index-2") ||
+         is(formulation, "stabilized-index-2-mu");
+}
+
 static yoke_status check_stabilized(yoke_context *ctx, const yoke_test_method *method, const char *formulation) {
   if (method->decomposition != YOKE_FORCE_FORCE) {
     return yoke_fail(ctx, YOKE_E_USAGE, "formulation %s is force/force only; use projection, baumgarte or weighted",
@@ -142,7 +147,7 @@ static yoke_status check_constraint(yoke_context *ctx, const yoke_test_method *m
     return yoke_fail(ctx, YOKE_E_USAGE, "extension and feedthrough belong to formulation constitutive, not to %s",
                      formulation);
   }
-  if (strncmp(formulation, "stabilized", 10) == 0) return check_stabilized(ctx, method, formulation);
+  if (is_stabilized(formulation)) return check_stabilized(ctx, method, formulation);
   YOKE_TRY(check_weights(ctx, method, formulation));
   if (method->decomposition == YOKE_DISPLACEMENT_DISPLACEMENT && !is(formulation, "projection")) {
     return yoke_fail(ctx, YOKE_E_USAGE,

@@ -147,6 +147,13 @@ static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
   return e->way == YOKE_ESTIMATE_PREDICTED || trial->is_compared;
 }
 
+/* Error of component k of (p, v) of a port. */
+static double port_error(const yoke_estimator *e, const yoke_port_trial *port, const yoke_error_constants *factor,
+                         int k) {
+  const double *other = e->way == YOKE_ESTIMATE_PREDICTED ? port->y_predicted : port->y_compared;
+  return (k < port->n_p ? factor->position : factor->velocity) * (port->y[k] - other[k]);
+}
+
 bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph, int i, double *error) {
   yoke_trial      trial;
   yoke_port_trial port;
@@ -154,9 +161,7 @@ bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph
   if (!has_motion(e, &trial)) return false;
   yoke_graph_port_trial(graph, i, &port);
   const yoke_error_constants factor = factors(e, &trial);
-  const double              *other  = e->way == YOKE_ESTIMATE_PREDICTED ? port.y_predicted : port.y_compared;
-  for (int k = 0; k < port.n_p + port.n_v; ++k)
-    error[k] = (k < port.n_p ? factor.position : factor.velocity) * (port.y[k] - other[k]);
+  for (int k = 0; k < port.n_p + port.n_v; ++k) error[k] = port_error(e, &port, &factor, k);
   return true;
 }
 
@@ -187,19 +192,18 @@ static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, con
 
 static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
                             yoke_estimate *out) {
-  const yoke_tolerances *t       = &e->tolerances;
-  const double           atol[2] = {absolute(t, 0, e->scales.position, least_position),
-                                    absolute(t, 1, e->scales.velocity, least_velocity)};
-  yoke_wrms              norm[2] = {0};
-  search                 worst   = {0};
+  const yoke_tolerances     *t       = &e->tolerances;
+  const double               atol[2] = {absolute(t, 0, e->scales.position, least_position),
+                                        absolute(t, 1, e->scales.velocity, least_velocity)};
+  const yoke_error_constants factor  = factors(e, trial);
+  yoke_wrms                  norm[2] = {0};
+  search                     worst   = {0};
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
-    double          error[YOKE_PORT_MAX_Y];
     yoke_graph_port_trial(graph, i, &port);
-    (void)yoke_estimator_port_errors(e, graph, i, error);
     for (int k = 0; k < port.n_p + port.n_v; ++k) {
       const int level = k < port.n_p ? 0 : 1;
-      add(&norm[level], &worst, i / 2, error[k], port.y[k], t->rtol, atol[level]);
+      add(&norm[level], &worst, i / 2, port_error(e, &port, &factor, k), port.y[k], t->rtol, atol[level]);
     }
   }
   out->norms.position = yoke_wrms_value(&norm[0]);

@@ -61,7 +61,7 @@ yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator);
 /* Errors of the last trial. */
 void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *graph, yoke_estimate *out);
 
-/* Signed errors of one port's positions and velocities in the last trial (trial.h); false: this trial has none, coupling values
+/* Signed errors of one port's positions and velocities in the last trial (trial.h), [n_p + n_v]; false: this trial has none, coupling values
  * stand in. */
 bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_graph *graph, int port, double *error);
 

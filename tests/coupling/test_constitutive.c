@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "wide_shape.h"
 #include "coupling/scheme.h"
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static const element_case elements[] = {
 enum { N_ELEMENTS = (int)(sizeof elements / sizeof elements[0]) };
 
 static const yoke_port_shape *const pairs[][2] = {
+    {&shape_wide, &yoke_shape_frame},       {&yoke_shape_plane, &shape_wide},
     {&yoke_shape_frame, &yoke_shape_frame}, {&yoke_shape_frame, &yoke_shape_plane},
     {&yoke_shape_point, &yoke_shape_frame}, {&yoke_shape_line, &yoke_shape_frame},
     {&yoke_shape_plane, &yoke_shape_plane}, {&yoke_shape_plane, &yoke_shape_point},
@@ -90,7 +92,7 @@ typedef struct coupling {
   const yoke_channel    *channel;
   yoke_arena             scratch;
   double                 u[MAX_CHANNELS], u_dot[MAX_CHANNELS], u_integral[MAX_CHANNELS];
-  double                 y[2][YOKE_PORT_MAX_Y], y_old[2][YOKE_PORT_MAX_Y];
+  double                 y[2][WIDE_Y], y_old[2][WIDE_Y];
   yoke_coupling_view     view;
 } coupling;
 
@@ -113,6 +115,8 @@ static void fill(coupling *x, uint64_t seed) {
     }
     if (x->def.shape[s] == &yoke_shape_frame) {
       for (int k = 3; k < 7; ++k) x->y[s][k] = (k == 3 ? 1.0 : 0.0) + 0.3 * x->y[s][k];
+    } else if (x->def.shape[s] == &shape_wide) {
+      for (int k = 3; k < WIDE_P; ++k) x->y[s][k] = (k == 3 || k == 7 ? 0.5 : 0.0) + 0.15 * x->y[s][k];
     }
   }
   for (int i = 0; i < MAX_CHANNELS; ++i) {
@@ -297,7 +301,7 @@ static void check_copies_suffice(coupling *x) {
   for (int pass = 0; pass < 2; ++pass) {
     yoke_pose poses[2];
     for (int s = 0; s < 2; ++s) {
-      double    y[YOKE_PORT_MAX_Y];
+      double    y[WIDE_Y];
       const int np = x->def.shape[s]->n_p;
       for (int k = 0; k < x->n_y[s]; ++k) y[k] = pass == 0 ? x->y[s][k] : 0.5;
       for (int i = 0; i < x->n; ++i) {
@@ -406,7 +410,7 @@ static void feedthrough_evaluates_the_law_with_the_copies(void **state) {
 static void moved(const coupling *x, int s, double h, double *y) {
   const yoke_port_shape *shape = x->def.shape[s];
   const int              np = shape->n_p, nv = shape->n_v;
-  double                 T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  double                 T[WIDE_P * WIDE_V];
   memcpy(y, x->y[s], (size_t)x->n_y[s] * sizeof *y);
   yoke_shape_tangent(shape, x->y[s], T);
   for (int i = 0; i < np; ++i) {
@@ -418,7 +422,7 @@ static void moved(const coupling *x, int s, double h, double *y) {
 static void check_rate(coupling *x) {
   if (x->settings.extension != YOKE_EXTENSION_D) return;
   const double h = 1e-5;
-  double       ahead[MAX_CHANNELS], behind[MAX_CHANNELS], c[MAX_CONDITIONS], y[2][YOKE_PORT_MAX_Y];
+  double       ahead[MAX_CHANNELS], behind[MAX_CHANNELS], c[MAX_CONDITIONS], y[2][WIDE_Y];
   for (int s = 0; s < 2; ++s) moved(x, s, h, y[s]);
   ops()->update(x->self, x->view.t + h, y[0], y[1], x->u, ahead, &x->scratch);
   for (int s = 0; s < 2; ++s) moved(x, s, -h, y[s]);
@@ -479,7 +483,7 @@ static void parabola(coupling *x, int s, double t, double *y) {
 static void check_integral(coupling *x) {
   if (x->settings.extension != YOKE_EXTENSION_I) return;
   static const double weight[3] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
-  double              y[2][YOKE_PORT_MAX_Y], u[MAX_CHANNELS], c[MAX_CONDITIONS];
+  double              y[2][WIDE_Y], u[MAX_CHANNELS], c[MAX_CONDITIONS];
   const double        H = x->view.H;
   memset(x->u_integral, 0, sizeof x->u_integral);
   for (int j = 0; j < 3; ++j) {
@@ -516,7 +520,7 @@ static void check_column(const coupling *x, double *value, const double *stated,
 
 static void check_jacobian(coupling *x) {
   enum { BLOCK = MAX_CONDITIONS * MAX_CHANNELS };
-  double du[BLOCK], du_dot[BLOCK], du_integral[BLOCK], dy[2][MAX_CONDITIONS * YOKE_PORT_MAX_Y];
+  double du[BLOCK], du_dot[BLOCK], du_integral[BLOCK], dy[2][MAX_CONDITIONS * WIDE_Y];
   ops()->jacobian(x->self, &x->view, du, du_dot, du_integral, dy[0], dy[1]);
   for (int i = 0; i < x->n; ++i) {
     check_column(x, &x->u[i], du + i, x->n);

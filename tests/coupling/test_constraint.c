@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "wide_shape.h"
 #include "own_settings.h"
 #include "coupling/constraint.h"
 #include "linalg/space.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_CHANNELS = 48, MAX_CONDITIONS = 3 * MAX_CHANNELS, MAX_Y = YOKE_PORT_MAX_Y + YOKE_JOINT_MAX_ROWS };
+enum { MAX_CHANNELS = 48, MAX_CONDITIONS = 3 * MAX_CHANNELS, MAX_Y = WIDE_Y + YOKE_JOINT_MAX_ROWS };
 
 static const struct {
   const char        *name;
@@ -45,6 +46,7 @@ static const struct {
 enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]), TURN_JOINT = N_JOINTS, STRETCH_JOINT, N_CASES };
 
 static const yoke_port_shape *const pairs[][2] = {
+    {&shape_wide, &yoke_shape_frame},       {&yoke_shape_plane, &shape_wide},
     {&yoke_shape_frame, &yoke_shape_frame}, {&yoke_shape_frame, &yoke_shape_plane},
     {&yoke_shape_point, &yoke_shape_frame}, {&yoke_shape_line, &yoke_shape_frame},
     {&yoke_shape_plane, &yoke_shape_plane}, {&yoke_shape_plane, &yoke_shape_point},
@@ -137,6 +139,8 @@ static void fill(coupling *x, uint64_t seed) {
     }
     if (x->def.shape[s] == &yoke_shape_frame) {
       for (int k = 3; k < 7; ++k) x->y[s][k] = (k == 3 ? 1.0 : 0.0) + 0.3 * x->y[s][k];
+    } else if (x->def.shape[s] == &shape_wide) {
+      for (int k = 3; k < WIDE_P; ++k) x->y[s][k] = (k == 3 || k == 7 ? 0.5 : 0.0) + 0.15 * x->y[s][k];
     }
   }
   for (int i = 0; i < MAX_CHANNELS; ++i) {
@@ -228,9 +232,8 @@ static void side_gradients(const coupling *x, int side, const double *const p[2]
   for (int i = 0; i < x->joint.n; ++i) {
     double grad[12];
     (void)yoke_row_gradient(&x->joint.row[i], &link, grad);
-    for (int k = 0; k < YOKE_PORT_MAX_V; ++k) {
-      felt[i * YOKE_PORT_MAX_V + k] =
-          k < x->def.shape[side]->n_v ? grad[6 * side + x->def.shape[side]->v[k].freedom] : 0.0;
+    for (int k = 0; k < WIDE_V; ++k) {
+      felt[i * WIDE_V + k] = k < x->def.shape[side]->n_v ? grad[6 * side + x->def.shape[side]->v[k].freedom] : 0.0;
     }
   }
 }
@@ -246,9 +249,9 @@ static void row_gammas(const coupling *x, const double *const p[2], const double
 
 /* The side that carries gamma finds it with what it has of the other motion. */
 static void check_gamma_copies(const coupling *x, int side, const double *ghost_p) {
-  const int other                    = 1 - side;
-  double    ghost_v[YOKE_PORT_MAX_V] = {0.4, -0.6, 0.2, 0.5, -0.7, 0.3}, truth[6], seen[6];
-  bool      carries                  = false;
+  const int other           = 1 - side;
+  double    ghost_v[WIDE_V] = {0.4, -0.6, 0.2, 0.5, -0.7, 0.3}, truth[6], seen[6];
+  bool      carries         = false;
   for (int i = 0; i < x->n; ++i) {
     const yoke_channel *channel = &x->channel[i];
     carries                     = carries || channel->enters[side] == YOKE_ENTRY_ROW_ACCELERATION;
@@ -268,9 +271,9 @@ static void check_gamma_copies(const coupling *x, int side, const double *ghost_
 
 static void check_copies_suffice(coupling *x) {
   for (int side = 0; side < 2; ++side) {
-    const int other                  = 1 - side;
-    double    ghost[YOKE_PORT_MAX_P] = {0.3, -0.2, 0.7, 0.9, 0.1, -0.3, 0.2};
-    double    truth[6 * YOKE_PORT_MAX_V], seen[6 * YOKE_PORT_MAX_V];
+    const int other         = 1 - side;
+    double    ghost[WIDE_P] = {0.3, -0.2, 0.7, 0.9, 0.1, -0.3, 0.2};
+    double    truth[6 * WIDE_V], seen[6 * WIDE_V];
     for (int i = 0; i < x->n; ++i) {
       if (x->channel[i].enters[side] == YOKE_ENTRY_COPY_P)
         ghost[x->channel[i].component] = x->y[other][x->channel[i].component];
@@ -279,7 +282,7 @@ static void check_copies_suffice(coupling *x) {
     const double *const with_ghost[2] = {side == 0 ? x->y[0] : ghost, side == 1 ? x->y[1] : ghost};
     side_gradients(x, side, with_truth, truth);
     side_gradients(x, side, with_ghost, seen);
-    for (int k = 0; k < x->joint.n * YOKE_PORT_MAX_V; ++k) CHECK_NEAR(seen[k], truth[k], 1e-14);
+    for (int k = 0; k < x->joint.n * WIDE_V; ++k) CHECK_NEAR(seen[k], truth[k], 1e-14);
     check_gamma_copies(x, side, ghost);
   }
 }
@@ -338,14 +341,15 @@ static void quaternion_product(double c[4], const double a[4], const double b[4]
 static void outputs_at(const frame_motion *m, const yoke_port_shape *shape, double t, double *y) {
   const int    np = shape->n_p, nv = shape->n_v;
   const double angle = t * (m->rate + 0.5 * t * m->growth), spin = m->rate + t * m->growth;
-  const double length = vec3_norm(m->axis);
+  const double length       = vec3_norm(m->axis);
+  const bool   turns_freely = shape == &yoke_shape_frame || shape == &shape_wide;
   for (int k = 0; k < nv; ++k) {
     const int f = shape->v[k].freedom;
     if (f < 3) {
       y[k]           = m->C[f] + t * (m->v[f] + 0.5 * t * m->a[f]);
       y[np + k]      = m->v[f] + t * m->a[f];
       y[np + nv + k] = m->a[f];
-    } else if (shape == &yoke_shape_frame) {
+    } else if (turns_freely) {
       y[np + k]      = m->axis[f - 3] * spin;
       y[np + nv + k] = m->axis[f - 3] * m->growth;
     } else {
@@ -354,11 +358,14 @@ static void outputs_at(const frame_motion *m, const yoke_port_shape *shape, doub
       y[np + nv + k] = m->growth;
     }
   }
-  if (shape != &yoke_shape_frame) return;
+  if (!turns_freely) return;
   double turn[4] = {cos(0.5 * angle * length)};
   for (int k = 0; k < 3; ++k) turn[1 + k] = m->axis[k] / length * sin(0.5 * angle * length);
-  quaternion_product(y + 3, turn, m->q);
-  quaternion_normalise(y + 3);
+  double q[4];
+  quaternion_product(q, turn, m->q);
+  quaternion_normalise(q);
+  for (int k = 0; k < 4; ++k) y[3 + k] = q[k];
+  for (int k = 0; shape == &shape_wide && k < 4; ++k) y[3 + k] = y[7 + k] = 0.5 * q[k];
 }
 
 static void levels_at(const yoke_coupling_def *def, const frame_motion m[2], double t,

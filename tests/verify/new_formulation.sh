@@ -59,6 +59,18 @@ static void relabelled_update(const void *self, double t, const double *y1, cons
                               yoke_arena *scratch) {
   constitutive_ops.update(self, t, y1, y2, now, u, scratch);
 }
+static int relabelled_n_rows(const void *self) {
+  return constitutive_ops.shown->n_rows(self);
+}
+static void relabelled_values(const void *self, double t, const double *u, const double *const y[2],
+                              double *const force[2], double *g, yoke_arena *scratch) {
+  constitutive_ops.shown->values(self, t, u, y, force, g, scratch);
+}
+static void relabelled_energy(const void *self, double t, const double *const y[2], double *stored, double *lost) {
+  constitutive_ops.shown->energy(self, t, y, stored, lost);
+}
+static const yoke_shown_form relabelled_shown = {
+    .n_rows = relabelled_n_rows, .values = relabelled_values, .energy = relabelled_energy};
 
 const yoke_formulation_ops relabelled_ops = {
     .name         = "relabelled",
@@ -73,6 +85,7 @@ const yoke_formulation_ops relabelled_ops = {
     .residual     = relabelled_residual,
     .jacobian     = relabelled_jacobian,
     .update       = relabelled_update,
+    .shown        = &relabelled_shown,
 };
 CODE
 echo 'X(relabelled_ops)' >> "$folder/tree/src/coupling/formulation_list.def"

@@ -1,0 +1,226 @@
+/* What couplings show: forces that each side felt, deflections and gaps, energy of the element between two ports. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "own_settings.h"
+#include "wide_shape.h"
+
+enum { CHANNELS = 64, OUTPUTS = WIDE_Y + 64 };
+
+static const yoke_law spring_law = {
+    .stiffness = 90.0, .damping = 1.5, .stiffness_power = 40.0, .exponent_x = 3.0, .exponent_v = 3.0};
+
+/* A coupling between two random motions. */
+typedef struct coupling {
+  const yoke_formulation_ops *ops;
+  yoke_coupling_settings      settings;
+  yoke_force_element          element;
+  yoke_joint_element          joint;
+  yoke_coupling_def           def;
+  void                       *self;
+  int                         n;
+  const yoke_channel         *channel;
+  double                      y[2][OUTPUTS], u[CHANNELS], force[2][6], g[6];
+  yoke_arena                  scratch;
+} coupling;
+
+static double next_number(uint64_t *seed) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*seed >> 11) * 0x1p-52 - 1.0;
+}
+
+static void open_coupling(coupling *x, const char *formulation, yoke_decomposition decomposition,
+                          const yoke_port_shape *shape) {
+  uint64_t seed             = 11u;
+  x->ops                    = yoke_formulation_find(formulation);
+  x->settings               = own_start(formulation);
+  x->settings.decomposition = decomposition;
+  x->def.name               = "c";
+  x->def.formulation        = x->ops;
+  x->def.shape[0] = x->def.shape[1] = shape;
+  x->def.settings                   = &x->settings;
+  assert_int_equal(x->ops->create(NULL, &x->def, &x->self), YOKE_OK);
+  x->channel = x->ops->channels(x->self, &x->n);
+  for (int s = 0; s < 2; ++s) {
+    for (int k = 0; k < OUTPUTS; ++k) x->y[s][k] = next_number(&seed) + (s == 0 && k < 3 ? 0.9 : 0.0);
+    for (int k = 3; k < shape->n_p; ++k) x->y[s][k] = (k == 3 ? 1.0 : 0.0) + 0.2 * x->y[s][k];
+  }
+}
+
+/* `bushing`: six rows, else a spring between the origins. */
+static void open_element(coupling *x, bool bushing, yoke_decomposition decomposition, const yoke_port_shape *shape) {
+  static const yoke_row rows[6] = {{YOKE_ROW_ALONG, 0, 0},    {YOKE_ROW_ALONG, 1, 1},    {YOKE_ROW_ALONG, 2, 2},
+                                   {YOKE_ROW_ROTATION, 0, 0}, {YOKE_ROW_ROTATION, 1, 0}, {YOKE_ROW_ROTATION, 2, 0}};
+  memset(x, 0, sizeof *x);
+  x->element =
+      (yoke_force_element){.link = {.node = {0, 1}}, .n = bushing ? 6 : 1, .law = bushing ? NULL : &spring_law};
+  for (int s = 0; s < 2; ++s)
+    x->element.link.axes[s][0] = x->element.link.axes[s][4] = x->element.link.axes[s][8] = 1.0;
+  for (int i = 0; i < x->element.n; ++i) {
+    x->element.row[i]       = bushing ? rows[i] : (yoke_row){YOKE_ROW_DISTANCE, 0, 0};
+    x->element.offset[i]    = 0.05 * (i + 1);
+    x->element.stiffness[i] = 100.0 + 30.0 * i;
+    x->element.damping[i]   = 2.0 + 0.7 * i;
+  }
+  x->def.element = &x->element;
+  open_coupling(x, "constitutive", decomposition, shape);
+}
+
+static void close_coupling(coupling *x) {
+  x->ops->destroy(x->self);
+  yoke_arena_free(&x->scratch);
+}
+
+static void show(coupling *x) {
+  const double *const y[2]     = {x->y[0], x->y[1]};
+  double *const       force[2] = {x->force[0], x->force[1]};
+  x->ops->shown->values(x->self, 0.3, x->u, y, force, x->g, &x->scratch);
+}
+
+static void law_of(const coupling *x, const double *const y[2], double *F, double *deflection) {
+  yoke_pose poses[2];
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(x->def.shape[s], y[s], y[s] + x->def.shape[s]->n_p, &poses[s]);
+  yoke_force_element_output(&x->element, poses, 0.3, F, deflection);
+}
+
+static void expect_law(coupling *x, double slack) {
+  const double *const y[2] = {x->y[0], x->y[1]};
+  double              F[6], deflection[6];
+  x->ops->update(x->self, 0.3, y[0], y[1], x->u, x->u, &x->scratch);
+  show(x);
+  law_of(x, y, F, deflection);
+  assert_int_equal(x->ops->shown->n_rows(x->self), x->element.n);
+  for (int i = 0; i < x->element.n; ++i) {
+    for (int side = 0; side < 2; ++side) CHECK_NEAR(x->force[side][i], F[i], slack * fabs(F[i]));
+    CHECK_NEAR(x->g[i], deflection[i], 0.0);
+  }
+}
+
+static void a_spring_in_the_plane_shows_its_law_on_both_sides(void **state) {
+  (void)state;
+  for (int d = YOKE_FORCE_FORCE; d <= YOKE_DISPLACEMENT_DISPLACEMENT; ++d) {
+    coupling x;
+    open_element(&x, false, (yoke_decomposition)d, &yoke_shape_plane);
+    expect_law(&x, 2e-15);
+    close_coupling(&x);
+  }
+}
+
+static void rows_of_a_bushing_in_space_are_found_from_the_wrench(void **state) {
+  (void)state;
+  static const yoke_port_shape *const shapes[] = {&yoke_shape_frame, &shape_wide};
+  for (int d = YOKE_FORCE_FORCE; d <= YOKE_DISPLACEMENT_DISPLACEMENT; ++d) {
+    for (int k = 0; k < 2; ++k) {
+      coupling x;
+      open_element(&x, true, (yoke_decomposition)d, shapes[k]);
+      expect_law(&x, 1e-13);
+      close_coupling(&x);
+    }
+  }
+}
+
+static void a_displacement_side_shows_the_law_with_the_copies_that_it_got(void **state) {
+  (void)state;
+  coupling            x;
+  double              late[OUTPUTS], F[6], deflection[6], felt;
+  const double *const truth[2] = {x.y[0], x.y[1]}, *const seen[2] = {late, x.y[1]};
+  open_element(&x, false, YOKE_FORCE_DISPLACEMENT, &yoke_shape_plane);
+  x.ops->update(x.self, 0.3, x.y[0], x.y[1], x.u, x.u, &x.scratch);
+  law_of(&x, truth, F, deflection);
+  felt = 0.8 * F[0];
+  memcpy(late, x.y[0], sizeof late);
+  for (int i = 0; i < x.n; ++i) {
+    const yoke_channel *channel = &x.channel[i];
+    if (channel->is_force) x.u[i] *= 0.8;
+    if (channel->enters[1] == YOKE_ENTRY_COPY_P) late[channel->component] = x.u[i] -= 0.1;
+    if (channel->enters[1] == YOKE_ENTRY_COPY_V) late[3 + channel->component] = x.u[i] += 0.2;
+  }
+  show(&x);
+  CHECK_NEAR(x.g[0], deflection[0], 0.0); /* true motions */
+  CHECK_NEAR(x.force[0][0], felt, 1e-15 * fabs(felt));
+  law_of(&x, seen, F, deflection);
+  CHECK_NEAR(x.force[1][0], F[0], 0.0);
+  assert_true(fabs(x.force[1][0] - x.force[0][0]) > 1.0);
+  close_coupling(&x);
+}
+
+static void an_element_shows_its_energy_and_what_its_damper_takes(void **state) {
+  (void)state;
+  coupling x;
+  double   stored, lost, F[6], deflection[6];
+  open_element(&x, true, YOKE_FORCE_FORCE, &yoke_shape_frame);
+  const double *const y[2] = {x.y[0], x.y[1]};
+  x.ops->shown->energy(x.self, 0.3, y, &stored, &lost);
+  law_of(&x, y, F, deflection);
+  double expected_energy = 0.0, expected_power = 0.0;
+  for (int i = 0; i < 6; ++i) {
+    const double c = x.element.stiffness[i], d = x.element.damping[i];
+    const double rate = (F[i] - c * deflection[i]) / d;
+    expected_energy += 0.5 * c * deflection[i] * deflection[i];
+    expected_power += d * rate * rate;
+  }
+  CHECK_NEAR(stored, expected_energy, 1e-12 * expected_energy);
+  CHECK_NEAR(lost, expected_power, 1e-12 * expected_power);
+  close_coupling(&x);
+}
+
+/* Rows 0 and 3 of five are kept. */
+static void open_joint(coupling *x, const char *formulation, yoke_decomposition decomposition) {
+  memset(x, 0, sizeof *x);
+  x->joint = (yoke_joint_element){.link   = {.node = {0, 1}},
+                                  .n      = 2,
+                                  .n_own  = 5,
+                                  .row    = {{YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_PERPENDICULAR, 0, 1}},
+                                  .own    = {0, 3},
+                                  .offset = {0.1, 0.0}};
+  for (int s = 0; s < 2; ++s) x->joint.link.axes[s][0] = x->joint.link.axes[s][4] = x->joint.link.axes[s][8] = 1.0;
+  x->def.joint = &x->joint;
+  open_coupling(x, formulation, decomposition, &yoke_shape_frame);
+  for (int i = 0; i < x->n; ++i) x->u[i] = 3.0 + i;
+}
+
+static void joints_show_multipliers_reactions_and_gaps_in_their_own_order(void **state) {
+  (void)state;
+  static const struct {
+    const char        *name;
+    yoke_decomposition decomposition;
+    bool               is_led[2]; /* the side follows a motion */
+  } cases[] = {
+      {"stabilized-index-2", YOKE_FORCE_FORCE, {false, false}},
+      {"baumgarte", YOKE_FORCE_DISPLACEMENT, {false, true}},
+      {"projection", YOKE_DISPLACEMENT_FORCE, {true, false}},
+      {"projection", YOKE_DISPLACEMENT_DISPLACEMENT, {true, true}},
+      {"kinematic", YOKE_FORCE_FORCE, {true, false}},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    coupling x;
+    open_joint(&x, cases[k].name, cases[k].decomposition);
+    assert_int_equal(x.ops->shown->n_rows(x.self), 5);
+    assert_true(x.ops->shown->energy == NULL);
+    show(&x);
+    CHECK_NEAR(x.g[0], x.y[0][0] - x.y[1][0] - 0.1, 1e-15);
+    for (int side = 0; side < 2; ++side) {
+      const double *mu = x.y[side] + yoke_shape_n_y(&yoke_shape_frame);
+      CHECK_NEAR(x.force[side][0], cases[k].is_led[side] ? mu[0] : x.u[0], 0.0);
+      CHECK_NEAR(x.force[side][3], cases[k].is_led[side] ? mu[1] : x.u[1], 0.0);
+      for (int dropped = 1; dropped < 5; dropped += dropped == 2 ? 2 : 1)
+        assert_true(x.force[side][dropped] == 0.0 && x.g[dropped] == 0.0);
+    }
+    close_coupling(&x);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_spring_in_the_plane_shows_its_law_on_both_sides),
+      cmocka_unit_test(rows_of_a_bushing_in_space_are_found_from_the_wrench),
+      cmocka_unit_test(a_displacement_side_shows_the_law_with_the_copies_that_it_got),
+      cmocka_unit_test(an_element_shows_its_energy_and_what_its_damper_takes),
+      cmocka_unit_test(joints_show_multipliers_reactions_and_gaps_in_their_own_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
