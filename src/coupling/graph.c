@@ -53,6 +53,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   if (g == NULL) return;
   const int n_workers = yoke_exec_n_workers(g->exec);
   graph_consistent_destroy(g);
+  graph_observe_free(g);
   yoke_state_pool_destroy(&g->pool);
   for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i]);
   for (int k = 0; g->worker_ctx != NULL && k < n_workers; ++k) yoke_context_destroy(&g->worker_ctx[k]);

@@ -53,6 +53,9 @@ typedef struct yoke_scheme_settings {
   double        rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
   double        tau;            /* 0.33 */
   int           max_iterations; /* corrector passes; 10 (waveform 50) */
+  /* A graph without wires: */
+  bool          stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
+  bool          in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */
   /* Truth at the end of a step (joint_gap.h): */
   int           corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
   double        length;      /* L of the model [m]; 0: levels are not judged */
@@ -123,14 +126,35 @@ yoke_status yoke_graph_start(yoke_graph *graph, double t, yoke_context *ctx);
  * gives. Call after start, before the first step. */
 void yoke_graph_add_past(yoke_graph *graph, double t, const double *y, const double *const *u);
 
-/* One trial step from T_N to t_next with the scheme of the settings; nothing is accepted yet. > 0: a smaller step may help. */
+/* One trial step from T_N to t_next with the scheme of the settings; nothing is accepted yet. > 0: a smaller step may help. A subsystem that
+ * ends its step early ends the trial: all step again to that time (YOKE_E_SUBSYSTEM: one that cannot go back was stepped already). */
 yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistics *statistics, yoke_context *ctx);
+
+/* Where the last trial ended: t_next or earlier. */
+double yoke_graph_trial_end(const yoke_graph *graph);
 
 /* Make the last trial the accepted state at its time. YOKE_E_UNSTABLE when the run diverges; the message names the coupling. */
 yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 
 /* Points of the past that the highest degree of the run can use. */
 int yoke_graph_depth(const yoke_graph *graph);
+
+/* Observation: for the trials until the next call, values of handles (subsystem.h) at these times as far as they lie inside the step,
+ * T_N < t <= T_{N+1}. `times` rise; handles [n_subsystems] are kept, both may be NULL when n_times is 0. */
+typedef struct yoke_graph_handles {
+  int            n;
+  const int64_t *list;
+} yoke_graph_handles;
+yoke_status   yoke_graph_observe(yoke_graph *graph, int n_times, const double *times, const yoke_graph_handles *handles,
+                                 yoke_context *ctx);
+/* What the step that was accepted last has shown; 0 after a trial that was not accepted. *times: those inside it. */
+int           yoke_graph_n_observed(const yoke_graph *graph, const double **times);
+const double *yoke_graph_observed(const yoke_graph *graph, int subsystem); /* [n_observed, its handles] */
+const double *yoke_graph_observed_channels(const yoke_graph *graph,
+                                           int wire); /* [n_observed, n_channels] left limits of what was applied */
+/* Values of the accepted state at T_N, with the values of the history as inputs. */
+yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, yoke_side side, int n, const int64_t *handles,
+                              double *values, yoke_context *ctx);
 
 /* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
 yoke_found_events yoke_graph_events(const yoke_graph *graph, int subsystem);

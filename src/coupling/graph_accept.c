@@ -13,6 +13,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   g->trial_ready = false;
   YOKE_TRY(graph_watch(g, ctx)); /* from here on nothing fails */
   graph_watch_accept(g);
+  graph_observe_accept(g);
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
     channel->kept->n_inner = channel->n_nodes - 1;

@@ -92,6 +92,21 @@ typedef struct graph_channel {
   graph_growth growth;                              /* what the watch will have seen when it is accepted */
 } graph_channel;
 
+/* Observation (graph_observe.c). */
+typedef struct graph_observation {
+  int     n_times;
+  double *times; /* [n_times] that were asked for, rising */
+  size_t  capacity;
+  int     first, n_inside; /* those inside the trial */
+  int     n_observed;      /* as many, once it is accepted */
+} graph_observation;
+
+typedef struct graph_observed {
+  yoke_graph_handles handles; /* of a subsystem */
+  double            *values;  /* [n_inside, handles or channels] */
+  size_t             capacity;
+} graph_observed;
+
 typedef struct graph_wire {
   yoke_wire      wire;
   yoke_arena    *scratch;           /* the graph's */
@@ -110,6 +125,7 @@ typedef struct graph_wire {
   double        *tangent[2];                   /* [n_p, n_v] of the shape */
   /* of the conditions, [n_c, n_channels] and [n_c, n_y] */
   double        *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
+  graph_observed observed;     /* channel values */
   int           *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
   int           *slot_side[2]; /* [n_c, columns of the side's subsystem] */
 } graph_wire;
@@ -148,6 +164,8 @@ typedef struct graph_subsystem {
   double         *dy;                                    /* [n_columns, ny] dy/dw */
   double         *da_du;                                 /* [nu, ny] analytic Jacobian: response of the accelerations */
   yoke_status     status;                                /* of the last pass */
+  double          t_reached;                             /* by its main integration */
+  graph_observed  observed;
   yoke_context   *ctx;
 } graph_subsystem;
 
@@ -187,17 +205,20 @@ struct yoke_graph {
   size_t       block_size;
   int channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
 
+  graph_observation observation;
+
   /* present step */
-  bool                is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */
-  double              t_next, H;
-  double              past_s[GRAPH_PAST]; /* (past_t - T_N) / H */
-  int                 wanted;             /* degree that is asked for; the past may allow less */
-  int                 degree;             /* in force */
-  double             *w, *w_predicted;    /* [n_w] */
-  double             *w_before;           /* [n_w] the nodes that the last correction started from */
-  double             *c, *delta;          /* [n_c] */
-  double             *c_before;           /* [n_c] the conditions before the last correction */
-  yoke_residual_unit *units;              /* [n_c] of the conditions */
+  bool    is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */
+  double  t_next, H;
+  double  t_early; /* where the subsystem that was the first to do so ended the last pass; t_next: none did */
+  double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H */
+  int     wanted;             /* degree that is asked for; the past may allow less */
+  int     degree;             /* in force */
+  double *w, *w_predicted;    /* [n_w] */
+  double *w_before;           /* [n_w] the nodes that the last correction started from */
+  double *c, *delta;          /* [n_c] */
+  double *c_before;           /* [n_c] the conditions before the last correction */
+  yoke_residual_unit *units;  /* [n_c] of the conditions */
   graph_widest_gap    widest;
   double force_size[YOKE_N_RESIDUALS + 1]; /* largest |u| at the end of the trial, by the kind of the channel */
   bool   use_curves;                       /* signals are the curves of the acceleration predictor */
@@ -294,6 +315,15 @@ yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
  * `c` has room for GRAPH_MAX_BREAKS pieces; `t` for one more. */
 void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
                   yoke_signal *out);
+
+/* u of a channel at local time 0 < s <= 1 of the trial, left limit. */
+double graph_channel_at(const yoke_graph *graph, const graph_channel *channel, double s);
+
+/* Observation: which times lie in the trial; what the main integration of a subsystem is asked for; values of the channels join at acceptance. */
+void graph_observe_prepare(yoke_graph *graph);
+void graph_observe_request(const yoke_graph *graph, const graph_subsystem *subsystem, yoke_step_request *request);
+void graph_observe_accept(yoke_graph *graph);
+void graph_observe_free(yoke_graph *graph);
 
 /* What a coupling sees, set 0; lies in the scratch of the wire. */
 yoke_coupling_view graph_view(const yoke_graph *graph, const graph_wire *wire);

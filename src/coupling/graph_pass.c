@@ -33,13 +33,17 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   if (!repeats) s->is_ahead = true;
   yoke_step_request request = yoke_step_over(&signal, g->block->past_t[0], g->H);
   request.begins_anew       = g->block->begins_anew;
-  yoke_status status        = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
+  request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
+  if (main) graph_observe_request(g, s, &request);
+  yoke_status status = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
-  if (status == YOKE_OK)
+  if (status == YOKE_OK && s->subsystem->ny > 0)
     status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT, y);
+  if (status == YOKE_OK && !main && request.t_reached < request.t_end) status = YOKE_NOT_CONVERGED;
   task->status = status;
   if (main) {
-    s->status = status;
+    s->status    = status;
+    s->t_reached = request.t_reached < request.t_end ? request.t_reached : g->t_next;
     return;
   }
   if (compares) { /* a comparison that fails tells of a large error */
@@ -109,11 +113,24 @@ static yoke_status subsystem_status(const graph_subsystem *s, yoke_context *ctx)
   return s->status;
 }
 
+/* A subsystem that ends its step early ends the pass, for the trial to be made again (yoke_graph_try). A single one that nothing is coupled
+ * to just has a shorter step. */
+static yoke_status look_for_end(yoke_graph *g, const graph_subsystem *s) {
+  if (s->t_reached >= g->t_early) return YOKE_OK;
+  g->t_early = s->t_reached;
+  return g->n_subsystems == 1 && g->n_wires == 0 ? YOKE_OK : YOKE_NOT_CONVERGED;
+}
+
 /* The first subsystem that failed speaks for the pass. */
-static yoke_status pass_status(const yoke_graph *g, yoke_context *ctx) {
+static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
+  yoke_status status = YOKE_OK;
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
   for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(&g->subsystems[i], ctx));
-  return YOKE_OK;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const yoke_status ended = look_for_end(g, &g->subsystems[i]);
+    if (ended != YOKE_OK) status = ended;
+  }
+  return status;
 }
 
 /* Of integrations beside the main ones only a lack of memory ends the pass; all else shows in what they give. */
@@ -182,5 +199,7 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *s
   begin_tasks(g);
   add_task(g, subsystem, -1);
   run_tasks(g, statistics);
-  return yoke_context_is_cancelled(ctx) ? YOKE_E_INTERRUPTED : subsystem_status(&g->subsystems[subsystem], ctx);
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
+  YOKE_TRY(subsystem_status(&g->subsystems[subsystem], ctx));
+  return look_for_end(g, &g->subsystems[subsystem]);
 }

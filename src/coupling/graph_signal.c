@@ -91,6 +91,15 @@ static void channel_piece(const yoke_graph *g, const graph_channel *channel, con
   shift_origin(c, YOKE_LAYOUT_MAX_DEGREE + 1, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
 }
 
+double graph_channel_at(const yoke_graph *g, const graph_channel *channel, double s) {
+  double c[GRAPH_SIGNAL_DEGREE + 1], start = 0.0, u = 0.0;
+  for (int p = 0; p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) < s; ++p)
+    start = yoke_layout_break(&channel->layout, p);
+  channel_piece(g, channel, g->w + channel->w_at, start, c);
+  for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) u = u * (s - start) + c[j];
+  return u;
+}
+
 /* place += what a feed gives on the piece from `start`, in powers of s - start. */
 static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_feed *feed, int column, double shift,
                      double start, double *place) {

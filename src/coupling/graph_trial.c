@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { SHORTER_TRIES = 20 }; /* trials to a time at which no subsystem ends earlier still */
+
 /* A subsystem that cannot go back can be stepped once only. */
 static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
@@ -29,23 +31,28 @@ static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics,
   return graph_compare_behind(g, statistics, ctx);
 }
 
-yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
-  *statistics       = (yoke_step_statistics){.converged = true};
-  g->trial_ready    = false;
+/* From T_N to t_next, or to where a single subsystem without wires ends its step. */
+static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
   g->is_compared    = false;
   g->n_passes       = 0;
   g->has_consistent = false;
-  g->pass_ctx       = ctx;
-  YOKE_TRY(can_try(g, ctx));
   if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
     const size_t n = (size_t)g->n_c;
     memcpy(g->broyden, g->broyden_kept, n * n * sizeof *g->broyden);
     g->made = g->block->made;
   }
   graph_prepare(g, t_next);
+  graph_observe_prepare(g);
+  g->t_early         = t_next;
   statistics->degree = g->degree;
   graph_predict(g);
   yoke_status status = g->scheme->step(g, statistics, ctx);
+  if (g->t_early < t_next && status != YOKE_OK) return status;
+  if (g->t_early < t_next) { /* nothing else knows of the time between */
+    g->t_next = g->t_early;
+    g->H      = g->t_next - g->block->past_t[0];
+    graph_observe_prepare(g);
+  }
   if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, &statistics->residual, ctx);
   if (status != YOKE_E_INTERRUPTED && !isfinite(statistics->residual)) status = YOKE_NON_FINITE;
@@ -53,7 +60,41 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   if (status == YOKE_OK && g->reset != NULL) status = yoke_state_reset_run(g->reset, g, ctx);
   if (status == YOKE_OK) status = graph_check_gaps(g, statistics);
   if (status == YOKE_OK) status = finish_trial(g, statistics, ctx);
+  return status;
+}
+
+/* A subsystem ended the step at t_early: can all of them go back to be stepped to that time? */
+static yoke_status can_shorten(const yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (!g->subsystems[i].is_ahead) continue;
+    return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
+                     "a subsystem ended the step from t = %.9g s at t = %.9g s, and subsystem '%s' was stepped already "
+                     "and cannot go back",
+                     g->block->past_t[0], g->t_early, g->subsystems[i].subsystem->name);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+  *statistics    = (yoke_step_statistics){.converged = true};
+  g->trial_ready = false;
+  g->pass_ctx    = ctx;
+  YOKE_TRY(can_try(g, ctx));
+  yoke_status status = attempt(g, t_next, statistics, ctx);
+  for (int tries = 1; status > 0 && g->t_early < t_next && tries < SHORTER_TRIES; ++tries) {
+    YOKE_TRY(can_shorten(g, ctx));
+    t_next             = g->t_early;
+    const int so_far[] = {statistics->iterations, statistics->integrations};
+    *statistics        = (yoke_step_statistics){.converged = true};
+    status             = attempt(g, t_next, statistics, ctx);
+    statistics->iterations += so_far[0];
+    statistics->integrations += so_far[1];
+  }
   if (status != YOKE_OK) return graph_explain_failure(g, status, ctx);
   g->trial_ready = true;
   return YOKE_OK;
+}
+
+double yoke_graph_trial_end(const yoke_graph *g) {
+  return g->t_next;
 }

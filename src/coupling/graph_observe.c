@@ -1,0 +1,94 @@
+/* Observation of a step: values of the subsystems at times inside it, taken while they step, and what the couplings applied there.
+ * Every pass writes them; they count once the step is accepted. */
+#include "coupling/graph_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for n doubles. */
+static bool make_room(double **list, size_t *capacity, size_t n) {
+  return yoke_grow(list, capacity, n, sizeof **list);
+}
+
+yoke_status yoke_graph_observe(yoke_graph *g, int n_times, const double *times, const yoke_graph_handles *handles,
+                               yoke_context *ctx) {
+  graph_observation *o  = &g->observation;
+  const size_t       n  = (size_t)n_times;
+  bool               ok = make_room(&o->times, &o->capacity, n);
+  o->n_times = o->n_observed = 0; /* until there is room for all */
+  for (int i = 0; ok && i < g->n_subsystems && n_times > 0; ++i) {
+    graph_subsystem *s  = &g->subsystems[i];
+    s->observed.handles = handles[i];
+    if (handles[i].n > 0 && s->subsystem->ops->observe == NULL)
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed inside a step", s->subsystem->name);
+    ok = make_room(&s->observed.values, &s->observed.capacity, n * (size_t)handles[i].n);
+  }
+  for (int w = 0; ok && w < g->n_wires; ++w) {
+    graph_wire *wire = &g->wires[w];
+    ok               = make_room(&wire->observed.values, &wire->observed.capacity, n * (size_t)wire->n_channels);
+  }
+  if (!ok) return yoke_out_of_memory(ctx, "values at %d times", n_times);
+  if (n > 0) memcpy(o->times, times, n * sizeof *times);
+  o->n_times = n_times;
+  return YOKE_OK;
+}
+
+void graph_observe_free(yoke_graph *g) {
+  free(g->observation.times);
+  for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) free(g->subsystems[i].observed.values);
+  for (int w = 0; g->wires != NULL && w < g->n_wires; ++w) free(g->wires[w].observed.values);
+}
+
+void graph_observe_prepare(yoke_graph *g) {
+  graph_observation *o = &g->observation;
+  o->n_observed = o->first = o->n_inside = 0;
+  while (o->first < o->n_times && o->times[o->first] <= g->block->past_t[0]) ++o->first;
+  while (o->first + o->n_inside < o->n_times && o->times[o->first + o->n_inside] <= g->t_next) ++o->n_inside;
+}
+
+void graph_observe_request(const yoke_graph *g, const graph_subsystem *s, yoke_step_request *request) {
+  if (g->observation.n_inside == 0 || s->observed.handles.n == 0) return;
+  request->n_times   = g->observation.n_inside;
+  request->times     = g->observation.times + g->observation.first;
+  request->n_handles = s->observed.handles.n;
+  request->handles   = s->observed.handles.list;
+  request->values    = s->observed.values;
+}
+
+void graph_observe_accept(yoke_graph *g) {
+  graph_observation *o = &g->observation;
+  for (int w = 0; w < g->n_wires && o->n_inside > 0; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    for (int i = 0; i < o->n_inside; ++i) {
+      const double s = (o->times[o->first + i] - g->block->past_t[0]) / g->H;
+      for (int k = 0; k < wire->n_channels; ++k)
+        wire->observed.values[i * wire->n_channels + k] = graph_channel_at(g, &g->channels[wire->first + k], s);
+    }
+  }
+  o->n_observed = o->n_inside;
+}
+
+int yoke_graph_n_observed(const yoke_graph *g, const double **times) {
+  *times = g->observation.times + g->observation.first;
+  return g->observation.n_observed;
+}
+
+const double *yoke_graph_observed(const yoke_graph *g, int subsystem) {
+  return g->subsystems[subsystem].observed.values;
+}
+
+const double *yoke_graph_observed_channels(const yoke_graph *g, int wire) {
+  return g->wires[wire].observed.values;
+}
+
+yoke_status yoke_graph_show(yoke_graph *g, int i, yoke_side side, int n, const int64_t *handles, double *values,
+                            yoke_context *ctx) {
+  const graph_subsystem *s = &g->subsystems[i];
+  double                 times[2];
+  yoke_signal            signal;
+  if (s->subsystem->ops->observe == NULL)
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed", s->subsystem->name);
+  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
+  return s->subsystem->ops->observe->at(s->subsystem, g->scratch[0], s->accepted, &signal, g->block->past_t[0], side, n,
+                                        handles, values);
+}

@@ -1,0 +1,199 @@
+/* Steps of a graph that are looked into, that subsystems end early, and of a single subsystem without wires. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "rig.h"
+
+static const char *const two_mass = "examples/two-mass.yaml";
+
+static const char *const schemes[] = {
+    "cosimulation.scheme=explicit;cosimulation.order=1",
+    "cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.sequence=gauss-seidel",
+    "cosimulation.scheme=semi-implicit;cosimulation.order=2",
+    "cosimulation.scheme=implicit;cosimulation.order=2;cosimulation.jacobian=broyden",
+    "cosimulation.scheme=semi-implicit;cosimulation.order=1;cosimulation.couplings.extension=d",
+    "cosimulation.scheme=waveform;cosimulation.order=1",
+};
+enum { IMPLICIT = 3, N_SCHEMES = (int)(sizeof schemes / sizeof schemes[0]) };
+
+static void open_with(rig *r, const char *sets, void (*bend)(rig *)) {
+  const yoke_status status = rig_open(r, two_mass, sets, "serial", 1, bend);
+  if (status == YOKE_OK) return;
+  cosim_print(r->c.ctx);
+  fail_msg("%s: %s", sets, yoke_status_name(status));
+}
+
+/* ---- a subsystem that ends its step early ---- */
+
+static const yoke_subsystem_ops *whole_ops;
+static double                    limit; /* steps that start before this time end there at the latest */
+
+static yoke_status limited_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                yoke_step_request *request, yoke_context *ctx) {
+  const double t_end = request->t_end;
+  if (request->t < limit && limit < t_end) request->t_end = limit;
+  const yoke_status status = whole_ops->step(s, scratch, state, u, request, ctx);
+  request->t_end           = t_end;
+  return status;
+}
+
+static void limit_first(rig *r) {
+  whole_ops             = r->subsystems[0]->ops;
+  r->ops                = *whole_ops;
+  r->ops.step           = limited_step;
+  r->subsystems[0]->ops = &r->ops;
+}
+
+static void a_subsystem_that_ends_early_ends_the_trial_of_all(void **state) {
+  (void)state;
+  for (int i = 0; i < N_SCHEMES; ++i) {
+    rig plain, limited;
+    limit = (double)INFINITY;
+    open_with(&plain, schemes[i], NULL);
+    open_with(&limited, schemes[i], limit_first);
+    rig_steps(&plain, 3);
+    rig_steps(&limited, 3);
+    const double t = yoke_graph_t(plain.graph);
+    limit          = t + 0.4 * plain.H;
+    assert_int_equal(rig_try(&limited, t + plain.H), YOKE_OK);
+    CHECK_NEAR(yoke_graph_trial_end(limited.graph), limit, 0.0);
+    assert_int_equal(yoke_graph_accept(limited.graph, limited.c.ctx), YOKE_OK);
+    assert_int_equal(rig_try(&plain, limit), YOKE_OK);
+    assert_int_equal(yoke_graph_accept(plain.graph, plain.c.ctx), YOKE_OK);
+    rig_expect_same(&plain, &limited);
+    rig_close(&plain);
+    rig_close(&limited);
+  }
+}
+
+static void limit_first_and_fix_second(rig *r) {
+  limit_first(r);
+  assert_int_equal(yoke_subsystem_forward(r->c.ctx, r->subsystems[1], &r->subsystems[1]), YOKE_OK);
+}
+
+static void an_early_end_beside_a_subsystem_that_cannot_go_back_names_it(void **state) {
+  (void)state;
+  rig r;
+  limit = (double)INFINITY;
+  open_with(&r, schemes[0], limit_first_and_fix_second);
+  rig_steps(&r, 2);
+  limit = yoke_graph_t(r.graph) + 0.5 * r.H;
+  assert_int_equal(rig_try(&r, yoke_graph_t(r.graph) + r.H), YOKE_E_SUBSYSTEM);
+  const size_t n = yoke_context_n_messages(r.c.ctx);
+  assert_true(n > 0);
+  assert_non_null(strstr(yoke_context_message(r.c.ctx, n - 1), r.subsystems[1]->name));
+  rig_close(&r);
+}
+
+/* ---- one subsystem without wires ---- */
+
+static yoke_graph *lone_graph(rig *r, bool stop_anywhere, bool in_place) {
+  yoke_scheme_settings settings = *yoke_graph_settings(r->graph);
+  yoke_graph          *graph    = NULL;
+  snprintf(settings.scheme, sizeof settings.scheme, "explicit");
+  settings.stop_anywhere = stop_anywhere;
+  settings.in_place      = in_place;
+  assert_int_equal(yoke_graph_create(r->c.ctx, 1, r->subsystems, 0, NULL, &settings, r->exec, &graph), YOKE_OK);
+  assert_int_equal(yoke_graph_start(graph, 0.0, r->c.ctx), YOKE_OK);
+  return graph;
+}
+
+/* Steps until t_end, as they come; returns their number. */
+static int run_to(rig *r, yoke_graph *graph, double t_end) {
+  int n = 0;
+  for (; yoke_graph_t(graph) < t_end; ++n) {
+    yoke_step_statistics statistics;
+    assert_int_equal(yoke_graph_try(graph, t_end, &statistics, r->c.ctx), YOKE_OK);
+    assert_int_equal(yoke_graph_accept(graph, r->c.ctx), YOKE_OK);
+  }
+  return n;
+}
+
+static void one_micro_step_at_a_time_has_the_bits_of_one_step(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"dopri5", "radau5", "bdf"};
+  for (size_t k = 0; k < sizeof solvers / sizeof solvers[0]; ++k) {
+    char        sets[COSIM_TEXT];
+    rig         r;
+    yoke_graph *graph[3];
+    snprintf(sets, sizeof sets, "solvers.default.kind=%s", solvers[k]);
+    open_with(&r, sets, NULL);
+    const size_t size = 2 * sizeof(double); /* x, v */
+    for (int i = 0; i < 3; ++i) graph[i] = lone_graph(&r, i > 0, i == 2);
+    assert_int_equal(run_to(&r, graph[0], 0.05), 1);
+    for (int i = 1; i < 3; ++i) {
+      assert_true(run_to(&r, graph[i], 0.05) > 3);
+      assert_memory_equal(yoke_graph_y(graph[0], 0), yoke_graph_y(graph[i], 0), size);
+    }
+    for (int i = 0; i < 3; ++i) yoke_graph_destroy(&graph[i]);
+    rig_close(&r);
+  }
+}
+
+/* ---- observation ---- */
+
+static void values_inside_a_step_are_those_of_a_step_that_ends_there(void **state) {
+  (void)state;
+  const int64_t            handles[2] = {yoke_output_handle(0), yoke_output_handle(1)}; /* x, v */
+  const yoke_graph_handles lists[2]   = {{2, handles}, {2, handles}};
+  for (int i = 0; i < N_SCHEMES; ++i) {
+    rig           r;
+    const double *inside;
+    open_with(&r, schemes[i], NULL);
+    rig_steps(&r, 3);
+    const double t = yoke_graph_t(r.graph), times[4] = {t, t + 0.3 * r.H, t + r.H, t + 2.0 * r.H};
+    assert_int_equal(yoke_graph_observe(r.graph, 4, times, lists, r.c.ctx), YOKE_OK);
+    assert_int_equal(rig_try(&r, t + r.H), YOKE_OK);
+    assert_int_equal(yoke_graph_n_observed(r.graph, &inside), 0); /* not yet accepted */
+    assert_int_equal(yoke_graph_accept(r.graph, r.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_graph_n_observed(r.graph, &inside), 2);
+    CHECK_NEAR(inside[0], times[1], 0.0);
+    for (int s = 0; s < 2; ++s) {
+      const double *values = yoke_graph_observed(r.graph, s), *y = yoke_graph_y(r.graph, s);
+      CHECK_NEAR(values[2], y[0], 1e-12);
+      CHECK_NEAR(values[3], y[1], 1e-10);
+      const double x0 = values[2] - 0.7 * r.H * values[3]; /* along the tangent of the end */
+      CHECK_NEAR(values[0], x0, 0.7 * r.H * 0.7 * r.H * 1e5);
+    }
+    if (i == IMPLICIT) { /* what is applied at the end is what the history gets */
+      const double u = yoke_graph_channel(r.graph, 0, 0);
+      CHECK_NEAR(yoke_graph_observed_channels(r.graph, 0)[yoke_graph_n_channels(r.graph, 0)], u, 1e-6 * fabs(u));
+    }
+    rig_close(&r);
+  }
+}
+
+static void observation_changes_no_bit(void **state) {
+  (void)state;
+  const int64_t            handles[1] = {yoke_output_handle(0)};
+  const yoke_graph_handles lists[2]   = {{1, handles}, {1, handles}};
+  for (int i = 0; i < N_SCHEMES; ++i) {
+    rig plain, seen;
+    open_with(&plain, schemes[i], NULL);
+    open_with(&seen, schemes[i], NULL);
+    for (int k = 0; k < 5; ++k) {
+      const double time = yoke_graph_t(seen.graph) + 0.37 * seen.H;
+      assert_int_equal(yoke_graph_observe(seen.graph, 1, &time, lists, seen.c.ctx), YOKE_OK);
+      rig_steps(&plain, 1);
+      rig_steps(&seen, 1);
+    }
+    rig_expect_same(&plain, &seen);
+    rig_close(&plain);
+    rig_close(&seen);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_subsystem_that_ends_early_ends_the_trial_of_all),
+      cmocka_unit_test(an_early_end_beside_a_subsystem_that_cannot_go_back_names_it),
+      cmocka_unit_test(one_micro_step_at_a_time_has_the_bits_of_one_step),
+      cmocka_unit_test(values_inside_a_step_are_those_of_a_step_that_ends_there),
+      cmocka_unit_test(observation_changes_no_bit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
