@@ -221,10 +221,14 @@ static yoke_status add_coupling(builder *b, int c, const int part[2]) {
   }
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
-  k.name = yoke_arena_text(&b->split->arena, connection->name);
-  if (b->split->arena.has_failed) return no_memory(b);
-  b->split->couplings[b->split->n_couplings++] = k;
-  return YOKE_OK;
+  k.name                   = yoke_arena_text(&b->split->arena, connection->name);
+  yoke_split_coupling *own = &b->split->couplings[b->split->n_couplings++];
+  *own                     = k;
+  if (k.element_law.law != NULL) {
+    yoke_law_copy(&b->split->arena, k.element_law.law, &own->law);
+    own->element_law.law = &own->law;
+  }
+  return b->split->arena.has_failed ? no_memory(b) : YOKE_OK;
 }
 
 static double element_value(const yoke_per_mass *values, int i) {
@@ -638,6 +642,7 @@ void yoke_split_destroy(yoke_split **split) {
   yoke_split *s = *split;
   for (int k = 0; k < s->n_couplings; ++k) {
     if (s->wires[k].self != NULL) s->wires[k].formulation->destroy(s->wires[k].self);
+    yoke_law_clear(&s->couplings[k].law);
   }
   for (int p = 0; s->parts != NULL && p < s->n_parts; ++p) yoke_submodel_clear(&s->parts[p]);
   yoke_partition_clear(&s->partition);

@@ -2,6 +2,7 @@
 #include "master/coupling_redundancy.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "linalg/space.h"
 #include "model/assembly.h"
 #include <math.h>
@@ -352,16 +353,7 @@ static void copy_body(yoke_arena *arena, const yoke_model *whole, const yoke_sta
 /* ---- creation ---- */
 
 void yoke_submodel_clear(yoke_submodel *s) {
-  yoke_model *m = s->model;
-  if (m != NULL) {
-    free(m->frames);
-    free(m->connections);
-    free(m->loads);
-    free(m->events);
-    free(m->ghosts);
-    yoke_arena_free(&m->arena);
-    free(m);
-  }
+  yoke_model_destroy(&s->model);
   free(s->port_frame);
   free(s->port_request);
   free(s->inputs);
@@ -369,15 +361,16 @@ void yoke_submodel_clear(yoke_submodel *s) {
   *s = (yoke_submodel){0};
 }
 
-static void fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_split_part *part, yoke_model *m) {
+static bool fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_split_part *part, yoke_model *m) {
   const int n = part->n_bodies + (part->n_masses > 0);
-  m->bodies   = yoke_arena_take(&m->arena, (size_t)n, sizeof *m->bodies);
+  m->bodies   = yoke_allocate((size_t)n + 1, sizeof *m->bodies);
   for (int k = 0; k < n && m->bodies != NULL; ++k) {
     const bool is_piece = k == part->n_bodies;
     const int  b        = is_piece ? part->chain : part->bodies[k];
     copy_body(&m->arena, whole, start, b, is_piece ? part->first_mass : 0,
               is_piece ? part->n_masses : n_masses(&whole->bodies[b]), &m->bodies[m->n_bodies++]);
   }
+  return m->bodies != NULL && !m->arena.has_failed;
 }
 
 yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partition, const yoke_start *start, int p,
@@ -392,11 +385,10 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partit
   m->t_end   = whole->t_end;
   m->solver  = part->has_solver ? part->solver : whole->solver;
   m->energy  = whole->energy;
-  m->name    = yoke_arena_text(&m->arena, part->name);
-  fill_bodies(whole, start, part, m);
-  const yoke_status status = yoke_arena_check(&m->arena, ctx, "subsystem '%s'", part->name);
-  if (status != YOKE_OK) yoke_submodel_clear(out);
-  return status;
+  m->name    = yoke_text_copy(part->name);
+  if (m->name != NULL && fill_bodies(whole, start, part, m)) return YOKE_OK;
+  yoke_submodel_clear(out);
+  return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
 }
 
 /* ---- additions ---- */
@@ -411,12 +403,29 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partit
     return (count)++;                                                                                                  \
   } while (0)
 
+static int append_connection(yoke_submodel *s, const yoke_connection *connection) {
+  ADD_NAMED(s->model->connections, s->model->n_connections, s->capacity_connections, connection);
+}
+
+static int append_load(yoke_submodel *s, const yoke_load *load) {
+  ADD_NAMED(s->model->loads, s->model->n_loads, s->capacity_loads, load);
+}
+
+static int append_event(yoke_submodel *s, const yoke_event *event) {
+  ADD_NAMED(s->model->events, s->model->n_events, s->capacity_events, event);
+}
+
 int yoke_submodel_add_frame(yoke_submodel *s, const yoke_frame *frame) {
   ADD_NAMED(s->model->frames, s->model->n_frames, s->capacity_frames, frame);
 }
 
 int yoke_submodel_add_connection(yoke_submodel *s, const yoke_connection *connection) {
-  ADD_NAMED(s->model->connections, s->model->n_connections, s->capacity_connections, connection);
+  const int i = append_connection(s, connection);
+  if (i < 0) return -1;
+  yoke_connection *own = &s->model->connections[i];
+  yoke_law_copy(&s->model->arena, &connection->law, &own->law);
+  own->motion = yoke_expression_retain(connection->motion);
+  return s->model->arena.has_failed ? -1 : i;
 }
 
 int yoke_submodel_add_ghost(yoke_submodel *s, const yoke_ghost *ghost) {
@@ -424,11 +433,23 @@ int yoke_submodel_add_ghost(yoke_submodel *s, const yoke_ghost *ghost) {
 }
 
 int yoke_submodel_add_load(yoke_submodel *s, const yoke_load *load) {
-  ADD_NAMED(s->model->loads, s->model->n_loads, s->capacity_loads, load);
+  const int i = append_load(s, load);
+  for (int k = 0; i >= 0 && k < 3; ++k) s->model->loads[i].value[k] = yoke_expression_retain(load->value[k]);
+  return i;
 }
 
 int yoke_submodel_add_event(yoke_submodel *s, const yoke_event *event) {
-  ADD_NAMED(s->model->events, s->model->n_events, s->capacity_events, event);
+  const size_t      n        = (size_t)event->n_set;
+  int              *variable = yoke_arena_copy(&s->model->arena, event->variable, n, sizeof *variable);
+  yoke_expression **value    = yoke_arena_take(&s->model->arena, n, sizeof(yoke_expression *));
+  const int         i        = s->model->arena.has_failed ? -1 : append_event(s, event);
+  if (i < 0) return -1;
+  for (int k = 0; k < event->n_set; ++k) value[k] = yoke_expression_retain(event->value[k]);
+  yoke_event *own = &s->model->events[i];
+  own->when       = yoke_expression_retain(event->when);
+  own->variable   = variable;
+  own->value      = value;
+  return i;
 }
 
 int yoke_submodel_add_input(yoke_submodel *s, const yoke_input *input) {
@@ -461,8 +482,8 @@ yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *s, con
   const yoke_model *whole = partition->model;
   yoke_model       *m     = s->model;
   if (whole->n_variables == 0 || (m->n_loads == 0 && m->n_events == 0)) return YOKE_OK;
-  m->variables = yoke_arena_take(&m->arena, (size_t)whole->n_variables, sizeof *m->variables);
-  YOKE_TRY(yoke_arena_check(&m->arena, ctx, "subsystem '%s'", m->name));
+  m->variables = yoke_allocate((size_t)whole->n_variables, sizeof *m->variables);
+  if (m->variables == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", m->name);
   m->n_variables = whole->n_variables;
   for (int k = 0; k < m->n_variables; ++k) {
     const yoke_variable *from  = &whole->variables[k];

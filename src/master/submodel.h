@@ -1,8 +1,8 @@
 /* Submodel: the share that one part of a split has in a model, as a model of its own.
  *
  * The partition says which body, which mass of a chain belongs to which part. A submodel holds the bodies of its part at their
- * assembled positions and velocities, their frames, and what acts inside: connections, loads, events. Expressions, tables and
- * the numbers of variables are borrowed from the whole model, which must outlive it; hence a destroy function of its own. */
+ * assembled positions and velocities, their frames, and what acts inside: connections, loads, events. It points to nothing of the
+ * whole model, which may be gone when it is used: expressions, which never change, have one more owner. */
 #ifndef YOKE_MASTER_SUBMODEL_H
 #define YOKE_MASTER_SUBMODEL_H
 
@@ -78,7 +78,7 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_partition *partit
                                  yoke_submodel *out);
 void        yoke_submodel_clear(yoke_submodel *submodel);
 
-/* Additions: the name is copied, everything else borrowed. Index of the new object, or -1 when out of memory. */
+/* Additions: everything is copied, expressions get one more owner. Index of the new object, or -1 when out of memory. */
 int yoke_submodel_add_frame(yoke_submodel *submodel, const yoke_frame *frame);
 int yoke_submodel_add_connection(yoke_submodel *submodel, const yoke_connection *connection);
 int yoke_submodel_add_ghost(yoke_submodel *submodel, const yoke_ghost *ghost);
