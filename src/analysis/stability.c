@@ -8,7 +8,9 @@
 #include "base/cancel.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "master/split.h"
+#include "master/macro_settings.h"
+#include "master/native_part.h"
+#include "model/model_length.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +25,8 @@ struct yoke_stability {
   yoke_scheme_settings settings;
   double               H;
   bool                 is_linearized;
-  yoke_split          *split;
-  yoke_subsystem     **native; /* [n_parts] of the split, at the rest state; solver `exact` when the model is linear */
+  yoke_plan           *plan;
+  yoke_subsystem     **native; /* [n_parts] of the plan, at the rest state; solver `exact` when the model is linear */
   yoke_subsystem     **linear; /* [n_parts] stand-ins; all NULL when the model is linear */
   yoke_linearization  *parts;  /* [n_parts] what they are made of */
   yoke_exec           *exec;
@@ -85,13 +87,13 @@ static yoke_status whole_spectrum(yoke_stability *s, const yoke_whole_model *who
 /* ---- linear models ---- */
 
 static void drop_natives(yoke_stability *s) {
-  for (int i = 0; s->native != NULL && s->split != NULL && i < s->split->n_parts; ++i)
+  for (int i = 0; s->native != NULL && s->plan != NULL && i < s->plan->n_parts; ++i)
     yoke_subsystem_destroy(&s->native[i]);
 }
 
-static bool laws_are_linear(const yoke_split *split) {
-  for (int k = 0; k < split->n_couplings; ++k) {
-    const yoke_split_coupling *c = &split->couplings[k];
+static bool laws_are_linear(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    const yoke_plan_coupling *c = &plan->couplings[k];
     for (int side = 0; side < 2; ++side) {
       if (yoke_shape_freedoms(c->shape[side]) != YOKE_FREEDOM_TRANSLATION_X)
         return false; /* all others have orientations or directions */
@@ -104,14 +106,14 @@ static bool laws_are_linear(const yoke_split *split) {
 /* Natives with exact solvers; *is_linear is false when one of them or a law is not linear. */
 static yoke_status try_linear(yoke_stability *s, bool *is_linear, yoke_context *ctx) {
   yoke_context *quiet = NULL;
-  *is_linear          = laws_are_linear(s->split);
+  *is_linear          = laws_are_linear(s->plan);
   YOKE_TRY(yoke_context_create(&quiet));
   yoke_status status = YOKE_OK;
-  for (int i = 0; *is_linear && status == YOKE_OK && i < s->split->n_parts; ++i) {
-    snprintf(s->split->parts[i].model->solver.kind, sizeof s->split->parts[i].model->solver.kind, "exact");
-    s->split->parts[i].model->solver.step = s->split->parts[i].model->solver.max_step = 0.0;
-    const yoke_native_def def                                                         = yoke_split_native(s->split, i);
-    status = yoke_native_create(quiet, &def, &s->native[i]);
+  for (int i = 0; *is_linear && status == YOKE_OK && i < s->plan->n_parts; ++i) {
+    yoke_solver_def *solver = &s->plan->native[i].submodel.model->solver;
+    snprintf(solver->kind, sizeof solver->kind, "exact");
+    solver->step = solver->max_step = 0.0;
+    status                          = s->plan->parts[i].make(quiet, s->plan->parts[i].definition, &s->native[i]);
     if (status == YOKE_E_UNSUPPORTED || status == YOKE_E_MODEL) {
       *is_linear = false;
       status     = YOKE_OK;
@@ -123,7 +125,7 @@ static yoke_status try_linear(yoke_stability *s, bool *is_linear, yoke_context *
 }
 
 static yoke_status allocate_parts(yoke_stability *s, yoke_context *ctx) {
-  const size_t n = (size_t)s->split->n_parts + 1;
+  const size_t n = (size_t)s->plan->n_parts + 1;
   s->native      = yoke_arena_take(&s->arena, n, sizeof *s->native);
   s->linear      = yoke_arena_take(&s->arena, n, sizeof *s->linear);
   s->parts       = yoke_arena_take(&s->arena, n, sizeof *s->parts);
@@ -133,9 +135,9 @@ static yoke_status allocate_parts(yoke_stability *s, yoke_context *ctx) {
 /* ---- models that are linearised ---- */
 
 /* Inputs of part i at the start of the graph. */
-static void inputs_of(const yoke_split *split, const yoke_graph *graph, int part, double *u) {
-  for (int w = 0; w < split->n_couplings; ++w) {
-    const yoke_wire *wire = &split->wires[w];
+static void inputs_of(const yoke_plan *plan, const yoke_graph *graph, int part, double *u) {
+  for (int w = 0; w < plan->n_couplings; ++w) {
+    const yoke_wire *wire = &plan->wires[w];
     for (int side = 0; side < 2; ++side) {
       if (wire->subsystem[side] != part) continue;
       for (int k = 0; k < yoke_graph_n_channels(graph, w); ++k) {
@@ -148,9 +150,9 @@ static void inputs_of(const yoke_split *split, const yoke_graph *graph, int part
 static yoke_status linear_part(yoke_stability *s, const yoke_graph *graph, int i, yoke_context *ctx) {
   double *u = yoke_allocate((size_t)s->native[i]->nu + 1, sizeof *u);
   if (u == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", s->native[i]->name);
-  inputs_of(s->split, graph, i, u);
-  yoke_status status = yoke_stand_in_create(ctx, s->native[i], &s->split->parts[i], yoke_graph_state(graph, i), u,
-                                            &s->parts[i], &s->linear[i]);
+  inputs_of(s->plan, graph, i, u);
+  yoke_status status = yoke_stand_in_create(ctx, s->native[i], &s->plan->native[i].submodel, yoke_graph_state(graph, i),
+                                            u, &s->parts[i], &s->linear[i]);
   free(u);
   if (status == YOKE_OK) status = take_spectrum(s, s->parts[i].n_x, s->parts[i].A, false, ctx);
   return status;
@@ -159,14 +161,13 @@ static yoke_status linear_part(yoke_stability *s, const yoke_graph *graph, int i
 /* Natives at the rest state, started in a graph of their own so that inputs and multipliers fit; then their stand-ins. */
 static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
   yoke_graph *graph = NULL;
-  for (int i = 0; i < s->split->n_parts; ++i) {
-    const yoke_native_def def = yoke_split_native(s->split, i);
-    YOKE_TRY(yoke_native_create(ctx, &def, &s->native[i]));
+  for (int i = 0; i < s->plan->n_parts; ++i) {
+    YOKE_TRY(s->plan->parts[i].make(ctx, s->plan->parts[i].definition, &s->native[i]));
   }
-  yoke_status status = yoke_graph_create(ctx, s->split->n_parts, s->native, s->split->n_couplings, s->split->wires,
+  yoke_status status = yoke_graph_create(ctx, s->plan->n_parts, s->native, s->plan->n_couplings, s->plan->wires,
                                          &s->settings, s->exec, &graph);
   if (status == YOKE_OK) status = yoke_graph_start(graph, s->model->t_start, ctx);
-  for (int i = 0; status == YOKE_OK && i < s->split->n_parts; ++i) status = linear_part(s, graph, i, ctx);
+  for (int i = 0; status == YOKE_OK && i < s->plan->n_parts; ++i) status = linear_part(s, graph, i, ctx);
   yoke_graph_destroy(&graph);
   return status;
 }
@@ -175,12 +176,12 @@ static yoke_status linearize_parts(yoke_stability *s, yoke_context *ctx) {
 
 static const yoke_channel *channels_of(const yoke_stability *s, int wire) {
   int n;
-  return s->split->wires[wire].formulation->channels(s->split->wires[wire].self, &n);
+  return s->plan->wires[wire].formulation->channels(s->plan->wires[wire].self, &n);
 }
 
 /* Acceleration per unit of channel k of coupling w, where it acts most. */
 static double mobility(const yoke_stability *s, int w, int k) {
-  const yoke_wire *wire = &s->split->wires[w];
+  const yoke_wire *wire = &s->plan->wires[w];
   double           most = 0.0;
   for (int side = 0; side < 2; ++side) {
     const int part = wire->subsystem[side], input = wire->input_at[side][k];
@@ -195,11 +196,11 @@ static double mobility(const yoke_stability *s, int w, int k) {
 static void set_reaches(yoke_stability *s) {
   const int n = yoke_amplification_n(s->amplification), memory_at = yoke_amplification_memory_at(s->amplification);
   if (!s->is_linearized) return;
-  for (int w = 0; w < s->split->n_couplings; ++w) {
-    if (!s->split->couplings[w].is_joint) return;
+  for (int w = 0; w < s->plan->n_couplings; ++w) {
+    if (!s->plan->couplings[w].is_joint) return;
   }
   s->slack = fmax(s->slack, joint_slack);
-  for (int p = 0; p < s->split->n_parts; ++p) {
+  for (int p = 0; p < s->plan->n_parts; ++p) {
     const int from = yoke_amplification_x_at(s->amplification, p),
               to   = yoke_amplification_x_at(s->amplification, p + 1);
     for (int j = from + (to - from) / 2; j < to; ++j) yoke_amplification_set_reach(s->amplification, j, 1.0, 1);
@@ -215,12 +216,13 @@ static void set_reaches(yoke_stability *s) {
 
 /* ---- creation ---- */
 
-/* The split again, now at the rest state; its warnings are known already. */
-static yoke_status split_at_rest(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
+/* The plan again, now at the rest state; its warnings are known already. */
+static yoke_status plan_at_rest(yoke_stability *s, const yoke_whole_model *whole, yoke_context *ctx) {
   yoke_context *quiet = NULL;
   YOKE_TRY(yoke_context_create(&quiet));
-  yoke_split_destroy(&s->split);
-  const yoke_status status = yoke_split_create_at(quiet, s->model, whole->q, whole->v, &s->split);
+  yoke_plan_destroy(&s->plan);
+  const yoke_status status =
+      yoke_plan_create(quiet, s->model, &(yoke_plan_options){.q = whole->q, .v = whole->v}, &s->plan);
   if (status != YOKE_OK) {
     (void)yoke_fail(ctx, status, "model '%s' cannot be split at its rest state: %s", s->model->name,
                     yoke_context_n_messages(quiet) > 0 ? yoke_context_message(quiet, 0) : yoke_status_text(status));
@@ -278,20 +280,24 @@ static yoke_status find_state(const yoke_stability *s, yoke_whole_model *whole, 
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
-  YOKE_TRY(yoke_split_create(ctx, s->model, &s->split));
+  YOKE_TRY(yoke_plan_create(ctx, s->model, NULL, &s->plan));
   YOKE_TRY(allocate_parts(s, ctx));
   YOKE_TRY(try_linear(s, &is_linear, ctx));
   s->is_linearized = !is_linear;
   if (is_linear) return whole_spectrum(s, whole, ctx);
   YOKE_TRY(find_state(s, whole, ctx));
-  YOKE_TRY(split_at_rest(s, whole, ctx));
+  YOKE_TRY(plan_at_rest(s, whole, ctx));
   YOKE_TRY(linearize_parts(s, ctx));
   return whole_spectrum(s, whole, ctx);
 }
 
 static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
-  yoke_whole_model whole;
-  YOKE_TRY(yoke_split_settings(ctx, s->model, &s->settings, &s->H));
+  yoke_whole_model    whole;
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(s->model, &macro);
+  s->H                        = macro.step;
+  s->settings                 = macro.scheme;
+  s->settings.length          = yoke_model_length(s->model);
   s->settings.corrections     = 1;   /* the map is linear: one correction solves it */
   s->settings.joint_tolerance = 0.0; /* it is probed with states that are far off */
   YOKE_TRY(yoke_exec_create(ctx, "serial", 1, &s->exec));
@@ -307,11 +313,11 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   yoke_whole_model_clear(&whole);
   YOKE_TRY(status);
   yoke_subsystem *const *subsystems = s->is_linearized ? s->linear : s->native;
-  YOKE_TRY(yoke_graph_create(ctx, s->split->n_parts, subsystems, s->split->n_couplings, s->split->wires, &s->settings,
+  YOKE_TRY(yoke_graph_create(ctx, s->plan->n_parts, subsystems, s->plan->n_couplings, s->plan->wires, &s->settings,
                              s->exec, &s->graph));
   YOKE_TRY(yoke_graph_start(s->graph, s->model->t_start, ctx));
   YOKE_TRY(
-      yoke_amplification_create(ctx, s->graph, s->split->n_parts, subsystems, !s->is_linearized, &s->amplification));
+      yoke_amplification_create(ctx, s->graph, s->plan->n_parts, subsystems, !s->is_linearized, &s->amplification));
   set_reaches(s);
   const size_t n = (size_t)yoke_amplification_n(s->amplification);
   if (n > (size_t)max_states) {
@@ -346,12 +352,12 @@ void yoke_stability_destroy(yoke_stability **stability) {
   yoke_amplification_destroy(&s->amplification);
   yoke_graph_destroy(&s->graph);
   drop_natives(s);
-  for (int i = 0; s->parts != NULL && s->split != NULL && i < s->split->n_parts; ++i) {
+  for (int i = 0; s->parts != NULL && s->plan != NULL && i < s->plan->n_parts; ++i) {
     yoke_subsystem_destroy(&s->linear[i]);
     yoke_linearization_clear(&s->parts[i]);
   }
   yoke_exec_destroy(&s->exec);
-  yoke_split_destroy(&s->split);
+  yoke_plan_destroy(&s->plan);
   yoke_arena_free(&s->arena);
   free(s);
   *stability = NULL;
@@ -388,7 +394,7 @@ static void name_coupling(const yoke_stability *s, yoke_stability_point *out) {
   const int memory_at = yoke_amplification_memory_at(s->amplification), n = yoke_amplification_n(s->amplification);
   double    largest[3] = {0.0}, best = 0.0;
   for (int pass = 0; pass < 2; ++pass) {
-    for (int w = 0, k = memory_at; w < s->split->n_couplings; ++w) {
+    for (int w = 0, k = memory_at; w < s->plan->n_couplings; ++w) {
       double              share[3] = {0.0}, most = 0.0;
       int                 strongest = 0;
       const yoke_channel *list      = channels_of(s, w);
@@ -410,7 +416,7 @@ static void name_coupling(const yoke_stability *s, yoke_stability_point *out) {
       const double sum = share[0] + share[1] + share[2];
       if (pass == 0 || !(sum > best * (1.0 + 1e-9))) continue;
       best = sum;
-      snprintf(out->coupling, sizeof out->coupling, "%s", s->split->couplings[w].name);
+      snprintf(out->coupling, sizeof out->coupling, "%s", s->plan->couplings[w].name);
       snprintf(out->channel, sizeof out->channel, "%.39s", list[strongest].name);
     }
   }
@@ -423,9 +429,9 @@ static int freedom_of(const yoke_stability *s, int part, int j) {
 }
 
 /* Number in its chain of the first mass of a piece, which is body `body` of part `part`. */
-static int first_mass(const yoke_partition *partition, int part, int body) {
-  for (int k = 0; k < partition->piece_at[partition->model->n_bodies]; ++k) {
-    const yoke_piece *piece = &partition->pieces[k];
+static int first_mass(const yoke_places *places, int part, int body) {
+  for (int k = 0; k < places->piece_at[places->n_bodies]; ++k) {
+    const yoke_piece *piece = &places->pieces[k];
     if (piece->place.part == part && piece->place.body == body) return piece->first;
   }
   return 0;
@@ -434,9 +440,9 @@ static int first_mass(const yoke_partition *partition, int part, int body) {
 /* The body whose independent velocity carries most kinetic energy in the dominant mode. */
 static yoke_status name_body(const yoke_stability *s, yoke_stability_point *out) {
   double best = 0.0;
-  for (int p = 0; p < s->split->n_parts; ++p) {
+  for (int p = 0; p < s->plan->n_parts; ++p) {
     const yoke_multibody *mb    = yoke_native_multibody(s->native[p]);
-    const yoke_model     *model = s->split->parts[p].model;
+    const yoke_model     *model = s->plan->native[p].submodel.model;
     const int             nv    = yoke_native_equations(s->native[p])->nv;
     const int             from  = yoke_amplification_x_at(s->amplification, p),
               to                = yoke_amplification_x_at(s->amplification, p + 1);
@@ -456,7 +462,7 @@ static yoke_status name_body(const yoke_stability *s, yoke_stability_point *out)
       best           = energy;
       if (body >= 0 && model->bodies[body].kind == YOKE_BODY_CHAIN) {
         snprintf(out->body, sizeof out->body, "%s[%d]", model->bodies[body].name,
-                 first_mass(&s->split->partition, p, body) + component + 1);
+                 first_mass(&s->plan->places, p, body) + component + 1);
       } else if (body >= 0) {
         snprintf(out->body, sizeof out->body, "%s", model->bodies[body].name);
       }

@@ -121,7 +121,7 @@ static char *channel_list(const yoke_graph *graph, int wire) {
   return text;
 }
 
-static bool take_coupling(const yoke_model *model, const yoke_split_coupling *from, yoke_coupling_item *to) {
+static bool take_coupling(const yoke_model *model, const yoke_plan_coupling *from, yoke_coupling_item *to) {
   static const char *const decompositions[] = {
       [YOKE_FORCE_FORCE]               = "force/force",
       [YOKE_FORCE_DISPLACEMENT]        = "force/displacement",
@@ -142,7 +142,7 @@ static bool take_coupling(const yoke_model *model, const yoke_split_coupling *fr
 
 static bool take_split(const yoke_model *model, const yoke_cosimulation *cosimulation, yoke_model_facts *facts) {
   if (!cosimulation) return true;
-  const yoke_split           *split    = yoke_cosimulation_split(cosimulation);
+  const yoke_plan            *plan     = yoke_cosimulation_plan(cosimulation);
   const yoke_graph           *graph    = yoke_cosimulation_graph(cosimulation);
   const yoke_scheme_settings *settings = yoke_cosimulation_settings(cosimulation);
   facts->order                         = settings->order;
@@ -151,14 +151,14 @@ static bool take_split(const yoke_model *model, const yoke_cosimulation *cosimul
   if (choice) snprintf(facts->control, sizeof facts->control, "%s", choice->reasons);
   snprintf(facts->scheme, sizeof facts->scheme, "%s", settings->scheme);
   snprintf(facts->sequence, sizeof facts->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");
-  facts->couplings = yoke_allocate((size_t)split->n_couplings + 1, sizeof *facts->couplings);
+  facts->couplings = yoke_allocate((size_t)plan->n_couplings + 1, sizeof *facts->couplings);
   if (!facts->couplings || !take_parts(model, facts)) return false;
-  facts->n_couplings = split->n_couplings;
-  for (int k = 0; k < split->n_couplings; ++k) {
+  facts->n_couplings = plan->n_couplings;
+  for (int k = 0; k < plan->n_couplings; ++k) {
     yoke_coupling_item *to = &facts->couplings[k];
     to->n_channels         = yoke_graph_n_channels(graph, k);
     to->channels           = channel_list(graph, k);
-    if (!to->channels || !take_coupling(model, &split->couplings[k], to)) return false;
+    if (!to->channels || !take_coupling(model, &plan->couplings[k], to)) return false;
   }
   return true;
 }

@@ -58,19 +58,19 @@ static void release_texts(char **texts, int n) {
 /* "coupling.force x" of every channel, coupling by coupling; NULL when out of memory. */
 static char **channel_names(const yoke_recorder *r) {
   const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
-  const yoke_split *split = yoke_cosimulation_split(r->cosimulation);
+  const yoke_plan  *plan  = yoke_cosimulation_plan(r->cosimulation);
   char            **names = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof *names);
   int               n     = 0;
-  for (int k = 0; names && k < split->n_couplings; ++k) {
+  for (int k = 0; names && k < plan->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
       const char  *channel = yoke_graph_channel_name(graph, k, i);
-      const size_t size    = strlen(split->couplings[k].name) + strlen(channel) + 2;
+      const size_t size    = strlen(plan->couplings[k].name) + strlen(channel) + 2;
       names[n]             = yoke_allocate(size, 1);
       if (!names[n]) {
         release_texts(names, n);
         return NULL;
       }
-      snprintf(names[n++], size, "%s.%s", split->couplings[k].name, channel);
+      snprintf(names[n++], size, "%s.%s", plan->couplings[k].name, channel);
     }
   }
   return names;

@@ -155,11 +155,11 @@ static void take_split(yoke_recorder *r) {
   r->cosimulation     = yoke_simulation_cosimulation(r->simulation);
   if (!r->cosimulation) return;
   const yoke_scheme_settings *settings = yoke_cosimulation_settings(r->cosimulation);
-  const yoke_split           *split    = yoke_cosimulation_split(r->cosimulation);
+  const yoke_plan            *plan     = yoke_cosimulation_plan(r->cosimulation);
   s->is_split                          = true;
-  s->n_subsystems                      = split->n_parts;
-  s->n_couplings                       = split->n_couplings;
-  for (int k = 0; k < split->n_couplings; ++k)
+  s->n_subsystems                      = plan->n_parts;
+  s->n_couplings                       = plan->n_couplings;
+  for (int k = 0; k < plan->n_couplings; ++k)
     s->n_channels += yoke_graph_n_channels(yoke_cosimulation_graph(r->cosimulation), k);
   snprintf(s->scheme, sizeof s->scheme, "%s", settings->scheme);
   snprintf(s->sequence, sizeof s->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");

@@ -23,6 +23,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ enum {
 typedef enum dimension_state { DIMENSION_BARE, DIMENSION_UNKNOWN, DIMENSION_KNOWN } dimension_state;
 
 struct yoke_expression {
+  atomic_int        n_shares; /* owners beside the first */
   char             *text;
   int               n;
   yoke_instruction *program; /* [n] */
@@ -808,13 +810,22 @@ yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbol
   return YOKE_OK;
 }
 
+yoke_expression *yoke_expression_retain(const yoke_expression *expression) {
+  yoke_expression *shared =
+      (yoke_expression *)(uintptr_t)expression; /* the count of owners is no part of its meaning */
+  if (shared != NULL) atomic_fetch_add(&shared->n_shares, 1);
+  return shared;
+}
+
 void yoke_expression_destroy(yoke_expression **expression) {
   if (expression == NULL || *expression == NULL) return;
-  free((*expression)->text);
-  free((*expression)->program);
-  free((*expression)->variables);
-  free(*expression);
-  *expression = NULL;
+  yoke_expression *e = *expression;
+  *expression        = NULL;
+  if (atomic_fetch_sub(&e->n_shares, 1) > 0) return;
+  free(e->text);
+  free(e->program);
+  free(e->variables);
+  free(e);
 }
 
 double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient) {

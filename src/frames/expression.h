@@ -8,7 +8,7 @@
 
 #include <yoke/context.h>
 
-typedef struct yoke_expression yoke_expression; /* constant after compilation, shared by threads */
+typedef struct yoke_expression yoke_expression; /* constant after compilation, shared by owners and threads */
 
 /* Resolves a name met in the text ("t", "l", "upper.vx", "rod[3].x"; index expressions are already
  * folded to numbers). Answers one of: */
@@ -51,7 +51,9 @@ typedef struct yoke_symbols {
  * A formula whose constant value is not finite is an error. */
 yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbols, char *message, size_t message_size,
                                     yoke_expression **out);
-void        yoke_expression_destroy(yoke_expression **expression);
+/* One more owner of the same expression; NULL stays NULL. Every owner destroys it, the last one frees it. */
+yoke_expression *yoke_expression_retain(const yoke_expression *expression);
+void             yoke_expression_destroy(yoke_expression **expression);
 
 bool        yoke_expression_is_constant(const yoke_expression *expression);
 const char *yoke_expression_text(const yoke_expression *expression);

@@ -137,6 +137,18 @@ static double power_law(double x, double e, double *slope) {
   return isinf(p) && e < 1.0 ? copysign(pow(r, e), x) : p * x;
 }
 
+void yoke_law_copy(yoke_arena *arena, const yoke_law *law, yoke_law *out) {
+  const size_t n  = (size_t)law->table.n;
+  *out            = *law;
+  out->table.x    = yoke_arena_copy(arena, law->table.x, n, sizeof *out->table.x);
+  out->table.y    = yoke_arena_copy(arena, law->table.y, n, sizeof *out->table.y);
+  out->expression = yoke_expression_retain(law->expression);
+}
+
+void yoke_law_clear(yoke_law *law) {
+  yoke_expression_destroy(&law->expression);
+}
+
 double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv) {
   double F = law->stiffness * x + law->damping * v, F_x = law->stiffness, F_v = law->damping, slope;
   if (law->stiffness_power != 0.0) {

@@ -2,6 +2,7 @@
 #ifndef YOKE_FRAMES_LAW_H
 #define YOKE_FRAMES_LAW_H
 
+#include "base/memory.h"
 #include "frames/expression.h"
 
 /* Force law F(x, v, t): x deflection [m or rad], v its rate. F > 0 resists a positive x.
@@ -29,6 +30,11 @@ double yoke_law_force(const yoke_law *law, double x, double v, double t, double 
  * alone numerically (adaptive, about 1e-12 relative); an expression that reads v or t adds 0. Each point where the force
  * jumps costs accuracy: 1e-9. */
 double yoke_law_potential(const yoke_law *law, double x);
+
+/* The same law with an owner of its own: the table in `arena`, one more owner of the expression. Released by clear. Memory that is
+ * missing shows in the arena. */
+void yoke_law_copy(yoke_arena *arena, const yoke_law *law, yoke_law *out);
+void yoke_law_clear(yoke_law *law);
 
 /* Table value and slope (may be NULL). A table of one point is constant. */
 double yoke_table_value(const yoke_table *table, double x, double *slope);

@@ -114,7 +114,7 @@ static void put_step(text_buffer *buffer, const yoke_cosimulation *c) {
   put(buffer, "}\n");
 }
 
-static void put_coupling(text_buffer *buffer, const yoke_split_coupling *k, const yoke_formulation_ops *ops) {
+static void put_coupling(text_buffer *buffer, const yoke_plan_coupling *k, const yoke_formulation_ops *ops) {
   int n = 0;
   put(buffer, "    ");
   put_quoted(buffer, k->name);
@@ -130,7 +130,7 @@ static void put_coupling(text_buffer *buffer, const yoke_split_coupling *k, cons
 
 static void put_cosimulation(text_buffer *buffer, const yoke_cosimulation *c) {
   const yoke_scheme_settings *settings = yoke_cosimulation_settings(c);
-  const yoke_split           *split    = yoke_cosimulation_split(c);
+  const yoke_plan            *plan     = yoke_cosimulation_plan(c);
   put(buffer, "cosimulation:\n");
   for (int i = 0; i < yoke_scheme_rows.n; ++i) {
     const yoke_setting *row = &yoke_scheme_rows.rows[i];
@@ -142,8 +142,8 @@ static void put_cosimulation(text_buffer *buffer, const yoke_cosimulation *c) {
   }
   put_step(buffer, c);
   put_map(buffer, "  corrector: ", &yoke_corrector_rows, settings, c, "\n");
-  if (split->n_couplings > 0) put(buffer, "  couplings:\n");
-  for (int k = 0; k < split->n_couplings; ++k) put_coupling(buffer, &split->couplings[k], split->wires[k].formulation);
+  if (plan->n_couplings > 0) put(buffer, "  couplings:\n");
+  for (int k = 0; k < plan->n_couplings; ++k) put_coupling(buffer, &plan->couplings[k], plan->wires[k].formulation);
 }
 
 char *yoke_run_settings_text(const yoke_model *model, const yoke_cosimulation *cosimulation, int threads) {

@@ -3,27 +3,24 @@
 #include "base/memory.h"
 #include "master/coupling_redundancy.h"
 #include "master/macro_grid.h"
-#include "model/model_switches.h"
+#include "master/plan_builder.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { EXACT_SUBSTEPS = 400 }; /* Runge-Kutta steps per macro step back into the past */
 
 struct yoke_cosimulation {
   yoke_arena            arena; /* of all arrays */
   const yoke_model     *model;
   const yoke_equations *equations; /* of the whole model */
   const yoke_multibody *mb;
-  yoke_split           *split;
+  yoke_plan            *plan;
+  yoke_start            start; /* of the whole model, where restarts need it */
   yoke_subsystem      **subsystems;
   yoke_exec            *exec;
   yoke_graph           *graph;
-  yoke_scheme_settings  settings;
   yoke_controller      *controller; /* NULL: fixed step */
   yoke_step_choice      choice;
-  double                H, t_start;
-  yoke_switches         switches; /* of loads and of events of time alone */
+  double                t_start;
   yoke_macro_grid       grid;
   yoke_macro_events     events;
   yoke_macro_totals     totals;
@@ -55,7 +52,7 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
               v_at            = mb != NULL ? yoke_multibody_v_offset(mb, b) : 0;
     const int dq = yoke_body_nq(body) / n_masses, dv = yoke_body_nv(body) / n_masses;
     for (int m = 0; m < n_masses; ++m) {
-      const yoke_place      place = yoke_split_place(c->split, b, m);
+      const yoke_place      place = yoke_place_find(&c->plan->places, b, m);
       const yoke_multibody *part  = yoke_native_multibody(c->subsystems[place.part]);
       for (int k = 0; k < dq; ++k) {
         c->q_part[q_at + m * dq + k] = place.part;
@@ -70,9 +67,9 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
     }
   }
   for (int k = 0; k < model->output.n_integrals; ++k) {
-    const yoke_split_integral integral = c->split->integrals[k];
-    const int                 at       = yoke_multibody_integral_at(mb, k);
-    c->q_part[at]                      = integral.part;
+    const yoke_plan_integral integral = c->plan->integrals[k];
+    const int                at       = yoke_multibody_integral_at(mb, k);
+    c->q_part[at]                     = integral.part;
     c->q_index[at] = yoke_multibody_integral_at(yoke_native_multibody(c->subsystems[integral.part]), integral.own);
   }
   return YOKE_OK;
@@ -80,12 +77,12 @@ static yoke_status map_states(yoke_cosimulation *c, const yoke_multibody *mb, yo
 
 static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulation_options *options,
                                      yoke_context *ctx) {
-  c->subsystems = yoke_arena_take(&c->arena, (size_t)c->split->n_parts, sizeof *c->subsystems);
+  c->subsystems = yoke_arena_take(&c->arena, (size_t)c->plan->n_parts, sizeof *c->subsystems);
   YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
-  for (int i = 0; i < c->split->n_parts; ++i) {
-    const yoke_native_def def = yoke_split_native(c->split, i);
-    YOKE_TRY(yoke_native_create(ctx, &def, &c->subsystems[i]));
-    if (options->forward != NULL && strcmp(options->forward, def.name) == 0)
+  for (int i = 0; i < c->plan->n_parts; ++i) {
+    const yoke_plan_part *part = &c->plan->parts[i];
+    YOKE_TRY(part->make(ctx, part->definition, &c->subsystems[i]));
+    if (options->forward != NULL && strcmp(options->forward, part->name) == 0)
       YOKE_TRY(yoke_subsystem_forward(ctx, c->subsystems[i], &c->subsystems[i]));
     if (options->log.write != NULL)
       YOKE_TRY(yoke_subsystem_traced(ctx, c->subsystems[i], options->log, &c->subsystems[i]));
@@ -96,27 +93,9 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
 
 /* ---- start with an exact past ---- */
 
-typedef struct backward { /* one Runge-Kutta step of the whole model */
-  double *q, *v, *x, *w, *kq[4], *kv[4];
-} backward;
-
-static yoke_status backward_step(const yoke_equations *e, void *work, backward *b, double t, double h) {
-  static const double share[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-  for (int s = 0; s < 4; ++s) {
-    for (int i = 0; i < e->nq; ++i) b->x[i] = b->q[i] + (s > 0 ? share[s] * h * b->kq[s - 1][i] : 0.0);
-    for (int i = 0; i < e->nv; ++i) b->w[i] = b->v[i] + (s > 0 ? share[s] * h * b->kv[s - 1][i] : 0.0);
-    YOKE_TRY(e->ops->derivative(e->self, work, t + share[s] * h, b->x, b->w, NULL, b->kq[s], b->kv[s], NULL));
-  }
-  for (int s = 0; s < 4; ++s) {
-    for (int i = 0; i < e->nq; ++i) b->q[i] += h * weight[s] * b->kq[s][i];
-    for (int i = 0; i < e->nv; ++i) b->v[i] += h * weight[s] * b->kv[s][i];
-  }
-  return YOKE_OK;
-}
-
 /* Outputs of all ports for a state of the whole model, subsystem by subsystem. */
 static void ports_of(const yoke_cosimulation *c, const double *q, const double *v, const double *a, double *y) {
-  for (int p = 0; p < c->split->n_parts; ++p) {
+  for (int p = 0; p < c->plan->n_parts; ++p) {
     const yoke_equations *e  = yoke_native_equations(c->subsystems[p]);
     const yoke_multibody *mb = yoke_native_multibody(c->subsystems[p]);
     memset(c->part_q, 0, (size_t)e->nq * sizeof *c->part_q); /* quadratures */
@@ -128,88 +107,41 @@ static void ports_of(const yoke_cosimulation *c, const double *q, const double *
       c->part_v[c->v_index[i]] = v[i];
       c->part_a[c->v_index[i]] = a[i];
     }
-    for (int k = 0; k < c->split->n_couplings; ++k) {
-      const yoke_split_coupling *coupling = &c->split->couplings[k];
+    for (int k = 0; k < c->plan->n_couplings; ++k) {
+      const yoke_plan_coupling *coupling = &c->plan->couplings[k];
       for (int side = 0; side < 2; ++side) {
         if (coupling->part[side] != p) continue;
         yoke_multibody_port(mb, c->part_work, coupling->port[side], c->part_q, c->part_v, c->part_a,
-                            y + c->split->wires[k].y_at[side]);
+                            y + c->plan->wires[k].y_at[side]);
       }
     }
     y += c->subsystems[p]->ny;
   }
 }
 
-/* One point of the past from a state of the whole model. */
-static yoke_status add_past(yoke_cosimulation *c, const yoke_multibody *mb, yoke_arena *scratch, void *work, double t,
-                            const double *q, const double *v, const double *lambda, const double *y) {
-  const size_t   n    = (size_t)c->split->n_couplings;
-  const size_t   mark = yoke_arena_mark(scratch);
-  double        *u    = yoke_arena_take(scratch, n * YOKE_COUPLING_MAX_CHANNELS, sizeof *u);
-  const double **list = yoke_arena_take(scratch, n, sizeof *list);
-  const double **part = yoke_arena_take(scratch, (size_t)c->split->n_parts, sizeof *part);
-  const double  *at   = y;
-  if (scratch->has_failed) return YOKE_E_MEMORY;
-  for (int p = 0; p < c->split->n_parts; at += c->subsystems[p++]->ny) part[p] = at;
-  for (size_t k = 0; k < n; ++k) {
-    const yoke_split_coupling *coupling = &c->split->couplings[k];
-    double                     force[7] = {0.0}, g[7];
-    if (!coupling->is_joint) continue; /* its law gives the values */
-    yoke_multibody_connection_output(mb, work, coupling->connection, t, q, v, lambda, force, g);
-    const yoke_wire    *wire    = &c->split->wires[k];
-    const double *const port[2] = {part[wire->subsystem[0]] + wire->y_at[0], part[wire->subsystem[1]] + wire->y_at[1]};
-    yoke_split_joint_values(c->split, (int)k, force, port, u + k * YOKE_COUPLING_MAX_CHANNELS);
-    list[k] = u + k * YOKE_COUPLING_MAX_CHANNELS;
-  }
-  yoke_graph_add_past(c->graph, t, y, list);
-  yoke_arena_release(scratch, mark);
-  return YOKE_OK;
-}
-
-/* Coupling values at t_start - H, -2H, ... from the whole model integrated backwards. */
-static yoke_status exact_past(yoke_cosimulation *c, const yoke_multibody *mb, yoke_context *ctx) {
-  const yoke_equations *e  = c->equations;
-  const int             nq = e->nq, nv = e->nv;
-  int                   ny = 0;
-  for (int p = 0; p < c->split->n_parts; ++p) ny += c->subsystems[p]->ny;
-  yoke_arena scratch = {0};
-  void      *work    = yoke_arena_take(&scratch, e->work_size, 1);
-  double    *a       = yoke_arena_take(&scratch, (size_t)nv, sizeof *a);
-  double    *y       = yoke_arena_take(&scratch, (size_t)ny, sizeof *y);
-  double    *lambda  = yoke_arena_take(&scratch, (size_t)e->ng, sizeof *lambda);
-  backward   b       = {.q = yoke_arena_take(&scratch, (size_t)nq, sizeof(double)),
-                        .x = yoke_arena_take(&scratch, (size_t)nq, sizeof(double)),
-                        .v = yoke_arena_take(&scratch, (size_t)nv, sizeof(double)),
-                        .w = yoke_arena_take(&scratch, (size_t)nv, sizeof(double))};
-  for (int s = 0; s < 4; ++s) b.kq[s] = yoke_arena_take(&scratch, (size_t)nq, sizeof(double));
-  for (int s = 0; s < 4; ++s) b.kv[s] = yoke_arena_take(&scratch, (size_t)nv, sizeof(double));
-  yoke_status status = scratch.has_failed ? YOKE_E_MEMORY : YOKE_OK;
-  if (status == YOKE_OK) {
-    yoke_cosimulation_gather(c, b.q, b.v);
-    const double h = -c->H / EXACT_SUBSTEPS;
-    for (int k = 1; k <= yoke_graph_depth(c->graph) && status == YOKE_OK; ++k) {
-      for (int j = 0; j < EXACT_SUBSTEPS && status == YOKE_OK; ++j) {
-        status = backward_step(e, work, &b, c->t_start - (double)(k - 1) * c->H + (double)j * h, h);
-      }
-      const double t = c->t_start - (double)k * c->H;
-      if (status == YOKE_OK) status = e->ops->derivative(e->self, work, t, b.q, b.v, NULL, NULL, a, lambda);
-      if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->split->start, mb, work, t, b.q, lambda);
-      if (status == YOKE_OK) ports_of(c, b.q, b.v, a, y);
-      if (status == YOKE_OK) status = add_past(c, mb, &scratch, work, t, b.q, b.v, lambda, y);
+/* Points of the plan's past, the newest first. */
+static yoke_status add_past(yoke_cosimulation *c, yoke_context *ctx) {
+  const size_t   mark = yoke_arena_mark(&c->arena);
+  const double **list = yoke_arena_take(&c->arena, (size_t)c->plan->n_couplings + 1, sizeof *list);
+  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "an exact start"));
+  for (int i = 0; i < c->plan->n_past; ++i) {
+    const yoke_plan_point *point = &c->plan->past[i];
+    const double          *u     = point->u;
+    for (int k = 0; k < c->plan->n_couplings; ++k) {
+      list[k] = c->plan->wires[k].joint != NULL ? u : NULL;
+      if (list[k] != NULL) u += yoke_graph_n_channels(c->graph, k);
     }
+    yoke_graph_add_past(c->graph, point->t, point->y, list);
   }
-  yoke_arena_free(&scratch);
-  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "an exact start");
-  return status == YOKE_OK
-             ? YOKE_OK
-             : yoke_fail(ctx, YOKE_E_MODEL, "start exact: the model cannot be integrated backwards from its start");
+  yoke_arena_release(&c->arena, mark);
+  return YOKE_OK;
 }
 
 /* Shortest step of the graded start as a share of H. A multiplier that holds a gap g = 0 over a step h carries the rounding
  * of positions divided by h^2, so joints do not bear steps as short as force elements do. */
 static double graded_share(const yoke_cosimulation *c) {
-  for (int k = 0; k < c->split->n_couplings; ++k) {
-    if (c->split->couplings[k].is_joint) return 1.0 / 32.0;
+  for (int k = 0; k < c->plan->n_couplings; ++k) {
+    if (c->plan->couplings[k].is_joint) return 1.0 / 32.0;
   }
   return 1e-5;
 }
@@ -217,13 +149,12 @@ static double graded_share(const yoke_cosimulation *c) {
 /* Room for restarts, which a step must not allocate, and for an exact past. */
 static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
   const yoke_equations *e  = c->equations;
-  const size_t          n  = (size_t)c->split->n_couplings;
+  const size_t          n  = (size_t)c->plan->n_couplings;
   size_t                nq = 1, nv = 1;
   size_t                work_size = 1;
-  if (c->model->n_events == 0 && c->switches.n_once + c->switches.n_periodic == 0 &&
-      c->settings.start != YOKE_START_EXACT)
-    return YOKE_OK;
-  for (int p = 0; p < c->split->n_parts; ++p) {
+  if (c->model->n_events == 0 && c->plan->switches.n_once + c->plan->switches.n_periodic == 0) return YOKE_OK;
+  YOKE_TRY(yoke_start_create(ctx, c->model, &c->plan->places, NULL, NULL, &c->start));
+  for (int p = 0; p < c->plan->n_parts; ++p) {
     const yoke_equations *part = yoke_native_equations(c->subsystems[p]);
     nq                         = (size_t)part->nq > nq ? (size_t)part->nq : nq;
     nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
@@ -239,14 +170,14 @@ static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
   c->part_a    = yoke_arena_take(&c->arena, nv, sizeof(double));
   c->part_work = yoke_arena_take(&c->arena, work_size, 1);
   c->given     = yoke_arena_take(&c->arena, n, sizeof *c->given);
-  c->y         = yoke_arena_take(&c->arena, (size_t)c->split->n_parts, sizeof *c->y);
+  c->y         = yoke_arena_take(&c->arena, (size_t)c->plan->n_parts, sizeof *c->y);
   c->work      = yoke_arena_take(&c->arena, e->work_size, 1);
   size_t ny    = 0;
-  for (int p = 0; p < c->split->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
+  for (int p = 0; p < c->plan->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
   c->ports = yoke_arena_take(&c->arena, ny, sizeof(double));
   YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
   const double *at = c->ports;
-  for (int p = 0; p < c->split->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
+  for (int p = 0; p < c->plan->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
   return YOKE_OK;
 }
 
@@ -256,18 +187,10 @@ static double end_at_event(void *user, double t_next, yoke_context *ctx) {
 }
 
 static yoke_status create_control(yoke_cosimulation *c, yoke_context *ctx) {
-  YOKE_TRY(yoke_step_choose(ctx, c->split, c->graph, &c->choice));
+  YOKE_TRY(yoke_step_choose(ctx, c->plan, c->graph, &c->choice));
   YOKE_TRY(yoke_controller_create(ctx, c->graph, &c->choice.settings, &c->controller));
   if (c->model->n_events > 0) yoke_controller_watch(c->controller, end_at_event, c);
   return YOKE_OK;
-}
-
-/* A fixed step ends with the run. */
-static void limit_step(yoke_cosimulation *c, yoke_context *ctx) {
-  const double span = c->model->t_end - c->model->t_start;
-  if (!(c->H > span)) return;
-  yoke_warn(ctx, "cosimulation.step: %.6g s is longer than the run, which is one macro step of %.6g s", c->H, span);
-  c->H = span;
 }
 
 yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model, const yoke_equations *equations,
@@ -281,31 +204,22 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   c->mb              = mb;
   c->t_start         = model->t_start;
   c->log             = options->log;
-  yoke_status status = yoke_split_settings(ctx, model, &c->settings, &c->H);
-  if (status == YOKE_OK) limit_step(c, ctx);
-  if (status == YOKE_OK) status = yoke_model_switches(ctx, model, true, &c->switches);
-  if (status == YOKE_OK) status = yoke_split_create(ctx, model, &c->split);
-  if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->split, &c->events);
-  if (status == YOKE_OK && c->H == 0.0) {
-    c->settings.start = YOKE_START_RAMP;
-    yoke_step_choose_scheme(c->split, &c->settings);
-    yoke_step_choose_orders(c->split, &c->settings, &c->choice.settings);
-    c->settings.order = c->choice.settings.order_max;
-  }
+  yoke_status status = yoke_plan_create(ctx, model, NULL, &c->plan);
+  if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->plan, &c->events);
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
   if (status == YOKE_OK) status = map_states(c, mb, ctx);
   if (status == YOKE_OK) status = allocate_restart(c, ctx);
   if (status == YOKE_OK) status = yoke_exec_create(ctx, options->exec, options->threads, &c->exec);
   if (status == YOKE_OK) {
-    status = yoke_graph_create(ctx, c->split->n_parts, c->subsystems, c->split->n_couplings, c->split->wires,
-                               &c->settings, c->exec, &c->graph);
+    status = yoke_graph_create(ctx, c->plan->n_parts, c->subsystems, c->plan->n_couplings, c->plan->wires,
+                               &c->plan->scheme, c->exec, &c->graph);
   }
-  if (status == YOKE_OK && c->H == 0.0) status = create_control(c, ctx);
+  if (status == YOKE_OK && c->plan->step.is_controlled) status = create_control(c, ctx);
   if (status == YOKE_OK) status = yoke_graph_start(c->graph, c->t_start, ctx);
-  if (status == YOKE_OK && c->settings.start == YOKE_START_EXACT) status = exact_past(c, mb, ctx);
+  if (status == YOKE_OK) status = add_past(c, ctx);
   if (status == YOKE_OK) {
-    const double share = c->settings.start == YOKE_START_GRADED ? graded_share(c) : 0.0;
-    c->grid            = yoke_macro_grid_make(c->t_start, c->H, share, &c->switches);
+    const double share = c->plan->scheme.start == YOKE_START_GRADED ? graded_share(c) : 0.0;
+    c->grid            = yoke_macro_grid_make(c->t_start, c->plan->step.H, share, &c->plan->switches);
   }
   if (status != YOKE_OK) {
     yoke_cosimulation_destroy(&c);
@@ -320,10 +234,10 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   if (c == NULL) return;
   yoke_controller_destroy(&c->controller);
   if (c->graph != NULL) yoke_graph_destroy(&c->graph);
-  for (int i = 0; c->subsystems != NULL && i < c->split->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
+  for (int i = 0; c->subsystems != NULL && i < c->plan->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
   yoke_exec_destroy(&c->exec);
-  yoke_split_destroy(&c->split);
-  yoke_switches_clear(&c->switches);
+  yoke_start_clear(&c->start);
+  yoke_plan_destroy(&c->plan);
   yoke_macro_events_clear(&c->events);
   yoke_arena_free(&c->arena);
   free(c);
@@ -340,19 +254,18 @@ static yoke_status restart(yoke_cosimulation *c, const double *q, const double *
   yoke_status           status = YOKE_OK;
   if (c->mb != NULL) {
     status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
-    if (status == YOKE_OK)
-      status = yoke_coupling_redundancy_move(&c->split->start, c->mb, c->work, ahead, q, c->lambda);
+    if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->start, ahead, q, c->lambda);
     if (status == YOKE_OK) ports_of(c, q, v, c->a, c->ports);
   }
-  for (int k = 0; status == YOKE_OK && k < c->split->n_couplings; ++k) {
-    const yoke_split_coupling *coupling = &c->split->couplings[k];
-    double                    *u = c->u + (ptrdiff_t)k * YOKE_COUPLING_MAX_CHANNELS, force[7] = {0.0}, g[7];
+  for (int k = 0; status == YOKE_OK && k < c->plan->n_couplings; ++k) {
+    const yoke_plan_coupling *coupling = &c->plan->couplings[k];
+    double                   *u = c->u + (ptrdiff_t)k * YOKE_COUPLING_MAX_CHANNELS, force[7] = {0.0}, g[7];
     c->given[k] = NULL;
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(c->mb, c->work, coupling->connection, ahead, q, v, c->lambda, force, g);
-    const yoke_wire    *wire    = &c->split->wires[k];
+    const yoke_wire    *wire    = &c->plan->wires[k];
     const double *const port[2] = {c->y[wire->subsystem[0]] + wire->y_at[0], c->y[wire->subsystem[1]] + wire->y_at[1]};
-    yoke_split_joint_values(c->split, k, force, port, u);
+    plan_joint_values(c->plan, k, force, port, u);
     c->given[k] = u;
   }
   if (status == YOKE_OK) status = yoke_graph_restart(c->graph, c->given, ctx);
@@ -361,7 +274,7 @@ static yoke_status restart(yoke_cosimulation *c, const double *q, const double *
 }
 
 yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
-  for (int p = 0; p < c->split->n_parts; ++p) {
+  for (int p = 0; p < c->plan->n_parts; ++p) {
     const yoke_subsystem        *s     = c->subsystems[p];
     const yoke_integrator       *own   = yoke_native_integrator(s);
     const yoke_integrator_state *state = yoke_native_state(s, yoke_graph_state(c->graph, p));
@@ -382,7 +295,7 @@ yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, cons
 
 /* Behind a jump of a load the couplings go on from the right-hand limit. */
 static yoke_status restart_at_jump(yoke_cosimulation *c, yoke_context *ctx) {
-  if (!yoke_switches_jump_at(&c->switches, yoke_graph_t(c->graph))) return YOKE_OK;
+  if (!yoke_switches_jump_at(&c->plan->switches, yoke_graph_t(c->graph))) return YOKE_OK;
   yoke_cosimulation_gather(c, c->q, c->v);
   return restart(c, c->q, c->v, ctx);
 }
@@ -439,7 +352,7 @@ static yoke_status step_controlled(yoke_cosimulation *c, double t_end, yoke_step
   const double    t = yoke_graph_t(c->graph);
   yoke_point_kind kind;
   const double    H      = yoke_controller_H(c->controller);
-  const double    t_stop = yoke_macro_grid_limit(&c->switches, t, H, t_end, &kind);
+  const double    t_stop = yoke_macro_grid_limit(&c->plan->switches, t, H, t_end, &kind);
   yoke_macro_events_begin(&c->events);
   yoke_status status = yoke_controller_step(c->controller, t_stop, statistics, ctx);
   if (status == YOKE_OK) {
@@ -519,8 +432,8 @@ static yoke_status take_step(yoke_cosimulation *c, double t_end, yoke_step_stati
   if (status == YOKE_OK) status = yoke_graph_accept(c->graph, ctx);
   if (status == YOKE_OK) {
     yoke_macro_grid_accept(&c->grid, t_next);
-    status =
-        finish_step(c, t_next < t_grid ? YOKE_POINT_GRID : kind, t_next - t < (1.0 - 1e-6) * c->H, statistics, ctx);
+    status = finish_step(c, t_next < t_grid ? YOKE_POINT_GRID : kind, t_next - t < (1.0 - 1e-6) * c->plan->step.H,
+                         statistics, ctx);
   }
   count_step(c, t_next - t, status == YOKE_OK, statistics);
   if (status == YOKE_OK) return YOKE_OK;
@@ -561,7 +474,7 @@ double yoke_cosimulation_t(const yoke_cosimulation *cosimulation) {
 }
 
 double yoke_cosimulation_H(const yoke_cosimulation *cosimulation) {
-  return cosimulation->controller != NULL ? yoke_controller_H(cosimulation->controller) : cosimulation->H;
+  return cosimulation->controller != NULL ? yoke_controller_H(cosimulation->controller) : cosimulation->plan->step.H;
 }
 
 const yoke_step_choice *yoke_cosimulation_choice(const yoke_cosimulation *cosimulation) {
@@ -591,7 +504,7 @@ void yoke_cosimulation_part_counters(const yoke_cosimulation *c, int part, yoke_
 
 void yoke_cosimulation_counters(const yoke_cosimulation *c, yoke_counters *out) {
   *out = (yoke_counters){0};
-  for (int i = 0; i < c->split->n_parts; ++i) {
+  for (int i = 0; i < c->plan->n_parts; ++i) {
     yoke_counters one;
     yoke_cosimulation_part_counters(c, i, &one);
     out->steps += one.steps;
@@ -612,11 +525,11 @@ const yoke_macro_events *yoke_cosimulation_events(const yoke_cosimulation *cosim
 }
 
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation) {
-  return &cosimulation->settings;
+  return &cosimulation->plan->scheme;
 }
 
-const yoke_split *yoke_cosimulation_split(const yoke_cosimulation *cosimulation) {
-  return cosimulation->split;
+const yoke_plan *yoke_cosimulation_plan(const yoke_cosimulation *cosimulation) {
+  return cosimulation->plan;
 }
 
 const yoke_controller *yoke_cosimulation_controller(const yoke_cosimulation *cosimulation) {

@@ -8,6 +8,7 @@
 
 #include "master/macro_events.h"
 #include "master/step_choice.h"
+#include "model/multibody.h"
 
 typedef struct yoke_cosimulation yoke_cosimulation;
 
@@ -68,7 +69,7 @@ void                        yoke_cosimulation_part_counters(const yoke_cosimulat
                                                             yoke_counters *out); /* the same of one subsystem */
 yoke_macro_totals           yoke_cosimulation_totals(const yoke_cosimulation *cosimulation);
 const yoke_scheme_settings *yoke_cosimulation_settings(const yoke_cosimulation *cosimulation);
-const yoke_split           *yoke_cosimulation_split(const yoke_cosimulation *cosimulation);
+const yoke_plan            *yoke_cosimulation_plan(const yoke_cosimulation *cosimulation);
 const yoke_controller      *yoke_cosimulation_controller(const yoke_cosimulation *cosimulation); /* NULL: fixed step */
 const yoke_graph           *yoke_cosimulation_graph(const yoke_cosimulation *cosimulation);
 

@@ -10,25 +10,26 @@
 enum { OWN_ROWS = 7, MOST_NAMED = 50 }; /* rows whose origin is looked for, a least-squares problem each */
 
 /* Does a connection lie between two parts? */
-static bool crosses(const yoke_model *model, const yoke_partition *partition, int connection) {
+static bool crosses(const yoke_model *model, const yoke_places *places, int connection) {
   int part[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_frame *frame = &model->frames[model->connections[connection].frame[side]];
     if (frame->body < 0) return false; /* the ground is in every part */
-    part[side] = yoke_partition_find(partition, frame->body, frame->mass).part;
+    part[side] = yoke_place_find(places, frame->body, frame->mass).part;
   }
   return part[0] != part[1];
 }
 
-static bool is_retired(const yoke_start *start, const yoke_multibody *mb, int row) {
-  return start->retired[OWN_ROWS * yoke_multibody_row_connection(mb, row) + yoke_multibody_row_own(mb, row)];
+static bool is_retired(const yoke_start *start, int row) {
+  return start
+      ->retired[OWN_ROWS * yoke_multibody_row_connection(start->mb, row) + yoke_multibody_row_own(start->mb, row)];
 }
 
 /* Marks per row of G; NULL: no memory. */
-static bool *marks(const yoke_start *start, const yoke_multibody *mb) {
-  const int ng  = yoke_multibody_G_pattern(mb)->n_rows;
+static bool *marks(const yoke_start *start) {
+  const int ng  = yoke_multibody_G_pattern(start->mb)->n_rows;
   bool     *out = yoke_allocate((size_t)ng + 1, sizeof *out);
-  for (int r = 0; r < ng && out != NULL; ++r) out[r] = is_retired(start, mb, r);
+  for (int r = 0; r < ng && out != NULL; ++r) out[r] = is_retired(start, r);
   return out;
 }
 
@@ -89,20 +90,22 @@ static yoke_status warn_of(yoke_context *ctx, const yoke_model *model, const yok
 }
 
 /* Rows of G, those inside subsystems first. */
-static yoke_status choose(const yoke_multibody *mb, void *work, const yoke_model *model,
-                          const yoke_partition *partition, const double *q, yoke_start *start) {
-  const int   ng    = yoke_multibody_G_pattern(mb)->n_rows;
-  int        *order = yoke_allocate((size_t)ng + 1, sizeof *order), *rows = NULL, at = 0, n = 0;
-  yoke_status status = order != NULL ? YOKE_OK : YOKE_E_MEMORY;
+static yoke_status choose(const yoke_places *places, yoke_start *start) {
+  const yoke_model     *model = start->model;
+  const yoke_multibody *mb    = start->mb;
+  const double         *q     = start->assembly.probe;
+  const int             ng    = yoke_multibody_G_pattern(mb)->n_rows;
+  int                  *order = yoke_allocate((size_t)ng + 1, sizeof *order), *rows = NULL, at = 0, n = 0;
+  yoke_status           status = order != NULL ? YOKE_OK : YOKE_E_MEMORY;
   for (int coupling = 0; coupling < 2 && status == YOKE_OK; ++coupling) {
     for (int r = 0; r < ng; ++r) {
-      if (crosses(model, partition, yoke_multibody_row_connection(mb, r)) == (coupling == 1)) order[at++] = r;
+      if (crosses(model, places, yoke_multibody_row_connection(mb, r)) == (coupling == 1)) order[at++] = r;
     }
   }
-  if (status == YOKE_OK) status = yoke_redundancy_rows(mb, work, model->t_start, q, order, &n, &rows);
+  if (status == YOKE_OK) status = yoke_redundancy_rows(mb, start->work, model->t_start, q, order, &n, &rows);
   for (int i = 0; i < n && status == YOKE_OK; ++i) {
     const int connection = yoke_multibody_row_connection(mb, rows[i]);
-    if (!crosses(model, partition, connection)) continue;
+    if (!crosses(model, places, connection)) continue;
     start->retired[OWN_ROWS * connection + yoke_multibody_row_own(mb, rows[i])] = true;
     start->any_retired                                                          = true;
   }
@@ -111,34 +114,32 @@ static yoke_status choose(const yoke_multibody *mb, void *work, const yoke_model
   return status;
 }
 
-yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_multibody *mb, void *work,
-                                          const yoke_partition *partition, const yoke_assembly *assembly,
-                                          yoke_start *start) {
-  const yoke_model *model = partition->model;
+yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *places, yoke_start *start) {
+  const yoke_model *model = start->model;
   start->retired = yoke_arena_take(&start->arena, OWN_ROWS * (size_t)model->n_connections + 1, sizeof *start->retired);
   bool       *retired = NULL;
   int         n_named = 0;
   yoke_status status  = start->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
-  if (status == YOKE_OK && assembly->n_redundant > 0) {
-    status = choose(mb, work, model, partition, assembly->probe, start);
+  if (status == YOKE_OK && start->assembly.n_redundant > 0) {
+    status = choose(places, start);
     if (status == YOKE_OK) {
-      retired = marks(start, mb);
+      retired = marks(start);
       status  = retired != NULL ? YOKE_OK : YOKE_E_MEMORY;
     }
     for (int c = 0; c < model->n_connections && status == YOKE_OK; ++c) {
-      if (crosses(model, partition, c)) status = warn_of(ctx, model, mb, work, assembly->probe, retired, c, &n_named);
+      if (crosses(model, places, c))
+        status = warn_of(ctx, model, start->mb, start->work, start->assembly.probe, retired, c, &n_named);
     }
   }
   free(retired);
   return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "the search for couplings that repeat others");
 }
 
-yoke_status yoke_coupling_redundancy_move(const yoke_start *start, const yoke_multibody *mb, void *work, double t,
-                                          const double *q, double *lambda) {
-  if (mb == NULL || !start->any_retired) return YOKE_OK;
-  bool *retired = marks(start, mb);
+yoke_status yoke_coupling_redundancy_move(const yoke_start *start, double t, const double *q, double *lambda) {
+  if (!start->any_retired) return YOKE_OK;
+  bool *retired = marks(start);
   if (retired == NULL) return YOKE_E_MEMORY;
-  const yoke_status status = yoke_redundancy_move(mb, work, t, q, retired, lambda);
+  const yoke_status status = yoke_redundancy_move(start->mb, start->work, t, q, retired, lambda);
   free(retired);
   return status;
 }

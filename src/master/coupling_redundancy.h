@@ -7,16 +7,12 @@
 #ifndef YOKE_MASTER_COUPLING_REDUNDANCY_H
 #define YOKE_MASTER_COUPLING_REDUNDANCY_H
 
-#include "master/submodel.h"
-#include "model/assembly.h"
+#include "master/whole_start.h"
 
-/* Marks start->retired. `assembly` is that of the whole model `mb`. */
-yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_multibody *mb, void *work,
-                                          const yoke_partition *partition, const yoke_assembly *assembly,
-                                          yoke_start *start);
+/* Marks start->retired. */
+yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *places, yoke_start *start);
 
 /* lambda [ng] of the whole model at (t, q): the multipliers of retired rows move to the rows that stay. */
-yoke_status yoke_coupling_redundancy_move(const yoke_start *start, const yoke_multibody *mb, void *work, double t,
-                                          const double *q, double *lambda);
+yoke_status yoke_coupling_redundancy_move(const yoke_start *start, double t, const double *q, double *lambda);
 
 #endif

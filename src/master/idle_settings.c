@@ -9,7 +9,7 @@ static void word_of(const yoke_cosimulation *c, const char *with, char *word, si
   const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, with);
   word[0]                 = '\0';
   if (strcmp(with, "split") == 0)
-    snprintf(word, size, "%d subsystems", yoke_cosimulation_split(c)->n_parts);
+    snprintf(word, size, "%d subsystems", yoke_cosimulation_plan(c)->n_parts);
   else if (strcmp(with, "step") == 0)
     snprintf(word, size, "%s", yoke_cosimulation_choice(c) == NULL ? "fixed" : "auto");
   else if (row != NULL)
@@ -42,18 +42,18 @@ typedef struct coupling_use {
   const yoke_formulation_ops *formulation; /* one that has it */
 } coupling_use;
 
-static bool is_meant(const yoke_split *split, const yoke_split_coupling *k, const char *name) {
+static bool is_meant(const yoke_plan_coupling *k, const char *name) {
   if (name == NULL || strcmp(name, k->name) == 0) return true;
-  return k->chain >= 0 && strcmp(split->model->bodies[k->chain].name, name) == 0;
+  return k->chain_name != NULL && strcmp(k->chain_name, name) == 0;
 }
 
-static coupling_use use_of(const yoke_split *split, const char *name, const char *key) {
+static coupling_use use_of(const yoke_plan *plan, const char *name, const char *key) {
   coupling_use use = {.is_coupling = name == NULL};
-  for (int i = 0; i < split->n_couplings; ++i) {
-    const yoke_split_coupling  *k   = &split->couplings[i];
-    const yoke_formulation_ops *ops = split->wires[i].formulation;
+  for (int i = 0; i < plan->n_couplings; ++i) {
+    const yoke_plan_coupling   *k   = &plan->couplings[i];
+    const yoke_formulation_ops *ops = plan->wires[i].formulation;
     const yoke_setting         *row = yoke_setting_find(&ops->settings, key);
-    if (!is_meant(split, k, name)) continue;
+    if (!is_meant(k, name)) continue;
     use.is_coupling = true;
     if (row == NULL) continue;
     use.is_own      = true;
@@ -86,7 +86,7 @@ static bool run_reads(const yoke_cosimulation *c, const yoke_setting_value *valu
   const yoke_setting *row = value->row;
   char                word[YOKE_SETTING_TEXT], condition[200];
   if (yoke_run_setting_is_read(c, row)) return true;
-  if (row->is_shared && use_of(yoke_cosimulation_split(c), NULL, row->key).is_own) return true;
+  if (row->is_shared && use_of(yoke_cosimulation_plan(c), NULL, row->key).is_own) return true;
   word_of(c, row->with, word, sizeof word);
   yoke_setting_condition_text(row, condition, sizeof condition);
   const int n = snprintf(reason, size, "it belongs to %s", condition);
@@ -98,7 +98,7 @@ static bool coupling_reads(const yoke_cosimulation *c, const char *name, const y
                            size_t size) {
   const char         *key    = value->row->key;
   const yoke_setting *shared = name == NULL ? yoke_shared_setting(key) : NULL;
-  const coupling_use  use    = use_of(yoke_cosimulation_split(c), name, key);
+  const coupling_use  use    = use_of(yoke_cosimulation_plan(c), name, key);
   char                condition[200];
   if (!use.is_coupling) {
     snprintf(reason, size, "'%.64s' lies within one subsystem and is no coupling", name != NULL ? name : "");

@@ -7,8 +7,8 @@
 
 enum { MAX_TRIES = 5 }; /* to make the time of an event and the end of its step agree */
 
-yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_split *split, yoke_macro_events *out) {
-  *out = (yoke_macro_events){.split = split, .capacity = split->n_parts * YOKE_MAX_FOUND + split->model->n_events};
+yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_plan *plan, yoke_macro_events *out) {
+  *out       = (yoke_macro_events){.plan = plan, .capacity = plan->n_parts * YOKE_MAX_FOUND + plan->n_events};
   out->found = yoke_allocate((size_t)out->capacity + 1, sizeof *out->found);
   return out->found != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the events of the model");
 }
@@ -19,13 +19,13 @@ void yoke_macro_events_clear(yoke_macro_events *events) {
 }
 
 static bool acts(const yoke_macro_events *e, int event) {
-  return e->split->model->events[event].action != YOKE_EVENT_RECORD;
+  return e->plan->events[event].sets || e->plan->events[event].stops;
 }
 
 /* Event of the whole model that is number `own` of a part. */
-static int whole_event(const yoke_split *split, int part, int own) {
-  for (int k = 0; k < split->model->n_events; ++k) {
-    if (split->events[k].part == part && split->events[k].own == own) return k;
+static int whole_event(const yoke_plan *plan, int part, int own) {
+  for (int k = 0; k < plan->n_events; ++k) {
+    if (plan->events[k].part == part && plan->events[k].own == own) return k;
   }
   return -1;
 }
@@ -40,10 +40,10 @@ static int compare(const void *a, const void *b) {
 static int look(yoke_macro_events *e, const yoke_graph *graph, double *t) {
   e->n     = 0;
   e->until = (double)INFINITY;
-  for (int part = 0; part < e->split->n_parts; ++part) {
+  for (int part = 0; part < e->plan->n_parts; ++part) {
     const yoke_found_events found = yoke_graph_events(graph, part);
     for (int i = 0; i < found.n; ++i) {
-      const int event = whole_event(e->split, part, found.list[i].event);
+      const int event = whole_event(e->plan, part, found.list[i].event);
       if (event >= 0) e->found[e->n++] = (yoke_macro_event){event, found.list[i].t};
     }
     if (found.until < e->until) {
@@ -75,7 +75,7 @@ static void report_late(yoke_macro_events *e, int event, double t, double t_next
       ctx,
       "event '%s' at t = %.9g s lies inside a macro step, and subsystem '%s' cannot go back: it acts at the end of "
       "the step, %.3g s late",
-      e->split->model->events[event].name, t, subsystem, t_next - t);
+      e->plan->events[event].name, t, subsystem, t_next - t);
 }
 
 /* The first trial shows whether an event acts inside the step. Every other one was made to end at it, and either finds it (or
@@ -96,7 +96,7 @@ double yoke_macro_events_end(yoke_macro_events *e, const yoke_graph *graph, doub
   }
   if (event >= 0) e->acting = event;
   if (e->acting < 0) return (double)INFINITY;
-  if (event < 0) at = yoke_graph_event_ahead(graph, e->split->events[e->acting].part, e->split->events[e->acting].own);
+  if (event < 0) at = yoke_graph_event_ahead(graph, e->plan->events[e->acting].part, e->plan->events[e->acting].own);
   if (event < 0 && at - t_next > 1e-3 * (t_next - t)) { /* a rejection made the step end well before the event */
     e->acting = -1;
     return (double)INFINITY;
@@ -122,10 +122,10 @@ yoke_status yoke_macro_events_accept(yoke_macro_events *e, yoke_graph *graph, yo
     return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
                      "more than %d events happen in subsystem '%s' in the macro step that ends at t = %.9g s, and not "
                      "all subsystems can go back to a shorter one; use a smaller macro step",
-                     YOKE_MAX_FOUND, e->split->model->parts[e->full_part].name, yoke_graph_t(graph));
+                     YOKE_MAX_FOUND, e->plan->parts[e->full_part].name, yoke_graph_t(graph));
   }
-  for (int k = 0; k < e->split->model->n_events; ++k) {
-    if (yoke_macro_events_acts(e, k)) yoke_graph_event_done(graph, e->split->events[k].part, e->split->events[k].own);
+  for (int k = 0; k < e->plan->n_events; ++k) {
+    if (yoke_macro_events_acts(e, k)) yoke_graph_event_done(graph, e->plan->events[k].part, e->plan->events[k].own);
   }
   return YOKE_OK;
 }

@@ -7,7 +7,7 @@
 #ifndef YOKE_MASTER_MACRO_EVENTS_H
 #define YOKE_MASTER_MACRO_EVENTS_H
 
-#include "master/split.h"
+#include "master/plan.h"
 
 typedef struct yoke_macro_event {
   int    event; /* of the whole model */
@@ -15,7 +15,7 @@ typedef struct yoke_macro_event {
 } yoke_macro_event;
 
 typedef struct yoke_macro_events {
-  const yoke_split *split;
+  const yoke_plan  *plan;
   int               n, capacity;
   yoke_macro_event *found;   /* [n] of the last trial that was looked at, by time, then in the order of the file */
   int               acting;  /* the event that the step is repeated for; -1: none */
@@ -26,7 +26,7 @@ typedef struct yoke_macro_events {
   int               n_late; /* events that acted at the end of their step because a subsystem cannot go back */
 } yoke_macro_events;
 
-yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_split *split, yoke_macro_events *out);
+yoke_status yoke_macro_events_create(yoke_context *ctx, const yoke_plan *plan, yoke_macro_events *out);
 void        yoke_macro_events_clear(yoke_macro_events *events);
 
 /* A step begins. */

@@ -15,7 +15,7 @@ static void release_texts(char **texts, int n) {
 
 static void release_elements(yoke_model *m) {
   for (int i = 0; m->connections != NULL && i < m->n_connections; ++i) {
-    yoke_expression_destroy(&m->connections[i].law.expression);
+    yoke_law_clear(&m->connections[i].law);
     yoke_expression_destroy(&m->connections[i].motion);
   }
   for (int i = 0; m->loads != NULL && i < m->n_loads; ++i) {
@@ -35,9 +35,17 @@ static void release_elements(yoke_model *m) {
   yoke_settings_clear(&m->cosimulation.couplings);
 }
 
+const yoke_model *yoke_model_retain(const yoke_model *model) {
+  yoke_model *shared = (yoke_model *)(uintptr_t)model; /* the count of owners is no part of its meaning */
+  atomic_fetch_add(&shared->n_shares, 1);
+  return shared;
+}
+
 void yoke_model_destroy(yoke_model **model) {
   if (model == NULL || *model == NULL) return;
   yoke_model *m = *model;
+  *model        = NULL;
+  if (atomic_fetch_sub(&m->n_shares, 1) > 0) return;
   release_elements(m);
   free(m->bodies);
   free(m->frames);
@@ -57,7 +65,6 @@ void yoke_model_destroy(yoke_model **model) {
   release_texts(m->output.integrals, m->output.n_integrals);
   yoke_arena_free(&m->arena);
   free(m);
-  *model = NULL;
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "frames/law.h"
 #include "frames/port_shape.h"
 #include <yoke/context.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 enum {
@@ -229,10 +230,11 @@ typedef struct yoke_cosimulation_def {
   yoke_coupling_choice *own; /* [n_own] of named ones; the last that fits wins */
 } yoke_cosimulation_def;
 
-/* The lists (bodies, frames, ... parts, ghosts) and the texts of settings come from malloc, since they grow while a model is
- * read; everything that they point to is in the arena but expressions, which are owned. */
+/* The lists (bodies, frames, ... parts, ghosts), the name and the texts of settings come from malloc, since they grow while a model
+ * is read; everything that they point to is in the arena but expressions, which are owned (and may have other owners, too). */
 typedef struct yoke_model {
   yoke_arena            arena;
+  atomic_int            n_shares; /* owners beside the first */
   char                 *name;
   char                 *text; /* the whole source (all includes, overrides), stored in results */
   int                   n_files;
@@ -254,7 +256,9 @@ typedef struct yoke_model {
   yoke_cosimulation_def cosimulation;
 } yoke_model;
 
-void yoke_model_destroy(yoke_model **model);
+/* One more owner of the same model, which never changes. Every owner destroys it, the last one frees it. */
+const yoke_model *yoke_model_retain(const yoke_model *model);
+void              yoke_model_destroy(yoke_model **model);
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);

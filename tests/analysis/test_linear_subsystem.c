@@ -9,11 +9,12 @@
 #include "../cosimulation/cosimulate.h"
 #include "analysis/stand_in.h"
 #include "../step_over.h"
+#include "master/native_part.h"
 
 /* The native subsystem `part` of a split model and its stand-in about the start. */
 typedef struct pair {
   cosim              c;
-  yoke_split        *split;
+  yoke_plan         *plan;
   yoke_subsystem    *subsystem[2]; /* native, linear */
   void              *state[2], *scratch[2];
   yoke_linearization l;
@@ -25,14 +26,14 @@ static void pair_open(pair *p, const char *path, const char *sets, int part, con
   *p = (pair){0};
   if (cosim_load(&p->c, path, sets) != YOKE_OK) cosim_print(p->c.ctx);
   assert_int_equal(p->c.status, YOKE_OK);
-  assert_int_equal(yoke_split_create(p->c.ctx, p->c.model, &p->split), YOKE_OK);
-  const yoke_native_def def = yoke_split_native(p->split, part);
-  assert_int_equal(yoke_native_create(p->c.ctx, &def, &p->subsystem[0]), YOKE_OK);
+  assert_int_equal(yoke_plan_create(p->c.ctx, p->c.model, NULL, &p->plan), YOKE_OK);
+  const yoke_plan_part *of = &p->plan->parts[part];
+  assert_int_equal(of->make(p->c.ctx, of->definition, &p->subsystem[0]), YOKE_OK);
   const yoke_signal held = {.n = p->subsystem[0]->nu, .n_pieces = 1, .degree = 0, .t = t_constant, .c = u};
   for (int k = 0; k < 2; ++k) {
     if (k == 1) {
-      const yoke_status status = yoke_stand_in_create(p->c.ctx, p->subsystem[0], &p->split->parts[part], p->state[0], u,
-                                                      &p->l, &p->subsystem[1]);
+      const yoke_status status = yoke_stand_in_create(p->c.ctx, p->subsystem[0], &p->plan->native[part].submodel,
+                                                      p->state[0], u, &p->l, &p->subsystem[1]);
       if (status != YOKE_OK) cosim_print(p->c.ctx);
       assert_int_equal(status, YOKE_OK);
     }
@@ -49,7 +50,7 @@ static void pair_close(pair *p) {
     yoke_subsystem_destroy(&p->subsystem[k]);
   }
   yoke_linearization_clear(&p->l);
-  yoke_split_destroy(&p->split);
+  yoke_plan_destroy(&p->plan);
   cosim_close(&p->c);
 }
 

@@ -47,7 +47,7 @@ static yoke_status see_macro(void *user, double t, double H, int order, const yo
   seen_macro *row = &w->macro[w->n_macro++];
   *row            = (seen_macro){.t = t, .H = H, .order = order, .statistics = *statistics};
   w->n_channels   = 0;
-  for (int k = 0; k < yoke_cosimulation_split(c)->n_couplings; ++k) {
+  for (int k = 0; k < yoke_cosimulation_plan(c)->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
       assert_true(w->n_channels < MAX_CHANNELS);
       row->channels[w->n_channels++] = yoke_graph_channel(graph, k, i);
@@ -75,7 +75,7 @@ static witness *watch(const char *model, const char *sets) {
   cosim_open(&w->c, model, sets);
   cosim_expect(&w->c, YOKE_OK);
   w->n_outputs         = yoke_simulation_n_outputs(w->c.simulation);
-  w->n_parts           = yoke_cosimulation_split(yoke_simulation_cosimulation(w->c.simulation))->n_parts;
+  w->n_parts           = yoke_cosimulation_plan(yoke_simulation_cosimulation(w->c.simulation))->n_parts;
   const yoke_sink sink = {.user = w, .sample = see_sample, .macro = see_macro};
   w->c.status          = yoke_simulation_run(w->c.simulation, w->c.model->t_end, &sink, &w->c.summary, w->c.ctx);
   cosim_expect(&w->c, YOKE_OK);

@@ -26,8 +26,8 @@ static inline double *local_array(int n) {
   return a;
 }
 
-static inline const yoke_split *local_split(const local_error *l) {
-  return yoke_cosimulation_split(yoke_simulation_cosimulation(l->c->simulation));
+static inline const yoke_plan *local_plan(const local_error *l) {
+  return yoke_cosimulation_plan(yoke_simulation_cosimulation(l->c->simulation));
 }
 
 /* Without ports: for users of the reference motion only. */
@@ -35,10 +35,10 @@ static inline void local_open(local_error *l, const cosim *c, int n_substeps, bo
   int frames[LOCAL_MAX_PORTS], n_ports = 0;
   *l = (local_error){.c = c, .n_substeps = n_substeps, .t = c->model->t_start};
 
-  const yoke_split *split = local_split(l);
-  assert_true(2 * split->n_couplings <= LOCAL_MAX_PORTS);
-  for (int k = 0; with_ports && k < split->n_couplings; ++k) {
-    for (int s = 0; s < 2 && split->couplings[k].frame[s] >= 0; ++s) frames[n_ports++] = split->couplings[k].frame[s];
+  const yoke_plan *plan = local_plan(l);
+  assert_true(2 * plan->n_couplings <= LOCAL_MAX_PORTS);
+  for (int k = 0; with_ports && k < plan->n_couplings; ++k) {
+    for (int s = 0; s < 2 && plan->couplings[k].frame[s] >= 0; ++s) frames[n_ports++] = plan->couplings[k].frame[s];
   }
   const yoke_multibody_options options = {.n_ports = n_ports, .port_frame = frames};
   if (yoke_multibody_create(c->ctx, c->model, &options, &l->equations, &l->mb) != YOKE_OK) {
@@ -78,7 +78,7 @@ static inline void local_substep(local_error *l, double t, double h) {
 
 /* Positions and velocities of one port in the state (q, v) of the whole model. */
 static inline void local_port(const local_error *l, int port, double *y) {
-  const yoke_split_coupling *k = &local_split(l)->couplings[port / 2];
+  const yoke_plan_coupling *k = &local_plan(l)->couplings[port / 2];
   if (k->frame[0] < 0) { /* element i of a chain is between masses i - 1 and i; one chain alone */
     const int mass = k->element - 1 + port % 2;
     y[0]           = l->q[mass];
@@ -86,7 +86,7 @@ static inline void local_port(const local_error *l, int port, double *y) {
     return;
   }
   int place = 0;
-  for (int i = 0; i < port / 2; ++i) place += local_split(l)->couplings[i].frame[0] >= 0 ? 2 : 0;
+  for (int i = 0; i < port / 2; ++i) place += local_plan(l)->couplings[i].frame[0] >= 0 ? 2 : 0;
   yoke_multibody_port(l->mb, l->work, place + port % 2, l->q, l->v, l->kv[0], y);
 }
 
@@ -99,8 +99,8 @@ static inline void local_keep(local_error *l, int what, double estimated, double
 static inline void local_coupling(local_error *l, double t, const yoke_graph *graph) {
   double estimated = 0.0, truth = 0.0;
   int    channel = 0;
-  for (int w = 0; w < local_split(l)->n_couplings; ++w) {
-    const yoke_wire *wire     = &local_split(l)->wires[w];
+  for (int w = 0; w < local_plan(l)->n_couplings; ++w) {
+    const yoke_wire *wire     = &local_plan(l)->wires[w];
     double           y[2][64] = {{0.0}}, u[48] = {0.0}, now[48] = {0.0};
     yoke_arena       scratch = {0};
     if (wire->formulation->update == NULL) return;

@@ -17,16 +17,16 @@ static inline void look_at_levels(void *user, double t, const double *q, const d
   (void)t, (void)q, (void)v;
   levels                  *l     = user;
   const yoke_cosimulation *co    = yoke_simulation_cosimulation(l->c->simulation);
-  const yoke_split        *split = yoke_cosimulation_split(co);
+  const yoke_plan         *plan  = yoke_cosimulation_plan(co);
   const yoke_graph        *graph = yoke_cosimulation_graph(co);
   ++l->steps;
-  for (int k = 0; k < split->n_couplings; ++k) {
-    const yoke_split_coupling *coupling = &split->couplings[k];
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    const yoke_plan_coupling *coupling = &plan->couplings[k];
     if (!coupling->is_joint) continue;
     const double *y[2];
     double        level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
     for (int side = 0; side < 2; ++side)
-      y[side] = yoke_graph_y(graph, coupling->part[side]) + split->wires[k].y_at[side];
+      y[side] = yoke_graph_y(graph, coupling->part[side]) + plan->wires[k].y_at[side];
     yoke_joint_levels(&coupling->joint, coupling->shape, y, level);
     for (int i = 0; i < YOKE_JOINT_LEVELS; ++i) {
       for (int r = 0; r < coupling->joint.n; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));

@@ -154,7 +154,7 @@ static void invariant_2_a_step_that_the_watch_refuses_does_not_change_the_block(
 }
 
 static void wrap_checked(rig *r) {
-  for (int i = 0; i < r->split->n_parts; ++i)
+  for (int i = 0; i < r->plan->n_parts; ++i)
     assert_int_equal(yoke_subsystem_check(r->c.ctx, r->subsystems[i], &r->subsystems[i]), YOKE_OK);
 }
 

@@ -316,11 +316,11 @@ typedef struct gaps {
 
 static void look_at_gaps(void *user, double t, const double *q, const double *v) {
   (void)t, (void)q, (void)v;
-  gaps                    *l     = user;
-  const yoke_cosimulation *co    = yoke_simulation_cosimulation(l->c->simulation);
-  const yoke_split        *split = yoke_cosimulation_split(co);
-  for (int k = 0; k < split->n_couplings; ++k) {
-    const yoke_wire *wire = &split->wires[k];
+  gaps                    *l    = user;
+  const yoke_cosimulation *co   = yoke_simulation_cosimulation(l->c->simulation);
+  const yoke_plan         *plan = yoke_cosimulation_plan(co);
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    const yoke_wire *wire = &plan->wires[k];
     const double    *y[2];
     yoke_reset_rows  rows;
     if (wire->formulation->joint == NULL || !wire->formulation->joint->resets_states) continue;

@@ -52,9 +52,9 @@ static const char door[] =
 enum { MODEL_TEXT = 4096 };
 
 static int joint_rows(const cosim *c, const char *name) {
-  const yoke_split *split = yoke_cosimulation_split(yoke_simulation_cosimulation(c->simulation));
-  for (int k = 0; k < split->n_couplings; ++k) {
-    if (strcmp(split->couplings[k].name, name) == 0) return split->couplings[k].joint.n;
+  const yoke_plan *plan = yoke_cosimulation_plan(yoke_simulation_cosimulation(c->simulation));
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (strcmp(plan->couplings[k].name, name) == 0) return plan->couplings[k].joint.n;
   }
   return 0;
 }

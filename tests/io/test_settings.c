@@ -218,8 +218,8 @@ static void a_connection_may_have_the_name_of_a_key(void **state) {
                               "cosimulation: {step: 0.1, order: 0, couplings: {mu: {formulation: weighted, a: 2}}}\n",
                               NULL),
                    YOKE_OK);
-  const yoke_split *split = yoke_cosimulation_split(yoke_simulation_cosimulation(c.simulation));
-  assert_string_equal(split->couplings[0].settings.formulation, "weighted");
+  const yoke_plan *plan = yoke_cosimulation_plan(yoke_simulation_cosimulation(c.simulation));
+  assert_string_equal(plan->couplings[0].settings.formulation, "weighted");
   cosim_close(&c);
 }
 

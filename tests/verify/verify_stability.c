@@ -72,7 +72,7 @@ static const method methods[] = {
 /* ---- time domain ---- */
 
 typedef struct rest_rig {
-  yoke_split     *split;
+  yoke_plan      *plan;
   yoke_subsystem *subsystems[16];
   yoke_exec      *exec;
   yoke_graph     *graph;
@@ -100,14 +100,14 @@ static void rig_at_rest(rest_rig *r, const cosim *c) {
   double               step;
   *r = (rest_rig){0};
   find_rest(c, &whole);
-  assert_int_equal(yoke_split_settings(c->ctx, c->model, &settings, &step), YOKE_OK);
-  assert_int_equal(yoke_split_create_at(c->ctx, c->model, whole.q, whole.v, &r->split), YOKE_OK);
-  for (int i = 0; i < r->split->n_parts; ++i) {
-    const yoke_native_def def = yoke_split_native(r->split, i);
-    assert_int_equal(yoke_native_create(c->ctx, &def, &r->subsystems[i]), YOKE_OK);
+  const yoke_plan_options options = {.q = whole.q, .v = whole.v};
+  assert_int_equal(yoke_plan_create(c->ctx, c->model, &options, &r->plan), YOKE_OK);
+  for (int i = 0; i < r->plan->n_parts; ++i) {
+    const yoke_plan_part *part = &r->plan->parts[i];
+    assert_int_equal(part->make(c->ctx, part->definition, &r->subsystems[i]), YOKE_OK);
   }
   assert_int_equal(yoke_exec_create(c->ctx, "serial", 1, &r->exec), YOKE_OK);
-  assert_int_equal(yoke_graph_create(c->ctx, r->split->n_parts, r->subsystems, r->split->n_couplings, r->split->wires,
+  assert_int_equal(yoke_graph_create(c->ctx, r->plan->n_parts, r->subsystems, r->plan->n_couplings, r->plan->wires,
                                      &settings, r->exec, &r->graph),
                    YOKE_OK);
   assert_int_equal(yoke_graph_start(r->graph, c->model->t_start, c->ctx), YOKE_OK);
@@ -118,14 +118,14 @@ static void rig_done(rest_rig *r) {
   yoke_graph_destroy(&r->graph);
   for (int i = 0; i < 16; ++i) yoke_subsystem_destroy(&r->subsystems[i]);
   yoke_exec_destroy(&r->exec);
-  yoke_split_destroy(&r->split);
+  yoke_plan_destroy(&r->plan);
 }
 
 /* Largest velocity of a port. */
 static double motion(const rest_rig *r) {
   double largest = 0.0;
-  for (int w = 0; w < r->split->n_couplings; ++w) {
-    const yoke_wire *wire = &r->split->wires[w];
+  for (int w = 0; w < r->plan->n_couplings; ++w) {
+    const yoke_wire *wire = &r->plan->wires[w];
     for (int side = 0; side < 2; ++side) {
       const double *y = yoke_graph_y(r->graph, wire->subsystem[side]) + wire->y_at[side] + wire->shape[side]->n_p;
       for (int k = 0; k < wire->shape[side]->n_v; ++k) largest = fmax(largest, fabs(y[k]));

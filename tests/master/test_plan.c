@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include "base/memory.h"
 #include "check.h"
-#include "master/split.h"
+#include "master/native_part.h"
 #include <yoke/model.h>
 #include <glob.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { MAX_CHANNELS = 48 };
 typedef struct loaded {
   yoke_context *ctx;
   yoke_model   *model;
-  yoke_split   *split;
+  yoke_plan    *plan;
 } loaded;
 
 static void print_messages(const yoke_context *ctx) {
@@ -26,7 +26,7 @@ static void print_messages(const yoke_context *ctx) {
 }
 
 static void close_split(loaded *l) {
-  yoke_split_destroy(&l->split);
+  yoke_plan_destroy(&l->plan);
   yoke_model_destroy(&l->model);
   yoke_context_destroy(&l->ctx);
 }
@@ -48,7 +48,7 @@ static loaded load(const char *path, const char *text, int n_set, const char *co
 
 static loaded split_text(const char *text) {
   loaded l = load("text", text, 0, NULL);
-  if (yoke_split_create(l.ctx, l.model, &l.split) != YOKE_OK) {
+  if (yoke_plan_create(l.ctx, l.model, NULL, &l.plan) != YOKE_OK) {
     print_messages(l.ctx);
     fail_msg("cannot split");
   }
@@ -57,7 +57,7 @@ static loaded split_text(const char *text) {
 
 static loaded split_file(const char *path, int n_set, const char *const *set) {
   loaded l = load(path, NULL, n_set, set);
-  if (yoke_split_create(l.ctx, l.model, &l.split) != YOKE_OK) {
+  if (yoke_plan_create(l.ctx, l.model, NULL, &l.plan) != YOKE_OK) {
     print_messages(l.ctx);
     fail_msg("cannot split %s", path);
   }
@@ -66,9 +66,9 @@ static loaded split_file(const char *path, int n_set, const char *const *set) {
 
 static void refused(const char *text, const char *const *words) {
   loaded            l      = load("text", text, 0, NULL);
-  const yoke_status status = yoke_split_create(l.ctx, l.model, &l.split);
+  const yoke_status status = yoke_plan_create(l.ctx, l.model, NULL, &l.plan);
   assert_int_equal(status, YOKE_E_MODEL);
-  assert_null(l.split);
+  assert_null(l.plan);
   const char *message = yoke_context_message(l.ctx, 0);
   for (; *words != NULL; ++words) {
     if (strstr(message, *words) == NULL) fail_msg("'%s' is not in: %s", *words, message);
@@ -118,16 +118,16 @@ static void system_close(system_at_start *s) {
 
 /* Coupling values that belong to the positions and velocities of the ports, into the inputs of the parts. */
 static void set_inputs(const loaded *l, system_at_start *parts) {
-  const yoke_split *split = l->split;
-  for (int p = 0; p < split->n_parts; ++p) {
-    for (int k = 0, at = 0; k < split->parts[p].n_ports; ++k) {
-      const yoke_frame *frame = &split->parts[p].model->frames[split->parts[p].port_frame[k]];
+  const yoke_plan *plan = l->plan;
+  for (int p = 0; p < plan->n_parts; ++p) {
+    for (int k = 0, at = 0; k < plan->native[p].submodel.n_ports; ++k) {
+      const yoke_frame *frame = &plan->native[p].submodel.model->frames[plan->native[p].submodel.port_frame[k]];
       yoke_multibody_port(parts[p].mb, parts[p].work, k, parts[p].q, parts[p].v, parts[p].a, parts[p].y + at);
-      at += yoke_shape_n_y(yoke_body_shape(split->parts[p].model->bodies[frame->body].kind));
+      at += yoke_shape_n_y(yoke_body_shape(plan->native[p].submodel.model->bodies[frame->body].kind));
     }
   }
-  for (int w = 0; w < split->n_couplings; ++w) {
-    const yoke_wire    *wire              = &split->wires[w];
+  for (int w = 0; w < plan->n_couplings; ++w) {
+    const yoke_wire    *wire              = &plan->wires[w];
     double              now[MAX_CHANNELS] = {0}, u[MAX_CHANNELS] = {0};
     yoke_arena          scratch = {0};
     int                 n;
@@ -151,28 +151,31 @@ static void set_inputs(const loaded *l, system_at_start *parts) {
 
 /* Largest difference of an acceleration, relative to the largest acceleration. */
 static double acceleration_difference(loaded *l) {
-  const yoke_split *split = l->split;
-  system_at_start   whole, *parts = calloc((size_t)split->n_parts, sizeof *parts);
-  double            largest = 1e-300, difference = 0.0;
+  const yoke_plan *plan = l->plan;
+  system_at_start  whole, *parts = calloc((size_t)plan->n_parts, sizeof *parts);
+  double           largest = 1e-300, difference = 0.0;
   assert_non_null(parts);
   system_open(l, l->model, NULL, 0, &whole);
-  memcpy(whole.q, split->start.q, (size_t)whole.equations.nq * sizeof(double));
-  memcpy(whole.v, split->start.v, (size_t)whole.equations.nv * sizeof(double));
+  yoke_start start;
+  assert_int_equal(yoke_start_create(l->ctx, l->model, &plan->places, NULL, NULL, &start), YOKE_OK);
+  memcpy(whole.q, start.q, (size_t)whole.equations.nq * sizeof(double));
+  memcpy(whole.v, start.v, (size_t)whole.equations.nv * sizeof(double));
+  yoke_start_clear(&start);
   system_derivative(&whole, l->model->t_start);
-  for (int p = 0; p < split->n_parts; ++p) {
-    const yoke_multibody_options options = {.n_ports    = split->parts[p].n_ports,
-                                            .port_frame = split->parts[p].port_frame,
-                                            .n_inputs   = split->parts[p].n_inputs,
-                                            .inputs     = split->parts[p].inputs};
-    system_open(l, split->parts[p].model, &options, split->parts[p].ny, &parts[p]);
+  for (int p = 0; p < plan->n_parts; ++p) {
+    const yoke_multibody_options options = {.n_ports    = plan->native[p].submodel.n_ports,
+                                            .port_frame = plan->native[p].submodel.port_frame,
+                                            .n_inputs   = plan->native[p].submodel.n_inputs,
+                                            .inputs     = plan->native[p].submodel.inputs};
+    system_open(l, plan->native[p].submodel.model, &options, plan->native[p].submodel.ny, &parts[p]);
   }
   set_inputs(l, parts);
-  for (int p = 0; p < split->n_parts; ++p) system_derivative(&parts[p], l->model->t_start);
+  for (int p = 0; p < plan->n_parts; ++p) system_derivative(&parts[p], l->model->t_start);
   for (int b = 0; b < l->model->n_bodies; ++b) {
     const yoke_body *body = &l->model->bodies[b];
     for (int i = 0; i < yoke_body_nv(body); ++i) {
       const bool             is_chain = body->kind == YOKE_BODY_CHAIN;
-      const yoke_place       place    = yoke_split_place(split, b, is_chain ? i : 0);
+      const yoke_place       place    = yoke_place_find(&plan->places, b, is_chain ? i : 0);
       const system_at_start *part     = &parts[place.part];
       const int              own      = yoke_multibody_v_offset(part->mb, place.body) + (is_chain ? place.mass : i);
       const double           a        = whole.a[yoke_multibody_v_offset(whole.mb, b) + i];
@@ -181,7 +184,7 @@ static double acceleration_difference(loaded *l) {
       if (isnan(part->a[own])) difference = NAN;
     }
   }
-  for (int p = 0; p < split->n_parts; ++p) system_close(&parts[p]);
+  for (int p = 0; p < plan->n_parts; ++p) system_close(&parts[p]);
   system_close(&whole);
   free(parts);
   return difference / largest;
@@ -192,9 +195,9 @@ static const char *const decompositions[] = {"cosimulation.couplings.decompositi
                                              "cosimulation.couplings.decomposition=displacement/force",
                                              "cosimulation.couplings.decomposition=displacement/displacement"};
 
-static bool has_joint(const yoke_split *split) {
-  for (int k = 0; k < split->n_couplings; ++k) {
-    if (split->couplings[k].is_joint) return true;
+static bool has_joint(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (plan->couplings[k].is_joint) return true;
   }
   return false;
 }
@@ -207,8 +210,8 @@ static void accelerations_of_every_split_example_are_those_of_the_whole_model(vo
   for (size_t f = 0; f < files.gl_pathc; ++f) {
     loaded     l        = load(files.gl_pathv[f], NULL, 0, NULL);
     const bool has_part = l.model->n_parts > 0;
-    if (has_part) assert_int_equal(yoke_split_create(l.ctx, l.model, &l.split), YOKE_OK);
-    const int n_decompositions = has_part && has_joint(l.split) ? 1 : 4; /* joints: force/force */
+    if (has_part) assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_OK);
+    const int n_decompositions = has_part && has_joint(l.plan) ? 1 : 4; /* joints: force/force */
     close_split(&l);
     if (!has_part) continue;
     ++n_split;
@@ -232,8 +235,8 @@ static void a_chain_in_any_number_of_pieces_accelerates_as_the_whole(void **stat
       const char *const set[] = {numbers[i], decompositions[d], "bodies.c.x={random: [-1, 1], seed: 3}",
                                  "bodies.c.v={random: [-1, 1], seed: 4}"};
       loaded            l     = split_file("examples/chain-conv.yaml", 4, set);
-      assert_int_equal(l.split->n_parts, n[i]);
-      assert_int_equal(l.split->n_couplings, n[i] - 1);
+      assert_int_equal(l.plan->n_parts, n[i]);
+      assert_int_equal(l.plan->n_couplings, n[i] - 1);
       CHECK_BELOW(acceleration_difference(&l), 1e-12);
       close_split(&l);
     }
@@ -263,7 +266,7 @@ static void one_connection(const char *bodies, const char *connection) {
     loaded       l          = split_text(text);
     const double difference = acceleration_difference(&l);
     if (!(difference <= 1e-12)) fail_msg("%s, %s: %g", connection, words[d], difference);
-    assert_int_equal(l.split->n_couplings, 1);
+    assert_int_equal(l.plan->n_couplings, 1);
     close_split(&l);
   }
 }
@@ -328,11 +331,11 @@ static void one_joint(const char *bodies, const char *connection, int n_rows) {
            HEAD "bodies:\n%sconnections:\n  link: {%s}\nsplit: {p: [a], q: [b]}\ncosimulation: {step: 1e-3}\n", bodies,
            connection);
   loaded l = split_text(text);
-  assert_int_equal(l.split->n_couplings, 1);
-  assert_true(l.split->couplings[0].is_joint);
-  assert_string_equal(l.split->couplings[0].settings.formulation, "stabilized-index-2");
-  if (l.split->couplings[0].joint.n != n_rows)
-    fail_msg("%s: %d rows, expected %d", connection, l.split->couplings[0].joint.n, n_rows);
+  assert_int_equal(l.plan->n_couplings, 1);
+  assert_true(l.plan->couplings[0].is_joint);
+  assert_string_equal(l.plan->couplings[0].settings.formulation, "stabilized-index-2");
+  if (l.plan->couplings[0].joint.n != n_rows)
+    fail_msg("%s: %d rows, expected %d", connection, l.plan->couplings[0].joint.n, n_rows);
   const double difference = acceleration_difference(&l);
   if (!(difference <= 1e-11)) fail_msg("%s: %g", connection, difference);
   close_split(&l);
@@ -390,9 +393,9 @@ static void the_start_of_a_cut_joint_is_that_of_the_whole_model(void **state) {
                  "  w2: {kind: spring-damper, between: [b, ground], stiffness: 300, damping: 4}\n"
                  "  link: {kind: fixed, between: [a, b]}\nsplit: {p: [a], q: [b]}\n");
   (void)state;
-  CHECK_NEAR(l.split->wires[0].initial[0], 2.0 / 3.0 * ((1000.0 - 150.0) * 0.3 + (10.0 - 2.0) * 7.0), 1e-10);
-  assert_int_equal(l.split->parts[0].model->n_connections, 2);
-  assert_int_equal(l.split->parts[1].inputs[0].kind, YOKE_INPUT_LAMBDA);
+  CHECK_NEAR(l.plan->wires[0].initial[0], 2.0 / 3.0 * ((1000.0 - 150.0) * 0.3 + (10.0 - 2.0) * 7.0), 1e-10);
+  assert_int_equal(l.plan->native[0].submodel.model->n_connections, 2);
+  assert_int_equal(l.plan->native[1].submodel.inputs[0].kind, YOKE_INPUT_LAMBDA);
   close_split(&l);
 }
 
@@ -408,11 +411,10 @@ static void multipliers_of_the_examples_start_as_printed(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) {
     loaded                    l     = split_file(list[k].path, 0, NULL);
-    const yoke_joint_element *joint = &l.split->couplings[0].joint;
+    const yoke_joint_element *joint = &l.plan->couplings[0].joint;
     assert_int_equal(joint->n, list[k].n);
     for (int i = 0; i < joint->n; ++i) {
-      CHECK_NEAR(l.split->start.lambda[7 * joint->connection + joint->own[i]], list[k].lambda[i], 1e-8);
-      CHECK_NEAR(l.split->wires[0].initial[i], list[k].lambda[i], 1e-8); /* multipliers are the first channels */
+      CHECK_NEAR(l.plan->wires[0].initial[i], list[k].lambda[i], 1e-8); /* multipliers are the first channels */
     }
     close_split(&l);
   }
@@ -428,12 +430,11 @@ typedef struct native_part {
 static const double at_start[2] = {0.0, 1.0};
 
 static void native_open(const loaded *l, int part, native_part *n) {
-  const yoke_native_def def = yoke_split_native(l->split, part);
-  *n                        = (native_part){0};
-  assert_int_equal(yoke_native_create(l->ctx, &def, &n->subsystem), YOKE_OK);
+  *n = (native_part){0};
+  assert_int_equal(l->plan->parts[part].make(l->ctx, l->plan->parts[part].definition, &n->subsystem), YOKE_OK);
   assert_int_equal(yoke_subsystem_state_create(n->subsystem, &n->state), YOKE_OK);
   assert_int_equal(yoke_subsystem_scratch_create(n->subsystem, &n->scratch), YOKE_OK);
-  const yoke_wire *wire = &l->split->wires[0];
+  const yoke_wire *wire = &l->plan->wires[0];
   for (int i = 0; i < MAX_CHANNELS; ++i) {
     if (wire->input_at[part][i] >= 0) n->u[wire->input_at[part][i]] = wire->initial[i];
   }
@@ -472,7 +473,7 @@ static void compliance_is_the_response_to_a_unit_of_each_multiplier(void **state
     assert_int_equal(n.subsystem->ops->instant->response(n.subsystem, n.scratch, n.state, &u, YOKE_SIDE_LEFT, da_du),
                      YOKE_OK);
     for (int j = 0; j < n.subsystem->nu; ++j) {
-      if (l.split->parts[side].inputs[j].kind != YOKE_INPUT_LAMBDA) continue;
+      if (l.plan->native[side].submodel.inputs[j].kind != YOKE_INPUT_LAMBDA) continue;
       n.u[j] += 1.0;
       assert_int_equal(yoke_subsystem_output(n.subsystem, n.scratch, n.state, &u, YOKE_SIDE_LEFT, y), YOKE_OK);
       n.u[j] -= 1.0;
@@ -488,7 +489,7 @@ static void a_closed_loop_can_be_cut_at_several_joints(void **state) {
   const char *const set[] = {"split={left: [bar1], middle: [bar2, bar3], right: [bar4]}"};
   (void)state;
   loaded l = split_file("examples/four-bar-bushing.yaml", 1, set);
-  assert_int_equal(l.split->n_couplings, 2);
+  assert_int_equal(l.plan->n_couplings, 2);
   CHECK_BELOW(acceleration_difference(&l), 1e-12);
   close_split(&l);
 }
@@ -497,7 +498,7 @@ static void a_joint_without_effect_is_no_coupling(void **state) {
   loaded l = split_text("yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 2}}\n"
                         "connections:\n  link: {kind: orientation, between: [a, b]}\nsplit: {p: [a], q: [b]}\n");
   (void)state;
-  assert_int_equal(l.split->n_couplings, 0);
+  assert_int_equal(l.plan->n_couplings, 0);
   close_split(&l);
 }
 
@@ -511,13 +512,13 @@ static void a_mass_between_two_pieces_of_a_chain_is_coupled_to_both(void **state
       "loads:\n  f: {kind: expression, on: c[6], force: 2*c.x[7] - c.v[5] + t}\n"
       "split: {right: [c[4..7]], middle: [m], left: [c[1..3]]}\ncosimulation: {step: 1}\n");
   (void)state;
-  assert_int_equal(l.split->n_couplings, 3);
+  assert_int_equal(l.plan->n_couplings, 3);
   CHECK_BELOW(acceleration_difference(&l), 1e-13);
-  const yoke_place place = yoke_split_place(l.split, 0, 5);
+  const yoke_place place = yoke_place_find(&l.plan->places, 0, 5);
   assert_int_equal(place.part, 0);
   assert_int_equal(place.mass, 2);
-  assert_string_equal(l.split->couplings[2].name, "c.cut[1]");
-  assert_int_equal(l.split->couplings[2].part[0], 2);
+  assert_string_equal(l.plan->couplings[2].name, "c.cut[1]");
+  assert_int_equal(l.plan->couplings[2].part[0], 2);
   close_split(&l);
 }
 
@@ -525,7 +526,7 @@ static void parts_without_a_coupling_are_independent_subsystems(void **state) {
   loaded l = split_text("yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1, v: 1}, b: {kind: mass1d, mass: 1}}\n"
                         "loads: {f: {kind: constant, on: b, force: 2}}\nsplit: {p: [a], q: [b]}\n");
   (void)state;
-  assert_int_equal(l.split->n_couplings, 0);
+  assert_int_equal(l.plan->n_couplings, 0);
   CHECK_BELOW(acceleration_difference(&l), 0.0);
   close_split(&l);
 }
@@ -535,7 +536,7 @@ static void one_part_is_the_whole_model(void **state) {
       "b", "[1, 0, 0]",
       "omega: [0, 1, 0]") "connections: {j: {kind: spherical, between: [a, b]}}\nsplit: {all: [a, b]}\n");
   (void)state;
-  assert_int_equal(l.split->n_couplings, 0);
+  assert_int_equal(l.plan->n_couplings, 0);
   CHECK_BELOW(acceleration_difference(&l), 1e-12);
   close_split(&l);
 }
@@ -548,7 +549,7 @@ static void submodels_start_from_the_assembled_positions(void **state) {
       "connections:\n  pin: {kind: revolute, between: [ground, a.l]}\n"
       "  s: {kind: spring-damper, between: [a.r, b.l], stiffness: 5}\nsplit: {p: [a], q: [b]}\n");
   (void)state;
-  const yoke_body *a = &l.split->parts[0].model->bodies[0];
+  const yoke_body *a = &l.plan->native[0].submodel.model->bodies[0];
   CHECK_NEAR(a->position[0] - 0.5 * cos(a->angle), 0.0, 1e-10);
   CHECK_NEAR(a->position[1] - 0.5 * sin(a->angle), 0.0, 1e-10);
   CHECK_BELOW(acceleration_difference(&l), 1e-12); /* free length as drawn, as in the whole model */
@@ -564,50 +565,46 @@ static void settings_of_one_coupling_override_those_of_all(void **state) {
   const char *const set[] = {"split.c=4", "cosimulation.scheme=implicit", couplings};
   loaded            l     = split_file("examples/chain-conv.yaml", 3, set);
   (void)state;
-  assert_int_equal(l.split->couplings[0].settings.decomposition, YOKE_FORCE_DISPLACEMENT);
-  assert_int_equal(l.split->couplings[1].settings.decomposition, YOKE_DISPLACEMENT_FORCE);
-  assert_int_equal(l.split->couplings[1].settings.extension, YOKE_EXTENSION_D);
-  assert_int_equal(l.split->couplings[2].settings.extension, YOKE_EXTENSION_NONE);
-  assert_int_equal(l.split->parts[2].model->n_ghosts, 0); /* right of cut 2 a force, left of cut 3 a force */
-  assert_int_equal(l.split->parts[1].model->n_ghosts, 2);
+  assert_int_equal(l.plan->couplings[0].settings.decomposition, YOKE_FORCE_DISPLACEMENT);
+  assert_int_equal(l.plan->couplings[1].settings.decomposition, YOKE_DISPLACEMENT_FORCE);
+  assert_int_equal(l.plan->couplings[1].settings.extension, YOKE_EXTENSION_D);
+  assert_int_equal(l.plan->couplings[2].settings.extension, YOKE_EXTENSION_NONE);
+  assert_int_equal(l.plan->native[2].submodel.model->n_ghosts, 0); /* right of cut 2 a force, left of cut 3 a force */
+  assert_int_equal(l.plan->native[1].submodel.model->n_ghosts, 2);
   CHECK_BELOW(acceleration_difference(&l), 1e-12);
   close_split(&l);
 }
 
 static void a_run_without_a_macro_step_is_controlled(void **state) {
   loaded l = load("text", "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n", 0, NULL);
-  yoke_scheme_settings settings;
-  double               step;
   (void)state;
-  assert_int_equal(yoke_split_settings(l.ctx, l.model, &settings, &step), YOKE_OK);
-  CHECK_NEAR(step, 0.0, 0.0);
-  assert_int_equal(settings.order, 5);
+  assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_OK);
+  assert_true(l.plan->step.is_controlled);
+  assert_int_equal(l.plan->scheme.order, 5);
   close_split(&l);
 }
 
 static void an_order_that_is_chosen_needs_step_control(void **state) {
-  loaded               l = load("text",
-                                "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n"
-                                              "cosimulation: {step: 1 ms, order: auto}\n",
-                                0, NULL);
-  yoke_scheme_settings settings;
-  double               step;
+  loaded l = load("text",
+                  "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n"
+                  "cosimulation: {step: 1 ms, order: auto}\n",
+                  0, NULL);
   (void)state;
-  assert_int_equal(yoke_split_settings(l.ctx, l.model, &settings, &step), YOKE_E_MODEL);
+  assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_E_MODEL);
   assert_non_null(strstr(yoke_context_message(l.ctx, 0), "cosimulation.order"));
   close_split(&l);
 }
 
 static void settings_have_the_defaults_of_the_manual(void **state) {
-  loaded               l = load("text",
-                                "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n"
-                                              "cosimulation: {step: 1 ms}\n",
-                                0, NULL);
-  yoke_scheme_settings s;
-  double               step;
+  loaded l = load("text",
+                  "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\nsplit: {p: [a]}\n"
+                  "cosimulation: {step: 1 ms}\n",
+                  0, NULL);
   (void)state;
-  assert_int_equal(yoke_split_settings(l.ctx, l.model, &s, &step), YOKE_OK);
-  CHECK_NEAR(step, 1e-3, 0.0);
+  assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_OK);
+  const yoke_scheme_settings s = l.plan->scheme;
+  CHECK_NEAR(l.plan->step.H, 1e-3, 0.0);
+  assert_false(l.plan->step.is_controlled);
   assert_string_equal(s.scheme, "semi-implicit");
   assert_int_equal(s.order, 1);
   assert_false(s.gauss_seidel);
@@ -677,9 +674,9 @@ static void a_formulation_for_all_couplings_is_meant_for_those_of_its_kind(void 
                   "split: {p: [a], q: [b]}\ncosimulation: {couplings: %s}\n",
              cases[i].couplings);
     loaded l = split_text(text);
-    assert_int_equal(l.split->n_couplings, 2);
-    assert_string_equal(l.split->couplings[0].settings.formulation, cases[i].joint);
-    assert_string_equal(l.split->couplings[1].settings.formulation, cases[i].spring);
+    assert_int_equal(l.plan->n_couplings, 2);
+    assert_string_equal(l.plan->couplings[0].settings.formulation, cases[i].joint);
+    assert_string_equal(l.plan->couplings[1].settings.formulation, cases[i].spring);
     close_split(&l);
   }
 }
@@ -689,11 +686,11 @@ static void bodies_in_no_part_and_in_two_parts_are_refused_with_names(void **sta
   (void)state;
   loaded l                    = load("text", PAIR "split: {p: [a], q: [b]}\n", 0, NULL);
   l.model->parts[1].bodies[0] = 0;
-  assert_int_equal(yoke_split_create(l.ctx, l.model, &l.split), YOKE_E_MODEL);
+  assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_E_MODEL);
   assert_non_null(strstr(yoke_context_message(l.ctx, 0), "'a' is in subsystem 'p' and in 'q'"));
   l.model->parts[1].bodies[0] = 1;
   l.model->n_parts            = 1;
-  assert_int_equal(yoke_split_create(l.ctx, l.model, &l.split), YOKE_E_MODEL);
+  assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_E_MODEL);
   assert_non_null(strstr(yoke_context_message(l.ctx, 1), "'b' is in no subsystem"));
   l.model->n_parts = 2;
   close_split(&l);

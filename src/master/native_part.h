@@ -1,0 +1,17 @@
+/* Native part: what a native subsystem of a plan is made of. */
+#ifndef YOKE_MASTER_NATIVE_PART_H
+#define YOKE_MASTER_NATIVE_PART_H
+
+#include "master/plan.h"
+#include "master/submodel.h"
+#include "native/native.h"
+
+typedef struct yoke_native_part {
+  yoke_submodel   submodel;
+  yoke_native_def def; /* borrows the submodel */
+} yoke_native_part;
+
+/* `make` of a plan's part: `definition` is a yoke_native_part. */
+yoke_status yoke_native_part_make(yoke_context *ctx, const void *definition, yoke_subsystem **out);
+
+#endif

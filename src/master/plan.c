@@ -1,0 +1,129 @@
+#include "master/plan_builder.h"
+
+#include "model/model_switches.h"
+#include <stdlib.h>
+
+yoke_status plan_no_memory(const plan_builder *b) {
+  return yoke_out_of_memory(b->ctx, "the plan of model '%s'", b->model->name);
+}
+
+const char *plan_part_name(const plan_builder *b, int part) {
+  return b->model->parts[part].name;
+}
+
+yoke_submodel *plan_submodel(const plan_builder *b, int part) {
+  return &b->plan->native[part].submodel;
+}
+
+/* ---- parts ---- */
+
+/* Integrals of positions are outputs for conditions on integrals only; without them chains keep their fast equations. */
+static bool needs_integrals(const yoke_plan *plan, int part) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    const yoke_plan_coupling *c = &plan->couplings[k];
+    if (c->settings.extension == YOKE_EXTENSION_I && (c->part[0] == part || c->part[1] == part)) return true;
+  }
+  return false;
+}
+
+static void define_part(yoke_plan *plan, int part) {
+  yoke_native_part    *native  = &plan->native[part];
+  const yoke_submodel *s       = &native->submodel;
+  native->def                  = (yoke_native_def){.name         = plan->parts[part].name,
+                                                   .model        = s->model,
+                                                   .n_ports      = s->n_ports,
+                                                   .port_frame   = s->port_frame,
+                                                   .port_request = s->port_request,
+                                                   .n_inputs     = s->n_inputs,
+                                                   .inputs       = s->inputs,
+                                                   .n_integrals  = s->n_integrals,
+                                                   .integrals    = s->integrals,
+                                                   .no_integrals = !needs_integrals(plan, part)};
+  plan->parts[part].definition = native;
+  plan->parts[part].make       = yoke_native_part_make;
+}
+
+static yoke_status create_parts(plan_builder *b) {
+  yoke_plan   *plan = b->plan;
+  const size_t n    = (size_t)b->model->n_parts + 1;
+  plan->parts       = yoke_arena_take(&plan->arena, n, sizeof *plan->parts);
+  plan->native      = yoke_arena_take(&plan->arena, n, sizeof *plan->native);
+  b->frame_map      = yoke_allocate((size_t)b->model->n_frames + 1, sizeof *b->frame_map);
+  if (plan->arena.has_failed || b->frame_map == NULL) return plan_no_memory(b);
+  plan->n_parts = b->model->n_parts;
+  for (int p = 0; p < plan->n_parts; ++p) {
+    plan->parts[p].name = yoke_arena_text(&plan->arena, b->model->parts[p].name);
+    if (plan->arena.has_failed) return plan_no_memory(b);
+    YOKE_TRY(yoke_submodel_create(b->ctx, &b->start, p, plan_submodel(b, p)));
+  }
+  return YOKE_OK;
+}
+
+/* ---- creation ---- */
+
+void yoke_plan_destroy(yoke_plan **plan) {
+  if (plan == NULL || *plan == NULL) return;
+  yoke_plan *p = *plan;
+  for (int k = 0; k < p->n_couplings; ++k) {
+    if (p->wires[k].self != NULL) p->wires[k].formulation->destroy(p->wires[k].self);
+    yoke_law_clear(&p->couplings[k].law);
+  }
+  for (int i = 0; p->native != NULL && i < p->n_parts; ++i) yoke_submodel_clear(&p->native[i].submodel);
+  yoke_switches_clear(&p->switches);
+  yoke_places_clear(&p->places);
+  yoke_arena_free(&p->arena);
+  free(p);
+  *plan = NULL;
+}
+
+static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
+  const yoke_equations *e = &b->start.equations;
+  *facts                  = (yoke_plan_facts){.n_bodies      = b->model->n_bodies,
+                                              .n_connections = b->model->n_connections,
+                                              .nq            = e->nq,
+                                              .nv            = e->nv,
+                                              .ng            = e->ng,
+                                              .n_redundant   = b->start.assembly.n_redundant,
+                                              .n_freedoms    = e->nv - e->ng + b->start.assembly.n_redundant};
+}
+
+static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
+  yoke_plan *plan = b->plan;
+  plan->name      = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
+  plan->t_start   = b->model->t_start;
+  plan->t_end     = b->model->t_end;
+  YOKE_TRY(plan_read_settings(b));
+  YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
+  YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
+  YOKE_TRY(yoke_start_create(b->ctx, b->model, &plan->places, options->q, options->v, &b->start));
+  take_facts(b, &plan->facts);
+  YOKE_TRY(create_parts(b));
+  YOKE_TRY(plan_map_frames(b));
+  YOKE_TRY(plan_sort_connections(b));
+  YOKE_TRY(plan_set_couplings(b)); /* while no part has ghosts */
+  for (int k = 0; k < plan->n_couplings; ++k) YOKE_TRY(plan_connect(b, k));
+  YOKE_TRY(plan_sort_loads(b));
+  YOKE_TRY(plan_sort_events(b));
+  for (int p = 0; p < plan->n_parts; ++p)
+    YOKE_TRY(yoke_submodel_set_variables(b->ctx, plan_submodel(b, p), b->model, &plan->places, p));
+  YOKE_TRY(plan_sort_integrals(b));
+  for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
+  plan_choose_step(b);
+  return plan_find_past(b);
+}
+
+yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const yoke_plan_options *options,
+                             yoke_plan **out) {
+  static const yoke_plan_options standard = {0};
+  plan_builder                   b        = {.ctx = ctx, .model = model, .plan = yoke_allocate(1, sizeof *b.plan)};
+  *out                                    = NULL;
+  if (b.plan == NULL) return plan_no_memory(&b);
+  const yoke_status status = build(&b, options != NULL ? options : &standard);
+  free(b.frame_map);
+  yoke_start_clear(&b.start);
+  if (status == YOKE_OK)
+    *out = b.plan;
+  else
+    yoke_plan_destroy(&b.plan);
+  return status;
+}

@@ -1,0 +1,118 @@
+/* Plan: all that a run needs, as data, made once from the whole model by the only code that ever sees it.
+ *
+ *   1. The whole model is compiled and assembled; every part starts from its share of the assembled positions and velocities.
+ *   2. A connection inside a part goes into its submodel. One between two parts becomes a coupling: constitutive for a
+ *      force element or flexible joint, a constraint for a rigid joint with the rows that its two bodies can feel and that do
+ *      not follow from other joints (coupling_redundancy.h). So does
+ *      the element of a chain at a cut ("c.cut[1]", ..., side 1 is the piece of lower masses).
+ *   3. A coupling has one port per side: a frame at the connection's end with the axes of its body. Its law is a force element
+ *      between these two frames (origins zero; the axes of the connection's ends are in the link).
+ *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
+ *      connection itself (ends in the same order), which a rigid joint's multipliers drive.
+ *   5. Channels of constraints start with the multipliers and motions of the assembled whole model.
+ * An event goes into the part of the states it reads and sets, the time integral of a position into that of its body. Joints with
+ * prescribed motion, loads and events across parts are refused with names.
+ *
+ * A plan points to nothing of the model it was made of, which may be destroyed. It is constant while systems work with it. */
+#ifndef YOKE_MASTER_PLAN_H
+#define YOKE_MASTER_PLAN_H
+
+#include "control/controller.h"
+#include "coupling/graph.h"
+#include "master/places.h"
+#include "frames/switches.h"
+
+typedef struct yoke_model yoke_model;
+
+/* How one subsystem is made. Another `make` with the same ports may take the place of the planned one; the definition that it gets
+ * is its own affair. */
+typedef struct yoke_plan_part {
+  char       *name;
+  const void *definition;                                                               /* kept */
+  yoke_status (*make)(yoke_context *ctx, const void *definition, yoke_subsystem **out); /* gives */
+} yoke_plan_part;
+
+/* What a wire couples: wire k belongs to coupling k. */
+typedef struct yoke_plan_coupling {
+  char                  *name;
+  const char            *chain_name;       /* of the chain that is cut here; NULL: a connection */
+  int                    connection;       /* of the model; -1: cut of a chain */
+  int                    chain, element;   /* cut: body and 0-based element of the whole model; else -1 */
+  int                    frame[2];         /* of the model; cut: -1 */
+  int                    part[2], port[2]; /* port of the part */
+  const yoke_port_shape *shape[2];
+  yoke_law               law;         /* of its own */
+  yoke_force_element     element_law; /* between the two ports; of a rigid joint only its link is used */
+  bool                   is_joint;    /* rigid: a constraint coupling */
+  yoke_joint_element     joint;       /* between the two ports */
+  double                *initial;     /* [n_channels] joints: channel values at the start, else NULL */
+  yoke_coupling_settings settings;
+} yoke_plan_coupling;
+
+/* An event, and where it is found. */
+typedef struct yoke_plan_event {
+  char *name;
+  bool  sets, stops; /* at most one; neither: it only records */
+  int   part, own;   /* number within the part */
+} yoke_plan_event;
+
+/* Time integral of a position: number `own` of a part's integrals. */
+typedef struct yoke_plan_integral {
+  int part, own;
+} yoke_plan_integral;
+
+/* Macro steps: fixed, or controlled with what the user left open still open but the degrees. */
+typedef struct yoke_plan_step {
+  bool                  is_controlled;
+  double                H; /* fixed step [s] */
+  yoke_control_settings control;
+  char                  scheme_reason[100], order_reason[100]; /* what was chosen and why, "": given */
+} yoke_plan_step;
+
+/* A point of the past of `start: exact`: outputs of all subsystems, one after another, and channel values of all wires whose `update`
+ * does not give them (joints), one after another. */
+typedef struct yoke_plan_point {
+  double  t;
+  double *y, *u;
+} yoke_plan_point;
+
+/* Sizes of the whole model, for reports. */
+typedef struct yoke_plan_facts {
+  int n_bodies, n_connections, nq, nv, ng, n_redundant, n_freedoms;
+} yoke_plan_facts;
+
+typedef struct yoke_plan {
+  yoke_arena               arena; /* of all arrays and names */
+  char                    *name;  /* of the model */
+  double                   t_start, t_end;
+  int                      n_parts;
+  yoke_plan_part          *parts;
+  int                      n_couplings;
+  yoke_plan_coupling      *couplings;
+  yoke_wire               *wires; /* [n_couplings]; formulations are owned by the plan */
+  yoke_scheme_settings     scheme;
+  yoke_plan_step           step;
+  yoke_switches            switches; /* of loads and of events of time alone */
+  int                      n_events;
+  yoke_plan_event         *events;    /* in the order of the file */
+  yoke_plan_integral      *integrals; /* in the order of the file */
+  int                      n_past;
+  yoke_plan_point         *past; /* from t_start - H backwards */
+  yoke_plan_facts          facts;
+  yoke_places              places; /* of the model's bodies */
+  struct yoke_native_part *native; /* [n_parts] what native parts are made of (native_part.h) */
+} yoke_plan;
+
+typedef struct yoke_plan_options {
+  const double *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
+} yoke_plan_options;
+
+/* Borrows `model`, which must have a split. Combinations of formulations, scheme and order are checked. options NULL: the standard. */
+yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const yoke_plan_options *options,
+                             yoke_plan **out);
+void        yoke_plan_destroy(yoke_plan **plan);
+
+/* What a coupling's formulation was made of; borrows the plan. */
+yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling);
+
+#endif

@@ -1,0 +1,174 @@
+#include "master/plan_builder.h"
+
+#include "coupling/scheme.h"
+#include "master/lighter_side.h"
+#include "model/model_length.h"
+#include <stdio.h>
+#include <string.h>
+
+/* A fixed step ends with the run. */
+static void limit_step(const plan_builder *b) {
+  const double span = b->model->t_end - b->model->t_start;
+  double      *H    = &b->plan->step.H;
+  if (!(*H > span)) return;
+  yoke_warn(b->ctx, "cosimulation.step: %.6g s is longer than the run, which is one macro step of %.6g s", *H, span);
+  *H = span;
+}
+
+yoke_status plan_read_settings(plan_builder *b) {
+  yoke_plan *plan = b->plan;
+  yoke_macro_settings_read(b->model, &b->macro);
+  plan->scheme             = b->macro.scheme;
+  plan->scheme.length      = yoke_model_length(b->model);
+  plan->step.H             = b->macro.step;
+  plan->step.is_controlled = !(b->macro.step > 0.0);
+  plan->step.control       = b->macro.control;
+  if (plan->scheme.joint_tolerance == 0.0) plan->scheme.joint_tolerance = 1e-3 * plan->scheme.length;
+  if (b->macro.order < 0 && !plan->step.is_controlled) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "cosimulation.order: found an order that is chosen during the run, expected a number from 0 to 5 "
+                     "with the fixed macro step %g s; use cosimulation.step auto",
+                     b->macro.step);
+  }
+  limit_step(b);
+  return YOKE_OK;
+}
+
+/* What was given for one coupling beside what was given for all: below its own name, else below the chain it cuts. NULL: nothing. */
+static const yoke_settings *find_own(const plan_builder *b, const yoke_plan_coupling *coupling) {
+  const yoke_cosimulation_def *c     = &b->model->cosimulation;
+  const yoke_settings         *found = NULL;
+  for (int k = 0; k < c->n_own && coupling->chain_name != NULL; ++k) {
+    if (strcmp(c->own[k].name, coupling->chain_name) == 0) found = &c->own[k].given;
+  }
+  for (int k = 0; k < c->n_own; ++k) {
+    if (strcmp(c->own[k].name, coupling->name) == 0) found = &c->own[k].given;
+  }
+  return found;
+}
+
+/* Degree of couplings that fix their own where the run would choose: order control cannot change it. */
+enum { OWN_DEGREE = 2 };
+
+static int own_degree(const yoke_macro_settings *macro) {
+  if (macro->order >= 0) return macro->order;
+  return macro->control.order_max < OWN_DEGREE ? macro->control.order_max : OWN_DEGREE;
+}
+
+/* A formulation for all couplings is meant for those of its kind, when there are any; the others keep their own. */
+static const char *formulation_of(const plan_builder *b, const yoke_plan_coupling *coupling, const char *given) {
+  const yoke_setting_value *for_all =
+      yoke_settings_find(&b->model->cosimulation.couplings, YOKE_COUPLING_PATH, "formulation");
+  const char *plain = coupling->is_joint ? "stabilized-index-2" : "constitutive";
+  if (given[0] == '\0') return plain;
+  const yoke_formulation_ops *ops = yoke_formulation_find(given);
+  if (ops == NULL || ops->for_joints == coupling->is_joint || for_all == NULL || strcmp(given, for_all->text) != 0)
+    return given;
+  for (int k = 0; k < b->plan->n_couplings; ++k) {
+    if (b->plan->couplings[k].is_joint == ops->for_joints) return plain;
+  }
+  return given;
+}
+
+static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupling) {
+  const yoke_macro_settings *macro    = &b->macro;
+  yoke_coupling_settings    *s        = &coupling->settings;
+  const yoke_settings *const lists[2] = {&b->model->cosimulation.couplings, find_own(b, coupling)};
+  yoke_setting_start(&yoke_coupling_rows, s);
+  for (int i = 0; i < 2; ++i) {
+    if (lists[i] != NULL) yoke_setting_fill(&yoke_coupling_rows, YOKE_COUPLING_PATH, lists[i], s);
+  }
+  char given[sizeof s->formulation];
+  memcpy(given, s->formulation, sizeof given);
+  snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(b, coupling, given));
+  s->step                         = macro->step;
+  s->order                        = own_degree(macro);
+  s->relaxation                   = macro->relaxation;
+  const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
+  if (ops == NULL || ops->for_joints != coupling->is_joint) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "coupling '%s': formulation '%s' is not for %s; use formulation %s (yoke help formulations lists "
+                     "all)",
+                     coupling->name, s->formulation,
+                     coupling->is_joint ? "rigid joints" : "force elements and flexible joints",
+                     coupling->is_joint ? "stabilized-index-2, or another one for rigid joints" : "constitutive");
+  }
+  yoke_coupling_own(ops, 2, lists, s);
+  return YOKE_OK;
+}
+
+/* The setting that names a side of the coupling; NULL: the formulation has none. */
+static const yoke_setting *side_row(const yoke_setting_table *table) {
+  for (int i = 0; i < table->n; ++i) {
+    if (table->rows[i].type == YOKE_SETTING_SUBSYSTEM) return &table->rows[i];
+  }
+  return NULL;
+}
+
+/* The side that a formulation lets the user name: as given, else the lighter one. */
+static yoke_status set_side(plan_builder *b, yoke_plan_coupling *k) {
+  const yoke_whole_state at  = {b->start.q, b->start.v, b->start.a};
+  const yoke_setting    *row = side_row(&yoke_formulation_find(k->settings.formulation)->settings);
+  double                 ratio;
+  if (row == NULL) return YOKE_OK;
+  char *given = (char *)k->settings.own + row->at;
+  for (int side = 0; side < 2; ++side) {
+    k->settings.side = side;
+    if (strcmp(given, plan_part_name(b, k->part[side])) == 0) return YOKE_OK;
+  }
+  if (given[0] != '\0') {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "coupling '%s': %s is '%s', expected '%s' or '%s', which it joins; a coupling has its own "
+                     "below its name (cosimulation.couplings.%s.%s)",
+                     k->name, row->key, given, plan_part_name(b, k->part[0]), plan_part_name(b, k->part[1]), k->name,
+                     row->key);
+  }
+  yoke_joint_end end[2];
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame frame = plan_coupling_end(b, k, side);
+    end[side]              = (yoke_joint_end){.submodel = plan_submodel(b, k->part[side])->model,
+                                              .frame    = plan_add_end_frame(b, k, side),
+                                              .shape    = k->shape[side]};
+    if (end[side].frame < 0) return plan_no_memory(b);
+    yoke_start_motion(&b->start, &at, &frame, end[side].p, end[side].v);
+  }
+  const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.side, &ratio);
+  if (status != YOKE_OK) {
+    return yoke_fail(b->ctx, status, "coupling '%s': name the side whose motion follows (%s: '%s' or '%s')", k->name,
+                     row->key, plan_part_name(b, k->part[0]), plan_part_name(b, k->part[1]));
+  }
+  const int side = k->settings.side;
+  snprintf(given, row->size, "%s", plan_part_name(b, k->part[side]));
+  yoke_warn(b->ctx,
+            "coupling '%s': the motion of subsystem '%s' is prescribed, the better one of the two sides: '%s' weighs "
+            "at least %.4g times as much in every direction of the joint; name it to choose (%s: %s)",
+            k->name, plan_part_name(b, k->part[side]), plan_part_name(b, k->part[1 - side]), ratio, row->key,
+            plan_part_name(b, k->part[side]));
+  return YOKE_OK;
+}
+
+yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
+  const yoke_plan_coupling *k = &plan->couplings[coupling];
+  return (yoke_coupling_def){.name        = k->name,
+                             .formulation = yoke_formulation_find(k->settings.formulation),
+                             .joint       = k->is_joint ? &k->joint : NULL,
+                             .element     = k->is_joint ? NULL : &k->element_law,
+                             .shape       = {k->shape[0], k->shape[1]},
+                             .settings    = &k->settings};
+}
+
+/* Is the formulation possible with these settings? */
+static yoke_status check_formulation(const plan_builder *b, int coupling) {
+  const yoke_coupling_def def    = yoke_plan_coupling_def(b->plan, coupling);
+  const yoke_scheme_ops  *scheme = yoke_scheme_find(b->macro.scheme.scheme);
+  const int               order  = b->macro.order < 0 ? b->macro.control.order_min : b->macro.order;
+  return def.formulation->check(b->ctx, &def, scheme != NULL ? &scheme->traits : NULL, order);
+}
+
+yoke_status plan_set_couplings(plan_builder *b) {
+  const int n = b->plan->n_couplings;
+  for (int k = 0; k < n; ++k) YOKE_TRY(set_coupling(b, &b->plan->couplings[k]));
+  for (int k = 0; k < n; ++k) YOKE_TRY(check_formulation(b, k));
+  for (int k = 0; k < n; ++k) YOKE_TRY(set_side(b, &b->plan->couplings[k]));
+  return YOKE_OK;
+}

@@ -1,0 +1,125 @@
+#include "master/plan_builder.h"
+
+#include "coupling/scheme.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool has_joint(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (plan->couplings[k].is_joint) return true;
+  }
+  return false;
+}
+
+/* Does the formulation of a coupling take this degree without a complaint? */
+static bool bears(const yoke_plan *plan, int k, const yoke_scheme_ops *scheme, int order) {
+  yoke_context           *quiet = NULL;
+  const yoke_coupling_def def   = yoke_plan_coupling_def(plan, k);
+  if (yoke_context_create(&quiet) != YOKE_OK) return false;
+  const yoke_status status = def.formulation->check(quiet, &def, scheme != NULL ? &scheme->traits : NULL, order);
+  const bool        bears  = status == YOKE_OK && yoke_context_n_messages(quiet) == 0;
+  yoke_context_destroy(&quiet);
+  return bears;
+}
+
+/* Copied motions that are held over a step lead or lag in time and feed energy (Kraft 8): degree 0 is for the start only. Joints
+ * whose copies have conditions of their own do not count. */
+static bool copies_motion(const yoke_plan *plan, int k) {
+  const yoke_wire    *wire = &plan->wires[k];
+  int                 n;
+  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
+  if (wire->formulation->instant != NULL && wire->formulation->instant->for_estimates) return false;
+  for (int i = 0; i < n; ++i) {
+    if (!channels[i].is_force) return true;
+  }
+  return false;
+}
+
+/* Highest degree of a coupling that fixes its own. */
+static int own_order(const yoke_wire *wire) {
+  const int n       = plan_n_channels(wire);
+  int       highest = 0;
+  for (int i = 0; i < n; ++i) {
+    const int order = wire->formulation->extrapolation->order(wire->self, i);
+    if (order > highest) highest = order;
+  }
+  return highest;
+}
+
+/* Degrees that the file gives. With predictor acceleration the degree of the run is that of the accelerations, which is as good as
+ * coupling values of one degree more; a relaxed end value is no better than its accelerations. */
+static void given_orders(const yoke_macro_settings *macro, yoke_control_settings *settings) {
+  const int            own       = macro->scheme.order_acceleration;
+  const yoke_predictor predictor = macro->scheme.predictor;
+  settings->order_min            = macro->order >= 0 ? macro->order : macro->control.order_min;
+  settings->order_max            = macro->order >= 0 ? macro->order : macro->control.order_max;
+  if (predictor == YOKE_PREDICTOR_ACCELERATION && own >= 0) {
+    settings->order_min = settings->order_max = own;
+  } else if (yoke_predictor_is_motion(predictor) && macro->order < 0) {
+    const int most = own >= 0 ? own + 1 : YOKE_ORDER_MAX - 1;
+    if (settings->order_max > most) settings->order_max = most;
+    if (settings->order_min > most) settings->order_min = most;
+  }
+}
+
+/* Limits of the degree: those of the file, lowered to what all formulations support and bear (no warning). */
+static void choose_orders(plan_builder *b) {
+  const yoke_macro_settings *macro    = &b->macro;
+  const yoke_plan           *plan     = b->plan;
+  yoke_control_settings     *settings = &b->plan->step.control;
+  given_orders(macro, settings);
+  for (int k = 0; macro->order < 0 && k < plan->n_couplings; ++k) {
+    if (plan->wires[k].formulation->extrapolation != NULL) { /* degrees of its own, fixed when it was made */
+      settings->order_min = settings->order_max = own_order(&plan->wires[k]);
+      return;
+    }
+    if (copies_motion(plan, k) && settings->order_min == 0 && settings->order_max > 0) settings->order_min = 1;
+    while (settings->order_max > settings->order_min &&
+           !bears(plan, k, yoke_scheme_find(plan->scheme.scheme), settings->order_max))
+      --settings->order_max;
+  }
+}
+
+/* Scheme, where the file names none: implicit for rigid joints when all formulations take it, since one correction leaves gaps as
+ * large as the errors of the method; else the default. */
+static void choose_scheme(plan_builder *b) {
+  const yoke_macro_settings *macro    = &b->macro;
+  const yoke_plan           *plan     = b->plan;
+  const yoke_scheme_ops     *implicit = yoke_scheme_find("implicit");
+  if (macro->has_scheme || !has_joint(plan) || yoke_predictor_is_motion(plan->scheme.predictor)) return;
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    const yoke_formulation_ops *ops = plan->wires[k].formulation;
+    const bool has_sets = ops->sets != NULL && ops->sets->n(plan->wires[k].self) > 1; /* no common solution */
+    if (has_sets || !bears(plan, k, implicit, macro->order >= 0 ? macro->order : macro->control.order_min)) return;
+  }
+  snprintf(b->plan->scheme.scheme, sizeof b->plan->scheme.scheme, "%s", implicit->traits.name);
+}
+
+static void explain(plan_builder *b) {
+  yoke_plan_step            *step  = &b->plan->step;
+  const yoke_macro_settings *macro = &b->macro;
+  const int                  low = step->control.order_min, high = step->control.order_max;
+  const bool                 is_motion = yoke_predictor_is_motion(b->plan->scheme.predictor);
+  if (!macro->has_scheme)
+    snprintf(step->scheme_reason, sizeof step->scheme_reason, "scheme %s (%s)", b->plan->scheme.scheme,
+             is_motion            ? "predictor by accelerations"
+             : has_joint(b->plan) ? "rigid joints"
+                                  : "one correction is enough for force elements");
+  if (low == high)
+    snprintf(step->order_reason, sizeof step->order_reason, "order %d", low);
+  else
+    snprintf(step->order_reason, sizeof step->order_reason, "order %d to %d%s", low, high,
+             macro->order >= 0 || high == macro->control.order_max ? ""
+             : is_motion                                           ? " (accelerations)"
+                                                                   : " (as the formulations bear)");
+}
+
+void plan_choose_step(plan_builder *b) {
+  yoke_scheme_settings *scheme = &b->plan->scheme;
+  if (!b->plan->step.is_controlled) return;
+  scheme->start = YOKE_START_RAMP;
+  choose_scheme(b);
+  choose_orders(b);
+  scheme->order = b->plan->step.control.order_max;
+  explain(b);
+}

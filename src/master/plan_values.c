@@ -1,0 +1,71 @@
+#include "master/plan_builder.h"
+
+#include "coupling/constraint.h"
+#include <string.h>
+
+/* Value of one channel as side `side` gets it, or `unknown`. */
+static double channel_value(const yoke_plan_coupling *k, const yoke_channel *channel, int side, const double *lambda,
+                            const double *const y[2], double unknown) {
+  const int    at = channel->component, other = 1 - side;
+  const double sign = channel->sign[side];
+  switch (channel->enters[side]) {
+  case YOKE_ENTRY_LAMBDA: return lambda[at];
+  case YOKE_ENTRY_COPY_P: return y[other][at];
+  case YOKE_ENTRY_COPY_V: return y[other][k->shape[other]->n_p + at];
+  case YOKE_ENTRY_PRESCRIBED:
+  case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->shape, y, at, side, true) / sign;
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->shape, y, at, side, false) / sign;
+  case YOKE_ENTRY_MU:      /* 0 */
+  case YOKE_ENTRY_IMAGE_P: /* known through the copies */
+  case YOKE_ENTRY_IMAGE_V:
+  case YOKE_ENTRY_FORCE:
+  case YOKE_ENTRY_NONE: break;
+  }
+  return unknown;
+}
+
+void plan_joint_values(const yoke_plan *plan, int coupling, const double *lambda, const double *const y[2], double *u) {
+  const yoke_wire    *wire = &plan->wires[coupling];
+  int                 n;
+  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
+  for (int i = 0; i < n; ++i) {
+    u[i] = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      u[i] = channel_value(&plan->couplings[coupling], &channels[i], side, lambda, y, u[i]);
+    }
+  }
+}
+
+void plan_port_outputs(const plan_builder *b, int coupling, int side, const yoke_whole_state *at, double *y) {
+  const yoke_plan_coupling *k   = &b->plan->couplings[coupling];
+  const yoke_frame          end = plan_coupling_end(b, k, side);
+  const int                 n_p = k->shape[side]->n_p, n_v = k->shape[side]->n_v;
+  double                    p[7], v[6], a[6];
+  yoke_start_motion(&b->start, at, &end, p, v);
+  yoke_start_acceleration(&b->start, at, &end, a);
+  memcpy(y, p, (size_t)n_p * sizeof *p);
+  memcpy(y + n_p, v, (size_t)n_v * sizeof *v);
+  memcpy(y + n_p + n_v, a, (size_t)n_v * sizeof *a);
+}
+
+yoke_status plan_set_initial(plan_builder *b, int coupling) {
+  const yoke_whole_state at   = {b->start.q, b->start.v, b->start.a};
+  yoke_plan_coupling    *k    = &b->plan->couplings[coupling];
+  yoke_wire             *wire = &b->plan->wires[coupling];
+  const int              n    = plan_n_channels(wire);
+  double                 out[2][YOKE_PORT_MAX_Y];
+  if (!k->is_joint) return YOKE_OK;
+  k->initial = yoke_arena_take(&b->plan->arena, (size_t)n + 1, sizeof *k->initial);
+  if (b->plan->arena.has_failed) return plan_no_memory(b);
+  for (int side = 0; side < 2; ++side) plan_port_outputs(b, coupling, side, &at, out[side]);
+  const double *const y[2] = {out[0], out[1]};
+  plan_joint_values(b->plan, coupling, b->start.lambda + 7 * k->connection, y, k->initial);
+  wire->initial = k->initial;
+  return YOKE_OK;
+}
+
+int plan_n_channels(const yoke_wire *wire) {
+  int n;
+  (void)wire->formulation->channels(wire->self, &n);
+  return n;
+}

@@ -1,0 +1,149 @@
+#include "master/whole_start.h"
+
+#include "linalg/space.h"
+#include "master/coupling_redundancy.h"
+#include <string.h>
+
+void yoke_start_clear(yoke_start *start) {
+  yoke_assembly_clear(&start->assembly);
+  if (start->equations.ops != NULL) yoke_equations_destroy(&start->equations);
+  yoke_arena_free(&start->arena);
+  *start = (yoke_start){0};
+}
+
+/* Accelerations, and multipliers of all joints at the assembled start: those that keep g'' = 0; of least norm where joints
+ * are redundant, but 0 in rows that are not coupled. */
+static yoke_status start_multipliers(yoke_context *ctx, yoke_start *out) {
+  const yoke_model     *model = out->model;
+  const yoke_equations *e     = &out->equations;
+  out->a                      = yoke_arena_take(&out->arena, (size_t)e->nv + 1, sizeof *out->a);
+  out->lambda                 = yoke_arena_take(&out->arena, 7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
+  const size_t mark           = yoke_arena_mark(&out->arena);
+  double      *lambda         = yoke_arena_take(&out->arena, (size_t)e->ng + 1, sizeof *lambda), unused[7];
+  yoke_status  status         = yoke_arena_check(&out->arena, ctx, "%d multipliers", e->ng);
+  if (status == YOKE_OK && e->ng > 0) {
+    status = e->ops->derivative(e->self, out->work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
+    if (status != YOKE_OK) {
+      status = yoke_fail(ctx, YOKE_E_MODEL, "model '%s': the forces in its joints at the start cannot be found (%s)",
+                         model->name, yoke_status_text(status));
+    } else {
+      status = yoke_coupling_redundancy_move(out, model->t_start, out->q, lambda);
+      if (status != YOKE_OK) status = yoke_out_of_memory(ctx, "%d multipliers", e->ng);
+    }
+    for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
+      if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
+      yoke_multibody_connection_output(out->mb, out->work, c, model->t_start, out->q, out->v, lambda,
+                                       out->lambda + 7 * c, unused);
+    }
+  }
+  yoke_arena_release(&out->arena, mark);
+  return status;
+}
+
+/* Where every body's share starts, then q and v: assembled, or as given. */
+static yoke_status find_state(yoke_context *ctx, const double *q, const double *v, yoke_start *out) {
+  const yoke_model *model = out->model;
+  for (int b = 0; b < model->n_bodies; ++b) {
+    out->q_at[b] = yoke_multibody_q_offset(out->mb, b);
+    out->v_at[b] = yoke_multibody_v_offset(out->mb, b);
+  }
+  YOKE_TRY(yoke_assembly_solve(ctx, model, out->mb, &out->equations, out->work, model->t_start, out->q, out->v,
+                               &out->assembly));
+  if (q == NULL) return YOKE_OK;
+  memcpy(out->q, q, (size_t)out->equations.nq * sizeof *q); /* the assembly still tells which rows are redundant */
+  memcpy(out->v, v, (size_t)out->equations.nv * sizeof *v);
+  return YOKE_OK;
+}
+
+yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const yoke_places *places, const double *q,
+                              const double *v, yoke_start *out) {
+  const size_t n = (size_t)model->n_bodies + 1;
+  *out           = (yoke_start){.model = model};
+  YOKE_TRY(yoke_multibody_create(ctx, model, NULL, &out->equations, &out->mb));
+  const yoke_equations *e = &out->equations;
+  out->work               = yoke_arena_take(&out->arena, e->work_size + 1, 1);
+  out->q_at               = yoke_arena_take(&out->arena, n, sizeof *out->q_at);
+  out->v_at               = yoke_arena_take(&out->arena, n, sizeof *out->v_at);
+  out->q                  = yoke_arena_take(&out->arena, (size_t)e->nq + 1, sizeof *out->q);
+  out->v                  = yoke_arena_take(&out->arena, (size_t)e->nv + 1, sizeof *out->v);
+  yoke_status status      = yoke_arena_check(&out->arena, ctx, "the start of %d bodies", model->n_bodies);
+  if (status == YOKE_OK) status = find_state(ctx, q, v, out);
+  if (status == YOKE_OK) status = yoke_coupling_redundancy_find(ctx, places, out);
+  if (status == YOKE_OK) status = start_multipliers(ctx, out);
+  if (status != YOKE_OK) yoke_start_clear(out);
+  return status;
+}
+
+/* Pose from a body's share of q and v: as that of a port but for the angular velocity, which is in body axes. */
+static void body_pose(yoke_body_kind kind, const double *q, const double *v, yoke_pose *pose) {
+  double p[7], omega[3];
+  memcpy(p, q, (size_t)yoke_body_shape(kind)->n_p * sizeof *p);
+  if (kind == YOKE_BODY_RIGID) quaternion_normalise(p + 3);
+  yoke_shape_pose(yoke_body_shape(kind), p, v, pose);
+  if (kind != YOKE_BODY_RIGID || v == NULL) return;
+  vec3_copy(omega, v + 3);
+  mat3_apply(pose->w, pose->R, omega);
+}
+
+void yoke_start_motion(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double p[7],
+                       double v[6]) {
+  const yoke_body       *body  = &start->model->bodies[frame->body];
+  const double          *q     = at->q + start->q_at[frame->body] + frame->mass;
+  const yoke_port_shape *shape = yoke_body_shape(body->kind);
+  yoke_pose              pose;
+  double                 arm[3], full[6];
+  body_pose(body->kind, q, at->v + start->v_at[frame->body] + frame->mass, &pose);
+  mat3_apply(arm, pose.R, frame->origin); /* C = r + R origin, C' = v + w x R origin */
+  vec3_add(pose.r, 1.0, arm);
+  vec3_add_cross(pose.v, 1.0, pose.w, arm);
+  memset(p, 0, 7 * sizeof *p);
+  memset(v, 0, 6 * sizeof *v);
+  vec3_copy(full, pose.v);
+  vec3_copy(full + 3, pose.w);
+  for (int k = 0; k < shape->n_v; ++k) {
+    const int freedom = shape->v[k].freedom;
+    v[k]              = full[freedom];
+    if (freedom < 3) p[k] = pose.r[freedom];
+  }
+  if (body->kind == YOKE_BODY_PLANAR) p[2] = pose.angle;
+  if (body->kind == YOKE_BODY_RIGID) {
+    memcpy(p + 3, q + 3, 4 * sizeof *p);
+    quaternion_normalise(p + 3);
+  }
+}
+
+/* C'' = r'' + alpha x c + w x (w x c), c = R origin, alpha = R omega'. */
+void yoke_start_acceleration(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame,
+                             double a[6]) {
+  const yoke_body       *body  = &start->model->bodies[frame->body];
+  const yoke_port_shape *shape = yoke_body_shape(body->kind);
+  const int              v_at  = start->v_at[frame->body] + frame->mass;
+  const double          *own   = at->a + v_at;
+  double                 c[3], wc[3], full[6], alpha[3];
+  yoke_pose              pose;
+  body_pose(body->kind, at->q + start->q_at[frame->body] + frame->mass, at->v + v_at, &pose);
+  yoke_shape_spread(shape, own, full);
+  if (body->kind == YOKE_BODY_RIGID) { /* omega' is in body axes */
+    mat3_apply(alpha, pose.R, full + 3);
+    vec3_copy(full + 3, alpha);
+  }
+  mat3_apply(c, pose.R, frame->origin);
+  vec3_cross(wc, pose.w, c);
+  vec3_add_cross(full, 1.0, full + 3, c);
+  vec3_add_cross(full, 1.0, pose.w, wc);
+  for (int k = 0; k < shape->n_v; ++k) a[k] = full[shape->v[k].freedom];
+}
+
+void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose) {
+  double q[7] = {0.0};
+  memset(pose, 0, sizeof *pose);
+  pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
+  if (frame->body < 0) return;
+  const yoke_body *body = &model->bodies[frame->body];
+  vec3_copy(q, body->position);
+  if (body->kind == YOKE_BODY_PLANAR) q[2] = body->angle;
+  if (body->kind == YOKE_BODY_RIGID) memcpy(q + 3, body->orientation, 4 * sizeof *q);
+  if (body->kind == YOKE_BODY_CHAIN)
+    q[0] = body->chain->x0.each != NULL ? body->chain->x0.each[frame->mass] : body->chain->x0.value;
+  body_pose(body->kind, q, NULL, pose);
+}
