@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../cosimulation/rig.h"
+#include "master/native_part.h"
 
 static const char swinging[] = "yoke: 1\n"
                                "name: swap\n"
@@ -53,7 +54,7 @@ typedef struct left {
 
 static void open_left(left *l, const char *model) {
   assert_int_equal(rig_open(&l->r, model, NULL, "serial", 1, NULL), YOKE_OK);
-  yoke_native_def def = yoke_split_native(l->r.split, 0);
+  yoke_native_def def = l->r.plan->native[0].def;
   def.energy          = true;
   assert_int_equal(yoke_native_create(l->r.c.ctx, &def, &l->subsystem), YOKE_OK);
   assert_int_equal(yoke_subsystem_state_create(l->subsystem, &l->state), YOKE_OK);

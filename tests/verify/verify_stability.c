@@ -97,7 +97,6 @@ static void find_rest(const cosim *c, yoke_whole_model *whole) {
 static void rig_at_rest(rest_rig *r, const cosim *c) {
   yoke_whole_model     whole;
   yoke_scheme_settings settings;
-  double               step;
   *r = (rest_rig){0};
   find_rest(c, &whole);
   const yoke_plan_options options = {.q = whole.q, .v = whole.v};
