@@ -723,25 +723,26 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   memset(dc_dy1, 0, rows * (size_t)view->n_y[0] * sizeof(double));
   memset(dc_dy2, 0, rows * (size_t)view->n_y[1] * sizeof(double));
 
-  const size_t mark = yoke_arena_mark(view->scratch);
+  const size_t mark      = yoke_arena_mark(view->scratch);
+  const bool   has_rates = self->extension == YOKE_EXTENSION_D;
   motion       m;
-  slopes       w, rate;
+  slopes       w, rate = {{NULL, NULL}, {NULL, NULL}};
   double      *L[2];
   for (int s = 0; s < 2; ++s)
     L[s] = yoke_arena_take(view->scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
   if (!set_motion(self, view->y, view->u, view->scratch, &m) || !take_slopes(self, view->scratch, &w) ||
-      !take_slopes(self, view->scratch, &rate)) {
+      (has_rates && !take_slopes(self, view->scratch, &rate))) {
     set_nan(1, dc_du);
     return;
   }
   wrench_slopes(self, &m, view->t, L, &w);
-  if (self->extension == YOKE_EXTENSION_D) rate_slopes(self, &m, view->t, view->H, &w, &rate);
+  if (has_rates) rate_slopes(self, &m, view->t, view->H, &w, &rate);
   for (int c = 0; c < self->n + self->n_extended; ++c) {
     condition_row row = row_of(self, view, c, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
     const int     i   = c < self->n ? c : self->extended[c - self->n];
     if (c < self->n) {
       value_row(self, &w, i, &row);
-    } else if (self->extension == YOKE_EXTENSION_D) {
+    } else if (has_rates) {
       derivative_row(self, &w, &rate, i, &row);
     } else {
       integral_row(self, i, &row);

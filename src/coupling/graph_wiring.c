@@ -71,6 +71,20 @@ static void take_scratch(yoke_graph *g, graph_wire *wire) {
   }
 }
 
+/* Room for what conditions take while they are evaluated (for each output and channel some rows of numbers): steps find it. */
+static yoke_status warm_up(yoke_graph *g, yoke_context *ctx) {
+  const size_t rows = 64, mark = yoke_arena_mark(&g->work);
+  size_t       widest = 0;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const graph_wire *wire  = &g->wires[i];
+    const size_t      width = (size_t)wire->n_channels + (size_t)wire->n_y[0] + (size_t)wire->n_y[1];
+    if (width > widest) widest = width;
+  }
+  (void)yoke_arena_take(&g->work, rows * widest, sizeof(double));
+  yoke_arena_release(&g->work, mark);
+  return yoke_arena_check(&g->work, ctx, "the conditions of %d couplings", g->n_wires);
+}
+
 /* Channels, conditions and unknowns of all wires at the full degree. */
 static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
   int n = 0;
@@ -113,7 +127,8 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     wire->dc_dy[1]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
   }
   share_sets(g);
-  return yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires);
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires));
+  return warm_up(g, ctx);
 }
 
 /* Which wires end in which subsystem. */

@@ -164,6 +164,7 @@ static void open_coupling(coupling *x, const element_case *element, const yoke_p
 
 static void close_coupling(coupling *x) {
   ops()->destroy(x->self);
+  yoke_arena_free(&x->scratch);
 }
 
 /* Runs `fact` for every kind of ports, element, decomposition, extension and feed-through that check allows. */
