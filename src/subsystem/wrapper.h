@@ -20,10 +20,6 @@ typedef struct yoke_wrapper {
 yoke_status yoke_wrapper_create(yoke_context *ctx, const char *kind, yoke_subsystem *inner, size_t self_size,
                                 size_t front, yoke_subsystem **out);
 
-static inline const yoke_subsystem *yoke_wrapper_inner(const yoke_subsystem *wrapper) {
-  return wrapper->inner;
-}
-
 /* The inner state inside one of the wrapper's. */
 static inline void *yoke_wrapper_state(const yoke_subsystem *wrapper, void *state) {
   return (char *)state + wrapper->inner_at;

@@ -259,6 +259,59 @@ static void a_step_that_begins_anew_evaluates_at_its_start(void **state) {
   assert_true(evaluations[1] > evaluations[0]);
 }
 
+/* Told before the step that somebody will look: the last micro step can be looked into behind it, with the same bits as during the step. */
+static void the_last_micro_step_can_be_looked_into_behind_the_step(void **state) {
+  const int64_t handles[2] = {yoke_native_handle(YOKE_NATIVE_Q, 0, 0), yoke_output_handle(2)};
+  (void)state;
+  for (int k = 0; k < N_KINDS; ++k) {
+    bench  b;
+    wave   w;
+    double during[2], behind[2], t_inside = 0.0;
+    for (int pass = 0; pass < 3; ++pass) { /* where the last micro step is; during the step; behind it */
+      make_half(&b, &force_half, kinds[k], false);
+      make_task(&b);
+      set_wave(&w, 1, 0.0, 0.2, shape[0]);
+      assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &w.u, b.ctx), YOKE_OK);
+      yoke_step_request request = yoke_step_over(&w.u, 0.0, 0.2);
+      request.t_look            = pass == 2 ? t_inside : request.t_look;
+      request.n_times           = pass == 1;
+      request.times             = &t_inside;
+      request.n_handles         = 2;
+      request.handles           = handles;
+      request.values            = during;
+      assert_int_equal(yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, &request, b.ctx), YOKE_OK);
+      const yoke_integrator_state *head = yoke_native_state(b.subsystem, b.state);
+      if (pass == 0) t_inside = head->t_prev + 0.4 * (head->t - head->t_prev);
+      if (pass == 2)
+        assert_int_equal(b.subsystem->ops->observe->at(b.subsystem, b.scratch, b.state, &w.u, t_inside, YOKE_SIDE_LEFT,
+                                                       2, handles, behind),
+                         YOKE_OK);
+      close_bench(&b);
+    }
+    assert_memory_equal(during, behind, sizeof during);
+  }
+}
+
+/* At a jump of the force by -5 N the acceleration of the output jumps by 5 N / m; positions and velocities do not. */
+static void outputs_have_a_left_and_a_right_limit(void **state) {
+  const double      t[3] = {0.0, 0.1, 0.2}, c[2] = {7.0, 2.0};
+  const yoke_signal u = {.n = 1, .n_pieces = 2, .degree = 0, .t = t, .c = c};
+  bench             b;
+  double            y[2][4];
+  (void)state;
+  make_half(&b, &force_half, "dopri5", false);
+  make_task(&b);
+  assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, 0.0, &u, b.ctx), YOKE_OK);
+  assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &u, 0.0, 0.1, b.ctx), YOKE_OK);
+  for (int side = 0; side < 2; ++side)
+    assert_int_equal(yoke_subsystem_output(b.subsystem, b.scratch, b.state, &u,
+                                           side == 0 ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT, y[side]),
+                     YOKE_OK);
+  assert_true(fabs(y[1][2] - y[0][2] - 5.0 / force_half.m) < 1e-12); /* the input acts with factor -1 */
+  for (int k = 0; k < 4; ++k) assert_true(k == 2 || y[0][k] == y[1][k]);
+  close_bench(&b);
+}
+
 static void write_nothing(void *user, const char *line) {
   (void)user, (void)line;
 }
@@ -323,6 +376,8 @@ int main(void) {
       cmocka_unit_test(energies_that_are_not_integrated_have_no_handle),
       cmocka_unit_test(a_step_that_may_stop_anywhere_is_one_micro_step),
       cmocka_unit_test(a_step_that_begins_anew_evaluates_at_its_start),
+      cmocka_unit_test(the_last_micro_step_can_be_looked_into_behind_the_step),
+      cmocka_unit_test(outputs_have_a_left_and_a_right_limit),
       cmocka_unit_test(wrappers_pass_observations_on),
       cmocka_unit_test(checked_refuses_times_outside_the_step),
   };
