@@ -102,7 +102,9 @@ yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) 
     if (g->arena.has_failed || yoke_subsystem_state_create(s->subsystem, &s->compared) != YOKE_OK)
       return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
   }
-  return compares ? graph_consistent_create(g, ctx) : YOKE_OK;
+  if (!compares) return YOKE_OK;
+  YOKE_TRY(graph_consistent_create(g, ctx));
+  return graph_consistent_prepare(g, ctx);
 }
 
 void yoke_graph_set_degree(yoke_graph *g, int degree) {

@@ -20,6 +20,8 @@ void        graph_consistent_destroy(yoke_graph *graph);
 /* The values at the start are consistent; after acceptance those of the trial join the past. */
 void        graph_consistent_start(yoke_graph *graph);
 void        graph_consistent_accept(yoke_graph *graph);
+/* Once the graph is started and yoke_graph_control was called, whichever comes last. */
+yoke_status graph_consistent_prepare(yoke_graph *graph, yoke_context *ctx);
 /* channel->consistent_new from the outputs of the last pass. */
 yoke_status graph_consistent_find(yoke_graph *graph, yoke_context *ctx);
 

@@ -1,5 +1,6 @@
 /* A graph as an object: creation, destruction, questions about the accepted state. */
 #include "coupling/comparison.h"
+#include "coupling/graph_instant.h"
 #include "coupling/joint_forces.h"
 #include "coupling/state_reset.h"
 
@@ -29,7 +30,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (status == YOKE_OK) status = graph_check_settings(g, ctx);
   if (status == YOKE_OK) status = graph_take_unknowns(g, ctx);
   if (status == YOKE_OK) status = graph_take_block(g, ctx);
-  if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, &g->reset);
+  if (status == YOKE_OK) status = yoke_state_reset_create(ctx, g, true, &g->reset);
   if (status == YOKE_OK) status = yoke_joint_forces_create(ctx, g, &g->forces);
   if (status != YOKE_OK) {
     yoke_graph_destroy(&g);
@@ -61,6 +62,8 @@ void yoke_graph_destroy(yoke_graph **graph) {
   yoke_linear_destroy(&g->linear);
   yoke_pattern_destroy(&g->pattern);
   yoke_state_reset_destroy(&g->reset);
+  yoke_state_reset_destroy(&g->joints);
+  graph_instant_destroy(&g->anew);
   yoke_joint_forces_destroy(&g->forces);
   yoke_arena_free(&g->work);
   yoke_arena_free(&g->arena);

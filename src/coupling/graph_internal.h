@@ -113,11 +113,12 @@ typedef struct graph_wire {
   int            first, n_channels; /* its channels */
   int            c_at, n_c;         /* its conditions */
   int            n_y[2];
-  bool           is_given;                      /* its values at the start or restart come from outside */
+  bool           is_given;                      /* its values at the start or restart are there already */
   int            n_sets;                        /* of conditions */
   double         share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   /* scratch; serial code only, and nobody keeps it over a call that gets the wire */
   double        *u, *u_dot, *u_integral, *now; /* [n_channels] */
+  int           *which;                        /* [n_channels] */
   double        *curves;                       /* [n_channels, GRAPH_SIGNAL_DEGREE + 1] */
   const double **curve_of;                     /* [n_channels] its rows */
   double        *ahead[2];                     /* [n_y] motion of the ports ahead */
@@ -189,6 +190,7 @@ typedef struct graph_widest_gap {
 
 typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
 typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
+typedef struct graph_instant     graph_instant;     /* graph_instant.h */
 
 struct yoke_graph {
   yoke_arena             arena; /* of all arrays */
@@ -260,6 +262,9 @@ struct yoke_graph {
 
   yoke_state_reset  *reset;  /* NULL: no coupling resets states */
   yoke_joint_forces *forces; /* NULL: every coupling finds its own */
+  /* Made when a restart or an event needs them first: */
+  graph_instant     *anew;   /* values of all joint couplings behind T_N */
+  yoke_state_reset  *joints; /* reset of all joints */
 };
 
 /* Creation: channels, conditions, subsystems and their states; then, when the settings fit, the Newton matrix and the unknowns. */
@@ -343,13 +348,15 @@ void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, con
 /* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
 
-/* Outputs y of all accepted states at t with the newest channel values of the history. */
-yoke_status graph_outputs_with_history(yoke_graph *graph, double t);
+/* Outputs y of all accepted states at t with the newest channel values of the history; `limit`: of inputs and loads. */
+yoke_status graph_outputs_with_history(yoke_graph *graph, double t, yoke_side limit);
 /* Constant inputs of one subsystem from the newest values of the history; `times` [2], `c` [nu]. */
 void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double *times, double *c, yoke_signal *out);
 
 /* Values of the history and outputs of the accepted states that belong to each other; wires that are given keep theirs. */
-yoke_status graph_balance(yoke_graph *graph, double t, yoke_context *ctx);
+yoke_status graph_balance(yoke_graph *graph, double t, yoke_side limit, yoke_context *ctx);
+/* The history begins anew at T_N: laws give the values of all wires but those that `kept` (not NULL) takes, which keep theirs. */
+yoke_status graph_begin_anew(yoke_graph *graph, const graph_instant *kept, yoke_context *ctx);
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

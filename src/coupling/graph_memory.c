@@ -95,7 +95,7 @@ yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const doubl
     }
     forget(channel->kept);
   }
-  YOKE_TRY(graph_outputs_with_history(g, t));
+  YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_LEFT));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s  = &g->subsystems[i];
     const size_t     ny = (size_t)s->subsystem->ny;

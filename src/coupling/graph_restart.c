@@ -1,6 +1,8 @@
 /* Events and restarts of a graph: what subsystems found inside a trial step, states that change from outside, and a history that
  * begins anew. */
 #include "coupling/comparison.h"
+#include "coupling/graph_instant.h"
+#include "coupling/state_reset.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,29 +63,76 @@ yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+yoke_status yoke_graph_reset_joints(yoke_graph *g, yoke_context *ctx) {
+  YOKE_TRY(yoke_graph_refresh(g, ctx));
+  if (g->joints == NULL) YOKE_TRY(yoke_state_reset_create(ctx, g, false, &g->joints));
+  return g->joints != NULL ? yoke_state_reset_run(g->joints, g, ctx) : YOKE_OK;
+}
+
 /* Values before the restart say nothing about those behind it; neither do jumps towards divergence. */
-static void forget(yoke_graph *g, const double *const *given) {
+static void forget(yoke_graph *g) {
   g->block->n_past = 1;
   g->is_stepping   = false;
   for (int c = 0; c < g->n_channels; ++c) {
-    graph_channel *channel = &g->channels[c];
-    const double  *values  = given[channel->wire];
-    channel->kept->n_inner = 0;
-    channel->kept->growth  = (graph_growth){0};
-    if (values != NULL) channel->kept->past[0] = values[c - g->wires[channel->wire].first];
-    graph_sizes_set(&channel->kept->sizes, fmax(channel->kept->sizes.usual, fabs(channel->kept->past[0])));
+    graph_kept *kept = g->channels[c].kept;
+    kept->n_inner    = 0;
+    kept->growth     = (graph_growth){0};
+    graph_sizes_set(&kept->sizes, fmax(kept->sizes.usual, fabs(kept->past[0])));
   }
-  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = given[w] != NULL;
 }
 
-yoke_status yoke_graph_restart(yoke_graph *g, const double *const *given, yoke_context *ctx) {
-  forget(g, given);
-  YOKE_TRY(graph_balance(g, g->block->past_t[0], ctx));
+/* What outputs y at T_N were computed with is the past from here on. */
+static void keep_outputs(yoke_graph *g) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     memcpy(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double));
   }
   g->block->begins_anew = true;
   graph_consistent_start(g);
+}
+
+yoke_status graph_begin_anew(yoke_graph *g, const graph_instant *kept, yoke_context *ctx) {
+  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = kept != NULL && graph_instant_takes(kept, w);
+  forget(g);
+  YOKE_TRY(graph_balance(g, g->block->past_t[0], YOKE_SIDE_LEFT, ctx));
+  keep_outputs(g);
+  return YOKE_OK;
+}
+
+/* Values of all joint couplings from the outputs y, as the newest of the history. */
+static yoke_status find_joint_values(yoke_graph *g, double *values, yoke_context *ctx) {
+  YOKE_TRY(graph_instant_find(g->anew, g, GRAPH_BEHIND_NOW, values, ctx));
+  for (int c = 0; c < g->n_channels; ++c) {
+    if (!graph_instant_takes(g->anew, g->channels[c].wire)) continue;
+    if (!isfinite(values[c])) return YOKE_NON_FINITE;
+    g->channels[c].kept->past[0] = values[c];
+  }
+  return YOKE_OK;
+}
+
+/* Positions and velocities give the forces of elements and the copies; with these the accelerations give the multipliers. One more round
+ * takes what rounding left. */
+static yoke_status settle_anew(yoke_graph *g, double *values, yoke_context *ctx) {
+  const double t = g->block->past_t[0];
+  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = graph_instant_takes(g->anew, w);
+  for (int round = 0; round < 2; ++round) {
+    YOKE_TRY(graph_balance(g, t, YOKE_SIDE_RIGHT, ctx));
+    YOKE_TRY(find_joint_values(g, values, ctx));
+  }
+  return graph_balance(g, t, YOKE_SIDE_RIGHT, ctx);
+}
+
+yoke_status yoke_graph_restart(yoke_graph *g, yoke_context *ctx) {
+  const double t = g->block->past_t[0];
+  YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_RIGHT));
+  if (g->anew == NULL) YOKE_TRY(graph_instant_create(g, false, ctx, &g->anew));
+  const size_t mark   = yoke_arena_mark(&g->work);
+  double      *values = yoke_arena_take(&g->work, (size_t)g->n_channels, sizeof *values);
+  yoke_status  status = values != NULL ? settle_anew(g, values, ctx) : YOKE_E_MEMORY;
+  yoke_arena_release(&g->work, mark);
+  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "a restart of the couplings");
+  YOKE_TRY(status);
+  forget(g);
+  keep_outputs(g);
   return YOKE_OK;
 }

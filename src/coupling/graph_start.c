@@ -37,13 +37,13 @@ void graph_held_signal(const yoke_graph *g, int i, double t, double *times, doub
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
 }
 
-yoke_status graph_outputs_with_history(yoke_graph *g, double t) {
+yoke_status graph_outputs_with_history(yoke_graph *g, double t, yoke_side limit) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
     yoke_signal      signal;
     graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, YOKE_SIDE_LEFT, s->y));
+    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, limit, s->y));
   }
   return YOKE_OK;
 }
@@ -61,10 +61,10 @@ static void set_initial(yoke_graph *g) {
 }
 
 /* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
-yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
+yoke_status graph_balance(yoke_graph *g, double t, yoke_side limit, yoke_context *ctx) {
   for (int round = 0; round < START_ITERATIONS; ++round) {
     double      change = 0.0;
-    yoke_status status = graph_outputs_with_history(g, t);
+    yoke_status status = graph_outputs_with_history(g, t, limit);
     if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
@@ -81,7 +81,7 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_context *ctx) {
     }
     if (change < 1e-14) break;
   }
-  return graph_outputs_with_history(g, t);
+  return graph_outputs_with_history(g, t, limit);
 }
 
 yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
@@ -96,7 +96,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     YOKE_TRY(
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
   }
-  YOKE_TRY(graph_balance(g, t, ctx));
+  YOKE_TRY(graph_balance(g, t, YOKE_SIDE_LEFT, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
@@ -115,7 +115,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
                                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), ctx);
   }
   graph_consistent_start(g);
-  return YOKE_OK;
+  return graph_consistent_prepare(g, ctx);
 }
 
 void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double *const *given) {

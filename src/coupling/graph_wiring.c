@@ -60,6 +60,7 @@ static void take_scratch(yoke_graph *g, graph_wire *wire) {
   const size_t   n = (size_t)wire->n_channels, width = GRAPH_SIGNAL_DEGREE + 1;
   double **const lists[] = {&wire->u, &wire->u_dot, &wire->u_integral, &wire->now};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) *lists[i] = yoke_arena_take(&g->arena, n, sizeof(double));
+  wire->which    = yoke_arena_take(&g->arena, n, sizeof *wire->which);
   wire->curves   = yoke_arena_take(&g->arena, n * width, sizeof(double));
   wire->curve_of = yoke_arena_take(&g->arena, n, sizeof *wire->curve_of);
   for (size_t k = 0; !g->arena.has_failed && k < n; ++k) wire->curve_of[k] = wire->curves + k * width;

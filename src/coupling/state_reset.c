@@ -46,6 +46,7 @@ typedef struct reset_subsystem {
 
 struct yoke_state_reset {
   yoke_arena       arena;
+  bool             is_trial;                 /* trial states and y_new, else accepted states and y */
   int              n_wires, n_subsystems, n; /* n: rows */
   reset_wire      *wires;
   int             *of_wire; /* [graph wires] reset_wire, -1: none */
@@ -74,8 +75,18 @@ void yoke_state_reset_destroy(yoke_state_reset **reset) {
   *reset = NULL;
 }
 
-static bool is_reset(const yoke_wire *wire) {
+/* Does a coupling take part? In trials those that ask for it, else every joint. */
+static bool is_reset(const yoke_state_reset *r, const yoke_wire *wire) {
+  if (!r->is_trial) return wire->joint != NULL;
   return wire->formulation->joint != NULL && wire->formulation->joint->resets_states;
+}
+
+static void *state_of(const yoke_state_reset *r, const graph_subsystem *s) {
+  return r->is_trial && s->trial != NULL ? s->trial : s->accepted;
+}
+
+static double *outputs_of(const yoke_state_reset *r, const graph_subsystem *s) {
+  return r->is_trial ? s->y_new : s->y;
 }
 
 /* Couplings that ask for it. */
@@ -83,7 +94,7 @@ static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
     const yoke_wire *wire = &g->wires[i].wire;
     r->of_wire[i]         = -1;
-    if (!is_reset(wire)) continue;
+    if (!is_reset(r, wire)) continue;
     r->of_wire[i]   = r->n_wires;
     reset_wire *out = &r->wires[r->n_wires++];
     out->wire       = &g->wires[i];
@@ -98,6 +109,10 @@ static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *
   const yoke_subsystem *subsystem = g->subsystems[s->index].subsystem;
   if (subsystem->ops->reset != NULL) return YOKE_OK;
   const yoke_wire *wire = &r->wires[s->ends[0].wire].wire->wire;
+  if (!r->is_trial)
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "coupling '%s': an event has set states, and subsystem '%s' cannot be reset to close the joint",
+                     wire->name, subsystem->name);
   return yoke_fail(ctx, YOKE_E_MODEL,
                    "coupling '%s': subsystem '%s' cannot be reset, which formulation %s needs; use another solver "
                    "there, or formulation stabilized-index-2",
@@ -171,13 +186,15 @@ static yoke_status take_memory(yoke_state_reset *r, yoke_context *ctx) {
   return check_memory(r, ctx);
 }
 
-yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, yoke_state_reset **out) {
-  *out        = NULL;
-  bool wanted = false;
-  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || is_reset(&g->wires[i].wire);
+yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, bool of_trials, yoke_state_reset **out) {
+  *out                          = NULL;
+  bool                   wanted = false;
+  const yoke_state_reset kind   = {.is_trial = of_trials};
+  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || is_reset(&kind, &g->wires[i].wire);
   if (!wanted) return YOKE_OK;
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
   if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
+  *r                 = kind;
   r->wires           = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->wires);
   r->of_wire         = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->of_wire);
   r->subsystems      = yoke_arena_take(&r->arena, (size_t)g->n_subsystems, sizeof *r->subsystems);
@@ -203,7 +220,7 @@ static void look_at_rows(yoke_state_reset *r, const yoke_graph *g) {
     const yoke_wire *own  = &wire->wire->wire;
     const double    *y[2];
     for (int side = 0; side < 2; ++side) {
-      y[side] = graph_port(wire->wire, side, g->subsystems[own->subsystem[side]].y_new);
+      y[side] = graph_port(wire->wire, side, outputs_of(r, &g->subsystems[own->subsystem[side]]));
     }
     yoke_joint_reset_rows(own->joint, own->shape, y, &wire->rows);
   }
@@ -356,14 +373,18 @@ static remainder_size residual(const yoke_state_reset *r, double H, bool velocit
   return largest;
 }
 
-/* New outputs of the trial state of a subsystem, the inputs of the last pass given. */
-static yoke_status show(yoke_graph *g, int index, bool is_new, yoke_context *ctx) {
+/* New outputs of a subsystem, the inputs of the last pass, or those at T_N, given. */
+static yoke_status show(const yoke_state_reset *r, yoke_graph *g, int index, bool is_new, yoke_context *ctx) {
   graph_subsystem *s = &g->subsystems[index];
   double           times[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
-  graph_signal(g, index, -1, 0.0, times, g->signal_c[0], &signal);
-  if (is_new) YOKE_TRY(s->subsystem->ops->reset->reset(s->subsystem, g->scratch[0], s->trial, &signal, ctx));
-  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial, &signal, YOKE_SIDE_LEFT, s->y_new);
+  void            *state = state_of(r, s);
+  if (r->is_trial)
+    graph_signal(g, index, -1, 0.0, times, g->signal_c[0], &signal);
+  else
+    graph_held_signal(g, index, g->block->past_t[0], times, g->signal_c[0], &signal);
+  if (is_new) YOKE_TRY(s->subsystem->ops->reset->reset(s->subsystem, g->scratch[0], state, &signal, ctx));
+  return yoke_subsystem_output(s->subsystem, g->scratch[0], state, &signal, YOKE_SIDE_LEFT, outputs_of(r, s));
 }
 
 /* Impulses x along all rows. */
@@ -375,9 +396,9 @@ static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities, yok
       const reset_wire *wire = &r->wires[s->ends[e].wire];
       memcpy(s->kappa + s->ends[e].first, r->x + wire->row, (size_t)wire->n * sizeof *s->kappa);
     }
-    YOKE_TRY(owner->subsystem->ops->reset->push(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows,
+    YOKE_TRY(owner->subsystem->ops->reset->push(owner->subsystem, g->scratch[0], state_of(r, owner), s->n, s->rows,
                                                 velocities ? NULL : s->kappa, velocities ? s->kappa : NULL));
-    YOKE_TRY(show(g, s->index, false, ctx));
+    YOKE_TRY(show(r, g, s->index, false, ctx));
   }
   return YOKE_OK;
 }
@@ -396,8 +417,8 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
     for (int i = 0; i < r->n_subsystems; ++i) {
       const reset_subsystem *s     = &r->subsystems[i];
       const graph_subsystem *owner = &g->subsystems[s->index];
-      YOKE_TRY(owner->subsystem->ops->reset->row_response(owner->subsystem, g->scratch[0], owner->trial, s->n, s->rows,
-                                                          s->W));
+      YOKE_TRY(owner->subsystem->ops->reset->row_response(owner->subsystem, g->scratch[0], state_of(r, owner), s->n,
+                                                          s->rows, s->W));
     }
     YOKE_TRY(solve(r, r->x));
     YOKE_TRY(push(r, g, velocities, ctx));
@@ -410,10 +431,10 @@ yoke_status yoke_state_reset_run(yoke_state_reset *r, yoke_graph *g, yoke_contex
   yoke_status status = bring_down(r, g, false, &moved, ctx);
   if (status == YOKE_OK) status = bring_down(r, g, true, &moved, ctx);
   for (int i = 0; moved && status == YOKE_OK && i < r->n_subsystems; ++i) {
-    status = show(g, r->subsystems[i].index, true, ctx); /* the solvers learn of the new states */
+    status = show(r, g, r->subsystems[i].index, true, ctx); /* the solvers learn of the new states */
   }
   if (status == YOKE_OK || status == YOKE_NON_FINITE) return status;
   return yoke_fail(ctx, status,
                    "the states at t = %.9g s cannot be projected onto the joints between the subsystems (%s)",
-                   g->t_next, yoke_status_text(status));
+                   r->is_trial ? g->t_next : g->block->past_t[0], yoke_status_text(status));
 }

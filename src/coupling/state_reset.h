@@ -12,11 +12,12 @@
 
 #include "coupling/graph_internal.h"
 
-/* *out NULL: no coupling of the graph asks for resets. Refuses subsystems that cannot be reset. */
-yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *graph, yoke_state_reset **out);
+/* `of_trials`: trial states and y_new, of couplings whose formulation resets states; else accepted states and y, of all joints. *out NULL:
+ * there is nothing to reset. Refuses subsystems that cannot be reset. */
+yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *graph, bool of_trials, yoke_state_reset **out);
 void        yoke_state_reset_destroy(yoke_state_reset **reset);
 
-/* Trial states onto s = 0 and s' = 0. YOKE_NOT_CONVERGED when positions cannot get there. */
+/* States onto s = 0 and s' = 0. YOKE_NOT_CONVERGED when positions cannot get there. */
 yoke_status yoke_state_reset_run(yoke_state_reset *reset, yoke_graph *graph, yoke_context *ctx);
 
 #endif

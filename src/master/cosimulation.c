@@ -14,7 +14,6 @@ struct yoke_cosimulation {
   const yoke_equations *equations; /* of the whole model */
   const yoke_multibody *mb;
   yoke_plan            *plan;
-  yoke_start            start; /* of the whole model, where restarts need it */
   yoke_subsystem      **subsystems;
   yoke_exec            *exec;
   yoke_graph           *graph;
@@ -25,11 +24,7 @@ struct yoke_cosimulation {
   yoke_macro_events     events;
   yoke_macro_totals     totals;
   yoke_log              log;
-  /* the whole model at a restart: [nq], [nv], [nv], [ng], [n_couplings, YOKE_COUPLING_MAX_CHANNELS], ... */
-  double               *q, *v, *a, *lambda, *u, *part_q, *part_v, *part_a;
-  double               *ports;      /* outputs of all subsystems */
-  const double        **given, **y; /* [n_couplings], [n_parts] into ports */
-  void                 *work, *part_work;
+  double               *part_q, *part_v; /* of one part, for events that set states */
   /* component i of the whole q (v) is component index[i] of part[i] */
   int                  *q_part, *q_index, *v_part, *v_index;
 };
@@ -93,32 +88,6 @@ static yoke_status create_subsystems(yoke_cosimulation *c, const yoke_cosimulati
 
 /* ---- start with an exact past ---- */
 
-/* Outputs of all ports for a state of the whole model, subsystem by subsystem. */
-static void ports_of(const yoke_cosimulation *c, const double *q, const double *v, const double *a, double *y) {
-  for (int p = 0; p < c->plan->n_parts; ++p) {
-    const yoke_equations *e  = yoke_native_equations(c->subsystems[p]);
-    const yoke_multibody *mb = yoke_native_multibody(c->subsystems[p]);
-    memset(c->part_q, 0, (size_t)e->nq * sizeof *c->part_q); /* quadratures */
-    for (int i = 0; i < c->equations->nq; ++i) {
-      if (c->q_part[i] == p) c->part_q[c->q_index[i]] = q[i];
-    }
-    for (int i = 0; i < c->equations->nv; ++i) {
-      if (c->v_part[i] != p) continue;
-      c->part_v[c->v_index[i]] = v[i];
-      c->part_a[c->v_index[i]] = a[i];
-    }
-    for (int k = 0; k < c->plan->n_couplings; ++k) {
-      const yoke_plan_coupling *coupling = &c->plan->couplings[k];
-      for (int side = 0; side < 2; ++side) {
-        if (coupling->part[side] != p) continue;
-        yoke_multibody_port(mb, c->part_work, coupling->port[side], c->part_q, c->part_v, c->part_a,
-                            y + c->plan->wires[k].y_at[side]);
-      }
-    }
-    y += c->subsystems[p]->ny;
-  }
-}
-
 /* Points of the plan's past, the newest first. */
 static yoke_status add_past(yoke_cosimulation *c, yoke_context *ctx) {
   const size_t   mark = yoke_arena_mark(&c->arena);
@@ -146,39 +115,18 @@ static double graded_share(const yoke_cosimulation *c) {
   return 1e-5;
 }
 
-/* Room for restarts, which a step must not allocate, and for an exact past. */
-static yoke_status allocate_restart(yoke_cosimulation *c, yoke_context *ctx) {
-  const yoke_equations *e  = c->equations;
-  const size_t          n  = (size_t)c->plan->n_couplings;
-  size_t                nq = 1, nv = 1;
-  size_t                work_size = 1;
-  if (c->model->n_events == 0 && c->plan->switches.n_once + c->plan->switches.n_periodic == 0) return YOKE_OK;
-  YOKE_TRY(yoke_start_create(ctx, c->model, &c->plan->places, NULL, NULL, &c->start));
+/* Room for events that set states. */
+static yoke_status allocate_parts(yoke_cosimulation *c, yoke_context *ctx) {
+  size_t nq = 1, nv = 1;
+  if (c->model->n_events == 0) return YOKE_OK;
   for (int p = 0; p < c->plan->n_parts; ++p) {
     const yoke_equations *part = yoke_native_equations(c->subsystems[p]);
     nq                         = (size_t)part->nq > nq ? (size_t)part->nq : nq;
     nv                         = (size_t)part->nv > nv ? (size_t)part->nv : nv;
-    work_size                  = part->work_size > work_size ? part->work_size : work_size;
   }
-  c->q         = yoke_arena_take(&c->arena, (size_t)e->nq, sizeof(double));
-  c->v         = yoke_arena_take(&c->arena, (size_t)e->nv, sizeof(double));
-  c->a         = yoke_arena_take(&c->arena, (size_t)e->nv, sizeof(double));
-  c->lambda    = yoke_arena_take(&c->arena, (size_t)e->ng, sizeof(double));
-  c->u         = yoke_arena_take(&c->arena, n * YOKE_COUPLING_MAX_CHANNELS, sizeof(double));
-  c->part_q    = yoke_arena_take(&c->arena, nq, sizeof(double));
-  c->part_v    = yoke_arena_take(&c->arena, nv, sizeof(double));
-  c->part_a    = yoke_arena_take(&c->arena, nv, sizeof(double));
-  c->part_work = yoke_arena_take(&c->arena, work_size, 1);
-  c->given     = yoke_arena_take(&c->arena, n, sizeof *c->given);
-  c->y         = yoke_arena_take(&c->arena, (size_t)c->plan->n_parts, sizeof *c->y);
-  c->work      = yoke_arena_take(&c->arena, e->work_size, 1);
-  size_t ny    = 0;
-  for (int p = 0; p < c->plan->n_parts; ++p) ny += (size_t)c->subsystems[p]->ny;
-  c->ports = yoke_arena_take(&c->arena, ny, sizeof(double));
-  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the co-simulation"));
-  const double *at = c->ports;
-  for (int p = 0; p < c->plan->n_parts; at += c->subsystems[p++]->ny) c->y[p] = at;
-  return YOKE_OK;
+  c->part_q = yoke_arena_take(&c->arena, nq, sizeof(double));
+  c->part_v = yoke_arena_take(&c->arena, nv, sizeof(double));
+  return yoke_arena_check(&c->arena, ctx, "the co-simulation");
 }
 
 static double end_at_event(void *user, double t_next, yoke_context *ctx) {
@@ -208,7 +156,7 @@ yoke_status yoke_cosimulation_create(yoke_context *ctx, const yoke_model *model,
   if (status == YOKE_OK) status = yoke_macro_events_create(ctx, c->plan, &c->events);
   if (status == YOKE_OK) status = create_subsystems(c, options, ctx);
   if (status == YOKE_OK) status = map_states(c, mb, ctx);
-  if (status == YOKE_OK) status = allocate_restart(c, ctx);
+  if (status == YOKE_OK) status = allocate_parts(c, ctx);
   if (status == YOKE_OK) status = yoke_exec_create(ctx, options->exec, options->threads, &c->exec);
   if (status == YOKE_OK) {
     status = yoke_graph_create(ctx, c->plan->n_parts, c->subsystems, c->plan->n_couplings, c->plan->wires,
@@ -236,7 +184,6 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
   if (c->graph != NULL) yoke_graph_destroy(&c->graph);
   for (int i = 0; c->subsystems != NULL && i < c->plan->n_parts; ++i) yoke_subsystem_destroy(&c->subsystems[i]);
   yoke_exec_destroy(&c->exec);
-  yoke_start_clear(&c->start);
   yoke_plan_destroy(&c->plan);
   yoke_macro_events_clear(&c->events);
   yoke_arena_free(&c->arena);
@@ -246,31 +193,12 @@ void yoke_cosimulation_destroy(yoke_cosimulation **cosimulation) {
 
 /* ---- restart ---- */
 
-/* New values for the couplings from the whole model right behind the present time: multipliers jump with loads and velocities. */
-static yoke_status restart(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
-  const yoke_equations *e      = c->equations;
-  const double          t      = yoke_graph_t(c->graph);
-  const double          ahead  = t + fmax(1e-12 * yoke_cosimulation_H(c), 4.0 * DBL_EPSILON * fabs(t));
-  yoke_status           status = YOKE_OK;
-  if (c->mb != NULL) {
-    status = e->ops->derivative(e->self, c->work, ahead, q, v, NULL, NULL, c->a, c->lambda);
-    if (status == YOKE_OK) status = yoke_coupling_redundancy_move(&c->start, ahead, q, c->lambda);
-    if (status == YOKE_OK) ports_of(c, q, v, c->a, c->ports);
-  }
-  for (int k = 0; status == YOKE_OK && k < c->plan->n_couplings; ++k) {
-    const yoke_plan_coupling *coupling = &c->plan->couplings[k];
-    double                   *u = c->u + (ptrdiff_t)k * YOKE_COUPLING_MAX_CHANNELS, force[7] = {0.0}, g[7];
-    c->given[k] = NULL;
-    if (!coupling->is_joint) continue; /* its law gives the values */
-    yoke_multibody_connection_output(c->mb, c->work, coupling->connection, ahead, q, v, c->lambda, force, g);
-    const yoke_wire    *wire    = &c->plan->wires[k];
-    const double *const port[2] = {c->y[wire->subsystem[0]] + wire->y_at[0], c->y[wire->subsystem[1]] + wire->y_at[1]};
-    plan_joint_values(c->plan, k, force, port, u);
-    c->given[k] = u;
-  }
-  if (status == YOKE_OK) status = yoke_graph_restart(c->graph, c->given, ctx);
-  if (status == YOKE_OK) return YOKE_OK;
-  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the couplings cannot begin anew at t = %.9g s", t);
+/* New values for the couplings right behind the present time: multipliers jump with loads and velocities. */
+static yoke_status restart(yoke_cosimulation *c, yoke_context *ctx) {
+  const yoke_status status = yoke_graph_restart(c->graph, ctx);
+  if (status == YOKE_OK || status == YOKE_E_MEMORY) return status;
+  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the couplings cannot begin anew at t = %.9g s",
+                   yoke_graph_t(c->graph));
 }
 
 yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, const double *v, yoke_context *ctx) {
@@ -290,14 +218,13 @@ yoke_status yoke_cosimulation_assign(yoke_cosimulation *c, const double *q, cons
   }
   YOKE_TRY(yoke_graph_refresh(c->graph, ctx));
   if (c->controller != NULL) yoke_controller_restart(c->controller, yoke_controller_H(c->controller));
-  return restart(c, q, v, ctx);
+  return restart(c, ctx);
 }
 
 /* Behind a jump of a load the couplings go on from the right-hand limit. */
 static yoke_status restart_at_jump(yoke_cosimulation *c, yoke_context *ctx) {
   if (!yoke_switches_jump_at(&c->plan->switches, yoke_graph_t(c->graph))) return YOKE_OK;
-  yoke_cosimulation_gather(c, c->q, c->v);
-  return restart(c, c->q, c->v, ctx);
+  return restart(c, ctx);
 }
 
 /* ---- steps ---- */

@@ -79,11 +79,18 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
   return show_images(n, scratch, image_from, u, y);
 }
 
+/* The state's own point; from the right: as far behind its time as it takes for loads that switch there. */
+static native_point point_at(const native *n, const void *state, yoke_side side) {
+  native_point at = native_own_point(n, state);
+  if (side == YOKE_SIDE_RIGHT) at.t += 4.0 * DBL_EPSILON * fabs(at.t);
+  return at;
+}
+
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y) {
   const native *n   = subsystem->self;
   double       *now = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
-  native_point  own = native_own_point(n, state), at = own;
+  native_point  own = point_at(n, state, side), at = own;
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
   YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
@@ -139,7 +146,7 @@ static yoke_status respond(const yoke_subsystem *subsystem, void *scratch, const
   memset(a2, 0, (size_t)nv * sizeof *a2);
   show_accelerations(n, scratch, state, a2, terms);
   if (subsystem->nu > 0) yoke_signal_value(u, head->t, side, 0, left);
-  const native_point at = native_own_point(n, state);
+  const native_point at = point_at(n, state, side);
   YOKE_TRY(native_accelerations(n, scratch, &at, left, a));
   double *lambda = native_doubles(scratch, n->at_lambda), *lambda_0 = native_doubles(scratch, n->at_lambda_0);
   memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);

@@ -187,6 +187,60 @@ static void observation_changes_no_bit(void **state) {
   }
 }
 
+/* ---- begin anew ---- */
+
+/* Every decomposition of a rigid joint between masses on a line. */
+static const char *const joints[] = {
+    "cosimulation.couplings.formulation=stabilized-index-2",
+    "cosimulation.couplings.formulation=stabilized-index-2-mu;cosimulation.order=0",
+    "cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=force/displacement",
+    "cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=displacement/force",
+    "cosimulation.couplings.formulation=projection;cosimulation.couplings.decomposition=displacement/displacement",
+    "cosimulation.scheme=explicit;cosimulation.couplings.formulation=kinematic;cosimulation.joint_tolerance=1",
+};
+enum { N_JOINTS = (int)(sizeof joints / sizeof joints[0]), KINEMATIC = N_JOINTS - 1 };
+
+static void open_joint(rig *r, const char *sets) {
+  const yoke_status status = rig_open(r, "examples/two-mass-rigid.yaml", sets, "serial", 1, NULL);
+  if (status == YOKE_OK) return;
+  cosim_print(r->c.ctx);
+  fail_msg("%s: %s", sets, yoke_status_name(status));
+}
+
+static void behind_a_restart_both_sides_of_a_joint_have_the_same_acceleration(void **state) {
+  (void)state;
+  for (int i = 0; i < N_JOINTS; ++i) {
+    rig r;
+    open_joint(&r, joints[i]);
+    rig_steps(&r, 5);
+    assert_int_equal(yoke_graph_restart(r.graph, r.c.ctx), YOKE_OK);
+    const double *y1 = yoke_graph_y(r.graph, 0), *y2 = yoke_graph_y(r.graph, 1); /* x, v, a */
+    CHECK_NEAR(y1[2], y2[2], 1e-10 * fabs(y1[2]));
+    rig_steps(&r, 3);
+    rig_close(&r);
+  }
+}
+
+static void a_reset_closes_every_joint_and_keeps_the_momentum(void **state) {
+  (void)state;
+  for (int i = 0; i < KINEMATIC; ++i) { /* where one side has the motion of the other anyway */
+    rig r;
+    open_joint(&r, joints[i]);
+    rig_steps(&r, 5);
+    const double *y1 = yoke_graph_y(r.graph, 0), *y2 = yoke_graph_y(r.graph, 1);
+    const double  m[2] = {r.c.model->bodies[0].mass, r.c.model->bodies[1].mass};
+    const double  q[1] = {y1[0]}, v[1] = {y1[1] + 3.0}, momentum = m[0] * v[0] + m[1] * y2[1];
+    assert_int_equal(yoke_graph_assign(r.graph, 0, q, v, r.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_graph_reset_joints(r.graph, r.c.ctx), YOKE_OK);
+    CHECK_NEAR(y1[0], y2[0], 1e-14);
+    CHECK_NEAR(y1[1], y2[1], 1e-12 * fabs(y1[1]));
+    CHECK_NEAR(m[0] * y1[1] + m[1] * y2[1], momentum, 1e-12 * fabs(momentum));
+    assert_int_equal(yoke_graph_restart(r.graph, r.c.ctx), YOKE_OK);
+    CHECK_NEAR(y1[2], y2[2], 1e-10 * fabs(y1[2]));
+    rig_close(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_subsystem_that_ends_early_ends_the_trial_of_all),
@@ -194,6 +248,8 @@ int main(void) {
       cmocka_unit_test(one_micro_step_at_a_time_has_the_bits_of_one_step),
       cmocka_unit_test(values_inside_a_step_are_those_of_a_step_that_ends_there),
       cmocka_unit_test(observation_changes_no_bit),
+      cmocka_unit_test(behind_a_restart_both_sides_of_a_joint_have_the_same_acceleration),
+      cmocka_unit_test(a_reset_closes_every_joint_and_keeps_the_momentum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

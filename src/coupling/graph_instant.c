@@ -1,0 +1,314 @@
+#include "coupling/graph_instant.h"
+
+#include "base/memory.h"
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DENSE_LIMIT = 600 };             /* unknowns up to which dependent conditions are solved */
+static const double rank_limit = 1e-11; /* of them */
+
+/* Condition `row` of a wire feels an unknown: through feed `feed` of input `input` of the subsystem on one side, or directly. */
+typedef struct entry {
+  int wire, row;
+  int side, input, feed; /* side -1: directly, `input` is the channel of the wire */
+  int slot;              /* in the matrix */
+} entry;
+
+/* What one wire has in the system. */
+typedef struct instant_wire {
+  int     n;        /* conditions */
+  int    *of;       /* [n] channel of the wire that condition r finds; -1: this one is left out */
+  double *dc_du;    /* [n_channels, n_channels] */
+  double *dc_dy[2]; /* [n_channels, n_y] */
+} instant_wire;
+
+struct graph_instant {
+  yoke_arena    arena;
+  bool          for_estimates;
+  int           n;       /* unknowns */
+  int          *unknown; /* [n_channels] index of a channel's unknown; -1: its value follows from y */
+  instant_wire *wires;   /* [n_wires]; n 0: it does not take part */
+  int           n_entries;
+  entry        *entries;
+  yoke_pattern *pattern;
+  yoke_linear  *linear;
+  yoke_factor  *factor;
+  double       *J;      /* [nnz] */
+  double       *c;      /* [n] conditions, then corrections */
+  double       *work;   /* of the solver */
+  double       *dense;  /* [n, n] and the work of dgelsy */
+  int          *pivot;  /* [n] */
+  graph_moment  moment; /* of the search under way */
+  yoke_status  *status; /* [n_subsystems] of the responses */
+};
+
+/* ---- creation ---- */
+
+/* One that enters one side only has a displacement side opposite, and its value stands. */
+static bool is_estimated(const yoke_channel *channel) {
+  return channel->enters[0] == YOKE_ENTRY_LAMBDA && channel->enters[1] == YOKE_ENTRY_LAMBDA;
+}
+
+static bool takes_part(const yoke_graph *g, const graph_wire *wire, bool for_estimates) {
+  const yoke_instant_form *form = wire->wire.formulation->instant;
+  if (form == NULL || (for_estimates && !form->for_estimates)) return false;
+  for (int side = 0; side < 2; ++side) {
+    if (g->subsystems[wire->wire.subsystem[side]].subsystem->ops->instant == NULL) return false;
+  }
+  return true;
+}
+
+/* Conditions of a wire with values `now` and outputs y; values that follow directly go to u. Returns their number. */
+static int look(const graph_instant *x, const graph_wire *wire, const instant_wire *own, const double *const y[2],
+                const double *now, double *u, double *c) {
+  (void)x;
+  return wire->wire.formulation->instant->conditions(wire->wire.self, y, now, u, wire->which, c, own->dc_du,
+                                                     own->dc_dy[0], own->dc_dy[1], wire->scratch);
+}
+
+/* Which channels of a wire are unknown: by what they enter, or as its formulation says. */
+static yoke_status list_unknowns(graph_instant *x, yoke_graph *g, int w) {
+  const graph_wire *wire = &g->wires[w];
+  instant_wire     *own  = &x->wires[w];
+  const size_t      n    = (size_t)wire->n_channels;
+  const double     *y[2];
+  own->of    = yoke_arena_take(&x->arena, n, sizeof *own->of);
+  own->dc_du = yoke_arena_take(&x->arena, n * n, sizeof *own->dc_du);
+  for (int side = 0; side < 2; ++side) {
+    own->dc_dy[side] = yoke_arena_take(&x->arena, n * (size_t)wire->n_y[side], sizeof(double));
+    y[side]          = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y);
+  }
+  if (x->arena.has_failed) return YOKE_E_MEMORY;
+  for (int k = 0; k < wire->n_channels; ++k) wire->now[k] = g->channels[wire->first + k].kept->past[0];
+  own->n = look(x, wire, own, y, wire->now, wire->u, wire->u_dot);
+  for (int r = 0; r < own->n; ++r) {
+    const int  channel     = wire->first + wire->which[r];
+    const bool is_left_out = x->for_estimates && !is_estimated(&g->channels[channel].info);
+    own->of[r]             = is_left_out ? -1 : wire->which[r];
+    if (!is_left_out) x->unknown[channel] = x->n++;
+  }
+  return YOKE_OK;
+}
+
+/* Unknowns that a condition of a wire feels, in index order; counts only when `list` is NULL. */
+static int list_row(const graph_instant *x, const yoke_graph *g, int w, int row, entry *list) {
+  const graph_wire *wire = &g->wires[w];
+  int               n    = 0;
+  for (int side = 0; side < 2; ++side) {
+    const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
+    for (int input = 0; input < s->subsystem->nu; ++input) {
+      for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
+        if (x->unknown[s->feeds[f].channel] < 0) continue;
+        if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = side, .input = input, .feed = f};
+        ++n;
+      }
+    }
+  }
+  for (int k = 0; k < wire->n_channels && !x->for_estimates; ++k) {
+    if (x->unknown[wire->first + k] < 0) continue;
+    if (list != NULL) list[n] = (entry){.wire = w, .row = row, .side = -1, .input = k};
+    ++n;
+  }
+  return n;
+}
+
+static int list_entries(const graph_instant *x, const yoke_graph *g, entry *list) {
+  int n = 0;
+  for (int w = 0; w < g->n_wires; ++w) {
+    for (int r = 0; r < x->wires[w].n; ++r) {
+      if (x->wires[w].of[r] >= 0) n += list_row(x, g, w, r, list != NULL ? list + n : NULL);
+    }
+  }
+  return n;
+}
+
+static int row_of(const graph_instant *x, const yoke_graph *g, const entry *e) {
+  return x->unknown[g->wires[e->wire].first + x->wires[e->wire].of[e->row]];
+}
+
+static int column_of(const graph_instant *x, const yoke_graph *g, const entry *e) {
+  const graph_wire *wire = &g->wires[e->wire];
+  if (e->side < 0) return x->unknown[wire->first + e->input];
+  return x->unknown[g->subsystems[wire->wire.subsystem[e->side]].feeds[e->feed].channel];
+}
+
+static yoke_status create_matrix(graph_instant *x, const yoke_graph *g, yoke_context *ctx) {
+  const size_t n      = (size_t)x->n;
+  x->n_entries        = list_entries(x, g, NULL);
+  x->entries          = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *x->entries);
+  x->c                = yoke_arena_take(&x->arena, n, sizeof *x->c);
+  x->status           = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->status);
+  const size_t mark   = yoke_arena_mark(&x->arena);
+  int         *row    = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *row);
+  int         *column = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *column);
+  int         *slot   = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *slot);
+  if (x->arena.has_failed) return YOKE_E_MEMORY;
+  (void)list_entries(x, g, x->entries);
+  for (int i = 0; i < x->n_entries; ++i) {
+    row[i]    = row_of(x, g, &x->entries[i]);
+    column[i] = column_of(x, g, &x->entries[i]);
+  }
+  yoke_status status = yoke_pattern_create(ctx, x->n, x->n, x->n_entries, row, column, slot, &x->pattern);
+  for (int i = 0; status == YOKE_OK && i < x->n_entries; ++i) x->entries[i].slot = slot[i];
+  yoke_arena_release(&x->arena, mark);
+  if (status == YOKE_OK) status = yoke_linear_create(ctx, x->pattern, YOKE_LINEAR_KLU, &x->linear);
+  if (status != YOKE_OK) return status;
+  const size_t nd = !x->for_estimates && x->n <= DENSE_LIMIT ? n : 0;
+  x->J            = yoke_arena_take(&x->arena, (size_t)x->pattern->nnz, sizeof *x->J);
+  x->work         = yoke_arena_take(&x->arena, yoke_linear_work_size(x->linear), sizeof *x->work);
+  x->dense        = yoke_arena_take(&x->arena, nd > 0 ? nd * nd + 70 * (nd + 1) : 0, sizeof *x->dense);
+  x->pivot        = yoke_arena_take(&x->arena, nd, sizeof *x->pivot);
+  return x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+}
+
+yoke_status graph_instant_create(yoke_graph *g, bool for_estimates, yoke_context *ctx, graph_instant **out) {
+  graph_instant *x = yoke_allocate(1, sizeof *x);
+  *out             = x;
+  if (x == NULL) return yoke_out_of_memory(ctx, "coupling values at one instant");
+  x->for_estimates   = for_estimates;
+  x->unknown         = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->unknown);
+  x->wires           = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->wires);
+  yoke_status status = x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  for (int k = 0; status == YOKE_OK && k < g->n_channels; ++k) x->unknown[k] = -1;
+  for (int w = 0; status == YOKE_OK && w < g->n_wires; ++w) {
+    if (takes_part(g, &g->wires[w], for_estimates)) status = list_unknowns(x, g, w);
+  }
+  if (status == YOKE_OK && x->n > 0) status = create_matrix(x, g, ctx);
+  if (status == YOKE_OK) return YOKE_OK;
+  graph_instant_destroy(out);
+  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "coupling values at one instant") : status;
+}
+
+void graph_instant_destroy(graph_instant **instant) {
+  graph_instant *x = *instant;
+  if (x == NULL) return;
+  yoke_factor_release(&x->factor);
+  yoke_linear_destroy(&x->linear);
+  yoke_pattern_destroy(&x->pattern);
+  yoke_arena_free(&x->arena);
+  free(x);
+  *instant = NULL;
+}
+
+bool graph_instant_takes(const graph_instant *x, int wire) {
+  return x->wires[wire].n > 0;
+}
+
+bool graph_instant_is_unknown(const graph_instant *x, int channel) {
+  return x->unknown[channel] >= 0;
+}
+
+/* ---- values ---- */
+
+typedef struct search {
+  graph_instant *x;
+  yoke_graph    *g;
+} search;
+
+static void respond(void *user, int i, int worker) {
+  const search    *f = user;
+  yoke_graph      *g = f->g;
+  graph_subsystem *s = &g->subsystems[i];
+  double           times[GRAPH_MAX_BREAKS + 2];
+  yoke_signal      signal;
+  const bool       is_trial = f->x->moment == GRAPH_END_OF_TRIAL;
+  if (s->subsystem->ops->instant == NULL) return; /* nobody asks */
+  if (is_trial)
+    graph_signal(g, i, -1, 0.0, times, g->signal_c[worker], &signal);
+  else
+    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[worker], &signal);
+  f->x->status[i] =
+      s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], is_trial ? s->trial : s->accepted, &signal,
+                                           is_trial ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT, s->da_du);
+}
+
+/* Values that follow from y, and the conditions of the others. */
+static yoke_status set_wire(graph_instant *x, const yoke_graph *g, int w, double *values) {
+  const graph_wire   *wire     = &g->wires[w];
+  const instant_wire *own      = &x->wires[w];
+  const bool          is_trial = x->moment == GRAPH_END_OF_TRIAL;
+  const double       *y[2];
+  for (int side = 0; side < 2; ++side) {
+    const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
+    y[side]                  = graph_port(wire, side, is_trial ? s->y_new : s->y);
+  }
+  for (int k = 0; k < wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[wire->first + k];
+    wire->now[k]                 = is_trial ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
+  }
+  double   *c = wire->u_dot;
+  const int n = look(x, wire, own, y, wire->now, values + wire->first, c);
+  if (n != own->n) return YOKE_E_INTERNAL;
+  for (int r = 0; r < n; ++r) {
+    if (own->of[r] >= 0) x->c[x->unknown[wire->first + own->of[r]]] = -c[r];
+  }
+  return YOKE_OK;
+}
+
+static void set_matrix(graph_instant *x, const yoke_graph *g) {
+  memset(x->J, 0, (size_t)x->pattern->nnz * sizeof *x->J);
+  for (int i = 0; i < x->n_entries; ++i) {
+    const entry        *e    = &x->entries[i];
+    const graph_wire   *wire = &g->wires[e->wire];
+    const instant_wire *own  = &x->wires[e->wire];
+    if (e->side < 0) {
+      x->J[e->slot] += own->dc_du[(size_t)e->row * (size_t)wire->n_channels + (size_t)e->input];
+      continue;
+    }
+    const graph_subsystem *s   = &g->subsystems[wire->wire.subsystem[e->side]];
+    const double          *row = own->dc_dy[e->side] + (size_t)e->row * (size_t)wire->n_y[e->side];
+    const double *a      = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
+    const double  weight = s->feeds[e->feed].weight;
+    for (int k = yoke_shape_at_a(wire->wire.shape[e->side]); k < wire->n_y[e->side]; ++k)
+      x->J[e->slot] += row[k] * (weight * a[k]);
+  }
+}
+
+/* Dependent conditions: the solution of least norm. */
+static yoke_status solve_dense(graph_instant *x) {
+  const int  n    = x->n;
+  lapack_int rank = 0;
+  if (n > DENSE_LIMIT || x->for_estimates) return YOKE_SINGULAR;
+  memset(x->dense, 0, (size_t)n * (size_t)n * sizeof *x->dense);
+  for (int c = 0; c < n; ++c) {
+    for (int k = x->pattern->col_start[c]; k < x->pattern->col_start[c + 1]; ++k)
+      x->dense[(size_t)c * (size_t)n + (size_t)x->pattern->row[k]] = x->J[k];
+    x->pivot[c] = 0;
+  }
+  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, x->dense, n, x->c, n, x->pivot, rank_limit,
+                                              &rank, x->dense + (size_t)n * (size_t)n, 70 * (n + 1));
+  return info == 0 ? YOKE_OK : YOKE_SINGULAR;
+}
+
+static yoke_status solve(graph_instant *x, yoke_context *ctx) {
+  const yoke_status status = yoke_factor_make(x->linear, x->J, NULL, &x->factor);
+  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling values", x->n);
+  if (status == YOKE_SINGULAR) return solve_dense(x);
+  if (status == YOKE_OK) yoke_factor_solve(x->factor, x->c, NULL, x->work);
+  return status;
+}
+
+yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment moment, double *values,
+                               yoke_context *ctx) {
+  x->moment = moment;
+  for (int w = 0; w < g->n_wires; ++w) {
+    if (graph_instant_takes(x, w)) YOKE_TRY(set_wire(x, g, w, values));
+  }
+  if (x->n == 0) return YOKE_OK;
+  search task = {x, g};
+  memset(x->status, 0, (size_t)g->n_subsystems * sizeof *x->status);
+  yoke_exec_run(g->exec, g->n_subsystems, respond, &task);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (x->status[i] != YOKE_OK)
+      return yoke_fail(ctx, x->status[i], "subsystem '%s': no response of the accelerations",
+                       g->subsystems[i].subsystem->name);
+  }
+  set_matrix(x, g);
+  YOKE_TRY(solve(x, ctx));
+  for (int k = 0; k < g->n_channels; ++k) {
+    if (x->unknown[k] >= 0) values[k] += x->c[x->unknown[k]];
+  }
+  return YOKE_OK;
+}

@@ -1,0 +1,28 @@
+/* Instant: coupling values that belong to each other at one instant, from one linear system over all wires that have conditions for it
+ * (formulation.h). Their unknowns u (multipliers, row accelerations) change the outputs by the responses dy/du that the subsystems give,
+ * so that conditions c(u, y), affine in both, hold with
+ *   (dc/du + sum over sides dc/dy dy/du) (u* - u) = -c(u, y). */
+#ifndef YOKE_COUPLING_GRAPH_INSTANT_H
+#define YOKE_COUPLING_GRAPH_INSTANT_H
+
+#include "coupling/graph_internal.h"
+
+/* Which states, outputs, inputs and values are meant. */
+typedef enum graph_moment {
+  GRAPH_END_OF_TRIAL, /* trial states, y_new, the signals of the trial from the left, end nodes */
+  GRAPH_BEHIND_NOW    /* accepted states at T_N, y, newest values of the history, from the right */
+} graph_moment;
+
+/* `for_estimates`: multipliers of the formulations that say so, which enter both sides; a displacement side opposite keeps its own. Else
+ * all unknowns of all formulations, of wires whose subsystems give responses; needs outputs y. */
+yoke_status graph_instant_create(yoke_graph *graph, bool for_estimates, yoke_context *ctx, graph_instant **out);
+void        graph_instant_destroy(graph_instant **instant);
+
+bool graph_instant_takes(const graph_instant *instant, int wire);
+bool graph_instant_is_unknown(const graph_instant *instant, int channel);
+
+/* Values of the channels of the wires that take part, into values [n_channels]; the others are left alone. */
+yoke_status graph_instant_find(graph_instant *instant, yoke_graph *graph, graph_moment moment, double *values,
+                               yoke_context *ctx);
+
+#endif
