@@ -60,6 +60,20 @@ void graph_consistent_accept(yoke_graph *g) {
   }
 }
 
+void graph_consistent_pack(const yoke_graph *g, yoke_pack *out) {
+  const graph_instant *instant = g->consistent != NULL ? g->consistent->instant : NULL;
+  yoke_pack_bool(out, instant != NULL);
+  if (instant != NULL) graph_instant_pack(instant, out);
+}
+
+yoke_status graph_consistent_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
+  const bool is_there = yoke_unpack_bool(in);
+  if (is_there != (g->consistent != NULL)) yoke_unpack_refuse(in, "one of both runs has no error estimate");
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  YOKE_TRY(graph_consistent_prepare(g, ctx));
+  return is_there ? graph_instant_unpack(g->consistent->instant, in, ctx) : YOKE_OK;
+}
+
 /* Values of a wire that follow from y. */
 static void set_wire(const yoke_graph *g, const graph_wire *wire, double *u) {
   for (int k = 0; k < wire->n_channels; ++k) {

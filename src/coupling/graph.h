@@ -13,6 +13,7 @@
 #ifndef YOKE_COUPLING_GRAPH_H
 #define YOKE_COUPLING_GRAPH_H
 
+#include "base/pack.h"
 #include "coupling/formulation.h"
 #include "exec/exec.h"
 #include "subsystem/subsystem.h"
@@ -190,6 +191,11 @@ double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* va
 /* The block: all that changes from one accepted step to the next besides the subsystems' states, `size` bytes without pointers. A trial
  * does not change it. */
 const void *yoke_graph_block(const yoke_graph *graph, size_t *size);
+
+/* The graph between steps as bytes, accepted states included. A subsystem that refuses is named. `unpack` puts a graph of the same subsystems,
+ * wires and settings there, started or not; after a failure the graph is good for another unpack or for destruction only. */
+yoke_status yoke_graph_pack(const yoke_graph *graph, yoke_pack *out, yoke_context *ctx);
+yoke_status yoke_graph_unpack(yoke_graph *graph, yoke_unpack *in, yoke_context *ctx);
 
 /* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
  * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner

@@ -31,6 +31,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     g->block->made = g->made;
   }
   shift(g->block->past_t, GRAPH_PAST);
+  g->block->H         = g->H;
   g->block->past_t[0] = g->t_next;
   if (g->block->n_past < GRAPH_PAST) ++g->block->n_past;
   for (int i = 0; i < g->n_subsystems; ++i) {

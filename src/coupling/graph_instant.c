@@ -61,9 +61,8 @@ static bool takes_part(const yoke_graph *g, const graph_wire *wire, bool for_est
 }
 
 /* Conditions of a wire with values `now` and outputs y; values that follow directly go to u. Returns their number. */
-static int look(const graph_instant *x, const graph_wire *wire, const instant_wire *own, const double *const y[2],
-                const double *now, double *u, double *c) {
-  (void)x;
+static int look(const graph_wire *wire, const instant_wire *own, const double *const y[2], const double *now, double *u,
+                double *c) {
   return wire->wire.formulation->instant->conditions(wire->wire.self, y, now, u, wire->which, c, own->dc_du,
                                                      own->dc_dy[0], own->dc_dy[1], wire->scratch);
 }
@@ -82,7 +81,7 @@ static yoke_status list_unknowns(graph_instant *x, yoke_graph *g, int w) {
   }
   if (x->arena.has_failed) return YOKE_E_MEMORY;
   for (int k = 0; k < wire->n_channels; ++k) wire->now[k] = g->channels[wire->first + k].kept->past[0];
-  own->n = look(x, wire, own, y, wire->now, wire->u, wire->u_dot);
+  own->n = look(wire, own, y, wire->now, wire->u, wire->u_dot);
   for (int r = 0; r < own->n; ++r) {
     const int  channel     = wire->first + wire->which[r];
     const bool is_left_out = x->for_estimates && !is_estimated(&g->channels[channel].info);
@@ -200,6 +199,14 @@ bool graph_instant_is_unknown(const graph_instant *x, int channel) {
   return x->unknown[channel] >= 0;
 }
 
+void graph_instant_pack(const graph_instant *x, yoke_pack *out) {
+  graph_factor_pack(x->factor, out);
+}
+
+yoke_status graph_instant_unpack(graph_instant *x, yoke_unpack *in, yoke_context *ctx) {
+  return graph_factor_unpack(x->linear, in, ctx, &x->factor);
+}
+
 /* ---- values ---- */
 
 typedef struct search {
@@ -239,7 +246,7 @@ static yoke_status set_wire(graph_instant *x, const yoke_graph *g, int w, double
     wire->now[k]                 = is_trial ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
   }
   double   *c = wire->u_dot;
-  const int n = look(x, wire, own, y, wire->now, values + wire->first, c);
+  const int n = look(wire, own, y, wire->now, values + wire->first, c);
   if (n != own->n) return YOKE_E_INTERNAL;
   for (int r = 0; r < n; ++r) {
     if (own->of[r] >= 0) x->c[x->unknown[wire->first + own->of[r]]] = -c[r];
@@ -283,6 +290,7 @@ static yoke_status solve_dense(graph_instant *x) {
 }
 
 static yoke_status solve(graph_instant *x, yoke_context *ctx) {
+  if (!x->for_estimates) yoke_factor_release(&x->factor); /* nothing of an earlier restart */
   const yoke_status status = yoke_factor_make(x->linear, x->J, NULL, &x->factor);
   if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling values", x->n);
   if (status == YOKE_SINGULAR) return solve_dense(x);

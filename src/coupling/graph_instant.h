@@ -25,4 +25,8 @@ bool graph_instant_is_unknown(const graph_instant *instant, int channel);
 yoke_status graph_instant_find(graph_instant *instant, yoke_graph *graph, graph_moment moment, double *values,
                                yoke_context *ctx);
 
+/* The factor of the last search: its pivot order is used again. Restarts begin without one. */
+void        graph_instant_pack(const graph_instant *instant, yoke_pack *out);
+yoke_status graph_instant_unpack(graph_instant *instant, yoke_unpack *in, yoke_context *ctx);
+
 #endif

@@ -64,6 +64,7 @@ typedef struct graph_block {
   int64_t     n_accepted;         /* steps */
   int         n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
   double      past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
+  double      H;                  /* of the last accepted step */
   double      largest[2];         /* |u| of all motions and of all forces so far */
   double      start_size[2];      /* the same in the first steps */
   double      largest_multiplier; /* that was consistent so far */
@@ -329,6 +330,10 @@ void graph_observe_prepare(yoke_graph *graph);
 void graph_observe_request(const yoke_graph *graph, const graph_subsystem *subsystem, yoke_step_request *request);
 void graph_observe_accept(yoke_graph *graph);
 void graph_observe_free(yoke_graph *graph);
+
+/* A factor or none as bytes (graph_pack.c). */
+void        graph_factor_pack(const yoke_factor *factor, yoke_pack *out);
+yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **factor);
 
 /* What a coupling sees, set 0; lies in the scratch of the wire. */
 yoke_coupling_view graph_view(const yoke_graph *graph, const graph_wire *wire);

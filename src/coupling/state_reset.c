@@ -409,7 +409,7 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
   double    last = INFINITY;
   for (int k = 0;; ++k) {
     look_at_rows(r, g);
-    const remainder_size now = residual(r, g->H, velocities);
+    const remainder_size now = residual(r, r->is_trial ? g->H : g->block->H, velocities);
     if (!isfinite(now.step)) return YOKE_NON_FINITE;
     if (now.own <= tolerance || (now.step <= rounding && now.step > 0.1 * last)) return YOKE_OK;
     if (k == most) return now.step <= rounding ? YOKE_OK : YOKE_NOT_CONVERGED;

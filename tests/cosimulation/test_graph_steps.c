@@ -241,6 +241,89 @@ static void a_reset_closes_every_joint_and_keeps_the_momentum(void **state) {
   }
 }
 
+/* ---- bytes ---- */
+
+/* What r is at this moment goes on in a graph of its own. */
+static void move(rig *r, const char *model, const char *sets, rig *out) {
+  yoke_pack   pack = {0};
+  yoke_unpack in;
+  assert_int_equal(rig_open(out, model, sets, "serial", 1, NULL), YOKE_OK);
+  yoke_pack_begin(&pack);
+  assert_int_equal(yoke_graph_pack(r->graph, &pack, r->c.ctx), YOKE_OK);
+  assert_int_equal(yoke_pack_end(&pack, r->c.ctx), YOKE_OK);
+  assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, out->c.ctx), YOKE_OK);
+  assert_int_equal(yoke_graph_unpack(out->graph, &in, out->c.ctx), YOKE_OK);
+  assert_int_equal(yoke_unpack_end(&in, out->c.ctx), YOKE_OK);
+  out->n_steps = r->n_steps;
+  yoke_pack_free(&pack);
+}
+
+/* In the middle of a run, behind a trial that was not accepted; and behind a restart. */
+static void check_moves(const char *model, const char *sets) {
+  for (int restarts = 0; restarts < 2; ++restarts) {
+    rig               stays, goes;
+    const yoke_status status = rig_open(&stays, model, sets, "serial", 1, NULL);
+    if (status != YOKE_OK) cosim_print(stays.c.ctx);
+    assert_int_equal(status, YOKE_OK);
+    rig_steps(&stays, 5);
+    if (restarts > 0)
+      assert_int_equal(yoke_graph_restart(stays.graph, stays.c.ctx), YOKE_OK);
+    else
+      assert_int_equal(rig_try(&stays, yoke_graph_t(stays.graph) + 0.3 * stays.H), YOKE_OK);
+    move(&stays, model, sets, &goes);
+    rig_expect_same(&stays, &goes);
+    rig_steps(&stays, 5);
+    rig_steps(&goes, 5);
+    rig_expect_same(&stays, &goes);
+    rig_close(&stays);
+    rig_close(&goes);
+  }
+}
+
+static void what_was_packed_goes_on_with_the_same_bits(void **state) {
+  (void)state;
+  for (int i = 0; i < N_SCHEMES; ++i) check_moves(two_mass, schemes[i]);
+  for (int i = 0; i < N_JOINTS; ++i) check_moves("examples/two-mass-rigid.yaml", joints[i]);
+  check_moves(two_mass, "cosimulation.scheme=explicit;cosimulation.predictor=acceleration;cosimulation.order=2");
+  check_moves("examples/double-pendulum.yaml", "solvers.default.kind=radau5");
+  check_moves("examples/double-pendulum.yaml", "solvers.default.kind=bdf;cosimulation.jacobian=broyden");
+}
+
+static void bytes_of_another_graph_are_refused(void **state) {
+  (void)state;
+  rig         r, other;
+  yoke_pack   pack = {0};
+  yoke_unpack in;
+  open_with(&r, schemes[2], NULL);
+  open_joint(&other, joints[0]);
+  yoke_pack_begin(&pack);
+  assert_int_equal(yoke_graph_pack(r.graph, &pack, r.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_pack_end(&pack, r.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, other.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_graph_unpack(other.graph, &in, other.c.ctx), YOKE_E_IO);
+  yoke_pack_free(&pack);
+  rig_close(&r);
+  rig_close(&other);
+}
+
+static void take_pack_away(rig *r) {
+  r->ops                = *r->subsystems[0]->ops;
+  r->ops.pack           = NULL;
+  r->subsystems[0]->ops = &r->ops;
+}
+
+static void a_subsystem_that_cannot_be_packed_is_named(void **state) {
+  (void)state;
+  rig       r;
+  yoke_pack pack = {0};
+  open_with(&r, schemes[0], take_pack_away);
+  yoke_pack_begin(&pack);
+  assert_int_equal(yoke_graph_pack(r.graph, &pack, r.c.ctx), YOKE_E_UNSUPPORTED);
+  assert_non_null(strstr(yoke_context_message(r.c.ctx, 0), r.subsystems[0]->name));
+  yoke_pack_free(&pack);
+  rig_close(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_subsystem_that_ends_early_ends_the_trial_of_all),
@@ -250,6 +333,9 @@ int main(void) {
       cmocka_unit_test(observation_changes_no_bit),
       cmocka_unit_test(behind_a_restart_both_sides_of_a_joint_have_the_same_acceleration),
       cmocka_unit_test(a_reset_closes_every_joint_and_keeps_the_momentum),
+      cmocka_unit_test(what_was_packed_goes_on_with_the_same_bits),
+      cmocka_unit_test(bytes_of_another_graph_are_refused),
+      cmocka_unit_test(a_subsystem_that_cannot_be_packed_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

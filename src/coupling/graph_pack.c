@@ -1,0 +1,108 @@
+/* A graph as bytes, between steps: the block, the accepted states of all subsystems, and the factors whose pivot orders later steps use
+ * again. What was packed goes on elsewhere, in a graph of the same subsystems, wires and settings, with the same bits. */
+#include "coupling/comparison.h"
+#include "coupling/graph_instant.h"
+
+#include <string.h>
+
+void graph_factor_pack(const yoke_factor *factor, yoke_pack *out) {
+  yoke_pack_bool(out, factor != NULL);
+  if (factor != NULL) yoke_factor_pack(factor, out);
+}
+
+yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **factor) {
+  yoke_factor *read = NULL;
+  const bool   is   = yoke_unpack_bool(in);
+  if (is && linear == NULL) yoke_unpack_refuse(in, "a factor for a graph without a matrix");
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  if (is) YOKE_TRY(yoke_factor_unpack(linear, in, ctx, &read));
+  yoke_factor_release(factor);
+  *factor = read;
+  return YOKE_OK;
+}
+
+/* What must agree between the graph that was packed and the one that goes on. */
+static void sizes_of(const yoke_graph *g, int32_t size[4]) {
+  size[0] = g->n_subsystems;
+  size[1] = g->n_wires;
+  size[2] = g->n_channels;
+  size[3] = g->n_w;
+}
+
+static yoke_status check_packable(const yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const graph_subsystem *s = &g->subsystems[i];
+    if (s->subsystem->ops->pack == NULL)
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be packed", s->subsystem->name);
+    if (s->is_ahead)
+      return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
+                       "subsystem '%s' cannot go back to t = %.9g s, where the state would be packed",
+                       s->subsystem->name, g->block->past_t[0]);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_pack(const yoke_graph *g, yoke_pack *out, yoke_context *ctx) {
+  int32_t size[4];
+  YOKE_TRY(check_packable(g, ctx));
+  sizes_of(g, size);
+  yoke_pack_tag(out, "graph");
+  yoke_pack_int32s(out, 4, size);
+  yoke_pack_int32(out, g->wanted);
+  yoke_pack_int32(out, (int32_t)g->comparison);
+  yoke_pack_bool(out, g->has_consistent);
+  yoke_pack_int64(out, (int64_t)g->block_size);
+  yoke_pack_block(out, g->block_size, g->block);
+  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) graph_factor_pack(g->factor[set], out);
+  graph_consistent_pack(g, out);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const graph_subsystem *s      = &g->subsystems[i];
+    const yoke_status      status = s->subsystem->ops->pack->pack(s->subsystem, s->accepted, out, ctx);
+    if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot be packed", s->subsystem->name);
+  }
+  return YOKE_OK;
+}
+
+/* States are read into those of trials, where there are any. */
+static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem  *s      = &g->subsystems[i];
+    void             *state  = s->trial != NULL ? s->trial : s->accepted;
+    const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, state, ctx);
+    if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot be unpacked", s->subsystem->name);
+  }
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s    = &g->subsystems[i];
+    void            *swap = s->accepted;
+    s->is_ahead           = false;
+    if (s->trial == NULL) continue;
+    s->accepted = s->trial;
+    s->trial    = swap;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
+  int32_t size[4], own[4];
+  YOKE_TRY(check_packable(g, ctx));
+  sizes_of(g, own);
+  yoke_unpack_tag(in, "graph");
+  yoke_unpack_int32s(in, 4, size);
+  if (memcmp(size, own, sizeof own) != 0) yoke_unpack_refuse(in, "subsystems and couplings are others");
+  const int  wanted         = yoke_unpack_int32(in);
+  const int  comparison     = yoke_unpack_int32(in);
+  const bool has_consistent = yoke_unpack_bool(in);
+  if (yoke_unpack_int64(in) != (int64_t)g->block_size)
+    yoke_unpack_refuse(in, "the settings of the couplings are others");
+  const void *block = yoke_unpack_block(in, g->block_size);
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  memcpy(g->block, block, g->block_size);
+  g->wanted         = wanted;
+  g->comparison     = (yoke_comparison_kind)comparison;
+  g->has_consistent = has_consistent;
+  g->is_stepping = g->trial_ready = false;
+  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set)
+    YOKE_TRY(graph_factor_unpack(g->linear, in, ctx, &g->factor[set]));
+  YOKE_TRY(graph_consistent_unpack(g, in, ctx));
+  return unpack_states(g, in, ctx);
+}
