@@ -435,7 +435,9 @@ static void native_open(const loaded *l, int part, native_part *n) {
   assert_int_equal(yoke_subsystem_state_create(n->subsystem, &n->state), YOKE_OK);
   assert_int_equal(yoke_subsystem_scratch_create(n->subsystem, &n->scratch), YOKE_OK);
   const yoke_wire *wire = &l->plan->wires[0];
-  for (int i = 0; i < MAX_CHANNELS; ++i) {
+  int              n_channels;
+  (void)wire->formulation->channels(wire->self, &n_channels);
+  for (int i = 0; i < n_channels; ++i) {
     if (wire->input_at[part][i] >= 0) n->u[wire->input_at[part][i]] = wire->initial[i];
   }
   const yoke_signal u = {.n = n->subsystem->nu, .n_pieces = 1, .t = at_start, .c = n->u};
