@@ -1,5 +1,5 @@
 /* dy/dw from the instant responses of the accelerations. */
-#include "coupling/graph_internal.h"
+#include "coupling/graph_feeds.h"
 
 #include <string.h>
 
@@ -54,19 +54,20 @@ static void port_column(const yoke_port_shape *shape, const double *y, const dou
 static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_feed *feed, const double *response) {
   const graph_channel *channel = &g->channels[feed->channel];
   for (int node = 0; node < channel->n_nodes; ++node) {
-    const bool is_end = node == channel->n_nodes - 1;
-    double    *column = s->dy + (size_t)(feed->column + node) * (size_t)s->subsystem->ny;
-    double     moment[3];
+    const bool   is_end = node == channel->n_nodes - 1;
+    const double weight = graph_node_share(feed, node);
+    double      *column = s->dy + (size_t)(feed->column + node) * (size_t)s->subsystem->ny;
+    double       moment[3];
     basis_moments(g, channel, node, moment);
     for (int e = 0; e < s->n_ends; ++e) {
       const graph_wire      *wire = &g->wires[s->ends[e].wire];
       const int              side = s->ends[e].side, at = wire->wire.y_at[side];
       const yoke_port_shape *shape = wire->wire.shape[side];
-      port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), feed->weight, is_end, g->H, moment,
+      port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), weight, is_end, g->H, moment,
                   wire->tangent[side], column + at);
       if (!is_end) continue;
       for (int k = yoke_shape_n_y(shape); k < wire->n_y[side]; ++k) /* extras: direct response */
-        column[at + k] += feed->weight * response[at + k];
+        column[at + k] += weight * response[at + k];
     }
   }
 }

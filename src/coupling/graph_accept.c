@@ -1,5 +1,6 @@
 /* Acceptance: the last trial becomes the state and the history at its time. */
 #include "coupling/comparison.h"
+#include "coupling/graph_feeds.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,6 +49,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     memmove(s->past_y + ny, s->past_y, (size_t)(g->output_points - 1) * ny * sizeof(double));
     memcpy(s->past_y, s->y, ny * sizeof(double));
   }
+  graph_feeds_look(g);
   g->block->begins_anew = false;
   g->is_stepping        = false;
   ++g->block->n_accepted;

@@ -21,7 +21,9 @@ static int count_output_points(const yoke_graph *g) {
   const int  degree    = graph_acceleration_degree(g, g->settings.order);
   const int  predictor = is_motion ? (degree > g->settings.order ? degree : g->settings.order) + 2 : 1;
   const int  sequence  = g->settings.gauss_seidel ? g->settings.order + 1 : 1;
-  const int  most      = predictor > sequence ? predictor : sequence;
+  const int  gradients = g->has_shares ? yoke_graph_depth(g) : 1; /* of joints, at all points of the layouts */
+  int        most      = predictor > sequence ? predictor : sequence;
+  if (gradients > most) most = gradients;
   return most < GRAPH_PAST ? most : GRAPH_PAST;
 }
 

@@ -1,5 +1,5 @@
 /* Exchange at the end of a step: outputs that are evaluated anew with other channel values, and the values that the history gets. */
-#include "coupling/graph_internal.h"
+#include "coupling/graph_feeds.h"
 #include "coupling/joint_forces.h"
 
 /* The outputs of the last pass belong to the end nodes. */
@@ -29,7 +29,7 @@ static yoke_status show(yoke_graph *g, graph_subsystem *s) {
   for (int k = 0; k < s->subsystem->nu; ++k) {
     c[k] = 0.0;
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
-      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].applied;
+      c[k] += graph_end_share(g, &s->feeds[f]) * g->channels[s->feeds[f].channel].applied;
   }
   const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
   return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,

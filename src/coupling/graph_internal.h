@@ -114,6 +114,8 @@ typedef struct graph_wire {
   int            first, n_channels; /* its channels */
   int            c_at, n_c;         /* its conditions */
   int            n_y[2];
+  bool           takes_wrench[2];               /* the port of this side */
+  bool           has_shares;                    /* multipliers enter such a side */
   bool           is_given;                      /* its values at the start or restart are there already */
   int            n_sets;                        /* of conditions */
   double         share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
@@ -137,11 +139,15 @@ typedef struct graph_end {
   int wire, side;
 } graph_end;
 
-/* What a channel gives to an input: `weight` times its value. An input is the sum of its feeds, 0 without any. */
+/* What a channel gives to an input: `weight` times its value, and times a component of a row's gradient where there are shares. An input is
+ * the sum of its feeds, 0 without any. */
 typedef struct graph_feed {
   int    channel;
   int    column; /* the first of the channel's columns in this subsystem */
   double weight;
+  double *
+      share; /* [GRAPH_PAST + YOKE_LAYOUT_MAX_NODES] at the points of the past, then at the nodes (graph_feeds.c); NULL: 1 */
+  int row, component; /* of the joint's gradient */
 } graph_feed;
 
 typedef struct graph_subsystem {
@@ -206,6 +212,7 @@ struct yoke_graph {
 
   graph_block *block; /* what is kept from step to step, of block_size bytes */
   size_t       block_size;
+  bool         has_shares;           /* of a wire */
   int channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
 
   graph_observation observation;

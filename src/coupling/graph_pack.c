@@ -1,6 +1,7 @@
 /* A graph as bytes, between steps: the block, the accepted states of all subsystems, and the factors whose pivot orders later steps use
  * again. What was packed goes on elsewhere, in a graph of the same subsystems, wires and settings, with the same bits. */
 #include "coupling/comparison.h"
+#include "coupling/graph_feeds.h"
 #include "coupling/graph_instant.h"
 
 #include <string.h>
@@ -104,5 +105,6 @@ yoke_status yoke_graph_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx)
   for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set)
     YOKE_TRY(graph_factor_unpack(g->linear, in, ctx, &g->factor[set]));
   YOKE_TRY(graph_consistent_unpack(g, in, ctx));
+  graph_feeds_look(g);
   return unpack_states(g, in, ctx);
 }

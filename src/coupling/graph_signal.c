@@ -1,6 +1,6 @@
 /* Degree and layouts of a step, and the inputs of subsystems from node values. */
 #include "coupling/trial.h"
-#include "coupling/graph_internal.h"
+#include "coupling/graph_feeds.h"
 
 #include <string.h>
 
@@ -77,42 +77,62 @@ static void shift_origin(double *c, int n, double from, double to) {
 }
 
 /* Coefficients of one channel on [start, end] in powers of (s - start). */
-static void channel_piece(const yoke_graph *g, const graph_channel *channel, const double *w, double start, double *c) {
-  memset(c, 0, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
-  if (g->use_curves || channel->has_curve) {
-    memcpy(c, channel->curve, sizeof channel->curve);
-    shift_origin(c, GRAPH_SIGNAL_DEGREE + 1, 0.0, start);
-    return;
-  }
+static void channel_piece(const graph_channel *channel, const yoke_past *past, const double *w, double start,
+                          double *c) {
   int p = 0;
   while (p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) <= start) ++p;
-  const yoke_past past = graph_past(g, channel);
-  yoke_layout_piece(&channel->layout, &past, w, p, c);
+  memset(c, 0, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
+  yoke_layout_piece(&channel->layout, past, w, p, c);
   shift_origin(c, YOKE_LAYOUT_MAX_DEGREE + 1, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
+}
+
+static void curve_piece(const double *curve, double start, double *c) {
+  memcpy(c, curve, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
+  shift_origin(c, GRAPH_SIGNAL_DEGREE + 1, 0.0, start);
+}
+
+static bool is_curve(const yoke_graph *g, const graph_channel *channel) {
+  return g->use_curves || channel->has_curve;
 }
 
 double graph_channel_at(const yoke_graph *g, const graph_channel *channel, double s) {
   double c[GRAPH_SIGNAL_DEGREE + 1], start = 0.0, u = 0.0;
   for (int p = 0; p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) < s; ++p)
     start = yoke_layout_break(&channel->layout, p);
-  channel_piece(g, channel, g->w + channel->w_at, start, c);
+  const yoke_past past = graph_past(g, channel);
+  if (is_curve(g, channel))
+    curve_piece(channel->curve, start, c);
+  else
+    channel_piece(channel, &past, g->w + channel->w_at, start, c);
   for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) u = u * (s - start) + c[j];
   return u;
+}
+
+/* Nodes and past become their products with the shares of a feed. */
+static yoke_past shared_past(const yoke_past *past, const graph_feed *feed, int n_nodes, double *u, double *w) {
+  for (int i = 0; i < past->n; ++i) u[i] = past->u[i] * feed->share[i];
+  for (int j = 0; j < n_nodes; ++j) w[j] *= feed->share[GRAPH_PAST + j];
+  return (yoke_past){.n = past->n, .s = past->s, .u = u};
 }
 
 /* place += what a feed gives on the piece from `start`, in powers of s - start. */
 static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_feed *feed, int column, double shift,
                      double start, double *place) {
   const graph_channel *channel = &g->channels[feed->channel];
-  double               w[YOKE_LAYOUT_MAX_NODES], c[GRAPH_SIGNAL_DEGREE + 1];
-  const double        *from = channel->comparison;
-  if (column != GRAPH_COMPARISON) {
+  double               c[GRAPH_SIGNAL_DEGREE + 1], product[GRAPH_SIGNAL_DEGREE + 1];
+  if (column == GRAPH_COMPARISON || is_curve(g, channel)) {
+    const double *curve = column == GRAPH_COMPARISON ? channel->comparison : channel->curve;
+    if (feed->share != NULL) graph_feed_curve(g, feed, curve, product);
+    curve_piece(feed->share != NULL ? product : curve, start, c);
+  } else {
+    double    w[YOKE_LAYOUT_MAX_NODES], u[GRAPH_PAST];
+    yoke_past past = graph_past(g, channel);
     memcpy(w, g->w + channel->w_at, (size_t)channel->n_nodes * sizeof *w);
     if (column >= 0 && s->column_channel[column] == feed->channel) w[s->column_node[column]] += shift;
-    channel_piece(g, channel, w, start, c);
-    from = c;
+    if (feed->share != NULL) past = shared_past(&past, feed, channel->n_nodes, u, w);
+    channel_piece(channel, &past, w, start, c);
   }
-  for (int j = 0; j <= GRAPH_SIGNAL_DEGREE; ++j) place[j] += feed->weight * from[j];
+  for (int j = 0; j <= GRAPH_SIGNAL_DEGREE; ++j) place[j] += feed->weight * c[j];
 }
 
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {

@@ -1,5 +1,6 @@
 /* Start of a graph: subsystems and coupling values that belong to each other, and a past that is given. */
 #include "coupling/comparison.h"
+#include "coupling/graph_feeds.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,7 @@ void graph_held_signal(const yoke_graph *g, int i, double t, double *times, doub
   for (int k = 0; k < s->subsystem->nu; ++k) {
     c[k] = 0.0;
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
-      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].kept->past[0];
+      c[k] += graph_now_share(&s->feeds[f]) * g->channels[s->feeds[f].channel].kept->past[0];
   }
   times[0] = t;
   times[1] = t + 1.0;
@@ -45,6 +46,7 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t, yoke_side limit)
     graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
     YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, limit, s->y));
   }
+  graph_feeds_look(g);
   return YOKE_OK;
 }
 

@@ -1,6 +1,7 @@
 /* One trial step of a graph: prepared, driven by its scheme, judged and finished; nothing is accepted. */
 #include "coupling/comparison.h"
 #include "coupling/correction.h"
+#include "coupling/graph_feeds.h"
 #include "coupling/joint_forces.h"
 #include "coupling/joint_gap.h"
 #include "coupling/residuals.h"
@@ -43,6 +44,7 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
   }
   graph_prepare(g, t_next);
   graph_observe_prepare(g);
+  graph_feeds_prepare(g);
   g->t_early         = t_next;
   statistics->degree = g->degree;
   graph_predict(g);

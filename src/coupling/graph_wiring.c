@@ -1,6 +1,6 @@
 /* Wiring of a graph: channels and conditions of the wires, which unknowns enter which subsystem, the places of the Newton matrix, and all
  * arrays that a step needs. */
-#include "coupling/graph_internal.h"
+#include "coupling/graph_feeds.h"
 #include "coupling/residuals.h"
 
 #include "base/assert.h"
@@ -159,7 +159,7 @@ static yoke_status list_columns(yoke_graph *g, yoke_context *ctx, graph_subsyste
     for (int e = 0; e < s->n_ends; ++e) {
       const graph_wire *wire = &g->wires[s->ends[e].wire];
       for (int k = 0; k < wire->n_channels; ++k) {
-        if (wire->wire.input_at[s->ends[e].side][k] < 0) continue;
+        if (!graph_enters(g, wire, s->ends[e].side, k)) continue;
         for (int node = 0; node < g->channels[wire->first + k].n_nodes; ++node, ++s->n_columns) {
           if (pass == 0) continue;
           s->column_channel[s->n_columns] = wire->first + k;
@@ -179,6 +179,11 @@ static yoke_status list_columns(yoke_graph *g, yoke_context *ctx, graph_subsyste
   return YOKE_OK;
 }
 
+/* Zero until somebody has looked at outputs. */
+static double *take_shares(yoke_graph *g, const graph_entry *entry) {
+  return entry->row < 0 ? NULL : yoke_arena_take(&g->arena, GRAPH_PAST + YOKE_LAYOUT_MAX_NODES, sizeof(double));
+}
+
 /* Which channels feed which input. */
 static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem *s) {
   const int nu = s->subsystem->nu;
@@ -189,13 +194,21 @@ static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem 
     for (int e = 0; e < s->n_ends; ++e) {
       const graph_wire *wire = &g->wires[s->ends[e].wire];
       for (int k = 0; k < wire->n_channels; ++k) {
-        const int input = wire->wire.input_at[s->ends[e].side][k];
-        if (input < 0) continue;
-        YOKE_ASSERT(input < nu);
-        if (pass == 0)
-          ++s->feed_at[input + 2];
-        else
-          s->feeds[s->feed_at[input + 1]++] = (graph_feed){wire->first + k, column, 1.0};
+        graph_entry entry;
+        int         n = 0;
+        for (; graph_entry_at(g, wire, s->ends[e].side, k, n, &entry); ++n) {
+          YOKE_ASSERT(entry.input < nu);
+          if (pass == 0)
+            ++s->feed_at[entry.input + 2];
+          else
+            s->feeds[s->feed_at[entry.input + 1]++] = (graph_feed){.channel   = wire->first + k,
+                                                                   .column    = column,
+                                                                   .weight    = entry.weight,
+                                                                   .share     = take_shares(g, &entry),
+                                                                   .row       = entry.row,
+                                                                   .component = entry.component};
+        }
+        if (n == 0) continue;
         column += g->channels[wire->first + k].n_nodes;
       }
     }
@@ -204,7 +217,7 @@ static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem 
     s->feeds = yoke_arena_take(&g->arena, (size_t)s->feed_at[nu + 1], sizeof *s->feeds);
     YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
   }
-  return YOKE_OK;
+  return yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name);
 }
 
 /* Inputs of a subsystem are cut at the inner nodes of all channels that enter: their positions must fit into one signal. */
@@ -234,9 +247,10 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   size_t    scratch = 64, most_u = 1, most_y = 1;
   int       n_tasks = 0;
   YOKE_TRY(list_ends(g, ctx));
+  for (int i = 0; i < g->n_subsystems; ++i) g->subsystems[i].subsystem = subsystems[i];
+  YOKE_TRY(graph_feeds_check(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    s->subsystem       = subsystems[i];
     YOKE_TRY(list_columns(g, ctx, s));
     YOKE_TRY(list_feeds(g, ctx, s));
     YOKE_TRY(check_breaks(g, ctx, s));

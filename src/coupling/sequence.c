@@ -1,4 +1,5 @@
 #include "coupling/sequence.h"
+#include "coupling/graph_feeds.h"
 
 /* End node from an interpolated value; the relaxed predictor takes its share of the extrapolated one (Kraft 4.12). */
 static void set_end(yoke_graph *g, const graph_channel *channel, double u) {
@@ -32,7 +33,7 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
     graph_update(g, wire, g->t_next, y[0], y[1], u);
     for (int k = 0; k < wire->n_channels; ++k) {
       const graph_channel *channel = &g->channels[wire->first + k];
-      if (wire->wire.input_at[side][k] >= 0) set_end(g, channel, u[k]);
+      if (graph_enters(g, wire, side, k)) set_end(g, channel, u[k]);
     }
   }
 }

@@ -1,0 +1,129 @@
+/* A subsystem that is not native takes part by the wrench on its port: in force elements and joints, beside a native one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "foreign.h"
+#include "rig.h"
+
+/* Subsystem 1 of the examples by the test's own. */
+static void replace(rig *r, const foreign_def *def) {
+  char name[] = "foreign";
+  yoke_subsystem_destroy(&r->subsystems[1]);
+  assert_int_equal(foreign_create(r->c.ctx, name, def, &r->subsystems[1]), YOKE_OK);
+}
+
+static void second_mass(rig *r) { /* of two-mass and two-mass-rigid */
+  const yoke_body *body = &r->c.model->bodies[1];
+  replace(r, &(foreign_def){.mass      = body->mass,
+                            .stiffness = 1000.0,
+                            .damping   = 10.0,
+                            .start     = {body->position[0], body->velocity[0]}});
+}
+
+static void lower_bar(rig *r) { /* of double-pendulum */
+  const double c = sqrt(0.5);
+  replace(r, &(foreign_def){.is_bar  = true,
+                            .mass    = 1.0,
+                            .inertia = 1.0 / 12.0,
+                            .arm     = -0.5,
+                            .gravity = -9.81,
+                            .drag    = 2.0,
+                            .start   = {1.5 * c, 0.5 * c, -0.25 * 3.14159265358979323846}});
+}
+
+static void open_model(rig *r, const char *model, const char *sets, void (*bend)(rig *)) {
+  const yoke_status status = rig_open(r, model, sets, "serial", 1, bend);
+  if (status == YOKE_OK) return;
+  cosim_print(r->c.ctx);
+  fail_msg("%s: %s", sets, yoke_status_name(status));
+}
+
+/* Largest difference of the n positions and velocities of both ports after n_steps, foreign against native. */
+static double deviation(const char *model, const char *sets, void (*bend)(rig *), int n, int n_steps) {
+  rig    native, foreign;
+  double worst = 0.0;
+  open_model(&native, model, sets, NULL);
+  open_model(&foreign, model, sets, bend);
+  rig_steps(&native, n_steps);
+  rig_steps(&foreign, n_steps);
+  for (int s = 0; s < 2; ++s) {
+    for (int k = 0; k < n; ++k)
+      worst = fmax(worst, fabs(yoke_graph_y(native.graph, s)[k] - yoke_graph_y(foreign.graph, s)[k]));
+  }
+  rig_close(&native);
+  rig_close(&foreign);
+  return worst;
+}
+
+static void a_wrench_does_what_native_inputs_do(void **state) {
+  (void)state;
+  static const struct {
+    const char *model, *sets;
+  } rows[] = {
+      {"examples/two-mass.yaml", "cosimulation.scheme=explicit;cosimulation.order=2"},
+      {"examples/two-mass.yaml", "cosimulation.scheme=explicit;cosimulation.sequence=gauss-seidel"},
+      {"examples/two-mass.yaml", "cosimulation.scheme=explicit;cosimulation.predictor=acceleration"},
+      {"examples/two-mass.yaml", "cosimulation.scheme=waveform"},
+      {"examples/two-mass.yaml", "cosimulation.scheme=semi-implicit;cosimulation.order=3"},
+      {"examples/two-mass.yaml", "cosimulation.scheme=semi-implicit;cosimulation.couplings.extension=i"},
+      {"examples/two-mass.yaml", "cosimulation.scheme=implicit;cosimulation.jacobian=broyden"},
+      {"examples/two-mass.yaml", "cosimulation.couplings.decomposition=displacement/force"},
+      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=stabilized-index-2"},
+      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=0"},
+      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=baumgarte"},
+      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=weighted"},
+      {"examples/two-mass-rigid.yaml",
+       "cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=displacement/force"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    const double off = deviation(rows[i].model, rows[i].sets, second_mass, 2, 50);
+    if (!(off < 1e-6)) fail_msg("%s %s: off by %.3g", rows[i].model, rows[i].sets, off);
+  }
+}
+
+static void a_joint_that_turns_ends_in_a_wrench(void **state) {
+  (void)state;
+  static const char *const joints[] = {
+      "cosimulation.couplings.formulation=stabilized-index-2",
+      "cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=2",
+      "cosimulation.couplings.formulation=baumgarte",
+      "cosimulation.couplings.formulation=stabilized-index-1",
+  };
+  for (size_t i = 0; i < sizeof joints / sizeof *joints; ++i) {
+    const double off = deviation("examples/double-pendulum.yaml", joints[i], lower_bar, 6, 50);
+    if (!(off < 1e-6)) fail_msg("%s: off by %.3g", joints[i], off);
+  }
+}
+
+static void what_a_wrench_cannot_do_is_refused_with_the_port(void **state) {
+  (void)state;
+  static const struct {
+    const char *model, *sets;
+  } rows[] = {
+      {"examples/two-mass.yaml", "cosimulation.couplings.decomposition=force/displacement"},
+      {"examples/two-mass-rigid.yaml",
+       "cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=force/displacement"},
+      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=stabilized-index-2-mu;cosimulation.order=0"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    rig r;
+    assert_int_equal(rig_open(&r, rows[i].model, rows[i].sets, "serial", 1, second_mass), YOKE_E_MODEL);
+    const size_t n = yoke_context_n_messages(r.c.ctx);
+    assert_true(n > 0);
+    assert_non_null(strstr(yoke_context_message(r.c.ctx, n - 1), "port 'end' of subsystem 'foreign'"));
+    rig_close(&r);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_wrench_does_what_native_inputs_do),
+      cmocka_unit_test(a_joint_that_turns_ends_in_a_wrench),
+      cmocka_unit_test(what_a_wrench_cannot_do_is_refused_with_the_port),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
