@@ -4,7 +4,7 @@
  * sum of all channels: force components as they are, and multipliers lambda as lambda grad, grad the row's gradient in the components of the
  * port's velocities. What a layout then interpolates is the product, at past points with grad of the accepted outputs, at the nodes of the
  * step with grad of the ports' motion continued by their accelerations. The product is as good as the polynomials are: exact for rows of
- * constant direction, else off by O(H^(k+1)) inside a step of degree k. */
+ * constant direction, else off by O(H^(k+1)) inside a step of degree k, which leaves the global order k + 1. */
 #include "coupling/graph_feeds.h"
 
 #include <string.h>

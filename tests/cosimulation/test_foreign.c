@@ -99,6 +99,70 @@ static void a_joint_that_turns_ends_in_a_wrench(void **state) {
   }
 }
 
+/* Two bars, tip and top joined by a light rod, whose direction turns: the gradient of its row is not constant. */
+#define ROD                                                                                                            \
+  "yoke: 1\n"                                                                                                          \
+  "gravity: [0, -9.81]\n"                                                                                              \
+  "t_end: 0.2\n"                                                                                                       \
+  "bodies:\n"                                                                                                          \
+  "  upper: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "  lower: {kind: planar, mass: 1, inertia: 1/12, position: [1.8, 0], angle: 0, velocity: [0, 2],\n"                  \
+  "          frames: {top: [-0.5, 0]}}\n"                                                                              \
+  "connections:\n"                                                                                                     \
+  "  shoulder: {kind: revolute, between: [ground, upper.top]}\n"                                                       \
+  "  rod: {kind: distance, between: [upper.tip, lower.top], length: 0.3}\n"                                            \
+  "split: {a: [upper], b: [lower]}\n"                                                                                  \
+  "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n"                                                      \
+  "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-14}}\n"
+
+static void bar_at_a_rod(rig *r) {
+  replace(r, &(foreign_def){.is_bar  = true,
+                            .mass    = 1.0,
+                            .inertia = 1.0 / 12.0,
+                            .arm     = -0.5,
+                            .gravity = -9.81,
+                            .start   = {1.8, 0.0, 0.0, 0.0, 2.0}});
+}
+
+/* Position and angle of the lower port at t = 0.2. */
+static void rod_end(const char *sets, int n_steps, void (*bend)(rig *), double end[3]) {
+  char all[COSIM_TEXT];
+  rig  r;
+  snprintf(all, sizeof all, "%s;cosimulation.step=%.17g", sets, 0.2 / n_steps);
+  open_model(&r, ROD, all, bend);
+  rig_steps(&r, n_steps);
+  memcpy(end, yoke_graph_y(r.graph, 1), 3 * sizeof *end);
+  rig_close(&r);
+}
+
+static double distance(const double a[3], const double b[3]) {
+  return fmax(fmax(fabs(a[0] - b[0]), fabs(a[1] - b[1])), fabs(a[2] - b[2]));
+}
+
+static void a_row_that_turns_costs_orders_above_k_plus_1(void **state) {
+  (void)state;
+  static const struct {
+    const char *sets;
+    double      least; /* order */
+  } rows[] = {
+      {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=0", 0.95},
+      {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=1", 1.9},
+      {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=2", 2.9},
+      {"cosimulation.couplings.formulation=baumgarte;cosimulation.order=1", 1.9},
+      {"cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=3", 3.8},
+  };
+  double exact[3];
+  rod_end("cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=3", 800, NULL, exact);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    double end[3], error[2];
+    for (int k = 0; k < 2; ++k) {
+      rod_end(rows[i].sets, 50 << k, bar_at_a_rod, end);
+      error[k] = distance(end, exact);
+    }
+    CHECK_BELOW(rows[i].least, log2(error[0] / error[1]));
+  }
+}
+
 static void what_a_wrench_cannot_do_is_refused_with_the_port(void **state) {
   (void)state;
   static const struct {
@@ -123,6 +187,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wrench_does_what_native_inputs_do),
       cmocka_unit_test(a_joint_that_turns_ends_in_a_wrench),
+      cmocka_unit_test(a_row_that_turns_costs_orders_above_k_plus_1),
       cmocka_unit_test(what_a_wrench_cannot_do_is_refused_with_the_port),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
