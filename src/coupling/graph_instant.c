@@ -52,13 +52,25 @@ static bool is_estimated(const yoke_channel *channel) {
   return channel->enters[0] == YOKE_ENTRY_LAMBDA && channel->enters[1] == YOKE_ENTRY_LAMBDA;
 }
 
-static bool takes_part(const yoke_graph *g, const graph_wire *wire, bool for_estimates) {
-  const yoke_instant_form *form = wire->wire.formulation->instant;
-  if (form == NULL || (for_estimates && !form->for_estimates)) return false;
+/* The first side whose subsystem gives no responses; -1: both do. */
+static int mute_side(const yoke_graph *g, const graph_wire *wire) {
   for (int side = 0; side < 2; ++side) {
-    if (g->subsystems[wire->wire.subsystem[side]].subsystem->ops->instant == NULL) return false;
+    if (g->subsystems[wire->wire.subsystem[side]].subsystem->ops->instant == NULL) return side;
   }
-  return true;
+  return -1;
+}
+
+static bool takes_part(const yoke_graph *g, const graph_wire *wire, bool for_estimates, yoke_context *ctx) {
+  const yoke_instant_form *form = wire->wire.formulation->instant;
+  const int                mute = mute_side(g, wire);
+  if (form == NULL || (for_estimates && !form->for_estimates)) return false;
+  if (mute >= 0 && !for_estimates)
+    yoke_warn(
+        ctx,
+        "coupling '%s': subsystem '%s' does not show how its accelerations respond, so behind jumps and events the "
+        "coupling goes on from the values before",
+        wire->wire.name, g->subsystems[wire->wire.subsystem[mute]].subsystem->name);
+  return mute < 0;
 }
 
 /* Conditions of a wire with values `now` and outputs y; values that follow directly go to u. Returns their number. */
@@ -173,7 +185,7 @@ yoke_status graph_instant_create(yoke_graph *g, bool for_estimates, yoke_context
   yoke_status status = x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
   for (int k = 0; status == YOKE_OK && k < g->n_channels; ++k) x->unknown[k] = -1;
   for (int w = 0; status == YOKE_OK && w < g->n_wires; ++w) {
-    if (takes_part(g, &g->wires[w], for_estimates)) status = list_unknowns(x, g, w);
+    if (takes_part(g, &g->wires[w], for_estimates, ctx)) status = list_unknowns(x, g, w);
   }
   if (status == YOKE_OK && x->n > 0) status = create_matrix(x, g, ctx);
   if (status == YOKE_OK) return YOKE_OK;

@@ -183,12 +183,28 @@ static void what_a_wrench_cannot_do_is_refused_with_the_port(void **state) {
   }
 }
 
+static void a_joint_without_responses_goes_on_behind_a_restart_with_a_warning(void **state) {
+  (void)state;
+  rig r;
+  open_model(&r, "examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=baumgarte", second_mass);
+  rig_steps(&r, 5);
+  const double u = yoke_graph_channel(r.graph, 0, 0);
+  assert_int_equal(yoke_graph_restart(r.graph, r.c.ctx), YOKE_OK);
+  CHECK_NEAR(yoke_graph_channel(r.graph, 0, 0), u, 0.0);
+  const size_t n = yoke_context_n_messages(r.c.ctx);
+  assert_true(n > 0);
+  assert_non_null(strstr(yoke_context_message(r.c.ctx, n - 1), "subsystem 'foreign' does not show"));
+  rig_steps(&r, 5);
+  rig_close(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wrench_does_what_native_inputs_do),
       cmocka_unit_test(a_joint_that_turns_ends_in_a_wrench),
       cmocka_unit_test(a_row_that_turns_costs_orders_above_k_plus_1),
       cmocka_unit_test(what_a_wrench_cannot_do_is_refused_with_the_port),
+      cmocka_unit_test(a_joint_without_responses_goes_on_behind_a_restart_with_a_warning),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
