@@ -93,21 +93,21 @@ typedef struct yoke_step_statistics {
   bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
 } yoke_step_statistics;
 
-enum { YOKE_COUPLING_MAX_CHANNELS = 48 };
-
 /* One coupling and where it is connected. */
 typedef struct yoke_wire {
   const char                 *name; /* kept */
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
-  int                         port[2];  /* number of the port in its subsystem; for state resets */
+  int                         port[2];  /* number of the port in its subsystem */
   int                         y_at[2];  /* where the port's outputs start in the subsystem's y */
   const yoke_port_shape      *shape[2]; /* of the ports */
   int                         n_y[2];   /* outputs of the ports, extras included */
   const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
-  int          *input_at[2];            /* [n_channels] input of the subsystem that a channel enters; -1: none. Kept */
-  const double *initial;                /* [n_channels] values at the start; kept. NULL: those that `update` gives */
+  /* [n_channels] input of the subsystem that a channel enters; -1: none. Kept. Not read where the port takes a wrench (subsystem.h), which
+   * the graph makes of the channels. */
+  int                        *input_at[2];
+  const double               *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
 
 typedef struct yoke_graph yoke_graph;
