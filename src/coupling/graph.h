@@ -100,11 +100,11 @@ typedef struct yoke_wire {
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
   int                         port[2];  /* number of the port in its subsystem */
-  int                         y_at[2];  /* where the port's outputs start in the subsystem's y */
+  int                         y_at[2];  /* where its outputs start in y, as planned; the graph asks the port */
   const yoke_port_shape      *shape[2]; /* of the ports */
-  int                         n_y[2];   /* outputs of the ports, extras included */
+  int                         n_y[2];   /* outputs that the formulation reads, extras included */
   const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
-  /* [n_channels] input of the subsystem that a channel enters; -1: none. Kept. Not read where the port takes a wrench (subsystem.h), which
+  /* [n_channels] input of the subsystem that a channel enters; -1: none. Kept. Not read (may be NULL) where the port takes a wrench (subsystem.h), which
    * the graph makes of the channels. */
   int                        *input_at[2];
   const double               *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */

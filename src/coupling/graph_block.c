@@ -15,13 +15,13 @@ static int count_channel_points(const yoke_graph *g) {
 }
 
 /* Outputs are continued by their accelerations: by the predictors that are named so and, one degree higher, in their comparison; and one
- * after another for subsystems that are still to come. */
+ * after another for subsystems that are still to come. Gradients of joints belong to them (graph_feeds.c). */
 static int count_output_points(const yoke_graph *g) {
   const bool is_motion = yoke_predictor_is_motion(g->settings.predictor);
   const int  degree    = graph_acceleration_degree(g, g->settings.order);
   const int  predictor = is_motion ? (degree > g->settings.order ? degree : g->settings.order) + 2 : 1;
   const int  sequence  = g->settings.gauss_seidel ? g->settings.order + 1 : 1;
-  const int  gradients = g->has_shares ? yoke_graph_depth(g) : 1; /* of joints, at all points of the layouts */
+  const int  gradients = g->has_shares ? GRAPH_SIGNAL_DEGREE : 1; /* at all points that a signal goes through */
   int        most      = predictor > sequence ? predictor : sequence;
   if (gradients > most) most = gradients;
   return most < GRAPH_PAST ? most : GRAPH_PAST;

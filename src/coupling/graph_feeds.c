@@ -12,13 +12,7 @@
 /* ---- what enters where ---- */
 
 static const yoke_port *port_of(const yoke_graph *g, const graph_wire *wire, int side) {
-  const yoke_subsystem *s = g->subsystems[wire->wire.subsystem[side]].subsystem;
-  return wire->wire.port[side] < s->n_ports ? &s->ports[wire->wire.port[side]] : NULL;
-}
-
-static bool takes_wrench(const yoke_graph *g, const graph_wire *wire, int side) {
-  const yoke_port *port = port_of(g, wire, side);
-  return port != NULL && port->wrench_at >= 0;
+  return &g->subsystems[wire->wire.subsystem[side]].subsystem->ports[wire->wire.port[side]];
 }
 
 /* Row of the joint that stands at place `own` in its own order. */
@@ -58,26 +52,61 @@ bool graph_entry_at(const yoke_graph *g, const graph_wire *wire, int side, int k
   return false;
 }
 
-/* ---- what a port cannot feel ---- */
+/* ---- what a port cannot feel or show ---- */
 
-static const char *what_enters(yoke_entry entry) {
+/* What an entry asks of a port beside a wrench; ability 0: nothing. */
+typedef struct need {
+  unsigned    ability;
+  const char *what;
+} need;
+
+static need need_of(yoke_entry entry) {
   switch (entry) {
-  case YOKE_ENTRY_MU: return "second multipliers";
+  case YOKE_ENTRY_MU: return (need){YOKE_TAKES_SECOND_MULTIPLIER, "take second multipliers"};
   case YOKE_ENTRY_ROW_ACCELERATION:
-  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return "accelerations of rows";
-  case YOKE_ENTRY_PRESCRIBED:
+  case YOKE_ENTRY_ROW_ACCELERATION_BARE: return (need){YOKE_TAKES_ROW_ACCELERATION, "follow accelerations of rows"};
+  case YOKE_ENTRY_PRESCRIBED: return (need){YOKE_TAKES_PRESCRIBED_MOTION, "follow a prescribed motion"};
   case YOKE_ENTRY_IMAGE_P:
-  case YOKE_ENTRY_IMAGE_V: return "prescribed motions";
+  case YOKE_ENTRY_IMAGE_V: return (need){YOKE_TAKES_PRESCRIBED_MOTION, "show accelerations at an image of itself"};
   case YOKE_ENTRY_COPY_P:
-  case YOKE_ENTRY_COPY_V: return "copies of its partner's motion";
+  case YOKE_ENTRY_COPY_V: return (need){YOKE_TAKES_COPY, "take copies of its partner's motion"};
+  case YOKE_ENTRY_LAMBDA: return (need){YOKE_TAKES_ROW_MULTIPLIER, "take multipliers of rows"};
   case YOKE_ENTRY_NONE:
-  case YOKE_ENTRY_FORCE:
-  case YOKE_ENTRY_LAMBDA: break;
+  case YOKE_ENTRY_FORCE: break;
   }
-  return NULL;
+  return (need){0u, ""};
 }
 
-/* Copies beside multipliers are for their gradients only, which the wire knows anyway. */
+/* A decomposition that drives the side by forces, or a formulation that does with them. */
+static const char *remedy(unsigned ability, int side) {
+  if (ability == YOKE_TAKES_COPY || ability == YOKE_TAKES_ROW_ACCELERATION)
+    return side == 0 ? "decomposition force/force or force/displacement"
+                     : "decomposition force/force or displacement/force";
+  return "formulation stabilized-index-2 or baumgarte with decomposition force/force and scheme semi-implicit or "
+         "implicit";
+}
+
+static yoke_status refuse(const yoke_graph *g, const graph_wire *wire, int side, const need *what, yoke_context *ctx) {
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "coupling '%s': port '%s' of subsystem '%s' cannot %s, which formulation '%s' needs on side %d; use %s",
+      wire->wire.name, port_of(g, wire, side)->name, g->subsystems[wire->wire.subsystem[side]].subsystem->name,
+      what->what, wire->wire.formulation->name, side + 1, remedy(what->ability, side));
+}
+
+/* The port that a wire ends at is there and has its shape. */
+static yoke_status check_port(const yoke_graph *g, const graph_wire *wire, int side, yoke_context *ctx) {
+  const yoke_subsystem *s = g->subsystems[wire->wire.subsystem[side]].subsystem;
+  if (wire->wire.port[side] < 0 || wire->wire.port[side] >= s->n_ports) {
+    return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s' ends at port %d of subsystem '%s', which has %d",
+                     wire->wire.name, wire->wire.port[side] + 1, s->name, s->n_ports);
+  }
+  const yoke_port *port = port_of(g, wire, side);
+  if (port->shape == wire->wire.shape[side]) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s': port '%s' of subsystem '%s' has shape '%s', expected '%s'",
+                   wire->wire.name, port->name, s->name, port->shape->name, wire->wire.shape[side]->name);
+}
+
 static bool has_multipliers(const yoke_graph *g, const graph_wire *wire, int side) {
   for (int k = 0; k < wire->n_channels; ++k) {
     if (g->channels[wire->first + k].info.enters[side] == YOKE_ENTRY_LAMBDA) return true;
@@ -85,30 +114,31 @@ static bool has_multipliers(const yoke_graph *g, const graph_wire *wire, int sid
   return false;
 }
 
+/* A wrench stands for multipliers; copies beside them are for their gradients only, which the wire knows anyway. */
 static yoke_status check_side(const yoke_graph *g, const graph_wire *wire, int side, yoke_context *ctx) {
-  const bool is_force_side = has_multipliers(g, wire, side);
+  const yoke_port *port          = port_of(g, wire, side);
+  const unsigned   gradients     = YOKE_TAKES_ROW_MULTIPLIER | YOKE_TAKES_COPY;
+  const bool       is_force_side = wire->takes_wrench[side] && has_multipliers(g, wire, side);
+  const unsigned   takes         = wire->takes_wrench[side] ? 0u : port->takes; /* there are inputs for nothing else */
+  need             missing       = {0u, ""}; /* the one that asks most: copies often come with it */
   for (int k = 0; k < wire->n_channels; ++k) {
-    const yoke_entry entry   = g->channels[wire->first + k].info.enters[side];
-    const bool       is_copy = entry == YOKE_ENTRY_COPY_P || entry == YOKE_ENTRY_COPY_V;
-    if (what_enters(entry) == NULL || (is_copy && is_force_side)) continue;
-    return yoke_fail(
-        ctx, YOKE_E_MODEL,
-        "coupling '%s': port '%s' of subsystem '%s' feels a wrench, no %s, which formulation '%s' gives to "
-        "side %d; use a decomposition in which this is a force side, or another formulation",
-        wire->wire.name, port_of(g, wire, side)->name, g->subsystems[wire->wire.subsystem[side]].subsystem->name,
-        what_enters(entry), wire->wire.formulation->name, side + 1);
+    const need asks = need_of(g->channels[wire->first + k].info.enters[side]);
+    if ((asks.ability & ~(takes | (is_force_side ? gradients : 0u))) > missing.ability) missing = asks;
   }
-  return YOKE_OK;
+  if (missing.ability != 0u) return refuse(g, wire, side, &missing, ctx);
+  const need extras = {YOKE_TAKES_PRESCRIBED_MOTION, "show its reaction or compliance"};
+  return port->n_y < wire->n_y[side] ? refuse(g, wire, side, &extras, ctx) : YOKE_OK;
 }
 
 yoke_status graph_feeds_check(yoke_graph *g, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) {
     graph_wire *wire = &g->wires[w];
     for (int side = 0; side < 2; ++side) {
-      wire->takes_wrench[side] = takes_wrench(g, wire, side);
-      if (!wire->takes_wrench[side]) continue;
+      YOKE_TRY(check_port(g, wire, side, ctx));
+      wire->wire.y_at[side]    = port_of(g, wire, side)->y_at;
+      wire->takes_wrench[side] = port_of(g, wire, side)->wrench_at >= 0;
       YOKE_TRY(check_side(g, wire, side, ctx));
-      wire->has_shares = wire->has_shares || has_multipliers(g, wire, side);
+      wire->has_shares = wire->has_shares || (wire->takes_wrench[side] && has_multipliers(g, wire, side));
     }
     g->has_shares = g->has_shares || wire->has_shares;
   }

@@ -19,7 +19,7 @@ static inline bool graph_enters(const yoke_graph *graph, const graph_wire *wire,
   return graph_entry_at(graph, wire, side, k, 0, &entry);
 }
 
-/* Which sides take a wrench; refuses channels that such a port cannot feel. */
+/* Ports of all wires: where their outputs are, and which take a wrench; refuses what a port cannot feel or show. */
 yoke_status graph_feeds_check(yoke_graph *graph, yoke_context *ctx);
 
 /* Gradients at T_N from the outputs y; and at the past points and the nodes of the step that was prepared. */

@@ -12,13 +12,15 @@ static int channel_depth(const yoke_graph *g) {
                                                                                               : depth;
 }
 
-/* Macro points whose outputs are continued by their accelerations: by the acceleration predictors, and one after another for
- * subsystems that are still to come. */
+/* Macro points whose outputs are continued by their accelerations: by the acceleration predictors, one after another for subsystems that
+ * are still to come, and where gradients of joints are looked at (graph_feeds.c). */
 static int output_depth(const yoke_graph *g) {
   const bool is_motion = yoke_predictor_is_motion(g->settings.predictor);
   const int  predictor = is_motion ? graph_acceleration_degree(g, g->settings.order) + 1 : 0;
   const int  sequence  = g->settings.gauss_seidel ? g->settings.order + 1 : 0;
-  return predictor > sequence ? predictor : sequence;
+  const int  gradients = g->has_shares ? g->settings.order + 1 : 0;
+  const int  most      = predictor > sequence ? predictor : sequence;
+  return gradients > most ? gradients : most;
 }
 
 static int whole_depth(const yoke_graph *g) {

@@ -7,20 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-/* The state that the last trial ended with. */
-static void *stepped(const graph_subsystem *s) {
-  return s->trial != NULL ? s->trial : s->accepted;
+/* The state that the last trial ended with; once that is accepted, the accepted one. */
+static void *stepped(const yoke_graph *g, const graph_subsystem *s) {
+  return s->trial != NULL && g->is_stepping ? s->trial : s->accepted;
 }
 
 yoke_found_events yoke_graph_events(const yoke_graph *g, int i) {
   const graph_subsystem *s = &g->subsystems[i];
   if (s->subsystem->ops->events == NULL) return (yoke_found_events){.until = (double)INFINITY};
-  return s->subsystem->ops->events->found(s->subsystem, stepped(s));
+  return s->subsystem->ops->events->found(s->subsystem, stepped(g, s));
 }
 
 double yoke_graph_event_ahead(const yoke_graph *g, int i, int event) {
   const graph_subsystem *s = &g->subsystems[i];
-  return s->subsystem->ops->events->ahead(s->subsystem, g->scratch[0], stepped(s), event);
+  return s->subsystem->ops->events->ahead(s->subsystem, g->scratch[0], stepped(g, s), event);
 }
 
 void yoke_graph_event_done(yoke_graph *g, int i, int event) {

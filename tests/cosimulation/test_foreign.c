@@ -1,4 +1,5 @@
-/* A subsystem that is not native takes part by the wrench on its port: in force elements and joints, beside a native one. */
+/* A subsystem that is not native takes part by the wrenches on its ports: in force elements and joints, beside native ones, in every scheme
+ * that its abilities allow. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,137 +7,352 @@
 #include <cmocka.h>
 
 #include "../check.h"
-#include "foreign.h"
+#include "control/controller.h"
 #include "rig.h"
+#include "../subsystem/oscillator.h"
 
-/* Subsystem 1 of the examples by the test's own. */
-static void replace(rig *r, const foreign_def *def) {
-  char name[] = "foreign";
-  yoke_subsystem_destroy(&r->subsystems[1]);
-  assert_int_equal(foreign_create(r->c.ctx, name, def, &r->subsystems[1]), YOKE_OK);
+/* ---- models, and the part that is replaced ---- */
+
+typedef struct foreign_case {
+  const char *model;
+  int         part;
+  osc_def     def;
+} foreign_case;
+
+#define HALF_ROOT 0.70710678118654752440
+
+static const foreign_case second_mass = {
+    "examples/two-mass.yaml",
+    1,
+    {.name = "foreign", .n = 1, .mass = {2.0}, .stiffness = {1000.0}, .damping = {10.0}, .v = {-100.0}, .n_ports = 1}};
+
+static const foreign_case first_mass = {
+    "examples/two-mass.yaml",
+    0,
+    {.name = "foreign", .n = 1, .mass = {1.0}, .stiffness = {1000.0}, .damping = {10.0}, .v = {100.0}, .n_ports = 1}};
+
+static const foreign_case second_of_joint = {
+    "examples/two-mass-rigid.yaml",
+    1,
+    {.name = "foreign", .n = 1, .mass = {2.0}, .stiffness = {1000.0}, .damping = {10.0}, .v = {100.0}, .n_ports = 1}};
+
+static const foreign_case lower_bar = {"examples/double-pendulum.yaml",
+                                       1,
+                                       {.name      = "foreign",
+                                        .is_planar = true,
+                                        .n         = 3,
+                                        .mass      = {1.0, 1.0, 1.0 / 12.0},
+                                        .damping   = {2.0, 2.0, 0.0},
+                                        .force     = {0.0, -9.81, 0.0},
+                                        .q         = {1.5 * HALF_ROOT, 0.5 * HALF_ROOT, -0.78539816339744830962},
+                                        .n_ports   = 1,
+                                        .port      = {{.at = {-0.5, 0.0}}}}};
+
+/* Two masses in the middle of a line of four; %s is what joins them to the outer ones. */
+#define LINE(left, right)                                                                                              \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.5\n"                                                                                                       \
+  "bodies:\n"                                                                                                          \
+  "  m1: {kind: mass1d, mass: 1, v: 1}\n"                                                                              \
+  "  m2: {kind: mass1d, mass: 2, v: 1}\n"                                                                              \
+  "  m3: {kind: mass1d, mass: 1.5, v: -1}\n"                                                                           \
+  "  m4: {kind: mass1d, mass: 1, v: -1}\n"                                                                             \
+  "connections:\n"                                                                                                     \
+  "  w1: {kind: spring-damper, between: [ground, m1], stiffness: 900, damping: 3, free_length: 0}\n"                   \
+  "  w2: {kind: spring-damper, between: [ground, m2], stiffness: 200, damping: 1, free_length: 0}\n"                   \
+  "  w4: {kind: spring-damper, between: [ground, m4], stiffness: 500, damping: 2, free_length: 0}\n"                   \
+  "  left: " left "\n"                                                                                                 \
+  "  middle: {kind: spring-damper, between: [m2, m3], stiffness: 800, damping: 4, free_length: 0}\n"                   \
+  "  right: " right "\n"                                                                                               \
+  "split: {a: [m1], b: [m2, m3], c: [m4]}\n"                                                                           \
+  "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n"                                                      \
+  "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-14}}\n"
+
+#define MIDDLE                                                                                                         \
+  {                                                                                                                    \
+    .name = "foreign", .n = 2, .mass = {2.0, 1.5}, .stiffness = {200.0}, .damping = {1.0}, .between = {800.0},         \
+    .between_damping = {4.0}, .v = {1.0, -1.0}, .n_ports = 2, .port = {                                                \
+      {.mass = 0},                                                                                                     \
+      {.mass = 1}                                                                                                      \
+    }                                                                                                                  \
+  }
+
+static const foreign_case middle = {
+    LINE("{kind: spring-damper, between: [m1, m2], stiffness: 700, damping: 2, free_length: 0}",
+         "{kind: spring-damper, between: [m3, m4], stiffness: 600, damping: 1, free_length: 0}"),
+    1, MIDDLE};
+static const foreign_case middle_of_joints = {
+    LINE("{kind: fixed, between: [m1, m2]}", "{kind: fixed, between: [m3, m4]}"), 1, MIDDLE};
+
+/* ---- runs ---- */
+
+enum { N_STEPS = 50, MAX_VALUES = 16 };
+
+/* Plan of a case in which the part is made of `def`; NULL: native. */
+static yoke_status plan_as(rig *r, const foreign_case *c, const osc_def *def, const char *sets) {
+  YOKE_TRY(rig_plan(r, c->model, sets));
+  if (def == NULL) return YOKE_OK;
+  yoke_plan_part *part = &r->plan->parts[c->part];
+  part->make           = osc_make;
+  part->definition     = def;
+  return YOKE_OK;
 }
 
-static void second_mass(rig *r) { /* of two-mass and two-mass-rigid */
-  const yoke_body *body = &r->c.model->bodies[1];
-  replace(r, &(foreign_def){.mass      = body->mass,
-                            .stiffness = 1000.0,
-                            .damping   = 10.0,
-                            .start     = {body->position[0], body->velocity[0]}});
+static yoke_status open_as(rig *r, const foreign_case *c, const osc_def *def, const char *sets, int threads) {
+  YOKE_TRY(plan_as(r, c, def, sets));
+  return rig_build(r, threads > 1 ? "threads" : "serial", threads, NULL);
 }
 
-static void lower_bar(rig *r) { /* of double-pendulum */
-  const double c = sqrt(0.5);
-  replace(r, &(foreign_def){.is_bar  = true,
-                            .mass    = 1.0,
-                            .inertia = 1.0 / 12.0,
-                            .arm     = -0.5,
-                            .gravity = -9.81,
-                            .drag    = 2.0,
-                            .start   = {1.5 * c, 0.5 * c, -0.25 * 3.14159265358979323846}});
-}
-
-static void open_model(rig *r, const char *model, const char *sets, void (*bend)(rig *)) {
-  const yoke_status status = rig_open(r, model, sets, "serial", 1, bend);
+static void expect_open(rig *r, const foreign_case *c, const osc_def *def, const char *sets, int threads) {
+  const yoke_status status = open_as(r, c, def, sets, threads);
   if (status == YOKE_OK) return;
   cosim_print(r->c.ctx);
   fail_msg("%s: %s", sets, yoke_status_name(status));
 }
 
-/* Largest difference of the n positions and velocities of both ports after n_steps, foreign against native. */
-static double deviation(const char *model, const char *sets, void (*bend)(rig *), int n, int n_steps) {
-  rig    native, foreign;
-  double worst = 0.0;
-  open_model(&native, model, sets, NULL);
-  open_model(&foreign, model, sets, bend);
-  rig_steps(&native, n_steps);
-  rig_steps(&foreign, n_steps);
-  for (int s = 0; s < 2; ++s) {
-    for (int k = 0; k < n; ++k)
-      worst = fmax(worst, fabs(yoke_graph_y(native.graph, s)[k] - yoke_graph_y(foreign.graph, s)[k]));
+/* With these abilities; micro steps whose error does not count. */
+static osc_def able(const foreign_case *c, unsigned can) {
+  osc_def def = c->def;
+  def.can     = can;
+  def.h       = 5e-5;
+  return def;
+}
+
+/* Positions and velocities of all ports at both ends of all wires. */
+static int collect(const rig *r, double *z) {
+  int n = 0;
+  for (int i = 0; i < r->plan->n_parts; ++i) {
+    const yoke_subsystem *s = r->subsystems[i];
+    for (int k = 0; k < s->n_ports; ++k) {
+      const yoke_port *port = &s->ports[k];
+      for (int j = 0; j < port->shape->n_p + port->shape->n_v; ++j) {
+        assert_true(n < MAX_VALUES);
+        z[n++] = yoke_graph_y(r->graph, i)[port->y_at + j];
+      }
+    }
   }
-  rig_close(&native);
-  rig_close(&foreign);
+  return n;
+}
+
+static double distance(int n, const double *a, const double *b) {
+  double worst = 0.0;
+  for (int i = 0; i < n; ++i) worst = fmax(worst, fabs(a[i] - b[i]));
   return worst;
 }
 
-static void a_wrench_does_what_native_inputs_do(void **state) {
+static int end_of(const foreign_case *c, const osc_def *def, const char *sets, double *z) {
+  rig r;
+  expect_open(&r, c, def, sets, 1);
+  rig_steps(&r, N_STEPS);
+  const int n = collect(&r, z);
+  rig_close(&r);
+  return n;
+}
+
+/* The same of the model in one piece. */
+static int whole_line(const foreign_case *c, double *z) {
+  cosim     whole = cosim_done_monolithic(c->model, "solvers.default.kind=dop853;solvers.default.rtol=1e-12", 0.05);
+  const int n     = whole.model->n_bodies;
+  for (int i = 0; i < n; ++i) {
+    char name[24];
+    snprintf(name, sizeof name, "m%d.x", i + 1);
+    z[2 * i] = cosim_value(&whole, name);
+    snprintf(name, sizeof name, "m%d.v", i + 1);
+    z[2 * i + 1] = cosim_value(&whole, name);
+  }
+  cosim_close(&whole);
+  return 2 * n;
+}
+
+/* As the part itself would, and as near to the model in one piece as the split is. */
+static void expect_like_native(const foreign_case *c, unsigned can, const char *sets, double tolerance) {
+  const osc_def def = able(c, can);
+  double        native[MAX_VALUES], foreign[MAX_VALUES], whole[MAX_VALUES];
+  const int     n = end_of(c, NULL, sets, native);
+  assert_int_equal(end_of(c, &def, sets, foreign), n);
+  const double off = distance(n, native, foreign);
+  if (!(off <= tolerance)) fail_msg("%s: off by %.3g, allowed %.3g", sets, off, tolerance);
+  if (c->def.is_planar) return;
+  assert_int_equal(whole_line(c, whole), n);
+  const double error = distance(n, whole, foreign), usual = distance(n, whole, native);
+  if (!(error <= usual + tolerance)) fail_msg("%s: error %.3g, of the native split %.3g", sets, error, usual);
+}
+
+typedef struct row {
+  const foreign_case *c;
+  unsigned            can; /* the least */
+  const char         *sets;
+} row;
+
+/* Perturbed integrations differ by the solvers' noise, which they divide by the size of the perturbation. */
+static void expect_rows(const row *rows, size_t n) {
+  for (size_t i = 0; i < n; ++i) expect_like_native(rows[i].c, rows[i].can, rows[i].sets, 1e-7);
+}
+
+#define S "cosimulation.scheme="
+#define F ";cosimulation.couplings.formulation="
+#define D ";cosimulation.couplings.decomposition="
+#define J ";cosimulation.jacobian="
+#define GS ";cosimulation.sequence=gauss-seidel"
+#define O ";cosimulation.order="
+
+static void without_abilities_it_takes_part_in_explicit_schemes(void **state) {
   (void)state;
-  static const struct {
-    const char *model, *sets;
-  } rows[] = {
-      {"examples/two-mass.yaml", "cosimulation.scheme=explicit;cosimulation.order=2"},
-      {"examples/two-mass.yaml", "cosimulation.scheme=explicit;cosimulation.sequence=gauss-seidel"},
-      {"examples/two-mass.yaml", "cosimulation.scheme=explicit;cosimulation.predictor=acceleration"},
-      {"examples/two-mass.yaml", "cosimulation.scheme=waveform"},
-      {"examples/two-mass.yaml", "cosimulation.scheme=semi-implicit;cosimulation.order=3"},
-      {"examples/two-mass.yaml", "cosimulation.scheme=semi-implicit;cosimulation.couplings.extension=i"},
-      {"examples/two-mass.yaml", "cosimulation.scheme=implicit;cosimulation.jacobian=broyden"},
-      {"examples/two-mass.yaml", "cosimulation.couplings.decomposition=displacement/force"},
-      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=stabilized-index-2"},
-      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=0"},
-      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=baumgarte"},
-      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=weighted"},
-      {"examples/two-mass-rigid.yaml",
-       "cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=displacement/force"},
+  static const row rows[] = {
+      {&second_mass, 0, S "explicit" O "2"},
+      {&second_mass, 0, S "explicit" GS},
+      {&first_mass, 0, S "explicit" GS},
+      {&second_mass, 0, S "explicit;cosimulation.predictor=acceleration"},
+      {&second_mass, 0, S "explicit" D "displacement/force"},
+      {&first_mass, 0, S "explicit" D "force/displacement" GS},
+      {&middle, 0, S "explicit"},
+      {&middle, 0, S "explicit" GS},
+  };
+  expect_rows(rows, sizeof rows / sizeof *rows);
+}
+
+static void that_can_repeat_takes_part_in_all_schemes_of_force_elements(void **state) {
+  (void)state;
+  static const row rows[] = {
+      {&second_mass, OSC_REPEAT, S "semi-implicit" O "3"},
+      {&second_mass, OSC_REPEAT, S "semi-implicit;cosimulation.couplings.extension=d"},
+      {&second_mass, OSC_REPEAT, S "semi-implicit;cosimulation.couplings.extension=i"},
+      {&second_mass, OSC_REPEAT, S "semi-implicit" D "displacement/force"},
+      {&first_mass, OSC_REPEAT, S "implicit" D "force/displacement"},
+      {&second_mass, OSC_REPEAT, S "implicit" J "broyden"},
+      {&second_mass, OSC_REPEAT, S "waveform"},
+      {&first_mass, OSC_REPEAT, S "waveform" GS},
+      {&second_mass, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" J "analytic"},
+      {&second_mass, OSC_REPEAT | OSC_INSTANT, S "implicit" J "analytic" O "2"},
+      {&middle, OSC_REPEAT, S "semi-implicit"},
+      {&middle, OSC_REPEAT, S "implicit" O "2"},
+      {&middle, OSC_REPEAT, S "waveform" GS},
+      {&middle, OSC_REPEAT, S "implicit" J "broyden"},
+      {&middle, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" J "analytic"},
+  };
+  expect_rows(rows, sizeof rows / sizeof *rows);
+}
+
+static void that_can_repeat_takes_part_in_joints(void **state) {
+  (void)state;
+  static const row rows[] = {
+      {&second_of_joint, OSC_REPEAT, S "semi-implicit" F "stabilized-index-2"},
+      {&second_of_joint, OSC_REPEAT, S "implicit" F "stabilized-index-2" O "2"},
+      {&second_of_joint, OSC_REPEAT, S "semi-implicit" F "stabilized-index-1" O "0"},
+      {&second_of_joint, OSC_REPEAT, S "semi-implicit" F "baumgarte"},
+      {&second_of_joint, OSC_REPEAT, S "semi-implicit" F "baumgarte" D "displacement/force"},
+      {&second_of_joint, OSC_REPEAT, S "semi-implicit" F "weighted"},
+      {&second_of_joint, OSC_REPEAT, S "implicit" F "baumgarte" J "broyden"},
+      {&second_of_joint, OSC_REPEAT | OSC_INSTANT, S "implicit" F "stabilized-index-2" J "analytic"},
+      {&second_of_joint, OSC_REPEAT | OSC_RESET, S "semi-implicit" F "projection"},
+      {&middle_of_joints, OSC_REPEAT, S "semi-implicit" F "stabilized-index-2"},
+      {&middle_of_joints, OSC_REPEAT, S "implicit" F "baumgarte"},
+      {&middle_of_joints, OSC_REPEAT | OSC_RESET, S "semi-implicit" F "projection"},
+      {&lower_bar, OSC_REPEAT, S "semi-implicit" F "stabilized-index-2"},
+      {&lower_bar, OSC_REPEAT, S "semi-implicit" F "stabilized-index-2" O "2"},
+      {&lower_bar, OSC_REPEAT, S "implicit" F "stabilized-index-1"},
+      {&lower_bar, OSC_REPEAT, S "semi-implicit" F "baumgarte"},
+      {&lower_bar, OSC_REPEAT, S "semi-implicit" F "weighted"},
+      {&lower_bar, OSC_REPEAT | OSC_RESET, S "semi-implicit" F "projection"},
+      {&lower_bar, OSC_REPEAT | OSC_INSTANT, S "implicit" F "stabilized-index-2" J "analytic"},
+  };
+  expect_rows(rows, sizeof rows / sizeof *rows);
+}
+
+/* ---- step control ---- */
+
+/* Number of steps, and the mean of their estimated errors. */
+static int controlled_end(const foreign_case *c, const osc_def *def, const char *sets, double *z, double *error) {
+  yoke_control_settings control = yoke_control_settings_default();
+  yoke_controller      *controller;
+  rig                   r;
+  int                   n_steps = 0;
+  double                sum     = 0.0;
+  expect_open(&r, c, def, sets, 1);
+  control.initial   = 1e-4;
+  control.min       = 1e-9;
+  control.max       = 1e-2;
+  control.order_max = r.plan->scheme.order;
+  if (def != NULL && (def->can & OSC_REPEAT) == 0) control.estimator = YOKE_ESTIMATOR_CV;
+  assert_int_equal(yoke_controller_create(r.c.ctx, r.graph, &control, &controller), YOKE_OK);
+  for (; yoke_graph_t(r.graph) < 0.05; ++n_steps) {
+    yoke_step_statistics statistics;
+    const yoke_status    status = yoke_controller_step(controller, 0.05, &statistics, r.c.ctx);
+    sum += statistics.error;
+    if (status == YOKE_OK) continue;
+    cosim_print(r.c.ctx);
+    fail_msg("%s: %s", sets, yoke_status_name(status));
+  }
+  *error = sum / n_steps;
+  (void)collect(&r, z);
+  yoke_controller_destroy(&controller);
+  rig_close(&r);
+  return n_steps;
+}
+
+static void step_control_takes_the_steps_that_it_takes_with_a_native_part(void **state) {
+  (void)state;
+  static const row rows[] = {
+      {&second_mass, 0, S "explicit" O "2"},
+      {&second_mass, OSC_REPEAT, S "explicit" O "2"},
+      {&second_mass, OSC_REPEAT, S "semi-implicit" O "3"},
+      {&middle, OSC_REPEAT, S "implicit" O "2"},
+      {&second_of_joint, OSC_REPEAT | OSC_INSTANT, S "implicit" F "stabilized-index-2" O "2"},
+      {&second_of_joint, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" F "baumgarte" O "2"},
+      {&lower_bar, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" F "stabilized-index-2" O "1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    const double off = deviation(rows[i].model, rows[i].sets, second_mass, 2, 50);
-    if (!(off < 1e-6)) fail_msg("%s %s: off by %.3g", rows[i].model, rows[i].sets, off);
+    const osc_def def                = able(rows[i].c, rows[i].can);
+    double        native[MAX_VALUES] = {0}, foreign[MAX_VALUES] = {0}, error[2];
+    const int     n_steps = controlled_end(rows[i].c, &def, rows[i].sets, foreign, &error[0]);
+    if (rows[i].can == 0) { /* cannot go back: every step is accepted */
+      (void)end_of(rows[i].c, NULL, rows[i].sets, native);
+      CHECK_BELOW(distance(MAX_VALUES, native, foreign), 0.05);
+      continue;
+    }
+    assert_int_equal(n_steps, controlled_end(rows[i].c, NULL, rows[i].sets, native, &error[1]));
+    CHECK_BELOW(distance(MAX_VALUES, native, foreign), 1e-6);
+    CHECK_NEAR(error[0], error[1], 1e-3 * error[1] + 1e-9);
   }
 }
 
-static void a_joint_that_turns_ends_in_a_wrench(void **state) {
-  (void)state;
-  static const char *const joints[] = {
-      "cosimulation.couplings.formulation=stabilized-index-2",
-      "cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=2",
-      "cosimulation.couplings.formulation=baumgarte",
-      "cosimulation.couplings.formulation=stabilized-index-1",
-  };
-  for (size_t i = 0; i < sizeof joints / sizeof *joints; ++i) {
-    const double off = deviation("examples/double-pendulum.yaml", joints[i], lower_bar, 6, 50);
-    if (!(off < 1e-6)) fail_msg("%s: off by %.3g", joints[i], off);
-  }
-}
+/* ---- rows that turn ---- */
 
 /* Two bars, tip and top joined by a light rod, whose direction turns: the gradient of its row is not constant. */
-#define ROD                                                                                                            \
-  "yoke: 1\n"                                                                                                          \
-  "gravity: [0, -9.81]\n"                                                                                              \
-  "t_end: 0.2\n"                                                                                                       \
-  "bodies:\n"                                                                                                          \
-  "  upper: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"     \
-  "  lower: {kind: planar, mass: 1, inertia: 1/12, position: [1.8, 0], angle: 0, velocity: [0, 2],\n"                  \
-  "          frames: {top: [-0.5, 0]}}\n"                                                                              \
-  "connections:\n"                                                                                                     \
-  "  shoulder: {kind: revolute, between: [ground, upper.top]}\n"                                                       \
-  "  rod: {kind: distance, between: [upper.tip, lower.top], length: 0.3}\n"                                            \
-  "split: {a: [upper], b: [lower]}\n"                                                                                  \
-  "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n"                                                      \
-  "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-14}}\n"
-
-static void bar_at_a_rod(rig *r) {
-  replace(r, &(foreign_def){.is_bar  = true,
-                            .mass    = 1.0,
-                            .inertia = 1.0 / 12.0,
-                            .arm     = -0.5,
-                            .gravity = -9.81,
-                            .start   = {1.8, 0.0, 0.0, 0.0, 2.0}});
-}
+static const foreign_case rod = {
+    "yoke: 1\n"
+    "gravity: [0, -9.81]\n"
+    "t_end: 0.2\n"
+    "bodies:\n"
+    "  upper: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"
+    "  lower: {kind: planar, mass: 1, inertia: 1/12, position: [1.8, 0], angle: 0, velocity: [0, 2],\n"
+    "          frames: {top: [-0.5, 0]}}\n"
+    "connections:\n"
+    "  shoulder: {kind: revolute, between: [ground, upper.top]}\n"
+    "  rod: {kind: distance, between: [upper.tip, lower.top], length: 0.3}\n"
+    "split: {a: [upper], b: [lower]}\n"
+    "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n"
+    "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-14}}\n",
+    1,
+    {.name      = "foreign",
+     .is_planar = true,
+     .n         = 3,
+     .mass      = {1.0, 1.0, 1.0 / 12.0},
+     .force     = {0.0, -9.81, 0.0},
+     .q         = {1.8, 0.0, 0.0},
+     .v         = {0.0, 2.0, 0.0},
+     .n_ports   = 1,
+     .port      = {{.at = {-0.5, 0.0}}}}};
 
 /* Position and angle of the lower port at t = 0.2. */
-static void rod_end(const char *sets, int n_steps, void (*bend)(rig *), double end[3]) {
+static void rod_end(const char *sets, int n_steps, const osc_def *def, double end[3]) {
   char all[COSIM_TEXT];
   rig  r;
   snprintf(all, sizeof all, "%s;cosimulation.step=%.17g", sets, 0.2 / n_steps);
-  open_model(&r, ROD, all, bend);
+  expect_open(&r, &rod, def, all, 1);
   rig_steps(&r, n_steps);
   memcpy(end, yoke_graph_y(r.graph, 1), 3 * sizeof *end);
   rig_close(&r);
-}
-
-static double distance(const double a[3], const double b[3]) {
-  return fmax(fmax(fabs(a[0] - b[0]), fabs(a[1] - b[1])), fabs(a[2] - b[2]));
 }
 
 static void a_row_that_turns_costs_orders_above_k_plus_1(void **state) {
@@ -151,42 +367,76 @@ static void a_row_that_turns_costs_orders_above_k_plus_1(void **state) {
       {"cosimulation.couplings.formulation=baumgarte;cosimulation.order=1", 1.9},
       {"cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=3", 3.8},
   };
-  double exact[3];
+  osc_def def = able(&rod, OSC_REPEAT);
+  double  exact[3];
+  def.h = 2e-4;
   rod_end("cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=3", 800, NULL, exact);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     double end[3], error[2];
     for (int k = 0; k < 2; ++k) {
-      rod_end(rows[i].sets, 50 << k, bar_at_a_rod, end);
-      error[k] = distance(end, exact);
+      rod_end(rows[i].sets, 50 << k, &def, end);
+      error[k] = distance(3, end, exact);
     }
     CHECK_BELOW(rows[i].least, log2(error[0] / error[1]));
   }
 }
 
-static void what_a_wrench_cannot_do_is_refused_with_the_port(void **state) {
+/* ---- one state at a time ---- */
+
+static void a_single_instance_never_works_twice_at_once(void **state) {
   (void)state;
-  static const struct {
-    const char *model, *sets;
-  } rows[] = {
-      {"examples/two-mass.yaml", "cosimulation.couplings.decomposition=force/displacement"},
-      {"examples/two-mass-rigid.yaml",
-       "cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=force/displacement"},
-      {"examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=stabilized-index-2-mu;cosimulation.order=0"},
+  static const row rows[] = {
+      {&middle, 0, S "semi-implicit"},
+      {&middle, 0, S "waveform"},
+      {&middle_of_joints, 0, S "implicit" F "stabilized-index-2"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    rig r;
-    assert_int_equal(rig_open(&r, rows[i].model, rows[i].sets, "serial", 1, second_mass), YOKE_E_MODEL);
-    const size_t n = yoke_context_n_messages(r.c.ctx);
-    assert_true(n > 0);
-    assert_non_null(strstr(yoke_context_message(r.c.ctx, n - 1), "port 'end' of subsystem 'foreign'"));
+    osc_watch watch[2] = {0};
+    osc_def   def      = able(rows[i].c, OSC_ALL);
+    double    z[2][MAX_VALUES];
+    int       n = 0;
+    for (int alone = 0; alone < 2; ++alone) { /* states that may be at work at once: any, 1 */
+      rig r;
+      def.most_states = alone;
+      def.watch       = &watch[alone];
+      expect_open(&r, rows[i].c, &def, rows[i].sets, 4);
+      rig_steps(&r, N_STEPS);
+      n = collect(&r, z[alone]);
+      rig_close(&r);
+    }
+    assert_int_equal(atomic_load(&watch[1].most), 1);
+    assert_int_equal(atomic_load(&watch[1].steps), atomic_load(&watch[0].steps));
+    assert_memory_equal(z[0], z[1], (size_t)n * sizeof z[0][0]);
+  }
+}
+
+/* ---- the contract ---- */
+
+static void watch_all(rig *r) {
+  for (int i = 0; i < r->plan->n_parts; ++i)
+    assert_int_equal(yoke_subsystem_check(r->c.ctx, r->subsystems[i], &r->subsystems[i]), YOKE_OK);
+}
+
+static void the_contract_is_kept(void **state) {
+  (void)state;
+  static const row rows[] = {{&middle, 0, S "semi-implicit"}, {&lower_bar, 0, S "implicit" F "projection"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    const osc_def def = able(rows[i].c, OSC_ALL);
+    rig           r;
+    assert_int_equal(plan_as(&r, rows[i].c, &def, rows[i].sets), YOKE_OK);
+    assert_int_equal(rig_build(&r, "serial", 1, watch_all), YOKE_OK);
+    rig_steps(&r, N_STEPS);
     rig_close(&r);
   }
 }
 
+/* ---- restart ---- */
+
 static void a_joint_without_responses_goes_on_behind_a_restart_with_a_warning(void **state) {
   (void)state;
-  rig r;
-  open_model(&r, "examples/two-mass-rigid.yaml", "cosimulation.couplings.formulation=baumgarte", second_mass);
+  const osc_def def = able(&second_of_joint, OSC_REPEAT);
+  rig           r;
+  expect_open(&r, &second_of_joint, &def, S "semi-implicit" F "baumgarte", 1);
   rig_steps(&r, 5);
   const double u = yoke_graph_channel(r.graph, 0, 0);
   assert_int_equal(yoke_graph_restart(r.graph, r.c.ctx), YOKE_OK);
@@ -198,13 +448,203 @@ static void a_joint_without_responses_goes_on_behind_a_restart_with_a_warning(vo
   rig_close(&r);
 }
 
+/* With responses the multiplier is found anew, the same as that of the native part. */
+static void a_joint_with_responses_finds_its_multiplier_at_a_restart(void **state) {
+  (void)state;
+  const osc_def def = able(&second_of_joint, OSC_REPEAT | OSC_INSTANT);
+  double        u[2];
+  for (int is_foreign = 0; is_foreign < 2; ++is_foreign) {
+    rig r;
+    expect_open(&r, &second_of_joint, is_foreign ? &def : NULL, S "implicit" F "stabilized-index-2" J "analytic", 1);
+    rig_steps(&r, 5);
+    assert_int_equal(yoke_graph_restart(r.graph, r.c.ctx), YOKE_OK);
+    u[is_foreign] = yoke_graph_channel(r.graph, 0, 0);
+    rig_close(&r);
+  }
+  CHECK_NEAR(u[1], u[0], 1e-6 * fabs(u[0]));
+}
+
+/* ---- observation, events, bytes ---- */
+
+static void it_is_observed_inside_steps_by_its_own_dense_output(void **state) {
+  (void)state;
+  const int64_t            handle[]  = {yoke_output_handle(0), yoke_output_handle(1), yoke_output_handle(2)};
+  const yoke_graph_handles handles[] = {{3, handle}, {3, handle}};
+  const double             times[]   = {0.0103, 0.0107, 0.011};
+  const osc_def            def       = able(&second_mass, OSC_REPEAT | OSC_OBSERVE);
+  double                   seen[2][9];
+  for (int is_foreign = 0; is_foreign < 2; ++is_foreign) {
+    const double *at;
+    rig           r;
+    expect_open(&r, &second_mass, is_foreign ? &def : NULL, S "semi-implicit", 1);
+    assert_int_equal(yoke_graph_observe(r.graph, 3, times, handles, r.c.ctx), YOKE_OK);
+    rig_steps(&r, 11);
+    assert_int_equal(yoke_graph_n_observed(r.graph, &at), 3);
+    memcpy(seen[is_foreign], yoke_graph_observed(r.graph, 1), sizeof seen[0]);
+    rig_close(&r);
+  }
+  for (int k = 0; k < 9; ++k) CHECK_NEAR(seen[1][k], seen[0][k], 1e-9 * (fabs(seen[0][k]) + 1.0));
+}
+
+static void events_of_its_own_are_found_and_act(void **state) {
+  (void)state;
+  osc_def def = able(&second_mass, OSC_REPEAT | OSC_EVENTS);
+  rig     r;
+  def.level = -0.955; /* of x, from 0 with -100 m/s */
+  expect_open(&r, &second_mass, &def, S "semi-implicit", 1);
+  while (yoke_graph_events(r.graph, 1).n == 0) rig_steps(&r, 1);
+  const yoke_found_events found = yoke_graph_events(r.graph, 1);
+  const double            v     = yoke_graph_y(r.graph, 1)[1];
+  assert_true(found.list[0].t > r.H * (r.n_steps - 1) && found.list[0].t <= r.H * r.n_steps);
+  yoke_graph_event_done(r.graph, 1, 0);
+  assert_int_equal(yoke_graph_act(r.graph, 1, 0, r.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_graph_restart(r.graph, r.c.ctx), YOKE_OK);
+  CHECK_NEAR(yoke_graph_y(r.graph, 1)[1], -v, 0.0);
+  rig_steps(&r, 1);
+  rig_close(&r);
+}
+
+static void what_was_packed_goes_on_with_the_same_bits(void **state) {
+  (void)state;
+  static const row rows[] = {{&middle, 0, S "semi-implicit"},
+                             {&second_of_joint, 0, S "implicit" F "stabilized-index-2"},
+                             {&rod, 0, S "semi-implicit" F "stabilized-index-2"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    const osc_def def  = able(rows[i].c, OSC_ALL);
+    yoke_pack     pack = {0};
+    yoke_unpack   in;
+    rig           a, b;
+    expect_open(&a, rows[i].c, &def, rows[i].sets, 1);
+    expect_open(&b, rows[i].c, &def, rows[i].sets, 1);
+    rig_steps(&a, 7);
+    yoke_pack_begin(&pack);
+    assert_int_equal(yoke_graph_pack(a.graph, &pack, a.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_pack_end(&pack, a.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, b.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_graph_unpack(b.graph, &in, b.c.ctx), YOKE_OK);
+    yoke_pack_free(&pack);
+    b.n_steps = a.n_steps;
+    rig_steps(&a, 5);
+    rig_steps(&b, 5);
+    rig_expect_same(&a, &b);
+    rig_close(&a);
+    rig_close(&b);
+  }
+}
+
+/* ---- refusals ---- */
+
+static void expect_refusal(const foreign_case *c, unsigned can, const char *sets, const char *text) {
+  const osc_def def = able(c, can);
+  rig           r;
+  assert_int_equal(open_as(&r, c, &def, sets, 1), YOKE_E_MODEL);
+  const size_t n    = yoke_context_n_messages(r.c.ctx);
+  const char  *said = n > 0 ? yoke_context_message(r.c.ctx, n - 1) : "";
+  if (strstr(said, text) == NULL) fail_msg("\"%s\" does not say \"%s\"", said, text);
+  rig_close(&r);
+}
+
+static void a_displacement_side_of_a_force_element_needs_copies(void **state) {
+  (void)state;
+  expect_refusal(
+      &second_mass, OSC_ALL, S "semi-implicit" D "force/displacement",
+      "coupling 'coupling': port 'p1' of subsystem 'foreign' cannot take copies of its partner's motion, which "
+      "formulation 'constitutive' needs on side 2; use decomposition force/force or displacement/force");
+  expect_refusal(&first_mass, OSC_ALL, S "semi-implicit" D "displacement/force",
+                 "side 1; use decomposition force/force or force/displacement");
+}
+
+static void a_displacement_side_of_a_joint_needs_accelerations_of_rows(void **state) {
+  (void)state;
+  expect_refusal(&second_of_joint, OSC_ALL, S "semi-implicit" F "baumgarte" D "force/displacement",
+                 "'foreign' cannot follow accelerations of rows, which formulation 'baumgarte' needs on side 2; use "
+                 "decomposition force/force or displacement/force");
+}
+
+static void second_multipliers_are_refused(void **state) {
+  (void)state;
+  expect_refusal(&second_of_joint, OSC_ALL, S "semi-implicit" F "stabilized-index-2-mu" O "0",
+                 "'foreign' cannot take second multipliers, which formulation 'stabilized-index-2-mu' needs on side 2; "
+                 "use formulation stabilized-index-2");
+}
+
+static void a_prescribed_motion_and_extras_are_refused(void **state) {
+  (void)state;
+  expect_refusal(&second_of_joint, OSC_ALL, S "explicit" F "kinematic;cosimulation.couplings.prescribed=b",
+                 "'foreign' cannot follow a prescribed motion, which formulation 'kinematic' needs on side 2; use "
+                 "formulation stabilized-index-2 or baumgarte with decomposition force/force and scheme semi-implicit");
+  expect_refusal(&second_of_joint, OSC_ALL, S "explicit" F "kinematic;cosimulation.couplings.prescribed=a",
+                 "'foreign' cannot show accelerations at an image of itself");
+  expect_refusal(&second_of_joint, OSC_ALL,
+                 S "explicit" F
+                   "kinematic;cosimulation.couplings.prescribed=a;cosimulation.couplings.force=approximate",
+                 "'foreign' cannot show its reaction or compliance, which formulation 'kinematic' needs on side 2");
+}
+
+static void schemes_name_the_ability_that_they_miss(void **state) {
+  (void)state;
+  expect_refusal(&second_mass, OSC_ALL & ~OSC_REPEAT, S "semi-implicit",
+                 "subsystem 'foreign' cannot go back, which scheme 'semi-implicit' needs; use scheme explicit");
+  expect_refusal(&second_mass, OSC_ALL & ~OSC_INSTANT, S "implicit" J "analytic",
+                 "subsystem 'foreign' gives no analytic response; use jacobian finite-difference");
+  expect_refusal(&second_of_joint, OSC_ALL & ~OSC_RESET, S "semi-implicit" F "projection",
+                 "subsystem 'foreign' cannot be reset, which formulation projection needs");
+}
+
+static void a_port_of_another_shape_or_number_is_refused(void **state) {
+  (void)state;
+  foreign_case wrong   = second_mass;
+  wrong.def.is_planar  = true;
+  wrong.def.n          = 3;
+  wrong.def.mass[1]    = 1.0;
+  wrong.def.mass[2]    = 1.0;
+  foreign_case missing = second_mass;
+  missing.def.n_ports  = 0;
+  expect_refusal(&wrong, OSC_ALL, S "explicit",
+                 "coupling 'coupling': port 'p1' of subsystem 'foreign' has shape 'plane', expected 'line'");
+  expect_refusal(&missing, OSC_ALL, S "explicit", "ends at port 1 of subsystem 'foreign', which has 0");
+}
+
+static void what_it_cannot_show_pack_or_take_at_an_event_is_said(void **state) {
+  (void)state;
+  const int64_t            handle[]  = {yoke_output_handle(0)};
+  const yoke_graph_handles handles[] = {{1, handle}, {1, handle}};
+  const osc_def            def       = able(&second_mass, OSC_REPEAT);
+  const double             time = 0.01, zero = 0.0;
+  yoke_pack                pack = {0};
+  rig                      r;
+  expect_open(&r, &second_mass, &def, S "semi-implicit", 1);
+  assert_int_equal(yoke_graph_observe(r.graph, 1, &time, handles, r.c.ctx), YOKE_E_UNSUPPORTED);
+  assert_int_equal(yoke_graph_assign(r.graph, 1, &zero, &zero, r.c.ctx), YOKE_E_UNSUPPORTED);
+  yoke_pack_begin(&pack);
+  assert_int_equal(yoke_graph_pack(r.graph, &pack, r.c.ctx), YOKE_E_UNSUPPORTED);
+  yoke_pack_free(&pack);
+  for (size_t i = 0; i < yoke_context_n_messages(r.c.ctx); ++i)
+    assert_non_null(strstr(yoke_context_message(r.c.ctx, i), "subsystem 'foreign' cannot"));
+  rig_close(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_wrench_does_what_native_inputs_do),
-      cmocka_unit_test(a_joint_that_turns_ends_in_a_wrench),
+      cmocka_unit_test(without_abilities_it_takes_part_in_explicit_schemes),
+      cmocka_unit_test(that_can_repeat_takes_part_in_all_schemes_of_force_elements),
+      cmocka_unit_test(that_can_repeat_takes_part_in_joints),
+      cmocka_unit_test(step_control_takes_the_steps_that_it_takes_with_a_native_part),
       cmocka_unit_test(a_row_that_turns_costs_orders_above_k_plus_1),
-      cmocka_unit_test(what_a_wrench_cannot_do_is_refused_with_the_port),
+      cmocka_unit_test(a_single_instance_never_works_twice_at_once),
+      cmocka_unit_test(the_contract_is_kept),
       cmocka_unit_test(a_joint_without_responses_goes_on_behind_a_restart_with_a_warning),
+      cmocka_unit_test(a_joint_with_responses_finds_its_multiplier_at_a_restart),
+      cmocka_unit_test(it_is_observed_inside_steps_by_its_own_dense_output),
+      cmocka_unit_test(events_of_its_own_are_found_and_act),
+      cmocka_unit_test(what_was_packed_goes_on_with_the_same_bits),
+      cmocka_unit_test(a_displacement_side_of_a_force_element_needs_copies),
+      cmocka_unit_test(a_displacement_side_of_a_joint_needs_accelerations_of_rows),
+      cmocka_unit_test(second_multipliers_are_refused),
+      cmocka_unit_test(a_prescribed_motion_and_extras_are_refused),
+      cmocka_unit_test(schemes_name_the_ability_that_they_miss),
+      cmocka_unit_test(a_port_of_another_shape_or_number_is_refused),
+      cmocka_unit_test(what_it_cannot_show_pack_or_take_at_an_event_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
