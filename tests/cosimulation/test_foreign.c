@@ -363,7 +363,7 @@ static void a_row_that_turns_costs_orders_above_k_plus_1(void **state) {
   } rows[] = {
       {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=0", 0.95},
       {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=1", 1.9},
-      {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=2", 2.9},
+      {"cosimulation.couplings.formulation=stabilized-index-2;cosimulation.order=2", 3.8},
       {"cosimulation.couplings.formulation=baumgarte;cosimulation.order=1", 1.9},
       {"cosimulation.couplings.formulation=stabilized-index-1;cosimulation.order=3", 3.8},
   };
