@@ -259,6 +259,15 @@ static void that_can_repeat_takes_part_in_joints(void **state) {
   expect_rows(rows, sizeof rows / sizeof *rows);
 }
 
+static void outputs_are_read_where_the_ports_say(void **state) {
+  (void)state;
+  foreign_case shifted[] = {middle, middle_of_joints, lower_bar};
+  for (size_t i = 0; i < sizeof shifted / sizeof *shifted; ++i) {
+    shifted[i].def.n_spare = 3;
+    expect_like_native(&shifted[i], OSC_REPEAT | OSC_INSTANT, S "implicit" J "analytic", 1e-7);
+  }
+}
+
 /* ---- step control ---- */
 
 /* Number of steps, and the mean of their estimated errors. */
@@ -400,7 +409,7 @@ static void a_single_instance_never_works_twice_at_once(void **state) {
       def.most_states = alone;
       def.watch       = &watch[alone];
       expect_open(&r, rows[i].c, &def, rows[i].sets, 4);
-      rig_steps(&r, N_STEPS);
+      rig_steps(&r, 10);
       n = collect(&r, z[alone]);
       rig_close(&r);
     }
@@ -629,6 +638,7 @@ int main(void) {
       cmocka_unit_test(without_abilities_it_takes_part_in_explicit_schemes),
       cmocka_unit_test(that_can_repeat_takes_part_in_all_schemes_of_force_elements),
       cmocka_unit_test(that_can_repeat_takes_part_in_joints),
+      cmocka_unit_test(outputs_are_read_where_the_ports_say),
       cmocka_unit_test(step_control_takes_the_steps_that_it_takes_with_a_native_part),
       cmocka_unit_test(a_row_that_turns_costs_orders_above_k_plus_1),
       cmocka_unit_test(a_single_instance_never_works_twice_at_once),

@@ -11,8 +11,9 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
-enum { OSC_MAX = 4, OSC_MAX_PORTS = 3, OSC_MAX_V = 3 };
+enum { OSC_MAX = 4, OSC_MAX_PORTS = 3, OSC_MAX_V = 3, OSC_MAX_SPARE = 4 };
 
 /* What it can do. */
 enum {
@@ -26,7 +27,7 @@ enum {
   OSC_ALL     = 127
 };
 
-/* How many of its states were at work at once. */
+/* How many of its states were at work at once. Who is watched takes its time, so that others would come. */
 typedef struct osc_watch {
   atomic_int now, most, steps;
 } osc_watch;
@@ -38,6 +39,7 @@ typedef struct osc_def {
   double mass[OSC_MAX], stiffness[OSC_MAX], damping[OSC_MAX], force[OSC_MAX]; /* to the ground from 0; constant force */
   double between[OSC_MAX], between_damping[OSC_MAX];                          /* line: from mass i to i + 1 */
   double q[OSC_MAX], v[OSC_MAX];                                              /* start */
+  int    n_spare; /* outputs in front of those of the ports */
   int    n_ports;
   struct {
     int    mass;  /* line */
@@ -220,6 +222,7 @@ static osc_point osc_dense(const osc_def *d, const osc_state *x, double t) {
 
 static void osc_show(const osc_def *d, const osc_point *x, double *y) {
   const int n_v = osc_n_v(d);
+  for (int k = 0; k < d->n_spare; ++k) *y++ = 0.0;
   for (int k = 0; k < d->n_ports; ++k, y += 4 * n_v) {
     osc_position(d, k, x->q, y);
     osc_at_port(d, k, x->q, x->v, y + n_v);
@@ -255,7 +258,7 @@ static double osc_value(const osc_def *d, const osc_point *x, const double *y, i
 
 static void osc_values(const osc_def *d, osc_point *x, const yoke_signal *u, yoke_side side, int n,
                        const int64_t *handles, double *values) {
-  double y[OSC_MAX_PORTS * 4 * OSC_MAX_V], inputs[OSC_MAX_PORTS * OSC_MAX_V];
+  double y[OSC_MAX_SPARE + OSC_MAX_PORTS * 4 * OSC_MAX_V], inputs[OSC_MAX_PORTS * OSC_MAX_V];
   osc_inputs(u, x->t, side, inputs);
   osc_rates(d, x, inputs);
   osc_show(d, x, y);
@@ -312,7 +315,9 @@ static void osc_count(const osc_def *d, int change) {
   const int now  = atomic_fetch_add(&d->watch->now, change) + change;
   int       most = atomic_load(&d->watch->most);
   while (now > most && !atomic_compare_exchange_weak(&d->watch->most, &most, now)) continue;
-  if (change > 0) atomic_fetch_add(&d->watch->steps, 1);
+  if (change < 0) return;
+  atomic_fetch_add(&d->watch->steps, 1);
+  nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
 static yoke_status osc_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
@@ -382,7 +387,8 @@ static yoke_status osc_response(const yoke_subsystem *s, void *scratch, const vo
     double wrench[OSC_MAX_V] = {0}, a[OSC_MAX];
     wrench[k % n_v]          = 1.0;
     osc_answer(d, k / n_v, q, wrench, a);
-    for (int port = 0; port < d->n_ports; ++port) osc_at_port(d, port, q, a, dy_du + k * s->ny + (4 * port + 2) * n_v);
+    for (int port = 0; port < d->n_ports; ++port)
+      osc_at_port(d, port, q, a, dy_du + k * s->ny + d->n_spare + (4 * port + 2) * n_v);
   }
   return YOKE_OK;
 }
@@ -545,14 +551,14 @@ static inline yoke_status osc_make(yoke_context *ctx, const void *definition, yo
                                               .pack    = d->can & OSC_PACK ? &osc_bytes : NULL};
   s->ops               = &self->ops;
   s->nu                = d->n_ports * n_v;
-  s->ny                = 4 * s->nu;
+  s->ny                = d->n_spare + 4 * s->nu;
   s->n_ports           = d->n_ports;
   s->ports             = self->ports;
   s->state_size        = sizeof(osc_state);
   for (int k = 0; k < d->n_ports; ++k) {
     self->ports[k] = (yoke_port){.name      = names[k],
                                  .shape     = d->is_planar ? &yoke_shape_plane : &yoke_shape_line,
-                                 .y_at      = 4 * k * n_v,
+                                 .y_at      = d->n_spare + 4 * k * n_v,
                                  .n_y       = 4 * n_v,
                                  .takes     = YOKE_TAKES_WRENCH,
                                  .wrench_at = k * n_v};
