@@ -4,7 +4,7 @@
 #define YOKE_BENCH_H
 
 #include "figure.h"
-#include "master/simulation.h"
+#include "master/system.h"
 #include <yoke/model.h>
 
 #include <string.h>
@@ -63,19 +63,23 @@ static inline bench_run bench_model(const char *path, const char *const *sets, c
   const yoke_load_options options = {.n_set = n, .set = all};
   if (yoke_model_load(ctx, path, &options, &model) != YOKE_OK) bench_die(ctx, path);
   for (int k = 0; k < repeats; ++k) {
-    yoke_simulation *simulation = NULL;
-    if (yoke_simulation_create(ctx, model, &simulation) != YOKE_OK) bench_die(ctx, path);
-    run.n = yoke_simulation_n_outputs(simulation);
+    const yoke_plan_options whole  = {.is_whole = true};
+    yoke_plan              *plan   = NULL;
+    yoke_system            *system = NULL;
+    if (yoke_plan_create(ctx, model, &whole, &plan) != YOKE_OK) bench_die(ctx, path);
+    if (yoke_system_create(ctx, plan, NULL, &system) != YOKE_OK) bench_die(ctx, path);
+    run.n = plan->outputs.n;
     if (run.values == NULL) run.values = calloc((size_t)run.n + 1, sizeof *run.values);
-    bench_last              last = {run.n, run.values};
-    const yoke_sink         sink = {.user = &last, .sample = bench_keep};
-    yoke_simulation_summary summary;
-    const double            start = bench_now();
-    if (yoke_simulation_run(simulation, model->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
+    bench_last          last = {run.n, run.values};
+    const yoke_sink     sink = {.user = &last, .sample = bench_keep};
+    yoke_system_summary summary;
+    const double        start = bench_now();
+    if (yoke_system_run(system, model->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
     run.seconds  = fmin(run.seconds, bench_now() - start);
     run.counters = summary.counters;
     snprintf(run.method, sizeof run.method, "%s", summary.method);
-    yoke_simulation_destroy(&simulation);
+    yoke_system_destroy(&system);
+    yoke_plan_destroy(&plan);
   }
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);

@@ -48,20 +48,21 @@ static yoke_status keep(void *user, double t, const double *outputs, const yoke_
 
 /* One run; `sets` ends with NULL. Negative error: it failed. */
 static result run(const char *const *sets, bool is_split, samples *s) {
-  yoke_context           *ctx        = NULL;
-  yoke_model             *model      = NULL;
-  yoke_simulation        *simulation = NULL;
-  yoke_simulation_summary summary;
-  int                     n = 0;
+  yoke_context       *ctx    = NULL;
+  yoke_model         *model  = NULL;
+  yoke_plan          *plan   = NULL;
+  yoke_system        *system = NULL;
+  yoke_system_summary summary;
+  int                 n = 0;
   while (sets[n] != NULL) ++n;
-  const yoke_load_options         options = {.n_set = n, .set = sets};
-  const yoke_cosimulation_options serial  = {.exec = "serial", .threads = 1};
+  const yoke_load_options   options = {.n_set = n, .set = sets};
+  const yoke_system_options serial  = {.exec = "serial", .threads = 1};
   if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
   if (yoke_model_load(ctx, "examples/chain-imp.yaml", &options, &model) != YOKE_OK) bench_die(ctx, "loading");
-  if ((is_split ? yoke_simulation_create_split(ctx, model, &serial, &simulation)
-                : yoke_simulation_create(ctx, model, &simulation)) != YOKE_OK)
-    bench_die(ctx, "starting");
-  s->n            = yoke_simulation_n_outputs(simulation);
+  const yoke_plan_options planned = {.is_whole = !is_split};
+  if (yoke_plan_create(ctx, model, &planned, &plan) != YOKE_OK) bench_die(ctx, "planning");
+  if (yoke_system_create(ctx, plan, &serial, &system) != YOKE_OK) bench_die(ctx, "starting");
+  s->n            = plan->outputs.n;
   s->is_reference = s->rows == NULL;
   if (s->rows == NULL) s->rows = calloc((size_t)MAX_ROWS * (size_t)s->n, sizeof *s->rows);
   if (s->rows == NULL) exit(1);
@@ -69,14 +70,15 @@ static result run(const char *const *sets, bool is_split, samples *s) {
   s->error[0] = s->error[1] = s->size[0] = s->size[1] = 0.0;
   const yoke_sink   sink                              = {.user = s, .sample = keep};
   const double      begin                             = bench_now();
-  const yoke_status status = yoke_simulation_run(simulation, model->t_end, &sink, &summary, ctx);
-  result            out    = {.seconds      = bench_now() - begin,
-                              .integrations = summary.macro.integrations,
-                              .steps        = summary.macro.steps,
-                              .rejected     = summary.macro.rejected,
-                              .mean         = summary.macro.steps > 0 ? summary.t / (double)summary.macro.steps : 0.0};
-  out.error                = status != YOKE_OK ? -1.0 : sqrt(s->error[0] / s->size[0]) + sqrt(s->error[1] / s->size[1]);
-  yoke_simulation_destroy(&simulation);
+  const yoke_status status                            = yoke_system_run(system, model->t_end, &sink, &summary, ctx);
+  result            out                               = {.seconds      = bench_now() - begin,
+                                                         .integrations = summary.macro.integrations,
+                                                         .steps        = summary.macro.steps,
+                                                         .rejected     = summary.macro.rejected,
+                                                         .mean         = summary.macro.steps > 0 ? summary.t / (double)summary.macro.steps : 0.0};
+  out.error = status != YOKE_OK ? -1.0 : sqrt(s->error[0] / s->size[0]) + sqrt(s->error[1] / s->size[1]);
+  yoke_system_destroy(&system);
+  yoke_plan_destroy(&plan);
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);
   return out;

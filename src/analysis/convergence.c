@@ -1,4 +1,5 @@
 #include "analysis/convergence.h"
+#include "analysis/gather.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ typedef struct measurement {
   yoke_arena                arena;
   yoke_context             *ctx;
   const yoke_error_request *request;
-  const yoke_cosimulation  *cosimulation;
+  yoke_system              *system;
+  yoke_gather              *gather;
   double                    t; /* of the last macro point */
   double                   *q, *v, *q_last, *v_last, *q_ref, *v_ref;
   sums                      sums[YOKE_N_DEVIATIONS];
@@ -63,7 +65,7 @@ static double sums_error(const sums *s, int64_t n_steps) {
 static yoke_status compare_at(measurement *m, double t) {
   const yoke_error_request *r        = m->request;
   const bool                is_first = m->n_steps == 0;
-  yoke_cosimulation_gather(m->cosimulation, m->q, m->v);
+  YOKE_TRY(yoke_gather_take(m->gather, m->system, m->q, m->v));
   YOKE_TRY(yoke_reference_advance(r->global, t, m->q_ref, m->v_ref, m->ctx));
   sums_add(&m->sums[YOKE_DEVIATION_GLOBAL_POSITION], is_first, m->q, m->q_ref);
   sums_add(&m->sums[YOKE_DEVIATION_GLOBAL_VELOCITY], is_first, m->v, m->v_ref);
@@ -92,31 +94,28 @@ static bool report(void *user, double t) {
   return m->request->progress == NULL || m->request->progress(m->request->user, t);
 }
 
-/* gather writes all rows of q, integrals of outputs included: `nq_all`. */
-static yoke_status prepare(measurement *m, int nq_all) {
+static yoke_status prepare(measurement *m) {
+  YOKE_TRY(yoke_gather_create(m->ctx, m->request->model, yoke_system_plan(m->system), &m->gather));
   const int nq = yoke_reference_nq(m->request->global), nv = yoke_reference_nv(m->request->global);
-  m->q      = yoke_arena_take(&m->arena, (size_t)nq_all, sizeof *m->q);
-  m->q_last = yoke_arena_take(&m->arena, (size_t)nq_all, sizeof *m->q);
-  m->q_ref  = yoke_arena_take(&m->arena, (size_t)nq_all, sizeof *m->q);
+  m->q      = yoke_arena_take(&m->arena, (size_t)nq, sizeof *m->q);
+  m->q_last = yoke_arena_take(&m->arena, (size_t)nq, sizeof *m->q);
+  m->q_ref  = yoke_arena_take(&m->arena, (size_t)nq, sizeof *m->q);
   m->v      = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
   m->v_last = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
   m->v_ref  = yoke_arena_take(&m->arena, (size_t)nv, sizeof *m->v);
   for (int e = 0; e < YOKE_N_DEVIATIONS; ++e) sums_create(&m->arena, &m->sums[e], e % 2 == 0 ? nq : nv);
   YOKE_TRY(yoke_arena_check(&m->arena, m->ctx, "the measurement of errors"));
-  yoke_cosimulation_gather(m->cosimulation, m->q_last, m->v_last);
-  m->t = yoke_cosimulation_t(m->cosimulation);
+  YOKE_TRY(yoke_gather_take(m->gather, m->system, m->q_last, m->v_last));
+  m->t = yoke_system_t(m->system);
   return yoke_reference_start(m->request->global, m->t, m->q_last, m->v_last, m->ctx);
 }
 
-yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_simulation *simulation, const yoke_error_request *request,
+yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_system *system, const yoke_error_request *request,
                                      double *error, int64_t *n_steps) {
-  measurement           m = {.ctx = ctx, .request = request, .cosimulation = yoke_simulation_cosimulation(simulation)};
-  const yoke_sink       sink  = {.user = &m, .macro = at_macro_point, .progress = report};
-  yoke_simulation_facts facts = {0};
-  yoke_simulation_facts_get(simulation, &facts);
-  const int   nq_all = facts.nq + request->model->output.n_integrals;
-  yoke_status status = prepare(&m, nq_all);
-  if (status == YOKE_OK) status = yoke_simulation_run(simulation, request->model->t_end, &sink, NULL, ctx);
+  measurement     m      = {.ctx = ctx, .request = request, .system = system};
+  const yoke_sink sink   = {.user = &m, .macro = at_macro_point, .progress = report};
+  yoke_status     status = prepare(&m);
+  if (status == YOKE_OK) status = yoke_system_run(system, request->model->t_end, &sink, NULL, ctx);
   for (int e = 0; e < YOKE_N_DEVIATIONS; ++e) {
     const bool is_known = status == YOKE_OK && m.n_steps > 0 && (e < 2 || request->local != NULL);
     error[e]            = is_known ? sums_error(&m.sums[e], m.n_steps) : (double)NAN;
@@ -124,6 +123,7 @@ yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_simulation *simulat
       status = yoke_fail(ctx, YOKE_E_UNSTABLE, "the %s error is not finite", yoke_deviation_name(e));
   }
   *n_steps = m.n_steps;
+  yoke_gather_destroy(&m.gather);
   yoke_arena_free(&m.arena);
   return status;
 }

@@ -8,7 +8,7 @@
 #define YOKE_ANALYSIS_CONVERGENCE_H
 
 #include "analysis/reference.h"
-#include "master/simulation.h"
+#include "master/system.h"
 
 enum {
   YOKE_DEVIATION_GLOBAL_POSITION,
@@ -20,14 +20,14 @@ enum {
 const char *yoke_deviation_name(int kind); /* "global position" */
 
 typedef struct yoke_error_request {
-  const yoke_model *model;                /* of the simulation */
+  const yoke_model *model;                /* that the plan was made of */
   yoke_reference   *global, *local;       /* local NULL: without local errors */
   bool (*progress)(void *user, double t); /* NULL: none; false stops */
   void *user;
 } yoke_error_request;
 
-/* Runs `simulation`, fresh and of a split model, to the end. error[YOKE_N_DEVIATIONS]; NaN unless YOKE_OK. */
-yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_simulation *simulation, const yoke_error_request *request,
+/* Runs `system`, fresh and of a split model, to the end. error[YOKE_N_DEVIATIONS]; NaN unless YOKE_OK. */
+yoke_status yoke_convergence_measure(yoke_context *ctx, yoke_system *system, const yoke_error_request *request,
                                      double *error, int64_t *n_steps);
 
 #endif

@@ -90,27 +90,27 @@ static bool report(void *user, double t) {
 static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const yoke_run_options *run,
                            yoke_converge_row *row) {
   const yoke_converge_options *o          = s->options;
-  yoke_simulation             *simulation = NULL;
+  yoke_run_system              run_system = {0};
   yoke_error_request           request    = {.model = model, .progress = report, .user = s};
   model->output.every                     = model->t_end - model->t_start; /* no samples between */
   s->t_start                              = model->t_start;
   s->t_end                                = model->t_end;
   row->H                                  = model->cosimulation.step;
-  yoke_status status                      = yoke_run_simulation(ctx, run, model, &simulation);
+  yoke_status status                      = yoke_run_system_create(ctx, run, model, &run_system);
   if (status == YOKE_OK) {
     ++s->n_built;
-    yoke_idle_settings(model, yoke_simulation_cosimulation(simulation), count_idle, s);
+    yoke_idle_settings(model, run_system.plan, count_idle, s);
   }
   if (status == YOKE_OK) status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.global);
   if (status == YOKE_OK && !o->no_local)
     status = yoke_reference_create(ctx, model, o->reference, o->reference_rtol, &request.local);
   if (status == YOKE_OK) {
     snprintf(s->out->reference, sizeof s->out->reference, "%s", yoke_reference_solver(request.global));
-    status = yoke_convergence_measure(ctx, simulation, &request, row->error, &row->macro_steps);
+    status = yoke_convergence_measure(ctx, run_system.system, &request, row->error, &row->macro_steps);
   }
   yoke_reference_destroy(&request.global);
   yoke_reference_destroy(&request.local);
-  yoke_simulation_destroy(&simulation);
+  yoke_run_system_clear(&run_system);
   return status;
 }
 

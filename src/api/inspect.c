@@ -43,37 +43,38 @@ static const char *connection_item(const void *from, int i, const char **kind) {
 }
 
 static const char *output_item(const void *from, int i, const char **kind) {
-  *kind = yoke_simulation_output_unit(from, i);
-  return yoke_simulation_output_name(from, i);
+  const yoke_output_list *list = from;
+  *kind                        = list->unit[i];
+  return list->name[i];
 }
 
-static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, const yoke_simulation *simulation,
+static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, const yoke_run_system *run,
                                     yoke_model_facts *facts) {
-  yoke_simulation_facts sizes = {0};
-  yoke_simulation_facts_get(simulation, &sizes);
-  facts->t_start       = model->t_start;
-  facts->t_end         = model->t_end;
-  facts->rtol          = model->solver.rtol;
-  facts->atol          = model->solver.atol;
-  facts->every         = model->output.every;
-  facts->n_bodies      = model->n_bodies;
-  facts->n_connections = model->n_connections;
-  facts->n_loads       = model->n_loads;
-  facts->n_events      = model->n_events;
-  facts->nq            = sizes.nq;
-  facts->nv            = sizes.nv;
-  facts->n_constraints = sizes.ng;
-  facts->n_redundant   = sizes.n_redundant;
-  facts->n_freedoms    = sizes.n_freedoms;
-  facts->n_outputs     = yoke_simulation_n_outputs(simulation);
-  facts->n_outputs_all = sizes.n_outputs_all;
+  const yoke_plan_facts sizes = yoke_run_system_facts(run);
+  const int64_t         n_all = yoke_plan_count_outputs(run->plan);
+  facts->t_start              = model->t_start;
+  facts->t_end                = model->t_end;
+  facts->rtol                 = model->solver.rtol;
+  facts->atol                 = model->solver.atol;
+  facts->every                = model->output.every;
+  facts->n_bodies             = model->n_bodies;
+  facts->n_connections        = model->n_connections;
+  facts->n_loads              = model->n_loads;
+  facts->n_events             = model->n_events;
+  facts->nq                   = sizes.nq;
+  facts->nv                   = sizes.nv;
+  facts->n_constraints        = sizes.ng;
+  facts->n_redundant          = sizes.n_redundant;
+  facts->n_freedoms           = sizes.n_freedoms;
+  facts->n_outputs            = run->plan->outputs.n;
+  facts->n_outputs_all        = n_all < INT32_MAX ? (int)n_all : INT32_MAX;
   snprintf(facts->solver, sizeof facts->solver, "%s", model->solver.kind);
   facts->name = yoke_text_copy(model->name ? model->name : "");
   if (model->output.file) facts->output_file = yoke_text_copy(model->output.file);
   if (model->output.csv) facts->output_csv = yoke_text_copy(model->output.csv);
   if (facts->name && take_items(&facts->bodies, facts->n_bodies, model, body_item) &&
       take_items(&facts->connections, facts->n_connections, model, connection_item) &&
-      take_items(&facts->outputs, facts->n_outputs, simulation, output_item)) {
+      take_items(&facts->outputs, facts->n_outputs, &run->plan->outputs, output_item)) {
     return YOKE_OK;
   }
   return yoke_out_of_memory(ctx, "the facts of '%s'", facts->name ? facts->name : "the model");
@@ -140,17 +141,16 @@ static bool take_coupling(const yoke_model *model, const yoke_plan_coupling *fro
   return to->name && to->kind && to->side[0] && to->side[1] && to->formulation && to->decomposition && to->extension;
 }
 
-static bool take_split(const yoke_model *model, const yoke_cosimulation *cosimulation, yoke_model_facts *facts) {
-  if (!cosimulation) return true;
-  const yoke_plan            *plan     = yoke_cosimulation_plan(cosimulation);
-  const yoke_graph           *graph    = yoke_cosimulation_graph(cosimulation);
-  const yoke_scheme_settings *settings = yoke_cosimulation_settings(cosimulation);
-  facts->order                         = settings->order;
-  facts->macro_step                    = yoke_cosimulation_H(cosimulation);
-  const yoke_step_choice *choice       = yoke_cosimulation_choice(cosimulation);
+static bool take_split(const yoke_model *model, const yoke_run_system *run, yoke_model_facts *facts) {
+  const yoke_plan        *plan   = run->plan;
+  const yoke_graph       *graph  = yoke_system_graph(run->system);
+  const yoke_step_choice *choice = yoke_system_choice(run->system);
+  if (plan->step.is_free) return true;
+  facts->order      = plan->scheme.order;
+  facts->macro_step = yoke_system_H(run->system);
   if (choice) snprintf(facts->control, sizeof facts->control, "%s", choice->reasons);
-  snprintf(facts->scheme, sizeof facts->scheme, "%s", settings->scheme);
-  snprintf(facts->sequence, sizeof facts->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");
+  snprintf(facts->scheme, sizeof facts->scheme, "%s", plan->scheme.scheme);
+  snprintf(facts->sequence, sizeof facts->sequence, "%s", plan->scheme.gauss_seidel ? "gauss-seidel" : "jacobi");
   facts->couplings = yoke_allocate((size_t)plan->n_couplings + 1, sizeof *facts->couplings);
   if (!facts->couplings || !take_parts(model, facts)) return false;
   facts->n_couplings = plan->n_couplings;
@@ -182,19 +182,19 @@ static void release_split(yoke_model_facts *facts) {
 /* ---- public ---- */
 
 yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts) {
-  *facts                      = (yoke_model_facts){0};
-  yoke_model      *model      = NULL;
-  yoke_simulation *simulation = NULL;
-  yoke_status      status     = yoke_run_load(ctx, options, &model);
-  if (status == YOKE_OK) status = yoke_run_simulation(ctx, options, model, &simulation);
-  if (status == YOKE_OK) status = take_model_facts(ctx, model, simulation, facts);
+  *facts                 = (yoke_model_facts){0};
+  yoke_model     *model  = NULL;
+  yoke_run_system run    = {0};
+  yoke_status     status = yoke_run_load(ctx, options, &model);
+  if (status == YOKE_OK) status = yoke_run_system_create(ctx, options, model, &run);
+  if (status == YOKE_OK) status = take_model_facts(ctx, model, &run, facts);
   if (status == YOKE_OK) {
-    facts->settings = yoke_run_settings_text(model, yoke_simulation_cosimulation(simulation), options->threads);
+    facts->settings = yoke_run_settings_text(model, run.plan, yoke_system_choice(run.system), options->threads);
     if (facts->settings == NULL) status = yoke_out_of_memory(ctx, "the settings");
   }
-  if (status == YOKE_OK && !take_split(model, yoke_simulation_cosimulation(simulation), facts))
+  if (status == YOKE_OK && !take_split(model, &run, facts))
     status = yoke_out_of_memory(ctx, "the facts of '%s'", facts->name);
-  yoke_simulation_destroy(&simulation);
+  yoke_run_system_clear(&run);
   yoke_model_destroy(&model);
   if (status != YOKE_OK) yoke_model_facts_release(facts);
   return status;

@@ -57,8 +57,8 @@ static void release_texts(char **texts, int n) {
 
 /* "coupling.force x" of every channel, coupling by coupling; NULL when out of memory. */
 static char **channel_names(const yoke_recorder *r) {
-  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
-  const yoke_plan  *plan  = yoke_cosimulation_plan(r->cosimulation);
+  const yoke_graph *graph = yoke_system_graph(r->run.system);
+  const yoke_plan  *plan  = r->run.plan;
   char            **names = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof *names);
   int               n     = 0;
   for (int k = 0; names && k < plan->n_couplings; ++k) {
@@ -103,8 +103,7 @@ static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
   yoke_status              status     = YOKE_OK;
   if (!channels || !subsystems) status = yoke_out_of_memory(r->ctx, "the couplings' names");
   for (int i = 0; i < 4; ++i)
-    yoke_setting_text(yoke_setting_find(&yoke_scheme_rows, keys[i]), yoke_cosimulation_settings(r->cosimulation),
-                      words[i], sizeof words[i]);
+    yoke_setting_text(yoke_setting_find(&yoke_scheme_rows, keys[i]), &r->run.plan->scheme, words[i], sizeof words[i]);
   for (int i = 0; subsystems && i < n_parts; ++i) subsystems[i] = r->model->parts[i].name;
   if (status == YOKE_OK) {
     const yoke_result_split split = {
@@ -129,15 +128,16 @@ static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
 }
 
 static yoke_status open_hdf5(yoke_recorder *r) {
-  char *settings = yoke_run_settings_text(r->model, r->cosimulation, r->options->threads);
+  char *settings =
+      yoke_run_settings_text(r->model, r->run.plan, yoke_system_choice(r->run.system), r->options->threads);
   if (!settings) return yoke_out_of_memory(r->ctx, "the settings");
-  const yoke_status status = r->cosimulation ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
+  const yoke_status status = r->summary->is_split ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
   free(settings);
   return status;
 }
 
 yoke_status yoke_recorder_open(yoke_recorder *r) {
-  const int n           = yoke_simulation_n_outputs(r->simulation);
+  const int n           = r->run.plan->outputs.n;
   r->summary->n_outputs = n;
   if (r->files[0]) r->summary->out = yoke_text_copy(r->files[0]);
   if (r->files[1]) r->summary->csv = yoke_text_copy(r->files[1]);
@@ -147,8 +147,8 @@ yoke_status yoke_recorder_open(yoke_recorder *r) {
   if (!r->names || !r->units || !r->channels || !r->summary->out != !r->files[0] || !r->summary->csv != !r->files[1])
     return yoke_out_of_memory(r->ctx, "%d outputs", n);
   for (int i = 0; i < n; ++i) {
-    r->names[i] = yoke_simulation_output_name(r->simulation, i);
-    r->units[i] = yoke_simulation_output_unit(r->simulation, i);
+    r->names[i] = r->run.plan->outputs.name[i];
+    r->units[i] = r->run.plan->outputs.unit[i];
   }
   if (r->summary->out) {
     YOKE_TRY(is_csv_name(r->summary->out) ? yoke_csv_writer_create(r->ctx, r->summary->out, n, r->names, &r->csv_out)
@@ -224,7 +224,7 @@ yoke_status yoke_recorder_take(yoke_recorder *r, yoke_result **out) {
 static void record_parts(yoke_recorder *r) {
   for (int i = 0; i < r->summary->n_subsystems; ++i) {
     yoke_counters counters;
-    yoke_cosimulation_part_counters(r->cosimulation, i, &counters);
+    yoke_system_part_counters(r->run.system, i, &counters);
     yoke_result_writer_part(r->hdf5, i, &counters);
   }
 }
@@ -236,7 +236,7 @@ static yoke_status record_macro(void *user, double t, double H, int order, const
   for (int i = 0; i < YOKE_N_REJECTIONS; ++i) rejected[i] = statistics->rejected[i];
   yoke_step_tally_add(&r->steps, H, order, error, rejected, (int)statistics->reduced_by, statistics->is_forced);
   if (!r->hdf5) return YOKE_OK;
-  const yoke_graph *graph = yoke_cosimulation_graph(r->cosimulation);
+  const yoke_graph *graph = yoke_system_graph(r->run.system);
   int               n     = 0;
   for (int k = 0; k < r->summary->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
@@ -265,7 +265,7 @@ static yoke_status record_sample(void *user, double t, const double *outputs, co
     if (isfinite(outputs[i])) continue;
     return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->names[i], t);
   }
-  if (r->hdf5 && r->cosimulation) record_parts(r);
+  if (r->hdf5 && r->summary->is_split) record_parts(r);
   if (r->hdf5) YOKE_TRY(yoke_result_writer_row(r->hdf5, r->ctx, t, outputs, counters, h, order));
   if (r->csv_out) YOKE_TRY(yoke_csv_writer_row(r->csv_out, r->ctx, t, outputs));
   if (r->csv) YOKE_TRY(yoke_csv_writer_row(r->csv, r->ctx, t, outputs));

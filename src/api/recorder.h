@@ -15,31 +15,30 @@ typedef struct yoke_row_store {
 } yoke_row_store;
 
 typedef struct yoke_recorder {
-  yoke_context            *ctx;
-  const yoke_run_options  *options;
-  const yoke_model        *model;
-  yoke_simulation         *simulation;
-  yoke_run_summary        *summary;
-  const char              *files[2];       /* result and CSV file; NULL: none */
-  const char             **names, **units; /* [n_outputs], belong to the simulation */
-  yoke_result_writer      *hdf5;           /* NULL: none */
-  yoke_csv_writer         *csv, *csv_out;  /* csv_out: `out` ended in .csv */
-  double                   t_kept;         /* of the last row */
-  double                   t_reported;     /* of the last report of progress */
-  const yoke_cosimulation *cosimulation;   /* NULL: monolithic */
-  double                  *channels;       /* [n_channels] at the present macro point */
-  yoke_row_store           store;
-  yoke_step_tally          steps; /* macro steps so far */
+  yoke_context           *ctx;
+  const yoke_run_options *options;
+  const yoke_model       *model;
+  yoke_run_system         run;
+  yoke_run_summary       *summary;
+  const char             *files[2];       /* result and CSV file; NULL: none */
+  const char            **names, **units; /* [n_outputs], belong to the plan */
+  yoke_result_writer     *hdf5;           /* NULL: none */
+  yoke_csv_writer        *csv, *csv_out;  /* csv_out: `out` ended in .csv */
+  double                  t_kept;         /* of the last row */
+  double                  t_reported;     /* of the last report of progress */
+  double                 *channels;       /* [n_channels] at the present macro point */
+  yoke_row_store          store;
+  yoke_step_tally         steps; /* macro steps so far */
 } yoke_recorder;
 
-/* Chooses the result files and makes sure that they overwrite nothing. The model exists, the simulation not yet: a bad name must
+/* Chooses the result files and makes sure that they overwrite nothing. The model exists, the system not yet: a bad name must
  * not cost an assembly. */
 yoke_status yoke_recorder_choose(yoke_recorder *recorder);
 
-/* Opens them. The simulation exists, the summary knows its sizes. */
+/* Opens them. The system exists, the summary knows its sizes. */
 yoke_status yoke_recorder_open(yoke_recorder *recorder);
 
-/* What the simulation calls. Belongs to the recorder. */
+/* What the system calls. Belongs to the recorder. */
 yoke_sink yoke_recorder_sink(yoke_recorder *recorder);
 
 /* For the cancel of a run (base/cancel.h): progress between two reports, inside a long macro step. `user` is the recorder. */

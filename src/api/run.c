@@ -8,6 +8,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "master/idle_settings.h"
+#include "master/native_part.h"
 #include "model/model_times.h"
 #include <errno.h>
 #include <math.h>
@@ -39,18 +40,30 @@ static void warn_idle(void *user, const yoke_setting_value *value, const char *k
   yoke_warn(user, "%s: key '%s' has no effect: %s; leave it out, or change the other", value->position, key, reason);
 }
 
-yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
-                                yoke_simulation **out) {
-  if (model->n_parts == 0 || options->monolithic) return yoke_simulation_create(ctx, model, out);
-  const yoke_cosimulation_options split = {
+yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
+                                   yoke_run_system *out) {
+  const yoke_plan_options plan = {
+      .is_whole = model->n_parts == 0 || options->monolithic, .n_print = options->n_print, .print = options->print};
+  const yoke_system_options own = {
       .exec    = options->exec,
       .threads = options->threads,
       .check   = options->check,
       .log     = {options->trace, options->trace_user},
   };
-  YOKE_TRY(yoke_simulation_create_split(ctx, model, &split, out));
-  yoke_idle_settings(model, yoke_simulation_cosimulation(*out), warn_idle, ctx);
+  *out = (yoke_run_system){0};
+  YOKE_TRY(yoke_plan_create(ctx, model, &plan, &out->plan));
+  YOKE_TRY(yoke_system_create(ctx, out->plan, &own, &out->system));
+  yoke_idle_settings(model, out->plan, warn_idle, ctx);
   return YOKE_OK;
+}
+
+void yoke_run_system_clear(yoke_run_system *run) {
+  yoke_system_destroy(&run->system);
+  yoke_plan_destroy(&run->plan);
+}
+
+yoke_plan_facts yoke_run_system_facts(const yoke_run_system *run) {
+  return yoke_native_part_facts(run->plan, yoke_system_subsystem(run->system, 0));
 }
 
 /* ---- named values ---- */
@@ -61,7 +74,7 @@ static yoke_status check_names(yoke_recorder *r) {
   yoke_status status = YOKE_OK;
   for (int i = 0; i < r->options->n_print; ++i) {
     double            value;
-    const yoke_status one = yoke_simulation_value(r->simulation, r->options->print[i], &value, r->ctx);
+    const yoke_status one = yoke_system_value(r->run.system, r->options->print[i], &value, r->ctx);
     if (one != YOKE_OK && status != YOKE_E_USAGE) status = one;
   }
   return status;
@@ -70,7 +83,7 @@ static yoke_status check_names(yoke_recorder *r) {
 static yoke_status read_values(yoke_recorder *r) {
   for (int i = 0; i < r->options->n_print; ++i) {
     double *value = &r->summary->print_values[i];
-    YOKE_TRY(yoke_simulation_value(r->simulation, r->options->print[i], value, r->ctx));
+    YOKE_TRY(yoke_system_value(r->run.system, r->options->print[i], value, r->ctx));
     if (isfinite(*value)) continue;
     return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->options->print[i],
                      r->summary->t);
@@ -141,31 +154,28 @@ static yoke_status start_summary(yoke_context *ctx, const yoke_run_options *opti
   return YOKE_OK;
 }
 
-static void take_facts(const yoke_simulation *simulation, yoke_run_summary *summary) {
-  yoke_simulation_facts facts = {0};
-  yoke_simulation_facts_get(simulation, &facts);
-  summary->n_bodies      = facts.n_bodies;
-  summary->n_connections = facts.n_connections;
-  summary->n_freedoms    = facts.n_freedoms;
-  summary->n_constraints = facts.ng;
+static void take_facts(const yoke_run_system *run, yoke_run_summary *summary) {
+  const yoke_plan_facts facts = yoke_run_system_facts(run);
+  summary->n_bodies           = facts.n_bodies;
+  summary->n_connections      = facts.n_connections;
+  summary->n_freedoms         = facts.n_freedoms;
+  summary->n_constraints      = facts.ng;
 }
 
 static void take_split(yoke_recorder *r) {
-  yoke_run_summary *s = r->summary;
-  r->cosimulation     = yoke_simulation_cosimulation(r->simulation);
-  if (!r->cosimulation) return;
-  const yoke_scheme_settings *settings = yoke_cosimulation_settings(r->cosimulation);
-  const yoke_plan            *plan     = yoke_cosimulation_plan(r->cosimulation);
-  s->is_split                          = true;
-  s->n_subsystems                      = plan->n_parts;
-  s->n_couplings                       = plan->n_couplings;
+  yoke_run_summary *s    = r->summary;
+  const yoke_plan  *plan = r->run.plan;
+  if (plan->step.is_free) return;
+  s->is_split     = true;
+  s->n_subsystems = plan->n_parts;
+  s->n_couplings  = plan->n_couplings;
   for (int k = 0; k < plan->n_couplings; ++k)
-    s->n_channels += yoke_graph_n_channels(yoke_cosimulation_graph(r->cosimulation), k);
-  snprintf(s->scheme, sizeof s->scheme, "%s", settings->scheme);
-  snprintf(s->sequence, sizeof s->sequence, "%s", settings->gauss_seidel ? "gauss-seidel" : "jacobi");
-  const yoke_step_choice *choice = yoke_cosimulation_choice(r->cosimulation);
-  s->order                       = settings->order;
-  s->macro_step                  = yoke_cosimulation_H(r->cosimulation);
+    s->n_channels += yoke_graph_n_channels(yoke_system_graph(r->run.system), k);
+  snprintf(s->scheme, sizeof s->scheme, "%s", plan->scheme.scheme);
+  snprintf(s->sequence, sizeof s->sequence, "%s", plan->scheme.gauss_seidel ? "gauss-seidel" : "jacobi");
+  const yoke_step_choice *choice = yoke_system_choice(r->run.system);
+  s->order                       = plan->scheme.order;
+  s->macro_step                  = yoke_system_H(r->run.system);
   s->macro_rtol                  = choice ? choice->settings.tolerances.rtol : (double)NAN;
   if (choice) snprintf(s->control, sizeof s->control, "%s", choice->reasons);
 }
@@ -190,7 +200,7 @@ static void warn_of_open_steps(yoke_context *ctx, const yoke_macro_totals *macro
       (long long)macro->unconverged, (long long)macro->steps);
 }
 
-static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *to) {
+static void take_summary(const yoke_system_summary *from, yoke_run_summary *to) {
   to->t                   = from->t;
   to->steps               = from->counters.steps;
   to->rejected_steps      = from->counters.rejected;
@@ -202,7 +212,7 @@ static void take_summary(const yoke_simulation_summary *from, yoke_run_summary *
   to->energy_drift        = from->energy_drift;
   to->constraint_residual = from->constraint_residual;
   to->n_events            = from->n_events;
-  if (from->is_split) {
+  if (from->has_macro_steps) {
     to->macro_steps          = from->macro.steps;
     to->rejected_macro_steps = from->macro.rejected;
     to->iterations           = from->macro.iterations;
@@ -231,12 +241,12 @@ static void note_kept(const yoke_recorder *r, yoke_status status) {
 }
 
 static yoke_status simulate(yoke_recorder *r) {
-  const yoke_sink         sink   = yoke_recorder_sink(r);
-  yoke_simulation_summary result = {.t = r->model->t_start};
-  const double            begin  = yoke_clock_now();
-  yoke_status             status = yoke_simulation_run(r->simulation, r->model->t_end, &sink, &result, r->ctx);
+  const yoke_sink     sink   = yoke_recorder_sink(r);
+  yoke_system_summary result = {.t = r->model->t_start};
+  const double        begin  = yoke_clock_now();
+  yoke_status         status = yoke_system_run(r->run.system, r->model->t_end, &sink, &result, r->ctx);
   take_summary(&result, r->summary);
-  if (result.is_split) warn_of_open_steps(r->ctx, &result.macro);
+  if (result.has_macro_steps) warn_of_open_steps(r->ctx, &result.macro);
   r->summary->stopped_by_event = status == YOKE_OK && result.t < r->model->t_end;
   if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
     const yoke_status values = read_values(r);
@@ -272,10 +282,10 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   if (status == YOKE_OK) {
     yoke_run_warn_unused(ctx, options, model);
     if (!options->monolithic && !options->no_predict) status = yoke_predict_stability(ctx, model);
-    if (status == YOKE_OK) status = yoke_run_simulation(ctx, &own, model, &r.simulation);
+    if (status == YOKE_OK) status = yoke_run_system_create(ctx, &own, model, &r.run);
   }
   if (status == YOKE_OK) {
-    take_facts(r.simulation, summary);
+    take_facts(&r.run, summary);
     take_split(&r);
     r.t_kept = model->t_start;
     status   = check_names(&r);
@@ -290,7 +300,7 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   status          = trace_close(ctx, &trace, status);
   summary->report = yoke_step_report_of(&r.steps);
   yoke_recorder_clear(&r);
-  yoke_simulation_destroy(&r.simulation);
+  yoke_run_system_clear(&r.run);
   yoke_model_destroy(&model);
   return status;
 }

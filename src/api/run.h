@@ -2,7 +2,8 @@
 #ifndef YOKE_API_RUN_H
 #define YOKE_API_RUN_H
 
-#include "master/simulation.h"
+#include "master/system.h"
+#include "model/model.h"
 #include <yoke/run.h>
 
 /* The model with all overrides that the options stand for. Gives. */
@@ -13,8 +14,18 @@ const char *yoke_run_choice(const yoke_run_options *options, const char *name);
 /* Warns when options of the co-simulation were given for a model without a split. */
 void        yoke_run_warn_unused(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model);
 
-/* Its simulation: the split of the model, unless it has none or the options say monolithic. Keeps `model`, gives. */
-yoke_status yoke_run_simulation(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
-                                yoke_simulation **out);
+/* A plan and a system that works with it. */
+typedef struct yoke_run_system {
+  yoke_plan   *plan;
+  yoke_system *system;
+} yoke_run_system;
+
+/* Those of the model: its split, unless it has none or the options say monolithic. Borrows `model`, gives; clear in any case. */
+yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
+                                   yoke_run_system *out);
+void        yoke_run_system_clear(yoke_run_system *run);
+
+/* Sizes of the model. */
+yoke_plan_facts yoke_run_system_facts(const yoke_run_system *run);
 
 #endif

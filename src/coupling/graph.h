@@ -153,9 +153,12 @@ int           yoke_graph_n_observed(const yoke_graph *graph, const double **time
 const double *yoke_graph_observed(const yoke_graph *graph, int subsystem); /* [n_observed, its handles] */
 const double *yoke_graph_observed_channels(const yoke_graph *graph,
                                            int wire); /* [n_observed, n_channels] left limits of what was applied */
-/* Values of the accepted state at T_N, with the values of the history as inputs. */
-yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, yoke_side side, int n, const int64_t *handles,
+/* Values of the accepted state at t: T_N, or inside the last micro step of a subsystem without wires. The inputs are those that the last
+ * step applied at its end (left), or the values of the history (right). */
+yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, double t, yoke_side side, int n, const int64_t *handles,
                               double *values, yoke_context *ctx);
+/* Value of a channel as the last step applied it at its end. */
+double        yoke_graph_applied(const yoke_graph *graph, int wire, int channel);
 
 /* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
 yoke_found_events yoke_graph_events(const yoke_graph *graph, int subsystem);

@@ -81,14 +81,33 @@ const double *yoke_graph_observed_channels(const yoke_graph *g, int wire) {
   return g->wires[wire].observed.values;
 }
 
-yoke_status yoke_graph_show(yoke_graph *g, int i, yoke_side side, int n, const int64_t *handles, double *values,
-                            yoke_context *ctx) {
+/* Constant inputs of one subsystem as the last step left them. */
+static void applied_signal(const yoke_graph *g, const graph_subsystem *s, double *times, double *c, yoke_signal *out) {
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    c[k] = 0.0;
+    for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
+      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].applied;
+  }
+  times[0] = g->block->past_t[0] - 1.0;
+  times[1] = g->block->past_t[0];
+  *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
+}
+
+double yoke_graph_applied(const yoke_graph *graph, int wire, int channel) {
+  return graph->channels[graph->wires[wire].first + channel].applied;
+}
+
+yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int n, const int64_t *handles,
+                            double *values, yoke_context *ctx) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 times[2];
   yoke_signal            signal;
+  if (n == 0) return YOKE_OK;
   if (s->subsystem->ops->observe == NULL)
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed", s->subsystem->name);
-  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
-  return s->subsystem->ops->observe->at(s->subsystem, g->scratch[0], s->accepted, &signal, g->block->past_t[0], side, n,
-                                        handles, values);
+  if (side == YOKE_SIDE_LEFT)
+    applied_signal(g, s, times, g->signal_c[0], &signal);
+  else
+    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
+  return s->subsystem->ops->observe->at(s->subsystem, g->scratch[0], s->accepted, &signal, t, side, n, handles, values);
 }

@@ -26,8 +26,8 @@ bool yoke_event_crosses(int direction, double before, double after);
 void yoke_event_search_begin(const yoke_event_search *search, const yoke_integrator *integrator,
                              const yoke_integrator_state *state);
 
-/* A step with more crossings may have more of them than are found. */
-enum { YOKE_EVENT_MOST_PARTS = 1024, YOKE_EVENT_MANY = YOKE_EVENT_MOST_PARTS / 4 };
+/* A step is searched in at most so many parts. */
+enum { YOKE_EVENT_MOST_PARTS = 1024 };
 
 /* Parts of the last step, from the first on; false: no more. */
 typedef struct yoke_event_part {

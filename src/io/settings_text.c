@@ -84,11 +84,11 @@ static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_
 
 /* The rows of a table that are read, behind `before` and in braces; nothing when there are none. */
 static void put_map(text_buffer *buffer, const char *before, const yoke_setting_table *table, const void *target,
-                    const yoke_cosimulation *c, const char *after) {
+                    const yoke_plan *plan, const char *after) {
   int n = 0;
   for (int i = 0; i < table->n; ++i) {
     const yoke_setting *row = &table->rows[i];
-    if (!has_value(row, target) || !yoke_run_setting_is_read(c, row)) continue;
+    if (!has_value(row, target) || !yoke_run_setting_is_read(plan, row)) continue;
     if (n == 0) put(buffer, "%s{", before);
     put_row(buffer, row, target, &n);
   }
@@ -96,21 +96,20 @@ static void put_map(text_buffer *buffer, const char *before, const yoke_setting_
 }
 
 /* A fixed step, or all that step control does. */
-static void put_step(text_buffer *buffer, const yoke_cosimulation *c) {
-  const yoke_step_choice *choice = yoke_cosimulation_choice(c);
-  int                     n      = 0;
+static void put_step(text_buffer *buffer, const yoke_plan *plan, const yoke_step_choice *choice) {
+  int n = 0;
   if (choice == NULL) {
-    put_number(buffer, "  step: ", yoke_cosimulation_H(c), "\n");
-    put(buffer, "  order: %d\n", yoke_cosimulation_settings(c)->order);
+    put_number(buffer, "  step: ", plan->step.H, "\n");
+    put(buffer, "  order: %d\n", plan->scheme.order);
     return;
   }
-  put_map(buffer, "  order: ", &yoke_order_rows, &choice->settings, c, "\n");
+  put_map(buffer, "  order: ", &yoke_order_rows, &choice->settings, plan, "\n");
   put(buffer, "  step: {");
   for (int i = 0; i < yoke_control_rows.n; ++i) {
     if (has_value(&yoke_control_rows.rows[i], &choice->settings))
       put_row(buffer, &yoke_control_rows.rows[i], &choice->settings, &n);
   }
-  put_map(buffer, ", atol: ", &yoke_control_atol_rows, &choice->settings, c, "");
+  put_map(buffer, ", atol: ", &yoke_control_atol_rows, &choice->settings, plan, "");
   put(buffer, "}\n");
 }
 
@@ -128,26 +127,26 @@ static void put_coupling(text_buffer *buffer, const yoke_plan_coupling *k, const
   put(buffer, "}\n");
 }
 
-static void put_cosimulation(text_buffer *buffer, const yoke_cosimulation *c) {
-  const yoke_scheme_settings *settings = yoke_cosimulation_settings(c);
-  const yoke_plan            *plan     = yoke_cosimulation_plan(c);
+static void put_cosimulation(text_buffer *buffer, const yoke_plan *plan, const yoke_step_choice *choice) {
+  const yoke_scheme_settings *settings = &plan->scheme;
   put(buffer, "cosimulation:\n");
   for (int i = 0; i < yoke_scheme_rows.n; ++i) {
     const yoke_setting *row = &yoke_scheme_rows.rows[i];
     int                 n   = 0;
-    if (strcmp(row->key, "order") == 0 || !has_value(row, settings) || !yoke_run_setting_is_read(c, row)) continue;
+    if (strcmp(row->key, "order") == 0 || !has_value(row, settings) || !yoke_run_setting_is_read(plan, row)) continue;
     put(buffer, "  ");
     put_row(buffer, row, settings, &n);
     put(buffer, "\n");
   }
-  put_step(buffer, c);
-  put_map(buffer, "  corrector: ", &yoke_corrector_rows, settings, c, "\n");
+  put_step(buffer, plan, choice);
+  put_map(buffer, "  corrector: ", &yoke_corrector_rows, settings, plan, "\n");
   if (plan->n_couplings > 0) put(buffer, "  couplings:\n");
   for (int k = 0; k < plan->n_couplings; ++k) put_coupling(buffer, &plan->couplings[k], plan->wires[k].formulation);
 }
 
-char *yoke_run_settings_text(const yoke_model *model, const yoke_cosimulation *cosimulation, int threads) {
-  const bool  is_split = cosimulation != NULL;
+char *yoke_run_settings_text(const yoke_model *model, const yoke_plan *plan, const yoke_step_choice *choice,
+                             int threads) {
+  const bool  is_split = !plan->step.is_free;
   text_buffer buffer   = {0};
   put_number(&buffer, "t_start: ", model->t_start, "\n");
   put_number(&buffer, "t_end: ", model->t_end, "\n");
@@ -159,7 +158,7 @@ char *yoke_run_settings_text(const yoke_model *model, const yoke_cosimulation *c
   for (int i = 0; is_split && i < model->n_parts; ++i) {
     if (model->parts[i].has_solver) put_solver(&buffer, model->parts[i].name, &model->parts[i].solver);
   }
-  if (is_split) put_cosimulation(&buffer, cosimulation);
+  if (is_split) put_cosimulation(&buffer, plan, choice);
   if (!is_split && model->energy >= 0)
     put(&buffer, "cosimulation: {energy: %s}\n", model->energy > 0 ? "monitor" : "off");
   put_number(&buffer, "output: {every: ", model->output.every, "");

@@ -2,10 +2,12 @@
 #ifndef YOKE_IO_SETTINGS_TEXT_H
 #define YOKE_IO_SETTINGS_TEXT_H
 
-#include "master/cosimulation.h"
+#include "master/step_choice.h"
+#include "model/model.h"
 
-/* All that the run reads, what was chosen for it included; with the model's text it repeats the run. `cosimulation` NULL: the model runs
- * as a whole. Gives a new string; NULL when out of memory. */
-char *yoke_run_settings_text(const yoke_model *model, const yoke_cosimulation *cosimulation, int threads);
+/* All that the run reads, what was chosen for it included (`choice`, NULL: steps are not controlled); with the model's text it repeats the
+ * run. Gives a new string; NULL when out of memory. */
+char *yoke_run_settings_text(const yoke_model *model, const yoke_plan *plan, const yoke_step_choice *choice,
+                             int threads);
 
 #endif

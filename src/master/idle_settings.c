@@ -5,31 +5,31 @@
 #include <string.h>
 
 /* What the setting `with` of a row of the run is: a word of the scheme, or one of the things that no row holds. */
-static void word_of(const yoke_cosimulation *c, const char *with, char *word, size_t size) {
+static void word_of(const yoke_plan *plan, const char *with, char *word, size_t size) {
   const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, with);
   word[0]                 = '\0';
   if (strcmp(with, "split") == 0)
-    snprintf(word, size, "%d subsystems", yoke_cosimulation_plan(c)->n_parts);
+    snprintf(word, size, "%d subsystems", plan->n_parts);
   else if (strcmp(with, "step") == 0)
-    snprintf(word, size, "%s", yoke_cosimulation_choice(c) == NULL ? "fixed" : "auto");
+    snprintf(word, size, "%s", plan->step.is_controlled ? "auto" : "fixed");
   else if (row != NULL)
-    yoke_setting_text(row, yoke_cosimulation_settings(c), word, size);
+    yoke_setting_text(row, &plan->scheme, word, size);
 }
 
-static bool is_met(const yoke_cosimulation *c, const yoke_setting *row) {
+static bool is_met(const yoke_plan *plan, const yoke_setting *row) {
   char word[YOKE_SETTING_TEXT];
   if (row->with == NULL) return true;
-  word_of(c, row->with, word, sizeof word);
+  word_of(plan, row->with, word, sizeof word);
   return yoke_setting_is_among(word, row->of);
 }
 
-bool yoke_run_setting_is_read(const yoke_cosimulation *c, const yoke_setting *row) {
-  if (!is_met(c, row)) return false;
+bool yoke_run_setting_is_read(const yoke_plan *plan, const yoke_setting *row) {
+  if (!is_met(plan, row)) return false;
   if (row->without == NULL) return true;
   for (int i = 0; i < yoke_scheme_rows.n; ++i) {
     const yoke_setting *other = &yoke_scheme_rows.rows[i];
     if (!yoke_setting_is_among(other->key, row->without)) continue;
-    if (!is_met(c, other) || yoke_setting_is_open(other, yoke_cosimulation_settings(c))) return true;
+    if (!is_met(plan, other) || yoke_setting_is_open(other, &plan->scheme)) return true;
   }
   return false;
 }
@@ -82,30 +82,30 @@ static void readers_of(const char *key, const yoke_setting *shared, char *text, 
 }
 
 /* A setting of the run: read under its own condition, or by a formulation that takes it over. */
-static bool run_reads(const yoke_cosimulation *c, const yoke_setting_value *value, char *reason, size_t size) {
+static bool run_reads(const yoke_plan *plan, const yoke_setting_value *value, char *reason, size_t size) {
   const yoke_setting *row = value->row;
   char                word[YOKE_SETTING_TEXT], condition[200];
-  if (yoke_run_setting_is_read(c, row)) return true;
-  if (row->is_shared && use_of(yoke_cosimulation_plan(c), NULL, row->key).is_own) return true;
-  word_of(c, row->with, word, sizeof word);
+  if (yoke_run_setting_is_read(plan, row)) return true;
+  if (row->is_shared && use_of(plan, NULL, row->key).is_own) return true;
+  word_of(plan, row->with, word, sizeof word);
   yoke_setting_condition_text(row, condition, sizeof condition);
   const int n = snprintf(reason, size, "it belongs to %s", condition);
-  if (!is_met(c, row)) snprintf(reason + n, size - (size_t)n, ", and here %s is %s", row->with, word);
+  if (!is_met(plan, row)) snprintf(reason + n, size - (size_t)n, ", and here %s is %s", row->with, word);
   return false;
 }
 
-static bool coupling_reads(const yoke_cosimulation *c, const char *name, const yoke_setting_value *value, char *reason,
+static bool coupling_reads(const yoke_plan *plan, const char *name, const yoke_setting_value *value, char *reason,
                            size_t size) {
   const char         *key    = value->row->key;
   const yoke_setting *shared = name == NULL ? yoke_shared_setting(key) : NULL;
-  const coupling_use  use    = use_of(yoke_cosimulation_plan(c), name, key);
+  const coupling_use  use    = use_of(plan, name, key);
   char                condition[200];
   if (!use.is_coupling) {
     snprintf(reason, size, "'%.64s' lies within one subsystem and is no coupling", name != NULL ? name : "");
     return false;
   }
   if (use.is_read || yoke_setting_find(&yoke_coupling_rows, key) != NULL) return true;
-  if (shared != NULL && yoke_run_setting_is_read(c, shared)) return true;
+  if (shared != NULL && yoke_run_setting_is_read(plan, shared)) return true;
   if (!use.is_own) {
     readers_of(key, shared, reason, size);
     return false;
@@ -115,13 +115,13 @@ static bool coupling_reads(const yoke_cosimulation *c, const char *name, const y
   return false;
 }
 
-void yoke_idle_settings(const yoke_model *model, const yoke_cosimulation *c, yoke_idle_found *found, void *user) {
+void yoke_idle_settings(const yoke_model *model, const yoke_plan *plan, yoke_idle_found *found, void *user) {
   const yoke_cosimulation_def *def = &model->cosimulation;
   char                         key[2 * YOKE_SETTING_PATH + 64], reason[400];
-  if (c == NULL) return;
+  if (plan->step.is_free) return;
   for (int i = 0; i < def->given.n; ++i) {
     const yoke_setting_value *value = &def->given.values[i];
-    if (run_reads(c, value, reason, sizeof reason)) continue;
+    if (run_reads(plan, value, reason, sizeof reason)) continue;
     snprintf(key, sizeof key, "%s.%s", value->path, value->row->key);
     found(user, value, key, reason);
   }
@@ -130,7 +130,7 @@ void yoke_idle_settings(const yoke_model *model, const yoke_cosimulation *c, yok
     const char          *name  = own < 0 ? NULL : def->own[own].name;
     for (int i = 0; i < given->n; ++i) {
       const yoke_setting_value *value = &given->values[i];
-      if (coupling_reads(c, name, value, reason, sizeof reason)) continue;
+      if (coupling_reads(plan, name, value, reason, sizeof reason)) continue;
       snprintf(key, sizeof key, "%s%s%.64s.%s", value->path, name != NULL ? "." : "", name != NULL ? name : "",
                value->row->key);
       found(user, value, key, reason);

@@ -20,7 +20,7 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
 /* A setting of the run that may stand below `couplings`, too; NULL: none. */
 const yoke_setting *yoke_shared_setting(const char *key);
 
-/* Keys below `cosimulation` that only a run of the whole model reads, and those that are not available. */
+/* Keys below `cosimulation` that runs with and without a split read, and those that are not available. */
 extern const yoke_setting_table yoke_macro_rows;
 
 #endif

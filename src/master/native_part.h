@@ -14,4 +14,7 @@ typedef struct yoke_native_part {
 /* `make` of a plan's part: `definition` is a yoke_native_part. */
 yoke_status yoke_native_part_make(yoke_context *ctx, const void *definition, yoke_subsystem **out);
 
+/* Sizes of the whole model; those of a plan without couplings are known by its only subsystem. */
+yoke_plan_facts yoke_native_part_facts(const yoke_plan *plan, const yoke_subsystem *first);
+
 #endif

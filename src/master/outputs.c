@@ -1,265 +1,294 @@
 #include "master/outputs.h"
-#include "base/memory.h"
-#include "base/text.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME_LENGTH = 256 };
+/* ---- lists ---- */
 
-static const char *const energy_name[] = {"energy", "kinetic", "potential", "dissipated", "external", "balance"};
-enum { N_ENERGIES = sizeof energy_name / sizeof energy_name[0] };
-
-static int q_offset(const yoke_outputs *o, int body) {
-  return o->mb != NULL ? yoke_multibody_q_offset(o->mb, body) : 0;
+bool yoke_output_list_add(yoke_output_list *list, const yoke_output *output, const char *name, const char *unit) {
+  const size_t n    = (size_t)list->n + 1;
+  char        *copy = yoke_arena_text(&list->arena, name);
+  if (copy == NULL || !yoke_grow(&list->list, &list->capacity[0], n, sizeof *list->list) ||
+      !yoke_grow(&list->name, &list->capacity[1], n, sizeof *list->name) ||
+      !yoke_grow(&list->unit, &list->capacity[2], n, sizeof *list->unit))
+    return false;
+  list->list[list->n]   = *output;
+  list->name[list->n]   = copy;
+  list->unit[list->n++] = unit;
+  return true;
 }
 
-static int v_offset(const yoke_outputs *o, int body) {
-  return o->mb != NULL ? yoke_multibody_v_offset(o->mb, body) : 0;
+void yoke_output_list_clear(yoke_output_list *list) {
+  free(list->name);
+  free(list->list);
+  free(list->unit);
+  yoke_arena_free(&list->arena);
+  *list = (yoke_output_list){0};
 }
 
-/* Rows shown by a connection; its kind decides. */
-static int connection_rows(const yoke_outputs *o, int connection) {
-  static const int rows[] = {
-      [YOKE_CONNECTION_ATPOINT] = 3,     [YOKE_CONNECTION_INPLANE] = 1,       [YOKE_CONNECTION_PERPENDICULAR] = 1,
-      [YOKE_CONNECTION_SPHERICAL] = 3,   [YOKE_CONNECTION_REVOLUTE] = 5,      [YOKE_CONNECTION_UNIVERSAL] = 4,
-      [YOKE_CONNECTION_CYLINDRICAL] = 4, [YOKE_CONNECTION_TRANSLATIONAL] = 5, [YOKE_CONNECTION_PLANAR] = 3,
-      [YOKE_CONNECTION_INLINE] = 2,      [YOKE_CONNECTION_ORIENTATION] = 3,   [YOKE_CONNECTION_FIXED] = 6,
-      [YOKE_CONNECTION_DISTANCE] = 1,    [YOKE_CONNECTION_SPRING_DAMPER] = 1, [YOKE_CONNECTION_TORSION_SPRING] = 1,
-      [YOKE_CONNECTION_BUSHING] = 6,
-  };
-  const yoke_connection *c = &o->model->connections[connection];
-  return rows[c->kind] + (c->motion != NULL ? 1 : 0);
+double yoke_totals_balance(const yoke_totals *totals) {
+  return totals->energy[YOKE_TOTAL_BALANCE];
 }
 
-static const char *component_unit(const yoke_body *body, bool is_velocity, int i) {
-  switch (body->kind) {
-  case YOKE_BODY_RIGID: return is_velocity ? (i < 3 ? "m/s" : "rad/s") : (i < 3 ? "m" : "1");
-  case YOKE_BODY_PLANAR: return is_velocity ? (i < 2 ? "m/s" : "rad/s") : (i < 2 ? "m" : "rad");
-  case YOKE_BODY_PARTICLE:
-  case YOKE_BODY_MASS1D:
-  case YOKE_BODY_CHAIN: break;
-  }
-  return is_velocity ? "m/s" : "m";
+/* ---- observer ---- */
+
+typedef struct observed_part {
+  int      n;
+  size_t   capacity;
+  int64_t *handles;
+  int      energy[YOKE_N_ENERGIES]; /* places among the handles; -1: not accounted for */
+  int      residual;                /* likewise */
+} observed_part;
+
+typedef struct observed_wire {
+  bool    is_seen;       /* its ports and channels are asked for */
+  int     y_at[2];       /* where the outputs of its ports start among the handles of their subsystems */
+  int     first_channel; /* among those of all wires */
+  double *force[2], *g;  /* [n_rows] at the present time */
+} observed_wire;
+
+struct yoke_observer {
+  yoke_arena         arena; /* of arrays but handles; scratch behind them */
+  int                n_parts, n_wires, n;
+  const yoke_wire   *wires;
+  const yoke_output *list;
+  int               *place; /* [n] among the handles of the subsystem */
+  observed_part     *parts;
+  observed_wire     *seen;
+  bool               sees_wires, with_totals;
+};
+
+/* Place of a handle among those that are asked of a subsystem, which gets it when it is new; -1: out of memory. */
+static int ask(observed_part *part, int64_t handle) {
+  if (!yoke_grow(&part->handles, &part->capacity, (size_t)part->n + 1, sizeof *part->handles)) return -1;
+  part->handles[part->n] = handle;
+  return part->n++;
 }
 
-/* Walks all outputs in file order. Return false from `visit` to stop. */
-typedef bool (*visitor)(void *user, const char *name, const char *unit, yoke_output output);
-
-static bool visit_body(const yoke_outputs *o, int b, bool whole_chain, visitor visit, void *user) {
-  const yoke_body *body = &o->model->bodies[b];
-  char             name[MAX_NAME_LENGTH], component[40];
-  for (int velocity = 0; velocity < 2; ++velocity) {
-    const int n    = velocity ? yoke_body_nv(body) : yoke_body_nq(body);
-    const int step = body->kind == YOKE_BODY_CHAIN && !whole_chain && n > 1 ? n - 1 : 1; /* first and last only */
-    for (int i = 0; i < n; i += step) {
-      if (!yoke_body_component_name(body, velocity != 0, i, component, sizeof component)) continue;
-      snprintf(name, sizeof name, "%s.%s", body->name, component);
-      const yoke_output output = {velocity ? YOKE_OUTPUT_V : YOKE_OUTPUT_Q,
-                                  (velocity ? v_offset(o, b) : q_offset(o, b)) + i, 0};
-      if (!visit(user, name, component_unit(body, velocity != 0, i), output)) return false;
+static bool see_wire(yoke_observer *o, int w) {
+  const yoke_wire *wire = &o->wires[w];
+  if (o->seen[w].is_seen) return true;
+  o->seen[w].is_seen = o->sees_wires = true;
+  for (int side = 0; side < 2; ++side) {
+    observed_part *part   = &o->parts[wire->subsystem[side]];
+    o->seen[w].y_at[side] = part->n;
+    for (int k = 0; k < wire->n_y[side]; ++k) {
+      if (ask(part, yoke_output_handle(wire->y_at[side] + k)) < 0) return false;
     }
   }
-  if (body->kind == YOKE_BODY_MASS1D) {
-    snprintf(name, sizeof name, "%s.a", body->name);
-    return visit(user, name, "m/s^2", (yoke_output){YOKE_OUTPUT_A, v_offset(o, b), 0});
-  }
   return true;
 }
 
-static bool visit_connection(const yoke_outputs *o, int c, visitor visit, void *user) {
-  const yoke_connection *connection = &o->model->connections[c];
-  char                   name[MAX_NAME_LENGTH];
-  for (int g = 0; g < 2; ++g) {
-    for (int row = 0; row < connection_rows(o, c); ++row) {
-      snprintf(name, sizeof name, "%s.%s[%d]", connection->name, g ? "g" : "force", row + 1);
-      if (!visit(user, name, g ? "m, rad or 1" : "N or N m",
-                 (yoke_output){g ? YOKE_OUTPUT_G : YOKE_OUTPUT_FORCE, c, row}))
-        return false;
+/* Energies of all subsystems and of the elements that wires hold. `name`: the output that asks; NULL: they are welcome. */
+static yoke_status see_energies(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def, int total,
+                                const char *name) {
+  static const int most[YOKE_N_TOTALS] = {
+      [YOKE_TOTAL_ENERGY] = YOKE_ENERGY_POTENTIAL,    [YOKE_TOTAL_KINETIC] = YOKE_ENERGY_KINETIC,
+      [YOKE_TOTAL_POTENTIAL] = YOKE_ENERGY_POTENTIAL, [YOKE_TOTAL_DISSIPATED] = YOKE_ENERGY_DISSIPATED,
+      [YOKE_TOTAL_EXTERNAL] = YOKE_ENERGY_EXTERNAL,   [YOKE_TOTAL_BALANCE] = YOKE_ENERGY_EXTERNAL};
+  for (int p = 0; p < o->n_parts; ++p) {
+    const yoke_subsystem *s = def->subsystems[p];
+    int64_t               handles[YOKE_N_ENERGIES];
+    for (int k = 0; k < YOKE_N_ENERGIES; ++k) handles[k] = YOKE_NO_HANDLE;
+    if (s->ops->energy != NULL && s->ops->observe != NULL) s->ops->energy->handles(s, handles);
+    for (int k = 0; k <= most[total]; ++k) {
+      if (handles[k] == YOKE_NO_HANDLE && name != NULL) {
+        return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: subsystem '%s' does not account for %s", name,
+                         s->name, k <= YOKE_ENERGY_POTENTIAL ? "its energy" : "work");
+      }
+      if (handles[k] == YOKE_NO_HANDLE || o->parts[p].energy[k] >= 0) continue;
+      o->parts[p].energy[k] = ask(&o->parts[p], handles[k]);
+      if (o->parts[p].energy[k] < 0) return YOKE_E_MEMORY;
     }
   }
-  return true;
-}
-
-/* The quadratures of positions sit before those of the energy at the end of q. */
-static int integral_index(const yoke_outputs *o, int k) {
-  const int n_energy = o->has_energy ? 2 : 0;
-  return o->equations->nq - n_energy - o->model->output.n_integrals + k;
-}
-
-static bool visit_all(const yoke_outputs *o, bool whole_chains, visitor visit, void *user) {
-  char name[MAX_NAME_LENGTH];
-  for (int b = 0; b < o->model->n_bodies; ++b) {
-    const yoke_body *body  = &o->model->bodies[b];
-    const bool       whole = whole_chains || body->kind != YOKE_BODY_CHAIN || body->chain->n <= YOKE_OUTPUT_CHAIN_LIMIT;
-    if (!visit_body(o, b, whole, visit, user)) return false;
+  for (int w = 0; w < o->n_wires; ++w) {
+    const yoke_shown_form *shown = o->wires[w].formulation->shown;
+    if (shown != NULL && shown->energy != NULL && !see_wire(o, w)) return YOKE_E_MEMORY;
   }
-  for (int k = 0; k < o->model->output.n_integrals; ++k) {
-    snprintf(name, sizeof name, "%s.integral", o->model->output.integrals[k]);
-    if (!visit(user, name, "m s", (yoke_output){YOKE_OUTPUT_Q, integral_index(o, k), 0})) return false;
+  return YOKE_OK;
+}
+
+static yoke_status see_residuals(yoke_observer *o, const yoke_observer_def *def) {
+  for (int p = 0; p < o->n_parts; ++p) {
+    if (def->residual[p] == YOKE_NO_HANDLE) continue;
+    o->parts[p].residual = ask(&o->parts[p], def->residual[p]);
+    if (o->parts[p].residual < 0) return YOKE_E_MEMORY;
   }
-  for (int c = 0; c < o->model->n_connections; ++c) {
-    if (!visit_connection(o, c, visit, user)) return false;
+  for (int w = 0; w < o->n_wires; ++w) {
+    if (o->wires[w].joint != NULL && o->wires[w].formulation->shown != NULL && !see_wire(o, w)) return YOKE_E_MEMORY;
   }
-  for (int k = 0; k < N_ENERGIES; ++k) {
-    if (!o->has_energy && k > 2) continue; /* needs the quadratures */
-    snprintf(name, sizeof name, "total.%s", energy_name[k]);
-    if (!visit(user, name, "J", (yoke_output){YOKE_OUTPUT_ENERGY, 0, k})) return false;
+  return YOKE_OK;
+}
+
+static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def, int i) {
+  const yoke_output *output = &def->list[i];
+  switch (output->source) {
+  case YOKE_OUTPUT_PART:
+    if (def->subsystems[output->index]->ops->observe == NULL) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: subsystem '%s' cannot be observed", def->name[i],
+                       def->subsystems[output->index]->name);
+    }
+    o->place[i] = ask(&o->parts[output->index], output->handle);
+    return o->place[i] >= 0 ? YOKE_OK : YOKE_E_MEMORY;
+  case YOKE_OUTPUT_WIRE:
+    if (o->wires[output->index].formulation->shown == NULL) {
+      return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: formulation '%s' of coupling '%s' shows nothing",
+                       def->name[i], o->wires[output->index].formulation->name, o->wires[output->index].name);
+    }
+    return see_wire(o, output->index) ? YOKE_OK : YOKE_E_MEMORY;
+  case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, def->name[i]);
+  case YOKE_OUTPUT_ZERO: break;
   }
-  return true;
+  return YOKE_OK;
 }
 
-/* --- selection ---------------------------------------------------------------------------------------------- */
-
-typedef struct selection {
-  yoke_outputs *outputs;
-  int           n_patterns;
-  size_t        capacity[3]; /* of list, name, unit */
-  char *const  *patterns;
-  bool         *used;
-  bool          out_of_memory;
-} selection;
-
-static bool select_one(void *user, const char *name, const char *unit, yoke_output output) {
-  selection    *s      = user;
-  yoke_outputs *o      = s->outputs;
-  bool          wanted = s->n_patterns == 0;
-  for (int k = 0; k < s->n_patterns; ++k) {
-    if (yoke_text_matches(s->patterns[k], name)) wanted = s->used[k] = true;
+static yoke_status take_rows(yoke_observer *o) {
+  for (int w = 0; w < o->n_wires; ++w) {
+    if (!o->seen[w].is_seen) continue;
+    const size_t n      = (size_t)o->wires[w].formulation->shown->n_rows(o->wires[w].self) + 1;
+    o->seen[w].force[0] = yoke_arena_take(&o->arena, n, sizeof(double));
+    o->seen[w].force[1] = yoke_arena_take(&o->arena, n, sizeof(double));
+    o->seen[w].g        = yoke_arena_take(&o->arena, n, sizeof(double));
   }
-  if (!wanted) return true;
-  const size_t n    = (size_t)o->n + 1;
-  char        *copy = yoke_arena_text(&o->arena, name);
-  if (copy == NULL || !yoke_grow(&o->list, &s->capacity[0], n, sizeof *o->list) ||
-      !yoke_grow(&o->name, &s->capacity[1], n, sizeof *o->name) ||
-      !yoke_grow(&o->unit, &s->capacity[2], n, sizeof *o->unit)) {
-    s->out_of_memory = true;
-    return false;
+  return o->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+}
+
+static yoke_status fill(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def) {
+  o->place = yoke_arena_take(&o->arena, (size_t)def->n + 1, sizeof *o->place);
+  o->parts = yoke_arena_take(&o->arena, (size_t)def->n_parts + 1, sizeof *o->parts);
+  o->seen  = yoke_arena_take(&o->arena, (size_t)def->n_wires + 1, sizeof *o->seen);
+  if (o->arena.has_failed) return YOKE_E_MEMORY;
+  for (int p = 0; p < o->n_parts; ++p) {
+    o->parts[p].residual = -1;
+    for (int k = 0; k < YOKE_N_ENERGIES; ++k) o->parts[p].energy[k] = -1;
   }
-  o->list[o->n] = output;
-  o->name[o->n] = copy;
-  o->unit[o->n] = unit;
-  ++o->n;
-  if (output.kind == YOKE_OUTPUT_A || output.kind == YOKE_OUTPUT_FORCE) o->needs_acceleration = true;
-  if (output.kind == YOKE_OUTPUT_ENERGY) o->needs_energy = true;
-  return true;
-}
-
-/* Nearest of all names, for a message. */
-typedef struct search {
-  const char *wanted;
-  bool        is_pattern;
-  char        nearest[MAX_NAME_LENGTH];
-  bool        found;
-  yoke_output output;
-} search;
-
-static bool search_one(void *user, const char *name, const char *unit, yoke_output output) {
-  search *s = user;
-  (void)unit;
-  if (strcmp(name, s->wanted) == 0) {
-    s->found  = true;
-    s->output = output;
-    return false;
+  for (int w = 0; w + 1 < o->n_wires; ++w) o->seen[w + 1].first_channel = o->seen[w].first_channel + def->n_channels[w];
+  for (int i = 0; i < def->n; ++i) YOKE_TRY(see_output(ctx, o, def, i));
+  if (o->with_totals) {
+    YOKE_TRY(see_energies(ctx, o, def, YOKE_TOTAL_BALANCE, NULL));
+    YOKE_TRY(see_residuals(o, def));
   }
-  const char *candidates[2] = {name, s->nearest};
-  const char *best          = yoke_text_nearest(s->wanted, candidates, s->nearest[0] != '\0' ? 2 : 1);
-  if (best == name) snprintf(s->nearest, sizeof s->nearest, "%s", name);
-  return true;
+  return take_rows(o);
 }
 
-yoke_status yoke_outputs_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
-                                const yoke_equations *equations, bool has_energy, int n_patterns, char *const *patterns,
-                                yoke_outputs *out) {
-  *out        = (yoke_outputs){.model = model, .mb = mb, .equations = equations, .has_energy = has_energy};
-  selection s = {.outputs = out, .n_patterns = n_patterns, .patterns = patterns};
-  s.used      = calloc((size_t)n_patterns + 1, sizeof *s.used);
-  if (s.used == NULL) return yoke_out_of_memory(ctx, "the outputs");
-  visit_all(out, n_patterns > 0, select_one, &s);
-  yoke_status status = s.out_of_memory ? yoke_out_of_memory(ctx, "the outputs") : YOKE_OK;
-  for (int k = 0; k < n_patterns && status == YOKE_OK; ++k) {
-    if (s.used[k]) continue;
-    search near = {.wanted = patterns[k]};
-    visit_all(out, false, search_one, &near);
-    status =
-        yoke_fail(ctx, YOKE_E_MODEL, "output.select: '%s' matches no output%s%s%s", patterns[k],
-                  near.nearest[0] != '\0' ? "; did you mean '" : "", near.nearest, near.nearest[0] != '\0' ? "'?" : "");
+yoke_status yoke_observer_create(yoke_context *ctx, const yoke_observer_def *def, yoke_observer **out) {
+  *out             = NULL;
+  yoke_observer *o = yoke_allocate(1, sizeof *o);
+  if (o == NULL) return yoke_out_of_memory(ctx, "%d outputs", def->n);
+  o->n_parts         = def->n_parts;
+  o->n_wires         = def->n_wires;
+  o->n               = def->n;
+  o->wires           = def->wires;
+  o->list            = def->list;
+  o->with_totals     = def->with_totals;
+  yoke_status status = fill(ctx, o, def);
+  if (status == YOKE_E_MEMORY) status = yoke_out_of_memory(ctx, "%d outputs", def->n);
+  if (status != YOKE_OK) {
+    yoke_observer_destroy(&o);
+    return status;
   }
-  free(s.used);
-  if (status != YOKE_OK) yoke_outputs_clear(out);
-  return status;
+  *out = o;
+  return YOKE_OK;
 }
 
-void yoke_outputs_clear(yoke_outputs *outputs) {
-  free(outputs->name);
-  free(outputs->list);
-  free(outputs->unit);
-  yoke_arena_free(&outputs->arena);
-  *outputs = (yoke_outputs){0};
+void yoke_observer_destroy(yoke_observer **observer) {
+  yoke_observer *o = *observer;
+  if (o == NULL) return;
+  for (int p = 0; o->parts != NULL && p < o->n_parts; ++p) free(o->parts[p].handles);
+  yoke_arena_free(&o->arena);
+  free(o);
+  *observer = NULL;
 }
 
-/* "chain.x[123]" without walking ten million names. */
-static bool find_in_chain(const yoke_outputs *o, const char *name, yoke_output *out) {
-  const char *dot = strrchr(name, '.');
-  if (dot == NULL || dot == name || (size_t)(dot - name) >= MAX_NAME_LENGTH) return false;
-  char body_name[MAX_NAME_LENGTH];
-  snprintf(body_name, sizeof body_name, "%.*s", (int)(dot - name), name);
-  const int b = yoke_model_find_body(o->model, body_name);
-  if (b < 0 || o->model->bodies[b].kind != YOKE_BODY_CHAIN) return false;
-  yoke_variable variable;
-  if (!yoke_body_component_find(&o->model->bodies[b], dot + 1, &variable)) return false;
-  const int offset = variable.is_velocity ? v_offset(o, b) : q_offset(o, b);
-  *out             = (yoke_output){variable.is_velocity ? YOKE_OUTPUT_V : YOKE_OUTPUT_Q, offset + variable.mass, 0};
-  return true;
+int yoke_observer_n_handles(const yoke_observer *observer, int part) {
+  return observer->parts[part].n;
 }
 
-yoke_status yoke_outputs_find(yoke_context *ctx, const yoke_outputs *outputs, const char *name, yoke_output *out) {
-  if (find_in_chain(outputs, name, out)) return YOKE_OK;
-  search s = {.wanted = name};
-  visit_all(outputs, false, search_one, &s);
-  if (s.found) {
-    *out = s.output;
-    return YOKE_OK;
+const int64_t *yoke_observer_handles(const yoke_observer *observer, int part) {
+  return observer->parts[part].handles;
+}
+
+bool yoke_observer_sees_wires(const yoke_observer *observer) {
+  return observer->sees_wires;
+}
+
+/* ---- values ---- */
+
+/* Forces, gap and stored energy [J] of a wire. */
+static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
+  const yoke_wire       *wire   = &o->wires[w];
+  const observed_wire   *seen   = &o->seen[w];
+  const yoke_shown_form *shown  = wire->formulation->shown;
+  const double *const    y[2]   = {at->parts[wire->subsystem[0]] + seen->y_at[0],
+                                   at->parts[wire->subsystem[1]] + seen->y_at[1]};
+  double                 stored = 0.0, lost = 0.0;
+  shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
+  if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost);
+  return stored;
+}
+
+static double part_energy(const yoke_observer *o, const yoke_sighting *at, int p, int k) {
+  const int place = o->parts[p].energy[k];
+  return place >= 0 ? at->parts[p][place] : (double)NAN;
+}
+
+static void sum_energies(const yoke_observer *o, const yoke_sighting *at, double stored, yoke_totals *totals) {
+  double sum[YOKE_N_ENERGIES] = {[YOKE_ENERGY_POTENTIAL] = stored, [YOKE_ENERGY_DISSIPATED] = at->lost};
+  for (int p = 0; p < o->n_parts; ++p) {
+    for (int k = 0; k < YOKE_N_ENERGIES; ++k) sum[k] += part_energy(o, at, p, k);
   }
-  return yoke_fail(ctx, YOKE_E_USAGE, "there is no output '%s'%s%s%s", name,
-                   s.nearest[0] != '\0' ? "; did you mean '" : "", s.nearest, s.nearest[0] != '\0' ? "'?" : "");
+  double *e                = totals->energy;
+  e[YOKE_TOTAL_KINETIC]    = sum[YOKE_ENERGY_KINETIC];
+  e[YOKE_TOTAL_POTENTIAL]  = sum[YOKE_ENERGY_POTENTIAL];
+  e[YOKE_TOTAL_DISSIPATED] = sum[YOKE_ENERGY_DISSIPATED];
+  e[YOKE_TOTAL_EXTERNAL]   = sum[YOKE_ENERGY_EXTERNAL];
+  e[YOKE_TOTAL_ENERGY]     = e[YOKE_TOTAL_KINETIC] + e[YOKE_TOTAL_POTENTIAL];
+  e[YOKE_TOTAL_BALANCE]    = e[YOKE_TOTAL_ENERGY] + e[YOKE_TOTAL_DISSIPATED] - e[YOKE_TOTAL_EXTERNAL];
 }
 
-static bool count_one(void *user, const char *name, const char *unit, yoke_output output) {
-  (void)name;
-  (void)unit;
-  (void)output;
-  ++*(int64_t *)user;
-  return true;
-}
-
-int64_t yoke_outputs_count_all(const yoke_outputs *outputs) {
-  int64_t n = 0;
-  visit_all(outputs, true, count_one, &n);
-  return n;
-}
-
-double yoke_energy_balance(const yoke_energy *energy) {
-  return energy->kinetic + energy->potential + energy->dissipated - energy->external;
-}
-
-double yoke_outputs_value(const yoke_outputs *outputs, const yoke_output *output, const yoke_sample *sample,
-                          void *work) {
-  double force[7] = {0}, g[7] = {0};
-  switch (output->kind) {
-  case YOKE_OUTPUT_Q: return sample->q[output->index];
-  case YOKE_OUTPUT_V: return sample->v[output->index];
-  case YOKE_OUTPUT_A: return sample->a[output->index];
-  case YOKE_OUTPUT_FORCE:
-  case YOKE_OUTPUT_G:
-    yoke_multibody_connection_output(outputs->mb, work, output->index, sample->t, sample->q, sample->v, sample->lambda,
-                                     force, g);
-    return output->kind == YOKE_OUTPUT_FORCE ? force[output->row] : g[output->row];
-  case YOKE_OUTPUT_ENERGY: break;
+static double largest_residual(const yoke_observer *o, const yoke_sighting *at) {
+  double most = 0.0;
+  for (int p = 0; p < o->n_parts; ++p) {
+    if (o->parts[p].residual >= 0) most = fmax(most, at->parts[p][o->parts[p].residual]);
   }
-  const yoke_energy *e          = &sample->energy;
-  const double part[N_ENERGIES] = {e->kinetic + e->potential, e->kinetic, e->potential, e->dissipated, e->external,
-                                   yoke_energy_balance(e)};
-  return part[output->row];
+  for (int w = 0; w < o->n_wires; ++w) {
+    if (!o->seen[w].is_seen || o->wires[w].joint == NULL) continue;
+    const int n = o->wires[w].formulation->shown->n_rows(o->wires[w].self);
+    for (int i = 0; i < n; ++i) most = fmax(most, fabs(o->seen[w].g[i]));
+  }
+  return most;
+}
+
+static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, const yoke_totals *totals) {
+  const yoke_output *output = &o->list[i];
+  switch (output->source) {
+  case YOKE_OUTPUT_PART: return at->parts[output->index][o->place[i]];
+  case YOKE_OUTPUT_WIRE: {
+    const observed_wire *seen = &o->seen[output->index];
+    if (output->quantity == YOKE_WIRE_G) return seen->g[output->row];
+    if (output->quantity == YOKE_WIRE_FORCE) return seen->force[0][output->row];
+    return seen->force[1][output->row] - seen->force[0][output->row];
+  }
+  case YOKE_OUTPUT_TOTAL: return totals->energy[output->row];
+  case YOKE_OUTPUT_ZERO: break;
+  }
+  return 0.0;
+}
+
+yoke_status yoke_observer_show(yoke_observer *o, const yoke_sighting *at, double *values, yoke_totals *totals) {
+  yoke_totals own    = {0};
+  double      stored = 0.0;
+  for (int w = 0; w < o->n_wires; ++w) {
+    if (o->seen[w].is_seen) stored += look_at_wire(o, w, at);
+  }
+  if (o->n_parts > 0) sum_energies(o, at, stored, &own);
+  for (int i = 0; i < o->n; ++i) {
+    values[i] = value_of(o, i, at, &own);
+    if (!isfinite(values[i])) return YOKE_NON_FINITE;
+  }
+  if (totals == NULL) return YOKE_OK;
+  own.residual = largest_residual(o, at);
+  *totals      = own;
+  return YOKE_OK;
 }

@@ -1,6 +1,8 @@
 #include "master/plan_builder.h"
 
 #include "model/model_switches.h"
+#include "model/model_times.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 yoke_status plan_no_memory(const plan_builder *b) {
@@ -38,9 +40,12 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .inputs       = s->inputs,
                                                    .n_integrals  = s->n_integrals,
                                                    .integrals    = s->integrals,
+                                                   .energy       = plan->has_work,
+                                                   .is_whole     = plan->step.is_free,
                                                    .no_integrals = !needs_integrals(plan, part)};
   plan->parts[part].definition = native;
   plan->parts[part].make       = yoke_native_part_make;
+  plan->parts[part].residual   = yoke_native_handle(YOKE_NATIVE_RESIDUAL, 0, 0);
 }
 
 static yoke_status create_parts(plan_builder *b) {
@@ -69,6 +74,7 @@ void yoke_plan_destroy(yoke_plan **plan) {
     yoke_law_clear(&p->couplings[k].law);
   }
   for (int i = 0; p->native != NULL && i < p->n_parts; ++i) yoke_submodel_clear(&p->native[i].submodel);
+  yoke_output_list_clear(&p->outputs);
   yoke_switches_clear(&p->switches);
   yoke_places_clear(&p->places);
   yoke_arena_free(&p->arena);
@@ -87,11 +93,9 @@ static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
                                               .n_freedoms    = e->nv - e->ng + b->start.assembly.n_redundant};
 }
 
-static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
+/* Bodies, connections, loads and events to their parts; what is cut becomes couplings. */
+static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
-  plan->name      = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
-  plan->t_start   = b->model->t_start;
-  plan->t_end     = b->model->t_end;
   YOKE_TRY(plan_read_settings(b));
   YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
@@ -107,9 +111,24 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   for (int p = 0; p < plan->n_parts; ++p)
     YOKE_TRY(yoke_submodel_set_variables(b->ctx, plan_submodel(b, p), b->model, &plan->places, p));
   YOKE_TRY(plan_sort_integrals(b));
-  for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
   plan_choose_step(b);
   return plan_find_past(b);
+}
+
+static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
+  yoke_plan *plan = b->plan;
+  YOKE_TRY(yoke_model_check_times(b->ctx, b->model));
+  plan->name     = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
+  plan->t_start  = b->model->t_start;
+  plan->t_end    = b->model->t_end;
+  plan->every    = b->model->output.every;
+  plan->has_work = plan_needs_work(b->model, options);
+  snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
+  if (plan->arena.has_failed) return plan_no_memory(b);
+  YOKE_TRY(options->is_whole ? plan_take_whole(b) : split(b, options));
+  for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
+  YOKE_TRY(plan_name_outputs(b));
+  return plan_select_outputs(b);
 }
 
 yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const yoke_plan_options *options,

@@ -19,10 +19,12 @@
 
 #include "control/controller.h"
 #include "coupling/graph.h"
+#include "master/outputs.h"
 #include "master/places.h"
 #include "frames/switches.h"
 
-typedef struct yoke_model yoke_model;
+typedef struct yoke_model          yoke_model;
+typedef struct yoke_plan_directory yoke_plan_directory; /* names of all outputs (plan_outputs.c) */
 
 /* How one subsystem is made. Another `make` with the same ports may take the place of the planned one; the definition that it gets
  * is its own affair. */
@@ -30,6 +32,7 @@ typedef struct yoke_plan_part {
   char       *name;
   const void *definition;                                                               /* kept */
   yoke_status (*make)(yoke_context *ctx, const void *definition, yoke_subsystem **out); /* gives */
+  int64_t residual; /* handle of the largest violation of its own joints; YOKE_NO_HANDLE: none */
 } yoke_plan_part;
 
 /* What a wire couples: wire k belongs to coupling k. */
@@ -61,9 +64,10 @@ typedef struct yoke_plan_integral {
   int part, own;
 } yoke_plan_integral;
 
-/* Macro steps: fixed, or controlled with what the user left open still open but the degrees. */
+/* Steps: free ones of a model that is run as a whole; macro steps that are fixed, or controlled with what the user left open still open but
+ * the degrees. */
 typedef struct yoke_plan_step {
-  bool                  is_controlled;
+  bool                  is_free, is_controlled;
   double                H; /* fixed step [s] */
   yoke_control_settings control;
   char                  scheme_reason[100], order_reason[100]; /* what was chosen and why, "": given */
@@ -82,9 +86,11 @@ typedef struct yoke_plan_facts {
 } yoke_plan_facts;
 
 typedef struct yoke_plan {
-  yoke_arena               arena; /* of all arrays and names */
-  char                    *name;  /* of the model */
+  yoke_arena               arena;      /* of all arrays and names */
+  char                    *name;       /* of the model */
+  char                     solver[24]; /* the model's standard, for reports */
   double                   t_start, t_end;
+  double                   every; /* interval of samples [s]; 0: every accepted step */
   int                      n_parts;
   yoke_plan_part          *parts;
   int                      n_couplings;
@@ -97,20 +103,37 @@ typedef struct yoke_plan {
   yoke_plan_event         *events;    /* in the order of the file */
   yoke_plan_integral      *integrals; /* in the order of the file */
   int                      n_past;
-  yoke_plan_point         *past; /* from t_start - H backwards */
+  yoke_plan_point         *past;     /* from t_start - H backwards */
+  bool                     has_work; /* dissipated and external work are integrated along */
+  yoke_output_list         outputs;  /* that the user selected */
+  yoke_plan_directory     *directory;
   yoke_plan_facts          facts;
   yoke_places              places; /* of the model's bodies */
   struct yoke_native_part *native; /* [n_parts] what native parts are made of (native_part.h) */
 } yoke_plan;
 
 typedef struct yoke_plan_options {
-  const double *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
+  bool               is_whole; /* the model runs as one subsystem, whatever its split says; also without a split */
+  int                n_print;
+  const char *const *print; /* names that will be asked for: what they need is integrated along */
+  const double      *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
 } yoke_plan_options;
 
-/* Borrows `model`, which must have a split. Combinations of formulations, scheme and order are checked. options NULL: the standard. */
+/* Borrows `model`. Combinations of formulations, scheme and order are checked. options NULL: the standard. */
 yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const yoke_plan_options *options,
                              yoke_plan **out);
 void        yoke_plan_destroy(yoke_plan **plan);
+
+/* One output by its name, selected or not; unknown names fail with the nearest ones. How many outputs exist. */
+yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, const char *name, yoke_output *out);
+int64_t     yoke_plan_count_outputs(const yoke_plan *plan);
+
+/* Another subsystem takes the place of a part (keeps `definition`): it has the same ports and inputs. Outputs of the part are gone;
+ * others may be added, by its handles. */
+void        yoke_plan_replace_part(yoke_plan *plan, int part, const void *definition,
+                                   yoke_status (*make)(yoke_context *ctx, const void *definition, yoke_subsystem **out));
+yoke_status yoke_plan_add_output(yoke_context *ctx, yoke_plan *plan, int part, int64_t handle, const char *name,
+                                 const char *unit); /* the unit is kept */
 
 /* What a coupling's formulation was made of; borrows the plan. */
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling);

@@ -6,13 +6,19 @@
 #include "master/native_part.h"
 #include "master/whole_start.h"
 
+/* Connection `own` of a part; part -1: wire `own`; own -1: nothing can feel it. */
+typedef struct plan_connection {
+  int part, own;
+} plan_connection;
+
 typedef struct plan_builder {
   yoke_context       *ctx;
   const yoke_model   *model;
   yoke_plan          *plan;
   yoke_start          start;
   yoke_macro_settings macro;
-  int                *frame_map; /* [n_frames] frame of the part's submodel; -1: ground */
+  int                *frame_map;   /* [n_frames] frame of the part's submodel; -1: ground */
+  plan_connection    *connections; /* [n_connections] where they went */
 } plan_builder;
 
 yoke_status    plan_no_memory(const plan_builder *b);
@@ -51,9 +57,19 @@ yoke_status plan_set_initial(plan_builder *b, int coupling);
 int plan_n_channels(const yoke_wire *wire);
 
 /* plan_loads.c: loads, events and integrals of positions to the parts whose states they use. */
-yoke_status plan_sort_loads(plan_builder *b);
-yoke_status plan_sort_events(plan_builder *b);
-yoke_status plan_sort_integrals(plan_builder *b);
+yoke_status     plan_sort_loads(plan_builder *b);
+yoke_status     plan_sort_events(plan_builder *b);
+yoke_status     plan_sort_integrals(plan_builder *b);
+/* Event i of the model, which is number `own` of a part. Memory that is missing shows in the plan's arena. */
+yoke_plan_event plan_event(plan_builder *b, int i, int part, int own);
+
+/* plan_outputs.c: must work be integrated along? Names of all outputs, then the selected ones. */
+bool        plan_needs_work(const yoke_model *model, const yoke_plan_options *options);
+yoke_status plan_name_outputs(plan_builder *b);
+yoke_status plan_select_outputs(plan_builder *b);
+
+/* plan_whole.c: the model as one part. */
+yoke_status plan_take_whole(plan_builder *b);
 
 /* plan_step.c: scheme and degrees of a controlled run, where they are left open. */
 void plan_choose_step(plan_builder *b);

@@ -70,7 +70,8 @@ static yoke_status add_inner_connection(plan_builder *b, int c, int part) {
     connection.frame[side] = frame_in_part(b, part, connection.frame[side]);
     if (connection.frame[side] < 0) return plan_no_memory(b);
   }
-  return yoke_submodel_add_connection(plan_submodel(b, part), &connection) >= 0 ? YOKE_OK : plan_no_memory(b);
+  b->connections[c] = (plan_connection){part, yoke_submodel_add_connection(plan_submodel(b, part), &connection)};
+  return b->connections[c].own >= 0 ? YOKE_OK : plan_no_memory(b);
 }
 
 /* ---- couplings ---- */
@@ -114,6 +115,7 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
   for (int side = 0; side < 2; ++side)
     memset(k.element_law.link.origin[side], 0, sizeof k.element_law.link.origin[side]);
   k.name                  = yoke_arena_text(&b->plan->arena, connection->name);
+  b->connections[c]       = (plan_connection){-1, b->plan->n_couplings};
   yoke_plan_coupling *own = &b->plan->couplings[b->plan->n_couplings++];
   *own                    = k;
   if (k.element_law.law != NULL) {
@@ -171,9 +173,11 @@ yoke_status plan_sort_connections(plan_builder *b) {
   const size_t      most  = (size_t)model->n_connections + (size_t)plan->places.piece_at[model->n_bodies] + 1;
   plan->couplings         = yoke_arena_take(&plan->arena, most, sizeof *plan->couplings);
   plan->wires             = yoke_arena_take(&plan->arena, most, sizeof *plan->wires);
+  b->connections          = yoke_arena_take(&plan->arena, (size_t)model->n_connections + 1, sizeof *b->connections);
   if (plan->arena.has_failed) return plan_no_memory(b);
   for (int c = 0; c < model->n_connections; ++c) {
-    const int *frame = model->connections[c].frame;
+    b->connections[c] = (plan_connection){-1, -1};
+    const int *frame  = model->connections[c].frame;
     int        part[2];
     for (int side = 0; side < 2; ++side) part[side] = plan_frame_part(b, frame[side]);
     if (part[0] < 0) part[0] = part[1] < 0 ? 0 : part[1];

@@ -47,6 +47,15 @@ yoke_status plan_sort_loads(plan_builder *b) {
   return YOKE_OK;
 }
 
+yoke_plan_event plan_event(plan_builder *b, int i, int part, int own) {
+  const yoke_event *event = &b->model->events[i];
+  return (yoke_plan_event){.name  = yoke_arena_text(&b->plan->arena, event->name),
+                           .sets  = event->action == YOKE_EVENT_SET,
+                           .stops = event->action == YOKE_EVENT_STOP,
+                           .part  = part,
+                           .own   = own};
+}
+
 yoke_status plan_sort_events(plan_builder *b) {
   const yoke_model *model = b->model;
   b->plan->n_events       = model->n_events;
@@ -59,11 +68,7 @@ yoke_status plan_sort_events(plan_builder *b) {
     YOKE_TRY(agree_expression(b, "event", event->name, event->when, &part));
     for (int k = 0; k < event->n_set; ++k) YOKE_TRY(agree_expression(b, "event", event->name, event->value[k], &part));
     if (part < 0) part = 0; /* of time alone: any subsystem sees it */
-    b->plan->events[i] = (yoke_plan_event){.name  = yoke_arena_text(&b->plan->arena, event->name),
-                                           .sets  = event->action == YOKE_EVENT_SET,
-                                           .stops = event->action == YOKE_EVENT_STOP,
-                                           .part  = part,
-                                           .own   = yoke_submodel_add_event(plan_submodel(b, part), event)};
+    b->plan->events[i] = plan_event(b, i, part, yoke_submodel_add_event(plan_submodel(b, part), event));
     if (b->plan->events[i].own < 0 || b->plan->arena.has_failed) return plan_no_memory(b);
   }
   return YOKE_OK;

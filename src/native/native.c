@@ -8,6 +8,7 @@
 #include "model/assembly.h"
 #include "model/prescribed.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
                      subsystem->name, request->t, head->t);
   }
   yoke_status status = advance(n, scratch, head, u, request, ctx);
+  if (status != YOKE_OK && request->stop_anywhere) return status; /* a micro step has no length that anybody chose */
   if (status != YOKE_OK) {
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name,
                      request->t_end - request->t, request->t, yoke_status_text(status));
@@ -153,8 +155,12 @@ static void native_release(const yoke_subsystem *subsystem, void *state) {
 }
 
 static void native_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
-  (void)subsystem;
-  *out = ((const yoke_integrator_state *)state)->counters;
+  const native                *n    = subsystem->self;
+  const yoke_integrator_state *head = state;
+  *out                              = head->counters;
+  out->method                       = yoke_integrator_method_at_work(n->integrator, head);
+  out->h                            = head->t > head->t_prev ? head->t - head->t_prev : head->h;
+  out->order                        = head->order;
 }
 
 /* ---- creation ---- */
@@ -288,8 +294,20 @@ static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) 
           : "let the other side be the displacement side, or use decomposition force/force");
 }
 
+static void report_redundancy(yoke_context *ctx, const yoke_multibody *mb, const yoke_assembly *assembly) {
+  if (assembly->n_redundant == 0) return;
+  char text[600] = "", label[120];
+  for (int k = 0; k < assembly->n_redundant && strlen(text) < 400; ++k) {
+    yoke_multibody_row_label(mb, assembly->redundant[k], label, sizeof label);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s'%s'", k > 0 ? ", " : "", label);
+  }
+  yoke_note(ctx, "%d constraint row%s from the others and the smallest reaction forces that fit are shown: %s%s",
+            assembly->n_redundant, assembly->n_redundant > 1 ? "s follow" : " follows", text,
+            strlen(text) >= 400 ? ", ..." : "");
+}
+
 /* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
-static yoke_status find_start(yoke_context *ctx, native *n, yoke_arena *arena) {
+static yoke_status find_start(yoke_context *ctx, native *n, bool is_whole, yoke_arena *arena) {
   const yoke_equations *e        = &n->equations;
   yoke_assembly         assembly = {0};
   void                 *work     = yoke_allocate(1, e->work_size + 1);
@@ -298,9 +316,11 @@ static yoke_status find_start(yoke_context *ctx, native *n, yoke_arena *arena) {
   yoke_status status             = work == NULL || arena->has_failed ? YOKE_E_MEMORY : YOKE_OK;
   if (status == YOKE_OK) {
     yoke_multibody_initial_guess(n->mb, n->q_start, n->v_start);
-    if (e->ng > 0) {
+    if (e->ng > 0 || is_whole) {
       status = yoke_assembly_solve(ctx, n->model, n->mb, e, work, n->model->t_start, n->q_start, n->v_start, &assembly);
+      if (status == YOKE_OK && is_whole) report_redundancy(ctx, n->mb, &assembly);
       if (status == YOKE_OK) yoke_multibody_retire(n->mb, assembly.n_redundant, assembly.redundant);
+      n->n_redundant = assembly.n_redundant;
     }
   }
   if (status == YOKE_OK) status = check_guided(ctx, n, work);
@@ -334,11 +354,11 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
   const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
   if (is_prescribed) {
-    YOKE_TRY(find_start(ctx, n, &s->arena));
+    YOKE_TRY(find_start(ctx, n, def->is_whole, &s->arena));
     YOKE_TRY(prescribe(ctx, n));
   }
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
-  if (!is_prescribed) YOKE_TRY(find_start(ctx, n, &s->arena));
+  if (!is_prescribed) YOKE_TRY(find_start(ctx, n, def->is_whole, &s->arena));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
   set_ports(n, s, def);
@@ -378,6 +398,10 @@ static const native *of(const yoke_subsystem *subsystem) {
 bool yoke_native_is(const yoke_subsystem *subsystem) {
   const yoke_subsystem_ops *ops = yoke_subsystem_bare(subsystem)->ops;
   return ops->destroy == native_destroy;
+}
+
+int yoke_native_n_redundant(const yoke_subsystem *subsystem) {
+  return of(subsystem)->n_redundant;
 }
 
 const yoke_model *yoke_native_model(const yoke_subsystem *subsystem) {

@@ -18,6 +18,7 @@ typedef struct yoke_native_def {
   const yoke_input        *inputs; /* [n_inputs] multibody.h */
   int                      n_integrals;
   const yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
+  bool                     is_whole;  /* a model that runs as a whole: its start is told about */
   bool                     energy;    /* dissipated and external work are wanted: they are integrated along */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
@@ -41,6 +42,9 @@ enum { YOKE_NATIVE_FIELD = 29 }; /* bits of index and of component */
 static inline int64_t yoke_native_handle(yoke_native_quantity quantity, int index, int component) {
   return (int64_t)quantity << (2 * YOKE_NATIVE_FIELD) | (int64_t)index << YOKE_NATIVE_FIELD | (int64_t)component;
 }
+
+/* Constraint rows that follow from the others. */
+int yoke_native_n_redundant(const yoke_subsystem *subsystem);
 
 /* Is it a native subsystem, or a wrapper around one? */
 bool yoke_native_is(const yoke_subsystem *subsystem);

@@ -26,6 +26,7 @@ typedef struct native {
   yoke_multibody   *mb; /* lives as long as the equations */
   yoke_integrator  *integrator;
   double           *q_start, *v_start; /* [nq], [nv] consistent start */
+  int               n_redundant;       /* constraint rows that follow from the others */
   int               n_ports, n_integrals;
   yoke_port        *ports;                                                  /* [n_ports] */
   bool              has_extras;                                             /* of some port */

@@ -128,10 +128,8 @@ static yoke_status observe(const native *n, void *scratch, const void *state, co
   if (n->equations.nu > 0) yoke_signal_value(u, t, side, 0, now);
   YOKE_TRY(find_point(n, scratch, state, t, now, &x.point));
   YOKE_TRY(fill(n, scratch, state, &wants, &x));
-  for (int i = 0; i < count; ++i) {
-    values[i] = value_of(n, scratch, handles[i], &x);
-    if (!isfinite(values[i])) return YOKE_NON_FINITE;
-  }
+  for (int i = 0; i < count; ++i)
+    values[i] = value_of(n, scratch, handles[i], &x); /* finite or not: it is only shown */
   return YOKE_OK;
 }
 

@@ -40,14 +40,14 @@ typedef struct witness {
 } witness;
 
 static yoke_status see_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
-  witness                 *w     = user;
-  const yoke_cosimulation *c     = yoke_simulation_cosimulation(w->c.simulation);
-  const yoke_graph        *graph = yoke_cosimulation_graph(c);
+  witness           *w     = user;
+  const yoke_system *c     = w->c.system;
+  const yoke_graph  *graph = yoke_system_graph(c);
   assert_true(w->n_macro < MAX_ROWS);
   seen_macro *row = &w->macro[w->n_macro++];
   *row            = (seen_macro){.t = t, .H = H, .order = order, .statistics = *statistics};
   w->n_channels   = 0;
-  for (int k = 0; k < yoke_cosimulation_plan(c)->n_couplings; ++k) {
+  for (int k = 0; k < yoke_system_plan(c)->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
       assert_true(w->n_channels < MAX_CHANNELS);
       row->channels[w->n_channels++] = yoke_graph_channel(graph, k, i);
@@ -63,8 +63,7 @@ static yoke_status see_sample(void *user, double t, const double *outputs, const
   seen_sample *row = &w->samples[w->n_samples++];
   *row             = (seen_sample){.t = t, .h = h, .order = order, .counters = *counters};
   memcpy(row->outputs, outputs, (size_t)w->n_outputs * sizeof *outputs);
-  for (int i = 0; i < w->n_parts; ++i)
-    yoke_cosimulation_part_counters(yoke_simulation_cosimulation(w->c.simulation), i, &row->parts[i]);
+  for (int i = 0; i < w->n_parts; ++i) yoke_system_part_counters(w->c.system, i, &row->parts[i]);
   return YOKE_OK;
 }
 
@@ -74,10 +73,10 @@ static witness *watch(const char *model, const char *sets) {
   assert_non_null(w);
   cosim_open(&w->c, model, sets);
   cosim_expect(&w->c, YOKE_OK);
-  w->n_outputs         = yoke_simulation_n_outputs(w->c.simulation);
-  w->n_parts           = yoke_cosimulation_plan(yoke_simulation_cosimulation(w->c.simulation))->n_parts;
+  w->n_outputs         = w->c.plan->outputs.n;
+  w->n_parts           = w->c.plan->n_parts;
   const yoke_sink sink = {.user = w, .sample = see_sample, .macro = see_macro};
-  w->c.status          = yoke_simulation_run(w->c.simulation, w->c.model->t_end, &sink, &w->c.summary, w->c.ctx);
+  w->c.status          = yoke_system_run(w->c.system, w->c.model->t_end, &sink, &w->c.summary, w->c.ctx);
   cosim_expect(&w->c, YOKE_OK);
   return w;
 }
@@ -140,8 +139,7 @@ MACRO(rejected_corrector, m->statistics.rejected[1])
 MACRO(rejected_non_finite, m->statistics.rejected[2])
 MACRO(rejected_event, m->statistics.rejected[3])
 /* NaN without control. */
-MACRO(error, yoke_cosimulation_choice(yoke_simulation_cosimulation(w->c.simulation)) != NULL ? m->statistics.error
-                                                                                             : (double)NAN)
+MACRO(error, yoke_system_choice(w->c.system) != NULL ? m->statistics.error : (double)NAN)
 SAMPLE(t, s->t)
 SAMPLE(h, s->h)
 SAMPLE(order, s->order)
@@ -249,10 +247,8 @@ static void every_column_holds_what_the_run_had(void **state) {
   check_parts(path, w, 1, "b");
   char text[64];
   for (int i = 0; i < w->n_outputs; ++i) {
-    assert_string_equal(read_name(path, "/main/values", "names", i, text),
-                        yoke_simulation_output_name(w->c.simulation, i));
-    assert_string_equal(read_name(path, "/main/values", "units", i, text),
-                        yoke_simulation_output_unit(w->c.simulation, i));
+    assert_string_equal(read_name(path, "/main/values", "names", i, text), w->c.plan->outputs.name[i]);
+    assert_string_equal(read_name(path, "/main/values", "units", i, text), w->c.plan->outputs.unit[i]);
   }
   unwatch(&w);
   yoke_run_summary_release(&summary);

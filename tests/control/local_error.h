@@ -27,7 +27,7 @@ static inline double *local_array(int n) {
 }
 
 static inline const yoke_plan *local_plan(const local_error *l) {
-  return yoke_cosimulation_plan(yoke_simulation_cosimulation(l->c->simulation));
+  return l->c->plan;
 }
 
 /* Without ports: for users of the reference motion only. */
@@ -51,7 +51,7 @@ static inline void local_open(local_error *l, const cosim *c, int n_substeps, bo
   l->q = local_array(nq), l->x = local_array(nq), l->v = local_array(nv), l->w = local_array(nv);
   for (int s = 0; s < 4; ++s) l->kq[s] = local_array(nq), l->kv[s] = local_array(nv);
   for (int i = 0; i < 3; ++i) l->ratio[i] = local_array(LOCAL_MAX_STEPS);
-  yoke_cosimulation_gather(yoke_simulation_cosimulation(c->simulation), l->q, l->v);
+  cosim_gather(c, l->q, l->v);
 }
 
 static inline void local_close(local_error *l) {
@@ -121,12 +121,12 @@ static inline void local_coupling(local_error *l, double t, const yoke_graph *gr
 }
 
 static inline void local_look(void *user, double t, const double *q, const double *v) {
-  local_error             *l            = user;
-  const yoke_cosimulation *cs           = yoke_simulation_cosimulation(l->c->simulation);
-  const yoke_graph        *g            = yoke_cosimulation_graph(cs);
-  const yoke_estimator    *e            = yoke_controller_estimator(yoke_cosimulation_controller(cs));
-  double                   estimated[2] = {0.0}, truth[2] = {0.0};
-  bool                     known = true;
+  local_error          *l            = user;
+  const yoke_system    *cs           = l->c->system;
+  const yoke_graph     *g            = yoke_system_graph(cs);
+  const yoke_estimator *e            = yoke_controller_estimator(yoke_system_controller(cs));
+  double                estimated[2] = {0.0}, truth[2] = {0.0};
+  bool                  known = true;
   for (int i = 0; i < l->n_substeps; ++i)
     local_substep(l, l->t + (t - l->t) * i / l->n_substeps, (t - l->t) / l->n_substeps);
   for (int port = 0; port < yoke_graph_n_ports(g); ++port) {

@@ -254,10 +254,10 @@ typedef struct estimates {
 } estimates;
 
 static void collect(void *user, double t, const double *q, const double *v) {
-  estimates               *e       = user;
-  const yoke_cosimulation *cs      = yoke_simulation_cosimulation(e->c->simulation);
-  const yoke_graph        *g       = yoke_cosimulation_graph(cs);
-  const bool               is_full = t - e->t > 0.999 * e->H && t > 20.0 * e->H;
+  estimates         *e       = user;
+  const yoke_system *cs      = e->c->system;
+  const yoke_graph  *g       = yoke_system_graph(cs);
+  const bool         is_full = t - e->t > 0.999 * e->H && t > 20.0 * e->H;
   (void)q, (void)v;
   e->t = t;
   if (!is_full) return;
@@ -265,8 +265,7 @@ static void collect(void *user, double t, const double *q, const double *v) {
     double          error[64];
     yoke_port_trial trial;
     yoke_graph_port_trial(g, port, &trial);
-    assert_true(
-        yoke_estimator_port_errors(yoke_controller_estimator(yoke_cosimulation_controller(cs)), g, port, error));
+    assert_true(yoke_estimator_port_errors(yoke_controller_estimator(yoke_system_controller(cs)), g, port, error));
     for (int k = 0; k < trial.n_p + trial.n_v; ++k) e->sum[k >= trial.n_p] += error[k] * error[k];
   }
   ++e->n;
@@ -288,7 +287,7 @@ static void estimate_with(const order_row *row, double H, double mean[2], int de
   cosim_run(&c, 0.4, collect, &e);
   cosim_expect(&c, YOKE_OK);
   for (int i = 0; i < 2; ++i) mean[i] = sqrt(e.sum[i] / e.n);
-  yoke_graph_local_order(yoke_cosimulation_graph(yoke_simulation_cosimulation(c.simulation)), row->degree, declared);
+  yoke_graph_local_order(yoke_system_graph(c.system), row->degree, declared);
   cosim_close(&c);
 }
 

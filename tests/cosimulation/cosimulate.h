@@ -4,7 +4,9 @@
 #define YOKE_TESTS_COSIMULATE_H
 
 #include "coupling/scheme_settings.h"
-#include "master/simulation.h"
+#include "analysis/gather.h"
+#include "master/native_part.h"
+#include "master/system.h"
 #include <yoke/model.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +16,13 @@
 enum { COSIM_MAX_SETS = 24, COSIM_TEXT = 1024 };
 
 typedef struct cosim {
-  yoke_context           *ctx;
-  yoke_model             *model;
-  yoke_simulation        *simulation;
-  yoke_simulation_summary summary;
-  yoke_status             status; /* of loading, creating and running: the first that failed */
+  yoke_context       *ctx;
+  yoke_model         *model;
+  yoke_plan          *plan;
+  yoke_system        *system;
+  yoke_gather        *gather;
+  yoke_system_summary summary;
+  yoke_status         status; /* of loading, creating and running: the first that failed */
 } cosim;
 
 /* What a test wants to see of every accepted macro step: q and v of the whole model (bodies in file order). */
@@ -64,12 +68,20 @@ static inline yoke_status cosim_load(cosim *c, const char *path, const char *set
   return c->status;
 }
 
+/* Plan what was loaded and make a system of it. */
+static inline yoke_status cosim_start(cosim *c, bool is_whole, const yoke_system_options *options) {
+  const yoke_plan_options planned = {.is_whole = is_whole};
+  if (c->status == YOKE_OK) c->status = yoke_plan_create(c->ctx, c->model, &planned, &c->plan);
+  if (c->status == YOKE_OK) c->status = yoke_system_create(c->ctx, c->plan, options, &c->system);
+  if (c->status == YOKE_OK) c->status = yoke_gather_create(c->ctx, c->model, c->plan, &c->gather);
+  return c->status;
+}
+
 /* Load and split. `exec` NULL: serial; threads as for yoke_exec_create. */
 static inline yoke_status cosim_open_with(cosim *c, const char *path, const char *sets, const char *exec, int threads) {
-  const yoke_cosimulation_options options = {.exec = exec != NULL ? exec : "serial", .threads = threads};
-  if (cosim_load(c, path, sets) == YOKE_OK)
-    c->status = yoke_simulation_create_split(c->ctx, c->model, &options, &c->simulation);
-  return c->status;
+  const yoke_system_options options = {.exec = exec != NULL ? exec : "serial", .threads = threads};
+  cosim_load(c, path, sets);
+  return cosim_start(c, false, &options);
 }
 
 static inline yoke_status cosim_open(cosim *c, const char *path, const char *sets) {
@@ -77,8 +89,12 @@ static inline yoke_status cosim_open(cosim *c, const char *path, const char *set
 }
 
 static inline yoke_status cosim_open_monolithic(cosim *c, const char *path, const char *sets) {
-  if (cosim_load(c, path, sets) == YOKE_OK) c->status = yoke_simulation_create(c->ctx, c->model, &c->simulation);
-  return c->status;
+  cosim_load(c, path, sets);
+  return cosim_start(c, true, NULL);
+}
+
+static inline void cosim_gather(const cosim *c, double *q, double *v) {
+  assert_int_equal(yoke_gather_take(c->gather, c->system, q, v), YOKE_OK);
 }
 
 typedef struct cosim_watch {
@@ -92,7 +108,7 @@ static inline yoke_status cosim_macro(void *user, double t, double H, int order,
                                       const yoke_step_statistics *statistics) {
   (void)H, (void)order, (void)statistics;
   cosim_watch *w = user;
-  yoke_cosimulation_gather(yoke_simulation_cosimulation(w->c->simulation), w->q, w->v);
+  cosim_gather(w->c, w->q, w->v);
   w->look(w->user, t, w->q, w->v);
   return YOKE_OK;
 }
@@ -100,14 +116,12 @@ static inline yoke_status cosim_macro(void *user, double t, double H, int order,
 /* t_end 0: the model's own. `look` may be NULL. */
 static inline yoke_status cosim_run(cosim *c, double t_end, cosim_look look, void *user) {
   if (c->status != YOKE_OK) return c->status;
-  yoke_simulation_facts facts;
-  yoke_simulation_facts_get(c->simulation, &facts);
   cosim_watch     watch = {.c = c, .look = look, .user = user};
   const yoke_sink sink  = {.user = &watch, .macro = look != NULL ? cosim_macro : NULL};
-  watch.q               = calloc((size_t)facts.nq + 1, sizeof *watch.q);
-  watch.v               = calloc((size_t)facts.nv + 1, sizeof *watch.v);
+  watch.q               = calloc((size_t)yoke_gather_nq(c->gather) + 1, sizeof *watch.q);
+  watch.v               = calloc((size_t)yoke_gather_nv(c->gather) + 1, sizeof *watch.v);
   assert_true(watch.q != NULL && watch.v != NULL);
-  c->status = yoke_simulation_run(c->simulation, t_end > 0.0 ? t_end : c->model->t_end, &sink, &c->summary, c->ctx);
+  c->status = yoke_system_run(c->system, t_end > 0.0 ? t_end : c->model->t_end, &sink, &c->summary, c->ctx);
   free(watch.q);
   free(watch.v);
   return c->status;
@@ -115,7 +129,7 @@ static inline yoke_status cosim_run(cosim *c, double t_end, cosim_look look, voi
 
 static inline double cosim_value(const cosim *c, const char *name) {
   double value = NAN;
-  if (yoke_simulation_value(c->simulation, name, &value, c->ctx) != YOKE_OK) {
+  if (yoke_system_value(c->system, name, &value, c->ctx) != YOKE_OK) {
     cosim_print(c->ctx);
     fail_msg("no value '%s'", name);
   }
@@ -123,7 +137,9 @@ static inline double cosim_value(const cosim *c, const char *name) {
 }
 
 static inline void cosim_close(cosim *c) {
-  yoke_simulation_destroy(&c->simulation);
+  yoke_gather_destroy(&c->gather);
+  yoke_system_destroy(&c->system);
+  yoke_plan_destroy(&c->plan);
   yoke_model_destroy(&c->model);
   yoke_context_destroy(&c->ctx);
 }

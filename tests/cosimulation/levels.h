@@ -4,7 +4,7 @@
 
 #include "coupling/constraint.h"
 #include "cosimulate.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 
 /* Largest |s|, |s'|, |s''| of all joints, over macro points from the second on: the start belongs to the assembly. */
 typedef struct levels {
@@ -15,10 +15,10 @@ typedef struct levels {
 
 static inline void look_at_levels(void *user, double t, const double *q, const double *v) {
   (void)t, (void)q, (void)v;
-  levels                  *l     = user;
-  const yoke_cosimulation *co    = yoke_simulation_cosimulation(l->c->simulation);
-  const yoke_plan         *plan  = yoke_cosimulation_plan(co);
-  const yoke_graph        *graph = yoke_cosimulation_graph(co);
+  levels            *l     = user;
+  const yoke_system *co    = l->c->system;
+  const yoke_plan   *plan  = yoke_system_plan(co);
+  const yoke_graph  *graph = yoke_system_graph(co);
   ++l->steps;
   for (int k = 0; k < plan->n_couplings; ++k) {
     const yoke_plan_coupling *coupling = &plan->couplings[k];

@@ -92,7 +92,7 @@ static bool warns(const cosim *run) {
 }
 
 static unsigned held_levels(const cosim *run) {
-  const yoke_wire *wire = &yoke_cosimulation_plan(yoke_simulation_cosimulation(run->simulation))->wires[0];
+  const yoke_wire *wire = &run->plan->wires[0];
   return wire->formulation->joint != NULL ? wire->formulation->joint->holds(wire->self) : 0u;
 }
 

@@ -11,9 +11,9 @@
 static const char *const two_mass = "examples/two-mass.yaml";
 
 static yoke_status open_model(cosim *c, const char *path, const char *sets, const char *part) {
-  const yoke_cosimulation_options options = {.exec = "serial", .threads = 1, .forward = part, .check = true};
-  if (cosim_load(c, path, sets) == YOKE_OK)
-    c->status = yoke_simulation_create_split(c->ctx, c->model, &options, &c->simulation);
+  const yoke_system_options options = {.exec = "serial", .threads = 1, .forward = part, .check = true};
+  cosim_load(c, path, sets);
+  cosim_start(c, false, &options);
   return c->status;
 }
 
@@ -46,8 +46,7 @@ static void fixed_explicit_steps_are_the_same_bits_without_a_way_back(void **sta
     cosim c;
     assert_int_equal(open_forward(&c, sets, k == 0 ? NULL : second_part()), YOKE_OK);
     assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
-    assert_int_equal(yoke_simulation_value(c.simulation, yoke_simulation_output_name(c.simulation, 0), &x[k], c.ctx),
-                     YOKE_OK);
+    assert_int_equal(yoke_system_value(c.system, c.plan->outputs.name[0], &x[k], c.ctx), YOKE_OK);
     cosim_close(&c);
   }
   assert_memory_equal(&x[0], &x[1], sizeof x[0]);
@@ -98,7 +97,7 @@ static void acceptance_is_called_uncontrolled_and_names_the_subsystem(void **sta
   cosim c;
   snprintf(words, sizeof words, "uncontrolled acceptance (subsystem '%s' cannot go back)", second_part());
   assert_int_equal(open_forward(&c, CONTROLLED, second_part()), YOKE_OK);
-  assert_non_null(strstr(yoke_cosimulation_choice(yoke_simulation_cosimulation(c.simulation))->reasons, words));
+  assert_non_null(strstr(yoke_system_choice(c.system)->reasons, words));
   cosim_close(&c);
 }
 
@@ -106,7 +105,7 @@ static void with_a_way_back_acceptance_is_controlled(void **state) {
   (void)state;
   cosim c;
   assert_int_equal(open_forward(&c, CONTROLLED, NULL), YOKE_OK);
-  assert_null(strstr(yoke_cosimulation_choice(yoke_simulation_cosimulation(c.simulation))->reasons, "uncontrolled"));
+  assert_null(strstr(yoke_system_choice(c.system)->reasons, "uncontrolled"));
   cosim_close(&c);
 }
 
@@ -142,8 +141,7 @@ static void without_a_word_the_estimator_is_one_that_needs_no_way_back(void **st
   assert_int_equal(
       open_forward(&c, "cosimulation.scheme=explicit;cosimulation.step=auto;cosimulation.order=auto", second_part()),
       YOKE_OK);
-  assert_non_null(
-      strstr(yoke_cosimulation_choice(yoke_simulation_cosimulation(c.simulation))->reasons, "estimator cv"));
+  assert_non_null(strstr(yoke_system_choice(c.system)->reasons, "estimator cv"));
   cosim_close(&c);
 }
 

@@ -10,7 +10,7 @@
 
 #include "../check.h"
 #include "cosimulate.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 
 static const char *const file = "examples/kinematic-two-mass.yaml";
 

@@ -10,7 +10,7 @@
 
 #include "../check.h"
 #include "joint_models.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 
 enum { TEXT = 4096 };
 
@@ -267,13 +267,13 @@ static void all_forces_agree_for_exact_accelerations(void **state) {
       snprintf(sets, sizeof sets, "cosimulation.step=1e-3;cosimulation.couplings.force=%s", forces[f]);
       cosim_open(&c, models[m], sets);
       cosim_expect(&c, YOKE_OK);
-      const yoke_cosimulation   *co    = yoke_simulation_cosimulation(c.simulation);
-      const yoke_graph          *graph = yoke_cosimulation_graph(co);
-      const yoke_plan_coupling *k     = &yoke_cosimulation_plan(co)->couplings[0];
-      const yoke_wire           *wire  = &yoke_cosimulation_plan(co)->wires[0];
-      const int                  n     = yoke_graph_n_channels(graph, 0);
-      double                     now[48], u[48], size = 0.0;
-      yoke_arena                 scratch = {0};
+      const yoke_system        *co    = c.system;
+      const yoke_graph         *graph = yoke_system_graph(co);
+      const yoke_plan_coupling *k     = &yoke_system_plan(co)->couplings[0];
+      const yoke_wire          *wire  = &yoke_system_plan(co)->wires[0];
+      const int                 n     = yoke_graph_n_channels(graph, 0);
+      double                    now[48], u[48], size = 0.0;
+      yoke_arena                scratch = {0};
       for (int i = 0; i < n; ++i) now[i] = yoke_graph_channel(graph, 0, i);
       wire->formulation->update(wire->self, 0.0, yoke_graph_y(graph, k->part[0]) + wire->y_at[0],
                                 yoke_graph_y(graph, k->part[1]) + wire->y_at[1], now, u, &scratch);
@@ -316,7 +316,7 @@ static void the_lighter_side_is_prescribed_unless_said_otherwise(void **state) {
   cosim c;
   cosim_open(&c, "examples/kinematic-two-mass.yaml", "cosimulation.couplings.prescribed=R");
   assert_false(mentions(&c, "is prescribed, the better one"));
-  assert_int_equal(yoke_cosimulation_plan(yoke_simulation_cosimulation(c.simulation))->couplings[0].settings.side, 0);
+  assert_int_equal(c.plan->couplings[0].settings.side, 0);
   cosim_close(&c);
   snprintf(text, sizeof text, four_bar, "");
   cosim_open(&c, text, "cosimulation.step=1e-3");

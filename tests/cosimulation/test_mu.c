@@ -8,7 +8,7 @@
 
 #include "../check.h"
 #include "cosimulate.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 
 #define MU "cosimulation.couplings.formulation=stabilized-index-2-mu"
 
@@ -44,8 +44,8 @@ static void two_masses_end_where_lu_ends(void **state) {
     const end_row *x  = &end_rows[i];
     cosim          c  = run(two_mass, x->relaxation, x->degree, 1e-3, "", 0.5);
     const double   x1 = cosim_value(&c, "m1.x"), v1 = cosim_value(&c, "m1.v");
-    const double lambda = yoke_graph_channel(yoke_cosimulation_graph(yoke_simulation_cosimulation(c.simulation)), 0, 0);
-    const double end[5] = {x1, v1, cosim_value(&c, "m2.x") - x1, cosim_value(&c, "m2.v") - v1, fabs(lambda)};
+    const double   lambda = yoke_graph_channel(yoke_system_graph(c.system), 0, 0);
+    const double   end[5] = {x1, v1, cosim_value(&c, "m2.x") - x1, cosim_value(&c, "m2.v") - v1, fabs(lambda)};
     for (int k = 0; k < 5; ++k) CHECK_NEAR(end[k], x->end[k], 1e-6 * fabs(x->end[k]) + 1e-12);
     cosim_close(&c);
   }

@@ -91,7 +91,7 @@ static void f38_a_predictor_by_accelerations_makes_a_run_explicit(void **state) 
   (void)state;
   for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
     cosim c = cosim_done(turning, sets[i], 1e-3);
-    assert_string_equal(yoke_cosimulation_settings(yoke_simulation_cosimulation(c.simulation))->scheme, "explicit");
+    assert_string_equal(c.plan->scheme.scheme, "explicit");
     cosim_close(&c);
   }
 }

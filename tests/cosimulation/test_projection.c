@@ -316,16 +316,16 @@ typedef struct gaps {
 
 static void look_at_gaps(void *user, double t, const double *q, const double *v) {
   (void)t, (void)q, (void)v;
-  gaps                    *l    = user;
-  const yoke_cosimulation *co   = yoke_simulation_cosimulation(l->c->simulation);
-  const yoke_plan         *plan = yoke_cosimulation_plan(co);
+  gaps              *l    = user;
+  const yoke_system *co   = l->c->system;
+  const yoke_plan   *plan = yoke_system_plan(co);
   for (int k = 0; k < plan->n_couplings; ++k) {
     const yoke_wire *wire = &plan->wires[k];
     const double    *y[2];
     yoke_reset_rows  rows;
     if (wire->formulation->joint == NULL || !wire->formulation->joint->resets_states) continue;
     for (int side = 0; side < 2; ++side)
-      y[side] = yoke_graph_y(yoke_cosimulation_graph(co), wire->subsystem[side]) + wire->y_at[side];
+      y[side] = yoke_graph_y(yoke_system_graph(co), wire->subsystem[side]) + wire->y_at[side];
     yoke_joint_reset_rows(wire->joint, wire->shape, y, &rows);
     for (int i = 0; i < wire->joint->n; ++i) {
       l->largest[0] = fmax(l->largest[0], fabs(rows.s[i]) / rows.size);

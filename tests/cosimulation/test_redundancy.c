@@ -8,7 +8,7 @@
 #include "../check.h"
 #include "cosimulate.h"
 #include "coupling/scheme.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 
 /* A planar four-bar of rigid bodies with spatial hinges, 4 x 5 rows for 3 x 6 - 1 freedoms: three rows too many. */
 static const char loop[] = "yoke: 1\n"
@@ -52,7 +52,7 @@ static const char door[] =
 enum { MODEL_TEXT = 4096 };
 
 static int joint_rows(const cosim *c, const char *name) {
-  const yoke_plan *plan = yoke_cosimulation_plan(yoke_simulation_cosimulation(c->simulation));
+  const yoke_plan *plan = c->plan;
   for (int k = 0; k < plan->n_couplings; ++k) {
     if (strcmp(plan->couplings[k].name, name) == 0) return plan->couplings[k].joint.n;
   }

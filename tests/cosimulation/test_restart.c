@@ -23,7 +23,7 @@ typedef struct moment {
 
 static bool look_at_moment(void *user, double t) {
   moment           *m     = user;
-  const yoke_graph *graph = yoke_cosimulation_graph(yoke_simulation_cosimulation(m->c->simulation));
+  const yoke_graph *graph = yoke_system_graph(m->c->system);
   if (t != m->t) return true;
   for (int k = 0; k < 3 && k < yoke_graph_n_channels(graph, 0); ++k) m->value[k] = yoke_graph_channel(graph, 0, k);
   ++m->n_seen;
@@ -34,7 +34,7 @@ static void run_past(cosim *c, moment *m) {
   const yoke_sink sink = {.user = m, .progress = look_at_moment};
   m->c                 = c;
   cosim_expect(c, YOKE_OK);
-  c->status = yoke_simulation_run(c->simulation, c->model->t_end, &sink, &c->summary, c->ctx);
+  c->status = yoke_system_run(c->system, c->model->t_end, &sink, &c->summary, c->ctx);
   cosim_expect(c, YOKE_OK);
   assert_int_equal(m->n_seen, 1);
 }

@@ -147,7 +147,7 @@ static void accepted_steps_pass_the_test_and_obey_limits_of_step_and_order(void 
   cosim_open(&c, "examples/chain-m2.yaml",
              "cosimulation.order={min: 0, max: 3};cosimulation.step={rtol: 1e-4, initial: 1e-6, max: 2e-4}");
   cosim_expect(&c, YOKE_OK);
-  assert_int_equal(yoke_simulation_run(c.simulation, 0.02, &sink, &c.summary, c.ctx), YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, 0.02, &sink, &c.summary, c.ctx), YOKE_OK);
   assert_int_equal(g.n, c.summary.macro.steps);
   CHECK_NEAR(g.t, 0.02, 0.0); /* the end is hit to the bit */
   CHECK_BELOW(g.largest, 2e-4 * (1.0 + 1e-6));
@@ -200,19 +200,17 @@ static const variant variants[] = {
 };
 
 static void run_variant(const variant *v, const char *exec, int threads, double **state, int *n, int64_t counts[3]) {
-  char                  file[COSIM_TEXT];
-  cosim                 c;
-  yoke_simulation_facts facts;
+  char  file[COSIM_TEXT];
+  cosim c;
   snprintf(file, sizeof file, "examples/%s.yaml", v->file);
   cosim_open_with(&c, file, v->sets, exec, threads);
   cosim_run(&c, v->t_end, NULL, NULL);
   if (c.status != YOKE_OK) print_message("%s %s\n", v->file, v->sets);
   cosim_expect(&c, YOKE_OK);
-  yoke_simulation_facts_get(c.simulation, &facts);
-  *n     = facts.nq + facts.nv;
+  *n     = yoke_gather_nq(c.gather) + yoke_gather_nv(c.gather);
   *state = calloc((size_t)*n, sizeof **state);
   assert_non_null(*state);
-  yoke_cosimulation_gather(yoke_simulation_cosimulation(c.simulation), *state, *state + facts.nq);
+  cosim_gather(&c, *state, *state + yoke_gather_nq(c.gather));
   counts[0] = c.summary.macro.steps;
   counts[1] = c.summary.macro.rejected;
   counts[2] = c.summary.macro.integrations;
@@ -335,10 +333,10 @@ static void expect_choice(const char *joint, const char *sets, const char *schem
   cosim_open(&c, text, sets);
   cosim_run(&c, 0.0, NULL, NULL);
   cosim_expect(&c, YOKE_OK);
-  const yoke_cosimulation *cs     = yoke_simulation_cosimulation(c.simulation);
-  const yoke_step_choice  *choice = yoke_cosimulation_choice(cs);
+  const yoke_system      *cs     = c.system;
+  const yoke_step_choice *choice = yoke_system_choice(cs);
   assert_non_null(choice);
-  assert_string_equal(yoke_cosimulation_settings(cs)->scheme, scheme);
+  assert_string_equal(yoke_system_plan(cs)->scheme.scheme, scheme);
   snprintf(word, sizeof word, "estimator %s (", estimator);
   if (strstr(choice->reasons, word) == NULL) fail_msg("'%s' not in '%s'", word, choice->reasons);
   assert_true(c.summary.macro.steps > 5);

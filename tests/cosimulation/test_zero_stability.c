@@ -10,7 +10,7 @@
 
 #include "../check.h"
 #include "cosimulate.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 #include "modes.h"
 
 /* The force is over inside the first step, smoothly: no macro point is added for it. Then the exact multiplier is 0. */
@@ -35,7 +35,7 @@ static void look_at_multiplier(void *user, double t, const double *q, const doub
   (void)t, (void)q, (void)v;
   record *r = user;
   if (r->n == MAX_STEPS) return;
-  r->lambda[r->n++] = yoke_graph_channel(yoke_cosimulation_graph(yoke_simulation_cosimulation(r->c->simulation)), 0, 0);
+  r->lambda[r->n++] = yoke_graph_channel(yoke_system_graph(r->c->system), 0, 0);
 }
 
 static bool warned(const cosim *c) {

@@ -10,7 +10,7 @@
 #include "own_settings.h"
 #include "../cosimulation/cosimulate.h"
 #include "coupling/formulation.h"
-#include "master/cosimulation.h"
+#include "master/system.h"
 #include "model/joint_kinds.h"
 
 static const char *const two_mass_file = "examples/two-mass-rigid.yaml";
@@ -158,7 +158,7 @@ static void end_values(const char *sets, double end[5]) {
   end[1] = e.z[1];
   end[2] = e.z[2] - e.z[0];
   end[3] = e.z[3] - e.z[1];
-  end[4] = yoke_graph_channel(yoke_cosimulation_graph(yoke_simulation_cosimulation(c.simulation)), 0, 0);
+  end[4] = yoke_graph_channel(yoke_system_graph(c.system), 0, 0);
   cosim_close(&c);
 }
 
@@ -258,7 +258,7 @@ static double largest_residual(const char *path, const char *sets) {
   const yoke_sink sink = {.user = &largest, .macro = keep_residual};
   cosim_open(&c, path, sets);
   cosim_expect(&c, YOKE_OK);
-  c.status = yoke_simulation_run(c.simulation, 0.2, &sink, &c.summary, c.ctx);
+  c.status = yoke_system_run(c.system, 0.2, &sink, &c.summary, c.ctx);
   cosim_expect(&c, YOKE_OK);
   cosim_close(&c);
   return largest;
@@ -381,7 +381,7 @@ static void a_double_pendulum_with_degree_two_diverges(void **state) {
              "cosimulation.couplings.formulation=weighted;cosimulation.order=2;cosimulation.step=1e-3");
   cosim_expect(&c, YOKE_OK);
   cosim_run(&c, 0.15, NULL, NULL);
-  const yoke_graph *graph = yoke_cosimulation_graph(yoke_simulation_cosimulation(c.simulation));
+  const yoke_graph *graph = yoke_system_graph(c.system);
   assert_false(c.status == YOKE_OK && hypot(yoke_graph_channel(graph, 0, 0), yoke_graph_channel(graph, 0, 1)) < 20.0);
   cosim_close(&c);
 }

@@ -2,29 +2,36 @@
 #ifndef YOKE_TESTS_RUN_MODEL_H
 #define YOKE_TESTS_RUN_MODEL_H
 
-#include "master/simulation.h"
+#include "master/native_part.h"
+#include "master/system.h"
 #include <yoke/model.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct model_run {
-  yoke_context           *ctx;
-  yoke_model             *model;
-  yoke_simulation        *simulation;
-  yoke_simulation_summary summary;
+  yoke_context       *ctx;
+  yoke_model         *model;
+  yoke_plan          *plan;
+  yoke_system        *system;
+  yoke_system_summary summary;
 } model_run;
 
 static inline void print_messages(const yoke_context *ctx) {
   for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) print_message("%s\n", yoke_context_message(ctx, i));
 }
 
+static inline yoke_status run_start(model_run *run) {
+  const yoke_plan_options options = {.is_whole = true};
+  YOKE_TRY(yoke_plan_create(run->ctx, run->model, &options, &run->plan));
+  return yoke_system_create(run->ctx, run->plan, NULL, &run->system);
+}
+
 /* Run what was loaded; the test fails when it cannot. */
 static inline void run_loaded(model_run *run, yoke_status loaded, double t_end) {
   yoke_status status = loaded;
-  if (status == YOKE_OK) status = yoke_simulation_create(run->ctx, run->model, &run->simulation);
+  if (status == YOKE_OK) status = run_start(run);
   if (status == YOKE_OK) {
-    status =
-        yoke_simulation_run(run->simulation, t_end > 0.0 ? t_end : run->model->t_end, NULL, &run->summary, run->ctx);
+    status = yoke_system_run(run->system, t_end > 0.0 ? t_end : run->model->t_end, NULL, &run->summary, run->ctx);
   }
   if (status != YOKE_OK) {
     print_messages(run->ctx);
@@ -74,7 +81,7 @@ static inline model_run run_text(const char *model, const char *const *sets, con
 
 static inline double run_value(const model_run *run, const char *name) {
   double value = NAN;
-  if (yoke_simulation_value(run->simulation, name, &value, run->ctx) != YOKE_OK) {
+  if (yoke_system_value(run->system, name, &value, run->ctx) != YOKE_OK) {
     print_messages(run->ctx);
     fail_msg("no value '%s'", name);
   }
@@ -82,7 +89,8 @@ static inline double run_value(const model_run *run, const char *name) {
 }
 
 static inline void run_end(model_run *run) {
-  yoke_simulation_destroy(&run->simulation);
+  yoke_system_destroy(&run->system);
+  yoke_plan_destroy(&run->plan);
   yoke_model_destroy(&run->model);
   yoke_context_destroy(&run->ctx);
 }

@@ -18,7 +18,7 @@ static yoke_status assemble(model_run *run, const char *text, const char *const 
   yoke_status status = yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), &options, &run->model);
   if (status != YOKE_OK) print_messages(run->ctx);
   assert_int_equal(status, YOKE_OK);
-  return yoke_simulation_create(run->ctx, run->model, &run->simulation);
+  return run_start(run);
 }
 
 static void assemble_well(model_run *run, const char *text, const char *const *sets) {
@@ -193,10 +193,9 @@ static const char parallelogram_in_plane[] = PARALLELOGRAM("planar", "0.2", "2",
 
 static void redundant_rows_are_counted_and_named(void **state) {
   (void)state;
-  model_run             run;
-  yoke_simulation_facts facts;
+  model_run run;
   assemble_well(&run, parallelogram_in_space, NULL);
-  yoke_simulation_facts_get(run.simulation, &facts);
+  const yoke_plan_facts facts = yoke_native_part_facts(run.plan, yoke_system_subsystem(run.system, 0));
   assert_int_equal(facts.ng, 20);
   assert_int_equal(facts.n_redundant, 3);
   assert_int_equal(facts.n_freedoms, 1);
@@ -238,10 +237,9 @@ static void rows_that_depend_for_an_instant_only_are_not_redundant(void **state)
       "  b: {kind: revolute, between: [crank.b, coupler.a]}\n"
       "  c: {kind: revolute, between: [coupler.b, rocker.b]}\n"
       "  d: {kind: revolute, between: [rocker.a, [2, 0, 0]]}\n";
-  model_run             run;
-  yoke_simulation_facts facts;
+  model_run run;
   assemble_well(&run, model, NULL);
-  yoke_simulation_facts_get(run.simulation, &facts);
+  const yoke_plan_facts facts = yoke_native_part_facts(run.plan, yoke_system_subsystem(run.system, 0));
   assert_int_equal(facts.n_redundant, 0);
   assert_int_equal(facts.n_freedoms, 1);
   run_end(&run);
@@ -253,9 +251,8 @@ static void bricard_moves_although_counting_forbids_it(void **state) {
   (void)state;
   static const char *const solvers[] = {"auto", "dop853", "radau5", "bdf"};
   for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; ++s) {
-    model_run             run = run_file("examples/bricard.yaml", NULL, solvers[s], 0.0, 0.0);
-    yoke_simulation_facts facts;
-    yoke_simulation_facts_get(run.simulation, &facts);
+    model_run             run   = run_file("examples/bricard.yaml", NULL, solvers[s], 0.0, 0.0);
+    const yoke_plan_facts facts = yoke_native_part_facts(run.plan, yoke_system_subsystem(run.system, 0));
     assert_int_equal(facts.n_redundant, 1);
     assert_int_equal(facts.n_freedoms, 1);
     CHECK_BELOW(run.summary.energy_drift, 1e-6 * fabs(run.summary.energy_start));

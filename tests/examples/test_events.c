@@ -35,8 +35,8 @@ static yoke_status run_to_failure(model_run *run, const char *text) {
   assert_int_equal(yoke_context_create(&run->ctx), YOKE_OK);
   const yoke_load_options options = {0};
   assert_int_equal(yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), &options, &run->model), YOKE_OK);
-  assert_int_equal(yoke_simulation_create(run->ctx, run->model, &run->simulation), YOKE_OK);
-  return yoke_simulation_run(run->simulation, run->model->t_end, NULL, &run->summary, run->ctx);
+  assert_int_equal(run_start(run), YOKE_OK);
+  return yoke_system_run(run->system, run->model->t_end, NULL, &run->summary, run->ctx);
 }
 
 /* --- set ---------------------------------------------------------------------------------------------------------- */

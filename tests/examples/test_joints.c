@@ -333,7 +333,7 @@ static double newton_euler_imbalance(const joint_case *joint, bool plane) {
   model_run run = run_text(text, NULL, "dop853", 1e-13, T - 3 * d);
   for (int i = 0; i < 7; ++i) {
     if (i > 0) {
-      assert_int_equal(yoke_simulation_run(run.simulation, T + (i - 3) * d, NULL, &run.summary, run.ctx), YOKE_OK);
+      assert_int_equal(yoke_system_run(run.system, T + (i - 3) * d, NULL, &run.summary, run.ctx), YOKE_OK);
     }
     for (int b = 0; b < 2; ++b) m[i][b] = read_motion(&run, b, plane);
     if (i == 3) add_reactions(&run, joint, body, m[3], w);

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "master/simulation.h"
+#include "master/system.h"
 #include <yoke/model.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,8 +19,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   yoke_model   *model = NULL;
   if (yoke_context_create(&ctx) != YOKE_OK) return 0;
   if (yoke_model_load_text(ctx, "fuzz.yaml", (const char *)data, size, NULL, &model) == YOKE_OK && is_small(model)) {
-    yoke_simulation *simulation = NULL;
-    if (yoke_simulation_create(ctx, model, &simulation) == YOKE_OK) yoke_simulation_destroy(&simulation);
+    const yoke_plan_options whole  = {.is_whole = true};
+    yoke_plan              *plan   = NULL;
+    yoke_system            *system = NULL;
+    if (yoke_plan_create(ctx, model, &whole, &plan) == YOKE_OK &&
+        yoke_system_create(ctx, plan, NULL, &system) == YOKE_OK)
+      yoke_system_destroy(&system);
+    yoke_plan_destroy(&plan);
   }
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);

@@ -94,7 +94,7 @@ static void idle_of(const char *settings, char text[2000]) {
   snprintf(model, sizeof model, JOINED "cosimulation: {%s}\n", settings);
   text[0] = '\0';
   if (cosim_open(&c, model, NULL) != YOKE_OK) fail_msg("%s: %s", settings, yoke_context_message(c.ctx, 0));
-  yoke_idle_settings(c.model, yoke_simulation_cosimulation(c.simulation), keep_message, text);
+  yoke_idle_settings(c.model, c.plan, keep_message, text);
   cosim_close(&c);
 }
 
@@ -218,7 +218,7 @@ static void a_connection_may_have_the_name_of_a_key(void **state) {
                               "cosimulation: {step: 0.1, order: 0, couplings: {mu: {formulation: weighted, a: 2}}}\n",
                               NULL),
                    YOKE_OK);
-  const yoke_plan *plan = yoke_cosimulation_plan(yoke_simulation_cosimulation(c.simulation));
+  const yoke_plan *plan = c.plan;
   assert_string_equal(plan->couplings[0].settings.formulation, "weighted");
   cosim_close(&c);
 }
@@ -253,7 +253,7 @@ static void put_rest(const char *model, char *out) {
 }
 
 static char *echo_of(const cosim *c) {
-  char *text = yoke_run_settings_text(c->model, yoke_simulation_cosimulation(c->simulation), 0);
+  char *text = yoke_run_settings_text(c->model, c->plan, yoke_system_choice(c->system), 0);
   assert_non_null(text);
   return text;
 }
@@ -304,7 +304,7 @@ static void the_echo_reads_back_as_the_same_run(void **state) {
     put_rest(model, rest);
     snprintf(text, 200000, "%s\n%s", rest, echo);
     if (cosim_open(&second, text, NULL) != YOKE_OK) fail_msg("%s\n%s", yoke_context_message(second.ctx, 0), echo);
-    yoke_idle_settings(second.model, yoke_simulation_cosimulation(second.simulation), keep_message, idle);
+    yoke_idle_settings(second.model, second.plan, keep_message, idle);
     if (idle[0] != '\0') fail_msg("the echo holds what nothing reads: %s%s", idle, echo);
     char *again = echo_of(&second);
     assert_string_equal(echo, again);

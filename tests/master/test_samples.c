@@ -47,7 +47,7 @@ static void samples_between_macro_points_hit_a_cubic_motion(void **state) {
   cosim           c;
   cosim_open(&c, RISING, NULL);
   cosim_expect(&c, YOKE_OK);
-  c.status = yoke_simulation_run(c.simulation, c.model->t_end, &sink, &c.summary, c.ctx);
+  c.status = yoke_system_run(c.system, c.model->t_end, &sink, &c.summary, c.ctx);
   cosim_expect(&c, YOKE_OK);
   assert_int_equal(n, 41);
   cosim_close(&c);
@@ -80,7 +80,7 @@ static void samples_inside_steps_lie_on_the_joints(void **state) {
              solvers[k]);
     cosim_open_monolithic(&c, "examples/pendulum.yaml", sets);
     cosim_expect(&c, YOKE_OK);
-    c.status = yoke_simulation_run(c.simulation, c.model->t_end, &sink, &c.summary, c.ctx);
+    c.status = yoke_system_run(c.system, c.model->t_end, &sink, &c.summary, c.ctx);
     cosim_expect(&c, YOKE_OK);
     assert_int_equal(n, 101);
     assert_true(c.summary.counters.steps < 100);

@@ -1,0 +1,279 @@
+#include "master/system_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- creation ---- */
+
+static yoke_status create_subsystems(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
+  s->subsystems = yoke_arena_take(&s->arena, (size_t)s->plan->n_parts + 1, sizeof *s->subsystems);
+  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "the subsystems"));
+  for (int i = 0; i < s->plan->n_parts; ++i) {
+    const yoke_plan_part *part = &s->plan->parts[i];
+    YOKE_TRY(part->make(ctx, part->definition, &s->subsystems[i]));
+    if (options->forward != NULL && strcmp(options->forward, part->name) == 0)
+      YOKE_TRY(yoke_subsystem_forward(ctx, s->subsystems[i], &s->subsystems[i]));
+    if (options->log.write != NULL)
+      YOKE_TRY(yoke_subsystem_traced(ctx, s->subsystems[i], options->log, &s->subsystems[i]));
+    if (options->check) YOKE_TRY(yoke_subsystem_check(ctx, s->subsystems[i], &s->subsystems[i]));
+  }
+  return YOKE_OK;
+}
+
+/* Points of the plan's past, the newest first. */
+static yoke_status add_past(yoke_system *s, yoke_context *ctx) {
+  const size_t   mark = yoke_arena_mark(&s->arena);
+  const double **list = yoke_arena_take(&s->arena, (size_t)s->plan->n_couplings + 1, sizeof *list);
+  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "an exact start"));
+  for (int i = 0; i < s->plan->n_past; ++i) {
+    const yoke_plan_point *point = &s->plan->past[i];
+    const double          *u     = point->u;
+    for (int k = 0; k < s->plan->n_couplings; ++k) {
+      list[k] = s->plan->wires[k].joint != NULL ? u : NULL;
+      if (list[k] != NULL) u += yoke_graph_n_channels(s->graph, k);
+    }
+    yoke_graph_add_past(s->graph, point->t, point->y, list);
+  }
+  yoke_arena_release(&s->arena, mark);
+  return YOKE_OK;
+}
+
+/* Shortest step of the graded start as a share of H. A multiplier that holds a gap g = 0 over a step h carries the rounding
+ * of positions divided by h^2, so joints do not bear steps as short as force elements do. */
+static double graded_share(const yoke_plan *plan) {
+  if (plan->scheme.start != YOKE_START_GRADED) return 0.0;
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (plan->wires[k].joint != NULL) return 1.0 / 32.0;
+  }
+  return 1e-5;
+}
+
+static double end_at_event(void *user, double t_next, yoke_context *ctx) {
+  return system_end_at_event(user, t_next, ctx);
+}
+
+static yoke_status create_control(yoke_system *s, yoke_context *ctx) {
+  if (!s->plan->step.is_controlled) return YOKE_OK;
+  YOKE_TRY(yoke_step_choose(ctx, s->plan, s->graph, &s->choice));
+  YOKE_TRY(yoke_controller_create(ctx, s->graph, &s->choice.settings, &s->controller));
+  if (s->plan->n_events > 0) yoke_controller_watch(s->controller, end_at_event, s);
+  return YOKE_OK;
+}
+
+static yoke_status build(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
+  const yoke_plan *plan = s->plan;
+  YOKE_TRY(yoke_system_events_create(ctx, plan, &s->events));
+  YOKE_TRY(create_subsystems(s, options, ctx));
+  YOKE_TRY(yoke_exec_create(ctx, plan->step.is_free ? "serial" : options->exec,
+                            plan->step.is_free ? 1 : options->threads, &s->exec));
+  YOKE_TRY(yoke_graph_create(ctx, plan->n_parts, s->subsystems, plan->n_couplings, plan->wires, &plan->scheme, s->exec,
+                             &s->graph));
+  YOKE_TRY(create_control(s, ctx));
+  YOKE_TRY(yoke_graph_start(s->graph, plan->t_start, ctx));
+  YOKE_TRY(add_past(s, ctx));
+  s->grid       = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
+  s->is_fresh   = true;
+  s->t_previous = plan->t_start;
+  YOKE_TRY(system_loss_create(s, ctx));
+  return system_samples_create(s, ctx);
+}
+
+yoke_status yoke_system_create(yoke_context *ctx, const yoke_plan *plan, const yoke_system_options *options,
+                               yoke_system **out) {
+  static const yoke_system_options standard = {0};
+  *out                                      = NULL;
+  yoke_system *s                            = yoke_allocate(1, sizeof *s);
+  if (s == NULL) return yoke_out_of_memory(ctx, "the system");
+  if (options == NULL) options = &standard;
+  s->plan                  = plan;
+  s->log                   = options->log;
+  const yoke_status status = build(s, options, ctx);
+  if (status == YOKE_OK)
+    *out = s;
+  else
+    yoke_system_destroy(&s);
+  return status;
+}
+
+void yoke_system_destroy(yoke_system **system) {
+  yoke_system *s = *system;
+  if (s == NULL) return;
+  system_samples_clear(s);
+  yoke_controller_destroy(&s->controller);
+  if (s->graph != NULL) yoke_graph_destroy(&s->graph);
+  for (int i = 0; s->subsystems != NULL && i < s->plan->n_parts; ++i) yoke_subsystem_destroy(&s->subsystems[i]);
+  yoke_exec_destroy(&s->exec);
+  yoke_system_events_clear(&s->events);
+  yoke_arena_free(&s->loss.scratch);
+  yoke_arena_free(&s->arena);
+  free(s);
+  *system = NULL;
+}
+
+/* ---- events ---- */
+
+static void note_event(yoke_system *s, int k, double t, yoke_context *ctx) {
+  ++s->summary.n_events;
+  yoke_note(ctx, "event '%s' at t = %.17g s", s->plan->events[k].name, t);
+}
+
+/* Event k happens at the present time. */
+static yoke_status act(yoke_system *s, int k, bool *stop, bool *sets, yoke_context *ctx) {
+  const yoke_plan_event *event = &s->plan->events[k];
+  const double           t     = yoke_graph_t(s->graph);
+  note_event(s, k, t, ctx);
+  if (event->stops) *stop = true;
+  if (!event->sets) return YOKE_OK;
+  YOKE_TRY(yoke_system_events_count(&s->events, k, t, s->plan->step.is_free ? 0.0 : 4e-6 * yoke_system_H(s), ctx));
+  *sets = true;
+  return yoke_graph_act(s->graph, event->part, event->own, ctx);
+}
+
+yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
+  const yoke_status status = yoke_graph_restart(s->graph, ctx);
+  if (status == YOKE_OK || status == YOKE_E_MEMORY) return status;
+  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the couplings cannot begin anew at t = %.9g s",
+                   yoke_graph_t(s->graph));
+}
+
+/* Events of the last step: those that only record where they were found, the others now, in the order of the file. */
+static yoke_status fire(yoke_system *s, bool *stop, yoke_context *ctx) {
+  const yoke_system_events *events = &s->events;
+  bool                      sets   = false;
+  for (int i = 0; i < events->n; ++i) {
+    const yoke_plan_event *event = &s->plan->events[events->found[i].event];
+    if (!event->sets && !event->stops) note_event(s, events->found[i].event, events->found[i].t, ctx);
+  }
+  for (int k = 0; k < s->plan->n_events; ++k) {
+    if (yoke_system_events_acts(events, k)) YOKE_TRY(act(s, k, stop, &sets, ctx));
+  }
+  if (!sets) return YOKE_OK;
+  YOKE_TRY(yoke_graph_refresh(s->graph, ctx));
+  YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
+  if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
+  s->is_fresh = true;
+  return system_restart(s, ctx);
+}
+
+/* ---- run ---- */
+
+/* One step, its samples and its events. */
+static yoke_status step_with(yoke_system *s, double t_end, const yoke_sink *sink, yoke_step_statistics *statistics,
+                             bool *stop, yoke_context *ctx) {
+  const double t = yoke_graph_t(s->graph);
+  *statistics    = (yoke_step_statistics){0};
+  YOKE_TRY(system_plan_samples(s, t_end, ctx));
+  YOKE_TRY(system_advance(s, t_end, statistics, ctx));
+  if (sink != NULL && sink->macro != NULL && !s->plan->step.is_free)
+    YOKE_TRY(
+        sink->macro(sink->user, yoke_graph_t(s->graph), yoke_graph_t(s->graph) - t, statistics->degree, statistics));
+  YOKE_TRY(system_emit_due(s, t_end, sink, ctx));
+  return s->plan->n_events > 0 ? fire(s, stop, ctx) : YOKE_OK;
+}
+
+yoke_status yoke_system_step(yoke_system *s, double t_end, yoke_step_statistics *statistics, bool *stop,
+                             yoke_context *ctx) {
+  *stop = false;
+  return step_with(s, t_end, NULL, statistics, stop, ctx);
+}
+
+/* What a status of the loop means to the caller. */
+static yoke_status conclude(const yoke_system *s, yoke_status status, yoke_context *ctx) {
+  const double t = yoke_graph_t(s->graph);
+  if (status == YOKE_NON_FINITE) return yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", t);
+  if (status > 0) return yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "%s at t = %.9g s", yoke_status_text(status), t);
+  return status;
+}
+
+static void summarise(yoke_system *s, yoke_system_summary *summary) {
+  s->summary.t = yoke_graph_t(s->graph);
+  yoke_system_counters(s, &s->summary.counters);
+  s->summary.has_macro_steps = !s->plan->step.is_free;
+  s->summary.macro           = s->totals;
+  s->summary.method          = s->plan->step.is_free ? s->summary.counters.method : s->plan->solver;
+  if (summary != NULL) *summary = s->summary;
+}
+
+yoke_status yoke_system_run(yoke_system *s, double t_end, const yoke_sink *sink, yoke_system_summary *summary,
+                            yoke_context *ctx) {
+  s->summary            = (yoke_system_summary){.has_energy = s->plan->has_work};
+  s->samples.is_behind  = false;
+  bool        stop      = false;
+  double      t_emitted = yoke_graph_t(s->graph);
+  yoke_status status    = system_emit_now(s, sink);
+  while (status == YOKE_OK && !stop && yoke_graph_t(s->graph) < t_end) {
+    yoke_step_statistics statistics;
+    status = step_with(s, t_end, sink, &statistics, &stop, ctx);
+    if (status == YOKE_OK && sink != NULL && sink->progress != NULL &&
+        !sink->progress(sink->user, yoke_graph_t(s->graph)))
+      status = YOKE_E_INTERRUPTED;
+    if (s->plan->every <= 0.0) t_emitted = yoke_graph_t(s->graph);
+  }
+  if (status == YOKE_E_INTERRUPTED)
+    (void)yoke_fail(ctx, status, "interrupted at t = %.9g s; what was sampled before is kept", yoke_graph_t(s->graph));
+  if ((status == YOKE_OK || status == YOKE_E_INTERRUPTED) && t_emitted != yoke_graph_t(s->graph) &&
+      !s->samples.is_behind) {
+    const yoke_status last = system_emit_now(s, sink);
+    if (status == YOKE_OK) status = last;
+  }
+  status = conclude(s, status, ctx);
+  summarise(s, summary);
+  return status;
+}
+
+/* ---- questions ---- */
+
+double yoke_system_t(const yoke_system *system) {
+  return yoke_graph_t(system->graph);
+}
+
+double yoke_system_H(const yoke_system *system) {
+  if (system->plan->step.is_free) return yoke_graph_t(system->graph) - system->t_previous;
+  return system->controller != NULL ? yoke_controller_H(system->controller) : system->plan->step.H;
+}
+
+const yoke_step_choice *yoke_system_choice(const yoke_system *system) {
+  return system->controller != NULL ? &system->choice : NULL;
+}
+
+void yoke_system_part_counters(const yoke_system *s, int part, yoke_counters *out) {
+  yoke_subsystem_counters(s->subsystems[part], yoke_graph_state(s->graph, part), out);
+}
+
+void yoke_system_counters(const yoke_system *s, yoke_counters *out) {
+  *out = (yoke_counters){0};
+  for (int i = 0; i < s->plan->n_parts; ++i) {
+    yoke_counters one;
+    yoke_system_part_counters(s, i, &one);
+    out->steps += one.steps;
+    out->rejected += one.rejected;
+    out->evaluations += one.evaluations;
+    out->jacobians += one.jacobians;
+    out->factorings += one.factorings;
+    out->iterations += one.iterations;
+    out->h      = one.h; /* of the last subsystem */
+    out->order  = one.order;
+    out->method = one.method;
+  }
+}
+
+yoke_macro_totals yoke_system_totals(const yoke_system *system) {
+  return system->totals;
+}
+
+const yoke_plan *yoke_system_plan(const yoke_system *system) {
+  return system->plan;
+}
+
+const yoke_subsystem *yoke_system_subsystem(const yoke_system *system, int part) {
+  return system->subsystems[part];
+}
+
+const yoke_controller *yoke_system_controller(const yoke_system *system) {
+  return system->controller;
+}
+
+const yoke_graph *yoke_system_graph(const yoke_system *system) {
+  return system->graph;
+}

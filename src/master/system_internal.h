@@ -1,0 +1,72 @@
+/* Inside of a system, shared by system*.c. */
+#ifndef YOKE_MASTER_SYSTEM_INTERNAL_H
+#define YOKE_MASTER_SYSTEM_INTERNAL_H
+
+#include "master/macro_grid.h"
+#include "master/system.h"
+#include "master/system_events.h"
+
+/* Where samples are taken. */
+typedef struct system_samples {
+  yoke_observer      *observer;
+  yoke_graph_handles *handles; /* [n_parts] */
+  double             *times;   /* [room] inside the step that is taken */
+  size_t              room;
+  int                 n_channels; /* of all wires */
+  double             *channels;   /* [n_channels] at one time */
+  const double      **row;        /* [n_parts] values at one time */
+  double             *outputs;    /* [n_outputs] */
+  int64_t             n_done;     /* emitted; the next regular one is at t_start + n_done every */
+  int64_t             n_planned;  /* free steps: the sample that the subsystem was told of */
+  bool                is_behind;  /* interrupted before all samples of the last step were emitted */
+} system_samples;
+
+/* Energy that wires have lost. */
+typedef struct system_loss {
+  bool       is_wanted;
+  double     t, sum; /* up to the beginning of the last step [s], [J] */
+  double    *before; /* [ny of all] outputs at that time, subsystem by subsystem */
+  yoke_arena scratch;
+} system_loss;
+
+struct yoke_system {
+  yoke_arena          arena; /* of all arrays */
+  const yoke_plan    *plan;
+  yoke_subsystem    **subsystems;
+  yoke_exec          *exec;
+  yoke_graph         *graph;
+  yoke_controller    *controller; /* NULL: fixed steps, or free ones */
+  yoke_step_choice    choice;
+  yoke_macro_grid     grid;
+  yoke_system_events  events;
+  yoke_macro_totals   totals;
+  yoke_log            log;
+  double              t_previous; /* beginning of the last step */
+  bool                is_fresh;   /* at the start, or right behind an event that set states: right limits are shown */
+  system_samples      samples;
+  system_loss         loss;
+  yoke_system_summary summary;
+};
+
+/* system_step.c: one accepted step without what happens at its end; totals count it. */
+yoke_status system_advance(yoke_system *system, double t_end, yoke_step_statistics *statistics, yoke_context *ctx);
+
+double      system_end_at_event(yoke_system *system, double t_next, yoke_context *ctx);
+/* system.c: the couplings begin anew at the present time. */
+yoke_status system_restart(yoke_system *system, yoke_context *ctx);
+
+/* system_samples.c: rooms; the times that fall into the next step; the samples that are due behind it; one at the present time. */
+yoke_status system_samples_create(yoke_system *system, yoke_context *ctx);
+void        system_samples_clear(yoke_system *system);
+yoke_status system_plan_samples(yoke_system *system, double t_end, yoke_context *ctx);
+yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *sink, yoke_context *ctx);
+yoke_status system_emit_now(yoke_system *system, const yoke_sink *sink);
+/* Values of an observer's list at the present time. */
+yoke_status system_show_now(yoke_system *system, yoke_observer *observer, double *values, yoke_totals *totals);
+
+/* system_loss.c: what the wires lose over steps. */
+yoke_status system_loss_create(yoke_system *system, yoke_context *ctx);
+void        system_loss_begin(yoke_system *system);
+double      system_loss_at(yoke_system *system, double t);
+
+#endif

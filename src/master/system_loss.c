@@ -1,0 +1,51 @@
+/* What the elements that wires hold have lost since the start. */
+#include "master/system_internal.h"
+
+#include "master/wire_loss.h"
+#include <string.h>
+
+yoke_status system_loss_create(yoke_system *s, yoke_context *ctx) {
+  size_t ny = 1;
+  for (int p = 0; p < s->plan->n_parts; ++p) ny += (size_t)s->subsystems[p]->ny;
+  s->loss.is_wanted = s->plan->has_work && s->plan->n_couplings > 0;
+  s->loss.t         = s->plan->t_start;
+  if (!s->loss.is_wanted) return YOKE_OK;
+  s->loss.before = yoke_arena_take(&s->arena, ny, sizeof *s->loss.before);
+  return yoke_arena_check(&s->arena, ctx, "the energy of couplings");
+}
+
+/* Outputs of the ports of wire w in an array of those of all subsystems; NULL: those at the present time. */
+static yoke_wire_point point_of(const yoke_system *s, int w, const double *all, double t) {
+  const yoke_wire *wire = &s->plan->wires[w];
+  yoke_wire_point  out  = {.t = t};
+  for (int side = 0; side < 2; ++side) {
+    const double *y = all;
+    for (int p = 0; all != NULL && p < wire->subsystem[side]; ++p) y += s->subsystems[p]->ny;
+    if (all == NULL) y = yoke_graph_y(s->graph, wire->subsystem[side]);
+    out.y[side] = y + wire->y_at[side];
+  }
+  return out;
+}
+
+double system_loss_at(yoke_system *s, double t) {
+  double sum = s->loss.sum;
+  if (!s->loss.is_wanted || !(t > s->loss.t)) return sum;
+  for (int w = 0; w < s->plan->n_couplings; ++w) {
+    const yoke_wire_point from = point_of(s, w, s->loss.before, s->loss.t),
+                          to   = point_of(s, w, NULL, yoke_graph_t(s->graph));
+    sum += yoke_wire_loss(&s->plan->wires[w], &from, &to, t, &s->loss.scratch);
+  }
+  return sum;
+}
+
+/* A step begins: what was lost up to here, and the outputs from which the next loss is counted. */
+void system_loss_begin(yoke_system *s) {
+  double *at = s->loss.before;
+  if (!s->loss.is_wanted) return;
+  s->loss.sum = system_loss_at(s, yoke_graph_t(s->graph));
+  s->loss.t   = yoke_graph_t(s->graph);
+  for (int p = 0; p < s->plan->n_parts; ++p) {
+    memcpy(at, yoke_graph_y(s->graph, p), (size_t)s->subsystems[p]->ny * sizeof *at);
+    at += s->subsystems[p]->ny;
+  }
+}

@@ -1,0 +1,190 @@
+/* One accepted step of a system: macro steps on a grid or under control, or one micro step of a system that steps freely. */
+#include "master/system_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Motions are judged by the length of the model and the step that left them, forces by the largest of the run: they may pass
+ * through zero. */
+static void add_residual(yoke_residual_total *total, yoke_residual_kind kind, const yoke_step_statistics *statistics) {
+  const double value = statistics->residuals[kind], size = statistics->sizes[kind];
+  const bool   is_force = kind == YOKE_RESIDUAL_FORCE || kind == YOKE_RESIDUAL_MOMENT;
+  total->largest        = fmax(total->largest, value);
+  total->size           = fmax(total->size, size);
+  if (is_force)
+    total->share = total->size > 0.0 ? total->largest / total->size : 0.0;
+  else
+    total->share = fmax(total->share, size > 0.0 ? value / size : 0.0);
+}
+
+static void count_step(yoke_system *s, double H, bool is_accepted, const yoke_step_statistics *statistics) {
+  yoke_macro_totals *totals = &s->totals;
+  totals->integrations += statistics->integrations;
+  totals->iterations += statistics->iterations;
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) {
+    totals->rejected += statistics->rejected[i];
+    totals->rejected_by[i] += statistics->rejected[i];
+  }
+  if (!is_accepted) return;
+  totals->smallest = totals->steps == 0 ? H : fmin(totals->smallest, H);
+  totals->largest  = fmax(totals->largest, H);
+  ++totals->steps;
+  ++totals->degrees[statistics->degree];
+  if (statistics->reduced_by != YOKE_NOT_REDUCED) ++totals->reduced_by[statistics->reduced_by];
+  totals->forced += statistics->is_forced ? 1 : 0;
+  totals->unconverged += statistics->converged ? 0 : 1;
+  totals->residual = fmax(totals->residual, statistics->residual);
+  for (int k = 0; k < YOKE_N_RESIDUALS; ++k) add_residual(&totals->residuals[k], (yoke_residual_kind)k, statistics);
+}
+
+/* A step was accepted whose end was chosen as `kind` (`is_short`: before the planned one): events and jumps of loads happen there. */
+static yoke_status finish_step(yoke_system *s, yoke_point_kind kind, bool is_short, yoke_step_statistics *statistics,
+                               yoke_context *ctx) {
+  if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID && is_short)
+    statistics->reduced_by = kind == YOKE_POINT_SWITCH ? YOKE_REDUCED_BY_SWITCH : YOKE_REDUCED_BY_END;
+  YOKE_TRY(yoke_system_events_accept(&s->events, s->graph, ctx));
+  if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
+  /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
+  if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
+  /* behind a jump the couplings go on from the right-hand limit */
+  return yoke_switches_jump_at(&s->plan->switches, yoke_graph_t(s->graph)) ? system_restart(s, ctx) : YOKE_OK;
+}
+
+static yoke_status step_controlled(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const double    t = yoke_graph_t(s->graph);
+  yoke_point_kind kind;
+  const double    H      = yoke_controller_H(s->controller);
+  const double    t_stop = yoke_macro_grid_limit(&s->plan->switches, t, H, t_end, &kind);
+  yoke_system_events_begin(&s->events);
+  yoke_status status = yoke_controller_step(s->controller, t_stop, statistics, ctx);
+  if (status == YOKE_OK) {
+    if (yoke_graph_t(s->graph) < t_stop) kind = YOKE_POINT_GRID;
+    status = finish_step(s, kind, t_stop - t < (1.0 - 1e-6) * H, statistics, ctx);
+  }
+  count_step(s, yoke_graph_t(s->graph) - t, status == YOKE_OK, statistics);
+  return status;
+}
+
+double system_end_at_event(yoke_system *s, double t_next, yoke_context *ctx) {
+  return yoke_system_events_end(&s->events, s->graph, t_next, ctx);
+}
+
+/* Trials to a point of the grid, or to an event before it. */
+static yoke_status try_to(yoke_system *s, double *t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+  yoke_step_statistics total = {.reduced_by = YOKE_NOT_REDUCED};
+  yoke_system_events_begin(&s->events);
+  for (;;) {
+    const yoke_status status = yoke_graph_try(s->graph, *t_next, statistics, ctx);
+    *t_next                  = yoke_graph_trial_end(s->graph);
+    statistics->iterations += total.iterations;
+    statistics->integrations += total.integrations;
+    statistics->reduced_by                      = total.reduced_by;
+    statistics->rejected[YOKE_REDUCED_BY_EVENT] = total.rejected[YOKE_REDUCED_BY_EVENT];
+    if (status != YOKE_OK || s->plan->n_events == 0) return status;
+    const double end = system_end_at_event(s, *t_next, ctx);
+    if (s->events.is_stuck) return YOKE_E_UNSUPPORTED;
+    if (!(end < *t_next || (end > *t_next && isfinite(end)))) return YOKE_OK;
+    *t_next          = end;
+    total            = *statistics;
+    total.reduced_by = YOKE_REDUCED_BY_EVENT;
+    ++total.rejected[YOKE_REDUCED_BY_EVENT];
+  }
+}
+
+/* A joint came open. More corrections help where they were limited, another start where motions are held over the first step. */
+static yoke_status explain_gap(const yoke_system *s, double t, double H, yoke_context *ctx) {
+  const yoke_scheme_settings *scheme = yoke_graph_settings(s->graph);
+  char                        joint[300];
+  const char                 *remedy = "a smaller cosimulation.step";
+  if (strcmp(scheme->scheme, "semi-implicit") == 0)
+    remedy = scheme->corrections > 0
+                 ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
+                 : "a smaller cosimulation.step, or scheme implicit where gaps grew over many steps";
+  if (strcmp(scheme->scheme, "explicit") == 0 && t <= s->plan->t_start && scheme->start != YOKE_START_EXACT)
+    remedy =
+        "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";
+  yoke_graph_open_joint(s->graph, joint, sizeof joint);
+  return yoke_fail(
+      ctx, YOKE_E_UNSTABLE,
+      "behind the macro step of %.6g s from t = %.9g s %s; use %s (cosimulation.joint_tolerance sets the limit)", H, t,
+      joint, remedy);
+}
+
+/* The end of a run whose fixed step H from t failed. */
+static yoke_status explain(const yoke_system *s, double t, double H, yoke_status status,
+                           const yoke_step_statistics *statistics, yoke_context *ctx) {
+  const bool is_short = statistics->iterations >= yoke_graph_settings(s->graph)->max_iterations;
+  char       who[400];
+  if (status < 0) return status;
+  if (status == YOKE_JOINT_OPEN) return explain_gap(s, t, H, ctx);
+  yoke_graph_unsettled(s->graph, who, sizeof who);
+  if (status == YOKE_NON_FINITE) {
+    return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                     "%sthe macro step of %.6g s from t = %.9g s gives values that are not finite; use a smaller step "
+                     "or scheme semi-implicit or implicit",
+                     who, H, t);
+  }
+  return yoke_fail(ctx, YOKE_E_NOT_CONVERGED,
+                   "%sthe macro step of %.6g s from t = %.9g s failed: %s after %d passes; use a smaller step%s", who,
+                   H, t, yoke_status_text(status), statistics->iterations,
+                   is_short ? ", or more passes (cosimulation.corrector.max_iterations)" : " or another formulation");
+}
+
+static yoke_status step_fixed(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const double    t = yoke_graph_t(s->graph);
+  yoke_point_kind kind;
+  double          t_next = yoke_macro_grid_next(&s->grid, t, t_end, &kind);
+  const double    t_grid = t_next;
+  yoke_status     status = try_to(s, &t_next, statistics, ctx);
+  if (status == YOKE_OK) status = yoke_graph_accept(s->graph, ctx);
+  if (status == YOKE_OK) {
+    yoke_macro_grid_accept(&s->grid, t_next);
+    status = finish_step(s, t_next < t_grid ? YOKE_POINT_GRID : kind, t_next - t < (1.0 - 1e-6) * s->plan->step.H,
+                         statistics, ctx);
+  }
+  count_step(s, t_next - t, status == YOKE_OK, statistics);
+  if (status == YOKE_OK) return YOKE_OK;
+  ++s->totals.rejected;
+  return explain(s, t, t_next - t, status, statistics, ctx);
+}
+
+/* One micro step of the only subsystem, which knows the switches of its loads itself. */
+static yoke_status step_freely(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
+  double t_next = t_end;
+  YOKE_TRY(try_to(s, &t_next, statistics, ctx));
+  YOKE_TRY(yoke_graph_accept(s->graph, ctx));
+  return yoke_system_events_accept(&s->events, s->graph, ctx);
+}
+
+static yoke_status take_step(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (s->plan->step.is_free) return step_freely(s, t_end, statistics, ctx);
+  return s->controller != NULL ? step_controlled(s, t_end, statistics, ctx) : step_fixed(s, t_end, statistics, ctx);
+}
+
+static void log_begin(const yoke_system *s, double t) {
+  yoke_log_line line = yoke_log_begin("begin-step", NULL);
+  yoke_log_number(&line, "t", t);
+  yoke_log_end(&s->log, &line);
+}
+
+static void log_end(const yoke_system *s, double t, const yoke_step_statistics *statistics, yoke_status status) {
+  yoke_log_line line = yoke_log_begin("end-step", NULL);
+  yoke_log_number(&line, "t", yoke_graph_t(s->graph));
+  yoke_log_number(&line, "H", yoke_graph_t(s->graph) - t);
+  yoke_log_count(&line, "order", statistics->degree);
+  yoke_log_count(&line, "passes", statistics->iterations);
+  yoke_log_word(&line, "status", yoke_status_name(status));
+  yoke_log_end(&s->log, &line);
+}
+
+yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const double t         = yoke_graph_t(s->graph);
+  const bool   is_logged = s->log.write != NULL;
+  if (is_logged) log_begin(s, t);
+  system_loss_begin(s);
+  const yoke_status status = take_step(s, t_end, statistics, ctx);
+  if (is_logged) log_end(s, t, statistics, status);
+  if (status == YOKE_OK) s->is_fresh = false;
+  s->t_previous = t;
+  return status;
+}

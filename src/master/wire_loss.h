@@ -1,0 +1,20 @@
+/* Wire loss: energy lost in the element that a coupling holds, over a part of a macro step.
+ *
+ * The power follows from the true motions of both ports. Between macro points these are Hermite polynomials: positions by values and rates,
+ * velocities by values and accelerations at both ends. */
+#ifndef YOKE_MASTER_WIRE_LOSS_H
+#define YOKE_MASTER_WIRE_LOSS_H
+
+#include "coupling/graph.h"
+
+/* Outputs of the two ports of a wire at a macro point. */
+typedef struct yoke_wire_point {
+  double        t;
+  const double *y[2];
+} yoke_wire_point;
+
+/* [J] from from->t to t <= to->t; 0 for couplings without an element. Scratch is taken and released. */
+double yoke_wire_loss(const yoke_wire *wire, const yoke_wire_point *from, const yoke_wire_point *to, double t,
+                      yoke_arena *scratch);
+
+#endif
