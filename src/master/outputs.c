@@ -66,15 +66,16 @@ static int ask(observed_part *part, int64_t handle) {
   return part->n++;
 }
 
-static bool see_wire(yoke_observer *o, int w) {
+static bool see_wire(yoke_observer *o, const yoke_observer_def *def, int w) {
   const yoke_wire *wire = &o->wires[w];
   if (o->seen[w].is_seen) return true;
   o->seen[w].is_seen = o->sees_wires = true;
   for (int side = 0; side < 2; ++side) {
-    observed_part *part   = &o->parts[wire->subsystem[side]];
+    observed_part   *part = &o->parts[wire->subsystem[side]];
+    const yoke_port *port = &def->subsystems[wire->subsystem[side]]->ports[wire->port[side]];
     o->seen[w].y_at[side] = part->n;
     for (int k = 0; k < wire->n_y[side]; ++k) {
-      if (ask(part, yoke_output_handle(wire->y_at[side] + k)) < 0) return false;
+      if (ask(part, yoke_output_handle(port->y_at + k)) < 0) return false;
     }
   }
   return true;
@@ -104,7 +105,7 @@ static yoke_status see_energies(yoke_context *ctx, yoke_observer *o, const yoke_
   }
   for (int w = 0; w < o->n_wires; ++w) {
     const yoke_shown_form *shown = o->wires[w].formulation->shown;
-    if (shown != NULL && shown->energy != NULL && !see_wire(o, w)) return YOKE_E_MEMORY;
+    if (shown != NULL && shown->energy != NULL && !see_wire(o, def, w)) return YOKE_E_MEMORY;
   }
   return YOKE_OK;
 }
@@ -116,7 +117,8 @@ static yoke_status see_residuals(yoke_observer *o, const yoke_observer_def *def)
     if (o->parts[p].residual < 0) return YOKE_E_MEMORY;
   }
   for (int w = 0; w < o->n_wires; ++w) {
-    if (o->wires[w].joint != NULL && o->wires[w].formulation->shown != NULL && !see_wire(o, w)) return YOKE_E_MEMORY;
+    if (o->wires[w].joint != NULL && o->wires[w].formulation->shown != NULL && !see_wire(o, def, w))
+      return YOKE_E_MEMORY;
   }
   return YOKE_OK;
 }
@@ -136,7 +138,7 @@ static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_ob
       return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: formulation '%s' of coupling '%s' shows nothing",
                        def->name[i], o->wires[output->index].formulation->name, o->wires[output->index].name);
     }
-    return see_wire(o, output->index) ? YOKE_OK : YOKE_E_MEMORY;
+    return see_wire(o, def, output->index) ? YOKE_OK : YOKE_E_MEMORY;
   case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, def->name[i]);
   case YOKE_OUTPUT_ZERO: break;
   }

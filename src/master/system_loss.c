@@ -22,7 +22,7 @@ static yoke_wire_point point_of(const yoke_system *s, int w, const double *all, 
     const double *y = all;
     for (int p = 0; all != NULL && p < wire->subsystem[side]; ++p) y += s->subsystems[p]->ny;
     if (all == NULL) y = yoke_graph_y(s->graph, wire->subsystem[side]);
-    out.y[side] = y + wire->y_at[side];
+    out.y[side] = y + s->subsystems[wire->subsystem[side]]->ports[wire->port[side]].y_at;
   }
   return out;
 }
