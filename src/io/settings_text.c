@@ -127,9 +127,15 @@ static void put_coupling(text_buffer *buffer, const yoke_plan_coupling *k, const
   put(buffer, "}\n");
 }
 
-static void put_cosimulation(text_buffer *buffer, const yoke_plan *plan, const yoke_step_choice *choice) {
+static const char *energy_word(const yoke_model *model) {
+  return model->energy > 0 ? "monitor" : "off";
+}
+
+static void put_cosimulation(text_buffer *buffer, const yoke_model *model, const yoke_plan *plan,
+                             const yoke_step_choice *choice) {
   const yoke_scheme_settings *settings = &plan->scheme;
   put(buffer, "cosimulation:\n");
+  if (model->energy >= 0) put(buffer, "  energy: %s\n", energy_word(model));
   for (int i = 0; i < yoke_scheme_rows.n; ++i) {
     const yoke_setting *row = &yoke_scheme_rows.rows[i];
     int                 n   = 0;
@@ -158,9 +164,8 @@ char *yoke_run_settings_text(const yoke_model *model, const yoke_plan *plan, con
   for (int i = 0; is_split && i < model->n_parts; ++i) {
     if (model->parts[i].has_solver) put_solver(&buffer, model->parts[i].name, &model->parts[i].solver);
   }
-  if (is_split) put_cosimulation(&buffer, plan, choice);
-  if (!is_split && model->energy >= 0)
-    put(&buffer, "cosimulation: {energy: %s}\n", model->energy > 0 ? "monitor" : "off");
+  if (is_split) put_cosimulation(&buffer, model, plan, choice);
+  if (!is_split && model->energy >= 0) put(&buffer, "cosimulation: {energy: %s}\n", energy_word(model));
   put_number(&buffer, "output: {every: ", model->output.every, "");
   if (model->output.n_select > 0) put_list(&buffer, "select", model->output.n_select, model->output.select);
   if (model->output.n_integrals > 0) put_list(&buffer, "integrals", model->output.n_integrals, model->output.integrals);
