@@ -268,9 +268,10 @@ static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, c
   case YOKE_OUTPUT_PART: return at->parts[output->index][o->place[i]];
   case YOKE_OUTPUT_WIRE: {
     const observed_wire *seen = &o->seen[output->index];
+    const double         sign = output->is_turned ? -1.0 : 1.0;
     if (output->quantity == YOKE_WIRE_G) return seen->g[output->row];
-    if (output->quantity == YOKE_WIRE_FORCE) return seen->force[0][output->row];
-    return seen->force[1][output->row] - seen->force[0][output->row];
+    if (output->quantity == YOKE_WIRE_FORCE) return sign * seen->force[0][output->row];
+    return sign * (seen->force[1][output->row] - seen->force[0][output->row]);
   }
   case YOKE_OUTPUT_TOTAL: return totals->energy[output->row];
   case YOKE_OUTPUT_ZERO: break;

@@ -43,6 +43,7 @@ typedef struct yoke_output {
   int                index, row;
   int64_t            handle;
   yoke_wire_quantity quantity;
+  bool               is_turned; /* forces of a flexible joint count as multipliers, against the force of its rows */
 } yoke_output;
 
 /* Outputs with names and units, in the order of a file. */

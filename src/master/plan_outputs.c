@@ -24,6 +24,7 @@ typedef struct named_connection {
   char *name;
   int   n_rows;
   int   part, own; /* part < 0: it is wire `own`; own < 0: nothing can feel it */
+  bool  is_flexible_joint;
 } named_connection;
 
 struct yoke_plan_directory {
@@ -108,7 +109,13 @@ static bool visit_body(const walk *w, int b) {
 
 static yoke_output row_output(const named_connection *c, yoke_wire_quantity quantity, int row) {
   if (c->own < 0) return (yoke_output){.source = YOKE_OUTPUT_ZERO};
-  if (c->part < 0) return (yoke_output){.source = YOKE_OUTPUT_WIRE, .index = c->own, .row = row, .quantity = quantity};
+  if (c->part < 0) {
+    return (yoke_output){.source    = YOKE_OUTPUT_WIRE,
+                         .index     = c->own,
+                         .row       = row,
+                         .quantity  = quantity,
+                         .is_turned = c->is_flexible_joint};
+  }
   return (yoke_output){
       .source = YOKE_OUTPUT_PART,
       .index  = c->part,
@@ -300,10 +307,13 @@ yoke_status plan_name_outputs(plan_builder *b) {
                                          .n    = body->kind == YOKE_BODY_CHAIN ? body->chain->n : 1};
   }
   for (int c = 0; c < d->n_connections; ++c) {
-    d->connections[c] = (named_connection){.name   = yoke_arena_text(arena, model->connections[c].name),
-                                           .n_rows = connection_rows(&model->connections[c]),
-                                           .part   = b->connections[c].part,
-                                           .own    = b->connections[c].own};
+    const yoke_connection *connection = &model->connections[c];
+    d->connections[c] =
+        (named_connection){.name              = yoke_arena_text(arena, connection->name),
+                           .n_rows            = connection_rows(connection),
+                           .part              = b->connections[c].part,
+                           .own               = b->connections[c].own,
+                           .is_flexible_joint = connection->flexible && yoke_connection_is_joint(connection->kind)};
   }
   for (int k = 0; k < d->n_integrals; ++k) d->integrals[k] = yoke_arena_text(arena, model->output.integrals[k]);
   return arena->has_failed ? plan_no_memory(b) : YOKE_OK;

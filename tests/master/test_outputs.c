@@ -148,6 +148,21 @@ static void f2_the_force_of_a_coupling_is_the_one_it_applied(void **state) {
   cosim_close(&c);
 }
 
+/* Rigid joints and flexible ones show multipliers, force elements forces: sign and size are those of the model as a whole. */
+static void the_force_of_a_coupling_has_the_sign_that_it_has_in_the_whole_model(void **state) {
+  (void)state;
+  const struct {
+    const char *model, *names;
+  } couplings[] = {{"examples/two-mass.yaml", "coupling.force[1]"},
+                   {"examples/double-pendulum.yaml", "knee.force[1] knee.force[2]"},
+                   {"examples/double-pendulum-flexible.yaml", "knee.force[1] knee.force[2]"}};
+  for (size_t i = 0; i < sizeof couplings / sizeof couplings[0]; ++i) {
+    run_both(couplings[i].model, "t_end=0.1;output.every=0.02;output.select=[\"*\"];cosimulation.step=1e-3",
+             couplings[i].names);
+    for (int k = 0; k < of_split.n_names; ++k) CHECK_BELOW(difference(k), 0.02);
+  }
+}
+
 static void f2_the_mismatch_of_a_coupling_is_shown_where_a_pattern_asks_for_it(void **state) {
   (void)state;
   cosim c;
@@ -326,6 +341,7 @@ int main(void) {
       cmocka_unit_test(f1_nothing_moves_before_a_load_jumps),
       cmocka_unit_test(f1_samples_follow_the_tolerance_of_step_control),
       cmocka_unit_test(f2_the_force_of_a_coupling_is_the_one_it_applied),
+      cmocka_unit_test(the_force_of_a_coupling_has_the_sign_that_it_has_in_the_whole_model),
       cmocka_unit_test(f2_the_mismatch_of_a_coupling_is_shown_where_a_pattern_asks_for_it),
       cmocka_unit_test(the_balance_of_force_elements_is_conserved_to_the_coupling_error),
       cmocka_unit_test(the_balance_of_every_joint_formulation_is_conserved_to_the_coupling_error),
