@@ -105,6 +105,36 @@ const yoke_estimator *yoke_controller_estimator(const yoke_controller *c) {
   return &c->estimator;
 }
 
+/* ---- as bytes ---- */
+
+void yoke_controller_pack(const yoke_controller *c, yoke_pack *out) {
+  yoke_pack_tag(out, "controller");
+  yoke_pack_double(out, c->H);
+  yoke_pack_int32(out, c->degree);
+  yoke_pack_int32(out, c->n_failed);
+  yoke_pack_int32(out, c->n_good);
+  yoke_pack_bool(out, c->starts);
+  yoke_pack_bool(out, c->has_scales);
+  yoke_scales_pack(&c->estimator.scales, out);
+}
+
+yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_context *ctx) {
+  yoke_controller read = *c;
+  yoke_unpack_tag(in, "controller");
+  read.H          = yoke_unpack_double(in);
+  read.degree     = yoke_unpack_int32(in);
+  read.n_failed   = yoke_unpack_int32(in);
+  read.n_good     = yoke_unpack_int32(in);
+  read.starts     = yoke_unpack_bool(in);
+  read.has_scales = yoke_unpack_bool(in);
+  yoke_scales_unpack(&read.estimator.scales, in);
+  if (!(read.H > 0.0) || read.degree < 0 || read.degree > c->settings.order_max)
+    yoke_unpack_refuse(in, "a step or a degree that no control has");
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  *c = read;
+  return YOKE_OK;
+}
+
 /* ---- facts for the order control ---- */
 
 /* The values of a channel at T_M, T_{M-1}, ... with times in units of H relative to T_M: T_M is the new point of an accepted

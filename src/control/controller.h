@@ -48,6 +48,10 @@ void yoke_controller_watch(yoke_controller *controller, yoke_trial_end end, void
  * most `H` [s] again, with a new start phase. */
 void yoke_controller_restart(yoke_controller *controller, double H);
 
+/* What it has learned so far, between steps, as bytes; into a controller of a graph with the same settings. After a failure it is as before. */
+void        yoke_controller_pack(const yoke_controller *controller, yoke_pack *out);
+yoke_status yoke_controller_unpack(yoke_controller *controller, yoke_unpack *in, yoke_context *ctx);
+
 double                       yoke_controller_H(const yoke_controller *controller);      /* planned for the next step */
 int                          yoke_controller_degree(const yoke_controller *controller); /* likewise */
 yoke_estimate_way            yoke_controller_way(const yoke_controller *controller);

@@ -98,6 +98,17 @@ void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
   enlarge_scales(e, graph, true);
 }
 
+void yoke_scales_pack(const yoke_scales *s, yoke_pack *out) {
+  const double all[4] = {s->position, s->velocity, s->coupling[0], s->coupling[1]};
+  yoke_pack_doubles(out, 4, all);
+}
+
+void yoke_scales_unpack(yoke_scales *s, yoke_unpack *in) {
+  double all[4];
+  yoke_unpack_doubles(in, 4, all);
+  *s = (yoke_scales){.position = all[0], .velocity = all[1], .coupling = {all[2], all[3]}};
+}
+
 /* ---- errors ---- */
 
 /* Keeps the wire with the largest weighted error. */

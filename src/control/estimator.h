@@ -74,4 +74,8 @@ void yoke_estimator_start(yoke_estimator *estimator, const yoke_graph *graph);
 /* The values of the accepted step count for the scales from now on. */
 void yoke_estimator_accept(yoke_estimator *estimator, const yoke_graph *graph);
 
+/* All that an estimator has learned. */
+void yoke_scales_pack(const yoke_scales *scales, yoke_pack *out);
+void yoke_scales_unpack(yoke_scales *scales, yoke_unpack *in);
+
 #endif

@@ -23,7 +23,9 @@ void        graph_consistent_accept(yoke_graph *graph);
 /* Once the graph is started and yoke_graph_control was called, whichever comes last. */
 yoke_status graph_consistent_prepare(yoke_graph *graph, yoke_context *ctx);
 void        graph_consistent_pack(const yoke_graph *graph, yoke_pack *out);
-yoke_status graph_consistent_unpack(yoke_graph *graph, yoke_unpack *in, yoke_context *ctx);
+/* The factor of what is packed; the graph itself takes it later. */
+yoke_status graph_consistent_unpack(const yoke_graph *graph, yoke_unpack *in, yoke_context *ctx, yoke_factor **out);
+void        graph_consistent_take(yoke_graph *graph, yoke_factor **factor);
 /* channel->consistent_new from the outputs of the last pass. */
 yoke_status graph_consistent_find(yoke_graph *graph, yoke_context *ctx);
 

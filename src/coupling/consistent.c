@@ -66,12 +66,16 @@ void graph_consistent_pack(const yoke_graph *g, yoke_pack *out) {
   if (instant != NULL) graph_instant_pack(instant, out);
 }
 
-yoke_status graph_consistent_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
-  const bool is_there = yoke_unpack_bool(in);
-  if (is_there != (g->consistent != NULL)) yoke_unpack_refuse(in, "one of both runs has no error estimate");
+yoke_status graph_consistent_unpack(const yoke_graph *g, yoke_unpack *in, yoke_context *ctx, yoke_factor **out) {
+  const graph_instant *instant  = g->consistent != NULL ? g->consistent->instant : NULL;
+  const bool           is_there = yoke_unpack_bool(in);
+  if (is_there != (instant != NULL)) yoke_unpack_refuse(in, "one of both runs has no error estimate");
   YOKE_TRY(yoke_unpack_check(in, ctx));
-  YOKE_TRY(graph_consistent_prepare(g, ctx));
-  return is_there ? graph_instant_unpack(g->consistent->instant, in, ctx) : YOKE_OK;
+  return is_there ? graph_instant_unpack(instant, in, ctx, out) : YOKE_OK;
+}
+
+void graph_consistent_take(yoke_graph *g, yoke_factor **factor) {
+  if (g->consistent != NULL) graph_instant_take(g->consistent->instant, factor);
 }
 
 /* Values of a wire that follow from y. */

@@ -196,7 +196,7 @@ double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* va
 const void *yoke_graph_block(const yoke_graph *graph, size_t *size);
 
 /* The graph between steps as bytes, accepted states included. A subsystem that refuses is named. `unpack` puts a graph of the same subsystems,
- * wires and settings there, started or not; after a failure the graph is good for another unpack or for destruction only. */
+ * wires and settings there, which was started; after a failure it is as before, unless it has several subsystems that cannot go back. */
 yoke_status yoke_graph_pack(const yoke_graph *graph, yoke_pack *out, yoke_context *ctx);
 yoke_status yoke_graph_unpack(yoke_graph *graph, yoke_unpack *in, yoke_context *ctx);
 

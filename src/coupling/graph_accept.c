@@ -24,6 +24,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     }
     shift(channel->kept->past, g->channel_points);
     channel->kept->past[0] = channel->value;
+    channel->kept->applied = channel->applied;
   }
   if (g->has_consistent) graph_consistent_accept(g);
   if (g->broyden != NULL) {

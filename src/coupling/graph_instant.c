@@ -216,8 +216,12 @@ void graph_instant_pack(const graph_instant *x, yoke_pack *out) {
   graph_factor_pack(x->factor, out);
 }
 
-yoke_status graph_instant_unpack(graph_instant *x, yoke_unpack *in, yoke_context *ctx) {
-  return graph_factor_unpack(x->linear, in, ctx, &x->factor);
+yoke_status graph_instant_unpack(const graph_instant *x, yoke_unpack *in, yoke_context *ctx, yoke_factor **out) {
+  return graph_factor_unpack(x->linear, in, ctx, out);
+}
+
+void graph_instant_take(graph_instant *x, yoke_factor **factor) {
+  graph_factor_replace(&x->factor, factor);
 }
 
 /* ---- values ---- */

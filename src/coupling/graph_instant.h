@@ -27,6 +27,7 @@ yoke_status graph_instant_find(graph_instant *instant, yoke_graph *graph, graph_
 
 /* The factor of the last search: its pivot order is used again. Restarts begin without one. */
 void        graph_instant_pack(const graph_instant *instant, yoke_pack *out);
-yoke_status graph_instant_unpack(graph_instant *instant, yoke_unpack *in, yoke_context *ctx);
+yoke_status graph_instant_unpack(const graph_instant *instant, yoke_unpack *in, yoke_context *ctx, yoke_factor **out);
+void        graph_instant_take(graph_instant *instant, yoke_factor **factor); /* which was unpacked */
 
 #endif

@@ -45,6 +45,7 @@ typedef struct graph_kept {
   double
       correction; /* |corrected - predicted| of the last step: least size of the next perturbation, so that dy/dw (and with it
                             * the result, to the accuracy of a difference) depends on how far the last step was corrected (Kraft) */
+  double       applied; /* what the last accepted step applied at its end */
   graph_sizes  sizes;
   graph_growth growth;
   double       consistent[GRAPH_PAST]; /* error estimate: values that belong to the accepted outputs, newest first */
@@ -340,7 +341,8 @@ void graph_observe_free(yoke_graph *graph);
 
 /* A factor or none as bytes (graph_pack.c). */
 void        graph_factor_pack(const yoke_factor *factor, yoke_pack *out);
-yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **factor);
+yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **out);
+void        graph_factor_replace(yoke_factor **factor, yoke_factor **by); /* takes *by, which becomes NULL */
 
 /* What a coupling sees, set 0; lies in the scratch of the wire. */
 yoke_coupling_view graph_view(const yoke_graph *graph, const graph_wire *wire);

@@ -86,7 +86,7 @@ static void applied_signal(const yoke_graph *g, const graph_subsystem *s, double
   for (int k = 0; k < s->subsystem->nu; ++k) {
     c[k] = 0.0;
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
-      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].applied;
+      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].kept->applied;
   }
   times[0] = g->block->past_t[0] - 1.0;
   times[1] = g->block->past_t[0];
@@ -94,7 +94,7 @@ static void applied_signal(const yoke_graph *g, const graph_subsystem *s, double
 }
 
 double yoke_graph_applied(const yoke_graph *graph, int wire, int channel) {
-  return graph->channels[graph->wires[wire].first + channel].applied;
+  return graph->channels[graph->wires[wire].first + channel].kept->applied;
 }
 
 yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int n, const int64_t *handles,

@@ -11,15 +11,18 @@ void graph_factor_pack(const yoke_factor *factor, yoke_pack *out) {
   if (factor != NULL) yoke_factor_pack(factor, out);
 }
 
-yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **factor) {
-  yoke_factor *read = NULL;
-  const bool   is   = yoke_unpack_bool(in);
-  if (is && linear == NULL) yoke_unpack_refuse(in, "a factor for a graph without a matrix");
+yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **out) {
+  const bool is_there = yoke_unpack_bool(in);
+  *out                = NULL;
+  if (is_there && linear == NULL) yoke_unpack_refuse(in, "a factor for a graph without a matrix");
   YOKE_TRY(yoke_unpack_check(in, ctx));
-  if (is) YOKE_TRY(yoke_factor_unpack(linear, in, ctx, &read));
+  return is_there ? yoke_factor_unpack(linear, in, ctx, out) : YOKE_OK;
+}
+
+void graph_factor_replace(yoke_factor **factor, yoke_factor **by) {
   yoke_factor_release(factor);
-  *factor = read;
-  return YOKE_OK;
+  *factor = *by;
+  *by     = NULL;
 }
 
 /* What must agree between the graph that was packed and the one that goes on. */
@@ -72,6 +75,10 @@ static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *c
     const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, state, ctx);
     if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot be unpacked", s->subsystem->name);
   }
+  return YOKE_OK;
+}
+
+static void take_states(yoke_graph *g) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s    = &g->subsystems[i];
     void            *swap = s->accepted;
@@ -80,31 +87,55 @@ static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *c
     s->accepted = s->trial;
     s->trial    = swap;
   }
-  return YOKE_OK;
 }
 
-yoke_status yoke_graph_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
+/* What is read before anything of the graph changes. */
+typedef struct unpacked {
+  int          wanted, comparison;
+  bool         has_consistent;
+  const void  *block; /* lies in the bytes */
+  yoke_factor *factor[YOKE_COUPLING_MAX_SETS], *consistent;
+} unpacked;
+
+static yoke_status unpack_head(const yoke_graph *g, yoke_unpack *in, yoke_context *ctx, unpacked *x) {
   int32_t size[4], own[4];
-  YOKE_TRY(check_packable(g, ctx));
   sizes_of(g, own);
   yoke_unpack_tag(in, "graph");
   yoke_unpack_int32s(in, 4, size);
   if (memcmp(size, own, sizeof own) != 0) yoke_unpack_refuse(in, "subsystems and couplings are others");
-  const int  wanted         = yoke_unpack_int32(in);
-  const int  comparison     = yoke_unpack_int32(in);
-  const bool has_consistent = yoke_unpack_bool(in);
+  x->wanted         = yoke_unpack_int32(in);
+  x->comparison     = yoke_unpack_int32(in);
+  x->has_consistent = yoke_unpack_bool(in);
   if (yoke_unpack_int64(in) != (int64_t)g->block_size)
     yoke_unpack_refuse(in, "the settings of the couplings are others");
-  const void *block = yoke_unpack_block(in, g->block_size);
-  YOKE_TRY(yoke_unpack_check(in, ctx));
-  memcpy(g->block, block, g->block_size);
-  g->wanted         = wanted;
-  g->comparison     = (yoke_comparison_kind)comparison;
-  g->has_consistent = has_consistent;
-  g->is_stepping = g->trial_ready = false;
+  x->block = yoke_unpack_block(in, g->block_size);
+  return yoke_unpack_check(in, ctx);
+}
+
+static yoke_status unpack_rest(yoke_graph *g, yoke_unpack *in, yoke_context *ctx, unpacked *x) {
   for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set)
-    YOKE_TRY(graph_factor_unpack(g->linear, in, ctx, &g->factor[set]));
-  YOKE_TRY(graph_consistent_unpack(g, in, ctx));
-  graph_feeds_look(g);
+    YOKE_TRY(graph_factor_unpack(g->linear, in, ctx, &x->factor[set]));
+  YOKE_TRY(graph_consistent_unpack(g, in, ctx, &x->consistent));
   return unpack_states(g, in, ctx);
+}
+
+yoke_status yoke_graph_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
+  unpacked x = {0};
+  YOKE_TRY(check_packable(g, ctx));
+  YOKE_TRY(unpack_head(g, in, ctx, &x));
+  const yoke_status status = unpack_rest(g, in, ctx, &x);
+  if (status == YOKE_OK) { /* from here on nothing fails */
+    memcpy(g->block, x.block, g->block_size);
+    g->wanted         = x.wanted;
+    g->comparison     = (yoke_comparison_kind)x.comparison;
+    g->has_consistent = x.has_consistent;
+    g->is_stepping = g->trial_ready = false;
+    for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) graph_factor_replace(&g->factor[set], &x.factor[set]);
+    graph_consistent_take(g, &x.consistent);
+    take_states(g);
+    graph_feeds_look(g);
+  }
+  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) yoke_factor_release(&x.factor[set]);
+  yoke_factor_release(&x.consistent);
+  return status;
 }

@@ -17,6 +17,7 @@
  * were written). BARE and UNKNOWN fit to everything in a sum (SI is meant); products of UNKNOWN are UNKNOWN. An angle
  * is a pure number: dimensions that differ in rad only are consistent. */
 #include "frames/expression.h"
+#include "base/pack.h"
 #include "base/text.h"
 #include "frames/expression_program.h"
 #include "frames/units.h"
@@ -843,6 +844,20 @@ const char *yoke_expression_text(const yoke_expression *expression) {
 const yoke_instruction *yoke_expression_program(const yoke_expression *expression, int *n) {
   *n = expression->n;
   return expression->program;
+}
+
+uint64_t yoke_expression_checksum(uint64_t sum, const yoke_expression *expression) {
+  const int n = expression != NULL ? expression->n : 0;
+  sum         = yoke_checksum(sum, &n, sizeof n);
+  for (int i = 0; i < n; ++i) {
+    const yoke_instruction *x = &expression->program[i];
+    sum                       = yoke_checksum(sum, &x->op, sizeof x->op);
+    if (x->op == YOKE_OP_CONSTANT)
+      sum = yoke_checksum(sum, &x->u.value, sizeof x->u.value);
+    else
+      sum = yoke_checksum(sum, &x->number, sizeof x->number);
+  }
+  return sum;
 }
 
 int yoke_expression_n_variables(const yoke_expression *expression) {

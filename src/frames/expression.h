@@ -7,6 +7,7 @@
 #define YOKE_FRAMES_EXPRESSION_H
 
 #include <yoke/context.h>
+#include <stdint.h>
 
 typedef struct yoke_expression yoke_expression; /* constant after compilation, shared by owners and threads */
 
@@ -65,6 +66,9 @@ const int *yoke_expression_variables(const yoke_expression *expression);
 /* Value at `variables` (indexed by the numbers of lookup). `gradient` (may be NULL) receives the derivative
  * with respect to the k-th of yoke_expression_variables. No allocation; safe from many threads. */
 double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient);
+
+/* Checksum of its program, continued from `sum` (base/pack.h): what it computes, not how it is written. NULL: no expression. */
+uint64_t yoke_expression_checksum(uint64_t sum, const yoke_expression *expression);
 
 /* Unit factor to SI: yoke_unit_lookup("mm", &f, dim) gives f = 1e-3 and dim = exponents of (m, kg, s, rad). false: unknown.
  * Products are units, too: "N/mm", "kg*m^2", "1/s". */

@@ -1,5 +1,7 @@
 #include "frames/law.h"
 
+#include "base/pack.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -247,4 +249,14 @@ double yoke_law_potential(const yoke_law *law, double x) {
     }
   }
   return V;
+}
+
+uint64_t yoke_law_checksum(uint64_t sum, const yoke_law *law) {
+  const size_t n         = (size_t)law->table.n;
+  const double numbers[] = {law->stiffness,  law->damping, law->stiffness_power, law->damping_power, law->exponent_x,
+                            law->exponent_v, (double)n};
+  sum                    = yoke_checksum(sum, numbers, sizeof numbers);
+  if (n > 0) sum = yoke_checksum(sum, law->table.x, n * sizeof *law->table.x);
+  if (n > 0) sum = yoke_checksum(sum, law->table.y, n * sizeof *law->table.y);
+  return yoke_expression_checksum(sum, law->expression);
 }

@@ -36,6 +36,9 @@ double yoke_law_potential(const yoke_law *law, double x);
 void yoke_law_copy(yoke_arena *arena, const yoke_law *law, yoke_law *out);
 void yoke_law_clear(yoke_law *law);
 
+/* Checksum of all its numbers and what its expression computes, continued from `sum` (base/pack.h). */
+uint64_t yoke_law_checksum(uint64_t sum, const yoke_law *law);
+
 /* Table value and slope (may be NULL). A table of one point is constant. */
 double yoke_table_value(const yoke_table *table, double x, double *slope);
 double yoke_table_integral(const yoke_table *table, double x); /* from 0 to x */

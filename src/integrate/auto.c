@@ -329,10 +329,13 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
 }
 
 /* Only what the method at work uses, and the part of `auto`. */
-void auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src) {
+static size_t used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return yoke_integrator_used(at_work(integrator, state), state);
+}
+
+static size_t tail(const yoke_integrator *integrator) {
   const auto_self *self = integrator->self;
-  memcpy(dst, src, yoke_integrator_used(at_work(integrator, src), src));
-  memcpy(explicit_at(dst, self->tail), explicit_at(src, self->tail), integrator->state_size - self->tail);
+  return self->tail;
 }
 
 static const yoke_linear *linear(const yoke_integrator *integrator, int i) {
@@ -351,4 +354,6 @@ const yoke_integrator_ops auto_ops = {
     .interpolate = interpolate,
     .disturb     = disturb,
     .linear      = linear,
+    .used        = used,
+    .tail        = tail,
 };

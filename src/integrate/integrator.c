@@ -92,6 +92,10 @@ size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integr
   return integrator->ops->used != NULL ? integrator->ops->used(integrator, state) : integrator->state_size;
 }
 
+size_t yoke_integrator_tail(const yoke_integrator *integrator) {
+  return integrator->ops->tail != NULL ? integrator->ops->tail(integrator) : integrator->state_size;
+}
+
 /* ---- creation ---- */
 
 static const yoke_integrator_ops *find_method(yoke_context *ctx, const char *name) {
@@ -377,11 +381,9 @@ void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_sta
   /* Retain before release: both may refer to the same factor. */
   for (int i = 0; i < 2; ++i) (void)yoke_factor_retain(src->factor[i]);
   release_references(dst);
-  if (integrator->ops == &auto_ops) {
-    auto_copy(integrator, dst, src);
-  } else {
-    memcpy(dst, src, yoke_integrator_used(integrator, src));
-  }
+  const size_t tail = yoke_integrator_tail(integrator);
+  memcpy(dst, src, yoke_integrator_used(integrator, src));
+  memcpy((char *)dst + tail, (const char *)src + tail, integrator->state_size - tail);
 }
 
 double yoke_error_norm(int n, const double *e, const double *y0, const double *y1, double atol, double rtol,

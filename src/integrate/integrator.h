@@ -80,8 +80,10 @@ typedef struct yoke_integrator_ops {
   /* Linear solvers that the factors of a state may belong to: i = 0, 1, ...; NULL behind the last. NULL: states hold no factor. */
   const yoke_linear *(*linear)(const yoke_integrator *integrator, int i);
 
-  /* How many bytes of a state mean something: what a copy takes along. NULL: all of them. */
+  /* Which bytes of a state mean something, so that a copy and a pack take them along: so many from its start (NULL: all of them), and those
+   * behind `tail` (NULL: none). */
   size_t (*used)(const yoke_integrator *integrator, const yoke_integrator_state *state);
+  size_t (*tail)(const yoke_integrator *integrator);
 
   bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
@@ -103,8 +105,9 @@ double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrat
 double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state);
 void   *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
-/* Bytes of a state that a copy takes along (`used`). */
+/* Bytes of a state that a copy takes along (`used`, `tail`). */
 size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integrator_state *state);
+size_t yoke_integrator_tail(const yoke_integrator *integrator);
 
 /* By name; unknown names give YOKE_E_USAGE with the nearest ones. `equations` is kept. */
 yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yoke_equations *equations,

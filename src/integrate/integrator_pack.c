@@ -101,6 +101,7 @@ yoke_status yoke_integrator_pack(const yoke_integrator *integrator, const yoke_i
                      "solver '%s' cannot be packed: it keeps memory of its own; use one of `yoke help solvers`",
                      integrator->ops->name);
   }
+  const size_t          used = yoke_integrator_used(integrator, state), tail = yoke_integrator_tail(integrator);
   yoke_integrator_state head;
   memcpy(&head, state, sizeof head); /* padding too */
   head.factor[0] = head.factor[1] = NULL;
@@ -109,7 +110,9 @@ yoke_status yoke_integrator_pack(const yoke_integrator *integrator, const yoke_i
   yoke_pack_tag(pack, "integrator");
   pack_traits(integrator, pack);
   yoke_pack_block(pack, sizeof head, &head);
-  yoke_pack_block(pack, integrator->state_size - sizeof head, (const char *)state + sizeof head);
+  yoke_pack_int64(pack, (int64_t)used);
+  yoke_pack_block(pack, used - sizeof head, (const char *)state + sizeof head);
+  yoke_pack_block(pack, integrator->state_size - tail, (const char *)state + tail);
   for (int i = 0; i < 2; ++i) {
     const int number = linear_number(integrator, state->factor[i]);
     if (number < -1) {
@@ -126,8 +129,12 @@ yoke_status yoke_integrator_unpack(const yoke_integrator *integrator, yoke_unpac
                                    yoke_context *ctx) {
   yoke_unpack_tag(in, "integrator");
   YOKE_TRY(unpack_traits(integrator, in, ctx));
-  const size_t rest_size = integrator->state_size - sizeof *state;
-  const void  *head = yoke_unpack_block(in, sizeof *state), *rest = yoke_unpack_block(in, rest_size);
+  const size_t  tail_at = yoke_integrator_tail(integrator), tail_size = integrator->state_size - tail_at;
+  const void   *head = yoke_unpack_block(in, sizeof *state);
+  const int64_t used = yoke_unpack_int64(in);
+  if (used < (int64_t)sizeof *state || used > (int64_t)tail_at) yoke_unpack_refuse(in, "a state has another size");
+  const size_t rest_size = in->failure == NULL ? (size_t)used - sizeof *state : 0;
+  const void  *rest = yoke_unpack_block(in, rest_size), *tail = yoke_unpack_block(in, tail_size);
   yoke_factor *factor[2] = {NULL, NULL};
   yoke_status  status    = yoke_unpack_check(in, ctx);
   for (int i = 0; i < 2 && status == YOKE_OK; ++i) status = unpack_factor(integrator, in, ctx, &factor[i]);
@@ -139,6 +146,7 @@ yoke_status yoke_integrator_unpack(const yoke_integrator *integrator, yoke_unpac
   for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
   memcpy(state, head, sizeof *state);
   memcpy((char *)state + sizeof *state, rest, rest_size);
+  memcpy((char *)state + tail_at, tail, tail_size);
   state->factor[0] = factor[0];
   state->factor[1] = factor[1];
   state->foreign   = NULL;

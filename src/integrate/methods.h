@@ -10,7 +10,5 @@
 
 /* auto: name of the method that state->method stands for. */
 const char *auto_method_name(const yoke_integrator *integrator, const yoke_integrator_state *state);
-/* auto: copy of a state, references apart. */
-void        auto_copy(const yoke_integrator *integrator, yoke_integrator_state *dst, const yoke_integrator_state *src);
 
 #endif

@@ -135,6 +135,9 @@ void        yoke_plan_replace_part(yoke_plan *plan, int part, const void *defini
 yoke_status yoke_plan_add_output(yoke_context *ctx, yoke_plan *plan, int part, int64_t handle, const char *name,
                                  const char *unit); /* the unit is kept */
 
+/* Names, sizes, settings and what its parts and couplings are, in the order of the plan (fingerprint.h). */
+void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out);
+
 /* What a coupling's formulation was made of; borrows the plan. */
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling);
 

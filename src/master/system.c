@@ -74,6 +74,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   YOKE_TRY(add_past(s, ctx));
   s->grid       = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
   s->is_fresh   = true;
+  s->summary    = (yoke_system_summary){.has_energy = plan->has_work};
   s->t_previous = plan->t_start;
   YOKE_TRY(system_loss_create(s, ctx));
   return system_samples_create(s, ctx);
@@ -164,12 +165,16 @@ static yoke_status step_with(yoke_system *s, double t_end, const yoke_sink *sink
   const double t = yoke_graph_t(s->graph);
   *statistics    = (yoke_step_statistics){0};
   YOKE_TRY(system_plan_samples(s, t_end, ctx));
-  YOKE_TRY(system_advance(s, t_end, statistics, ctx));
+  const yoke_status status = system_advance(s, t_end, statistics, ctx);
+  s->is_unfinished         = yoke_graph_t(s->graph) != t;
+  YOKE_TRY(status);
   if (sink != NULL && sink->macro != NULL && !s->plan->step.is_free)
     YOKE_TRY(
         sink->macro(sink->user, yoke_graph_t(s->graph), yoke_graph_t(s->graph) - t, statistics->degree, statistics));
   YOKE_TRY(system_emit_due(s, t_end, sink, ctx));
-  return s->plan->n_events > 0 ? fire(s, stop, ctx) : YOKE_OK;
+  if (s->plan->n_events > 0) YOKE_TRY(fire(s, stop, ctx));
+  s->is_unfinished = false;
+  return YOKE_OK;
 }
 
 yoke_status yoke_system_step(yoke_system *s, double t_end, yoke_step_statistics *statistics, bool *stop,
@@ -197,11 +202,11 @@ static void summarise(yoke_system *s, yoke_system_summary *summary) {
 
 yoke_status yoke_system_run(yoke_system *s, double t_end, const yoke_sink *sink, yoke_system_summary *summary,
                             yoke_context *ctx) {
-  s->summary            = (yoke_system_summary){.has_energy = s->plan->has_work};
   s->samples.is_behind  = false;
   bool        stop      = false;
   double      t_emitted = yoke_graph_t(s->graph);
-  yoke_status status    = system_emit_now(s, sink);
+  yoke_status status    = s->has_begun ? YOKE_OK : system_emit_now(s, sink);
+  s->has_begun          = true;
   while (status == YOKE_OK && !stop && yoke_graph_t(s->graph) < t_end) {
     yoke_step_statistics statistics;
     status = step_with(s, t_end, sink, &statistics, &stop, ctx);

@@ -52,7 +52,7 @@ yoke_status yoke_system_create(yoke_context *ctx, const yoke_plan *plan, const y
                                yoke_system **out);
 void        yoke_system_destroy(yoke_system **system);
 
-/* Called for the start, for every output time and for the end. */
+/* Called for the start (by the first run of a system), for every output time and for the end of a run. */
 typedef struct yoke_sink {
   void *user;
   yoke_status (*sample)(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
@@ -74,13 +74,23 @@ typedef struct yoke_system_summary {
   yoke_macro_totals macro;
 } yoke_system_summary;
 
-/* Run to t_end. `summary` is filled also on failure: what was computed before is valid. */
+/* Run to t_end, from where the system is. `summary` is filled also on failure: what was computed before is valid. */
 yoke_status yoke_system_run(yoke_system *system, double t_end, const yoke_sink *sink, yoke_system_summary *summary,
                             yoke_context *ctx);
 
 /* One accepted step, at most to t_end, and the events at its end. *stop: one of them ends the run. */
 yoke_status yoke_system_step(yoke_system *system, double t_end, yoke_step_statistics *statistics, bool *stop,
                              yoke_context *ctx);
+
+/* The system between steps as bytes (base/pack.h), also in `progress` of a sink: states, past of the couplings, control, samples that are
+ * done, totals. `unpack` puts a system of the same plan there, in this process or another; it goes on with the same bits. A plan or settings
+ * that are others are refused with the name of what differs (YOKE_E_USAGE), and after a failure the system is as before. What only belongs
+ * to a process may be another: threads, log, selected outputs, the end of the run. */
+yoke_status yoke_system_pack(const yoke_system *system, yoke_pack *out, yoke_context *ctx);
+yoke_status yoke_system_unpack(yoke_system *system, yoke_unpack *in, yoke_context *ctx);
+/* The same as a pack of its own: `save` begins and ends `out`. */
+yoke_status yoke_system_save(const yoke_system *system, yoke_pack *out, yoke_context *ctx);
+yoke_status yoke_system_restore(yoke_system *system, const void *bytes, size_t size, yoke_context *ctx);
 
 /* One value by name at the present time, also of outputs that were not selected. Unknown names fail with the nearest ones. */
 yoke_status yoke_system_value(yoke_system *system, const char *name, double *value, yoke_context *ctx);

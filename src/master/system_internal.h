@@ -41,8 +41,10 @@ struct yoke_system {
   yoke_system_events  events;
   yoke_macro_totals   totals;
   yoke_log            log;
-  double              t_previous; /* beginning of the last step */
-  bool                is_fresh;   /* at the start, or right behind an event that set states: right limits are shown */
+  double              t_previous;    /* beginning of the last step */
+  bool                has_begun;     /* a run has shown the start */
+  bool                is_unfinished; /* a step was accepted whose samples or events were not dealt with */
+  bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;
   yoke_system_summary summary;

@@ -1,0 +1,81 @@
+#include "master/fingerprint.h"
+#include "master/native_part.h"
+
+#include "control/control_settings.h"
+#include "coupling/scheme_settings.h"
+#include "model/model_fingerprint.h"
+#include <stdio.h>
+
+/* ---- parts ---- */
+
+typedef struct object_list {
+  yoke_pack  *out;
+  const char *part;
+} object_list;
+
+static void put_object(void *user, const char *kind, const char *name, uint64_t sum) {
+  const object_list *list = user;
+  if (name[0] == '\0')
+    yoke_fingerprint_sum(list->out, sum, "%s of subsystem '%s'", kind, list->part);
+  else
+    yoke_fingerprint_sum(list->out, sum, "%s '%s' of subsystem '%s'", kind, name, list->part);
+}
+
+static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
+  const yoke_plan_part *part = &plan->parts[p];
+  object_list           list = {.out = out, .part = part->name};
+  yoke_fingerprint_text(out, part->name, "the name of subsystem %d", p + 1);
+  if (part->make == yoke_native_part_make) yoke_model_fingerprint(plan->native[p].def.model, put_object, &list);
+}
+
+/* ---- couplings ---- */
+
+static uint64_t add_rows(uint64_t sum, const yoke_link *link, int n, const yoke_row *rows, const double *offset) {
+  sum = yoke_checksum(sum, link->origin, sizeof link->origin);
+  sum = yoke_checksum(sum, link->axes, sizeof link->axes);
+  for (int i = 0; i < n; ++i) {
+    const int row[3] = {(int)rows[i].kind, rows[i].k, rows[i].l};
+    sum              = yoke_checksum(sum, row, sizeof row);
+    sum              = yoke_checksum(sum, &offset[i], sizeof offset[i]);
+  }
+  return sum;
+}
+
+static uint64_t sum_of_coupling(const yoke_plan_coupling *c) {
+  uint64_t sum = yoke_law_checksum(YOKE_CHECKSUM_START, &c->law);
+  if (c->is_joint) return add_rows(sum, &c->joint.link, c->joint.n, c->joint.row, c->joint.offset);
+  const yoke_force_element *e = &c->element_law;
+  sum                         = add_rows(sum, &e->link, e->n, e->row, e->offset);
+  sum                         = yoke_checksum(sum, e->stiffness, (size_t)e->n * sizeof *e->stiffness);
+  return yoke_checksum(sum, e->damping, (size_t)e->n * sizeof *e->damping);
+}
+
+static void put_coupling(const yoke_plan *plan, int k, yoke_pack *out) {
+  const yoke_plan_coupling *c = &plan->couplings[k];
+  char                      path[200];
+  yoke_fingerprint_text(out, c->name, "the name of coupling %d", k + 1);
+  for (int side = 0; side < 2; ++side)
+    yoke_fingerprint_text(out, plan->parts[c->part[side]].name, "side %d of coupling '%s'", side + 1, c->name);
+  yoke_fingerprint_sum(out, sum_of_coupling(c), "connection '%s'", c->name);
+  snprintf(path, sizeof path, YOKE_COUPLING_PATH ".%s", c->name);
+  yoke_fingerprint_settings(out, &yoke_coupling_rows, path, &c->settings);
+  yoke_fingerprint_settings(out, &plan->wires[k].formulation->settings, path, c->settings.own);
+}
+
+void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out) {
+  yoke_fingerprint_text(out, plan->name, "the name of the model");
+  yoke_fingerprint_text(out, plan->step.is_free ? "as a whole" : "split", "the way that it runs");
+  yoke_fingerprint_number(out, "t_start", plan->t_start);
+  yoke_fingerprint_number(out, "output.every", plan->every);
+  yoke_fingerprint_text(out, plan->has_work ? "integrated along" : "not integrated", "the work of dampers and loads");
+  yoke_fingerprint_number(out, "the number of subsystems", plan->n_parts);
+  yoke_fingerprint_number(out, "the number of couplings", plan->n_couplings);
+  yoke_fingerprint_number(out, "the number of events", plan->n_events);
+  yoke_fingerprint_number(out, "cosimulation.step", plan->step.is_controlled ? 0.0 : plan->step.H);
+  if (plan->step.is_controlled)
+    yoke_fingerprint_settings(out, &yoke_control_rows, yoke_control_rows.path, &plan->step.control);
+  yoke_fingerprint_settings(out, &yoke_scheme_rows, yoke_scheme_rows.path, &plan->scheme);
+  yoke_fingerprint_settings(out, &yoke_corrector_rows, yoke_corrector_rows.path, &plan->scheme);
+  for (int p = 0; p < plan->n_parts; ++p) put_part(plan, p, out);
+  for (int k = 0; k < plan->n_couplings; ++k) put_coupling(plan, k, out);
+}
