@@ -74,7 +74,7 @@ static inline bench_run bench_model(const char *path, const char *const *sets, c
     const yoke_sink     sink = {.user = &last, .sample = bench_keep};
     yoke_system_summary summary;
     const double        start = bench_now();
-    if (yoke_system_run(system, model->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
+    if (yoke_system_run(system, plan->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
     run.seconds  = fmin(run.seconds, bench_now() - start);
     run.counters = summary.counters;
     snprintf(run.method, sizeof run.method, "%s", summary.method);

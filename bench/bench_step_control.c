@@ -70,7 +70,7 @@ static result run(const char *const *sets, bool is_split, samples *s) {
   s->error[0] = s->error[1] = s->size[0] = s->size[1] = 0.0;
   const yoke_sink   sink                              = {.user = s, .sample = keep};
   const double      begin                             = bench_now();
-  const yoke_status status                            = yoke_system_run(system, model->t_end, &sink, &summary, ctx);
+  const yoke_status status                            = yoke_system_run(system, plan->t_end, &sink, &summary, ctx);
   result            out                               = {.seconds      = bench_now() - begin,
                                                          .integrations = summary.macro.integrations,
                                                          .steps        = summary.macro.steps,
