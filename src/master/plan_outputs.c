@@ -216,6 +216,18 @@ static bool search_one(void *user, const char *name, const char *unit, const yok
   return true;
 }
 
+/* Is it an energy that this run does not account for? */
+static bool is_work(const yoke_plan *plan, const char *pattern) {
+  for (int k = YOKE_TOTAL_DISSIPATED; !plan->directory->has_work && k < YOKE_N_TOTALS; ++k) {
+    char name[40];
+    snprintf(name, sizeof name, "total.%s", total_name[k]);
+    if (yoke_text_matches(pattern, name)) return true;
+  }
+  return false;
+}
+
+static const char *const no_work = "work is not integrated along in this run; use cosimulation.energy monitor";
+
 yoke_status plan_select_outputs(plan_builder *b) {
   const yoke_output_def *def = &b->model->output;
   selection              s   = {.list = &b->plan->outputs, .n_patterns = def->n_select, .patterns = def->select};
@@ -225,6 +237,10 @@ yoke_status plan_select_outputs(plan_builder *b) {
   yoke_status status = s.out_of_memory ? plan_no_memory(b) : YOKE_OK;
   for (int k = 0; k < def->n_select && status == YOKE_OK; ++k) {
     if (s.used[k]) continue;
+    if (is_work(b->plan, def->select[k])) {
+      status = yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' does not exist: %s", def->select[k], no_work);
+      continue;
+    }
     yoke_output unused;
     search      near = {.wanted = def->select[k], .output = &unused};
     visit_all(&(walk){b->plan, false, true, search_one, &near});
@@ -266,6 +282,7 @@ yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, cons
   search s = {.wanted = name, .output = out};
   visit_all(&(walk){plan, false, true, search_one, &s});
   if (s.found) return YOKE_OK;
+  if (is_work(plan, name)) return yoke_fail(ctx, YOKE_E_USAGE, "output '%s' does not exist: %s", name, no_work);
   return yoke_fail(ctx, YOKE_E_USAGE, "there is no output '%s'%s%s%s", name,
                    s.nearest[0] != '\0' ? "; did you mean '" : "", s.nearest, s.nearest[0] != '\0' ? "'?" : "");
 }

@@ -335,6 +335,18 @@ static void energies_do_not_exist_where_a_subsystem_reports_none_and_asking_says
   cosim_close(&c);
 }
 
+static void work_that_is_switched_off_is_told_so(void **state) {
+  (void)state;
+  cosim  c;
+  double value;
+  cosim_open(&c, "examples/two-mass.yaml", "cosimulation.energy=off");
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(yoke_system_value(c.system, "total.balance", &value, c.ctx), YOKE_E_USAGE);
+  assert_non_null(
+      strstr(yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1), "use cosimulation.energy monitor"));
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f1_a_fast_mode_inside_macro_steps_is_shown_to_the_solvers_tolerance),
@@ -348,6 +360,7 @@ int main(void) {
       cmocka_unit_test(energies_of_a_split_run_are_those_of_the_whole_model),
       cmocka_unit_test(a_plan_and_its_system_need_the_model_no_more),
       cmocka_unit_test(a_part_of_a_plan_can_be_replaced_by_a_subsystem_that_is_not_native),
+      cmocka_unit_test(work_that_is_switched_off_is_told_so),
       cmocka_unit_test(energies_do_not_exist_where_a_subsystem_reports_none_and_asking_says_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
