@@ -121,7 +121,6 @@ static void take_memory(yoke_system *s, const memory *m) {
   s->grid.n                      = m->grid_n;
   s->grid.n_graded               = m->grid_n_graded;
   s->samples.n_done              = m->n_done;
-  s->samples.n_planned           = 0; /* the subsystem is told of the next one again */
   s->t_previous                  = m->t_previous;
   s->loss.t                      = m->loss_t;
   s->loss.sum                    = m->loss_sum;
