@@ -13,8 +13,8 @@
 #include "integrate/guests.h"
 #include "integrate/methods.h"
 #include "model/multibody.h"
+#include "other_process.h"
 #include "toy_equations.h"
-#include <sys/wait.h>
 #include <yoke/model.h>
 
 enum { MOST_STEPS = 600, GO_ON_STEPS = 40 };
@@ -233,25 +233,6 @@ static const char *job_path(const char *folder, const situation *s, int i_proble
   return path;
 }
 
-static bool write_bytes(const char *path, const yoke_pack *pack) {
-  FILE      *file = fopen(path, "wb");
-  const bool ok   = file != NULL && fwrite(pack->bytes, 1, pack->size, file) == pack->size;
-  return file != NULL && fclose(file) == 0 && ok;
-}
-
-/* Gives; NULL: no such file. */
-static unsigned char *read_bytes(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return NULL;
-  (void)fseek(file, 0, SEEK_END);
-  *size                = (size_t)ftell(file);
-  unsigned char *bytes = malloc(*size + 1);
-  rewind(file);
-  if (fread(bytes, 1, *size, file) != *size) abort();
-  (void)fclose(file);
-  return bytes;
-}
-
 /* ---- the other process ---- */
 
 static int go_on_with_files(const char *folder, const situation *s) {
@@ -281,18 +262,6 @@ static int go_on_with_files(const char *folder, const situation *s) {
     }
   }
   return n_failed > 0;
-}
-
-static int run_other_process(const char *folder, int i_situation) {
-  char number[16];
-  snprintf(number, sizeof number, "%d", i_situation);
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/proc/self/exe", "integrate_pack", "--go-on", folder, number, (char *)NULL);
-    _exit(127);
-  }
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- this process ---- */

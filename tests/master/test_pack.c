@@ -10,7 +10,7 @@
 #include "../check.h"
 #include "../cosimulation/cosimulate.h"
 #include "../folder.h"
-#include <sys/wait.h>
+#include "../other_process.h"
 
 /* ---- models ---- */
 
@@ -284,25 +284,6 @@ static const char *path_of(const char *folder, int i, const char *end, char path
   return path;
 }
 
-static bool write_bytes(const char *path, const yoke_pack *pack) {
-  FILE      *file = fopen(path, "wb");
-  const bool ok   = file != NULL && fwrite(pack->bytes, 1, pack->size, file) == pack->size;
-  return file != NULL && fclose(file) == 0 && ok;
-}
-
-/* Gives; NULL: no such file. */
-static unsigned char *read_bytes(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return NULL;
-  (void)fseek(file, 0, SEEK_END);
-  *size                = (size_t)ftell(file);
-  unsigned char *bytes = malloc(*size + 1);
-  rewind(file);
-  if (fread(bytes, 1, *size, file) != *size) abort();
-  (void)fclose(file);
-  return bytes;
-}
-
 /* ---- the other process ---- */
 
 static bool go_on_with(const char *folder, int i) {
@@ -330,18 +311,6 @@ static int go_on(const char *folder, group g) {
     if (situations[i].group == g && !go_on_with(folder, i)) ++n_failed;
   }
   return n_failed > 0;
-}
-
-static int run_other_process(const char *folder, group g) {
-  char number[16];
-  snprintf(number, sizeof number, "%d", (int)g);
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/proc/self/exe", "master_pack", "--go-on", folder, number, (char *)NULL);
-    _exit(127);
-  }
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- this process ---- */
@@ -375,7 +344,7 @@ static void check_group(void **state, group g) {
     r.after  = (yoke_pack){0};
     record_close(&r);
   }
-  assert_int_equal(run_other_process(f->folder, g), 0);
+  assert_int_equal(run_other_process(f->folder, (int)g), 0);
   for (int i = 0; i < N_SITUATIONS; ++i) {
     size_t size = 0;
     if (situations[i].group != g) continue;
