@@ -159,6 +159,8 @@ yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, double t, yoke_s
                               double *values, yoke_context *ctx);
 /* Value of a channel as the last step applied it at its end. */
 double        yoke_graph_applied(const yoke_graph *graph, int wire, int channel);
+/* Its mean over the last step, of a channel with inner nodes. */
+double        yoke_graph_mean(const yoke_graph *graph, int wire, int channel);
 
 /* Events of the last trial (or, right behind its acceptance, of that step): see subsystem.h. */
 yoke_found_events yoke_graph_events(const yoke_graph *graph, int subsystem);

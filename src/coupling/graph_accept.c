@@ -17,6 +17,11 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   graph_observe_accept(g);
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];
+    channel->kept->mean    = channel->applied;
+    if (channel->n_nodes > 1) {
+      const yoke_past past = graph_past(g, channel);
+      channel->kept->mean  = yoke_layout_integral(&channel->layout, &past, g->w + channel->w_at, NULL);
+    }
     channel->kept->n_inner = channel->n_nodes - 1;
     for (int j = 0; j < channel->kept->n_inner; ++j) {
       channel->kept->inner[j]   = g->w[channel->w_at + j];

@@ -38,6 +38,7 @@ static inline void graph_sizes_set(graph_sizes *sizes, double size) {
 
 /* What one channel keeps from step to step; part of the block. */
 typedef struct graph_kept {
+  double mean;             /* over the last step; channels without inner nodes: what it applied at its end */
   double past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
   double inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
   double inner_t[2];       /* and their times */

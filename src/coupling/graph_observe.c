@@ -97,6 +97,10 @@ double yoke_graph_applied(const yoke_graph *graph, int wire, int channel) {
   return graph->channels[graph->wires[wire].first + channel].kept->applied;
 }
 
+double yoke_graph_mean(const yoke_graph *graph, int wire, int channel) {
+  return graph->channels[graph->wires[wire].first + channel].kept->mean;
+}
+
 yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int n, const int64_t *handles,
                             double *values, yoke_context *ctx) {
   const graph_subsystem *s = &g->subsystems[i];

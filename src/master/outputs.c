@@ -42,10 +42,12 @@ typedef struct observed_part {
 } observed_part;
 
 typedef struct observed_wire {
+  bool    has_mean;      /* means of its forces are asked for */
   bool    is_seen;       /* its ports and channels are asked for */
   int     y_at[2];       /* where the outputs of its ports start among the handles of their subsystems */
   int     first_channel; /* among those of all wires */
   double *force[2], *g;  /* [n_rows] at the present time */
+  double *mean[2];       /* [n_rows] forces for the means of the channels; NULL: not asked for */
 } observed_wire;
 
 struct yoke_observer {
@@ -138,6 +140,7 @@ static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_ob
       return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: formulation '%s' of coupling '%s' shows nothing",
                        def->name[i], o->wires[output->index].formulation->name, o->wires[output->index].name);
     }
+    if (output->quantity == YOKE_WIRE_FORCE_MEAN) o->seen[output->index].has_mean = true;
     return see_wire(o, def, output->index) ? YOKE_OK : YOKE_E_MEMORY;
   case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, def->name[i]);
   case YOKE_OUTPUT_ZERO: break;
@@ -152,6 +155,9 @@ static yoke_status take_rows(yoke_observer *o) {
     o->seen[w].force[0] = yoke_arena_take(&o->arena, n, sizeof(double));
     o->seen[w].force[1] = yoke_arena_take(&o->arena, n, sizeof(double));
     o->seen[w].g        = yoke_arena_take(&o->arena, n, sizeof(double));
+    if (!o->seen[w].has_mean) continue;
+    o->seen[w].mean[0] = yoke_arena_take(&o->arena, n, sizeof(double));
+    o->seen[w].mean[1] = yoke_arena_take(&o->arena, n, sizeof(double));
   }
   return o->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
@@ -225,6 +231,8 @@ static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
   const double *const    y[2]   = {at->parts[wire->subsystem[0]] + seen->y_at[0],
                                    at->parts[wire->subsystem[1]] + seen->y_at[1]};
   double                 stored = 0.0, lost = 0.0;
+  if (seen->has_mean)
+    shown->values(wire->self, at->t, at->means + seen->first_channel, y, seen->mean, seen->g, &o->arena);
   shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
   if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost);
   return stored;
@@ -271,6 +279,7 @@ static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, c
     const double         sign = output->is_turned ? -1.0 : 1.0;
     if (output->quantity == YOKE_WIRE_G) return seen->g[output->row];
     if (output->quantity == YOKE_WIRE_FORCE) return sign * seen->force[0][output->row];
+    if (output->quantity == YOKE_WIRE_FORCE_MEAN) return sign * seen->mean[0][output->row];
     return sign * (seen->force[1][output->row] - seen->force[0][output->row]);
   }
   case YOKE_OUTPUT_TOTAL: return totals->energy[output->row];

@@ -6,6 +6,7 @@
  *   connection.force[k]     joints: lambda of row k; force elements: force; k counts from 1. Of a coupling: what side 1 felt
  *   connection.g[k]         joints: violation of row k; force elements: deflection. Of a coupling: from the motions of both ports
  *   connection.mismatch[k]  couplings, where a pattern asks for it: what side 2 felt minus what side 1 felt
+ *   connection.force_mean[k]  likewise, couplings whose values have nodes inside the step: mean of the force over the macro step
  *   total.energy            mechanical energy, kinetic + potential, of the subsystems and of the elements that couplings hold
  *   total.kinetic total.potential
  *   total.dissipated        lost in dampers and drag since the start
@@ -25,7 +26,12 @@ typedef enum yoke_output_source {
   YOKE_OUTPUT_ZERO   /* of a joint that nothing can feel */
 } yoke_output_source;
 
-typedef enum yoke_wire_quantity { YOKE_WIRE_FORCE, YOKE_WIRE_MISMATCH, YOKE_WIRE_G } yoke_wire_quantity;
+typedef enum yoke_wire_quantity {
+  YOKE_WIRE_FORCE,
+  YOKE_WIRE_G,
+  YOKE_WIRE_MISMATCH,
+  YOKE_WIRE_FORCE_MEAN
+} yoke_wire_quantity;
 
 /* Numbers of the energies by name, "total.energy" ... */
 enum {
@@ -99,7 +105,8 @@ typedef struct yoke_sighting {
   double               t;
   const double *const *parts;
   const double        *channels;
-  double               lost; /* in elements that wires hold, since the start [J] */
+  const double        *means; /* of all channels over the macro step */
+  double               lost;  /* in elements that wires hold, since the start [J] */
 } yoke_sighting;
 
 /* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none. */

@@ -122,6 +122,17 @@ static yoke_output row_output(const named_connection *c, yoke_wire_quantity quan
       .handle = yoke_native_handle(quantity == YOKE_WIRE_G ? YOKE_NATIVE_G : YOKE_NATIVE_FORCE, c->own, row)};
 }
 
+/* Has a coupling values at nodes inside the macro step? */
+static bool has_inner_nodes(const yoke_plan *plan, int wire) {
+  const yoke_wire *own = &plan->wires[wire];
+  for (int k = 0; k < plan_n_channels(own); ++k) {
+    yoke_layout layout;
+    own->formulation->layout(own->self, k, plan->scheme.order, &layout);
+    if (yoke_layout_n_nodes(&layout) > 1) return true;
+  }
+  return false;
+}
+
 static bool visit_connection(const walk *w, const named_connection *c) {
   static const struct {
     yoke_wire_quantity quantity;
@@ -129,10 +140,12 @@ static bool visit_connection(const walk *w, const named_connection *c) {
     bool               is_hidden;
   } kinds[] = {{YOKE_WIRE_FORCE, "force", "N or N m", false},
                {YOKE_WIRE_G, "g", "m, rad or 1", false},
-               {YOKE_WIRE_MISMATCH, "mismatch", "N or N m", true}};
+               {YOKE_WIRE_MISMATCH, "mismatch", "N or N m", true},
+               {YOKE_WIRE_FORCE_MEAN, "force_mean", "N or N m", true}};
   char name[MAX_NAME_LENGTH];
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
     if (kinds[k].is_hidden && (!w->with_hidden || c->part >= 0 || c->own < 0)) continue;
+    if (kinds[k].quantity == YOKE_WIRE_FORCE_MEAN && !has_inner_nodes(w->plan, c->own)) continue;
     for (int row = 0; row < c->n_rows; ++row) {
       const yoke_output output = row_output(c, kinds[k].quantity, row);
       snprintf(name, sizeof name, "%s.%s[%d]", c->name, kinds[k].word, row + 1);
@@ -179,6 +192,7 @@ typedef struct selection {
 
 /* What is not shown by itself is named by a pattern that has its word. */
 static bool is_meant(const char *pattern, const char *name) {
+  if (strstr(name, ".force_mean[") != NULL && strstr(pattern, "force_mean") == NULL) return false;
   return yoke_text_matches(pattern, name) &&
          (strstr(name, ".mismatch[") == NULL || strstr(pattern, "mismatch") != NULL);
 }

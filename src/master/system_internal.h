@@ -14,6 +14,7 @@ typedef struct system_samples {
   size_t              room;
   int                 n_channels; /* of all wires */
   double             *channels;   /* [n_channels] at one time */
+  double             *means;      /* [n_channels] over the last macro step */
   const double      **row;        /* [n_parts] values at one time */
   double             *outputs;    /* [n_outputs] */
   int64_t             n_done;     /* emitted; the next regular one is at t_start + n_done every */

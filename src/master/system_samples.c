@@ -42,6 +42,7 @@ yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   x->handles  = yoke_arena_take(&s->arena, n, sizeof *x->handles);
   x->row      = yoke_arena_take(&s->arena, n, sizeof *x->row);
   x->channels = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->channels);
+  x->means    = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->means);
   x->outputs  = yoke_arena_take(&s->arena, (size_t)s->plan->outputs.n + 1, sizeof *x->outputs);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d outputs", s->plan->outputs.n));
   for (int p = 0; p < s->plan->n_parts; ++p) {
@@ -95,6 +96,15 @@ yoke_status system_plan_samples(yoke_system *s, double t_end, yoke_context *ctx)
 
 /* ---- values ---- */
 
+/* Means over the last macro step; at the start there is none, and the values themselves stand in. */
+static void take_means(yoke_system *s) {
+  system_samples *x = &s->samples;
+  for (int w = 0, c = 0; w < s->plan->n_couplings; ++w) {
+    for (int k = 0; k < yoke_graph_n_channels(s->graph, w); ++k, ++c)
+      x->means[c] = s->is_fresh ? yoke_graph_channel(s->graph, w, k) : yoke_graph_mean(s->graph, w, k);
+  }
+}
+
 /* The subsystems at t, the present time or (free steps) one in the last micro step. */
 static yoke_status show_at(yoke_system *s, yoke_observer *observer, double t, double *values, yoke_totals *totals) {
   system_samples *x      = &s->samples;
@@ -113,9 +123,11 @@ static yoke_status show_at(yoke_system *s, yoke_observer *observer, double t, do
       x->channels[c] = side == YOKE_SIDE_LEFT ? yoke_graph_applied(s->graph, w, k) : yoke_graph_channel(s->graph, w, k);
     }
   }
+  take_means(s);
   if (status == YOKE_OK) {
-    const yoke_sighting at = {.t = t, .parts = x->row, .channels = x->channels, .lost = system_loss_at(s, t)};
-    status                 = yoke_observer_show(observer, &at, values, totals);
+    const yoke_sighting at = {
+        .t = t, .parts = x->row, .channels = x->channels, .means = x->means, .lost = system_loss_at(s, t)};
+    status = yoke_observer_show(observer, &at, values, totals);
   }
   yoke_arena_release(&s->arena, mark);
   return status;
@@ -136,7 +148,9 @@ static yoke_status show_observed(yoke_system *s, int i, double t, yoke_totals *t
            (size_t)n * sizeof *x->channels);
     c += n;
   }
-  const yoke_sighting at = {.t = t, .parts = x->row, .channels = x->channels, .lost = system_loss_at(s, t)};
+  take_means(s);
+  const yoke_sighting at = {
+      .t = t, .parts = x->row, .channels = x->channels, .means = x->means, .lost = system_loss_at(s, t)};
   return yoke_observer_show(x->observer, &at, x->outputs, totals);
 }
 

@@ -163,6 +163,29 @@ static void the_force_of_a_coupling_has_the_sign_that_it_has_in_the_whole_model(
   }
 }
 
+static void f2_the_mean_force_over_a_step_is_shown_where_values_have_inner_nodes(void **state) {
+  (void)state;
+  cosim  c;
+  double mean = 0.0, size = 0.0, ends = 0.0;
+  cosim_open(&c, "examples/double-pendulum.yaml",
+             "t_end=0.05;cosimulation.order=1;cosimulation.couplings.formulation=stabilized-index-2");
+  for (int k = 0; k < 50; ++k) {
+    const double         before = cosim_value(&c, "knee.force[1]");
+    yoke_step_statistics statistics;
+    bool                 stop;
+    c.status = yoke_system_step(c.system, 0.05, &statistics, &stop, c.ctx);
+    cosim_expect(&c, YOKE_OK);
+    ends = 0.5 * (before + cosim_value(&c, "knee.force[1]"));
+    mean = cosim_value(&c, "knee.force_mean[1]");
+    size = fmax(size, fabs(mean));
+    if (k > 3) CHECK_NEAR(mean, ends, 1e-3 * size);
+  }
+  double value;
+  assert_int_equal(yoke_system_value(c.system, "shoulder.force_mean[1]", &value, c.ctx),
+                   YOKE_E_USAGE); /* no coupling */
+  cosim_close(&c);
+}
+
 static void f2_the_mismatch_of_a_coupling_is_shown_where_a_pattern_asks_for_it(void **state) {
   (void)state;
   cosim c;
@@ -354,6 +377,7 @@ int main(void) {
       cmocka_unit_test(f1_samples_follow_the_tolerance_of_step_control),
       cmocka_unit_test(f2_the_force_of_a_coupling_is_the_one_it_applied),
       cmocka_unit_test(the_force_of_a_coupling_has_the_sign_that_it_has_in_the_whole_model),
+      cmocka_unit_test(f2_the_mean_force_over_a_step_is_shown_where_values_have_inner_nodes),
       cmocka_unit_test(f2_the_mismatch_of_a_coupling_is_shown_where_a_pattern_asks_for_it),
       cmocka_unit_test(the_balance_of_force_elements_is_conserved_to_the_coupling_error),
       cmocka_unit_test(the_balance_of_every_joint_formulation_is_conserved_to_the_coupling_error),
