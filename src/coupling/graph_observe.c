@@ -1,6 +1,6 @@
 /* Observation of a step: values of the subsystems at times inside it, taken while they step, and what the couplings applied there.
  * Every pass writes them; they count once the step is accepted. */
-#include "coupling/graph_internal.h"
+#include "coupling/graph_feeds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +39,13 @@ void graph_observe_free(yoke_graph *g) {
   for (int w = 0; g->wires != NULL && w < g->n_wires; ++w) free(g->wires[w].observed.values);
 }
 
+/* What lies at the end of the step but for rounding is shown by the accepted states. */
 void graph_observe_prepare(yoke_graph *g) {
-  graph_observation *o = &g->observation;
+  graph_observation *o   = &g->observation;
+  const double       end = g->t_next - 1e-9 * g->H;
   o->n_observed = o->first = o->n_inside = 0;
   while (o->first < o->n_times && o->times[o->first] <= g->block->past_t[0]) ++o->first;
-  while (o->first + o->n_inside < o->n_times && o->times[o->first + o->n_inside] <= g->t_next) ++o->n_inside;
+  while (o->first + o->n_inside < o->n_times && o->times[o->first + o->n_inside] < end) ++o->n_inside;
 }
 
 void graph_observe_request(const yoke_graph *g, const graph_subsystem *s, yoke_step_request *request) {
@@ -86,7 +88,7 @@ static void applied_signal(const yoke_graph *g, const graph_subsystem *s, double
   for (int k = 0; k < s->subsystem->nu; ++k) {
     c[k] = 0.0;
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
-      c[k] += s->feeds[f].weight * g->channels[s->feeds[f].channel].kept->applied;
+      c[k] += graph_now_share(&s->feeds[f]) * g->channels[s->feeds[f].channel].kept->applied;
   }
   times[0] = g->block->past_t[0] - 1.0;
   times[1] = g->block->past_t[0];
@@ -101,11 +103,24 @@ double yoke_graph_mean(const yoke_graph *graph, int wire, int channel) {
   return graph->channels[graph->wires[wire].first + channel].kept->mean;
 }
 
+/* Outputs that the last step ended with are there already: those of the first handles, which are taken from them. */
+static int take_outputs(const graph_subsystem *s, int n, const int64_t *handles, double *values) {
+  int k = 0;
+  for (; k < n && handles[k] < 0; ++k) values[k] = s->y[yoke_handle_output(handles[k])];
+  return k;
+}
+
 yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int n, const int64_t *handles,
                             double *values, yoke_context *ctx) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 times[2];
   yoke_signal            signal;
+  if (side == YOKE_SIDE_LEFT && t == g->block->past_t[0] && !g->block->begins_anew) {
+    const int n_there = take_outputs(s, n, handles, values);
+    n -= n_there;
+    handles += n_there;
+    values += n_there;
+  }
   if (n == 0) return YOKE_OK;
   if (s->subsystem->ops->observe == NULL)
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed", s->subsystem->name);

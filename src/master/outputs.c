@@ -58,7 +58,7 @@ struct yoke_observer {
   int               *place; /* [n] among the handles of the subsystem */
   observed_part     *parts;
   observed_wire     *seen;
-  bool               sees_wires, with_totals;
+  bool               sees_wires, with_residuals;
 };
 
 /* Place of a handle among those that are asked of a subsystem, which gets it when it is new; -1: out of memory. */
@@ -83,7 +83,7 @@ static bool see_wire(yoke_observer *o, const yoke_observer_def *def, int w) {
   return true;
 }
 
-/* Energies of all subsystems and of the elements that wires hold. `name`: the output that asks; NULL: they are welcome. */
+/* Energies of all subsystems. `name`: the output that asks; NULL: they are welcome. */
 static yoke_status see_energies(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def, int total,
                                 const char *name) {
   static const int most[YOKE_N_TOTALS] = {
@@ -105,10 +105,6 @@ static yoke_status see_energies(yoke_context *ctx, yoke_observer *o, const yoke_
       if (o->parts[p].energy[k] < 0) return YOKE_E_MEMORY;
     }
   }
-  for (int w = 0; w < o->n_wires; ++w) {
-    const yoke_shown_form *shown = o->wires[w].formulation->shown;
-    if (shown != NULL && shown->energy != NULL && !see_wire(o, def, w)) return YOKE_E_MEMORY;
-  }
   return YOKE_OK;
 }
 
@@ -118,11 +114,27 @@ static yoke_status see_residuals(yoke_observer *o, const yoke_observer_def *def)
     o->parts[p].residual = ask(&o->parts[p], def->residual[p]);
     if (o->parts[p].residual < 0) return YOKE_E_MEMORY;
   }
-  for (int w = 0; w < o->n_wires; ++w) {
-    if (o->wires[w].joint != NULL && o->wires[w].formulation->shown != NULL && !see_wire(o, def, w))
-      return YOKE_E_MEMORY;
-  }
   return YOKE_OK;
+}
+
+/* Wires first: outputs of ports are then the first handles of a subsystem, which a graph has at macro points (yoke_graph_show). */
+static bool see_wires(yoke_observer *o, const yoke_observer_def *def) {
+  bool with_energies = def->with_energies;
+  for (int i = 0; i < def->n; ++i) {
+    const yoke_output *output = &def->list[i];
+    with_energies             = with_energies || output->source == YOKE_OUTPUT_TOTAL;
+    if (output->source == YOKE_OUTPUT_WIRE && o->wires[output->index].formulation->shown != NULL &&
+        !see_wire(o, def, output->index))
+      return false;
+  }
+  for (int w = 0; w < o->n_wires; ++w) {
+    const yoke_shown_form *shown = o->wires[w].formulation->shown;
+    if (shown == NULL) continue;
+    const bool is_held   = with_energies && shown->energy != NULL;
+    const bool is_judged = def->with_residuals && o->wires[w].joint != NULL;
+    if ((is_held || is_judged) && !see_wire(o, def, w)) return false;
+  }
+  return true;
 }
 
 static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def, int i) {
@@ -141,7 +153,7 @@ static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_ob
                        def->name[i], o->wires[output->index].formulation->name, o->wires[output->index].name);
     }
     if (output->quantity == YOKE_WIRE_FORCE_MEAN) o->seen[output->index].has_mean = true;
-    return see_wire(o, def, output->index) ? YOKE_OK : YOKE_E_MEMORY;
+    return YOKE_OK;
   case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, def->name[i]);
   case YOKE_OUTPUT_ZERO: break;
   }
@@ -172,11 +184,10 @@ static yoke_status fill(yoke_context *ctx, yoke_observer *o, const yoke_observer
     for (int k = 0; k < YOKE_N_ENERGIES; ++k) o->parts[p].energy[k] = -1;
   }
   for (int w = 0; w + 1 < o->n_wires; ++w) o->seen[w + 1].first_channel = o->seen[w].first_channel + def->n_channels[w];
+  if (!see_wires(o, def)) return YOKE_E_MEMORY;
   for (int i = 0; i < def->n; ++i) YOKE_TRY(see_output(ctx, o, def, i));
-  if (o->with_totals) {
-    YOKE_TRY(see_energies(ctx, o, def, YOKE_TOTAL_BALANCE, NULL));
-    YOKE_TRY(see_residuals(o, def));
-  }
+  if (def->with_energies) YOKE_TRY(see_energies(ctx, o, def, YOKE_TOTAL_BALANCE, NULL));
+  if (def->with_residuals) YOKE_TRY(see_residuals(o, def));
   return take_rows(o);
 }
 
@@ -189,7 +200,7 @@ yoke_status yoke_observer_create(yoke_context *ctx, const yoke_observer_def *def
   o->n               = def->n;
   o->wires           = def->wires;
   o->list            = def->list;
-  o->with_totals     = def->with_totals;
+  o->with_residuals  = def->with_residuals;
   yoke_status status = fill(ctx, o, def);
   if (status == YOKE_E_MEMORY) status = yoke_out_of_memory(ctx, "%d outputs", def->n);
   if (status != YOKE_OK) {

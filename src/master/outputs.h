@@ -85,9 +85,10 @@ typedef struct yoke_observer_def {
   const yoke_wire       *wires;      /* kept */
   const int             *n_channels; /* [n_wires] */
   int                    n;
-  const yoke_output     *list;        /* kept */
-  char *const           *name;        /* [n] for messages */
-  bool                   with_totals; /* all energies and the residual besides */
+  const yoke_output     *list;           /* kept */
+  char *const           *name;           /* [n] for messages */
+  bool                   with_energies;  /* all energies besides */
+  bool                   with_residuals; /* the largest violation of a joint besides */
 } yoke_observer_def;
 
 /* Fails where a subsystem or a wire cannot show what is asked for, with names. Gives. */

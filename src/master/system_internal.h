@@ -9,13 +9,14 @@
 /* Where samples are taken. */
 typedef struct system_samples {
   yoke_observer      *observer;
-  yoke_graph_handles *handles; /* [n_parts] */
-  double             *times;   /* [room] inside the step that is taken */
-  size_t              room;
+  yoke_graph_handles *handles;    /* [n_parts] */
+  double             *times;      /* [n_room] inside the step that is taken */
+  size_t              n_room;     /* of times */
   int                 n_channels; /* of all wires */
   double             *channels;   /* [n_channels] at one time */
   double             *means;      /* [n_channels] over the last macro step */
   const double      **row;        /* [n_parts] values at one time */
+  double            **room;       /* [n_parts] for values at the present time */
   double             *outputs;    /* [n_outputs] */
   int64_t             n_done;     /* emitted; the next regular one is at t_start + n_done every */
   int64_t             n_planned;  /* free steps: the sample that the subsystem was told of */
@@ -64,8 +65,6 @@ void        system_samples_clear(yoke_system *system);
 yoke_status system_plan_samples(yoke_system *system, double t_end, yoke_context *ctx);
 yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *sink, yoke_context *ctx);
 yoke_status system_emit_now(yoke_system *system, const yoke_sink *sink);
-/* Values of an observer's list at the present time. */
-yoke_status system_show_now(yoke_system *system, yoke_observer *observer, double *values, yoke_totals *totals);
 
 /* system_loss.c: what the wires lose over steps. */
 yoke_status system_loss_create(yoke_system *system, yoke_context *ctx);

@@ -8,7 +8,7 @@
 
 /* ---- creation ---- */
 
-static yoke_status create_observer(yoke_system *s, int n, const yoke_output *list, char *const *name, bool with_totals,
+static yoke_status create_observer(yoke_system *s, int n, const yoke_output *list, char *const *name, bool is_main,
                                    yoke_observer **out, yoke_context *ctx) {
   const yoke_plan *plan       = s->plan;
   const size_t     mark       = yoke_arena_mark(&s->arena);
@@ -17,19 +17,28 @@ static yoke_status create_observer(yoke_system *s, int n, const yoke_output *lis
   yoke_status      status     = yoke_arena_check(&s->arena, ctx, "%d outputs", n);
   for (int p = 0; status == YOKE_OK && p < plan->n_parts; ++p) residual[p] = plan->parts[p].residual;
   for (int w = 0; status == YOKE_OK && w < plan->n_couplings; ++w) n_channels[w] = yoke_graph_n_channels(s->graph, w);
-  const yoke_observer_def def = {.n_parts     = plan->n_parts,
-                                 .subsystems  = s->subsystems,
-                                 .residual    = residual,
-                                 .n_wires     = plan->n_couplings,
-                                 .wires       = plan->wires,
-                                 .n_channels  = n_channels,
-                                 .n           = n,
-                                 .list        = list,
-                                 .name        = name,
-                                 .with_totals = with_totals};
+  const yoke_observer_def def = {.n_parts        = plan->n_parts,
+                                 .subsystems     = s->subsystems,
+                                 .residual       = residual,
+                                 .n_wires        = plan->n_couplings,
+                                 .wires          = plan->wires,
+                                 .n_channels     = n_channels,
+                                 .n              = n,
+                                 .list           = list,
+                                 .name           = name,
+                                 .with_energies  = is_main && plan->has_work,
+                                 .with_residuals = is_main};
   if (status == YOKE_OK) status = yoke_observer_create(ctx, &def, out);
   yoke_arena_release(&s->arena, mark);
   return status;
+}
+
+/* Room for what an observer asks of every subsystem; NULL: out of memory. */
+static double **take_room(const yoke_system *s, const yoke_observer *observer, yoke_arena *arena) {
+  double **room = yoke_arena_take(arena, (size_t)s->plan->n_parts + 1, sizeof *room);
+  for (int p = 0; room != NULL && p < s->plan->n_parts; ++p)
+    room[p] = yoke_arena_take(arena, (size_t)yoke_observer_n_handles(observer, p) + 1, sizeof **room);
+  return room;
 }
 
 yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
@@ -41,6 +50,7 @@ yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   for (int w = 0; w < s->plan->n_couplings; ++w) x->n_channels += yoke_graph_n_channels(s->graph, w);
   x->handles  = yoke_arena_take(&s->arena, n, sizeof *x->handles);
   x->row      = yoke_arena_take(&s->arena, n, sizeof *x->row);
+  x->room     = take_room(s, x->observer, &s->arena);
   x->channels = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->channels);
   x->means    = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->means);
   x->outputs  = yoke_arena_take(&s->arena, (size_t)s->plan->outputs.n + 1, sizeof *x->outputs);
@@ -87,7 +97,8 @@ yoke_status system_plan_samples(yoke_system *s, double t_end, yoke_context *ctx)
   const double last =
       fmin(yoke_graph_t(s->graph) + yoke_system_H(s) * (1.0 + 1e-6), t_end); /* a short rest is taken along */
   while (every > 0.0 && time_of(s, x->n_done + (int64_t)n) <= last) {
-    if (!yoke_grow(&x->times, &x->room, n + 1, sizeof *x->times)) return yoke_out_of_memory(ctx, "%zu output times", n);
+    if (!yoke_grow(&x->times, &x->n_room, n + 1, sizeof *x->times))
+      return yoke_out_of_memory(ctx, "%zu output times", n);
     x->times[n] = time_of(s, x->n_done + (int64_t)n);
     ++n;
   }
@@ -106,17 +117,14 @@ static void take_means(yoke_system *s) {
 }
 
 /* The subsystems at t, the present time or (free steps) one in the last micro step. */
-static yoke_status show_at(yoke_system *s, yoke_observer *observer, double t, double *values, yoke_totals *totals) {
-  system_samples *x      = &s->samples;
-  const yoke_side side   = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
-  const size_t    mark   = yoke_arena_mark(&s->arena);
-  yoke_status     status = YOKE_OK;
-  for (int p = 0; status == YOKE_OK && p < s->plan->n_parts; ++p) {
-    const int n   = yoke_observer_n_handles(observer, p);
-    double   *row = yoke_arena_take(&s->arena, (size_t)n + 1, sizeof *row);
-    x->row[p]     = row;
-    status        = row == NULL ? YOKE_E_MEMORY
-                                : yoke_graph_show(s->graph, p, t, side, n, yoke_observer_handles(observer, p), row, NULL);
+static yoke_status show_at(yoke_system *s, yoke_observer *observer, double *const *room, double t, double *values,
+                           yoke_totals *totals) {
+  system_samples *x    = &s->samples;
+  const yoke_side side = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
+  for (int p = 0; p < s->plan->n_parts; ++p) {
+    const int n = yoke_observer_n_handles(observer, p);
+    x->row[p]   = room[p];
+    YOKE_TRY(yoke_graph_show(s->graph, p, t, side, n, yoke_observer_handles(observer, p), room[p], NULL));
   }
   for (int w = 0, c = 0; w < s->plan->n_couplings; ++w) {
     for (int k = 0; k < yoke_graph_n_channels(s->graph, w); ++k, ++c) {
@@ -124,17 +132,14 @@ static yoke_status show_at(yoke_system *s, yoke_observer *observer, double t, do
     }
   }
   take_means(s);
-  if (status == YOKE_OK) {
-    const yoke_sighting at = {
-        .t = t, .parts = x->row, .channels = x->channels, .means = x->means, .lost = system_loss_at(s, t)};
-    status = yoke_observer_show(observer, &at, values, totals);
-  }
-  yoke_arena_release(&s->arena, mark);
-  return status;
+  const yoke_sighting at = {
+      .t = t, .parts = x->row, .channels = x->channels, .means = x->means, .lost = system_loss_at(s, t)};
+  return yoke_observer_show(observer, &at, values, totals);
 }
 
-yoke_status system_show_now(yoke_system *s, yoke_observer *observer, double *values, yoke_totals *totals) {
-  return show_at(s, observer, yoke_graph_t(s->graph), values, totals);
+/* The sample at t, now or (free steps) in the last micro step. */
+static yoke_status show_sample(yoke_system *s, double t, yoke_totals *totals) {
+  return show_at(s, s->samples.observer, s->samples.room, t, s->samples.outputs, totals);
 }
 
 /* Time number i of those observed inside the last step. */
@@ -174,7 +179,7 @@ static yoke_status pass_on(yoke_system *s, double t, const yoke_totals *totals, 
 
 yoke_status system_emit_now(yoke_system *s, const yoke_sink *sink) {
   yoke_totals totals;
-  YOKE_TRY(system_show_now(s, s->samples.observer, s->samples.outputs, &totals));
+  YOKE_TRY(show_sample(s, yoke_graph_t(s->graph), &totals));
   return pass_on(s, yoke_graph_t(s->graph), &totals, sink);
 }
 
@@ -186,11 +191,11 @@ static yoke_status emit(yoke_system *s, double t, const yoke_sink *sink) {
   yoke_totals   totals;
   while (i < n && times[i] < t) ++i;
   if (is_now(s, t))
-    YOKE_TRY(system_show_now(s, s->samples.observer, s->samples.outputs, &totals));
+    YOKE_TRY(show_sample(s, yoke_graph_t(s->graph), &totals));
   else if (i < n && times[i] == t)
     YOKE_TRY(show_observed(s, i, t, &totals));
   else
-    YOKE_TRY(show_at(s, s->samples.observer, t, s->samples.outputs, &totals));
+    YOKE_TRY(show_sample(s, t, &totals));
   return pass_on(s, t, &totals, sink);
 }
 
@@ -216,8 +221,13 @@ yoke_status yoke_system_value(yoke_system *s, const char *name, double *value, y
   char *const    names[1] = {(char *)(uintptr_t)name};
   YOKE_TRY(yoke_plan_find_output(ctx, s->plan, name, &output));
   YOKE_TRY(create_observer(s, 1, &output, names, false, &observer, ctx));
-  const yoke_status status = system_show_now(s, observer, value, NULL);
+  yoke_arena  arena  = {0};
+  double    **room   = take_room(s, observer, &arena);
+  yoke_status status = yoke_arena_check(&arena, ctx, "output '%s'", name);
+  if (status == YOKE_OK) status = show_at(s, observer, room, yoke_graph_t(s->graph), value, NULL);
+  yoke_arena_free(&arena);
   yoke_observer_destroy(&observer);
+  if (status == YOKE_E_MEMORY) return status;
   if (status == YOKE_OK) return YOKE_OK;
   if (status == YOKE_NON_FINITE)
     return yoke_fail(ctx, YOKE_E_UNSTABLE, "'%s' is not finite at t = %.9g s", name, yoke_graph_t(s->graph));

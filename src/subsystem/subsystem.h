@@ -130,6 +130,9 @@ typedef struct yoke_event_ops {
 static inline int64_t yoke_output_handle(int k) {
   return -1 - (int64_t)k;
 }
+static inline int yoke_handle_output(int64_t handle) {
+  return (int)(-1 - handle);
+}
 
 /* At t inside the last micro step (t_look must have been told) or at the state's time; `side`: which limit of the inputs. */
 typedef struct yoke_observe_ops {
