@@ -161,8 +161,9 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
   if (s->has_energy) {
     fprintf(file, "energy       drift %.3g J from %.6g J at the start\n", s->energy_drift, s->energy_start);
   } else {
-    fputs(s->is_split ? "energy       in total.energy; work of loads and dampers is not summed over subsystems\n"
-                      : "energy       drift unknown\n",
+    fputs(s->is_split
+              ? "energy       in total.energy; cosimulation.energy monitor counts the work of loads and dampers too\n"
+              : "energy       drift unknown\n",
           file);
   }
   if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
