@@ -141,7 +141,7 @@ yoke_status yoke_graph_accept(yoke_graph *graph, yoke_context *ctx);
 int yoke_graph_depth(const yoke_graph *graph);
 
 /* Observation: for the trials until the next call, values of handles (subsystem.h) at these times as far as they lie inside the step,
- * T_N < t <= T_{N+1}. `times` rise; handles [n_subsystems] are kept, both may be NULL when n_times is 0. */
+ * T_N < t < T_{N+1} (the end itself is shown by yoke_graph_show). `times` rise; handles [n_subsystems] are kept, both may be NULL when n_times is 0. */
 typedef struct yoke_graph_handles {
   int            n;
   const int64_t *list;
