@@ -166,14 +166,13 @@ double        yoke_graph_mean(const yoke_graph *graph, int wire, int channel);
 yoke_found_events yoke_graph_events(const yoke_graph *graph, int subsystem);
 double            yoke_graph_event_ahead(const yoke_graph *graph, int subsystem, int event);
 
-/* Between an accepted step and the next trial: an event was dealt with; a subsystem gets new positions and velocities; the
+/* Between an accepted step and the next trial: an event was dealt with; its assignments change a subsystem; the
  * history of the couplings begins anew with values that fit the accepted states and what loads are right behind T_N: forces of elements
  * by their laws, multipliers, row accelerations and copies of all joints from one linear system (graph_instant.h). Call restart after all
  * that changed. */
 void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
 /* The assignments of an event of the subsystem (subsystem.h). */
 yoke_status yoke_graph_act(yoke_graph *graph, int subsystem, int event, yoke_context *ctx);
-yoke_status yoke_graph_assign(yoke_graph *graph, int subsystem, const double *q, const double *v, yoke_context *ctx);
 yoke_status yoke_graph_refresh(yoke_graph *graph, yoke_context *ctx); /* outputs of states that were assigned */
 /* Behind an event that has set states: all rows of all joints are brought to s = s' = 0 by impulses (state_reset.h), whatever couples them. */
 yoke_status yoke_graph_reset_joints(yoke_graph *graph, yoke_context *ctx);

@@ -36,18 +36,6 @@ yoke_status yoke_graph_act(yoke_graph *g, int i, int event, yoke_context *ctx) {
   return s->subsystem->ops->events->act(s->subsystem, g->scratch[0], s->accepted, event, &signal, ctx);
 }
 
-yoke_status yoke_graph_assign(yoke_graph *g, int i, const double *q, const double *v, yoke_context *ctx) {
-  graph_subsystem *s = &g->subsystems[i];
-  double           times[2];
-  yoke_signal      signal;
-  if (s->subsystem->ops->events == NULL || s->subsystem->ops->events->assign == NULL) {
-    return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot take new positions and velocities at t = %.9g s",
-                     s->subsystem->name, g->block->past_t[0]);
-  }
-  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
-  return s->subsystem->ops->events->assign(s->subsystem, g->scratch[0], s->accepted, q, v, &signal, ctx);
-}
-
 yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];

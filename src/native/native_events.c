@@ -89,11 +89,6 @@ static yoke_status take_state(const native *n, void *scratch, void *state, const
   return YOKE_OK;
 }
 
-static yoke_status assign(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
-                          const yoke_signal *u, yoke_context *ctx) {
-  return take_state(subsystem->self, scratch, state, q, v, u, ctx);
-}
-
 /* q and v := the state's with the event's values, all read before any is written. */
 static yoke_status set_values(const native *n, void *scratch, const void *state, const yoke_event *event, double *q,
                               double *v, yoke_context *ctx) {
@@ -146,5 +141,4 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   return take_state(n, scratch, state, q, v, u, ctx);
 }
 
-const yoke_event_ops native_events = {
-    .found = found_events, .ahead = event_ahead, .done = event_done, .act = act, .assign = assign};
+const yoke_event_ops native_events = {.found = found_events, .ahead = event_ahead, .done = event_done, .act = act};

@@ -217,14 +217,6 @@ static yoke_status checked_act(const yoke_subsystem *s, void *scratch, void *sta
   return s->inner->ops->events->act(s->inner, scratch, yoke_wrapper_state(s, state), event, u, ctx);
 }
 
-static yoke_status checked_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
-                                  const yoke_signal *u, yoke_context *ctx) {
-  const check_front *front = state;
-  YOKE_TRY(check_inputs(s, u, front->t, ctx));
-  YOKE_TRY(check_start_of_step(s, front, front->t, ctx));
-  return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
-}
-
 static yoke_status checked_pack(const yoke_subsystem *s, const void *state, yoke_pack *out, yoke_context *ctx) {
   const check_front *front = state;
   yoke_pack_tag(out, "checked");
@@ -269,7 +261,6 @@ yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_
   calls->repeat.copy    = checked_copy;
   calls->pack           = (yoke_pack_ops){.pack = checked_pack, .unpack = checked_unpack};
   calls->events.act     = checked_act;
-  calls->events.assign  = checked_assign;
   calls->reset = (yoke_reset_ops){.row_response = checked_row_response, .push = checked_push, .reset = checked_reset};
   return YOKE_OK;
 }

@@ -120,9 +120,6 @@ typedef struct yoke_event_ops {
    * honoured; the energy that this brings in is counted as external work; the solver takes the state as a new one. */
   yoke_status (*act)(const yoke_subsystem *subsystem, void *scratch, void *state, int event, const yoke_signal *u,
                      yoke_context *ctx);
-  /* Positions and velocities (the subsystem's own coordinates) change from outside, at an event. */
-  yoke_status (*assign)(const yoke_subsystem *subsystem, void *scratch, void *state, const double *q, const double *v,
-                        const yoke_signal *u, yoke_context *ctx);
 } yoke_event_ops;
 
 /* Quantities by handle. handle < 0: output y[-1 - handle] of the ports; handle >= 0: the kind's own numbering (native.h). */

@@ -79,12 +79,6 @@ static yoke_status traced_act(const yoke_subsystem *s, void *scratch, void *stat
   return report_status(s, "act", s->inner->ops->events->act(s->inner, scratch, inside, event, u, ctx));
 }
 
-static yoke_status traced_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
-                                 const yoke_signal *u, yoke_context *ctx) {
-  void *inside = yoke_wrapper_state(s, state);
-  return report_status(s, "assign", s->inner->ops->events->assign(s->inner, scratch, inside, q, v, u, ctx));
-}
-
 static yoke_status traced_row_response(const yoke_subsystem *s, void *scratch, const void *state, int n,
                                        const yoke_port_row *rows, double *W) {
   const void *inside = yoke_wrapper_state_seen(s, state);
@@ -105,18 +99,17 @@ static yoke_status traced_reset(const yoke_subsystem *s, void *scratch, void *st
 
 yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_log log, yoke_subsystem **out) {
   YOKE_TRY(yoke_wrapper_create(ctx, "traced", inner, sizeof(traced), 0, out));
-  traced       *self   = (*out)->self;
-  yoke_wrapper *calls  = &self->wrapper;
-  self->log            = log;
-  calls->ops.start     = traced_start;
-  calls->ops.step      = traced_step;
-  calls->ops.output    = traced_output;
-  calls->ops.accept    = traced_accept;
-  calls->repeat.copy   = traced_copy;
-  calls->instant       = (yoke_instant_ops){.response = traced_response};
-  calls->events.done   = traced_done;
-  calls->events.act    = traced_act;
-  calls->events.assign = traced_assign;
+  traced       *self  = (*out)->self;
+  yoke_wrapper *calls = &self->wrapper;
+  self->log           = log;
+  calls->ops.start    = traced_start;
+  calls->ops.step     = traced_step;
+  calls->ops.output   = traced_output;
+  calls->ops.accept   = traced_accept;
+  calls->repeat.copy  = traced_copy;
+  calls->instant      = (yoke_instant_ops){.response = traced_response};
+  calls->events.done  = traced_done;
+  calls->events.act   = traced_act;
   calls->reset = (yoke_reset_ops){.row_response = traced_row_response, .push = traced_push, .reset = traced_reset};
   return YOKE_OK;
 }

@@ -76,11 +76,6 @@ static yoke_status pass_act(const yoke_subsystem *s, void *scratch, void *state,
   return s->inner->ops->events->act(s->inner, scratch, yoke_wrapper_state(s, state), event, u, ctx);
 }
 
-static yoke_status pass_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
-                               const yoke_signal *u, yoke_context *ctx) {
-  return s->inner->ops->events->assign(s->inner, scratch, yoke_wrapper_state(s, state), q, v, u, ctx);
-}
-
 static yoke_status pass_at(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u, double t,
                            yoke_side side, int n, const int64_t *handles, double *values) {
   const void *inside = yoke_wrapper_state_seen(s, state);
@@ -130,7 +125,7 @@ static yoke_status pass_unpack(const yoke_subsystem *s, void *scratch, yoke_unpa
 static const yoke_wrapper pass = {
     .repeat  = {.copy = pass_copy, .clear = pass_clear},
     .instant = {.response = pass_response},
-    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .act = pass_act, .assign = pass_assign},
+    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .act = pass_act},
     .observe = {.at = pass_at},
     .energy  = {.handles = pass_handles},
     .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset},

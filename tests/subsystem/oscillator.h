@@ -412,32 +412,19 @@ static void osc_done(const yoke_subsystem *s, void *scratch, void *state, int ev
   ((osc_state *)state)->sign = 0;
 }
 
-static yoke_status osc_assign(const yoke_subsystem *s, void *scratch, void *state, const double *q, const double *v,
-                              const yoke_signal *u, yoke_context *ctx) {
-  (void)scratch, (void)ctx;
+static yoke_status osc_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
+                           yoke_context *ctx) {
+  (void)scratch, (void)event, (void)ctx;
   osc_state *x = state;
   double     inputs[OSC_MAX_PORTS * OSC_MAX_V];
-  memcpy(x->now.q, q, (size_t)osc_of(s)->n * sizeof *q);
-  memcpy(x->now.v, v, (size_t)osc_of(s)->n * sizeof *v);
+  x->now.v[0] = -x->now.v[0];
   osc_inputs(u, x->now.t, YOKE_SIDE_RIGHT, inputs);
   osc_rates(osc_of(s), &x->now, inputs);
   x->before = x->now;
   return YOKE_OK;
 }
 
-static yoke_status osc_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
-                           yoke_context *ctx) {
-  const osc_point *x = &((const osc_state *)state)->now;
-  double           q[OSC_MAX], v[OSC_MAX];
-  (void)event;
-  memcpy(q, x->q, sizeof q);
-  memcpy(v, x->v, sizeof v);
-  v[0] = -v[0];
-  return osc_assign(s, scratch, state, q, v, u, ctx);
-}
-
-static const yoke_event_ops osc_events = {
-    .found = osc_found, .ahead = osc_ahead, .done = osc_done, .act = osc_act, .assign = osc_assign};
+static const yoke_event_ops osc_events = {.found = osc_found, .ahead = osc_ahead, .done = osc_done, .act = osc_act};
 
 static yoke_status osc_at(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u, double t,
                           yoke_side side, int n, const int64_t *handles, double *values) {
