@@ -49,7 +49,7 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
     status              = yoke_graph_control(graph, compares, ctx);
   }
   const char *name;
-  c->leaves_gaps = strcmp(yoke_graph_settings(graph)->scheme, "semi-implicit") == 0;
+  c->leaves_gaps = yoke_graph_traits(graph)->corrects_once;
   c->is_forward  = !yoke_graph_can_repeat(graph, &name);
   if (status == YOKE_OK) status = yoke_context_create(&c->trial_ctx);
   if (status != YOKE_OK) {

@@ -1,7 +1,6 @@
 #include "control/estimator.h"
 
 #include "control/error_constants.h"
-#include <string.h>
 
 /* Least scales [m, m/s, N]: a model at rest has no size yet. */
 static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling = 1.0;
@@ -18,7 +17,7 @@ static yoke_status refuse(yoke_context *ctx, yoke_estimator_kind kind, const cha
 yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
                                   yoke_estimate_way *out) {
   const yoke_scheme_settings *s           = yoke_graph_settings(graph);
-  const bool                  is_explicit = strcmp(s->scheme, "explicit") == 0;
+  const bool                  is_explicit = yoke_graph_traits(graph)->extrapolates_only;
   const char                 *name        = "";
   *out                                    = YOKE_ESTIMATE_COUPLING;
   if (kind == YOKE_ESTIMATOR_CV) {

@@ -9,8 +9,10 @@ static yoke_status explicit_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops explicit_ops = {
-    .traits       = {.name = "explicit", .needs_explicit_form = true, .extrapolates_only = true},
-    .summary      = "extrapolate, integrate once, update; cheapest step, smallest stable step",
-    .can_sequence = true,
-    .step         = explicit_step,
+    .traits         = {.name = "explicit", .needs_explicit_form = true, .extrapolates_only = true},
+    .summary        = "extrapolate, integrate once, update; cheapest step, smallest stable step",
+    .can_sequence   = true,
+    .relaxation     = 1.0,
+    .max_iterations = 10,
+    .step           = explicit_step,
 };

@@ -89,6 +89,10 @@ const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph) {
   return &graph->settings;
 }
 
+const yoke_scheme_traits *yoke_graph_traits(const yoke_graph *graph) {
+  return &graph->scheme->traits;
+}
+
 const void *yoke_graph_state(const yoke_graph *graph, int subsystem) {
   return graph->subsystems[subsystem].accepted;
 }

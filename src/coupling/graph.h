@@ -181,6 +181,7 @@ yoke_status yoke_graph_restart(yoke_graph *graph, yoke_context *ctx);
 /* Questions about the accepted state. */
 double                      yoke_graph_t(const yoke_graph *graph);
 const yoke_scheme_settings *yoke_graph_settings(const yoke_graph *graph);
+const yoke_scheme_traits   *yoke_graph_traits(const yoke_graph *graph); /* of its scheme */
 /* The coupling and channel that the last correction of a failed step changed most, in units of the corrector's tolerance;
  * "coupling 'name' (channel): " into `text`, "" without a correction. */
 void                        yoke_graph_unsettled(const yoke_graph *graph, char *text, size_t size);

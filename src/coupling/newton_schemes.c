@@ -183,15 +183,19 @@ static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops semi_implicit_ops = {
-    .traits       = {.name = "semi-implicit", .corrects_once = true},
-    .summary      = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
-    .needs_repeat = true,
-    .step         = semi_implicit_step,
+    .traits         = {.name = "semi-implicit", .corrects_once = true},
+    .summary        = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
+    .needs_repeat   = true,
+    .relaxation     = 1.0,
+    .max_iterations = 10,
+    .step           = semi_implicit_step,
 };
 
 const yoke_scheme_ops implicit_ops = {
-    .traits       = {.name = "implicit", .corrects_to_tolerance = true},
-    .summary      = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
-    .needs_repeat = true,
-    .step         = implicit_step,
+    .traits         = {.name = "implicit", .corrects_to_tolerance = true},
+    .summary        = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
+    .needs_repeat   = true,
+    .relaxation     = 1.0,
+    .max_iterations = 10,
+    .step           = implicit_step,
 };

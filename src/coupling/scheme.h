@@ -9,6 +9,9 @@ typedef struct yoke_scheme_ops {
   const char        *summary;      /* one line for `yoke help schemes` */
   bool               needs_repeat; /* every subsystem must be able to go back */
   bool               can_sequence; /* gauss-seidel is possible */
+  /* Where the settings leave these open: */
+  double             relaxation;     /* share of the new value */
+  int                max_iterations; /* passes */
   /* One macro step: the nodes w are predicted on entry. On success the trial states hold the result, w the node values they were
    * computed with, y_new the outputs. */
   yoke_status (*step)(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);

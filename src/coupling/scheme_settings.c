@@ -2,7 +2,6 @@
 
 #include "coupling/scheme.h"
 #include <math.h>
-#include <string.h>
 
 static const char *scheme_word(int i) {
   return i < yoke_scheme_n() ? yoke_scheme_at(i)->traits.name : NULL;
@@ -171,12 +170,12 @@ static const yoke_setting corrector_rows[] = {
 const yoke_setting_table yoke_corrector_rows = {.path = "cosimulation.corrector", YOKE_SETTING_ROWS(corrector_rows)};
 
 void yoke_scheme_settings_complete(yoke_scheme_settings *s, int order, double step_rtol) {
-  const bool is_waveform = strcmp(s->scheme, "waveform") == 0;
+  const yoke_scheme_ops *scheme = yoke_scheme_find(s->scheme);
   if (s->predictor == YOKE_PREDICTOR_ACCELERATION && s->order_acceleration >= 0) s->order = s->order_acceleration;
   if (isnan(s->acceleration_weight) && order >= 0)
     s->acceleration_weight = order == 0 ? 1.0 / 2.0 : 1.0 / 6.0; /* Kraft 4.12; else by the degree of the step */
-  if (s->relaxation == 0.0) s->relaxation = is_waveform ? 0.7 : 1.0;
+  if (s->relaxation == 0.0 && scheme != NULL) s->relaxation = scheme->relaxation;
   /* with control the corrector stays a tenth below the error that is allowed */
   if (s->rtol == 0.0) s->rtol = step_rtol > 0.0 ? 0.1 * step_rtol : 1e-10;
-  if (s->max_iterations == 0) s->max_iterations = is_waveform ? 50 : 10;
+  if (s->max_iterations == 0 && scheme != NULL) s->max_iterations = scheme->max_iterations;
 }

@@ -41,9 +41,11 @@ static yoke_status waveform_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops waveform_ops = {
-    .traits       = {.name = "waveform", .needs_explicit_form = true},
-    .summary      = "fixed-point iteration with relaxation; no Jacobian, more passes",
-    .needs_repeat = true,
-    .can_sequence = true,
-    .step         = waveform_step,
+    .traits         = {.name = "waveform", .needs_explicit_form = true},
+    .summary        = "fixed-point iteration with relaxation; no Jacobian, more passes",
+    .needs_repeat   = true,
+    .can_sequence   = true,
+    .relaxation     = 0.7,
+    .max_iterations = 50,
+    .step           = waveform_step,
 };

@@ -2,7 +2,6 @@
 #include "master/system_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Motions are judged by the length of the model and the step that left them, forces by the largest of the run: they may pass
  * through zero. */
@@ -94,13 +93,14 @@ static yoke_status try_to(yoke_system *s, double *t_next, yoke_step_statistics *
 /* A joint came open. More corrections help where they were limited, another start where motions are held over the first step. */
 static yoke_status explain_gap(const yoke_system *s, double t, double H, yoke_context *ctx) {
   const yoke_scheme_settings *scheme = yoke_graph_settings(s->graph);
+  const yoke_scheme_traits   *traits = yoke_graph_traits(s->graph);
   char                        joint[300];
   const char                 *remedy = "a smaller cosimulation.step";
-  if (strcmp(scheme->scheme, "semi-implicit") == 0)
+  if (traits->corrects_once)
     remedy = scheme->corrections > 0
                  ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
                  : "a smaller cosimulation.step, or scheme implicit where gaps grew over many steps";
-  if (strcmp(scheme->scheme, "explicit") == 0 && t <= s->plan->t_start && scheme->start != YOKE_START_EXACT)
+  if (traits->extrapolates_only && t <= s->plan->t_start && scheme->start != YOKE_START_EXACT)
     remedy =
         "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";
   yoke_graph_open_joint(s->graph, joint, sizeof joint);
