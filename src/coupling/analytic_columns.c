@@ -61,7 +61,7 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
     basis_moments(g, channel, node, moment);
     for (int e = 0; e < s->n_ends; ++e) {
       const graph_wire      *wire = &g->wires[s->ends[e].wire];
-      const int              side = s->ends[e].side, at = wire->wire.y_at[side];
+      const int              side = s->ends[e].side, at = wire->y_at[side];
       const yoke_port_shape *shape = wire->wire.shape[side];
       port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), weight, is_end, g->H, moment,
                   wire->tangent[side], column + at);

@@ -31,7 +31,7 @@ static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) 
     const graph_subsystem *s  = &g->subsystems[wire->wire.subsystem[side]];
     const int              ny = s->subsystem->ny;
     for (int c = 0; c < s->n_columns; ++c) {
-      const double *dy = s->dy + (size_t)c * (size_t)ny + wire->wire.y_at[side];
+      const double *dy = s->dy + (size_t)c * (size_t)ny + wire->y_at[side];
       for (int r = 0; r < wire->n_c; ++r) {
         const double *row = wire->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
         double        sum = 0.0;

@@ -100,7 +100,6 @@ typedef struct yoke_wire {
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
   int                         port[2];  /* number of the port in its subsystem */
-  int                         y_at[2];  /* where its outputs start in y, as planned; the graph asks the port */
   const yoke_port_shape      *shape[2]; /* of the ports */
   int                         n_y[2];   /* outputs that the formulation reads, extras included */
   const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
@@ -122,8 +121,8 @@ void        yoke_graph_destroy(yoke_graph **graph);
  * forces into positions and velocities). */
 yoke_status yoke_graph_start(yoke_graph *graph, double t, yoke_context *ctx);
 
-/* For the start `exact`: one more point of the past, older than all given so far: t and y of every subsystem, subsystem by
- * subsystem. u[wire] are the channel values of that wire (multipliers and what goes with them); NULL: those that its `update`
+/* For the start `exact`: one more point of the past, older than all given so far: t, and y of the ports as far as the wires read
+ * them (yoke_wire.n_y), wire by wire, its side 1 before its side 2. u[wire] are the channel values of that wire (multipliers and what goes with them); NULL: those that its `update`
  * gives. Call after start, before the first step. */
 void yoke_graph_add_past(yoke_graph *graph, double t, const double *y, const double *const *u);
 

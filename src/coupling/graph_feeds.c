@@ -135,7 +135,7 @@ yoke_status graph_feeds_check(yoke_graph *g, yoke_context *ctx) {
     graph_wire *wire = &g->wires[w];
     for (int side = 0; side < 2; ++side) {
       YOKE_TRY(check_port(g, wire, side, ctx));
-      wire->wire.y_at[side]    = port_of(g, wire, side)->y_at;
+      wire->y_at[side]         = port_of(g, wire, side)->y_at;
       wire->takes_wrench[side] = port_of(g, wire, side)->wrench_at >= 0;
       YOKE_TRY(check_side(g, wire, side, ctx));
       wire->has_shares = wire->has_shares || (wire->takes_wrench[side] && has_multipliers(g, wire, side));

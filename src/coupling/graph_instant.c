@@ -281,11 +281,11 @@ static void set_matrix(graph_instant *x, const yoke_graph *g) {
       x->J[e->slot] += own->dc_du[(size_t)e->row * (size_t)wire->n_channels + (size_t)e->input];
       continue;
     }
-    const graph_subsystem *s   = &g->subsystems[wire->wire.subsystem[e->side]];
-    const double          *row = own->dc_dy[e->side] + (size_t)e->row * (size_t)wire->n_y[e->side];
-    const double     *a    = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->wire.y_at[e->side];
-    const graph_feed *feed = &s->feeds[e->feed];
-    const double      weight = x->moment == GRAPH_END_OF_TRIAL ? graph_end_share(g, feed) : graph_now_share(feed);
+    const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[e->side]];
+    const double          *row  = own->dc_dy[e->side] + (size_t)e->row * (size_t)wire->n_y[e->side];
+    const double          *a    = s->da_du + (size_t)e->input * (size_t)s->subsystem->ny + (size_t)wire->y_at[e->side];
+    const graph_feed      *feed = &s->feeds[e->feed];
+    const double           weight = x->moment == GRAPH_END_OF_TRIAL ? graph_end_share(g, feed) : graph_now_share(feed);
     for (int k = yoke_shape_at_a(wire->wire.shape[e->side]); k < wire->n_y[e->side]; ++k)
       x->J[e->slot] += row[k] * (weight * a[k]);
   }

@@ -112,10 +112,10 @@ typedef struct graph_observed {
 
 typedef struct graph_wire {
   yoke_wire      wire;
-  yoke_arena    *scratch;           /* the graph's */
-  int            first, n_channels; /* its channels */
-  int            c_at, n_c;         /* its conditions */
-  int            n_y[2];
+  yoke_arena    *scratch;                       /* the graph's */
+  int            first, n_channels;             /* its channels */
+  int            c_at, n_c;                     /* its conditions */
+  int            y_at[2], n_y[2];               /* outputs of its ports that it reads, in those of their subsystems */
   bool           takes_wrench[2];               /* the port of this side */
   bool           has_shares;                    /* multipliers enter such a side */
   bool           is_given;                      /* its values at the start or restart are there already */
@@ -375,7 +375,7 @@ yoke_status graph_begin_anew(yoke_graph *graph, const graph_instant *kept, yoke_
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {
-  return y + wire->wire.y_at[side];
+  return y + wire->y_at[side];
 }
 
 static inline yoke_past graph_past(const yoke_graph *graph, const graph_channel *channel) {

@@ -120,21 +120,30 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   return graph_consistent_prepare(g, ctx);
 }
 
+/* Outputs of a subsystem at point n of the past. */
+static double *past_outputs(const graph_subsystem *s, int n) {
+  return s->past_y + (size_t)n * (size_t)s->subsystem->ny;
+}
+
 void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double *const *given) {
   if (g->block->n_past == GRAPH_PAST) return;
   const int n         = g->block->n_past++;
   g->block->past_t[n] = t;
   for (int i = 0; n < g->output_points && i < g->n_subsystems; ++i) {
-    const graph_subsystem *s  = &g->subsystems[i];
-    const size_t           ny = (size_t)s->subsystem->ny;
-    memcpy(s->past_y + (size_t)n * ny, y + s->first_y, ny * sizeof(double));
+    const graph_subsystem *s = &g->subsystems[i];
+    memset(past_outputs(s, n), 0, (size_t)s->subsystem->ny * sizeof(double));
   }
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
     double           *u    = wire->u;
     const double     *port[2];
     for (int side = 0; side < 2; ++side) {
-      port[side] = graph_port(wire, side, y + g->subsystems[wire->wire.subsystem[side]].first_y);
+      const size_t n_y = (size_t)wire->n_y[side];
+      port[side]       = y;
+      y += n_y;
+      if (n < g->output_points)
+        memcpy(past_outputs(&g->subsystems[wire->wire.subsystem[side]], n) + wire->y_at[side], port[side],
+               n_y * sizeof(double));
     }
     for (int k = 0; k < wire->n_channels; ++k)
       u[k] = given[w] != NULL ? given[w][k] : g->channels[wire->first + k].kept->past[0];

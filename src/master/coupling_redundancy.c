@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWN_ROWS = 7, MOST_NAMED = 50 }; /* rows whose origin is looked for, a least-squares problem each */
+enum { MOST_NAMED = 50 }; /* rows whose origin is looked for, a least-squares problem each */
 
 /* Does a connection lie between two parts? */
 static bool crosses(const yoke_model *model, const yoke_places *places, int connection) {
@@ -21,8 +21,8 @@ static bool crosses(const yoke_model *model, const yoke_places *places, int conn
 }
 
 static bool is_retired(const yoke_start *start, int row) {
-  return start
-      ->retired[OWN_ROWS * yoke_multibody_row_connection(start->mb, row) + yoke_multibody_row_own(start->mb, row)];
+  const yoke_multibody *mb = start->mb;
+  return yoke_start_retired(start, yoke_multibody_row_connection(mb, row))[yoke_multibody_row_own(mb, row)];
 }
 
 /* Marks per row of G; NULL: no memory. */
@@ -106,8 +106,8 @@ static yoke_status choose(const yoke_places *places, yoke_start *start) {
   for (int i = 0; i < n && status == YOKE_OK; ++i) {
     const int connection = yoke_multibody_row_connection(mb, rows[i]);
     if (!crosses(model, places, connection)) continue;
-    start->retired[OWN_ROWS * connection + yoke_multibody_row_own(mb, rows[i])] = true;
-    start->any_retired                                                          = true;
+    yoke_start_retired(start, connection)[yoke_multibody_row_own(mb, rows[i])] = true;
+    start->any_retired                                                         = true;
   }
   free(order);
   free(rows);
@@ -116,10 +116,11 @@ static yoke_status choose(const yoke_places *places, yoke_start *start) {
 
 yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *places, yoke_start *start) {
   const yoke_model *model = start->model;
-  start->retired = yoke_arena_take(&start->arena, OWN_ROWS * (size_t)model->n_connections + 1, sizeof *start->retired);
-  bool       *retired = NULL;
-  int         n_named = 0;
-  yoke_status status  = start->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  start->retired          = yoke_arena_take(&start->arena, YOKE_CONNECTION_MAX_ROWS * (size_t)model->n_connections + 1,
+                                            sizeof *start->retired);
+  bool       *retired     = NULL;
+  int         n_named     = 0;
+  yoke_status status      = start->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
   if (status == YOKE_OK && start->assembly.n_redundant > 0) {
     status = choose(places, start);
     if (status == YOKE_OK) {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 6 };
-
 /* C [6, 6]: accelerations of the end, column by column for a unit force or moment on it. */
 static yoke_status response(const yoke_joint_end *end, const yoke_equations *e, const yoke_multibody *mb, double *block,
                             void *work, double C[36]) {
@@ -64,7 +62,7 @@ yoke_status yoke_lighter_side(yoke_context *ctx, const yoke_joint_element *joint
                               int *side, double *ratio) {
   yoke_pose       poses[2];
   yoke_link_state state;
-  double          grad[12 * MAX_ROWS], C[36], W[2][MAX_ROWS * MAX_ROWS], low, high;
+  double          grad[12 * YOKE_JOINT_MAX_ROWS], C[36], W[2][YOKE_JOINT_MAX_ROWS * YOKE_JOINT_MAX_ROWS], low, high;
   for (int s = 0; s < 2; ++s) yoke_shape_pose(end[s].shape, end[s].p, end[s].v, &poses[s]);
   yoke_link_state_set(&joint->link, poses, &state);
   for (int i = 0; i < joint->n; ++i) (void)yoke_row_gradient(&joint->row[i], &state, grad + 12 * i);

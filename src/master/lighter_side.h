@@ -13,7 +13,7 @@ typedef struct yoke_joint_end {
   const yoke_model      *submodel;
   int                    frame;
   const yoke_port_shape *shape;
-  double                 p[7], v[6];
+  double                 p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
 } yoke_joint_end;
 
 /* *side = 0 or 1: the one that should be prescribed, so that the smallest ratio of effective masses (other side to this one)

@@ -73,7 +73,7 @@ typedef struct yoke_plan_step {
   char                  scheme_reason[100], order_reason[100]; /* what was chosen and why, "": given */
 } yoke_plan_step;
 
-/* A point of the past of `start: exact`: outputs of all subsystems, one after another, and channel values of all wires whose `update`
+/* A point of the past of `start: exact`: outputs of the ports of all wires (yoke_graph_add_past), and channel values of all wires whose `update`
  * does not give them (joints), one after another. */
 typedef struct yoke_plan_point {
   double  t;

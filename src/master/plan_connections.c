@@ -109,7 +109,7 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;
   if (k.is_joint) {
-    compile_joint(c, &k.element_law, k.shape, b->start.retired + (ptrdiff_t)7 * c, &k.joint);
+    compile_joint(c, &k.element_law, k.shape, yoke_start_retired(&b->start, c), &k.joint);
     if (k.joint.n == 0) return YOKE_OK; /* nothing that its bodies could feel, or that others do not hold already */
   }
   for (int side = 0; side < 2; ++side)

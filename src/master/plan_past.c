@@ -35,16 +35,17 @@ static yoke_status macro_step_back(const yoke_start *start, const backward *b, d
 }
 
 /* Outputs of all ports and channel values of joints for the state that was reached. */
-static void note_point(const plan_builder *b, const int *y_at, const backward *state, yoke_plan_point *point) {
+static void note_point(const plan_builder *b, const backward *state, yoke_plan_point *point) {
   const yoke_plan       *plan = b->plan;
   const yoke_whole_state at   = {state->q, state->v, state->a};
-  double                *u    = point->u;
+  double                *next = point->y, *u = point->u;
   for (int k = 0; k < plan->n_couplings; ++k) {
     const yoke_plan_coupling *coupling = &plan->couplings[k];
     const yoke_wire          *wire     = &plan->wires[k];
-    double                   *y[2], force[7] = {0.0}, g[7];
+    double                   *y[2], force[YOKE_CONNECTION_MAX_ROWS] = {0.0}, g[YOKE_CONNECTION_MAX_ROWS];
     for (int side = 0; side < 2; ++side) {
-      y[side] = point->y + y_at[wire->subsystem[side]] + wire->y_at[side];
+      y[side] = next;
+      next += wire->n_y[side];
       plan_port_outputs(b, k, side, &at, y[side]);
     }
     if (!coupling->is_joint) continue; /* its law gives the values */
@@ -68,13 +69,15 @@ static int depth(const yoke_plan *plan) {
   return order + 1;
 }
 
-static yoke_status allocate(const plan_builder *b, yoke_arena *scratch, backward *state, int **y_at) {
+static yoke_status allocate(const plan_builder *b, yoke_arena *scratch, backward *state) {
   yoke_plan            *plan = b->plan;
   const yoke_equations *e    = &b->start.equations;
   const size_t          nq = (size_t)e->nq + 1, nv = (size_t)e->nv + 1;
-  size_t                nu = 0;
-  for (int k = 0; k < plan->n_couplings; ++k)
+  size_t                ny = 0, nu = 0;
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    ny += (size_t)(plan->wires[k].n_y[0] + plan->wires[k].n_y[1]);
     nu += plan->couplings[k].is_joint ? (size_t)plan_n_channels(&plan->wires[k]) : 0;
+  }
   state->q      = yoke_arena_copy(scratch, b->start.q, nq, sizeof(double));
   state->v      = yoke_arena_copy(scratch, b->start.v, nv, sizeof(double));
   state->x      = yoke_arena_take(scratch, nq, sizeof(double));
@@ -83,13 +86,11 @@ static yoke_status allocate(const plan_builder *b, yoke_arena *scratch, backward
   state->lambda = yoke_arena_take(scratch, (size_t)e->ng + 1, sizeof(double));
   for (int s = 0; s < 4; ++s) state->kq[s] = yoke_arena_take(scratch, nq, sizeof(double));
   for (int s = 0; s < 4; ++s) state->kv[s] = yoke_arena_take(scratch, nv, sizeof(double));
-  *y_at        = yoke_arena_take(scratch, (size_t)plan->n_parts + 1, sizeof **y_at);
   plan->n_past = depth(plan);
   plan->past   = yoke_arena_take(&plan->arena, (size_t)plan->n_past, sizeof *plan->past);
   if (scratch->has_failed || plan->arena.has_failed) return YOKE_E_MEMORY;
-  for (int p = 0; p < plan->n_parts; ++p) (*y_at)[p + 1] = (*y_at)[p] + plan_submodel(b, p)->ny;
   for (int k = 0; k < plan->n_past; ++k) {
-    plan->past[k].y = yoke_arena_take(&plan->arena, (size_t)(*y_at)[plan->n_parts] + 1, sizeof(double));
+    plan->past[k].y = yoke_arena_take(&plan->arena, ny + 1, sizeof(double));
     plan->past[k].u = yoke_arena_take(&plan->arena, nu + 1, sizeof(double));
   }
   return plan->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
@@ -99,14 +100,13 @@ yoke_status plan_find_past(plan_builder *b) {
   yoke_plan *plan    = b->plan;
   yoke_arena scratch = {0};
   backward   state;
-  int       *y_at = NULL;
   if (plan->scheme.start != YOKE_START_EXACT) return YOKE_OK;
-  yoke_status status = allocate(b, &scratch, &state, &y_at);
+  yoke_status status = allocate(b, &scratch, &state);
   for (int k = 0; status == YOKE_OK && k < plan->n_past; ++k) {
     yoke_plan_point *point = &plan->past[k];
     point->t               = plan->t_start - (double)(k + 1) * plan->step.H;
     status = macro_step_back(&b->start, &state, plan->t_start - (double)k * plan->step.H, plan->step.H, point->t);
-    if (status == YOKE_OK) note_point(b, y_at, &state, point);
+    if (status == YOKE_OK) note_point(b, &state, point);
   }
   yoke_arena_free(&scratch);
   if (status == YOKE_E_MEMORY) return plan_no_memory(b);

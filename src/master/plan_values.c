@@ -1,7 +1,6 @@
 #include "master/plan_builder.h"
 
 #include "coupling/constraint.h"
-#include <string.h>
 
 /* Value of one channel as side `side` gets it, or `unknown`. */
 static double channel_value(const yoke_plan_coupling *k, const yoke_channel *channel, int side, const double *lambda,
@@ -11,7 +10,7 @@ static double channel_value(const yoke_plan_coupling *k, const yoke_channel *cha
   switch (channel->enters[side]) {
   case YOKE_ENTRY_LAMBDA: return lambda[at];
   case YOKE_ENTRY_COPY_P: return y[other][at];
-  case YOKE_ENTRY_COPY_V: return y[other][k->shape[other]->n_p + at];
+  case YOKE_ENTRY_COPY_V: return y[other][yoke_shape_at_v(k->shape[other]) + at];
   case YOKE_ENTRY_PRESCRIBED:
   case YOKE_ENTRY_ROW_ACCELERATION: return -yoke_joint_row_share(&k->joint, k->shape, y, at, side, true) / sign;
   case YOKE_ENTRY_ROW_ACCELERATION_BARE: return -yoke_joint_row_share(&k->joint, k->shape, y, at, side, false) / sign;
@@ -39,13 +38,8 @@ void plan_joint_values(const yoke_plan *plan, int coupling, const double *lambda
 void plan_port_outputs(const plan_builder *b, int coupling, int side, const yoke_whole_state *at, double *y) {
   const yoke_plan_coupling *k   = &b->plan->couplings[coupling];
   const yoke_frame          end = plan_coupling_end(b, k, side);
-  const int                 n_p = k->shape[side]->n_p, n_v = k->shape[side]->n_v;
-  double                    p[7], v[6], a[6];
-  yoke_start_motion(&b->start, at, &end, p, v);
-  yoke_start_acceleration(&b->start, at, &end, a);
-  memcpy(y, p, (size_t)n_p * sizeof *p);
-  memcpy(y + n_p, v, (size_t)n_v * sizeof *v);
-  memcpy(y + n_p + n_v, a, (size_t)n_v * sizeof *a);
+  yoke_start_motion(&b->start, at, &end, y, y + yoke_shape_at_v(k->shape[side]));
+  yoke_start_acceleration(&b->start, at, &end, y + yoke_shape_at_a(k->shape[side]));
 }
 
 yoke_status plan_set_initial(plan_builder *b, int coupling) {
@@ -59,7 +53,7 @@ yoke_status plan_set_initial(plan_builder *b, int coupling) {
   if (b->plan->arena.has_failed) return plan_no_memory(b);
   for (int side = 0; side < 2; ++side) plan_port_outputs(b, coupling, side, &at, out[side]);
   const double *const y[2] = {out[0], out[1]};
-  plan_joint_values(b->plan, coupling, b->start.lambda + 7 * k->connection, y, k->initial);
+  plan_joint_values(b->plan, coupling, yoke_start_lambda(&b->start, k->connection), y, k->initial);
   wire->initial = k->initial;
   return YOKE_OK;
 }

@@ -9,7 +9,7 @@ static yoke_status add_ports(plan_builder *b, yoke_plan_coupling *k, yoke_wire *
     if (f < 0) return plan_no_memory(b);
     const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
     wire->n_y[side]  = yoke_shape_n_y(k->shape[side]) + yoke_port_n_extras(extras, k->joint.n);
-    k->port[side]    = yoke_submodel_add_port(part, f, extras, k->joint.n, &wire->y_at[side]);
+    k->port[side]    = yoke_submodel_add_port(part, f, extras);
     if (k->port[side] < 0) return plan_no_memory(b);
     wire->subsystem[side] = k->part[side];
     wire->port[side]      = k->port[side];

@@ -201,16 +201,13 @@ int yoke_submodel_add_integral(yoke_submodel *s, const yoke_variable *position) 
   return s->n_integrals++;
 }
 
-int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras, int n_rows, int *y_at) {
+int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras) {
   const size_t n = (size_t)s->n_ports + 1;
   if (!yoke_grow(&s->port_request, &s->capacity_requests, n, sizeof *s->port_request) ||
       !yoke_grow(&s->port_frame, &s->capacity_ports, n, sizeof *s->port_frame))
     return -1;
   s->port_frame[s->n_ports]   = frame;
   s->port_request[s->n_ports] = (yoke_port_request){.extras = extras, .connection = -1};
-  *y_at                       = s->ny;
-  s->ny += yoke_shape_n_y(yoke_body_shape(s->model->bodies[s->model->frames[frame].body].kind)) +
-           yoke_port_n_extras(extras, n_rows);
   return s->n_ports++;
 }
 

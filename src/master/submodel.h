@@ -17,7 +17,6 @@ typedef struct yoke_submodel {
   yoke_input        *inputs;       /* [n_inputs] */
   int                n_integrals;
   yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
-  int                ny;        /* outputs of all ports */
   size_t capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_requests, capacity_inputs,
       capacity_loads, capacity_events, capacity_integrals;
 } yoke_submodel;
@@ -34,8 +33,8 @@ int yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
 int yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
 int yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
 int yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
-/* A port at a frame of the submodel, with extras for a joint of n_rows rows; *y_at is where its outputs start. */
-int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras, int n_rows, int *y_at);
+/* A port at a frame of the submodel, with extras of a joint. */
+int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);
 
 /* The numbers of variables stay those of the whole model; variables of other parts, which nothing here reads, point to body 0. */
 yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *submodel, const yoke_model *whole,

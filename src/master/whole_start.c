@@ -17,10 +17,11 @@ static yoke_status start_multipliers(yoke_context *ctx, yoke_start *out) {
   const yoke_model     *model = out->model;
   const yoke_equations *e     = &out->equations;
   out->a                      = yoke_arena_take(&out->arena, (size_t)e->nv + 1, sizeof *out->a);
-  out->lambda                 = yoke_arena_take(&out->arena, 7 * (size_t)model->n_connections + 1, sizeof *out->lambda);
-  const size_t mark           = yoke_arena_mark(&out->arena);
-  double      *lambda         = yoke_arena_take(&out->arena, (size_t)e->ng + 1, sizeof *lambda), unused[7];
-  yoke_status  status         = yoke_arena_check(&out->arena, ctx, "%d multipliers", e->ng);
+  out->lambda =
+      yoke_arena_take(&out->arena, YOKE_CONNECTION_MAX_ROWS * (size_t)model->n_connections + 1, sizeof *out->lambda);
+  const size_t mark = yoke_arena_mark(&out->arena);
+  double *lambda    = yoke_arena_take(&out->arena, (size_t)e->ng + 1, sizeof *lambda), unused[YOKE_CONNECTION_MAX_ROWS];
+  yoke_status status = yoke_arena_check(&out->arena, ctx, "%d multipliers", e->ng);
   if (status == YOKE_OK && e->ng > 0) {
     status = e->ops->derivative(e->self, out->work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
     if (status != YOKE_OK) {
@@ -33,7 +34,7 @@ static yoke_status start_multipliers(yoke_context *ctx, yoke_start *out) {
     for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
       if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
       yoke_multibody_connection_output(out->mb, out->work, c, model->t_start, out->q, out->v, lambda,
-                                       out->lambda + 7 * c, unused);
+                                       yoke_start_lambda(out, c), unused);
     }
   }
   yoke_arena_release(&out->arena, mark);
@@ -76,7 +77,7 @@ yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const 
 
 /* Pose from a body's share of q and v: as that of a port but for the angular velocity, which is in body axes. */
 static void body_pose(yoke_body_kind kind, const double *q, const double *v, yoke_pose *pose) {
-  double p[7], omega[3];
+  double p[YOKE_PORT_MAX_P], omega[3];
   memcpy(p, q, (size_t)yoke_body_shape(kind)->n_p * sizeof *p);
   if (kind == YOKE_BODY_RIGID) quaternion_normalise(p + 3);
   yoke_shape_pose(yoke_body_shape(kind), p, v, pose);
@@ -85,8 +86,8 @@ static void body_pose(yoke_body_kind kind, const double *q, const double *v, yok
   mat3_apply(pose->w, pose->R, omega);
 }
 
-void yoke_start_motion(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double p[7],
-                       double v[6]) {
+void yoke_start_motion(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double *p,
+                       double *v) {
   const yoke_body       *body  = &start->model->bodies[frame->body];
   const double          *q     = at->q + start->q_at[frame->body] + frame->mass;
   const yoke_port_shape *shape = yoke_body_shape(body->kind);
@@ -96,25 +97,18 @@ void yoke_start_motion(const yoke_start *start, const yoke_whole_state *at, cons
   mat3_apply(arm, pose.R, frame->origin); /* C = r + R origin, C' = v + w x R origin */
   vec3_add(pose.r, 1.0, arm);
   vec3_add_cross(pose.v, 1.0, pose.w, arm);
-  memset(p, 0, 7 * sizeof *p);
-  memset(v, 0, 6 * sizeof *v);
   vec3_copy(full, pose.v);
   vec3_copy(full + 3, pose.w);
-  for (int k = 0; k < shape->n_v; ++k) {
-    const int freedom = shape->v[k].freedom;
-    v[k]              = full[freedom];
-    if (freedom < 3) p[k] = pose.r[freedom];
+  for (int k = 0; k < shape->n_v; ++k) v[k] = full[shape->v[k].freedom];
+  for (int k = 0; k < shape->n_p; ++k) {
+    const int rate = shape->p[k].rate, freedom = rate >= 0 ? shape->v[rate].freedom : -1;
+    p[k] = freedom < 0 ? q[k] : freedom < 3 ? pose.r[freedom] : pose.angle;
   }
-  if (body->kind == YOKE_BODY_PLANAR) p[2] = pose.angle;
-  if (body->kind == YOKE_BODY_RIGID) {
-    memcpy(p + 3, q + 3, 4 * sizeof *p);
-    quaternion_normalise(p + 3);
-  }
+  if (body->kind == YOKE_BODY_RIGID) quaternion_normalise(p + 3);
 }
 
 /* C'' = r'' + alpha x c + w x (w x c), c = R origin, alpha = R omega'. */
-void yoke_start_acceleration(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame,
-                             double a[6]) {
+void yoke_start_acceleration(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double *a) {
   const yoke_body       *body  = &start->model->bodies[frame->body];
   const yoke_port_shape *shape = yoke_body_shape(body->kind);
   const int              v_at  = start->v_at[frame->body] + frame->mass;
@@ -135,7 +129,7 @@ void yoke_start_acceleration(const yoke_start *start, const yoke_whole_state *at
 }
 
 void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose) {
-  double q[7] = {0.0};
+  double q[YOKE_PORT_MAX_P] = {0.0};
   memset(pose, 0, sizeof *pose);
   pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
   if (frame->body < 0) return;

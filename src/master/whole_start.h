@@ -18,10 +18,20 @@ typedef struct yoke_start {
   double           *q, *v;       /* [nq], [nv] */
   int              *q_at, *v_at; /* [n_bodies] where a body's share starts */
   double           *a;           /* [nv] accelerations */
-  double *lambda;  /* [n_connections, 7] multipliers of rigid joints in the joint's own order, dropped rows 0 */
-  bool   *retired; /* [n_connections, 7] rows of couplings that follow from other joints and are left out */
-  bool    any_retired;
+  double *
+      lambda; /* [n_connections, YOKE_CONNECTION_MAX_ROWS] multipliers of rigid joints in the joint's own order, dropped rows 0 */
+  bool  *
+      retired; /* [n_connections, YOKE_CONNECTION_MAX_ROWS] rows of couplings that follow from other joints and are left out */
+  bool any_retired;
 } yoke_start;
+
+/* Of a connection: */
+static inline double *yoke_start_lambda(const yoke_start *start, int connection) {
+  return start->lambda + (ptrdiff_t)YOKE_CONNECTION_MAX_ROWS * connection;
+}
+static inline bool *yoke_start_retired(const yoke_start *start, int connection) {
+  return start->retired + (ptrdiff_t)YOKE_CONNECTION_MAX_ROWS * connection;
+}
 
 /* q and v NULL: assembled from what the user wrote; else they are the start, positions and velocities that fit the joints. */
 yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const yoke_places *places, const double *q,
@@ -33,10 +43,10 @@ typedef struct yoke_whole_state {
   const double *q, *v, *a;
 } yoke_whole_state;
 
-/* Motion p, v (port.h) of a frame with the axes of its body, and its accelerations. */
-void yoke_start_motion(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double p[7],
-                       double v[6]);
-void yoke_start_acceleration(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double a[6]);
+/* Motion p, v of a frame with the axes of its body, and its accelerations, by the shape of the body (port_shape.h). */
+void yoke_start_motion(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double *p,
+                       double *v);
+void yoke_start_acceleration(const yoke_start *start, const yoke_whole_state *at, const yoke_frame *frame, double *a);
 /* Pose of the body of a frame as the user drew it; lengths that are not given are taken there, as the whole model does. */
 void yoke_drawn_pose(const yoke_model *model, const yoke_frame *frame, yoke_pose *pose);
 

@@ -274,7 +274,7 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
 static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_pose *guess, double t) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_joint              *joint      = &mb->joints[mb->n_joints];
-  yoke_row               rows[MB_JOINT_ROWS];
+  yoke_row               rows[YOKE_CONNECTION_MAX_ROWS];
   int                    n = yoke_joint_rows(connection->kind, rows), first = connection->flexible ? n : 0;
   memset(joint, 0, sizeof *joint);
   joint->connection = c;

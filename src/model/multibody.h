@@ -7,6 +7,9 @@
 #include "model/model.h"
 #include "frames/port.h"
 
+/* Rows of a connection in its own order: a joint holds at most six freedoms, and its prescribed motion is one more. */
+enum { YOKE_CONNECTION_MAX_ROWS = 7 };
+
 /* An input: */
 typedef enum yoke_input_kind {
   YOKE_INPUT_FORCE, /* force (freedom 0..2: x y z) or moment (3..5) on a frame's body, at the frame's origin, inertial axes */
@@ -141,9 +144,10 @@ int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int co
                                     const double *v, double *coordinate, double *rate, int column[12],
                                     double value[12]);
 
-/* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n <= 7. */
+/* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n. */
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *lambda, double force[7], double g[7]);
+                                     const double *v, const double *lambda, double force[YOKE_CONNECTION_MAX_ROWS],
+                                     double g[YOKE_CONNECTION_MAX_ROWS]);
 
 /* Bodies as the compiled equations place them, for animation and outputs: centre of mass r and rotation R (row major). */
 void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, double r[3], double R[9]);

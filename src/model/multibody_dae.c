@@ -210,10 +210,10 @@ static void acceleration_of(const traversal *x, int index, double y[6]) {
 /* What a joint contributes, row by row: derivative rows and sums over rows. */
 typedef struct joint_parts {
   double H_lambda[144], H_mu[144], f_lambda[12], f_mu[12];
-  double by_q[MB_JOINT_ROWS][12];     /* of the row's own equation with respect to q */
-  double by_v[MB_JOINT_ROWS][12];     /* ... and v */
-  double own_grad[MB_JOINT_ROWS][12]; /* gradients, zero for retired rows */
-  double grad_t[12 * MB_JOINT_ROWS];  /* [12, n] transposed gradients */
+  double by_q[YOKE_CONNECTION_MAX_ROWS][12];     /* of the row's own equation with respect to q */
+  double by_v[YOKE_CONNECTION_MAX_ROWS][12];     /* ... and v */
+  double own_grad[YOKE_CONNECTION_MAX_ROWS][12]; /* gradients, zero for retired rows */
+  double grad_t[12 * YOKE_CONNECTION_MAX_ROWS];  /* [12, n] transposed gradients */
 } joint_parts;
 
 /* Joints of a form: guided ones have rows in INDEX1, the only form they have. */
@@ -307,7 +307,7 @@ static void emit_joint(const traversal *x, const mb_joint *joint) {
   const int       n   = joint->n;
   const bool      ggl = dae->form == YOKE_DAE_GGL;
   joint_parts     p;
-  double          block[7 * MB_JOINT_ROWS];
+  double          block[7 * YOKE_CONNECTION_MAX_ROWS];
   set_joint_parts(x, joint, &p);
   emit_pair(x, &joint->link, p.f_lambda, p.H_lambda, NULL);
   if (ggl) emit_pair_kinematic(x, &joint->link, p.f_mu, p.H_mu);

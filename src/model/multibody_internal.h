@@ -34,17 +34,15 @@ typedef struct mb_node {
   double         inverse_mass[3];                /* by axis, zero where not kept */
 } mb_node;
 
-enum { MB_JOINT_ROWS = 7 };
-
 typedef struct mb_joint {
   yoke_link              link;
   int                    connection;
   int                    n;  /* kept rows */
   int                    g0; /* first row of g */
-  yoke_row               row[MB_JOINT_ROWS];
-  int                    own[MB_JOINT_ROWS];    /* place of a kept row in the joint's own order */
-  double                 offset[MB_JOINT_ROWS]; /* s = value - offset */
-  const yoke_expression *motion;                /* of the last row; NULL: none */
+  yoke_row               row[YOKE_CONNECTION_MAX_ROWS];
+  int                    own[YOKE_CONNECTION_MAX_ROWS];    /* place of a kept row in the joint's own order */
+  double                 offset[YOKE_CONNECTION_MAX_ROWS]; /* s = value - offset */
+  const yoke_expression *motion;                           /* of the last row; NULL: none */
 } mb_joint;
 
 /* Joints a and b share a body: S_ab += grad_a(side_a) M^-1 grad_b(side_b)^T at values[at], rows of a. */

@@ -410,12 +410,13 @@ int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int co
 }
 
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *lambda, double force[7], double g[7]) {
+                                     const double *v, const double *lambda, double force[YOKE_CONNECTION_MAX_ROWS],
+                                     double g[YOKE_CONNECTION_MAX_ROWS]) {
   const yoke_connection *c = &mb->model->connections[connection];
   mb_work                w;
   yoke_row               rows[6];
   int                    n = yoke_joint_rows(c->kind, rows) + (c->motion != NULL);
-  for (int i = 0; i < 7; ++i) force[i] = g[i] = 0.0;
+  for (int i = 0; i < YOKE_CONNECTION_MAX_ROWS; ++i) force[i] = g[i] = 0.0;
   mb_work_carve(mb, work, &w);
   const int        joint = mb->connection_joint[connection], element = mb->connection_force[connection];
   const yoke_link *link = joint >= 0 ? &mb->joints[joint].link : element >= 0 ? &mb->forces[element].link : NULL;

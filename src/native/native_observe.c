@@ -61,7 +61,7 @@ typedef struct view {
   yoke_energy   energy;
   double        residual;
   int           connection; /* whose forces and violations these are; -1: none yet */
-  double        force[7], g[7];
+  double        force[YOKE_CONNECTION_MAX_ROWS], g[YOKE_CONNECTION_MAX_ROWS];
 } view;
 
 static double largest_violation(const native *n, void *scratch, const native_point *at) {

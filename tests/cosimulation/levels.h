@@ -5,6 +5,7 @@
 #include "coupling/constraint.h"
 #include "cosimulate.h"
 #include "master/system.h"
+#include "wire_outputs.h"
 
 /* Largest |s|, |s'|, |s''| of all joints, over macro points from the second on: the start belongs to the assembly. */
 typedef struct levels {
@@ -25,8 +26,7 @@ static inline void look_at_levels(void *user, double t, const double *q, const d
     if (!coupling->is_joint) continue;
     const double *y[2];
     double        level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
-    for (int side = 0; side < 2; ++side)
-      y[side] = yoke_graph_y(graph, coupling->part[side]) + plan->wires[k].y_at[side];
+    for (int side = 0; side < 2; ++side) y[side] = wire_outputs(graph, k, side);
     yoke_joint_levels(&coupling->joint, coupling->shape, y, level);
     for (int i = 0; i < YOKE_JOINT_LEVELS; ++i) {
       for (int r = 0; r < coupling->joint.n; ++r) l->largest[i] = fmax(l->largest[i], fabs(level[i][r]));

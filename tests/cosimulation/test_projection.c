@@ -13,6 +13,7 @@
 #include "coupling/state_reset.h"
 #include "joint_models.h"
 #include "rig.h"
+#include "wire_outputs.h"
 
 /* ---- two masses, Li 8.6 ---- */
 
@@ -324,8 +325,7 @@ static void look_at_gaps(void *user, double t, const double *q, const double *v)
     const double    *y[2];
     yoke_reset_rows  rows;
     if (wire->formulation->joint == NULL || !wire->formulation->joint->resets_states) continue;
-    for (int side = 0; side < 2; ++side)
-      y[side] = yoke_graph_y(yoke_system_graph(co), wire->subsystem[side]) + wire->y_at[side];
+    for (int side = 0; side < 2; ++side) y[side] = wire_outputs(yoke_system_graph(co), k, side);
     yoke_joint_reset_rows(wire->joint, wire->shape, y, &rows);
     for (int i = 0; i < wire->joint->n; ++i) {
       l->largest[0] = fmax(l->largest[0], fabs(rows.s[i]) / rows.size);

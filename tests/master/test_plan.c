@@ -85,7 +85,11 @@ typedef struct system_at_start {
   double         *q, *v, *a, *u, *y;
 } system_at_start;
 
-static void system_open(loaded *l, const yoke_model *model, const yoke_multibody_options *options, int ny,
+static double *port_y(const system_at_start *s, int port) {
+  return s->y + (ptrdiff_t)YOKE_PORT_MAX_Y * port;
+}
+
+static void system_open(loaded *l, const yoke_model *model, const yoke_multibody_options *options, int n_ports,
                         system_at_start *s) {
   *s = (system_at_start){0};
   if (yoke_multibody_create(l->ctx, model, options, &s->equations, &s->mb) != YOKE_OK) {
@@ -97,7 +101,7 @@ static void system_open(loaded *l, const yoke_model *model, const yoke_multibody
   s->v    = yoke_allocate((size_t)s->equations.nv + 1, sizeof(double));
   s->a    = yoke_allocate((size_t)s->equations.nv + 1, sizeof(double));
   s->u    = yoke_allocate((size_t)s->equations.nu + 1, sizeof(double));
-  s->y    = yoke_allocate((size_t)ny + 1, sizeof(double));
+  s->y    = yoke_allocate((size_t)YOKE_PORT_MAX_Y * (size_t)n_ports + 1, sizeof(double));
   yoke_multibody_initial_guess(s->mb, s->q, s->v);
 }
 
@@ -120,11 +124,8 @@ static void system_close(system_at_start *s) {
 static void set_inputs(const loaded *l, system_at_start *parts) {
   const yoke_plan *plan = l->plan;
   for (int p = 0; p < plan->n_parts; ++p) {
-    for (int k = 0, at = 0; k < plan->native[p].submodel.n_ports; ++k) {
-      const yoke_frame *frame = &plan->native[p].submodel.model->frames[plan->native[p].submodel.port_frame[k]];
-      yoke_multibody_port(parts[p].mb, parts[p].work, k, parts[p].q, parts[p].v, parts[p].a, parts[p].y + at);
-      at += yoke_shape_n_y(yoke_body_shape(plan->native[p].submodel.model->bodies[frame->body].kind));
-    }
+    for (int k = 0; k < plan->native[p].submodel.n_ports; ++k)
+      yoke_multibody_port(parts[p].mb, parts[p].work, k, parts[p].q, parts[p].v, parts[p].a, port_y(&parts[p], k));
   }
   for (int w = 0; w < plan->n_couplings; ++w) {
     const yoke_wire    *wire              = &plan->wires[w];
@@ -135,8 +136,8 @@ static void set_inputs(const loaded *l, system_at_start *parts) {
     if (wire->initial != NULL) {
       memcpy(u, wire->initial, (size_t)n * sizeof *u);
     } else {
-      wire->formulation->update(wire->self, l->model->t_start, parts[wire->subsystem[0]].y + wire->y_at[0],
-                                parts[wire->subsystem[1]].y + wire->y_at[1], now, u, &scratch);
+      wire->formulation->update(wire->self, l->model->t_start, port_y(&parts[wire->subsystem[0]], wire->port[0]),
+                                port_y(&parts[wire->subsystem[1]], wire->port[1]), now, u, &scratch);
     }
     yoke_arena_free(&scratch);
     for (int side = 0; side < 2; ++side) {
@@ -167,7 +168,7 @@ static double acceleration_difference(loaded *l) {
                                             .port_frame = plan->native[p].submodel.port_frame,
                                             .n_inputs   = plan->native[p].submodel.n_inputs,
                                             .inputs     = plan->native[p].submodel.inputs};
-    system_open(l, plan->native[p].submodel.model, &options, plan->native[p].submodel.ny, &parts[p]);
+    system_open(l, plan->native[p].submodel.model, &options, plan->native[p].submodel.n_ports, &parts[p]);
   }
   set_inputs(l, parts);
   for (int p = 0; p < plan->n_parts; ++p) system_derivative(&parts[p], l->model->t_start);

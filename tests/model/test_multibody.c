@@ -192,7 +192,7 @@ static void pendulum_acceleration_is_exact(void **state) {
 static void hanging_pendulum_is_held_by_its_weight(void **state) {
   (void)state;
   workshop s;
-  double   q[7], v[6], a[6], lambda[5], force[7], g[7];
+  double   q[7], v[6], a[6], lambda[5], force[YOKE_CONNECTION_MAX_ROWS], g[YOKE_CONNECTION_MAX_ROWS];
   make_pendulum(&s, YOKE_BODY_RIGID, 0.0, 0.0);
   compile(&s, NULL);
   yoke_multibody_initial_guess(s.mb, q, v);
@@ -974,8 +974,9 @@ static bool check_driven(yoke_connection_kind kind, yoke_body_kind kind1, yoke_b
   const bool           skew     = kind1 == YOKE_BODY_RIGID && kind2 == YOKE_BODY_RIGID;
   const yoke_body_kind kinds[2] = {ghost_side == 1 ? kind1 : kind2, ghost_side == 1 ? kind2 : kind1};
   workshop             whole, part;
-  double               q[14], v[12], a[12], lambda[6], a_part[6], y[YOKE_PORT_MAX_Y], u[32], force[7], g[7];
-  yoke_input           inputs[20];
+  double q[14], v[12], a[12], lambda[6], a_part[6], y[YOKE_PORT_MAX_Y], u[32], force[YOKE_CONNECTION_MAX_ROWS],
+      g[YOKE_CONNECTION_MAX_ROWS];
+  yoke_input inputs[20];
   open_workshop(&whole);
   vec3_set(whole.model.gravity, 1.0, 2.0, 3.0);
   add_body(&whole, kind1)->position[0] = 1.0;
@@ -1087,7 +1088,8 @@ static guided_outcome check_guided(yoke_connection_kind kind, yoke_body_kind kin
                                    int ghost_side, bool has_own, bool bare) {
   const yoke_body_kind kinds[2] = {ghost_side == 1 ? kind1 : kind2, ghost_side == 1 ? kind2 : kind1};
   workshop             whole, part;
-  double         q[21], v[18], a[18], lambda[12], a_part[12], mu[12], y[2][YOKE_PORT_MAX_Y], u[32], force[7], g[7];
+  double               q[21], v[18], a[18], lambda[12], a_part[12], mu[12], y[2][YOKE_PORT_MAX_Y], u[32],
+      force[YOKE_CONNECTION_MAX_ROWS], g[YOKE_CONNECTION_MAX_ROWS];
   yoke_input     inputs[20];
   char           label[32];
   int            side;

@@ -8,6 +8,7 @@
 
 #include "../check.h"
 #include "../cosimulation/cosimulate.h"
+#include "../cosimulation/wire_outputs.h"
 #include "analysis/equilibrium.h"
 #include "analysis/stability.h"
 #include "coupling/graph.h"
@@ -126,7 +127,7 @@ static double motion(const rest_rig *r) {
   for (int w = 0; w < r->plan->n_couplings; ++w) {
     const yoke_wire *wire = &r->plan->wires[w];
     for (int side = 0; side < 2; ++side) {
-      const double *y = yoke_graph_y(r->graph, wire->subsystem[side]) + wire->y_at[side] + wire->shape[side]->n_p;
+      const double *y = wire_outputs(r->graph, w, side) + yoke_shape_at_v(wire->shape[side]);
       for (int k = 0; k < wire->shape[side]->n_v; ++k) largest = fmax(largest, fabs(y[k]));
     }
   }
