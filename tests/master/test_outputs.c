@@ -342,6 +342,25 @@ static void a_part_of_a_plan_can_be_replaced_by_a_subsystem_that_is_not_native(v
   cosim_close(&c);
 }
 
+static void the_past_of_an_exact_start_reaches_the_ports_wherever_their_outputs_are(void **state) {
+  (void)state;
+  double x[2];
+  for (int i = 0; i < 2; ++i) {
+    osc_def def = second_mass(OSC_ALL & ~OSC_EVENTS);
+    cosim   c;
+    def.n_spare = 2 * i;
+    plan_foreign(
+        &c,
+        "cosimulation.start=exact;cosimulation.scheme=explicit;cosimulation.predictor=acceleration;output.select=[a.x]",
+        &def);
+    assert_int_equal(yoke_system_create(c.ctx, c.plan, NULL, &c.system), YOKE_OK);
+    assert_int_equal(yoke_system_run(c.system, 0.02, NULL, &c.summary, c.ctx), YOKE_OK);
+    assert_int_equal(yoke_system_value(c.system, "a.x", &x[i], c.ctx), YOKE_OK);
+    cosim_close(&c);
+  }
+  assert_memory_equal(&x[0], &x[1], sizeof x[0]);
+}
+
 static void energies_do_not_exist_where_a_subsystem_reports_none_and_asking_says_why(void **state) {
   (void)state;
   const osc_def def = second_mass(OSC_ALL & ~OSC_EVENTS & ~OSC_ENERGY);
@@ -385,6 +404,7 @@ int main(void) {
       cmocka_unit_test(a_plan_and_its_system_need_the_model_no_more),
       cmocka_unit_test(a_part_of_a_plan_can_be_replaced_by_a_subsystem_that_is_not_native),
       cmocka_unit_test(work_that_is_switched_off_is_told_so),
+      cmocka_unit_test(the_past_of_an_exact_start_reaches_the_ports_wherever_their_outputs_are),
       cmocka_unit_test(energies_do_not_exist_where_a_subsystem_reports_none_and_asking_says_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
