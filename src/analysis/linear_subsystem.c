@@ -241,35 +241,15 @@ static const yoke_reset_ops resets = {.row_response = linear_row_response, .push
 
 static const yoke_pack_ops packing = {.pack = linear_pack, .unpack = linear_unpack};
 
-static const yoke_subsystem_ops linear_ops = {
-    .kind     = "linear",
-    .destroy  = linear_destroy,
-    .start    = linear_start,
-    .step     = linear_step,
-    .output   = linear_output,
-    .accept   = linear_accept,
-    .counters = linear_counters,
-    .repeat   = &repeat,
-    .instant  = &instant,
-    .reset    = &resets,
-    .linear   = &vector,
-    .pack     = &packing,
-};
+#define LINEAR_CALLS                                                                                                   \
+  .kind = "linear", .destroy = linear_destroy, .start = linear_start, .step = linear_step, .output = linear_output,    \
+  .accept = linear_accept, .counters = linear_counters, .repeat = &repeat, .instant = &instant, .linear = &vector,     \
+  .pack = &packing
+
+static const yoke_subsystem_ops linear_ops = {LINEAR_CALLS, .reset = &resets};
 
 /* Without a mass: no impulses. */
-static const yoke_subsystem_ops massless_ops = {
-    .kind     = "linear",
-    .destroy  = linear_destroy,
-    .start    = linear_start,
-    .step     = linear_step,
-    .output   = linear_output,
-    .accept   = linear_accept,
-    .counters = linear_counters,
-    .repeat   = &repeat,
-    .instant  = &instant,
-    .linear   = &vector,
-    .pack     = &packing,
-};
+static const yoke_subsystem_ops massless_ops = {LINEAR_CALLS};
 
 /* ---- creation ---- */
 

@@ -369,10 +369,6 @@ bool yoke_stability_is_linearized(const yoke_stability *stability) {
   return stability->is_linearized;
 }
 
-int yoke_stability_n_states(const yoke_stability *stability) {
-  return yoke_amplification_memory_at(stability->amplification);
-}
-
 double yoke_stability_fastest(const yoke_stability *stability) {
   return stability->fastest;
 }

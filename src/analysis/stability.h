@@ -48,7 +48,6 @@ void        yoke_stability_destroy(yoke_stability **stability);
 
 /* Facts that do not depend on H. */
 bool   yoke_stability_is_linearized(const yoke_stability *stability); /* false: the model itself is linear */
-int    yoke_stability_n_states(const yoke_stability *stability);      /* of all subsystems */
 double yoke_stability_fastest(
     const yoke_stability *stability); /* largest |eigenvalue| of the whole model and of all subsystems [rad/s] */
 double

@@ -89,14 +89,6 @@ double yoke_controller_H(const yoke_controller *c) {
   return c->H;
 }
 
-int yoke_controller_degree(const yoke_controller *c) {
-  return c->degree;
-}
-
-yoke_estimate_way yoke_controller_way(const yoke_controller *c) {
-  return c->estimator.way;
-}
-
 const yoke_control_settings *yoke_controller_settings(const yoke_controller *c) {
   return &c->settings;
 }

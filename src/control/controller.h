@@ -52,9 +52,7 @@ void yoke_controller_restart(yoke_controller *controller, double H);
 void        yoke_controller_pack(const yoke_controller *controller, yoke_pack *out);
 yoke_status yoke_controller_unpack(yoke_controller *controller, yoke_unpack *in, yoke_context *ctx);
 
-double                       yoke_controller_H(const yoke_controller *controller);      /* planned for the next step */
-int                          yoke_controller_degree(const yoke_controller *controller); /* likewise */
-yoke_estimate_way            yoke_controller_way(const yoke_controller *controller);
+double                       yoke_controller_H(const yoke_controller *controller); /* planned for the next step */
 const yoke_control_settings *yoke_controller_settings(const yoke_controller *controller);
 const yoke_estimator        *yoke_controller_estimator(const yoke_controller *controller); /* tells of the last trial */
 

@@ -92,7 +92,7 @@ struct yoke_integrator {
   const yoke_integrator_ops *ops;
   const yoke_equations      *equations;
   yoke_integrator_options    options;
-  size_t                     state_size; /* bytes, set by create: yoke_integrator_state_head_size + the method's own */
+  size_t                     state_size;   /* bytes, set by create: yoke_integrator_state, then the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
   void                      *self;         /* constant data of the method */
 };

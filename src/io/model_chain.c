@@ -27,10 +27,6 @@ static double uniform(uint64_t key, long i) {
   return (double)(mix(key + (uint64_t)i * 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
 }
 
-double model_random(double seed, const char *stream, long i) {
-  return uniform(stream_key(seed, stream), i);
-}
-
 /* ---- values per mass ---- */
 
 typedef enum value_kind { VALUE_CONSTANT, VALUE_EXPRESSION, VALUE_RANDOM, VALUE_LIST, VALUE_TABLE } value_kind;

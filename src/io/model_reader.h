@@ -223,9 +223,6 @@ void model_axes_of_z(const double z[3], double R[9]);
 /* Rotation of a body at its initial position; the ground: identity. */
 void model_body_rotation(const yoke_model *model, int body, double R[9]);
 
-/* Value i of a reproducible uniform stream in [0, 1): depends on seed, stream name and i only. */
-double model_random(double seed, const char *stream, long i);
-
 #define MODEL_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #endif

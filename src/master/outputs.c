@@ -58,7 +58,7 @@ struct yoke_observer {
   int               *place; /* [n] among the handles of the subsystem */
   observed_part     *parts;
   observed_wire     *seen;
-  bool               sees_wires, with_residuals;
+  bool               with_residuals;
 };
 
 /* Place of a handle among those that are asked of a subsystem, which gets it when it is new; -1: out of memory. */
@@ -71,7 +71,7 @@ static int ask(observed_part *part, int64_t handle) {
 static bool see_wire(yoke_observer *o, const yoke_observer_def *def, int w) {
   const yoke_wire *wire = &o->wires[w];
   if (o->seen[w].is_seen) return true;
-  o->seen[w].is_seen = o->sees_wires = true;
+  o->seen[w].is_seen = true;
   for (int side = 0; side < 2; ++side) {
     observed_part   *part = &o->parts[wire->subsystem[side]];
     const yoke_port *port = &def->subsystems[wire->subsystem[side]]->ports[wire->port[side]];
@@ -226,10 +226,6 @@ int yoke_observer_n_handles(const yoke_observer *observer, int part) {
 
 const int64_t *yoke_observer_handles(const yoke_observer *observer, int part) {
   return observer->parts[part].handles;
-}
-
-bool yoke_observer_sees_wires(const yoke_observer *observer) {
-  return observer->sees_wires;
 }
 
 /* ---- values ---- */

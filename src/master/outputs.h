@@ -98,8 +98,6 @@ void        yoke_observer_destroy(yoke_observer **observer);
 /* What is asked of a subsystem. */
 int            yoke_observer_n_handles(const yoke_observer *observer, int part);
 const int64_t *yoke_observer_handles(const yoke_observer *observer, int part);
-/* Are channel values asked for? */
-bool           yoke_observer_sees_wires(const yoke_observer *observer);
 
 /* The answers at one time: of every subsystem, and of all channels, wire by wire. */
 typedef struct yoke_sighting {

@@ -263,10 +263,6 @@ void yoke_system_counters(const yoke_system *s, yoke_counters *out) {
   }
 }
 
-yoke_macro_totals yoke_system_totals(const yoke_system *system) {
-  return system->totals;
-}
-
 const yoke_plan *yoke_system_plan(const yoke_system *system) {
   return system->plan;
 }

@@ -104,7 +104,6 @@ double                  yoke_system_H(const yoke_system *system);
 const yoke_step_choice *yoke_system_choice(const yoke_system *system);
 void                    yoke_system_counters(const yoke_system *system, yoke_counters *out); /* of all subsystems */
 void                    yoke_system_part_counters(const yoke_system *system, int part, yoke_counters *out);
-yoke_macro_totals       yoke_system_totals(const yoke_system *system);
 const yoke_plan        *yoke_system_plan(const yoke_system *system);
 const yoke_subsystem   *yoke_system_subsystem(const yoke_system *system, int part);
 const yoke_controller  *yoke_system_controller(const yoke_system *system); /* NULL: none */

@@ -602,10 +602,6 @@ void yoke_chain_kernel_destroy(yoke_chain_kernel **kernel) {
   *kernel = NULL;
 }
 
-int yoke_chain_kernel_n(const yoke_chain_kernel *kernel) {
-  return kernel->n;
-}
-
 const double *yoke_chain_kernel_mass(const yoke_chain_kernel *kernel) {
   return kernel->mass;
 }

@@ -12,7 +12,6 @@ typedef struct yoke_chain_kernel yoke_chain_kernel; /* constant after creation *
 yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain /* borrows */, yoke_chain_kernel **out);
 void        yoke_chain_kernel_destroy(yoke_chain_kernel **kernel);
 
-int           yoke_chain_kernel_n(const yoke_chain_kernel *kernel);
 const double *yoke_chain_kernel_mass(const yoke_chain_kernel *kernel); /* [n] */
 
 /* f [n] := forces on the masses at (t, x, v): springs, dampers, loads and gravity gx [m/s^2]. YOKE_NON_FINITE when a contact overflows. */

@@ -134,8 +134,7 @@ void yoke_multibody_retire(yoke_multibody *mb, int n, const int *rows);
 /* Move q by a tangent vector: q := q (+) dv, e.g. rigid bodies p := normalise(p + E(p) dtheta / 2). */
 void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv);
 
-/* y = M^-1 x and y = M x, [nv]; x and y may be the same. */
-void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y);
+/* y = M x, [nv]; x and y may be the same. */
 void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y);
 
 /* Joint coordinate of a revolute, cylindrical (angle about z, in (-pi, pi]) or translational (distance) connection, its rate, and

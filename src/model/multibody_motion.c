@@ -256,42 +256,30 @@ void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v
 
 /* ---- mass matrix ---- */
 
-static void mass_multiply(const yoke_multibody *mb, const double *x, double *y, bool inverse) {
+void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y) {
   if (mb->is_chain_alone) {
     const yoke_per_mass *mass = &mb->model->bodies[0].chain->mass;
-    for (int i = 0; i < mb->nv; ++i) {
-      const double m = mass->each != NULL ? mass->each[i] : mass->value;
-      y[i]           = inverse ? x[i] / m : x[i] * m;
-    }
+    for (int i = 0; i < mb->nv; ++i) y[i] = x[i] * (mass->each != NULL ? mass->each[i] : mass->value);
   }
   for (int c = 0; c < mb->n_chains; ++c) {
     const double *m = yoke_chain_kernel_mass(mb->chains[c].kernel);
     for (int i = 0; i < mb->chains[c].n; ++i) {
       const int k = mb->chains[c].iv + i;
-      y[k]        = inverse ? x[k] / m[i] : x[k] * m[i];
+      y[k]        = x[k] * m[i];
     }
   }
   for (int n = 1; n < mb->n_nodes; ++n) {
     const mb_node *node = &mb->nodes[n];
     if (node->kind == YOKE_BODY_CHAIN) continue;
-    const double factor = inverse ? 1.0 / node->mass : node->mass;
-    for (int i = 0; i < node->nv && node->freedom[i] < 3; ++i) y[node->iv + i] = factor * x[node->iv + i];
+    for (int i = 0; i < node->nv && node->freedom[i] < 3; ++i) y[node->iv + i] = node->mass * x[node->iv + i];
     if (node->kind == YOKE_BODY_RIGID) {
       double r[3];
-      mat3_apply(r, inverse ? node->inverse_inertia : node->inertia, x + node->iv + 3);
+      mat3_apply(r, node->inertia, x + node->iv + 3);
       vec3_copy(y + node->iv + 3, r);
     } else if (node->kind == YOKE_BODY_PLANAR) {
-      y[node->iv + 2] = x[node->iv + 2] * (inverse ? node->inverse_inertia[8] : node->inertia[8]);
+      y[node->iv + 2] = x[node->iv + 2] * node->inertia[8];
     }
   }
-}
-
-void yoke_multibody_mass_solve(const yoke_multibody *mb, const double *x, double *y) {
-  mass_multiply(mb, x, y, true);
-}
-
-void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y) {
-  mass_multiply(mb, x, y, false);
 }
 
 /* ---- questions ---- */

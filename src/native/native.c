@@ -176,40 +176,18 @@ static const yoke_repeat_ops native_repeat = {.copy = native_copy, .clear = nati
 
 static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = native_unpack};
 
+/* What all of them can do. */
+#define NATIVE_CALLS                                                                                                   \
+  .kind = "native", .destroy = native_destroy, .start = native_start, .step = native_step, .output = native_output,    \
+  .accept = native_accept, .counters = native_counters, .release = native_release, .instant = &native_instant,         \
+  .events = &native_events, .observe = &native_observe, .energy = &native_energy
+
 static const yoke_subsystem_ops native_ops = {
-    .kind     = "native",
-    .destroy  = native_destroy,
-    .start    = native_start,
-    .step     = native_step,
-    .output   = native_output,
-    .accept   = native_accept,
-    .counters = native_counters,
-    .release  = native_release,
-    .repeat   = &native_repeat,
-    .instant  = &native_instant,
-    .events   = &native_events,
-    .observe  = &native_observe,
-    .energy   = &native_energy,
-    .reset    = &native_resets,
-    .linear   = &native_linear,
-    .pack     = &native_packing,
+    NATIVE_CALLS, .repeat = &native_repeat, .reset = &native_resets, .linear = &native_linear, .pack = &native_packing,
 };
 
 /* Integrators whose state cannot be copied: no way back. */
-static const yoke_subsystem_ops forward_ops = {
-    .kind     = "native",
-    .destroy  = native_destroy,
-    .start    = native_start,
-    .step     = native_step,
-    .output   = native_output,
-    .accept   = native_accept,
-    .counters = native_counters,
-    .release  = native_release,
-    .instant  = &native_instant,
-    .events   = &native_events,
-    .observe  = &native_observe,
-    .energy   = &native_energy,
-};
+static const yoke_subsystem_ops forward_ops = {NATIVE_CALLS};
 
 static size_t reserve(size_t *size, int n) {
   const size_t at = *size;

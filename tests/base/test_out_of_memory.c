@@ -2,7 +2,7 @@
  * message that says so, nothing crashes, and nothing that was allocated is left.
  *
  * The linker leads the calls of the library (it is static) to the functions below; what other libraries allocate is the matter of
- * verify_out_of_memory.c. */
+ * verify/out_of_memory.sh. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
