@@ -257,7 +257,7 @@ static yoke_status check_steps(study *s, yoke_choice *choices, yoke_model **mode
                        "'%s' has no split: there is no coupling whose error could be measured; add a section split "
                        "(yoke split proposes one)",
                        run.model);
-    if (!((*model)->cosimulation.step > 0.0))
+    if (!(*model)->cosimulation.has_step)
       return yoke_fail(s->ctx, YOKE_E_USAGE,
                        "macro step '%s': a step that is chosen during the run has no order; give a number", step);
   }

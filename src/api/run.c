@@ -319,8 +319,8 @@ static yoke_status common_times(yoke_context *ctx, const yoke_run_options *optio
   if (model->n_parts == 0) {
     status = yoke_fail(ctx, YOKE_E_USAGE, "'%s' has no split: there is nothing to compare it with", options->model);
   } else if (model->output.every <= 0.0) {
-    const double step = model->cosimulation.step, span = model->t_end - model->t_start;
-    yoke_number_text(step > 0.0 ? step : span / COMPARED_TIMES, text);
+    const double span = model->t_end - model->t_start;
+    yoke_number_text(model->cosimulation.has_step ? model->cosimulation.step : span / COMPARED_TIMES, text);
   }
   yoke_model_destroy(&model);
   return status;

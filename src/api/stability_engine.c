@@ -132,7 +132,7 @@ static yoke_status engine_point(yoke_context *ctx, const yoke_stability_variant 
   yoke_stability      *stability = NULL;
   yoke_stability_point point     = {0};
   yoke_status          status    = open_model(ctx, v, &model, &stability);
-  if (status == YOKE_OK && !(model->cosimulation.step > 0.0))
+  if (status == YOKE_OK && !model->cosimulation.has_step)
     status = yoke_fail(ctx, YOKE_E_USAGE, "the macro step is chosen during the run; say for which one (--step H)");
   if (status == YOKE_OK) status = yoke_stability_at(stability, 0.0, &point, ctx);
   if (status == YOKE_OK) {
@@ -170,7 +170,7 @@ static yoke_status engine_limit(yoke_context *ctx, const yoke_stability_variant 
   }
   if (status == YOKE_OK) {
     take_point(&limit.above, row);
-    row->step           = model->cosimulation.step > 0.0 ? model->cosimulation.step : (double)NAN;
+    row->step           = model->cosimulation.has_step ? model->cosimulation.step : (double)NAN;
     row->limit          = limit.is_none ? (double)INFINITY : limit.is_zero ? 0.0 : limit.H;
     row->limit_searched = search.to;
     row->stable_again   = limit.next;

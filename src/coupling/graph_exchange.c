@@ -75,7 +75,7 @@ yoke_status graph_exchange(yoke_graph *g) {
  * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
 void graph_final_values(yoke_graph *g, const graph_wire *wire) {
   double    *u           = wire->u;
-  const bool is_explicit = !g->scheme->needs_repeat;
+  const bool is_explicit = g->scheme->traits.extrapolates_only;
   const bool is_once     = !g->settings.final_update || wire->wire.formulation->extrapolation != NULL;
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].applied;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {

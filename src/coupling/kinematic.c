@@ -33,7 +33,7 @@ static const yoke_error_form error_form = {.rule = kinematic_error_rule};
 
 extern const yoke_formulation_ops kinematic_ops;
 
-enum { MAX_ROWS = 6, MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_POWERS = 16 };
+enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE };
 
 typedef struct kinematic_settings {
   int                    index;          /* 0: none, as it must be */
@@ -276,8 +276,10 @@ static void velocity_of_turn(const yoke_port_shape *shape, int k, double H, int 
                              yoke_arena *scratch, double *out) {
   const size_t mark = yoke_arena_mark(scratch);
   double      *p    = yoke_arena_take(scratch, (size_t)shape->n_p, sizeof *p);
-  double      *L    = yoke_arena_take(scratch, (size_t)shape->n_v * (size_t)shape->n_p, sizeof *L), d[MAX_POWERS];
-  if (L == NULL) {
+  double      *L    = yoke_arena_take(scratch, (size_t)shape->n_v * (size_t)shape->n_p, sizeof *L);
+  double      *d    = yoke_arena_take(scratch, (size_t)n, sizeof *d);
+  double      *rate = yoke_arena_take(scratch, (size_t)n, sizeof *rate);
+  if (rate == NULL) {
     out[0] = (double)NAN;
     return;
   }
@@ -287,12 +289,10 @@ static void velocity_of_turn(const yoke_port_shape *shape, int k, double H, int 
     yoke_shape_left_inverse(shape, p, L);
     d[i] = 0.0;
     for (int j = 0; j < shape->n_p; ++j) {
-      double rate[MAX_POWERS];
       differentiate(n, c[j], H, rate);
       d[i] += L[k * shape->n_p + j] * horner(n, rate, s);
     }
   }
-  yoke_arena_release(scratch, mark);
   for (int j = 1; j < n; ++j) { /* divided differences, then nested multiplication */
     for (int i = n - 1; i >= j; --i) d[i] = (d[i] - d[i - 1]) * (double)(n - 1) / (double)j;
   }
@@ -302,6 +302,7 @@ static void velocity_of_turn(const yoke_port_shape *shape, int k, double H, int 
     for (int j = n - 1; j > 0; --j) out[j] = out[j - 1] - out[j] * s;
     out[0] = d[i] - out[0] * s;
   }
+  yoke_arena_release(scratch, mark);
 }
 
 static bool kinematic_curve(const void *data, int channel, int degree, double H, int n, const double *const *c,
@@ -314,7 +315,7 @@ static bool kinematic_curve(const void *data, int channel, int degree, double H,
   if (along >= 0)
     differentiate(n, c[self->at_p + along], H, out);
   else
-    velocity_of_turn(shape, k, H, n < MAX_POWERS ? n : MAX_POWERS, c + self->at_p, scratch, out);
+    velocity_of_turn(shape, k, H, n, c + self->at_p, scratch, out);
   return true;
 }
 
@@ -424,7 +425,7 @@ static void find_force(const kinematic *self, const double *const y[2], const do
     return;
   }
   const double *W_R = extra(self, y, self->R, which), *W_F = extra(self, y, self->F, which);
-  double        S[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], second[MAX_ROWS];
+  double        S[YOKE_JOINT_MAX_ROWS * YOKE_JOINT_MAX_ROWS], b[YOKE_JOINT_MAX_ROWS], second[YOKE_JOINT_MAX_ROWS];
   free_of_joint(self, y, now, second);
   for (int i = 0; i < n; ++i) {
     b[i] = -second[i];
@@ -541,7 +542,7 @@ static int kinematic_instant(const void *data, const double *const y[2], const d
   const int         n = self->n, n_y[2] = {n_outputs(self, 0), n_outputs(self, 1)};
   const double     *mu   = extra(self, y, self->F, YOKE_EXTRA_REACTION);
   const size_t      mark = yoke_arena_mark(scratch);
-  double           *L[2], beta[MAX_ROWS];
+  double           *L[2], beta[YOKE_JOINT_MAX_ROWS];
   yoke_joint_frames f;
   memcpy(u, u_now, (size_t)self->n_channels * sizeof *u);
   copy_motion(self, y, u);

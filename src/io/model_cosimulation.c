@@ -132,7 +132,8 @@ void model_read_cosimulation(reader *r) {
   if (r->n_errors == 0) check_orders(r, yoke_yaml_find(map, "order"));
   const yoke_setting_value *energy = yoke_settings_find(&c->given, path, "energy");
   if (energy != NULL) r->model->energy = strcmp(energy->text, "off") == 0 ? 0 : 1;
-  c->step = number_of(r, path, "step");
+  c->step     = number_of(r, path, "step");
+  c->has_step = c->step > 0.0;
   read_couplings(r, yoke_yaml_find(map, "couplings"));
   model_enter(r, "", NULL);
 }

@@ -36,7 +36,7 @@ static void fill_shared(const yoke_settings *couplings, yoke_scheme_settings *sc
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out) {
   const yoke_cosimulation_def *c = &model->cosimulation;
   yoke_scheme_settings        *s = &out->scheme;
-  *out                           = (yoke_macro_settings){.step = c->step};
+  *out                           = (yoke_macro_settings){.has_step = c->has_step, .step = c->step};
   yoke_setting_start(&yoke_scheme_rows, s);
   yoke_setting_start(&yoke_corrector_rows, s);
   yoke_setting_start(&yoke_control_rows, &out->control);
@@ -57,8 +57,8 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   if (!out->has_scheme) /* predictors by accelerations are explicit */
     snprintf(s->scheme, sizeof s->scheme, "%s",
              yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->traits.name);
-  if (s->order < 0 && !has_order && c->step > 0.0) s->order = 1; /* not given */
+  if (s->order < 0 && !has_order && c->has_step) s->order = 1; /* not given */
   out->order = s->order;
   if (s->order < 0) s->order = out->control.order_max;
-  yoke_scheme_settings_complete(s, out->order, c->step > 0.0 ? 0.0 : out->control.tolerances.rtol);
+  yoke_scheme_settings_complete(s, out->order, c->has_step ? 0.0 : out->control.tolerances.rtol);
 }

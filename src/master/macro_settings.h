@@ -9,7 +9,8 @@
 typedef struct yoke_macro_settings {
   yoke_scheme_settings  scheme;     /* order: the highest */
   yoke_control_settings control;    /* steps 0, estimator -1: not given */
-  double                step;       /* [s]; 0: step control */
+  bool                  has_step;   /* given; else it is controlled */
+  double                step;       /* [s] */
   int                   order;      /* -1: chosen during the run, between control.order_min and order_max */
   bool                  has_scheme; /* given; else step control may choose another one */
   double                relaxation; /* below `cosimulation`; 0: not given */

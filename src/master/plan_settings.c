@@ -21,7 +21,7 @@ yoke_status plan_read_settings(plan_builder *b) {
   plan->scheme             = b->macro.scheme;
   plan->scheme.length      = yoke_model_length(b->model);
   plan->step.H             = b->macro.step;
-  plan->step.is_controlled = !(b->macro.step > 0.0);
+  plan->step.is_controlled = !b->macro.has_step;
   plan->step.control       = b->macro.control;
   if (plan->scheme.joint_tolerance == 0.0) plan->scheme.joint_tolerance = 1e-3 * plan->scheme.length;
   if (b->macro.order < 0 && !plan->step.is_controlled) {

@@ -223,7 +223,8 @@ typedef struct yoke_coupling_choice {
 
 /* `cosimulation:` as it was given; the modules that read it know what the rest is (docs/model-file.md). */
 typedef struct yoke_cosimulation_def {
-  double                step;      /* macro step [s]; 0: step control */
+  bool                  has_step;  /* the macro step is given; else it is controlled */
+  double                step;      /* [s] */
   yoke_settings         given;     /* below `cosimulation` */
   yoke_settings         couplings; /* below `couplings`, for all */
   int                   n_own;
