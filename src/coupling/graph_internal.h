@@ -284,6 +284,8 @@ yoke_status graph_check_settings(const yoke_graph *graph, yoke_context *ctx);
 yoke_status graph_take_unknowns(yoke_graph *graph, yoke_context *ctx);
 /* Allocates the block, and hands out its parts to channels and subsystems. */
 yoke_status graph_take_block(yoke_graph *graph, yoke_context *ctx);
+/* May `bytes`, not aligned, be the block of this graph at time t? */
+bool        graph_block_is_sound(const yoke_graph *graph, const void *bytes, double t);
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void        graph_prepare(yoke_graph *graph, double t_next);

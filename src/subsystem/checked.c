@@ -240,6 +240,8 @@ static yoke_status checked_unpack(const yoke_subsystem *s, void *scratch, yoke_u
   const int32_t     phase = yoke_unpack_int32(in);
   const double      t     = yoke_unpack_double(in);
   const check_front front = {.phase = (check_phase)phase, .t = t, .n_steps = yoke_unpack_int64(in)};
+  if (phase < PHASE_EMPTY || phase > PHASE_BROKEN || front.n_steps < 0 || front.n_steps > INT64_MAX / 2)
+    yoke_unpack_refuse(in, "a phase or a count that no state has");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   YOKE_TRY(s->inner->ops->pack->unpack(s->inner, scratch, in, yoke_wrapper_state(s, state), ctx));
   *(check_front *)state = front;
