@@ -277,6 +277,11 @@ struct yoke_graph {
   yoke_state_reset  *joints; /* reset of all joints */
 };
 
+/* Is the subsystem stepped on a state beside the accepted one? */
+static inline bool graph_has_trial(const yoke_graph *graph, const yoke_subsystem *subsystem) {
+  return subsystem->ops->repeat != NULL && !graph->settings.in_place;
+}
+
 /* Creation: channels, conditions, subsystems and their states; then, when the settings fit, the Newton matrix and the unknowns. */
 yoke_status graph_wire_up(yoke_graph *graph, const yoke_wire *wires, yoke_subsystem *const *subsystems,
                           yoke_context *ctx);

@@ -105,7 +105,7 @@ static void take_states(yoke_graph *g) {
 static void drop_spare_states(yoke_graph *g) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    if (s->subsystem->ops->repeat == NULL) yoke_subsystem_state_destroy(s->subsystem, &s->trial);
+    if (!graph_has_trial(g, s->subsystem)) yoke_subsystem_state_destroy(s->subsystem, &s->trial);
   }
 }
 
