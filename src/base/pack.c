@@ -122,6 +122,16 @@ void yoke_unpack_refuse(yoke_unpack *in, const char *failure) {
   in->failed_at = in->at;
 }
 
+bool yoke_is_count(int64_t x) {
+  return x >= 0 && x < INT32_MAX / 2;
+}
+
+bool yoke_is_bool(const bool *x) {
+  unsigned char byte;
+  memcpy(&byte, x, 1);
+  return byte <= 1;
+}
+
 /* The next `size` bytes; NULL: there are not so many, or reading has failed before. */
 static const unsigned char *take(yoke_unpack *in, size_t size) {
   if (in->failure == NULL && size > in->size - in->at) yoke_unpack_refuse(in, "it ends too early");

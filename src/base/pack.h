@@ -66,6 +66,10 @@ yoke_status yoke_unpack_end(yoke_unpack *in, yoke_context *ctx);         /* the 
 /* What was read makes no sense; `failure` (kept) says why. Only the first failure counts. */
 void yoke_unpack_refuse(yoke_unpack *in, const char *failure);
 
+/* What blocks that were read as they are may hold: a count that is not negative and far from overflow; a bool that is one. */
+bool yoke_is_count(int64_t x);
+bool yoke_is_bool(const bool *x);
+
 void        yoke_unpack_tag(yoke_unpack *in, const char *tag);
 int32_t     yoke_unpack_int32(yoke_unpack *in);
 int64_t     yoke_unpack_int64(yoke_unpack *in);

@@ -120,8 +120,10 @@ yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_con
   read.starts     = yoke_unpack_bool(in);
   read.has_scales = yoke_unpack_bool(in);
   yoke_scales_unpack(&read.estimator.scales, in);
-  if (!(read.H > 0.0) || read.degree < 0 || read.degree > c->settings.order_max)
-    yoke_unpack_refuse(in, "a step or a degree that no control has");
+  const bool is_sound = read.H > 0.0 && read.H <= c->settings.max && read.degree >= 0 &&
+                        read.degree <= c->settings.order_max && yoke_is_count(read.n_failed) &&
+                        yoke_is_count(read.n_good);
+  if (!is_sound) yoke_unpack_refuse(in, "a step or a degree that no control has");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   *c = read;
   return YOKE_OK;

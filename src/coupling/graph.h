@@ -197,9 +197,9 @@ double yoke_graph_channel(const yoke_graph *graph, int wire, int channel); /* va
 const void *yoke_graph_block(const yoke_graph *graph, size_t *size);
 
 /* The graph between steps as bytes, accepted states included. A subsystem that refuses is named. `unpack` puts a graph of the same subsystems,
- * wires and settings there, which was started; after a failure it is as before, unless it has several subsystems that cannot go back. */
+ * wires and settings there, which was started, at the time t that the bytes must tell; after a failure it is as before. */
 yoke_status yoke_graph_pack(const yoke_graph *graph, yoke_pack *out, yoke_context *ctx);
-yoke_status yoke_graph_unpack(yoke_graph *graph, yoke_unpack *in, yoke_context *ctx);
+yoke_status yoke_graph_unpack(yoke_graph *graph, double t, yoke_unpack *in, yoke_context *ctx);
 
 /* Memory: all that a macro step reads of the past besides the subsystems' states, as one vector, for analyses of the step as a
  * map. Channel by channel the values at T_N, T_{N-1}, ... as deep as a step at full degree reads them, then those at the inner

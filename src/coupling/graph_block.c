@@ -1,6 +1,9 @@
 /* The block of a graph: what is kept from step to step, in one piece of memory. */
 #include "coupling/graph_internal.h"
 
+#include <math.h>
+#include <string.h>
+
 /* Where the parts lie: bytes from the start of the block. */
 typedef struct places {
   size_t channels, outputs, broyden, end;
@@ -61,6 +64,36 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
   }
   g->broyden_kept = (double *)(void *)(at + p.broyden);
   return YOKE_OK;
+}
+
+static bool is_sound_head(const graph_block *head, double t) {
+  if (!yoke_is_bool(&head->made.is_made) || !yoke_is_bool(&head->begins_anew)) return false;
+  if (head->n_accepted < 0 || head->n_accepted > INT64_MAX / 2 || head->n_past < 1 || head->n_past > GRAPH_PAST)
+    return false;
+  if (head->past_t[0] != t || !isfinite(t)) return false;
+  for (int i = 1; i < head->n_past; ++i) {
+    if (!(head->past_t[i] < head->past_t[i - 1])) return false;
+  }
+  return true;
+}
+
+static bool is_sound_kept(const graph_kept *kept, int n_nodes) {
+  const graph_growth *growth = &kept->growth;
+  return (kept->n_inner == 0 || kept->n_inner == n_nodes - 1) && yoke_is_count(growth->n_growing) &&
+         yoke_is_count(growth->n_flips) && yoke_is_count(growth->n_quiet);
+}
+
+bool graph_block_is_sound(const yoke_graph *g, const void *bytes, double t) {
+  const places p = find_places(g);
+  graph_block  head;
+  memcpy(&head, bytes, sizeof head);
+  if (!is_sound_head(&head, t)) return false;
+  for (int c = 0; c < g->n_channels; ++c) {
+    graph_kept kept;
+    memcpy(&kept, (const char *)bytes + p.channels + (size_t)c * sizeof kept, sizeof kept);
+    if (!is_sound_kept(&kept, g->channels[c].n_nodes)) return false;
+  }
+  return true;
 }
 
 const void *yoke_graph_block(const yoke_graph *g, size_t *size) {

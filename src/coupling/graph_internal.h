@@ -277,6 +277,11 @@ struct yoke_graph {
   yoke_state_reset  *joints; /* reset of all joints */
 };
 
+/* Is the subsystem stepped on a state beside the accepted one? */
+static inline bool graph_has_trial(const yoke_graph *graph, const yoke_subsystem *subsystem) {
+  return subsystem->ops->repeat != NULL && !graph->settings.in_place;
+}
+
 /* Creation: channels, conditions, subsystems and their states; then, when the settings fit, the Newton matrix and the unknowns. */
 yoke_status graph_wire_up(yoke_graph *graph, const yoke_wire *wires, yoke_subsystem *const *subsystems,
                           yoke_context *ctx);
@@ -284,6 +289,8 @@ yoke_status graph_check_settings(const yoke_graph *graph, yoke_context *ctx);
 yoke_status graph_take_unknowns(yoke_graph *graph, yoke_context *ctx);
 /* Allocates the block, and hands out its parts to channels and subsystems. */
 yoke_status graph_take_block(yoke_graph *graph, yoke_context *ctx);
+/* May `bytes`, not aligned, be the block of this graph at time t? */
+bool        graph_block_is_sound(const yoke_graph *graph, const void *bytes, double t);
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void        graph_prepare(yoke_graph *graph, double t_next);

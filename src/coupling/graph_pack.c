@@ -16,7 +16,12 @@ yoke_status graph_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke
   *out                = NULL;
   if (is_there && linear == NULL) yoke_unpack_refuse(in, "a factor for a graph without a matrix");
   YOKE_TRY(yoke_unpack_check(in, ctx));
-  return is_there ? yoke_factor_unpack(linear, in, ctx, out) : YOKE_OK;
+  if (is_there) YOKE_TRY(yoke_factor_unpack(linear, in, ctx, out));
+  if (is_there && yoke_factor_is_complex(*out)) {
+    yoke_factor_release(out);
+    yoke_unpack_refuse(in, "a factor is not the one expected");
+  }
+  return yoke_unpack_check(in, ctx);
 }
 
 void graph_factor_replace(yoke_factor **factor, yoke_factor **by) {
@@ -33,11 +38,18 @@ static void sizes_of(const yoke_graph *g, int32_t size[4]) {
   size[3] = g->n_w;
 }
 
-static yoke_status check_packable(const yoke_graph *g, yoke_context *ctx) {
+static yoke_status check_ability(const yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const yoke_subsystem *s = g->subsystems[i].subsystem;
+    if (s->ops->pack == NULL) return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be packed", s->name);
+  }
+  return YOKE_OK;
+}
+
+/* A state that a rejected step has moved on is none to pack; to unpack over it is a way back. */
+static yoke_status check_states(const yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s = &g->subsystems[i];
-    if (s->subsystem->ops->pack == NULL)
-      return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be packed", s->subsystem->name);
     if (s->is_ahead)
       return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
                        "subsystem '%s' cannot go back to t = %.9g s, where the state would be packed",
@@ -48,7 +60,8 @@ static yoke_status check_packable(const yoke_graph *g, yoke_context *ctx) {
 
 yoke_status yoke_graph_pack(const yoke_graph *g, yoke_pack *out, yoke_context *ctx) {
   int32_t size[4];
-  YOKE_TRY(check_packable(g, ctx));
+  YOKE_TRY(check_ability(g, ctx));
+  YOKE_TRY(check_states(g, ctx));
   sizes_of(g, size);
   yoke_pack_tag(out, "graph");
   yoke_pack_int32s(out, 4, size);
@@ -67,12 +80,13 @@ yoke_status yoke_graph_pack(const yoke_graph *g, yoke_pack *out, yoke_context *c
   return YOKE_OK;
 }
 
-/* States are read into those of trials, where there are any. */
+/* States are read into those of trials; a subsystem that cannot go back gets one more for the moment, so that a failure leaves no trace. */
 static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem  *s      = &g->subsystems[i];
-    void             *state  = s->trial != NULL ? s->trial : s->accepted;
-    const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, state, ctx);
+    graph_subsystem *s = &g->subsystems[i];
+    if (s->trial == NULL && yoke_subsystem_state_create(s->subsystem, &s->trial) != YOKE_OK)
+      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, s->trial, ctx);
     if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot be unpacked", s->subsystem->name);
   }
   return YOKE_OK;
@@ -83,9 +97,15 @@ static void take_states(yoke_graph *g) {
     graph_subsystem *s    = &g->subsystems[i];
     void            *swap = s->accepted;
     s->is_ahead           = false;
-    if (s->trial == NULL) continue;
-    s->accepted = s->trial;
-    s->trial    = swap;
+    s->accepted           = s->trial;
+    s->trial              = swap;
+  }
+}
+
+static void drop_spare_states(yoke_graph *g) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    if (!graph_has_trial(g, s->subsystem)) yoke_subsystem_state_destroy(s->subsystem, &s->trial);
   }
 }
 
@@ -97,7 +117,22 @@ typedef struct unpacked {
   yoke_factor *factor[YOKE_COUPLING_MAX_SETS], *consistent;
 } unpacked;
 
-static yoke_status unpack_head(const yoke_graph *g, yoke_unpack *in, yoke_context *ctx, unpacked *x) {
+/* Degree and comparison that the graph has room for? */
+static bool is_sound(const yoke_graph *g, const unpacked *x) {
+  bool compares = true;
+  for (int i = 0; i < g->n_subsystems; ++i) compares = compares && g->subsystems[i].compared != NULL;
+  if (x->wanted < 0 || x->wanted > g->settings.order) return false;
+  switch (x->comparison) {
+  case YOKE_COMPARISON_NONE: return true;
+  case YOKE_COMPARISON_HIGHER:
+  case YOKE_COMPARISON_END: return compares;
+  case YOKE_COMPARISON_CONSISTENT: return compares && g->consistent != NULL;
+  case YOKE_COMPARISON_VALUES: return g->consistent != NULL;
+  default: return false;
+  }
+}
+
+static yoke_status unpack_head(const yoke_graph *g, double t, yoke_unpack *in, yoke_context *ctx, unpacked *x) {
   int32_t size[4], own[4];
   sizes_of(g, own);
   yoke_unpack_tag(in, "graph");
@@ -109,6 +144,8 @@ static yoke_status unpack_head(const yoke_graph *g, yoke_unpack *in, yoke_contex
   if (yoke_unpack_int64(in) != (int64_t)g->block_size)
     yoke_unpack_refuse(in, "the settings of the couplings are others");
   x->block = yoke_unpack_block(in, g->block_size);
+  if (x->block != NULL && !(is_sound(g, x) && graph_block_is_sound(g, x->block, t)))
+    yoke_unpack_refuse(in, "no graph leaves such a history");
   return yoke_unpack_check(in, ctx);
 }
 
@@ -119,10 +156,10 @@ static yoke_status unpack_rest(yoke_graph *g, yoke_unpack *in, yoke_context *ctx
   return unpack_states(g, in, ctx);
 }
 
-yoke_status yoke_graph_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
+yoke_status yoke_graph_unpack(yoke_graph *g, double t, yoke_unpack *in, yoke_context *ctx) {
   unpacked x = {0};
-  YOKE_TRY(check_packable(g, ctx));
-  YOKE_TRY(unpack_head(g, in, ctx, &x));
+  YOKE_TRY(check_ability(g, ctx));
+  YOKE_TRY(unpack_head(g, t, in, ctx, &x));
   const yoke_status status = unpack_rest(g, in, ctx, &x);
   if (status == YOKE_OK) { /* from here on nothing fails */
     memcpy(g->block, x.block, g->block_size);
@@ -135,6 +172,7 @@ yoke_status yoke_graph_unpack(yoke_graph *g, yoke_unpack *in, yoke_context *ctx)
     take_states(g);
     graph_feeds_look(g);
   }
+  drop_spare_states(g);
   for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) yoke_factor_release(&x.factor[set]);
   yoke_factor_release(&x.consistent);
   return status;

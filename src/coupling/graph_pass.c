@@ -36,6 +36,8 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
   if (main) graph_observe_request(g, s, &request);
   yoke_status status = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
+  if (status < 0)
+    (void)yoke_fail(ctx, status, "its state at t = %.9g s cannot be copied: %s", request.t, yoke_status_text(status));
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
   if (status == YOKE_OK && s->subsystem->ny > 0)
     status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT, y);
@@ -101,10 +103,13 @@ static yoke_status finish_columns(yoke_graph *g) {
   return YOKE_OK;
 }
 
-/* What the integration of one subsystem says, its messages with its name. */
-static yoke_status subsystem_status(const graph_subsystem *s, yoke_context *ctx) {
+/* What the integration of one subsystem says, its messages with its name. One that gives up without a word is named all the same. */
+static yoke_status subsystem_status(const yoke_graph *g, const graph_subsystem *s, yoke_context *ctx) {
   char name[200];
-  if (s->status == YOKE_OK) return YOKE_OK;
+  if (s->status == YOKE_OK || s->status == YOKE_E_INTERRUPTED) return s->status;
+  if (s->status < 0 && yoke_context_n_messages(s->ctx) == 0)
+    return yoke_fail(ctx, s->status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s",
+                     s->subsystem->name, g->H, g->block->past_t[0], yoke_status_text(s->status));
   snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
   for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
     const char *said = yoke_context_message(s->ctx, k);
@@ -125,7 +130,7 @@ static yoke_status look_for_end(yoke_graph *g, const graph_subsystem *s) {
 static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   yoke_status status = YOKE_OK;
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
-  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(&g->subsystems[i], ctx));
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(g, &g->subsystems[i], ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     const yoke_status ended = look_for_end(g, &g->subsystems[i]);
     if (ended != YOKE_OK) status = ended;
@@ -133,11 +138,16 @@ static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   return status;
 }
 
-/* Of integrations beside the main ones only a lack of memory ends the pass; all else shows in what they give. */
-static yoke_status check_memory(const yoke_graph *g, yoke_context *ctx) {
+/* Of integrations beside the main ones a lack of memory and a subsystem that gives up end the pass; all else shows in what they give. */
+static yoke_status check_tasks(const yoke_graph *g, yoke_context *ctx) {
   for (int k = 0; k < g->n_tasks; ++k) {
-    if (g->tasks[k].status == YOKE_E_MEMORY)
-      return yoke_out_of_memory(ctx, "a step of subsystem '%s'", g->subsystems[g->tasks[k].subsystem].subsystem->name);
+    const yoke_status status = g->tasks[k].status;
+    const char       *name   = g->subsystems[g->tasks[k].subsystem].subsystem->name;
+    if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "a step of subsystem '%s'", name);
+    if (status == YOKE_E_SUBSYSTEM)
+      return yoke_fail(ctx, status,
+                       "subsystem '%s': the step of %.6g s from t = %.9g s, repeated with other inputs, failed", name,
+                       g->H, g->block->past_t[0]);
   }
   return YOKE_OK;
 }
@@ -154,7 +164,7 @@ yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistic
   begin_tasks(g);
   for (int i = 0; i < g->n_subsystems; ++i) add_task(g, i, GRAPH_COMPARISON);
   run_tasks(g, statistics);
-  return check_memory(g, ctx);
+  return check_tasks(g, ctx);
 }
 
 /* All integrations of a subsystem. */
@@ -189,7 +199,7 @@ yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *s
   add_pass(g, with_columns && !analytic, compares);
   run_tasks(g, statistics);
   YOKE_TRY(pass_status(g, ctx));
-  YOKE_TRY(check_memory(g, ctx));
+  YOKE_TRY(check_tasks(g, ctx));
   if (is_first && g->keeps_predicted) keep_predicted(g);
   if (!with_columns) return YOKE_OK;
   return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
@@ -200,6 +210,6 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *s
   add_task(g, subsystem, -1);
   run_tasks(g, statistics);
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
-  YOKE_TRY(subsystem_status(&g->subsystems[subsystem], ctx));
+  YOKE_TRY(subsystem_status(g, &g->subsystems[subsystem], ctx));
   return look_for_end(g, &g->subsystems[subsystem]);
 }

@@ -77,6 +77,18 @@ static yoke_status can_shorten(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* No trial is short enough for it. */
+static yoke_status name_early(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const graph_subsystem *s = &g->subsystems[i];
+    if (s->t_reached != g->t_early) continue;
+    return yoke_fail(ctx, status,
+                     "subsystem '%s' ended %d steps from t = %.9g s before their end, the last at t = %.9g s",
+                     s->subsystem->name, SHORTER_TRIES, g->block->past_t[0], g->t_early);
+  }
+  return status;
+}
+
 yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
   *statistics    = (yoke_step_statistics){.converged = true};
   g->trial_ready = false;
@@ -92,6 +104,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
     statistics->iterations += so_far[0];
     statistics->integrations += so_far[1];
   }
+  if (status > 0 && g->t_early < t_next) return name_early(g, status, ctx);
   if (status != YOKE_OK) return graph_explain_failure(g, status, ctx);
   g->trial_ready = true;
   return YOKE_OK;

@@ -421,6 +421,13 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
   explicit_combine(e->nv, yoke_integrator_v(integrator, state), s, ki, g, phi_v, v);
 }
 
+static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const abm_self *self = integrator->self;
+  const abm_own  *own  = yoke_integrator_own(integrator, state);
+  return own->k >= 1 && own->k <= self->k_max && own->k_last >= 0 && own->k_last <= self->k_max &&
+         own->n_phi >= own->k && own->n_phi <= N_PHI;
+}
+
 const yoke_integrator_ops abm_ops = {
     .name        = "abm",
     .summary     = "explicit Adams-Bashforth-Moulton of order 1 to 12, two evaluations per step",
@@ -431,4 +438,5 @@ const yoke_integrator_ops abm_ops = {
     .step        = step,
     .interpolate = interpolate,
     .disturb     = disturb,
+    .is_sound    = is_sound,
 };

@@ -343,6 +343,15 @@ static const yoke_linear *linear(const yoke_integrator *integrator, int i) {
   return self->has_implicit ? self->implicit_method.ops->linear(&self->implicit_method, i) : NULL;
 }
 
+static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const auto_self *self = integrator->self;
+  const auto_own  *own  = own_of(integrator, state);
+  if (state->method != EXPLICIT && !(state->method == IMPLICIT && self->has_implicit)) return false;
+  const yoke_integrator *method = at_work(integrator, state);
+  return yoke_is_count(own->steps_since_check) && yoke_is_count(own->smooth_checks) &&
+         yoke_is_count(own->patience_factor) && (method->ops->is_sound == NULL || method->ops->is_sound(method, state));
+}
+
 const yoke_integrator_ops auto_ops = {
     .name        = "auto",
     .summary     = "explicit or implicit as the model needs it, chosen and changed during the run",
@@ -356,4 +365,5 @@ const yoke_integrator_ops auto_ops = {
     .linear      = linear,
     .used        = used,
     .tail        = tail,
+    .is_sound    = is_sound,
 };

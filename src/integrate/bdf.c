@@ -746,6 +746,21 @@ static const yoke_linear *bdf_linear(const yoke_integrator *integrator, int i) {
   return i == 1 && self->start_up != self->newton ? self->start_up->implicit->linear : NULL;
 }
 
+static bool bdf_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const bdf        *self     = integrator->self;
+  const bdf_memory *memory   = bdf_own(integrator, state);
+  const bool       *flag[]   = {&memory->is_bridge, &memory->must_restart, &memory->is_ramp, &memory->is_starting};
+  const int         n_points = is_fixed(integrator) ? self->max_order + 1 : 0;
+  for (size_t i = 0; i < sizeof flag / sizeof *flag; ++i) {
+    if (!yoke_is_bool(flag[i])) return false;
+  }
+  return state->order >= 1 && state->order <= MAX_ORDER && memory->order_used >= 1 && memory->order_used <= MAX_ORDER &&
+         memory->n_points >= 0 && memory->n_points <= n_points &&
+         !(memory->is_starting && memory->n_points == n_points) && memory->n_bridges >= 0 &&
+         memory->n_bridges <= BRIDGE_DOUBLINGS && yoke_is_count(memory->n_at_order) && yoke_is_count(memory->n_calm) &&
+         memory->i_grid >= 0 && memory->i_grid < INT64_MAX / 2;
+}
+
 const yoke_integrator_ops bdf_ops = {
     .name        = "bdf",
     .summary     = "backward differentiation, order 1 to 5, stiff systems and constraints",
@@ -757,4 +772,5 @@ const yoke_integrator_ops bdf_ops = {
     .interpolate = bdf_interpolate,
     .disturb     = bdf_disturb,
     .linear      = bdf_linear,
+    .is_sound    = bdf_is_sound,
 };

@@ -41,4 +41,5 @@ const yoke_integrator_ops dopri5_ops = {
     .interpolate = explicit_rk_interpolate,
     .disturb     = explicit_rk_disturb,
     .used        = explicit_rk_used,
+    .is_sound    = explicit_rk_is_sound,
 };

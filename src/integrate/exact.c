@@ -418,6 +418,12 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
   return YOKE_OK;
 }
 
+static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const exact_own *own = yoke_integrator_own(integrator, state);
+  return own->degree >= 0 && own->degree <= YOKE_SIGNAL_MAX_DEGREE && own->degree_last >= 0 &&
+         own->degree_last <= YOKE_SIGNAL_MAX_DEGREE;
+}
+
 const yoke_integrator_ops exact_ops = {
     .name        = "exact",
     .summary     = "exact solution of linear models by the matrix exponential",
@@ -428,4 +434,5 @@ const yoke_integrator_ops exact_ops = {
     .step        = step,
     .interpolate = interpolate,
     .disturb     = disturb,
+    .is_sound    = is_sound,
 };

@@ -610,6 +610,13 @@ size_t explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator
   return own->n_dense > 0 ? integrator->state_size : self->size_plain;
 }
 
+bool explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const rk_self *self = integrator->self;
+  const rk_own  *own  = yoke_integrator_own(integrator, state);
+  return (own->n_dense == 0 || own->n_dense == self->tableau->n_dense) && yoke_is_count(own->stiff_count) &&
+         yoke_is_count(own->smooth_count) && yoke_is_count(own->checks_left);
+}
+
 /* ---- for `auto` ---- */
 
 bool explicit_rk_is_stiff(const yoke_integrator *integrator, const yoke_integrator_state *state, int needed) {

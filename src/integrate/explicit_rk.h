@@ -42,6 +42,7 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
 yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                 const yoke_signal *u, bool state_was_reset);
 size_t      explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator_state *state);
+bool        explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
 /* For `auto`: from now on (before states are made) estimate h rho after accepted steps. is_stiff: it exceeded the
  * stability bound over `needed` steps, in at least 15 checks that were not interrupted by 6 checks below it. */

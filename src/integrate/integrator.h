@@ -85,6 +85,9 @@ typedef struct yoke_integrator_ops {
   size_t (*used)(const yoke_integrator *integrator, const yoke_integrator_state *state);
   size_t (*tail)(const yoke_integrator *integrator);
 
+  /* May the method's own counts and flags of a state that was read from bytes be? NULL: there are none that matter. */
+  bool (*is_sound)(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
   bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
 

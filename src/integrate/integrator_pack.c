@@ -2,7 +2,9 @@
  *
  * Everything that a step reads lies in the block, in the factors, or in the constant integrator (invariant 1 of integrator.h), so
  * one function serves every method. What a factor belongs to is told by its number among the method's linear solvers. */
+#include "base/memory.h"
 #include "integrate/integrator.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- what must be equal on both sides ---- */
@@ -125,31 +127,88 @@ yoke_status yoke_integrator_pack(const yoke_integrator *integrator, const yoke_i
   return YOKE_OK;
 }
 
+/* What is read before the state changes; blocks lie in the bytes. */
+typedef struct packed_state {
+  const void  *head, *rest, *tail;
+  size_t       used, tail_at, tail_size;
+  yoke_factor *factor[2];
+} packed_state;
+
+static yoke_status read_blocks(const yoke_integrator *integrator, yoke_unpack *in, yoke_context *ctx, packed_state *x) {
+  const size_t head_size = sizeof(yoke_integrator_state);
+  x->tail_at             = yoke_integrator_tail(integrator);
+  x->tail_size           = integrator->state_size - x->tail_at;
+  x->head                = yoke_unpack_block(in, head_size);
+  const int64_t used     = yoke_unpack_int64(in);
+  if (used < (int64_t)head_size || used > (int64_t)x->tail_at) yoke_unpack_refuse(in, "a state has another size");
+  x->used = in->failure == NULL ? (size_t)used : head_size;
+  x->rest = yoke_unpack_block(in, x->used - head_size);
+  x->tail = yoke_unpack_block(in, x->tail_size);
+  return yoke_unpack_check(in, ctx);
+}
+
+static yoke_status read_factors(const yoke_integrator *integrator, yoke_unpack *in, yoke_context *ctx,
+                                packed_state *x) {
+  for (int i = 0; i < 2; ++i) {
+    YOKE_TRY(unpack_factor(integrator, in, ctx, &x->factor[i]));
+    if (x->factor[i] != NULL && yoke_factor_is_complex(x->factor[i]) != (i == 1))
+      yoke_unpack_refuse(in, "a factor is not the one expected");
+  }
+  return yoke_unpack_check(in, ctx);
+}
+
+/* The blocks become those of a state, whose factors are not touched. */
+static void put_blocks(const packed_state *x, yoke_integrator_state *state) {
+  yoke_factor *const factor[2] = {state->factor[0], state->factor[1]};
+  memcpy(state, x->head, sizeof *state);
+  memcpy((char *)state + sizeof *state, x->rest, x->used - sizeof *state);
+  memcpy((char *)state + x->tail_at, x->tail, x->tail_size);
+  memcpy(state->factor, factor, sizeof factor);
+  state->foreign         = NULL;
+  state->release         = NULL;
+  state->counters.method = NULL;
+}
+
+/* Counts, flags and times as a state may have them, and as many bytes as such a state uses? */
+static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state, size_t used) {
+  const yoke_counters *c       = &state->counters;
+  const int64_t        count[] = {c->steps, c->rejected, c->evaluations, c->jacobians, c->factorings, c->iterations};
+  for (size_t i = 0; i < sizeof count / sizeof *count; ++i) {
+    if (count[i] < 0 || count[i] > INT64_MAX / 2) return false;
+  }
+  if (!isfinite(state->t) || !(state->t_prev <= state->t) || isnan(state->h)) return false;
+  if (integrator->ops->is_sound != NULL && !integrator->ops->is_sound(integrator, state)) return false;
+  return used == yoke_integrator_used(integrator, state);
+}
+
+/* The blocks are looked at where they are aligned, in a state that nobody uses. */
+static yoke_status check_blocks(const yoke_integrator *integrator, const packed_state *x, yoke_unpack *in,
+                                yoke_context *ctx) {
+  yoke_integrator_state *image = NULL;
+  if (yoke_integrator_state_create(integrator, &image) != YOKE_OK)
+    return yoke_out_of_memory(ctx, "a packed state of solver '%s'", integrator->ops->name);
+  put_blocks(x, image);
+  if (!is_sound(integrator, image, x->used)) yoke_unpack_refuse(in, "no solver leaves such a state");
+  yoke_integrator_state_destroy(&image);
+  return yoke_unpack_check(in, ctx);
+}
+
 yoke_status yoke_integrator_unpack(const yoke_integrator *integrator, yoke_unpack *in, yoke_integrator_state *state,
                                    yoke_context *ctx) {
+  packed_state x = {0};
   yoke_unpack_tag(in, "integrator");
   YOKE_TRY(unpack_traits(integrator, in, ctx));
-  const size_t  tail_at = yoke_integrator_tail(integrator), tail_size = integrator->state_size - tail_at;
-  const void   *head = yoke_unpack_block(in, sizeof *state);
-  const int64_t used = yoke_unpack_int64(in);
-  if (used < (int64_t)sizeof *state || used > (int64_t)tail_at) yoke_unpack_refuse(in, "a state has another size");
-  const size_t rest_size = in->failure == NULL ? (size_t)used - sizeof *state : 0;
-  const void  *rest = yoke_unpack_block(in, rest_size), *tail = yoke_unpack_block(in, tail_size);
-  yoke_factor *factor[2] = {NULL, NULL};
-  yoke_status  status    = yoke_unpack_check(in, ctx);
-  for (int i = 0; i < 2 && status == YOKE_OK; ++i) status = unpack_factor(integrator, in, ctx, &factor[i]);
-  if (status != YOKE_OK) {
-    yoke_factor_release(&factor[0]);
-    yoke_factor_release(&factor[1]);
-    return status;
+  YOKE_TRY(read_blocks(integrator, in, ctx, &x));
+  yoke_status status = check_blocks(integrator, &x, in, ctx);
+  if (status == YOKE_OK) status = read_factors(integrator, in, ctx, &x);
+  if (status == YOKE_OK) put_blocks(&x, state);
+  for (int i = 0; i < 2; ++i) {
+    if (status == YOKE_OK) {
+      yoke_factor *old = state->factor[i];
+      state->factor[i] = x.factor[i];
+      x.factor[i]      = old;
+    }
+    yoke_factor_release(&x.factor[i]);
   }
-  for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
-  memcpy(state, head, sizeof *state);
-  memcpy((char *)state + sizeof *state, rest, rest_size);
-  memcpy((char *)state + tail_at, tail, tail_size);
-  state->factor[0] = factor[0];
-  state->factor[1] = factor[1];
-  state->foreign   = NULL;
-  state->release   = NULL;
-  return YOKE_OK;
+  return status;
 }

@@ -669,6 +669,10 @@ const yoke_linear *yoke_factor_linear(const yoke_factor *factor) {
   return factor->linear;
 }
 
+bool yoke_factor_is_complex(const yoke_factor *factor) {
+  return factor->is_complex;
+}
+
 void yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack) {
   const yoke_linear *linear = factor->linear;
   yoke_pack_tag(pack, "factor");

@@ -56,6 +56,7 @@ yoke_factor *yoke_factor_retain(yoke_factor *factor); /* NULL is fine; thread sa
 void         yoke_factor_release(yoke_factor **factor);
 
 const yoke_linear *yoke_factor_linear(const yoke_factor *factor);
+bool               yoke_factor_is_complex(const yoke_factor *factor);
 
 /* A factor as bytes: it solves, and hands on its pivot order, with the same bits in another process. `linear` there is made of
  * the same pattern, marks and kind (YOKE_E_USAGE otherwise). Gives; on failure *out is NULL. */

@@ -50,6 +50,12 @@ void yoke_macro_grid_accept(yoke_macro_grid *grid, double t) {
   while (regular(grid, grid->n + 1) <= t + rest) ++grid->n;
 }
 
+bool yoke_macro_grid_is_at(const yoke_macro_grid *grid, double t) {
+  const double rest = grid->merge * grid->H;
+  if (grid->n < 0 || grid->n > INT64_MAX / 2 || grid->n_graded < 0 || grid->n_graded > INT32_MAX / 2) return false;
+  return regular(grid, grid->n) <= t + rest && (is_graded(grid) || regular(grid, grid->n + 1) > t + rest);
+}
+
 double yoke_macro_grid_limit(const yoke_switches *switches, double t, double H, double t_end, yoke_point_kind *kind) {
   return limited(switches, t, 1e-6 * H, t + H, t_end, kind);
 }

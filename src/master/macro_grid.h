@@ -29,6 +29,9 @@ double yoke_macro_grid_next(const yoke_macro_grid *grid, double t, double t_end,
 /* A step that ended at t was accepted. */
 void yoke_macro_grid_accept(yoke_macro_grid *grid, double t);
 
+/* Is t behind the last point that was passed, and not behind the next? */
+bool yoke_macro_grid_is_at(const yoke_macro_grid *grid, double t);
+
 /* For steps of any length: the latest end of a step from t that would like to end at t + H. */
 double yoke_macro_grid_limit(const yoke_switches *switches, double t, double H, double t_end, yoke_point_kind *kind);
 

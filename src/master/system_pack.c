@@ -4,6 +4,7 @@
 
 #include "control/control_settings.h"
 #include "master/fingerprint.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- what must be the same ---- */
@@ -53,7 +54,7 @@ static yoke_status check_fingerprint(const yoke_system *s, yoke_unpack *in, yoke
 
 typedef struct memory {
   int64_t     grid_n, grid_n_graded, n_done;
-  double      t_previous, loss_t, loss_sum, energy_start, energy_drift, constraint_residual;
+  double      t, t_previous, loss_t, loss_sum, energy_start, energy_drift, constraint_residual;
   int         n_events, n_late;
   bool        is_fresh, has_begun, has_energy;
   const void *totals, *last, *repeats, *before; /* in the bytes */
@@ -76,6 +77,7 @@ static void pack_memory(const yoke_system *s, yoke_pack *out) {
   yoke_pack_int64(out, s->grid.n);
   yoke_pack_int64(out, s->grid.n_graded);
   yoke_pack_int64(out, s->samples.n_done);
+  yoke_pack_double(out, yoke_graph_t(s->graph));
   yoke_pack_double(out, s->t_previous);
   yoke_pack_double(out, s->loss.t);
   yoke_pack_double(out, s->loss.sum);
@@ -93,11 +95,32 @@ static void pack_memory(const yoke_system *s, yoke_pack *out) {
   yoke_pack_block(out, size.before, s->loss.before);
 }
 
+static bool all_are_counts(int n, const void *ints) {
+  for (int i = 0; i < n; ++i) {
+    int x;
+    memcpy(&x, (const char *)ints + (size_t)i * sizeof x, sizeof x);
+    if (!yoke_is_count(x)) return false;
+  }
+  return true;
+}
+
+/* Counts that belong to the time? */
+static bool is_sound(const yoke_system *s, const memory *m) {
+  yoke_macro_grid grid = s->grid;
+  grid.n               = m->grid_n;
+  grid.n_graded        = m->grid_n_graded;
+  if (!isfinite(m->t) || !(m->t >= s->plan->t_start) || !(m->t_previous <= m->t)) return false;
+  if (s->controller == NULL && !s->plan->step.is_free && !yoke_macro_grid_is_at(&grid, m->t)) return false;
+  return yoke_is_count(m->n_events) && yoke_is_count(m->n_late) && all_are_counts(s->plan->n_events, m->repeats) &&
+         system_samples_are_at(s, m->n_done, m->t);
+}
+
 static yoke_status unpack_memory(const yoke_system *s, yoke_unpack *in, yoke_context *ctx, memory *m) {
   const memory_sizes size = sizes_of(s);
   m->grid_n               = yoke_unpack_int64(in);
   m->grid_n_graded        = yoke_unpack_int64(in);
   m->n_done               = yoke_unpack_int64(in);
+  m->t                    = yoke_unpack_double(in);
   m->t_previous           = yoke_unpack_double(in);
   m->loss_t               = yoke_unpack_double(in);
   m->loss_sum             = yoke_unpack_double(in);
@@ -113,6 +136,7 @@ static yoke_status unpack_memory(const yoke_system *s, yoke_unpack *in, yoke_con
   m->last                 = yoke_unpack_block(in, size.last);
   m->repeats              = yoke_unpack_block(in, size.repeats);
   m->before               = yoke_unpack_block(in, size.before);
+  if (in->failure == NULL && !is_sound(s, m)) yoke_unpack_refuse(in, "no system leaves such counts and times");
   return yoke_unpack_check(in, ctx);
 }
 
@@ -155,15 +179,15 @@ yoke_status yoke_system_pack(const yoke_system *s, yoke_pack *out, yoke_context 
 }
 
 /* Controller, then graph; after a failure both are as before. */
-static yoke_status unpack_steps(yoke_system *s, yoke_unpack *in, yoke_context *ctx) {
+static yoke_status unpack_steps(yoke_system *s, double t, yoke_unpack *in, yoke_context *ctx) {
   yoke_pack before = {0};
-  if (s->controller == NULL) return yoke_graph_unpack(s->graph, in, ctx);
+  if (s->controller == NULL) return yoke_graph_unpack(s->graph, t, in, ctx);
   yoke_controller_pack(s->controller, &before);
   if (before.has_failed) return yoke_out_of_memory(ctx, "step control");
   yoke_status status = yoke_controller_unpack(s->controller, in, ctx);
   if (status == YOKE_OK) {
     yoke_unpack back = {.bytes = before.bytes, .size = before.size};
-    status           = yoke_graph_unpack(s->graph, in, ctx);
+    status           = yoke_graph_unpack(s->graph, t, in, ctx);
     if (status != YOKE_OK) (void)yoke_controller_unpack(s->controller, &back, ctx);
   }
   yoke_pack_free(&before);
@@ -175,7 +199,7 @@ yoke_status yoke_system_unpack(yoke_system *s, yoke_unpack *in, yoke_context *ct
   yoke_unpack_tag(in, "system");
   YOKE_TRY(check_fingerprint(s, in, ctx));
   YOKE_TRY(unpack_memory(s, in, ctx, &m));
-  YOKE_TRY(unpack_steps(s, in, ctx));
+  YOKE_TRY(unpack_steps(s, m.t, in, ctx));
   take_memory(s, &m);
   s->is_unfinished = false;
   return YOKE_OK;

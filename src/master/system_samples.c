@@ -74,6 +74,12 @@ static double time_of(const yoke_system *s, int64_t k) {
   return s->plan->t_start + (double)k * s->plan->every;
 }
 
+/* The one at the end of a run is not counted as regular. */
+bool system_samples_are_at(const yoke_system *s, int64_t n, double t) {
+  if (n < 1 || n > INT64_MAX / 2) return false;
+  return s->plan->every <= 0.0 || (time_of(s, n - 1) <= t && time_of(s, n + 1) > t);
+}
+
 /* Output times and macro points that are the same differ by rounding. */
 static bool is_now(const yoke_system *s, double t) {
   const double now = yoke_graph_t(s->graph);

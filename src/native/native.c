@@ -132,6 +132,8 @@ static yoke_status native_unpack(const yoke_subsystem *subsystem, void *scratch,
   (void)scratch;
   yoke_unpack_tag(in, "native");
   const void *rest = yoke_unpack_block(in, size);
+  if (rest != NULL && !native_found_is_sound(n, (const char *)rest + (n->at_found - n->at_u)))
+    yoke_unpack_refuse(in, "events that no step has found");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   YOKE_TRY(yoke_integrator_unpack(n->integrator, in, state, ctx));
   memcpy((char *)state + n->at_u, rest, size);

@@ -59,6 +59,13 @@ void native_note_found(const native *n, void *scratch, void *state) {
   note_found(n, &search, state, found_of(n, state));
 }
 
+bool native_found_is_sound(const native *n, const void *found) {
+  native_found read;
+  if (n->equations.n_events == 0) return true;
+  memcpy(&read, found, sizeof read);
+  return read.n >= 0 && read.n <= YOKE_MAX_FOUND + n->equations.n_events && yoke_is_bool(&read.is_fresh);
+}
+
 static yoke_found_events found_events(const yoke_subsystem *subsystem, const void *state) {
   const native *n = subsystem->self;
   if (n->equations.n_events == 0) return (yoke_found_events){.until = (double)INFINITY};

@@ -75,6 +75,8 @@ extern const yoke_instant_ops native_instant;
 void                        native_begin_events(const native *n, void *scratch, void *state);
 void                        native_forget_found(const native *n, void *state);
 void                        native_note_found(const native *n, void *scratch, void *state);
+/* May a state that was read hold this? `found` is where its native_found lies, not aligned. */
+bool                        native_found_is_sound(const native *n, const void *found);
 extern const yoke_event_ops native_events;
 
 /* native_observe.c. All times of the request that the last micro step has reached. */

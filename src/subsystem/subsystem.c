@@ -68,6 +68,20 @@ yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *s
   return s->ops->start(s, scratch, state, t, u, ctx);
 }
 
+/* What a step told: it got ahead, not too far, and all times that it reached were observed. */
+static yoke_status check_told(const yoke_subsystem *s, const yoke_step_request *request, yoke_context *ctx) {
+  int n = 0;
+  if (!(request->t_reached > request->t && request->t_reached <= request->t_end)) {
+    return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
+                     "subsystem '%s': its step from t = %.17g s to %.17g s says that it ended at t = %.17g s", s->name,
+                     request->t, request->t_end, request->t_reached);
+  }
+  while (n < request->n_times && request->times[n] <= request->t_reached) ++n;
+  if (request->n_observed == n) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_SUBSYSTEM, "subsystem '%s': %d times were observed up to t = %.9g s, expected %d",
+                   s->name, request->n_observed, request->t_reached, n);
+}
+
 yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
                                 yoke_step_request *request, yoke_context *ctx) {
   YOKE_TRY(check_inputs(s, &u, ctx));
@@ -80,7 +94,8 @@ yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *st
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed inside a step", s->name);
   request->t_reached  = request->t_end;
   request->n_observed = 0;
-  return s->ops->step(s, scratch, state, u, request, ctx);
+  YOKE_TRY(s->ops->step(s, scratch, state, u, request, ctx));
+  return check_told(s, request, ctx);
 }
 
 yoke_status yoke_subsystem_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,

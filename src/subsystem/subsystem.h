@@ -231,7 +231,7 @@ void        yoke_subsystem_state_clear(const yoke_subsystem *subsystem, void *bl
 yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void **out);
 void        yoke_subsystem_scratch_destroy(void **scratch);
 
-/* Public calls: check arguments and that outputs are finite, then dispatch. */
+/* Public calls: check arguments, dispatch, and check that outputs are finite and that a step tells a time and a count that can be. */
 yoke_status yoke_subsystem_start(const yoke_subsystem *s, void *scratch, void *state, double t, const yoke_signal *u,
                                  yoke_context *ctx);
 yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,

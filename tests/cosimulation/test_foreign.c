@@ -532,7 +532,7 @@ static void what_was_packed_goes_on_with_the_same_bits(void **state) {
     assert_int_equal(yoke_graph_pack(a.graph, &pack, a.c.ctx), YOKE_OK);
     assert_int_equal(yoke_pack_end(&pack, a.c.ctx), YOKE_OK);
     assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, b.c.ctx), YOKE_OK);
-    assert_int_equal(yoke_graph_unpack(b.graph, &in, b.c.ctx), YOKE_OK);
+    assert_int_equal(yoke_graph_unpack(b.graph, yoke_graph_t(a.graph), &in, b.c.ctx), YOKE_OK);
     yoke_pack_free(&pack);
     b.n_steps = a.n_steps;
     rig_steps(&a, 5);
@@ -634,6 +634,107 @@ static void what_it_cannot_show_or_pack_is_said(void **state) {
   rig_close(&r);
 }
 
+/* ---- one that does not do what it should ---- */
+
+/* What the foreign part does wrong, behind `n_good` steps (or copies). */
+typedef enum fault {
+  FAILS,
+  CANNOT_COPY,
+  DOES_NOT_MOVE,
+  GOES_TOO_FAR,
+  TELLS_NO_TIME,
+  OBSERVES_NOTHING,
+  ALWAYS_EARLY
+} fault;
+
+static fault                     fault_now;
+static int                       n_calls, n_good = 3;
+static const yoke_subsystem_ops *sound_ops;
+static yoke_subsystem_ops        faulty_ops;
+static yoke_repeat_ops           faulty_repeat;
+
+static yoke_status faulty_copy(const yoke_subsystem *s, void *dst, const void *src) {
+  return fault_now == CANNOT_COPY && ++n_calls > n_good ? YOKE_E_SUBSYSTEM : sound_ops->repeat->copy(s, dst, src);
+}
+
+static yoke_status faulty_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                               yoke_step_request *request, yoke_context *ctx) {
+  const double t = request->t, t_end = request->t_end;
+  if (fault_now == CANNOT_COPY || ++n_calls <= n_good) return sound_ops->step(s, scratch, state, u, request, ctx);
+  if (fault_now == FAILS) return YOKE_E_SUBSYSTEM;
+  if (fault_now == ALWAYS_EARLY) request->t_end = t + 0.5 * (t_end - t);
+  const yoke_status status = sound_ops->step(s, scratch, state, u, request, ctx);
+  switch (fault_now) {
+  case DOES_NOT_MOVE: request->t_reached = t; break;
+  case GOES_TOO_FAR: request->t_reached = t_end + 1.0; break;
+  case TELLS_NO_TIME: request->t_reached = (double)NAN; break;
+  case OBSERVES_NOTHING: request->n_observed = 0; break;
+  case ALWAYS_EARLY: request->t_reached = request->t_end; break;
+  default: break;
+  }
+  request->t_end = t_end;
+  return status;
+}
+
+static void make_faulty(rig *r) {
+  yoke_subsystem *s  = r->subsystems[second_mass.part];
+  sound_ops          = s->ops;
+  faulty_ops         = *sound_ops;
+  faulty_repeat      = *sound_ops->repeat;
+  faulty_repeat.copy = faulty_copy;
+  faulty_ops.repeat  = &faulty_repeat;
+  faulty_ops.step    = faulty_step;
+  s->ops             = &faulty_ops;
+  n_calls            = 0;
+}
+
+/* Steps end with this status and a message that names it. */
+static void expect_fault(fault what, const char *sets, yoke_status status, const char *text) {
+  const int64_t            handle[]  = {yoke_output_handle(0)};
+  const yoke_graph_handles handles[] = {{1, handle}, {1, handle}};
+  const osc_def            def       = able(&second_mass, OSC_ALL);
+  const double             times[]   = {1.5e-3, 2.5e-3, 3.5e-3, 4.5e-3, 5.5e-3};
+  yoke_status              got       = YOKE_OK;
+  rig                      r;
+  fault_now = what;
+  assert_int_equal(plan_as(&r, &second_mass, &def, sets), YOKE_OK);
+  assert_int_equal(rig_build(&r, "serial", 1, make_faulty), YOKE_OK);
+  assert_int_equal(yoke_graph_observe(r.graph, 5, times, handles, r.c.ctx), YOKE_OK);
+  for (int k = 0; k < 6 && got == YOKE_OK; ++k) got = rig_step(&r);
+  assert_int_equal(got, status);
+  const size_t n = yoke_context_n_messages(r.c.ctx);
+  assert_true(n > 0);
+  if (strstr(yoke_context_message(r.c.ctx, n - 1), text) == NULL)
+    fail_msg("'%s' instead of '%s'", yoke_context_message(r.c.ctx, n - 1), text);
+  rig_close(&r);
+}
+
+static void one_that_fails_is_named_though_it_says_nothing(void **state) {
+  (void)state;
+  static const char *const schemes[] = {S "explicit", S "explicit;cosimulation.sequence=gauss-seidel", S "waveform"};
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; ++i) {
+    expect_fault(FAILS, schemes[i], YOKE_E_SUBSYSTEM, "subsystem 'foreign': the step of 0.001 s from t = ");
+    expect_fault(CANNOT_COPY, schemes[i], YOKE_E_SUBSYSTEM, "subsystem 'foreign': its state at t = ");
+  }
+  expect_fault(FAILS, S "semi-implicit", YOKE_E_SUBSYSTEM, "subsystem 'foreign': the step of 0.001 s from t = ");
+  n_good = 4; /* the main integration of the second step, and the perturbed one is next */
+  expect_fault(CANNOT_COPY, S "semi-implicit", YOKE_E_SUBSYSTEM, "repeated with other inputs, failed");
+  n_good = 3;
+}
+
+static void one_that_tells_an_impossible_end_of_its_step_is_refused(void **state) {
+  (void)state;
+  static const fault ends[] = {DOES_NOT_MOVE, GOES_TOO_FAR, TELLS_NO_TIME};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i)
+    expect_fault(ends[i], S "explicit", YOKE_E_SUBSYSTEM, "says that it ended at t = ");
+  expect_fault(OBSERVES_NOTHING, S "explicit", YOKE_E_SUBSYSTEM, "0 times were observed up to t = 0.004 s, expected 1");
+}
+
+static void one_that_always_ends_early_is_named(void **state) {
+  (void)state;
+  expect_fault(ALWAYS_EARLY, S "explicit", YOKE_NOT_CONVERGED, "subsystem 'foreign' ended 20 steps from t = 0.003 s");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_abilities_it_takes_part_in_explicit_schemes),
@@ -656,6 +757,9 @@ int main(void) {
       cmocka_unit_test(schemes_name_the_ability_that_they_miss),
       cmocka_unit_test(a_port_of_another_shape_or_number_is_refused),
       cmocka_unit_test(what_it_cannot_show_or_pack_is_said),
+      cmocka_unit_test(one_that_fails_is_named_though_it_says_nothing),
+      cmocka_unit_test(one_that_tells_an_impossible_end_of_its_step_is_refused),
+      cmocka_unit_test(one_that_always_ends_early_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,7 @@ static void move(rig *r, const char *model, const char *sets, bool is_controlled
   assert_int_equal(yoke_graph_pack(r->graph, &pack, r->c.ctx), YOKE_OK);
   assert_int_equal(yoke_pack_end(&pack, r->c.ctx), YOKE_OK);
   assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, out->c.ctx), YOKE_OK);
-  assert_int_equal(yoke_graph_unpack(out->graph, &in, out->c.ctx), YOKE_OK);
+  assert_int_equal(yoke_graph_unpack(out->graph, yoke_graph_t(r->graph), &in, out->c.ctx), YOKE_OK);
   assert_int_equal(yoke_unpack_end(&in, out->c.ctx), YOKE_OK);
   out->n_steps = r->n_steps;
   yoke_pack_free(&pack);
@@ -333,10 +333,53 @@ static void bytes_of_another_graph_are_refused(void **state) {
   assert_int_equal(yoke_graph_pack(r.graph, &pack, r.c.ctx), YOKE_OK);
   assert_int_equal(yoke_pack_end(&pack, r.c.ctx), YOKE_OK);
   assert_int_equal(yoke_unpack_begin(&in, pack.bytes, pack.size, other.c.ctx), YOKE_OK);
-  assert_int_equal(yoke_graph_unpack(other.graph, &in, other.c.ctx), YOKE_E_IO);
+  assert_int_equal(yoke_graph_unpack(other.graph, yoke_graph_t(r.graph), &in, other.c.ctx), YOKE_E_IO);
   yoke_pack_free(&pack);
   rig_close(&r);
   rig_close(&other);
+}
+
+static void make_all_forward(rig *r) {
+  for (int i = 0; i < r->plan->n_parts; ++i)
+    assert_int_equal(yoke_subsystem_forward(r->c.ctx, r->subsystems[i], &r->subsystems[i]), YOKE_OK);
+}
+
+static void pack_graph(const rig *r, yoke_pack *out) {
+  yoke_pack_begin(out);
+  assert_int_equal(yoke_graph_pack(r->graph, out, r->c.ctx), YOKE_OK);
+  assert_int_equal(yoke_pack_end(out, r->c.ctx), YOKE_OK);
+}
+
+/* Bytes that end inside the state of the second subsystem change nothing of the first; whole ones also lead back from a step that was
+ * not accepted. */
+static void subsystems_that_cannot_go_back_are_unpacked_all_or_none(void **state) {
+  (void)state;
+  rig         r;
+  yoke_pack   early = {0}, before = {0}, after = {0};
+  yoke_unpack in;
+  open_with(&r, schemes[0], make_all_forward);
+  rig_steps(&r, 2);
+  const double t = yoke_graph_t(r.graph);
+  pack_graph(&r, &early);
+  rig_steps(&r, 2);
+  pack_graph(&r, &before);
+  assert_int_equal(yoke_unpack_begin(&in, early.bytes, early.size, r.c.ctx), YOKE_OK);
+  in.size -= 16;
+  assert_int_equal(yoke_graph_unpack(r.graph, t, &in, r.c.ctx), YOKE_E_IO);
+  pack_graph(&r, &after);
+  assert_int_equal(after.size, before.size);
+  assert_memory_equal(after.bytes, before.bytes, before.size);
+  assert_int_equal(rig_try(&r, yoke_graph_t(r.graph) + r.H), YOKE_OK);
+  assert_int_equal(yoke_unpack_begin(&in, early.bytes, early.size, r.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_graph_unpack(r.graph, t, &in, r.c.ctx), YOKE_OK);
+  r.n_steps = 2;
+  rig_steps(&r, 2);
+  pack_graph(&r, &after);
+  assert_memory_equal(after.bytes, before.bytes, before.size);
+  yoke_pack_free(&early);
+  yoke_pack_free(&before);
+  yoke_pack_free(&after);
+  rig_close(&r);
 }
 
 static void take_pack_away(rig *r) {
@@ -368,6 +411,7 @@ int main(void) {
       cmocka_unit_test(a_reset_closes_every_joint_and_keeps_the_momentum),
       cmocka_unit_test(what_was_packed_goes_on_with_the_same_bits),
       cmocka_unit_test(bytes_of_another_graph_are_refused),
+      cmocka_unit_test(subsystems_that_cannot_go_back_are_unpacked_all_or_none),
       cmocka_unit_test(a_subsystem_that_cannot_be_packed_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -485,6 +485,132 @@ static void bytes_that_are_damaged_or_cut_off_are_refused(void **state) {
   record_close(&r);
 }
 
+/* ---- hostile bytes: changed, and the checksum fits again ---- */
+
+static void seal(yoke_pack *pack) {
+  const uint64_t sum = yoke_checksum(YOKE_CHECKSUM_START, pack->bytes, pack->size - 8);
+  for (size_t i = 0; i < 8; ++i) pack->bytes[pack->size - 8 + i] = (unsigned char)(sum >> (8 * i));
+}
+
+static uint64_t draw(uint64_t *seed) {
+  *seed ^= *seed << 13;
+  *seed ^= *seed >> 7;
+  *seed ^= *seed << 17;
+  return *seed;
+}
+
+/* One place behind `from` gets a number that counts, flags or values should not have. */
+static void spoil(yoke_pack *pack, size_t from, uint64_t *seed) {
+  static const int32_t counts[]  = {-1, INT32_MAX, INT32_MIN, 1000, 17, 7};
+  static const double  numbers[] = {(double)NAN, (double)INFINITY, -1e300, 1e300, -1.0, 1e-300};
+  const size_t         at = from + draw(seed) % (pack->size - 24 - from), i = draw(seed) % 6;
+  switch (draw(seed) % 3) {
+  case 0: pack->bytes[at] = (unsigned char)draw(seed); break;
+  case 1: memcpy(pack->bytes + at, &counts[i], sizeof counts[i]); break;
+  default: memcpy(pack->bytes + at, &numbers[i], sizeof numbers[i]);
+  }
+  seal(pack);
+}
+
+/* First byte behind this tag. */
+static size_t behind_tag(const yoke_pack *pack, const char *tag) {
+  const size_t size = strlen(tag) + 1;
+  for (size_t at = 8; at + size < pack->size; ++at) {
+    uint64_t length;
+    memcpy(&length, pack->bytes + at - 8, sizeof length);
+    if (length == size && memcmp(pack->bytes + at, tag, size) == 0) return at + size;
+  }
+  fail_msg("no '%s'", tag);
+  return 0;
+}
+
+static bool take_some_steps(void *user, double t) {
+  (void)t;
+  return ++*(int *)user < 4;
+}
+
+/* Taken or refused: the system runs, fails with a message or is as before, and the right bytes put it back. */
+static void check_hostile(const situation *s, int n) {
+  record    r;
+  yoke_pack good = {0}, bad = {0};
+  uint64_t  seed = 0x9E3779B97F4A7C15u;
+  assert_int_equal(record_open(&r, s), YOKE_OK);
+  must_reach(s, &r, record_run(&r));
+  good     = r.before;
+  r.before = (yoke_pack){0};
+  for (int i = 0; i < n; ++i) {
+    int             steps = 0;
+    const yoke_sink sink  = {.user = &steps, .progress = take_some_steps};
+    assert_int_equal(yoke_system_restore(r.c.system, good.bytes, good.size, r.c.ctx), YOKE_OK);
+    bad.size = 0;
+    yoke_pack_block(&bad, good.size, good.bytes);
+    memmove(bad.bytes, bad.bytes + 8, good.size);
+    bad.size = good.size;
+    spoil(&bad, behind_tag(&bad, "graph"), &seed);
+    if (yoke_system_restore(r.c.system, bad.bytes, bad.size, r.c.ctx) == YOKE_OK)
+      (void)yoke_system_run(r.c.system, r.c.model->t_end, &sink, NULL, r.c.ctx);
+    yoke_context_clear(r.c.ctx);
+  }
+  yoke_pack_free(&good);
+  yoke_pack_free(&bad);
+  record_close(&r);
+}
+
+static void hostile_bytes_neither_crash_nor_hang(void **state) {
+  (void)state;
+  static const situation hostile[] = {
+      {STEPS, two_mass, SET_EXPLICIT SET_INSIDE, .n_steps = 7},
+      {STEPS, rigid, SET_JOINT "stabilized-index-1", .n_steps = 5},
+      {STEPS, two_mass, "cosimulation.scheme=implicit;cosimulation.jacobian=broyden;" SET_INSIDE, .n_steps = 5},
+      {CONTROL, two_mass, SET_CONTROL SET_INSIDE, .n_steps = 5},
+      {BREAKS, BALL, SET_EXPLICIT "cosimulation.jacobian=analytic", .n_steps = 5, .forward = "b"},
+      {SOLVERS, double_pendulum, "solvers.default={kind: radau5, rtol: 1e-6}", .n_steps = 5},
+      {SOLVERS, double_pendulum, "solvers.default={kind: bdf, rtol: 1e-6}", .n_steps = 5},
+      {SOLVERS, two_mass, "solvers.default={kind: abm, rtol: 1e-6}", .n_steps = 5},
+      {WHOLE, FALL, NULL, .when = AFTER_OTHER_METHOD, .is_whole = true},
+  };
+  for (size_t i = 0; i < sizeof hostile / sizeof *hostile; ++i) check_hostile(&hostile[i], 40);
+}
+
+/* `bytes` that say something impossible at `at` are refused, and the system is as before. */
+static void check_impossible(record *r, size_t at, size_t size, const void *value) {
+  yoke_pack bad = {0}, after = {0};
+  assert_int_equal(yoke_system_save(r->c.system, &bad, r->c.ctx), YOKE_OK);
+  memcpy(bad.bytes + at, value, size);
+  seal(&bad);
+  assert_int_equal(yoke_system_restore(r->c.system, bad.bytes, bad.size, r->c.ctx), YOKE_E_IO);
+  assert_int_equal(yoke_system_save(r->c.system, &after, r->c.ctx), YOKE_OK);
+  assert_int_equal(after.size, r->before.size);
+  assert_memory_equal(after.bytes, r->before.bytes, after.size);
+  yoke_pack_free(&bad);
+  yoke_pack_free(&after);
+}
+
+static void counts_and_times_that_no_run_has_are_refused(void **state) {
+  (void)state;
+  enum { SIZES = 8 + 4 * 4, DEGREE = 4, COMPARISON = 4, FLAG = 1, LENGTHS = 16, ACCEPTED = 8 };
+  const int32_t too_many = 17, none = 0, far = 1000;
+  const int64_t before = -1000000;
+  const double  late   = 1e9;
+  uint64_t      length;
+  record        r;
+  assert_int_equal(record_open(&r, &plain), YOKE_OK);
+  assert_int_equal(record_run(&r), YOKE_OK);
+  assert_int_equal(yoke_system_save(r.c.system, &r.before, r.c.ctx), YOKE_OK);
+  const size_t fingerprint = behind_tag(&r.before, "system"), graph = behind_tag(&r.before, "graph");
+  memcpy(&length, r.before.bytes + fingerprint, sizeof length);
+  const size_t grid = fingerprint + LENGTHS + length, samples = grid + 16, time = samples + 8, degree = graph + SIZES,
+               past = degree + DEGREE + COMPARISON + FLAG + LENGTHS + ACCEPTED;
+  check_impossible(&r, grid, sizeof before, &before);
+  check_impossible(&r, samples, sizeof before, &before);
+  check_impossible(&r, time, sizeof late, &late);
+  check_impossible(&r, degree, sizeof far, &far);
+  check_impossible(&r, degree + DEGREE, sizeof far, &far);
+  check_impossible(&r, past, sizeof too_many, &too_many);
+  check_impossible(&r, past, sizeof none, &none);
+  record_close(&r);
+}
+
 /* Cancelled between the samples of a step, whose events are then still to come. */
 static yoke_status fail_at_a_sample(void *user, double t, const double *outputs, const yoke_counters *counters,
                                     double h, int order) {
@@ -520,6 +646,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(bytes_of_another_model_are_refused_with_what_differs),
       cmocka_unit_test(bytes_of_other_settings_are_refused_with_their_key),
       cmocka_unit_test(bytes_that_are_damaged_or_cut_off_are_refused),
+      cmocka_unit_test(hostile_bytes_neither_crash_nor_hang),
+      cmocka_unit_test(counts_and_times_that_no_run_has_are_refused),
       cmocka_unit_test(a_step_whose_samples_are_not_done_cannot_be_packed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
