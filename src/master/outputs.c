@@ -301,6 +301,7 @@ yoke_status yoke_observer_show(yoke_observer *o, const yoke_sighting *at, double
   for (int w = 0; w < o->n_wires; ++w) {
     if (o->seen[w].is_seen) stored += look_at_wire(o, w, at);
   }
+  if (o->arena.has_failed) return YOKE_E_MEMORY; /* scratch of the wires */
   if (o->n_parts > 0) sum_energies(o, at, stored, &own);
   for (int i = 0; i < o->n; ++i) {
     values[i] = value_of(o, i, at, &own);

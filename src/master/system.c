@@ -186,6 +186,7 @@ yoke_status yoke_system_step(yoke_system *s, double t_end, yoke_step_statistics 
 /* What a status of the loop means to the caller. */
 static yoke_status conclude(const yoke_system *s, yoke_status status, yoke_context *ctx) {
   const double t = yoke_graph_t(s->graph);
+  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the run at t = %.9g s", t);
   if (status == YOKE_NON_FINITE) return yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", t);
   if (status > 0) return yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "%s at t = %.9g s", yoke_status_text(status), t);
   return status;
