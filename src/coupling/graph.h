@@ -172,7 +172,6 @@ double            yoke_graph_event_ahead(const yoke_graph *graph, int subsystem,
 void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
 /* The assignments of an event of the subsystem (subsystem.h). */
 yoke_status yoke_graph_act(yoke_graph *graph, int subsystem, int event, yoke_context *ctx);
-yoke_status yoke_graph_refresh(yoke_graph *graph, yoke_context *ctx); /* outputs of states that were assigned */
 /* Behind an event that has set states: all rows of all joints are brought to s = s' = 0 by impulses (state_reset.h), whatever couples them. */
 yoke_status yoke_graph_reset_joints(yoke_graph *graph, yoke_context *ctx);
 yoke_status yoke_graph_restart(yoke_graph *graph, yoke_context *ctx);

@@ -36,7 +36,8 @@ yoke_status yoke_graph_act(yoke_graph *g, int i, int event, yoke_context *ctx) {
   return s->subsystem->ops->events->act(s->subsystem, g->scratch[0], s->accepted, event, &signal, ctx);
 }
 
-yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
+/* Outputs of states that were assigned. */
+static yoke_status refresh(yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     double           times[2];
@@ -52,9 +53,9 @@ yoke_status yoke_graph_refresh(yoke_graph *g, yoke_context *ctx) {
 }
 
 yoke_status yoke_graph_reset_joints(yoke_graph *g, yoke_context *ctx) {
-  YOKE_TRY(yoke_graph_refresh(g, ctx));
   if (g->joints == NULL) YOKE_TRY(yoke_state_reset_create(ctx, g, false, &g->joints));
-  return g->joints != NULL ? yoke_state_reset_run(g->joints, g, ctx) : YOKE_OK;
+  if (g->joints != NULL) YOKE_TRY(yoke_state_reset_run(g->joints, g, ctx));
+  return refresh(g, ctx);
 }
 
 /* Values before the restart say nothing about those behind it; neither do jumps towards divergence. */

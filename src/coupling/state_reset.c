@@ -373,22 +373,42 @@ static remainder_size residual(const yoke_state_reset *r, double H, bool velocit
   return largest;
 }
 
-/* New outputs of a subsystem, the inputs of the last pass, or those at T_N, given. */
-static yoke_status show(const yoke_state_reset *r, yoke_graph *g, int index, bool is_new, yoke_context *ctx) {
+/* Inputs of the last pass, or those at T_N. */
+static void signal_of(const yoke_state_reset *r, yoke_graph *g, int index, double *times, yoke_signal *signal) {
+  if (r->is_trial)
+    graph_signal(g, index, -1, 0.0, times, g->signal_c[0], signal);
+  else
+    graph_held_signal(g, index, g->block->past_t[0], times, g->signal_c[0], signal);
+}
+
+/* New outputs of a subsystem; behind an event with its own motion, also where that is given by another one's. */
+static yoke_status show(const yoke_state_reset *r, yoke_graph *g, int index) {
+  graph_subsystem *s = &g->subsystems[index];
+  double           times[GRAPH_MAX_BREAKS + 2];
+  yoke_signal      signal;
+  const void      *state = state_of(r, s);
+  signal_of(r, g, index, times, &signal);
+  YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], state, &signal, YOKE_SIDE_LEFT, outputs_of(r, s)));
+  if (!r->is_trial && s->subsystem->ops->reset->motions != NULL)
+    s->subsystem->ops->reset->motions(s->subsystem, g->scratch[0], state, outputs_of(r, s));
+  return YOKE_OK;
+}
+
+/* The solver learns of the new state. Behind an event so does the search for others. */
+static yoke_status take(const yoke_state_reset *r, yoke_graph *g, int index, yoke_context *ctx) {
   graph_subsystem *s = &g->subsystems[index];
   double           times[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   void            *state = state_of(r, s);
-  if (r->is_trial)
-    graph_signal(g, index, -1, 0.0, times, g->signal_c[0], &signal);
-  else
-    graph_held_signal(g, index, g->block->past_t[0], times, g->signal_c[0], &signal);
-  if (is_new) YOKE_TRY(s->subsystem->ops->reset->reset(s->subsystem, g->scratch[0], state, &signal, ctx));
+  signal_of(r, g, index, times, &signal);
+  YOKE_TRY(s->subsystem->ops->reset->reset(s->subsystem, g->scratch[0], state, &signal, ctx));
+  if (!r->is_trial && s->subsystem->ops->events != NULL)
+    s->subsystem->ops->events->begin(s->subsystem, g->scratch[0], state);
   return yoke_subsystem_output(s->subsystem, g->scratch[0], state, &signal, YOKE_SIDE_LEFT, outputs_of(r, s));
 }
 
 /* Impulses x along all rows. */
-static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities, yoke_context *ctx) {
+static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities) {
   for (int i = 0; i < r->n_subsystems; ++i) {
     const reset_subsystem *s     = &r->subsystems[i];
     graph_subsystem       *owner = &g->subsystems[s->index];
@@ -398,13 +418,13 @@ static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities, yok
     }
     YOKE_TRY(owner->subsystem->ops->reset->push(owner->subsystem, g->scratch[0], state_of(r, owner), s->n, s->rows,
                                                 velocities ? NULL : s->kappa, velocities ? s->kappa : NULL));
-    YOKE_TRY(show(r, g, s->index, false, ctx));
+    YOKE_TRY(show(r, g, s->index));
   }
   return YOKE_OK;
 }
 
 /* Newton on one level until nothing is left or rounding stops it. */
-static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocities, bool *moved, yoke_context *ctx) {
+static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocities, bool *moved) {
   const int most = velocities ? VELOCITY_ITERATIONS : POSITION_ITERATIONS;
   double    last = INFINITY;
   for (int k = 0;; ++k) {
@@ -421,17 +441,21 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
                                                           s->rows, s->W));
     }
     YOKE_TRY(solve(r, r->x));
-    YOKE_TRY(push(r, g, velocities, ctx));
+    YOKE_TRY(push(r, g, velocities));
     *moved = true;
   }
 }
 
 yoke_status yoke_state_reset_run(yoke_state_reset *r, yoke_graph *g, yoke_context *ctx) {
   bool        moved  = false;
-  yoke_status status = bring_down(r, g, false, &moved, ctx);
-  if (status == YOKE_OK) status = bring_down(r, g, true, &moved, ctx);
+  yoke_status status = YOKE_OK;
+  for (int i = 0; !r->is_trial && status == YOKE_OK && i < r->n_subsystems; ++i) {
+    status = show(r, g, r->subsystems[i].index);
+  }
+  if (status == YOKE_OK) status = bring_down(r, g, false, &moved);
+  if (status == YOKE_OK) status = bring_down(r, g, true, &moved);
   for (int i = 0; moved && status == YOKE_OK && i < r->n_subsystems; ++i) {
-    status = show(r, g, r->subsystems[i].index, true, ctx); /* the solvers learn of the new states */
+    status = take(r, g, r->subsystems[i].index, ctx);
   }
   if (status == YOKE_OK || status == YOKE_NON_FINITE) return status;
   return yoke_fail(ctx, status,

@@ -150,7 +150,6 @@ static yoke_status fire(yoke_system *s, bool *stop, yoke_context *ctx) {
     if (yoke_system_events_acts(events, k)) YOKE_TRY(act(s, k, stop, &sets, ctx));
   }
   if (!sets) return YOKE_OK;
-  YOKE_TRY(yoke_graph_refresh(s->graph, ctx));
   YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
   if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
   s->is_fresh = true;

@@ -47,6 +47,16 @@ void native_begin_events(const native *n, void *scratch, void *state) {
   found_of(n, state)->is_fresh = true;
 }
 
+void native_hold_events(const native *n, void *scratch, void *state) {
+  if (n->equations.n_events == 0) return;
+  const yoke_event_search search = search_of(n, scratch, state);
+  const native_point      own    = native_own_point(n, state);
+  n->equations.ops->events(n->equations.self, own.t, own.q, own.v, search.now);
+  for (int k = 0; k < search.n; ++k) {
+    if (search.old[k] == 0.0) search.dead[k] = fmax(search.dead[k], 2.0 * fabs(search.now[k]));
+  }
+}
+
 void native_forget_found(const native *n, void *state) {
   if (n->equations.n_events == 0) return;
   found_of(n, state)->n     = 0;
@@ -84,6 +94,10 @@ static void event_done(const yoke_subsystem *subsystem, void *scratch, void *sta
   const yoke_event_search search = search_of(n, scratch, state);
   yoke_event_search_done(&search, n->integrator, state, event);
   found_of(n, state)->is_fresh = true;
+}
+
+static void begin(const yoke_subsystem *subsystem, void *scratch, void *state) {
+  native_begin_events(subsystem->self, scratch, state);
 }
 
 /* The state becomes (q, v). */
@@ -148,4 +162,5 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   return take_state(n, scratch, state, q, v, u, ctx);
 }
 
-const yoke_event_ops native_events = {.found = found_events, .ahead = event_ahead, .done = event_done, .act = act};
+const yoke_event_ops native_events = {
+    .found = found_events, .ahead = event_ahead, .done = event_done, .begin = begin, .act = act};

@@ -65,14 +65,18 @@ yoke_status  native_prescribe(const native *n, void *scratch, const double *u, n
 /* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at_lambda. */
 yoke_status  native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
 /* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. */
-yoke_status  native_show(const native *n, void *scratch, const void *state, const native_point *at,
-                         const native_point *image_from, const double *u, const double *a, double *y);
-yoke_status  native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
-                           yoke_side side, double *y);
+void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
+                         double *y);
+yoke_status native_show(const native *n, void *scratch, const void *state, const native_point *at,
+                        const native_point *image_from, const double *u, const double *a, double *y);
+yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
+                          yoke_side side, double *y);
 extern const yoke_instant_ops native_instant;
 
 /* native_events.c. The functions of the events from the state's time on; no crossing in a step that begins; those of its last micro step. */
 void                        native_begin_events(const native *n, void *scratch, void *state);
+/* The positions were moved onto joints: events that were dealt with at this time stay so. */
+void                        native_hold_events(const native *n, void *scratch, void *state);
 void                        native_forget_found(const native *n, void *state);
 void                        native_note_found(const native *n, void *scratch, void *state);
 /* May a state that was read hold this? `found` is where its native_found lies, not aligned. */

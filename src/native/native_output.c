@@ -60,7 +60,7 @@ static yoke_status show_extras(const native *n, void *scratch, const native_poin
   return YOKE_OK;
 }
 
-static void show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
+void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
                          double *y) {
   const double *base = native_doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
@@ -74,7 +74,7 @@ static void show_motions(const native *n, void *scratch, const void *state, cons
 
 yoke_status native_show(const native *n, void *scratch, const void *state, const native_point *at,
                         const native_point *image_from, const double *u, const double *a, double *y) {
-  show_motions(n, scratch, state, at, a, y);
+  native_show_motions(n, scratch, state, at, a, y);
   YOKE_TRY(show_extras(n, scratch, at, u, y));
   return show_images(n, scratch, image_from, u, y);
 }

@@ -22,6 +22,7 @@ static yoke_status push(const yoke_subsystem *subsystem, void *scratch, void *st
     YOKE_TRY(yoke_multibody_row_push(n->mb, scratch, t, q, count, rows, move, dv));
     yoke_multibody_move(n->mb, q, dv);
     if (e->ng + e->n_norms > 0) YOKE_TRY(e->ops->project_position(e->self, scratch, t, q));
+    native_hold_events(n, scratch, state);
   }
   if (e->ng + e->n_norms > 0) YOKE_TRY(e->ops->project_velocity(e->self, scratch, t, q, v));
   if (kick == NULL) return YOKE_OK;
@@ -38,7 +39,15 @@ static yoke_status reset(const yoke_subsystem *subsystem, void *scratch, void *s
                                yoke_integrator_v(n->integrator, head), u, ctx);
 }
 
-const yoke_reset_ops native_resets = {.row_response = row_response, .push = push, .reset = reset};
+static void motions(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y) {
+  const native      *n   = subsystem->self;
+  const native_point own = native_own_point(n, state);
+  double            *a   = native_doubles(scratch, n->at_a);
+  memset(a, 0, (size_t)n->equations.nv * sizeof *a);
+  native_show_motions(n, scratch, state, &own, a, y);
+}
+
+const yoke_reset_ops native_resets = {.row_response = row_response, .push = push, .reset = reset, .motions = motions};
 
 /* ---- the state as a vector: q without quadratures, then v ---- */
 

@@ -185,10 +185,15 @@ static yoke_status checked_row_response(const yoke_subsystem *s, void *scratch, 
 }
 
 /* Only a step that is not accepted yet can be followed by a reset. */
+/* The end of a trial, or an accepted state behind an event. */
+static bool can_be_reset(const check_front *front) {
+  return front->phase == PHASE_STEPPED || front->phase == PHASE_READY;
+}
+
 static yoke_status checked_push(const yoke_subsystem *s, void *scratch, void *state, int n, const yoke_port_row *rows,
                                 const double *move, const double *kick) {
   const check_front *front = state;
-  if (front->phase != PHASE_STEPPED) return YOKE_E_INTERNAL;
+  if (!can_be_reset(front)) return YOKE_E_INTERNAL;
   return s->inner->ops->reset->push(s->inner, scratch, yoke_wrapper_state(s, state), n, rows, move, kick);
 }
 
@@ -196,7 +201,7 @@ static yoke_status checked_reset(const yoke_subsystem *s, void *scratch, void *s
                                  yoke_context *ctx) {
   const check_front *front = state;
   YOKE_TRY(check_inputs(s, u, front->t, ctx));
-  if (front->phase != PHASE_STEPPED) {
+  if (!can_be_reset(front)) {
     return yoke_fail(ctx, YOKE_E_INTERNAL, "subsystem '%s': a reset at t = %.17g s does not follow a step", s->name,
                      front->t);
   }
@@ -244,19 +249,21 @@ static size_t reserve(size_t *size, size_t bytes) {
 
 yoke_status yoke_subsystem_check(yoke_context *ctx, yoke_subsystem *inner, yoke_subsystem **out) {
   YOKE_TRY(yoke_wrapper_create(ctx, "checked", inner, sizeof(checked), sizeof(check_front), out));
-  yoke_subsystem *s     = *out;
-  checked        *self  = s->self;
-  yoke_wrapper   *calls = &self->wrapper;
-  self->at_spare        = reserve(&s->scratch_size, inner->state_size);
-  self->at_y            = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
-  self->at_y_spare      = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
-  calls->ops.start      = checked_start;
-  calls->ops.step       = checked_step;
-  calls->ops.output     = checked_output;
-  calls->ops.accept     = checked_accept;
-  calls->repeat.copy    = checked_copy;
-  calls->pack           = (yoke_pack_ops){.pack = checked_pack, .unpack = checked_unpack};
-  calls->events.act     = checked_act;
-  calls->reset = (yoke_reset_ops){.row_response = checked_row_response, .push = checked_push, .reset = checked_reset};
+  yoke_subsystem *s         = *out;
+  checked        *self      = s->self;
+  yoke_wrapper   *calls     = &self->wrapper;
+  self->at_spare            = reserve(&s->scratch_size, inner->state_size);
+  self->at_y                = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
+  self->at_y_spare          = reserve(&s->scratch_size, (size_t)inner->ny * sizeof(double));
+  calls->ops.start          = checked_start;
+  calls->ops.step           = checked_step;
+  calls->ops.output         = checked_output;
+  calls->ops.accept         = checked_accept;
+  calls->repeat.copy        = checked_copy;
+  calls->pack               = (yoke_pack_ops){.pack = checked_pack, .unpack = checked_unpack};
+  calls->events.act         = checked_act;
+  calls->reset.row_response = checked_row_response;
+  calls->reset.push         = checked_push;
+  calls->reset.reset        = checked_reset;
   return YOKE_OK;
 }

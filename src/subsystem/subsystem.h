@@ -116,6 +116,8 @@ typedef struct yoke_event_ops {
   double (*ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
   /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. */
   void (*done)(const yoke_subsystem *subsystem, void *scratch, void *state, int event);
+  /* The state has jumped at an event elsewhere: what its functions passed over thereby is no crossing. */
+  void (*begin)(const yoke_subsystem *subsystem, void *scratch, void *state);
   /* The event's own assignments happen at the state's time: its expressions are read from the state, all before any is written; own joints are
    * honoured; the energy that this brings in is counted as external work; the solver takes the state as a new one. */
   yoke_status (*act)(const yoke_subsystem *subsystem, void *scratch, void *state, int event, const yoke_signal *u,
@@ -156,6 +158,9 @@ typedef struct yoke_reset_ops {
   /* The pushes are over, the solver takes the state as a new one; u as at the end of the step that led here. */
   yoke_status (*reset)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                        yoke_context *ctx);
+  /* Positions and velocities of the state itself over those that `output` wrote into y, where an input gives a port its motion. NULL:
+   * `output` shows the state's own. */
+  void (*motions)(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y);
 } yoke_reset_ops;
 
 /* The state as a vector x [n_x] of independent coordinates and velocities, for analyses: read, and write (the time stays, integrals of

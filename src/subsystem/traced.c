@@ -99,17 +99,19 @@ static yoke_status traced_reset(const yoke_subsystem *s, void *scratch, void *st
 
 yoke_status yoke_subsystem_traced(yoke_context *ctx, yoke_subsystem *inner, yoke_log log, yoke_subsystem **out) {
   YOKE_TRY(yoke_wrapper_create(ctx, "traced", inner, sizeof(traced), 0, out));
-  traced       *self  = (*out)->self;
-  yoke_wrapper *calls = &self->wrapper;
-  self->log           = log;
-  calls->ops.start    = traced_start;
-  calls->ops.step     = traced_step;
-  calls->ops.output   = traced_output;
-  calls->ops.accept   = traced_accept;
-  calls->repeat.copy  = traced_copy;
-  calls->instant      = (yoke_instant_ops){.response = traced_response};
-  calls->events.done  = traced_done;
-  calls->events.act   = traced_act;
-  calls->reset = (yoke_reset_ops){.row_response = traced_row_response, .push = traced_push, .reset = traced_reset};
+  traced       *self        = (*out)->self;
+  yoke_wrapper *calls       = &self->wrapper;
+  self->log                 = log;
+  calls->ops.start          = traced_start;
+  calls->ops.step           = traced_step;
+  calls->ops.output         = traced_output;
+  calls->ops.accept         = traced_accept;
+  calls->repeat.copy        = traced_copy;
+  calls->instant            = (yoke_instant_ops){.response = traced_response};
+  calls->events.done        = traced_done;
+  calls->events.act         = traced_act;
+  calls->reset.row_response = traced_row_response;
+  calls->reset.push         = traced_push;
+  calls->reset.reset        = traced_reset;
   return YOKE_OK;
 }

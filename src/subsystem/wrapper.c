@@ -71,6 +71,10 @@ static void pass_done(const yoke_subsystem *s, void *scratch, void *state, int e
   s->inner->ops->events->done(s->inner, scratch, yoke_wrapper_state(s, state), event);
 }
 
+static void pass_begin(const yoke_subsystem *s, void *scratch, void *state) {
+  s->inner->ops->events->begin(s->inner, scratch, yoke_wrapper_state(s, state));
+}
+
 static yoke_status pass_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
                             yoke_context *ctx) {
   return s->inner->ops->events->act(s->inner, scratch, yoke_wrapper_state(s, state), event, u, ctx);
@@ -101,6 +105,11 @@ static yoke_status pass_reset(const yoke_subsystem *s, void *scratch, void *stat
   return s->inner->ops->reset->reset(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
 }
 
+static void pass_motions(const yoke_subsystem *s, void *scratch, const void *state, double *y) {
+  const yoke_reset_ops *inner = s->inner->ops->reset;
+  if (inner->motions != NULL) inner->motions(s->inner, scratch, yoke_wrapper_state_seen(s, state), y);
+}
+
 static int pass_n_x(const yoke_subsystem *s) {
   return s->inner->ops->linear->n_x(s->inner);
 }
@@ -125,10 +134,10 @@ static yoke_status pass_unpack(const yoke_subsystem *s, void *scratch, yoke_unpa
 static const yoke_wrapper pass = {
     .repeat  = {.copy = pass_copy, .clear = pass_clear},
     .instant = {.response = pass_response},
-    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .act = pass_act},
+    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .begin = pass_begin, .act = pass_act},
     .observe = {.at = pass_at},
     .energy  = {.handles = pass_handles},
-    .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset},
+    .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset, .motions = pass_motions},
     .linear  = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
     .pack    = {.pack = pass_pack, .unpack = pass_unpack},
 };

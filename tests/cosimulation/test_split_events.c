@@ -127,6 +127,57 @@ static void a_hit_changes_velocities_across_a_joint(void **state) {
   }
 }
 
+/* Both bars are hit; the knee carries impulses either way. */
+#define SLAP                                                                                                           \
+  "events: {hit: {when: upper.angle + pi/2, direction: falling, set: {upper.omega: -0.5*upper.omega}}, slap: {when: "  \
+  "lower.angle + 1.2, set: {lower.omega: 1}}, %s}\n"
+
+static void either_side_of_a_prescribed_joint_feels_the_impulses_of_events(void **state) {
+  (void)state;
+  char text[2000];
+  snprintf(text, sizeof text, PENDULUM SLAP, "mark: {when: t - 0.1}");
+  const double exact = end_value(text, NULL, true, "upper.angle", NULL);
+  CHECK_NEAR(end_value(text,
+                       "cosimulation={scheme: explicit, order: 2, step: 5e-4, couplings: {formulation: kinematic, "
+                       "prescribed: b}}",
+                       false, "upper.angle", NULL),
+             exact, 1e-5);
+}
+
+/* upper.omega jumps from -1.28 to -2.14 when the lower bar is slapped. */
+static void what_jumps_over_zero_by_impulses_of_a_joint_is_no_crossing(void **state) {
+  (void)state;
+  char text[2000];
+  int  n_whole, n;
+  snprintf(text, sizeof text, PENDULUM SLAP, "mark: {when: upper.omega + 2, direction: falling}");
+  (void)end_value(text, NULL, true, "upper.angle", &n_whole);
+  (void)end_value(text, NULL, false, "upper.angle", &n);
+  assert_int_equal(n_whole, 2);
+  assert_int_equal(n, 2);
+}
+
+/* The upper bar goes on falling behind the hit; closing the gap of the knee lifts it above the stop again. */
+static void an_event_that_was_dealt_with_is_not_met_again_where_a_joint_is_closed(void **state) {
+  (void)state;
+  int n_whole, n;
+  (void)end_value(PENDULUM HIT, NULL, true, "upper.angle", &n_whole);
+  (void)end_value(PENDULUM HIT, "cosimulation.order=0;cosimulation.couplings.formulation=baumgarte", false,
+                  "upper.angle", &n);
+  assert_int_equal(n, n_whole);
+}
+
+static void subsystems_that_watch_their_contract_bear_events_in_joints(void **state) {
+  (void)state;
+  const yoke_system_options options = {.exec = "serial", .threads = 1, .check = true};
+  const double              exact   = end_value(PENDULUM HIT, NULL, false, "lower.angle", NULL);
+  cosim                     c;
+  assert_int_equal(cosim_load(&c, PENDULUM HIT, NULL), YOKE_OK);
+  assert_int_equal(cosim_start(&c, false, &options), YOKE_OK);
+  must_run(&c);
+  CHECK_NEAR(value_of(&c, "lower.angle"), exact, 0.0);
+  cosim_close(&c);
+}
+
 static void an_event_that_stops_ends_the_run_at_its_time(void **state) {
   (void)state;
   cosim c;
@@ -368,6 +419,10 @@ int main(void) {
       cmocka_unit_test(a_bounce_keeps_the_order_of_the_coupling),
       cmocka_unit_test(every_scheme_meets_the_first_bounce_at_its_time),
       cmocka_unit_test(a_hit_changes_velocities_across_a_joint),
+      cmocka_unit_test(either_side_of_a_prescribed_joint_feels_the_impulses_of_events),
+      cmocka_unit_test(what_jumps_over_zero_by_impulses_of_a_joint_is_no_crossing),
+      cmocka_unit_test(an_event_that_was_dealt_with_is_not_met_again_where_a_joint_is_closed),
+      cmocka_unit_test(subsystems_that_watch_their_contract_bear_events_in_joints),
       cmocka_unit_test(an_event_that_stops_ends_the_run_at_its_time),
       cmocka_unit_test(an_event_that_records_leaves_the_steps_as_they_are),
       cmocka_unit_test(an_event_of_time_alone_acts_at_its_time),

@@ -412,6 +412,12 @@ static void osc_done(const yoke_subsystem *s, void *scratch, void *state, int ev
   ((osc_state *)state)->sign = 0;
 }
 
+static void osc_begin(const yoke_subsystem *s, void *scratch, void *state) {
+  osc_state *x = state;
+  (void)scratch;
+  if (x->sign != 0) x->sign = x->now.q[0] > osc_of(s)->level ? 1 : -1;
+}
+
 static yoke_status osc_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,
                            yoke_context *ctx) {
   (void)scratch, (void)event, (void)ctx;
@@ -424,7 +430,8 @@ static yoke_status osc_act(const yoke_subsystem *s, void *scratch, void *state, 
   return YOKE_OK;
 }
 
-static const yoke_event_ops osc_events = {.found = osc_found, .ahead = osc_ahead, .done = osc_done, .act = osc_act};
+static const yoke_event_ops osc_events = {
+    .found = osc_found, .ahead = osc_ahead, .done = osc_done, .begin = osc_begin, .act = osc_act};
 
 static yoke_status osc_at(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u, double t,
                           yoke_side side, int n, const int64_t *handles, double *values) {
