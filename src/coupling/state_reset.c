@@ -394,6 +394,15 @@ static yoke_status show(const yoke_state_reset *r, yoke_graph *g, int index) {
   return YOKE_OK;
 }
 
+/* Energy that closes joints behind an event is work from outside, as that of the event itself. */
+static void account(const yoke_state_reset *r, yoke_graph *g, double sign) {
+  for (int i = 0; !r->is_trial && i < r->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[r->subsystems[i].index];
+    if (s->subsystem->ops->reset->account != NULL)
+      s->subsystem->ops->reset->account(s->subsystem, g->scratch[0], state_of(r, s), sign);
+  }
+}
+
 /* The solver learns of the new state. Behind an event so does the search for others. */
 static yoke_status take(const yoke_state_reset *r, yoke_graph *g, int index, yoke_context *ctx) {
   graph_subsystem *s = &g->subsystems[index];
@@ -441,8 +450,9 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
                                                           s->rows, s->W));
     }
     YOKE_TRY(solve(r, r->x));
-    YOKE_TRY(push(r, g, velocities));
+    if (!*moved) account(r, g, -1.0);
     *moved = true;
+    YOKE_TRY(push(r, g, velocities));
   }
 }
 
@@ -454,6 +464,7 @@ yoke_status yoke_state_reset_run(yoke_state_reset *r, yoke_graph *g, yoke_contex
   }
   if (status == YOKE_OK) status = bring_down(r, g, false, &moved);
   if (status == YOKE_OK) status = bring_down(r, g, true, &moved);
+  if (moved && status == YOKE_OK) account(r, g, 1.0);
   for (int i = 0; moved && status == YOKE_OK && i < r->n_subsystems; ++i) {
     status = take(r, g, r->subsystems[i].index, ctx);
   }

@@ -47,7 +47,19 @@ static void motions(const yoke_subsystem *subsystem, void *scratch, const void *
   native_show_motions(n, scratch, state, &own, a, y);
 }
 
-const yoke_reset_ops native_resets = {.row_response = row_response, .push = push, .reset = reset, .motions = motions};
+static void account(const yoke_subsystem *subsystem, void *scratch, void *state, double sign) {
+  const native         *n        = subsystem->self;
+  const yoke_equations *e        = &n->equations;
+  const native_point    own      = native_own_point(n, state);
+  const int             external = yoke_multibody_external_at(n->mb);
+  yoke_energy           energy;
+  if (external < 0) return;
+  e->ops->energy(e->self, scratch, own.t, own.q, own.v, &energy);
+  yoke_integrator_q(n->integrator, state)[external] += sign * (energy.kinetic + energy.potential);
+}
+
+const yoke_reset_ops native_resets = {
+    .account = account, .row_response = row_response, .push = push, .reset = reset, .motions = motions};
 
 /* ---- the state as a vector: q without quadratures, then v ---- */
 

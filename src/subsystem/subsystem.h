@@ -161,6 +161,9 @@ typedef struct yoke_reset_ops {
   /* Positions and velocities of the state itself over those that `output` wrote into y, where an input gives a port its motion. NULL:
    * `output` shows the state's own. */
   void (*motions)(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y);
+  /* `sign` times the energy of the state is counted as external work: -1 before pushes and 1 behind them count what these bring in. NULL:
+   * no work is counted. */
+  void (*account)(const yoke_subsystem *subsystem, void *scratch, void *state, double sign);
 } yoke_reset_ops;
 
 /* The state as a vector x [n_x] of independent coordinates and velocities, for analyses: read, and write (the time stays, integrals of

@@ -110,6 +110,11 @@ static void pass_motions(const yoke_subsystem *s, void *scratch, const void *sta
   if (inner->motions != NULL) inner->motions(s->inner, scratch, yoke_wrapper_state_seen(s, state), y);
 }
 
+static void pass_account(const yoke_subsystem *s, void *scratch, void *state, double sign) {
+  const yoke_reset_ops *inner = s->inner->ops->reset;
+  if (inner->account != NULL) inner->account(s->inner, scratch, yoke_wrapper_state(s, state), sign);
+}
+
 static int pass_n_x(const yoke_subsystem *s) {
   return s->inner->ops->linear->n_x(s->inner);
 }
@@ -137,7 +142,11 @@ static const yoke_wrapper pass = {
     .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .begin = pass_begin, .act = pass_act},
     .observe = {.at = pass_at},
     .energy  = {.handles = pass_handles},
-    .reset   = {.row_response = pass_row_response, .push = pass_push, .reset = pass_reset, .motions = pass_motions},
+    .reset   = {.row_response = pass_row_response,
+                .push         = pass_push,
+                .reset        = pass_reset,
+                .motions      = pass_motions,
+                .account      = pass_account},
     .linear  = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
     .pack    = {.pack = pass_pack, .unpack = pass_unpack},
 };

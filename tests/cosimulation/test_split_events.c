@@ -166,6 +166,14 @@ static void an_event_that_was_dealt_with_is_not_met_again_where_a_joint_is_close
   assert_int_equal(n, n_whole);
 }
 
+static void impulses_that_close_a_joint_behind_an_event_are_work_from_outside(void **state) {
+  (void)state;
+  static const char *const work  = "output={select: [\"total.*\"]}";
+  const double             exact = end_value(PENDULUM HIT, work, true, "total.external", NULL);
+  assert_true(fabs(exact) > 0.1);
+  CHECK_NEAR(end_value(PENDULUM HIT, work, false, "total.external", NULL), exact, 1e-6);
+}
+
 static void subsystems_that_watch_their_contract_bear_events_in_joints(void **state) {
   (void)state;
   const yoke_system_options options = {.exec = "serial", .threads = 1, .check = true};
@@ -422,6 +430,7 @@ int main(void) {
       cmocka_unit_test(either_side_of_a_prescribed_joint_feels_the_impulses_of_events),
       cmocka_unit_test(what_jumps_over_zero_by_impulses_of_a_joint_is_no_crossing),
       cmocka_unit_test(an_event_that_was_dealt_with_is_not_met_again_where_a_joint_is_closed),
+      cmocka_unit_test(impulses_that_close_a_joint_behind_an_event_are_work_from_outside),
       cmocka_unit_test(subsystems_that_watch_their_contract_bear_events_in_joints),
       cmocka_unit_test(an_event_that_stops_ends_the_run_at_its_time),
       cmocka_unit_test(an_event_that_records_leaves_the_steps_as_they_are),
