@@ -66,7 +66,7 @@ typedef bool (*visitor)(void *user, const char *name, const char *unit, const yo
 
 typedef struct walk {
   const yoke_plan *plan;
-  bool             whole_chains, with_hidden;
+  bool             whole_chains, with_hidden, with_absent; /* absent: what only couplings show, of every connection */
   visitor          visit;
   void            *user;
 } walk;
@@ -144,8 +144,11 @@ static bool visit_connection(const walk *w, const named_connection *c) {
                {YOKE_WIRE_FORCE_MEAN, "force_mean", "N or N m", true}};
   char name[MAX_NAME_LENGTH];
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
-    if (kinds[k].is_hidden && (!w->with_hidden || c->part >= 0 || c->own < 0)) continue;
-    if (kinds[k].quantity == YOKE_WIRE_FORCE_MEAN && !has_inner_nodes(w->plan, c->own)) continue;
+    const bool is_shown =
+        !kinds[k].is_hidden ||
+        (c->part < 0 && c->own >= 0 && (kinds[k].quantity != YOKE_WIRE_FORCE_MEAN || has_inner_nodes(w->plan, c->own)));
+    if (kinds[k].is_hidden && !w->with_hidden) continue;
+    if (!is_shown && !w->with_absent) continue;
     for (int row = 0; row < c->n_rows; ++row) {
       const yoke_output output = row_output(c, kinds[k].quantity, row);
       snprintf(name, sizeof name, "%s.%s[%d]", c->name, kinds[k].word, row + 1);
@@ -240,6 +243,25 @@ static bool is_work(const yoke_plan *plan, const char *pattern) {
   return false;
 }
 
+typedef struct absence {
+  const char *pattern;
+  bool        is_met;
+} absence;
+
+static bool meet_one(void *user, const char *name, const char *unit, const yoke_output *output) {
+  absence *a = user;
+  (void)unit, (void)output;
+  a->is_met = is_meant(a->pattern, name);
+  return !a->is_met;
+}
+
+/* Does it name what a connection shows with another split or method? The same file runs as a whole and with every method. */
+static bool is_absent(const yoke_plan *plan, const char *pattern) {
+  absence a = {.pattern = pattern};
+  visit_all(&(walk){.plan = plan, .with_hidden = true, .with_absent = true, .visit = meet_one, .user = &a});
+  return a.is_met;
+}
+
 static const char *const no_work = "work is not integrated along in this run; use cosimulation.energy monitor";
 
 yoke_status plan_select_outputs(plan_builder *b) {
@@ -247,17 +269,25 @@ yoke_status plan_select_outputs(plan_builder *b) {
   selection              s   = {.list = &b->plan->outputs, .n_patterns = def->n_select, .patterns = def->select};
   s.used                     = yoke_allocate((size_t)def->n_select + 1, sizeof *s.used);
   if (s.used == NULL) return plan_no_memory(b);
-  visit_all(&(walk){b->plan, def->n_select > 0, def->n_select > 0, select_one, &s});
+  visit_all(&(walk){.plan         = b->plan,
+                    .whole_chains = def->n_select > 0,
+                    .with_hidden  = def->n_select > 0,
+                    .visit        = select_one,
+                    .user         = &s});
   yoke_status status = s.out_of_memory ? plan_no_memory(b) : YOKE_OK;
   for (int k = 0; k < def->n_select && status == YOKE_OK; ++k) {
     if (s.used[k]) continue;
+    if (is_absent(b->plan, def->select[k])) {
+      yoke_note(b->ctx, "output.select: '%s' matches no output of this run", def->select[k]);
+      continue;
+    }
     if (is_work(b->plan, def->select[k])) {
       status = yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' does not exist: %s", def->select[k], no_work);
       continue;
     }
     yoke_output unused;
     search      near = {.wanted = def->select[k], .output = &unused};
-    visit_all(&(walk){b->plan, false, true, search_one, &near});
+    visit_all(&(walk){.plan = b->plan, .with_hidden = true, .visit = search_one, .user = &near});
     status =
         yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' matches no output%s%s%s", def->select[k],
                   near.nearest[0] != '\0' ? "; did you mean '" : "", near.nearest, near.nearest[0] != '\0' ? "'?" : "");
@@ -294,7 +324,7 @@ yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, cons
   }
   if (find_in_chain(plan, name, out)) return YOKE_OK;
   search s = {.wanted = name, .output = out};
-  visit_all(&(walk){plan, false, true, search_one, &s});
+  visit_all(&(walk){.plan = plan, .with_hidden = true, .visit = search_one, .user = &s});
   if (s.found) return YOKE_OK;
   if (is_work(plan, name)) return yoke_fail(ctx, YOKE_E_USAGE, "output '%s' does not exist: %s", name, no_work);
   return yoke_fail(ctx, YOKE_E_USAGE, "there is no output '%s'%s%s%s", name,
@@ -311,7 +341,7 @@ static bool count_one(void *user, const char *name, const char *unit, const yoke
 
 int64_t yoke_plan_count_outputs(const yoke_plan *plan) {
   int64_t n = 0;
-  visit_all(&(walk){plan, true, false, count_one, &n});
+  visit_all(&(walk){.plan = plan, .whole_chains = true, .visit = count_one, .user = &n});
   return n;
 }
 
@@ -363,16 +393,16 @@ static bool asks_for_work(int n, const char *const *names) {
   return false;
 }
 
-/* A run as a whole integrates work along unless the model is a bare chain, whose fast kernel it would slow down, or solved by `exact`, which
- * takes linear equations only; a split one where somebody asks for it. */
+/* A run as a whole integrates work along unless it is solved by `exact`, which takes linear equations only; a bare chain, whose fast kernel it
+ * would slow down, and a split model where somebody asks for it. */
 bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options) {
   if (model->energy >= 0) return model->energy == 1;
-  if (!options->is_whole)
-    return asks_for_work(model->output.n_select, (const char *const *)model->output.select) ||
-           asks_for_work(options->n_print, options->print);
+  const bool is_asked = asks_for_work(model->output.n_select, (const char *const *)model->output.select) ||
+                        asks_for_work(options->n_print, options->print);
+  if (!options->is_whole) return is_asked;
   const bool is_one_chain = model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN &&
                             model->n_connections == 0 && model->n_loads == 0 && model->n_events == 0;
-  return !is_one_chain && strcmp(model->solver.kind, "exact") != 0;
+  return (!is_one_chain || is_asked) && strcmp(model->solver.kind, "exact") != 0;
 }
 
 /* ---- other subsystems ---- */

@@ -389,6 +389,28 @@ static void work_that_is_switched_off_is_told_so(void **state) {
   cosim_close(&c);
 }
 
+/* The reference of `yoke compare` is the same file as a whole. */
+static void what_only_couplings_show_may_be_selected_in_a_model_that_runs_as_a_whole(void **state) {
+  (void)state;
+  cosim c = cosim_done_monolithic(DAMPED, "output.select=[a.x, \"ab.mismatch*\", \"ab.force_mean[1]\"]", 0.0);
+  assert_int_equal(c.plan->outputs.n, 1);
+  cosim_close(&c);
+  assert_int_equal(cosim_open_monolithic(&c, DAMPED, "output.select=[\"ba.mismatch*\"]"), YOKE_E_MODEL);
+  cosim_close(&c);
+}
+
+static void work_that_is_asked_for_is_integrated_along_in_a_bare_chain_too(void **state) {
+  (void)state;
+  cosim c = cosim_done_monolithic("yoke: 1\nt_end: 0.1\nbodies:\n"
+                                  "  c: {kind: chain, n: 4, mass: 1, stiffness: 100, damping: 1, x: 0.1*i}\n"
+                                  "split: {c: 2}\noutput: {select: [total.balance, total.energy, total.dissipated]}\n",
+                                  NULL, 0.0);
+  assert_true(cosim_value(&c, "total.dissipated") > 0.0);
+  CHECK_NEAR(cosim_value(&c, "total.energy") + cosim_value(&c, "total.dissipated"), cosim_value(&c, "total.balance"),
+             1e-12);
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f1_a_fast_mode_inside_macro_steps_is_shown_to_the_solvers_tolerance),
@@ -406,6 +428,8 @@ int main(void) {
       cmocka_unit_test(work_that_is_switched_off_is_told_so),
       cmocka_unit_test(the_past_of_an_exact_start_reaches_the_ports_wherever_their_outputs_are),
       cmocka_unit_test(energies_do_not_exist_where_a_subsystem_reports_none_and_asking_says_why),
+      cmocka_unit_test(what_only_couplings_show_may_be_selected_in_a_model_that_runs_as_a_whole),
+      cmocka_unit_test(work_that_is_asked_for_is_integrated_along_in_a_bare_chain_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
