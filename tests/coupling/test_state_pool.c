@@ -52,7 +52,7 @@ static size_t bytes_with(int threads) {
 static void eight_threads_take_at_most_a_fifth_more_memory_than_one(void **state) {
   (void)state;
   const size_t one = bytes_with(1), eight = bytes_with(8);
-  if (eight > 1.2 * (double)one) fail_msg("%zu bytes with one thread, %zu with eight", one, eight);
+  if ((double)eight > 1.2 * (double)one) fail_msg("%zu bytes with one thread, %zu with eight", one, eight);
 }
 
 /* ---- subsystems with one instance ---- */
