@@ -18,10 +18,15 @@ static bool is_graded(const yoke_macro_grid *grid) {
   return grid->share > 0.0 && grid->n < 2;
 }
 
+/* Share of H that the last step takes along: a multiplier that holds a joint over a step h carries rounding errors divided by h^2,
+ * so that a sliver of a step at the end would show forces that nothing feels. */
+static const double last_rest = 1e-3;
+
 /* `next` is where the step would end; a switch or the end may come before, or so shortly behind that it takes its place. */
-static double limited(const yoke_switches *switches, double t, double rest, double next, double t_end,
+static double limited(const yoke_switches *switches, double t, double H, double merge, double next, double t_end,
                       yoke_point_kind *kind) {
-  *kind = YOKE_POINT_GRID;
+  const double rest = merge * H;
+  *kind             = YOKE_POINT_GRID;
   if (switches != NULL) {
     const double at = yoke_switches_next(switches, t + rest);
     if (at <= next + rest) {
@@ -29,15 +34,16 @@ static double limited(const yoke_switches *switches, double t, double rest, doub
       *kind = YOKE_POINT_SWITCH;
     }
   }
-  if (next <= t_end - rest) return next;
-  *kind = YOKE_POINT_END; /* a rest this short is rounding: the step takes it along */
+  const bool is_end = next > t_end - (*kind == YOKE_POINT_GRID ? last_rest * H : rest);
+  if (!is_end) return next;
+  *kind = YOKE_POINT_END; /* a rest this short is taken along */
   return t_end;
 }
 
 double yoke_macro_grid_next(const yoke_macro_grid *grid, double t, double t_end, yoke_point_kind *kind) {
   double next = regular(grid, grid->n + 1);
   if (is_graded(grid)) next = fmin(graded(grid, t), regular(grid, 2));
-  return limited(grid->switches, t, grid->merge * grid->H, next, t_end, kind);
+  return limited(grid->switches, t, grid->H, grid->merge, next, t_end, kind);
 }
 
 void yoke_macro_grid_accept(yoke_macro_grid *grid, double t) {
@@ -57,5 +63,5 @@ bool yoke_macro_grid_is_at(const yoke_macro_grid *grid, double t) {
 }
 
 double yoke_macro_grid_limit(const yoke_switches *switches, double t, double H, double t_end, yoke_point_kind *kind) {
-  return limited(switches, t, 1e-6 * H, t + H, t_end, kind);
+  return limited(switches, t, H, 1e-6, t + H, t_end, kind);
 }

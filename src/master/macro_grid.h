@@ -3,7 +3,8 @@
  *   T_N = t_start + N H, computed from N and never summed (invariant 4 of the design);
  *   graded start (Kraft, listing 5.1): steps of `share` 2^n H until the next would pass 2 H, one step to 2 H, then the grid;
  *   switching times of loads and of events of time alone are macro points besides, and so is the end.
- * Points nearer than `merge` H are one: a switch, then the end, takes the place of a point of the grid. */
+ * Points nearer than `merge` H are one: a switch, then the end, takes the place of a point of the grid. The end does so within 1e-3 H:
+ * the last step takes a short rest along. */
 #ifndef YOKE_MASTER_MACRO_GRID_H
 #define YOKE_MASTER_MACRO_GRID_H
 

@@ -31,6 +31,21 @@ static void points_come_from_the_step_number(void **state) {
   assert_int_equal(kind[19], YOKE_POINT_END);
 }
 
+static void the_last_step_takes_a_sliver_along(void **state) {
+  (void)state;
+  static const double share[] = {1e-9, 5e-6, 9e-4, 2e-3};
+  static const int    steps[] = {10, 10, 10, 11};
+  for (int i = 0; i < 4; ++i) {
+    yoke_macro_grid grid = yoke_macro_grid_make(0.0, 0.1, 0.0, NULL);
+    const double    end  = 1.0 + 0.1 * share[i];
+    double          t[20];
+    yoke_point_kind kind[20];
+    assert_int_equal(walk(&grid, end, 20, t, kind), steps[i]);
+    CHECK_NEAR(t[steps[i] - 1], end, 0.0);
+    assert_int_equal(kind[steps[i] - 1], YOKE_POINT_END);
+  }
+}
+
 static void a_step_that_is_not_accepted_can_be_asked_for_again(void **state) {
   (void)state;
   const yoke_macro_grid grid = yoke_macro_grid_make(0.0, 0.1, 0.0, NULL);
@@ -92,6 +107,7 @@ static void a_graded_start_doubles_its_steps_up_to_two(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(points_come_from_the_step_number),
+      cmocka_unit_test(the_last_step_takes_a_sliver_along),
       cmocka_unit_test(a_step_that_is_not_accepted_can_be_asked_for_again),
       cmocka_unit_test(switches_are_inserted_and_the_grid_stays),
       cmocka_unit_test(a_switch_next_to_a_grid_point_takes_its_place),
