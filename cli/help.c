@@ -41,8 +41,8 @@ static void help_outputs(void) {
        "  planar      x y angle vx vy omega\n"
        "  rigid       x y z q0 q1 q2 q3 vx vy vz wx wy wz   (w in the body frame)\n"
        "  chain       x[i] v[i]\n"
-       "  connection  force[k] g[k]\n"
-       "  total       energy\n\n"
+       "  connection  force[k] g[k]; of a coupling, where named: mismatch[k] force_mean[k]\n"
+       "  total       energy kinetic potential; where work is counted: dissipated external balance\n\n"
        "as in upper.x, rod[3].vx, knee.force[1], total.energy");
 }
 
