@@ -14,19 +14,29 @@ static int piece_at(const yoke_signal *signal, double time, yoke_side side) {
   return p;
 }
 
+static double horner(const double *c, int degree, double s) {
+  double value = 0.0;
+  for (int k = degree; k >= 0; --k) value = value * s + c[k];
+  return value;
+}
+
+/* The same on the derivative's coefficients k! / (k - d)! c_k. */
+static double horner_derivative(const double *c, int degree, int derivative, double s) {
+  double value = 0.0;
+  for (int k = degree; k >= derivative; --k) {
+    double factor = 1.0;
+    for (int j = 0; j < derivative; ++j) factor *= (double)(k - j);
+    value = value * s + factor * c[k];
+  }
+  return value;
+}
+
 void yoke_signal_value(const yoke_signal *signal, double time, yoke_side side, int derivative, double *u) {
-  const int    p = piece_at(signal, time, side);
+  const int    p = piece_at(signal, time, side), degree = signal->degree;
   const double s = time - signal->t[p];
   for (int i = 0; i < signal->n; ++i) {
-    const double *c = signal->c + ((size_t)p * (size_t)signal->n + (size_t)i) * (size_t)(signal->degree + 1);
-    /* Horner on the derivative's coefficients k! / (k - d)! c_k. */
-    double        value = 0.0;
-    for (int k = signal->degree; k >= derivative; --k) {
-      double factor = 1.0;
-      for (int j = 0; j < derivative; ++j) factor *= (double)(k - j);
-      value = value * s + factor * c[k];
-    }
-    u[i] = value;
+    const double *c = signal->c + ((size_t)p * (size_t)signal->n + (size_t)i) * (size_t)(degree + 1);
+    u[i]            = derivative == 0 ? horner(c, degree, s) : horner_derivative(c, degree, derivative, s);
   }
 }
 

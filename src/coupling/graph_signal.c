@@ -69,30 +69,44 @@ static int collect_breaks(const yoke_graph *g, const graph_subsystem *s, bool is
   return n;
 }
 
-/* c(s) about `from` rewritten in powers of (s - to), in place. */
-static void shift_origin(double *c, int n, double from, double to) {
-  for (int k = 0; k < n; ++k) {
-    for (int j = n - 2; j >= k; --j) c[j] += (to - from) * c[j + 1];
+/* c(s) of this degree about `from` rewritten in powers of (s - to), in place. */
+static void shift_origin(double *c, int degree, double from, double to) {
+  for (int k = 0; k < degree && from != to; ++k) {
+    for (int j = degree - 1; j >= k; --j) c[j] += (to - from) * c[j + 1];
   }
 }
 
-/* Coefficients of one channel on [start, end] in powers of (s - start). */
+/* Coefficients c[0 .. YOKE_LAYOUT_MAX_DEGREE] of one channel from `start` on, in powers of (s - start); those beyond its degree are 0. */
 static void channel_piece(const graph_channel *channel, const yoke_past *past, const double *w, double start,
                           double *c) {
   int p = 0;
   while (p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) <= start) ++p;
-  memset(c, 0, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
   yoke_layout_piece(&channel->layout, past, w, p, c);
-  shift_origin(c, YOKE_LAYOUT_MAX_DEGREE + 1, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
+  shift_origin(c, channel->layout.degree, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
 }
 
 static void curve_piece(const double *curve, double start, double *c) {
   memcpy(c, curve, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
-  shift_origin(c, GRAPH_SIGNAL_DEGREE + 1, 0.0, start);
+  shift_origin(c, GRAPH_SIGNAL_DEGREE, 0.0, start);
 }
 
 static bool is_curve(const yoke_graph *g, const graph_channel *channel) {
   return g->use_curves || channel->has_curve;
+}
+
+/* Degree of what a channel gives. */
+static int channel_degree(const yoke_graph *g, const graph_channel *channel, int column) {
+  return column == GRAPH_COMPARISON || is_curve(g, channel) ? GRAPH_SIGNAL_DEGREE : channel->layout.degree;
+}
+
+/* The highest degree of all that enters a subsystem. */
+static int signal_degree(const yoke_graph *g, const graph_subsystem *s, int column) {
+  int degree = 0;
+  for (int f = 0; f < s->feed_at[s->subsystem->nu]; ++f) {
+    const int own = channel_degree(g, &g->channels[s->feeds[f].channel], column);
+    if (own > degree) degree = own;
+  }
+  return degree;
 }
 
 double graph_channel_at(const yoke_graph *g, const graph_channel *channel, double s) {
@@ -104,7 +118,7 @@ double graph_channel_at(const yoke_graph *g, const graph_channel *channel, doubl
     curve_piece(channel->curve, start, c);
   else
     channel_piece(channel, &past, g->w + channel->w_at, start, c);
-  for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) u = u * (s - start) + c[j];
+  for (int j = channel_degree(g, channel, -1); j >= 0; --j) u = u * (s - start) + c[j];
   return u;
 }
 
@@ -132,14 +146,16 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
     if (feed->share != NULL) past = shared_past(&past, feed, channel->n_nodes, u, w);
     channel_piece(channel, &past, w, start, c);
   }
-  for (int j = 0; j <= GRAPH_SIGNAL_DEGREE; ++j) place[j] += feed->weight * c[j];
+  const int degree = channel_degree(g, channel, column);
+  for (int j = 0; j <= degree; ++j) place[j] += feed->weight * c[j];
 }
 
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 breaks[GRAPH_MAX_BREAKS + 1];
   const int              n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
-  const int              width    = GRAPH_SIGNAL_DEGREE + 1;
+  const int              degree   = signal_degree(g, s, column);
+  const int              width    = degree + 1;
   t[0]                            = g->block->past_t[0];
   for (int p = 0; p < n_pieces; ++p) {
     const double start = p > 0 ? breaks[p - 1] : 0.0;
@@ -152,5 +168,5 @@ void graph_signal(const yoke_graph *g, int i, int column, double shift, double *
       for (int j = 1; j < width; ++j) place[j] *= (scale /= g->H);
     }
   }
-  *out = (yoke_signal){.n = s->subsystem->nu, .n_pieces = n_pieces, .degree = GRAPH_SIGNAL_DEGREE, .t = t, .c = c};
+  *out = (yoke_signal){.n = s->subsystem->nu, .n_pieces = n_pieces, .degree = degree, .t = t, .c = c};
 }

@@ -50,7 +50,7 @@ static void interpolate(int n, const double *s, const double *u, double origin, 
   }
   for (int k = 0; k < N_COEFFICIENTS; ++k) c[k] = 0.0;
   for (int i = n - 1; i >= 0; --i) { /* c := c (x + origin - s_i) + difference_i */
-    for (int k = N_COEFFICIENTS - 1; k > 0; --k) c[k] = c[k - 1] + c[k] * (origin - s[i]);
+    for (int k = n - 1 - i; k > 0; --k) c[k] = c[k - 1] + c[k] * (origin - s[i]);
     c[0] = c[0] * (origin - s[i]) + difference[i];
   }
 }
