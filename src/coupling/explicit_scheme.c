@@ -4,8 +4,8 @@
 extern const yoke_scheme_ops explicit_ops;
 
 static yoke_status explicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  if (g->settings.gauss_seidel) return graph_pass_in_sequence(g, false, statistics, ctx);
-  return graph_pass(g, false, statistics, ctx);
+  if (g->settings.gauss_seidel) return graph_pass_in_sequence(g, false, GRAPH_LAST, statistics, ctx);
+  return graph_pass(g, GRAPH_LAST, statistics, ctx);
 }
 
 const yoke_scheme_ops explicit_ops = {

@@ -245,6 +245,7 @@ struct yoke_graph {
   bool                     has_consistent;        /* channel->consistent_new belongs to this trial */
   bool                     is_viewing_comparison; /* conditions see the comparison instead of the last pass */
   int                      n_passes;              /* of this trial */
+  int                      aims;                  /* of the present pass */
   struct graph_consistent *consistent;            /* NULL: not needed */
 
   /* tasks of a pass */
@@ -323,10 +324,16 @@ void   graph_interpolate(int n, const double *s, const double *u, double c[GRAPH
 /* Outputs of side s of a wire at local time `at` if its accelerations continue as the polynomial of this degree. */
 void   graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int side, int degree, double at, double *y);
 
-/* One pass over all subsystems (and the columns of dy/dw when `with_columns`). Trial states and y_new are set. */
-yoke_status graph_pass(yoke_graph *graph, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx);
+/* What a pass is for, besides trial states and y_new. */
+enum {
+  GRAPH_COLUMNS = 1, /* columns of dy/dw */
+  GRAPH_LAST    = 2  /* it may be the last of the trial: subsystems observe what they are asked for */
+};
+/* One pass over all subsystems. */
+yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */
-yoke_status graph_pass_one(yoke_graph *graph, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx);
+yoke_status graph_pass_one(yoke_graph *graph, int subsystem, int aims, yoke_step_statistics *statistics,
+                           yoke_context *ctx);
 /* The comparison integration of every subsystem, with the signals channel->comparison. */
 yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
 /* dy/dw from the responses of accelerations instead of perturbed integrations. */

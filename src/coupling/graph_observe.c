@@ -1,5 +1,5 @@
 /* Observation of a step: values of the subsystems at times inside it, taken while they step, and what the couplings applied there.
- * Every pass writes them; they count once the step is accepted. */
+ * A pass that may be the last of its trial writes them; they count once the step is accepted. */
 #include "coupling/graph_feeds.h"
 
 #include <stdlib.h>

@@ -34,7 +34,7 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   yoke_step_request request = yoke_step_over(&signal, g->block->past_t[0], g->H);
   request.begins_anew       = g->block->begins_anew;
   request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
-  if (main) graph_observe_request(g, s, &request);
+  if (main && (g->aims & GRAPH_LAST)) graph_observe_request(g, s, &request);
   yoke_status status = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status < 0)
     (void)yoke_fail(ctx, status, "its state at t = %.9g s cannot be copied: %s", request.t, yoke_status_text(status));
@@ -82,7 +82,8 @@ static void begin_tasks(yoke_graph *g) {
   g->n_tasks = g->n_jobs = 0;
 }
 
-static void run_tasks(yoke_graph *g, yoke_step_statistics *statistics) {
+static void run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics) {
+  g->aims = aims;
   statistics->integrations += g->n_tasks;
   yoke_exec_run(g->exec, g->n_jobs, run_job, g);
 }
@@ -163,7 +164,7 @@ static void keep_predicted(yoke_graph *g) {
 yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   begin_tasks(g);
   for (int i = 0; i < g->n_subsystems; ++i) add_task(g, i, GRAPH_COMPARISON);
-  run_tasks(g, statistics);
+  run_tasks(g, 0, statistics);
   return check_tasks(g, ctx);
 }
 
@@ -191,13 +192,13 @@ static void add_pass(yoke_graph *g, bool with_columns, bool compares) {
   }
 }
 
-yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *statistics, yoke_context *ctx) {
-  const bool analytic = g->settings.jacobian == YOKE_JACOBIAN_ANALYTIC;
+yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics, yoke_context *ctx) {
+  const bool with_columns = aims & GRAPH_COLUMNS, analytic = g->settings.jacobian == YOKE_JACOBIAN_ANALYTIC;
   const bool is_first = g->n_passes++ == 0;
   bool       compares = is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END);
   if (compares) compares = g->is_compared = graph_compare_ahead(g);
   add_pass(g, with_columns && !analytic, compares);
-  run_tasks(g, statistics);
+  run_tasks(g, aims, statistics);
   YOKE_TRY(pass_status(g, ctx));
   YOKE_TRY(check_tasks(g, ctx));
   if (is_first && g->keeps_predicted) keep_predicted(g);
@@ -205,10 +206,11 @@ yoke_status graph_pass(yoke_graph *g, bool with_columns, yoke_step_statistics *s
   return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
 }
 
-yoke_status graph_pass_one(yoke_graph *g, int subsystem, yoke_step_statistics *statistics, yoke_context *ctx) {
+yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_statistics *statistics,
+                           yoke_context *ctx) {
   begin_tasks(g);
   add_task(g, subsystem, -1);
-  run_tasks(g, statistics);
+  run_tasks(g, aims, statistics);
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
   YOKE_TRY(subsystem_status(g, &g->subsystems[subsystem], ctx));
   return look_for_end(g, &g->subsystems[subsystem]);

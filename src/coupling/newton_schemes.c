@@ -56,7 +56,7 @@ static bool has_matrix(const yoke_graph *g) {
 
 static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool fresh = !has_matrix(g);
-  YOKE_TRY(graph_pass(g, fresh, statistics, ctx));
+  YOKE_TRY(graph_pass(g, fresh ? GRAPH_COLUMNS : 0, statistics, ctx)); /* a correction follows */
   (void)graph_residual(g, 0);
   return fresh ? graph_make_matrix(g, ctx) : YOKE_OK;
 }
@@ -70,7 +70,7 @@ static void learn(yoke_graph *g, const double *c_old) {
 
 /* dc/dw at the present nodes. */
 static yoke_status renew_matrix(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  YOKE_TRY(graph_pass(g, true, statistics, ctx));
+  YOKE_TRY(graph_pass(g, GRAPH_COLUMNS | GRAPH_LAST, statistics, ctx));
   (void)graph_residual(g, 0);
   return graph_make_matrix(g, ctx);
 }
@@ -110,7 +110,7 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
       continue;
     }
     ++statistics->iterations;
-    YOKE_TRY(graph_pass(g, false, statistics, ctx));
+    YOKE_TRY(graph_pass(g, GRAPH_LAST, statistics, ctx));
     (void)graph_residual(g, 0);
     learn(g, g->c_before);
     double rest = 0.0, rate = norm / previous;
@@ -134,7 +134,7 @@ static yoke_status correct_times(yoke_graph *g, int n, yoke_step_statistics *sta
     YOKE_TRY(correct_nodes(g, ctx));
     relax_nodes(g);
     ++statistics->iterations;
-    YOKE_TRY(graph_pass(g, false, statistics, ctx));
+    YOKE_TRY(graph_pass(g, number == n ? GRAPH_LAST : 0, statistics, ctx));
     (void)graph_residual(g, 0);
     learn(g, g->c_before);
   }
@@ -161,7 +161,8 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     const yoke_verdict verdict = graph_judge(g, &convergence, norm);
     if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
     const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && pass > 1;
-    YOKE_TRY(graph_pass(g, renew, statistics, ctx));
+    const bool last  = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations;
+    YOKE_TRY(graph_pass(g, (renew ? GRAPH_COLUMNS : 0) | (last ? GRAPH_LAST : 0), statistics, ctx));
     (void)graph_residual(g, 0);
     learn(g, g->c_before);
     if (verdict == YOKE_VERDICT_CONVERGED) return YOKE_OK;

@@ -38,10 +38,11 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
   }
 }
 
-yoke_status graph_pass_in_sequence(yoke_graph *g, bool has_pass, yoke_step_statistics *statistics, yoke_context *ctx) {
+yoke_status graph_pass_in_sequence(yoke_graph *g, bool has_pass, int aims, yoke_step_statistics *statistics,
+                                   yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     if (i > 0) refresh_inputs(g, i, has_pass);
-    YOKE_TRY(graph_pass_one(g, i, statistics, ctx));
+    YOKE_TRY(graph_pass_one(g, i, aims, statistics, ctx));
   }
   return YOKE_OK;
 }

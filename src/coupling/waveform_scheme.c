@@ -27,17 +27,17 @@ static yoke_status waveform_step(yoke_graph *g, yoke_step_statistics *statistics
   yoke_convergence convergence = {0};
   double           norm        = 0.0;
   for (statistics->iterations = 0; statistics->iterations < g->settings.max_iterations; ++statistics->iterations) {
-    YOKE_TRY(g->settings.gauss_seidel ? graph_pass_in_sequence(g, statistics->iterations > 0, statistics, ctx)
-                                      : graph_pass(g, false, statistics, ctx));
+    YOKE_TRY(g->settings.gauss_seidel ? graph_pass_in_sequence(g, statistics->iterations > 0, 0, statistics, ctx)
+                                      : graph_pass(g, 0, statistics, ctx));
     memset(g->delta, 0, (size_t)g->n_w * sizeof *g->delta);
     relax(g);
     norm                       = graph_weighted_norm(g, g->delta);
     const yoke_verdict verdict = graph_judge(g, &convergence, norm);
-    if (verdict == YOKE_VERDICT_CONVERGED) return graph_pass(g, false, statistics, ctx);
+    if (verdict == YOKE_VERDICT_CONVERGED) return graph_pass(g, GRAPH_LAST, statistics, ctx);
     if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
   }
   statistics->converged = false;
-  return graph_is_stalled(g, norm) ? graph_pass(g, false, statistics, ctx) : YOKE_NOT_CONVERGED;
+  return graph_is_stalled(g, norm) ? graph_pass(g, GRAPH_LAST, statistics, ctx) : YOKE_NOT_CONVERGED;
 }
 
 const yoke_scheme_ops waveform_ops = {

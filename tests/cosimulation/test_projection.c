@@ -504,7 +504,7 @@ static void a_reset_closes_the_joints_at_regular_and_singular_positions(void **s
     graph_prepare(g, r.H);
     graph_predict(g);
     yoke_step_statistics statistics = {0};
-    assert_int_equal(graph_pass(g, false, &statistics, r.c.ctx), YOKE_OK);
+    assert_int_equal(graph_pass(g, 0, &statistics, r.c.ctx), YOKE_OK);
     const yoke_port_row row  = {.port = 0, .wrench = {0.3, singular ? 0.0 : -0.2, singular ? 0.0 : 0.1}};
     const double        size = 0.02;
     assert_int_equal(r.subsystems[1]->ops->reset->push(r.subsystems[1], g->scratch[0], g->subsystems[1].trial, 1, &row,
@@ -556,7 +556,7 @@ static void a_reset_keeps_the_centre_of_mass_and_the_momentum(void **state) {
   yoke_step_statistics statistics = {0};
   graph_prepare(g, r.H);
   graph_predict(g);
-  assert_int_equal(graph_pass(g, false, &statistics, r.c.ctx), YOKE_OK);
+  assert_int_equal(graph_pass(g, 0, &statistics, r.c.ctx), YOKE_OK);
   const double        x = g->subsystems[0].y_new[0], v = g->subsystems[0].y_new[1], dx = 0.3, dv = 0.5;
   const yoke_port_row row = {.port = 0, .wrench = {1.0}};
   assert_int_equal(
