@@ -15,13 +15,13 @@ static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) 
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     const yoke_past      past    = graph_past(g, channel);
-    double               dot[YOKE_LAYOUT_MAX_NODES], integral[YOKE_LAYOUT_MAX_NODES];
-    (void)yoke_layout_end_derivative(&channel->layout, &past, g->w + channel->w_at, dot);
-    (void)yoke_layout_integral(&channel->layout, &past, g->w + channel->w_at, integral);
+    yoke_layout_measures by_w[YOKE_LAYOUT_MAX_NODES];
+    yoke_layout_slopes(&channel->layout, &past, by_w);
     for (int j = 0; j < channel->n_nodes; ++j, ++own) {
       for (int r = 0; r < wire->n_c; ++r) {
-        const int at    = r * wire->n_channels + k;
-        double    value = wire->dc_du_dot[at] * dot[j] / g->H + wire->dc_du_integral[at] * integral[j] * g->H;
+        const int at = r * wire->n_channels + k;
+        double    value =
+            wire->dc_du_dot[at] * by_w[j].end_derivative / g->H + wire->dc_du_integral[at] * by_w[j].integral * g->H;
         if (j == channel->n_nodes - 1) value += wire->dc_du[at];
         J[wire->slot_own[r * wire->n_c + own]] += value;
       }

@@ -20,7 +20,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     channel->kept->mean    = channel->applied;
     if (channel->n_nodes > 1) {
       const yoke_past past = graph_past(g, channel);
-      channel->kept->mean  = yoke_layout_integral(&channel->layout, &past, g->w + channel->w_at, NULL);
+      channel->kept->mean  = yoke_layout_measure(&channel->layout, &past, g->w + channel->w_at).integral;
     }
     channel->kept->n_inner = channel->n_nodes - 1;
     for (int j = 0; j < channel->kept->n_inner; ++j) {

@@ -22,9 +22,10 @@ yoke_coupling_view graph_view(const yoke_graph *g, const graph_wire *wire) {
       curve_view(channel->comparison, g->H, &wire->u[k], &wire->u_dot[k], &wire->u_integral[k]);
       continue;
     }
-    wire->u[k]          = w[channel->n_nodes - 1];
-    wire->u_dot[k]      = yoke_layout_end_derivative(&channel->layout, &past, w, NULL) / g->H;
-    wire->u_integral[k] = yoke_layout_integral(&channel->layout, &past, w, NULL) * g->H;
+    const yoke_layout_measures m = yoke_layout_measure(&channel->layout, &past, w);
+    wire->u[k]                   = w[channel->n_nodes - 1];
+    wire->u_dot[k]               = m.end_derivative / g->H;
+    wire->u_integral[k]          = m.integral * g->H;
   }
   yoke_coupling_view view = {.t          = g->t_next,
                              .H          = g->H,

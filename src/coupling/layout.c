@@ -40,18 +40,15 @@ void yoke_lagrange_weights(int n, const double *s, double at, double *weight) {
   }
 }
 
-/* Power coefficients about `origin` of the polynomial through (s_i, u_i): Newton's divided differences, then nested
+/* Power coefficients about `origin` of the polynomial through (s_i, u_i), in place: Newton's divided differences, then nested
  * multiplication by (x + origin - s_i) in x = s - origin. */
 static void interpolate(int n, const double *s, const double *u, double origin, double *c) {
-  double difference[N_COEFFICIENTS];
-  memcpy(difference, u, (size_t)n * sizeof *difference);
+  for (int i = 0; i < N_COEFFICIENTS; ++i) c[i] = i < n ? u[i] : 0.0;
   for (int k = 1; k < n; ++k) {
-    for (int i = n - 1; i >= k; --i) difference[i] = (difference[i] - difference[i - 1]) / (s[i] - s[i - k]);
+    for (int i = n - 1; i >= k; --i) c[i] = (c[i] - c[i - 1]) / (s[i] - s[i - k]);
   }
-  for (int k = 0; k < N_COEFFICIENTS; ++k) c[k] = 0.0;
-  for (int i = n - 1; i >= 0; --i) { /* c := c (x + origin - s_i) + difference_i */
-    for (int k = n - 1 - i; k > 0; --k) c[k] = c[k - 1] + c[k] * (origin - s[i]);
-    c[0] = c[0] * (origin - s[i]) + difference[i];
+  for (int i = n - 2; i >= 0; --i) { /* c_i ... := c_{i+1} ... (x + origin - s_i) + difference_i */
+    for (int k = i; k < n - 1; ++k) c[k] += (origin - s[i]) * c[k + 1];
   }
 }
 
@@ -85,43 +82,30 @@ void yoke_layout_piece(const yoke_layout *layout, const yoke_past *past, const d
   interpolate(n, s, u, p > 0 ? yoke_layout_break(layout, p - 1) : 0.0, c);
 }
 
-static double end_derivative(const yoke_layout *layout, const yoke_past *past, const double *w) {
-  const int n = yoke_layout_n_nodes(layout);
-  if (is_piecewise(layout)) return (w[n - 1] - w[n - 2]) / (1.0 - yoke_layout_node(layout, n - 2));
-  double c[N_COEFFICIENTS], derivative = 0.0;
-  yoke_layout_piece(layout, past, w, 0, c);
-  for (int k = 1; k < N_COEFFICIENTS; ++k) derivative += (double)k * c[k];
-  return derivative;
-}
-
-static double integral(const yoke_layout *layout, const yoke_past *past, const double *w) {
-  double sum = 0.0;
-  for (int p = 0; p < yoke_layout_n_pieces(layout); ++p) {
+yoke_layout_measures yoke_layout_measure(const yoke_layout *layout, const yoke_past *past, const double *w) {
+  const int            n = yoke_layout_n_nodes(layout), n_pieces = yoke_layout_n_pieces(layout);
+  yoke_layout_measures out = {0.0, 0.0};
+  double               c[N_COEFFICIENTS];
+  for (int p = 0; p < n_pieces; ++p) {
     const double length = yoke_layout_break(layout, p) - (p > 0 ? yoke_layout_break(layout, p - 1) : 0.0);
-    double       c[N_COEFFICIENTS], power = length;
+    double       power  = length;
     yoke_layout_piece(layout, past, w, p, c);
-    for (int k = 0; k < N_COEFFICIENTS; ++k, power *= length) sum += c[k] * power / (double)(k + 1);
+    for (int k = 0; k <= layout->degree; ++k, power *= length) out.integral += c[k] * power / (double)(k + 1);
   }
-  return sum;
+  if (is_piecewise(layout)) {
+    out.end_derivative = (w[n - 1] - w[n - 2]) / (1.0 - yoke_layout_node(layout, n - 2));
+    return out;
+  }
+  for (int k = 1; k <= layout->degree; ++k) out.end_derivative += (double)k * c[k];
+  return out;
 }
 
-/* A functional that is linear in (w, past): its value, and its coefficients of w from unit nodes on a past of zeros. */
-static double linear_functional(double (*functional)(const yoke_layout *, const yoke_past *, const double *),
-                                const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w) {
+void yoke_layout_slopes(const yoke_layout *layout, const yoke_past *past, yoke_layout_measures *by_w) {
   const double    zeros[N_COEFFICIENTS] = {0};
   const yoke_past silent                = {.n = past->n, .s = past->s, .u = zeros};
-  for (int j = 0; by_w != NULL && j < yoke_layout_n_nodes(layout); ++j) {
+  for (int j = 0; j < yoke_layout_n_nodes(layout); ++j) {
     double unit[YOKE_LAYOUT_MAX_NODES] = {0};
     unit[j]                            = 1.0;
-    by_w[j]                            = functional(layout, &silent, unit);
+    by_w[j]                            = yoke_layout_measure(layout, &silent, unit);
   }
-  return functional(layout, past, w);
-}
-
-double yoke_layout_end_derivative(const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w) {
-  return linear_functional(end_derivative, layout, past, w, by_w);
-}
-
-double yoke_layout_integral(const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w) {
-  return linear_functional(integral, layout, past, w, by_w);
 }

@@ -23,7 +23,7 @@ enum { YOKE_LAYOUT_MAX_DEGREE = 5, YOKE_LAYOUT_MAX_NODES = 3, YOKE_LAYOUT_MAX_PI
 
 typedef struct yoke_layout {
   yoke_layout_kind kind;
-  int              degree;
+  int              degree;   /* of its polynomials */
   double           inner[2]; /* positions of inner nodes, 0 < inner[0] < inner[1] < 1 */
 } yoke_layout;
 
@@ -43,12 +43,17 @@ typedef struct yoke_past {
 /* Coefficients of piece p in powers of (s - start of the piece), c[0 .. YOKE_LAYOUT_MAX_DEGREE], unused ones 0. */
 void yoke_layout_piece(const yoke_layout *layout, const yoke_past *past, const double *w, int p, double *c);
 
-/* du/ds at s = 1 from the left, and its derivative by w [n_nodes]. Piecewise constant layouts use the difference of the last two
- * nodes (the half-step layout's own rule); an `end` layout of degree 0 has derivative 0. */
-double yoke_layout_end_derivative(const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w);
+typedef struct yoke_layout_measures {
+  double
+         end_derivative; /* du/ds at s = 1 from the left. Piecewise constant layouts use the difference of the last two nodes (the
+                          * half-step layout's own rule); an `end` layout of degree 0 has derivative 0. */
+  double integral; /* of u over s in [0, 1] */
+} yoke_layout_measures;
 
-/* Integral of u over s in [0, 1] and its derivative by w. */
-double yoke_layout_integral(const yoke_layout *layout, const yoke_past *past, const double *w, double *by_w);
+yoke_layout_measures yoke_layout_measure(const yoke_layout *layout, const yoke_past *past, const double *w);
+
+/* Derivatives of both by w [n_nodes]; the past gives its times only. */
+void yoke_layout_slopes(const yoke_layout *layout, const yoke_past *past, yoke_layout_measures *by_w);
 
 /* Weights of the polynomial through the times s[0 .. n-1] evaluated at `at`: value = sum weight[i] u[i]. */
 void yoke_lagrange_weights(int n, const double *s, double at, double *weight);

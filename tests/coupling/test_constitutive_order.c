@@ -101,8 +101,8 @@ static void conditions(const run *r, const double *w, double y[2][N_Y], double *
     const yoke_past past = {r->n_past, r->past_s, r->past_u[i]};
     const int       n    = yoke_layout_n_nodes(&r->layout[i]);
     u[i]                 = nodes[n - 1];
-    u_dot[i]             = yoke_layout_end_derivative(&r->layout[i], &past, nodes, NULL) / r->H;
-    u_integral[i]        = yoke_layout_integral(&r->layout[i], &past, nodes, NULL) * r->H;
+    u_dot[i]             = yoke_layout_measure(&r->layout[i], &past, nodes).end_derivative / r->H;
+    u_integral[i]        = yoke_layout_measure(&r->layout[i], &past, nodes).integral * r->H;
     nodes += n;
   }
   yoke_arena               scratch = {0};

@@ -258,8 +258,8 @@ static void conditions(const run *r, const double *w, double z[2][N_Z], double y
   integrate(r, w, z, y);
   for (int i = 0; i < r->n; ++i) {
     const yoke_past past = {r->n_past, r->past_s, r->past_u[i]};
-    u_dot[i]             = yoke_layout_end_derivative(&r->layout[i], &past, w, NULL) / r->H;
-    u_integral[i]        = yoke_layout_integral(&r->layout[i], &past, w, NULL) * r->H;
+    u_dot[i]             = yoke_layout_measure(&r->layout[i], &past, w).end_derivative / r->H;
+    u_integral[i]        = yoke_layout_measure(&r->layout[i], &past, w).integral * r->H;
     w += yoke_layout_n_nodes(&r->layout[i]);
     u[i] = w[-1];
   }

@@ -71,8 +71,8 @@ static void conditions(const run *r, const double *w, double y[2][N_Y], double *
   const yoke_past past = {r->n_past, r->past_s, r->past_u};
   integrate(r, w, y);
   const double u                   = w[yoke_layout_n_nodes(&r->layout) - 1],
-               u_dot               = yoke_layout_end_derivative(&r->layout, &past, w, NULL) / r->H,
-               u_integral          = yoke_layout_integral(&r->layout, &past, w, NULL) * r->H;
+               u_dot               = yoke_layout_measure(&r->layout, &past, w).end_derivative / r->H,
+               u_integral          = yoke_layout_measure(&r->layout, &past, w).integral * r->H;
   yoke_arena               scratch = {0};
   const yoke_coupling_view view    = {.H          = r->H,
                                       .u          = &u,

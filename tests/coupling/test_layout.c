@@ -88,9 +88,9 @@ static void end_layout_reproduces_polynomials_of_its_degree_on_uneven_grids(void
     double            c[YOKE_LAYOUT_MAX_DEGREE + 1];
     yoke_layout_piece(&layout, &past, x.w, 0, c);
     for (int i = 0; i <= YOKE_LAYOUT_MAX_DEGREE; ++i) CHECK_NEAR(c[i], i <= k ? coefficients[i] : 0.0, 1e-13);
-    CHECK_NEAR(yoke_layout_end_derivative(&layout, &past, x.w, NULL), polynomial_derivative(coefficients, k, 1.0),
+    CHECK_NEAR(yoke_layout_measure(&layout, &past, x.w).end_derivative, polynomial_derivative(coefficients, k, 1.0),
                1e-12);
-    CHECK_NEAR(yoke_layout_integral(&layout, &past, x.w, NULL), polynomial_integral(coefficients, k), 1e-13);
+    CHECK_NEAR(yoke_layout_measure(&layout, &past, x.w).integral, polynomial_integral(coefficients, k), 1e-13);
   }
 }
 
@@ -101,9 +101,9 @@ static void half_step_parabola_and_third_step_cubic_are_exact(void **state) {
     const int       degree = layouts[i].degree;
     sample          x;
     const yoke_past past = sample_polynomial(&layouts[i], degree, &x);
-    CHECK_NEAR(yoke_layout_end_derivative(&layouts[i], &past, x.w, NULL),
+    CHECK_NEAR(yoke_layout_measure(&layouts[i], &past, x.w).end_derivative,
                polynomial_derivative(coefficients, degree, 1.0), 1e-13);
-    CHECK_NEAR(yoke_layout_integral(&layouts[i], &past, x.w, NULL), polynomial_integral(coefficients, degree), 1e-14);
+    CHECK_NEAR(yoke_layout_measure(&layouts[i], &past, x.w).integral, polynomial_integral(coefficients, degree), 1e-14);
   }
 }
 
@@ -116,8 +116,8 @@ static void half_step_end_derivative_and_integral_have_the_weights_of_li(void **
                                    (u0 + 4.0 * w[0] + w[1]) / 6.0};
   for (int k = 0; k <= 2; ++k) {
     const yoke_layout layout = half(k);
-    CHECK_NEAR(yoke_layout_end_derivative(&layout, &past, w, NULL), derivative[k], 1e-14);
-    CHECK_NEAR(yoke_layout_integral(&layout, &past, w, NULL), integral[k], 1e-15);
+    CHECK_NEAR(yoke_layout_measure(&layout, &past, w).end_derivative, derivative[k], 1e-14);
+    CHECK_NEAR(yoke_layout_measure(&layout, &past, w).integral, integral[k], 1e-15);
   }
 }
 
@@ -129,7 +129,7 @@ static void end_layout_of_degree_0_holds_the_new_value_and_has_no_slope(void **s
   double            c[YOKE_LAYOUT_MAX_DEGREE + 1];
   yoke_layout_piece(&layout, &past, &w, 0, c);
   assert_true(c[0] == 4.2 && c[1] == 0.0);
-  assert_true(yoke_layout_end_derivative(&layout, &past, &w, NULL) == 0.0);
+  assert_true(yoke_layout_measure(&layout, &past, &w).end_derivative == 0.0);
 }
 
 static void piecewise_linear_layouts_join_their_nodes(void **state) {
@@ -162,15 +162,16 @@ static void derivatives_by_node_values_are_the_changes_they_cause(void **state) 
                                  third(1),
                                  third(3)};
   for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; ++i) {
-    sample          x;
-    double          by_slope[YOKE_LAYOUT_MAX_NODES], by_area[YOKE_LAYOUT_MAX_NODES];
-    const yoke_past past  = sample_polynomial(&layouts[i], 3, &x);
-    const double    slope = yoke_layout_end_derivative(&layouts[i], &past, x.w, by_slope);
-    const double    area  = yoke_layout_integral(&layouts[i], &past, x.w, by_area);
+    sample                     x;
+    yoke_layout_measures       by_w[YOKE_LAYOUT_MAX_NODES];
+    const yoke_past            past   = sample_polynomial(&layouts[i], 3, &x);
+    const yoke_layout_measures before = yoke_layout_measure(&layouts[i], &past, x.w);
+    yoke_layout_slopes(&layouts[i], &past, by_w);
     for (int j = 0; j < yoke_layout_n_nodes(&layouts[i]); ++j) {
       x.w[j] += 1.0; /* linear: any increment is exact */
-      CHECK_NEAR(yoke_layout_end_derivative(&layouts[i], &past, x.w, NULL) - slope, by_slope[j], 1e-12);
-      CHECK_NEAR(yoke_layout_integral(&layouts[i], &past, x.w, NULL) - area, by_area[j], 1e-12);
+      const yoke_layout_measures after = yoke_layout_measure(&layouts[i], &past, x.w);
+      CHECK_NEAR(after.end_derivative - before.end_derivative, by_w[j].end_derivative, 1e-12);
+      CHECK_NEAR(after.integral - before.integral, by_w[j].integral, 1e-12);
       x.w[j] -= 1.0;
     }
   }
