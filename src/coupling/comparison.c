@@ -62,7 +62,7 @@ static bool has_matrix(const yoke_graph *g) {
 static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
   if (!has_matrix(g)) return YOKE_OK; /* waveform: the end values settle by themselves */
   g->is_viewing_comparison = true;
-  (void)graph_residual(g, 0);
+  graph_residual(g, 0);
   const yoke_status status = graph_correct(g, ctx);
   g->is_viewing_comparison = false;
   if (status != YOKE_OK) return status;

@@ -44,15 +44,17 @@ typedef struct constitutive {
   const yoke_port_shape    *shape[2];
   yoke_extension            extension;
   bool                      feedthrough;
-  bool                      reads_time; /* the law depends on t */
-  bool                      constant;   /* W_p and W_v do not depend on the motion */
-  int                       n, n_extended;
-  yoke_channel             *channel;  /* [n] */
-  meaning                  *means;    /* [n] */
-  int                      *extended; /* [n_extended] channels with an inner node */
-  yoke_decomposition        decomposition;
+  unsigned
+       wrenches;   /* components of the wrenches that are channels: bit 6 side + freedom; 0: no condition has the law */
+  bool reads_time; /* the law depends on t */
+  bool constant;   /* W_p and W_v do not depend on the motion */
+  int  n, n_extended;
+  yoke_channel      *channel;  /* [n] */
+  meaning           *means;    /* [n] */
+  int               *extended; /* [n_extended] channels with an inner node */
+  yoke_decomposition decomposition;
   /* Feed-through: the channel that replaces component k of p [0] or v [1] of a side in the law, -1: none. */
-  int                      *replaces[2][2];
+  int               *replaces[2][2];
 } constitutive;
 
 /* ---- places in y = (p, v, v', integrals) ---- */
@@ -217,6 +219,7 @@ static yoke_channel *add_channel(constitutive *self, role what, int side, int co
   self->means[self->n++] = (meaning){what, side, component};
   *channel               = (yoke_channel){.sign = {1.0, 1.0}};
   channel->is_force      = what == ROLE_WRENCH;
+  if (what == ROLE_WRENCH) self->wrenches |= 1u << (6 * side + component);
   return channel;
 }
 
@@ -403,11 +406,12 @@ static void set_poses(const constitutive *self, const motion *m, yoke_pose poses
   for (int s = 0; s < 2; ++s) yoke_shape_pose(self->shape[s], m->p[s], m->v[s], &poses[s]);
 }
 
-/* Forces and moments on the ports, f [2, 6]. */
+/* Forces and moments on the ports, f [2, 6], where channels are among them. */
 static void wrench(const constitutive *self, const motion *m, double t, double f[12]) {
   yoke_pose poses[2];
-  set_poses(self, m, poses);
   memset(f, 0, 12 * sizeof *f);
+  if (self->wrenches == 0u) return;
+  set_poses(self, m, poses);
   yoke_force_element_apply(self->element, poses, t, f);
 }
 
@@ -538,7 +542,7 @@ static void constitutive_residual(const void *object, const yoke_coupling_view *
   }
   wrench(self, &m, view->t, f);
   for (int i = 0; i < self->n; ++i) c[i] = view->u[i] - channel_value(self, view->y, f, i);
-  if (self->extension == YOKE_EXTENSION_D) wrench_rate(self, &m, view->t, view->H, rate);
+  if (self->extension == YOKE_EXTENSION_D && self->wrenches != 0u) wrench_rate(self, &m, view->t, view->H, rate);
   for (int j = 0; j < self->n_extended; ++j) c[self->n + j] = extension_residual(self, view, rate, self->extended[j]);
   yoke_arena_release(view->scratch, mark);
 }
@@ -565,6 +569,10 @@ static void constitutive_update(const void *object, double t, const double *y1, 
   yoke_arena_release(scratch, mark);
 }
 
+static bool constitutive_feeds_through(const void *object) {
+  return ((const constitutive *)object)->feedthrough;
+}
+
 /* ---- derivatives of the conditions ---- */
 
 /* Derivatives of the twelve wrench components by the components of p and v of both sides. */
@@ -581,7 +589,7 @@ static bool take_slopes(const constitutive *self, yoke_arena *scratch, slopes *o
   return out->v[1] != NULL;
 }
 
-/* W_p and W_v. K keeps angular velocities fixed in the bodies, p keeps them fixed in space:
+/* W_p and W_v of the components that are channels. K keeps angular velocities fixed in the bodies, p keeps them fixed in space:
  *   K_space phi = K phi - D_w (phi x w). */
 static void wrench_slopes(const constitutive *self, const motion *m, double t, double *const L[2], slopes *out) {
   yoke_pose poses[2];
@@ -593,6 +601,7 @@ static void wrench_slopes(const constitutive *self, const motion *m, double t, d
     const int              np = shape->n_p, nv = shape->n_v;
     yoke_shape_left_inverse(shape, m->p[s], L[s]);
     for (int r = 0; r < 12; ++r) {
+      if ((self->wrenches >> r & 1u) == 0u) continue;
       double *K_row = K + 12 * r + 6 * s, *D_row = D + 12 * r + 6 * s;
       /* d . (phi x w) = (w x d) . phi */
       vec3_add_cross(K_row + 3, -1.0, poses[s].w, D_row + 3);
@@ -735,8 +744,8 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
     set_nan(1, dc_du);
     return;
   }
-  wrench_slopes(self, &m, view->t, L, &w);
-  if (has_rates) rate_slopes(self, &m, view->t, view->H, &w, &rate);
+  if (self->wrenches != 0u) wrench_slopes(self, &m, view->t, L, &w);
+  if (self->wrenches != 0u && has_rates) rate_slopes(self, &m, view->t, view->H, &w, &rate);
   for (int c = 0; c < self->n + self->n_extended; ++c) {
     condition_row row = row_of(self, view, c, dc_du, dc_du_dot, dc_du_integral, dc_dy1, dc_dy2);
     const int     i   = c < self->n ? c : self->extended[c - self->n];
@@ -857,18 +866,19 @@ static const yoke_shown_form shown_form = {
 extern const yoke_formulation_ops constitutive_ops;
 
 const yoke_formulation_ops constitutive_ops = {
-    .name         = "constitutive",
-    .summary      = "force elements and flexible joints: law, and copy = original; extensions d and i",
-    .check        = constitutive_check,
-    .create       = constitutive_create,
-    .destroy      = constitutive_destroy,
-    .channels     = constitutive_channels,
-    .layout       = constitutive_layout,
-    .n_conditions = constitutive_n_conditions,
-    .residual     = constitutive_residual,
-    .unit         = constitutive_unit,
-    .jacobian     = constitutive_jacobian,
-    .update       = constitutive_update,
-    .error        = &error_form,
-    .shown        = &shown_form,
+    .name          = "constitutive",
+    .summary       = "force elements and flexible joints: law, and copy = original; extensions d and i",
+    .check         = constitutive_check,
+    .create        = constitutive_create,
+    .destroy       = constitutive_destroy,
+    .channels      = constitutive_channels,
+    .layout        = constitutive_layout,
+    .n_conditions  = constitutive_n_conditions,
+    .residual      = constitutive_residual,
+    .unit          = constitutive_unit,
+    .jacobian      = constitutive_jacobian,
+    .update        = constitutive_update,
+    .feeds_through = constitutive_feeds_through,
+    .error         = &error_form,
+    .shown         = &shown_form,
 };

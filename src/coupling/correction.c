@@ -77,7 +77,7 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
 static void correct_by_sets(yoke_graph *g) {
   memset(g->delta, 0, (size_t)g->n_c * sizeof *g->delta);
   for (int set = g->n_sets - 1; set >= 0; --set) {
-    (void)graph_residual(g, set);
+    graph_residual(g, set);
     for (int i = 0; i < g->n_c; ++i) g->delta_set[i] = -g->c[i];
     yoke_factor_solve(g->factor[set], g->delta_set, NULL, g->linear_work);
     for (int i = 0; i < g->n_wires; ++i) {
@@ -108,8 +108,18 @@ yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-yoke_status graph_remainder(yoke_graph *g, double *largest, yoke_context *ctx) {
-  *largest = graph_residual(g, 0);
+static double largest_condition(const yoke_graph *g) {
+  double largest = 0.0;
+  for (int i = 0; i < g->n_c; ++i) {
+    const double size = fabs(g->c[i]);
+    if (!(size <= largest)) largest = size; /* NaN too */
+  }
+  return largest;
+}
+
+yoke_status graph_remainder(yoke_graph *g, bool has_conditions, double *largest, yoke_context *ctx) {
+  if (!has_conditions) graph_residual(g, 0);
+  *largest = largest_condition(g);
   if (g->n_sets == 1) return YOKE_OK;
   YOKE_TRY(graph_correct(g, ctx));
   memset(g->delta_set, 0, (size_t)g->n_c * sizeof *g->delta_set);

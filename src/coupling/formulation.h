@@ -261,6 +261,8 @@ struct yoke_formulation_ops {
    * `u_now` are the channel values in force (feed-through). NULL: none, so explicit and waveform are impossible. */
   void (*update)(const void *self, double t, const double *y1, const double *y2, const double *u_now, double *u,
                  yoke_arena *scratch);
+  /* Does `update` read u_now? NULL: it may. */
+  bool (*feeds_through)(const void *self);
 
   /* Tables; NULL: it has nothing of the kind. */
   const yoke_condition_sets    *sets;

@@ -1,8 +1,6 @@
 /* What the conditions of the couplings see, and what they leave. */
 #include "coupling/graph_internal.h"
 
-#include <math.h>
-
 /* End value, end derivative and integral of a polynomial in s. */
 static void curve_view(const double *c, double H, double *u, double *u_dot, double *u_integral) {
   *u = *u_dot = *u_integral = 0.0;
@@ -42,17 +40,11 @@ yoke_coupling_view graph_view(const yoke_graph *g, const graph_wire *wire) {
   return view;
 }
 
-double graph_residual(yoke_graph *g, int set) {
-  double largest = 0.0;
+void graph_residual(yoke_graph *g, int set) {
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire  *wire = &g->wires[i];
     yoke_coupling_view view = graph_view(g, wire);
     view.set                = graph_set(wire, set);
     wire->wire.formulation->residual(wire->wire.self, &view, g->c + wire->c_at);
-    for (int r = 0; r < wire->n_c; ++r) {
-      const double size = fabs(g->c[wire->c_at + r]);
-      if (!(size <= largest)) largest = size;
-    }
   }
-  return largest;
 }

@@ -44,13 +44,18 @@ static void take_force(const yoke_graph *g, const graph_wire *wire, int stage, c
   forces->take(wire->wire.self, stage, now, lambda, u);
 }
 
-yoke_status graph_exchange(yoke_graph *g) {
+int graph_n_exchanges(const yoke_graph *g) {
   int most = 0;
-  apply_end_nodes(g);
   for (int w = 0; w < g->n_wires; ++w) {
     const int n = n_exchanges(&g->wires[w].wire);
     if (n > most) most = n;
   }
+  return most;
+}
+
+yoke_status graph_exchange(yoke_graph *g) {
+  const int most = graph_n_exchanges(g);
+  apply_end_nodes(g);
   for (int number = 0; number < most; ++number) {
     if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {

@@ -299,7 +299,9 @@ void        graph_prepare(yoke_graph *graph, double t_next);
 void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
 void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
-/* Outputs at t_next evaluated anew where formulations ask for it, into y_new; the channel values that y_new belongs to are then `applied`. */
+/* How often formulations ask for outputs at t_next evaluated anew. */
+int         graph_n_exchanges(const yoke_graph *graph);
+/* Does so, into y_new; the channel values that y_new belongs to are then `applied`. */
 yoke_status graph_exchange(yoke_graph *graph);
 /* Values of a coupling at t_next for the history, into `value` of its channels. */
 void        graph_final_values(yoke_graph *graph, const graph_wire *wire);
@@ -367,14 +369,14 @@ static inline int graph_set(const graph_wire *wire, int set) {
   return set < wire->n_sets ? set : wire->n_sets - 1;
 }
 
-/* Conditions of all couplings in solve `set` into graph->c; returns the largest |c|. */
-double graph_residual(yoke_graph *graph, int set);
+/* Conditions of all couplings in solve `set` into graph->c. */
+void graph_residual(yoke_graph *graph, int set);
 
 /* u = phi(y) of one coupling from y_new (or y when `accepted`), for the channel values `now`. */
 void graph_update(const yoke_graph *graph, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u);
 
-/* `rounds` of u := phi(y, u). One is enough without feed-through; with it the first settles the copies, the second the forces. */
+/* `rounds` of u := phi(y, u); one without feed-through. With it the first settles the copies, the second the forces. */
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u);
 
 /* Outputs y of all accepted states at t with the newest channel values of the history; `limit`: of inputs and loads. */

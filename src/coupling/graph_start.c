@@ -18,10 +18,12 @@ void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const d
 }
 
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
-  double *now = wire->now;
+  const yoke_formulation_ops *ops = wire->wire.formulation;
+  double                     *now = wire->now;
+  if (ops->feeds_through != NULL && !ops->feeds_through(wire->wire.self)) rounds = 1;
   for (int round = 0; round < rounds; ++round) {
     memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
-    wire->wire.formulation->update(wire->wire.self, t, y1, y2, now, u, wire->scratch);
+    ops->update(wire->wire.self, t, y1, y2, now, u, wire->scratch);
   }
 }
 

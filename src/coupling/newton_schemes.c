@@ -57,7 +57,7 @@ static bool has_matrix(const yoke_graph *g) {
 static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool fresh = !has_matrix(g);
   YOKE_TRY(graph_pass(g, fresh ? GRAPH_COLUMNS : 0, statistics, ctx)); /* a correction follows */
-  (void)graph_residual(g, 0);
+  graph_residual(g, 0);
   return fresh ? graph_make_matrix(g, ctx) : YOKE_OK;
 }
 
@@ -71,7 +71,7 @@ static void learn(yoke_graph *g, const double *c_old) {
 /* dc/dw at the present nodes. */
 static yoke_status renew_matrix(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(graph_pass(g, GRAPH_COLUMNS | GRAPH_LAST, statistics, ctx));
-  (void)graph_residual(g, 0);
+  graph_residual(g, 0);
   return graph_make_matrix(g, ctx);
 }
 
@@ -111,7 +111,7 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
     }
     ++statistics->iterations;
     YOKE_TRY(graph_pass(g, GRAPH_LAST, statistics, ctx));
-    (void)graph_residual(g, 0);
+    graph_residual(g, 0);
     learn(g, g->c_before);
     double rest = 0.0, rate = norm / previous;
     if (g->broyden != NULL) {
@@ -135,7 +135,7 @@ static yoke_status correct_times(yoke_graph *g, int n, yoke_step_statistics *sta
     relax_nodes(g);
     ++statistics->iterations;
     YOKE_TRY(graph_pass(g, number == n ? GRAPH_LAST : 0, statistics, ctx));
-    (void)graph_residual(g, 0);
+    graph_residual(g, 0);
     learn(g, g->c_before);
   }
   return YOKE_OK;
@@ -163,7 +163,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && pass > 1;
     const bool last  = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations;
     YOKE_TRY(graph_pass(g, (renew ? GRAPH_COLUMNS : 0) | (last ? GRAPH_LAST : 0), statistics, ctx));
-    (void)graph_residual(g, 0);
+    graph_residual(g, 0);
     learn(g, g->c_before);
     if (verdict == YOKE_VERDICT_CONVERGED) return YOKE_OK;
     if (renew) YOKE_TRY(graph_make_matrix(g, ctx));
@@ -184,19 +184,21 @@ static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics
 }
 
 const yoke_scheme_ops semi_implicit_ops = {
-    .traits         = {.name = "semi-implicit", .corrects_once = true},
-    .summary        = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
-    .needs_repeat   = true,
-    .relaxation     = 1.0,
-    .max_iterations = 10,
-    .step           = semi_implicit_step,
+    .traits            = {.name = "semi-implicit", .corrects_once = true},
+    .summary           = "predict, one Newton correction of the coupling values, integrate again; stable and cheap",
+    .needs_repeat      = true,
+    .leaves_conditions = true,
+    .relaxation        = 1.0,
+    .max_iterations    = 10,
+    .step              = semi_implicit_step,
 };
 
 const yoke_scheme_ops implicit_ops = {
-    .traits         = {.name = "implicit", .corrects_to_tolerance = true},
-    .summary        = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
-    .needs_repeat   = true,
-    .relaxation     = 1.0,
-    .max_iterations = 10,
-    .step           = implicit_step,
+    .traits            = {.name = "implicit", .corrects_to_tolerance = true},
+    .summary           = "corrected until the coupling conditions hold to tolerance; for strongly nonlinear couplings",
+    .needs_repeat      = true,
+    .leaves_conditions = true,
+    .relaxation        = 1.0,
+    .max_iterations    = 10,
+    .step              = implicit_step,
 };
