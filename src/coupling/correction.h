@@ -16,8 +16,9 @@ yoke_status graph_make_matrix(yoke_graph *graph, yoke_context *ctx);
  * improve the matrix first (`improve`). */
 yoke_status graph_correct(yoke_graph *graph, yoke_context *ctx);
 
-/* Largest |c| of the last pass, which c holds afterwards, and before when they are there (`has_conditions`). With several sets the combination that the correction brings to zero: J_0 times the mean
- * correction that is still missing, with the matrices of the step (one set: c itself). graph->delta is lost. */
+/* Largest |c| of the last pass, which graph->c holds afterwards, and with `has_conditions` before. With several sets the
+ * combination that the correction brings to zero: J_0 times the mean correction that is still missing, with the matrices of the
+ * step (one set: c itself). graph->delta is lost. */
 yoke_status graph_remainder(yoke_graph *graph, bool has_conditions, double *largest, yoke_context *ctx);
 
 /* Broyden: B += (c_new - c_old - B delta) delta^T / |delta|^2. `c_old` [n_c]. */

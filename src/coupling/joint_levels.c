@@ -13,7 +13,7 @@ void yoke_joint_frames_set(const yoke_joint_element *joint, const yoke_port_shap
     yoke_shape_spread(shape[s], v, out->V + 6 * s);
     yoke_shape_spread(shape[s], a, out->A + 6 * s);
   }
-  yoke_link_state_set(&joint->link, poses, &out->link);
+  yoke_link_state_for(&joint->link, joint->n, joint->row, poses, &out->link);
 }
 
 double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],

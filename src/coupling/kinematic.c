@@ -335,7 +335,7 @@ static void frames_set(const kinematic *self, const double *const p[2], const do
     yoke_shape_pose(self->shape[s], p[s], v[s], &poses[s]);
     memcpy(out->A + 6 * s, a[s], 6 * sizeof *out->A);
   }
-  yoke_link_state_set(&self->joint->link, poses, &out->link);
+  yoke_link_state_for(&self->joint->link, self->joint->n, self->joint->row, poses, &out->link);
 }
 
 /* Accelerations that a port shows, by freedom. */

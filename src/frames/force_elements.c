@@ -11,7 +11,7 @@ static double row_force(const yoke_force_element *el, int i, double x, double v,
 
 void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *poses, double t, double *wrench) {
   yoke_link_state state;
-  yoke_link_state_set(&el->link, poses, &state);
+  yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
     double       grad[12], F_x, F_v;
     const double x    = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
@@ -27,7 +27,7 @@ void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *pos
 void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *poses, double t, double f[12],
                                  double K[144], double D[144]) {
   yoke_link_state state;
-  yoke_link_state_set(&el->link, poses, &state);
+  yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   memset(f, 0, 12 * sizeof *f);
   memset(K, 0, 144 * sizeof *K);
   memset(D, 0, 144 * sizeof *D);
@@ -60,7 +60,7 @@ static double elastic_force(const yoke_law *law, double x, double t) {
 void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *poses, double t, double *potential,
                                double *power_dissipated) {
   yoke_link_state state;
-  yoke_link_state_set(&el->link, poses, &state);
+  yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
     double       grad[12], F_x, F_v;
     const double x    = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
@@ -78,7 +78,7 @@ void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *po
 void yoke_force_element_output(const yoke_force_element *el, const yoke_pose *poses, double t, double *force,
                                double *deflection) {
   yoke_link_state state;
-  yoke_link_state_set(&el->link, poses, &state);
+  yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
     double grad[12], F_x, F_v;
     deflection[i] = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];

@@ -26,17 +26,23 @@ bool yoke_row_is_length(const yoke_row *row) {
          row->kind != YOKE_ROW_ROTATION;
 }
 
-void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out) {
+static void set_axes(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out) {
+  for (int side = 0; side < 2; ++side) {
+    const double *R = poses[link->node[side]].R, *A = link->axes[side];
+    for (int i = 0; i < 3; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        out->e[side][k][i] = R[3 * i] * A[k] + R[3 * i + 1] * A[3 + k] + R[3 * i + 2] * A[6 + k];
+      }
+    }
+  }
+}
+
+/* All but the axes. */
+static void set_points(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out) {
   double C[2][3], Cd[2][3], Cdd[2][3];
   for (int side = 0; side < 2; ++side) {
     const yoke_pose *pose = &poses[link->node[side]];
-    const double    *A    = link->axes[side];
     mat3_apply(out->p[side], pose->R, link->origin[side]);
-    for (int i = 0; i < 3; ++i) {
-      for (int k = 0; k < 3; ++k) {
-        out->e[side][k][i] = pose->R[3 * i] * A[k] + pose->R[3 * i + 1] * A[3 + k] + pose->R[3 * i + 2] * A[6 + k];
-      }
-    }
     vec3_copy(out->v[side], pose->v);
     vec3_copy(out->w[side], pose->w);
     double wp[3];
@@ -53,6 +59,24 @@ void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_lin
     out->Ddd[i] = Cdd[0][i] - Cdd[1][i];
   }
   out->turn = poses[link->node[1]].angle - poses[link->node[0]].angle;
+}
+
+void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out) {
+  set_points(link, poses, out);
+  set_axes(link, poses, out);
+}
+
+static bool has_axes(const yoke_row *row) {
+  return row->kind != YOKE_ROW_POINT && row->kind != YOKE_ROW_STRETCH && row->kind != YOKE_ROW_DISTANCE &&
+         row->kind != YOKE_ROW_TURN;
+}
+
+void yoke_link_state_for(const yoke_link *link, int n, const yoke_row *rows, const yoke_pose *poses,
+                         yoke_link_state *out) {
+  int i = 0;
+  set_points(link, poses, out);
+  while (i < n && !has_axes(&rows[i])) ++i;
+  if (i < n) set_axes(link, poses, out);
 }
 
 /* ---- rows without effect ---- */

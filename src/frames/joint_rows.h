@@ -58,6 +58,9 @@ typedef struct yoke_link_state {
 } yoke_link_state;
 
 void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out);
+/* As far as these rows read it: `e` is left out where none has axes. */
+void yoke_link_state_for(const yoke_link *link, int n, const yoke_row *rows, const yoke_pose *poses,
+                         yoke_link_state *out);
 
 /* Value and gradient; returns s. */
 double yoke_row_gradient(const yoke_row *row, const yoke_link_state *x, double grad[12]);

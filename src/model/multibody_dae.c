@@ -278,7 +278,7 @@ static void set_joint_parts(const traversal *x, const mb_joint *joint, joint_par
   yoke_link_state state;
   double          A[12] = {0.0};
   memset(p, 0, sizeof *p);
-  yoke_link_state_set(&joint->link, x->w->pose, &state);
+  yoke_link_state_for(&joint->link, joint->n, joint->row, x->w->pose, &state);
   if (x->dae->form == YOKE_DAE_INDEX1) {
     for (int side = 0; side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
   }

@@ -114,7 +114,7 @@ void mb_guided_rows(const yoke_multibody *mb, const mb_work *w, const double *u)
     const mb_guided *guided = &mb->guided[k];
     yoke_link_state  state;
     double           c[3], wc[3], a[3];
-    yoke_link_state_set(&joint->link, w->pose, &state);
+    yoke_link_state_for(&joint->link, joint->n, joint->row, w->pose, &state);
     mb_centripetal(joint, guided->side, w->pose, c, wc, a);
     for (int i = 0; i < joint->n; ++i) {
       const int g    = joint->g0 + i;
@@ -276,7 +276,7 @@ static yoke_status joint_compliance(const yoke_multibody *mb, const mb_work *w, 
   const int       index = joint->link->node[joint->side];
   int             node[MOST_ROWS];
   yoke_link_state state;
-  yoke_link_state_set(joint->link, w->pose, &state);
+  yoke_link_state_for(joint->link, joint->n, joint->row, w->pose, &state);
   for (int i = 0; i < joint->n; ++i) {
     double grad[12];
     (void)yoke_row_gradient(&joint->row[i], &state, grad);

@@ -144,7 +144,7 @@ static void sum_rows(const mb_driven *driven, const int *input, const yoke_pose 
   const int       at = 6 * driven->side;
   yoke_link_state state;
   double          full[144];
-  yoke_link_state_set(&driven->link, poses, &state);
+  yoke_link_state_for(&driven->link, driven->n, driven->row, poses, &state);
   memset(f, 0, 6 * sizeof *f);
   if (H != NULL) memset(full, 0, sizeof full);
   for (int i = 0; i < driven->n; ++i) {
@@ -231,7 +231,7 @@ void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool w
     yoke_link_state state;
     double          motion = 0.0, motion_rate = 0.0, motion_second = 0.0;
     if (joint->motion != NULL) mb_motion(joint, t, &motion, &motion_rate, &motion_second);
-    yoke_link_state_set(&joint->link, w->pose, &state);
+    yoke_link_state_for(&joint->link, joint->n, joint->row, w->pose, &state);
     for (int i = 0; i < joint->n; ++i) {
       const int    g    = joint->g0 + i;
       double      *grad = w->grad + 12 * g;
