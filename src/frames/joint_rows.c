@@ -66,17 +66,15 @@ void yoke_link_state_set(const yoke_link *link, const yoke_pose *poses, yoke_lin
   set_axes(link, poses, out);
 }
 
-static bool has_axes(const yoke_row *row) {
-  return row->kind != YOKE_ROW_POINT && row->kind != YOKE_ROW_STRETCH && row->kind != YOKE_ROW_DISTANCE &&
-         row->kind != YOKE_ROW_TURN;
-}
-
 void yoke_link_state_for(const yoke_link *link, int n, const yoke_row *rows, const yoke_pose *poses,
                          yoke_link_state *out) {
-  int i = 0;
+  const unsigned bare = 1u << YOKE_ROW_POINT | 1u << YOKE_ROW_STRETCH | 1u << YOKE_ROW_DISTANCE | 1u << YOKE_ROW_TURN;
   set_points(link, poses, out);
-  while (i < n && !has_axes(&rows[i])) ++i;
-  if (i < n) set_axes(link, poses, out);
+  for (int i = n - 1; i >= 0; --i) { /* rows of axes stand behind those of points */
+    if ((bare >> rows[i].kind & 1u) != 0u) continue;
+    set_axes(link, poses, out);
+    return;
+  }
 }
 
 /* ---- rows without effect ---- */
