@@ -1,5 +1,6 @@
 /* One trial step of a graph: prepared, driven by its scheme, judged and finished; nothing is accepted. */
 #include "coupling/comparison.h"
+#include "base/assert.h"
 #include "coupling/correction.h"
 #include "coupling/graph_feeds.h"
 #include "coupling/joint_forces.h"
@@ -49,6 +50,7 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
   statistics->degree = g->degree;
   graph_predict(g);
   yoke_status status = g->scheme->step(g, statistics, ctx);
+  YOKE_ASSERT(status != YOKE_OK || (g->aims & GRAPH_LAST) != 0);
   if (g->t_early < t_next && status != YOKE_OK) return status;
   if (g->t_early < t_next) { /* nothing else knows of the time between */
     g->t_next = g->t_early;

@@ -5,16 +5,16 @@
 #include "coupling/graph.h"
 
 typedef struct yoke_scheme_ops {
-  yoke_scheme_traits traits;       /* name, and what formulations are told */
-  const char        *summary;      /* one line for `yoke help schemes` */
-  bool               needs_repeat; /* every subsystem must be able to go back */
-  bool               can_sequence; /* gauss-seidel is possible */
+  yoke_scheme_traits traits;            /* name, and what formulations are told */
+  const char        *summary;           /* one line for `yoke help schemes` */
+  bool               needs_repeat;      /* every subsystem must be able to go back */
+  bool               can_sequence;      /* gauss-seidel is possible */
+  bool               leaves_conditions; /* `step` leaves those of its last pass, set 0, in graph->c */
   /* Where the settings leave these open: */
-  double             relaxation;        /* share of the new value */
-  int                max_iterations;    /* passes */
-  bool               leaves_conditions; /* `step` does so, for others to read */
+  double             relaxation;     /* share of the new value */
+  int                max_iterations; /* passes */
   /* One macro step: the nodes w are predicted on entry. On success the trial states hold the result, w the node values they were
-   * computed with, y_new the outputs, and with `leaves_conditions` c the conditions, set 0. */
+   * computed with, y_new the outputs. The last pass was told that it may be (GRAPH_LAST). */
   yoke_status (*step)(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
 } yoke_scheme_ops;
 

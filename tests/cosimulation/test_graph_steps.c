@@ -190,6 +190,96 @@ static void observation_changes_no_bit(void **state) {
   }
 }
 
+/* ---- nothing is done twice ---- */
+
+/* What subsystem 0 and the formulation of wire 0 were asked for. */
+static const yoke_formulation_ops *whole_formulation;
+static yoke_formulation_ops        counted_formulation;
+static int                         n_observed, n_residuals, n_updates, input_degree;
+
+static yoke_status counted_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                yoke_step_request *request, yoke_context *ctx) {
+  n_observed += request->n_times > 0;
+  input_degree = u->degree;
+  return whole_ops->step(s, scratch, state, u, request, ctx);
+}
+
+static void counted_residual(const void *self, const yoke_coupling_view *view, double *c) {
+  ++n_residuals;
+  whole_formulation->residual(self, view, c);
+}
+
+static void counted_update(const void *self, double t, const double *y1, const double *y2, const double *u_now,
+                           double *u, yoke_arena *scratch) {
+  ++n_updates;
+  whole_formulation->update(self, t, y1, y2, u_now, u, scratch);
+}
+
+static void count_calls(rig *r) {
+  limit_first(r);
+  r->ops.step                   = counted_step;
+  whole_formulation             = r->plan->wires[0].formulation;
+  counted_formulation           = *whole_formulation;
+  counted_formulation.residual  = counted_residual;
+  counted_formulation.update    = counted_update;
+  r->plan->wires[0].formulation = &counted_formulation;
+}
+
+static void only_the_last_pass_of_a_step_observes(void **state) {
+  (void)state;
+  const int64_t            handles[1] = {yoke_output_handle(0)};
+  const yoke_graph_handles lists[2]   = {{1, handles}, {1, handles}};
+  for (int i = 0; i < N_SCHEMES; ++i) {
+    rig r;
+    open_with(&r, schemes[i], count_calls);
+    rig_steps(&r, 3);
+    const double time = yoke_graph_t(r.graph) + 0.37 * r.H;
+    assert_int_equal(yoke_graph_observe(r.graph, 1, &time, lists, r.c.ctx), YOKE_OK);
+    n_observed = 0;
+    rig_steps(&r, 1);
+    assert_int_equal(n_observed, 1);
+    rig_close(&r);
+  }
+}
+
+static void inputs_have_the_degree_of_the_run(void **state) {
+  (void)state;
+  for (int order = 0; order <= 3; ++order) {
+    char sets[COSIM_TEXT];
+    rig  r;
+    snprintf(sets, sizeof sets, "cosimulation.order=%d", order);
+    open_with(&r, sets, count_calls);
+    rig_steps(&r, 5);
+    assert_int_equal(input_degree, order);
+    rig_close(&r);
+  }
+}
+
+/* Semi-implicit: of the predicted and of the corrected pass. Explicit: the residual is a statistic, the update the next value. */
+static void conditions_are_evaluated_once_a_pass_and_laws_without_feed_through_once_a_step(void **state) {
+  (void)state;
+  static const struct {
+    const char *sets;
+    int         residuals, updates;
+  } runs[] = {
+      {"cosimulation.scheme=explicit;cosimulation.order=1", 1, 1},
+      {"cosimulation.scheme=semi-implicit;cosimulation.order=2", 2, 1},
+      {"cosimulation.scheme=semi-implicit;cosimulation.order=1;cosimulation.couplings.decomposition=force/displacement;"
+       "cosimulation.couplings.feedthrough=true",
+       2, 2},
+  };
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; ++i) {
+    rig r;
+    open_with(&r, runs[i].sets, count_calls);
+    rig_steps(&r, 3);
+    n_residuals = n_updates = 0;
+    rig_steps(&r, 1);
+    assert_int_equal(n_residuals, runs[i].residuals);
+    assert_int_equal(n_updates, runs[i].updates);
+    rig_close(&r);
+  }
+}
+
 /* ---- begin anew ---- */
 
 /* Every decomposition of a rigid joint between masses on a line. */
@@ -407,6 +497,9 @@ int main(void) {
       cmocka_unit_test(one_micro_step_at_a_time_has_the_bits_of_one_step),
       cmocka_unit_test(values_inside_a_step_are_those_of_a_step_that_ends_there),
       cmocka_unit_test(observation_changes_no_bit),
+      cmocka_unit_test(only_the_last_pass_of_a_step_observes),
+      cmocka_unit_test(inputs_have_the_degree_of_the_run),
+      cmocka_unit_test(conditions_are_evaluated_once_a_pass_and_laws_without_feed_through_once_a_step),
       cmocka_unit_test(behind_a_restart_both_sides_of_a_joint_have_the_same_acceleration),
       cmocka_unit_test(a_reset_closes_every_joint_and_keeps_the_momentum),
       cmocka_unit_test(what_was_packed_goes_on_with_the_same_bits),
