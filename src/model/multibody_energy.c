@@ -26,12 +26,10 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
   }
 }
 
-/* All energies and powers but those of prescribed motions. What ends at a ghost belongs to the wire that holds it: it stores and dissipates
+/* Adds energies and powers of elements, loads and chains. What ends at a ghost belongs to the wire that holds it: it stores and dissipates
  * nothing here, and its work, like that of inputs, passes through a port. */
-static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                          double *kinetic, double *potential, double *dissipated, double *external) {
-  *kinetic = *potential = *dissipated = *external = 0.0;
-  body_energy(mb, w, v, kinetic, potential);
   for (int i = 0; i < mb->n_forces; ++i) {
     if (mb_is_cut(mb, &mb->forces[i].link)) continue;
     yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
@@ -53,9 +51,10 @@ static void sum_energies(const yoke_multibody *mb, const mb_work *w, double t, c
 
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                const double *lambda, double *dissipated, double *external) {
-  double kinetic, potential;
+  double kinetic = 0.0, potential = 0.0;
+  *dissipated = *external = 0.0;
   if (mb->needs_variables) mb_variables(mb, w, t, q, v);
-  sum_energies(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
+  add_elements(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
 }
@@ -75,11 +74,13 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
 void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
   const yoke_multibody *mb = self;
   mb_work               w;
-  double                dissipated, external;
+  double                dissipated = 0.0, external = 0.0; /* powers, which are not asked for */
   mb_work_carve(mb, work, &w);
   mb_poses(mb, &w, q, v, false);
   if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
-  sum_energies(mb, &w, t, q, v, &out->kinetic, &out->potential, &dissipated, &external);
+  out->kinetic = out->potential = 0.0;
+  body_energy(mb, &w, v, &out->kinetic, &out->potential);
+  add_elements(mb, &w, t, q, v, &out->kinetic, &out->potential, &dissipated, &external);
   out->dissipated = mb->has_energy ? q[mb->i_dissipated] : 0.0;
   out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
 }
