@@ -104,7 +104,7 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
     const bool   grows = !(norm <= 2.0 * previous) || (number == 1 && !is_fresh && is_wild(g, norm));
     if (grows) {
       memcpy(g->w, g->w_before, (size_t)g->n_w * sizeof *g->w);
-      if (is_fresh) return YOKE_OK;
+      if (is_fresh && number > 1) return YOKE_OK; /* not after the first pass, which is never the last */
       YOKE_TRY(renew_matrix(g, statistics, ctx));
       is_fresh = true;
       continue;
