@@ -9,27 +9,42 @@
  * Nystroem form of y' = (v, A): the sum over k_j = (V_j, A_j) with weights w becomes, for q,
  *   h sum_j w_j V_j = h (sum_j w_j) v + h^2 sum_j wbar_j A_j,   wbar = w^T A. */
 typedef struct rk_row {
-  int    n;
-  int    j[RK_MAX_STAGES];
-  double w[RK_MAX_STAGES], wbar[RK_MAX_STAGES];
+  int16_t n, at; /* terms, and where they start in the lists of rk_self */
 } rk_row;
 
+/* Terms of all rows lie one behind the other, those of an ordinary step first: of many small subsystems a step reads few lines. */
 typedef struct rk_self {
   const rk_tableau *tableau;
   bool              nystroem;    /* fused stages, only accelerations are stored */
   bool              watch;       /* estimate stiffness */
   int               check_every; /* steps from one estimate to the next */
+  int               n_stages;    /* with those of dense output */
+  int               n_terms;     /* of all rows */
+  /* offsets in the scratch */
+  size_t            work, u, q_stage, v_stage, temp, lambda;
+  size_t            k, k_next, kv; /* stage 1: k_q, its k_v is kv bytes further on; k_next to the next stage */
+  /* offsets behind yoke_integrator_own */
+  size_t            qdot, q0, v0, qdot0, a0;
+  size_t            d, d_next, dv; /* d_0 of q, that of v is dv bytes further on; d_next to d_1 */
+  size_t            size_plain;    /* bytes of a state without d, which are its last parts */
   rk_row            stage[RK_MAX_STAGES];
   rk_row            last; /* stage s with every stage that occurs in the solution or in the error */
-  double            e[RK_MAX_STAGES + 1], ebar[RK_MAX_STAGES + 1]; /* of `last`, with that of stage s behind */
+  rk_row            e;    /* error over the stages of `last`, and stage s behind them */
   rk_row            error, error3;
   rk_row            dense[RK_MAX_DENSE];
-  /* offsets in the scratch */
-  size_t            work, u, kq[RK_MAX_STAGES], kv[RK_MAX_STAGES], q_stage, v_stage, temp, lambda;
-  /* offsets behind yoke_integrator_own */
-  size_t            qdot, q0, v0, qdot0, a0, dq[RK_MAX_DENSE], dv[RK_MAX_DENSE];
-  size_t            size_plain; /* bytes of a state without dq and dv, which are its last parts */
+  uint8_t          *j;   /* [n_terms] stage */
+  double            w[]; /* of a row: w [n], wbar [n] */
 } rk_self;
+
+static const uint8_t *row_j(const rk_self *self, const rk_row *row) {
+  return self->j + row->at;
+}
+static const double *row_w(const rk_self *self, const rk_row *row) {
+  return self->w + 2 * (size_t)row->at;
+}
+static const double *row_wbar(const rk_self *self, const rk_row *row) {
+  return row_w(self, row) + row->n;
+}
 
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
 static const double ERR_UNKNOWN  = 1e-4; /* error of the step before the first one */
@@ -72,17 +87,26 @@ static void bar(const rk_tableau *tab, int n, const double *w, double *wbar) {
   }
 }
 
-static void make_row(const rk_tableau *tab, int n, const double *w, bool nystroem, rk_row *row) {
-  double wbar[RK_MAX_STAGES];
-  bar(tab, n, w, wbar);
-  row->n = 0;
-  for (int j = 0; j < n; ++j) {
-    if (is_zero(w[j]) && (!nystroem || is_zero(wbar[j]))) continue;
-    row->j[row->n]    = j;
-    row->w[row->n]    = w[j];
-    row->wbar[row->n] = wbar[j];
-    ++row->n;
+/* A row of the n stages of `list`. */
+static void add_row(rk_self *self, int n, const int *list, const double *w, const double *wbar, rk_row *row) {
+  *row = (rk_row){.n = (int16_t)n, .at = (int16_t)self->n_terms};
+  for (int i = 0; i < n; ++i) {
+    self->j[row->at + i]         = (uint8_t)list[i];
+    self->w[2 * row->at + i]     = w[list[i]];
+    self->w[2 * row->at + n + i] = wbar[list[i]];
   }
+  self->n_terms += n;
+}
+
+/* A row of those of the first n stages whose w or wbar is not 0. */
+static void make_row(rk_self *self, int n, const double *w, rk_row *row) {
+  double wbar[RK_MAX_STAGES];
+  bar(self->tableau, n, w, wbar);
+  int list[RK_MAX_STAGES], count = 0;
+  for (int j = 0; j < n; ++j) {
+    if (!is_zero(w[j]) || (self->nystroem && !is_zero(wbar[j]))) list[count++] = j;
+  }
+  add_row(self, count, list, w, wbar, row);
 }
 
 /* The last stage of a fused step also sums the error: its terms are those of b and of e together. */
@@ -93,32 +117,33 @@ static void make_last(rk_self *self) {
   const double     *b = tab->A[s];
   bar(tab, s, b, bbar);
   bar(tab, s + 1, tab->e, ebar);
-  int n = 0;
+  ebar[s] = 0;
+  int list[RK_MAX_STAGES + 1], n = 0;
   for (int j = 0; j < s; ++j) {
-    if (is_zero(b[j]) && is_zero(bbar[j]) && is_zero(tab->e[j]) && is_zero(ebar[j])) continue;
-    self->last.j[n]    = j;
-    self->last.w[n]    = b[j];
-    self->last.wbar[n] = bbar[j];
-    self->e[n]         = tab->e[j];
-    self->ebar[n]      = ebar[j];
-    ++n;
+    if (!is_zero(b[j]) || !is_zero(bbar[j]) || !is_zero(tab->e[j]) || !is_zero(ebar[j])) list[n++] = j;
   }
-  self->last.n  = n;
-  self->e[n]    = tab->e[s];
-  self->ebar[n] = 0;
+  list[n] = s;
+  add_row(self, n, list, b, bbar, &self->last);
+  add_row(self, n + 1, list, tab->e, ebar, &self->e);
+}
+
+/* Most terms that the rows of a tableau can have. */
+static size_t most_terms(const rk_tableau *tab, int n_stages) {
+  return (size_t)(n_stages * (n_stages - 1) / 2 + (4 + tab->n_dense) * n_stages);
 }
 
 static void lay_out(rk_self *self, yoke_integrator *integrator) {
-  const yoke_equations *e        = integrator->equations;
-  const int             n_stages = self->tableau->s + 1 + self->tableau->n_extra;
-  const int             nqd      = self->nystroem ? 0 : e->nq; /* q' = v needs no arrays of its own */
+  const yoke_equations *e   = integrator->equations;
+  const int             nqd = self->nystroem ? 0 : e->nq; /* q' = v needs no arrays of its own */
 
   size_t size = 0;
   self->work  = explicit_reserve(&size, e->work_size);
   self->u     = explicit_reserve_array(&size, e->nu * RK_MAX_STAGES + 1);
-  for (int i = 1; i < n_stages; ++i) {
-    self->kq[i] = explicit_reserve_array(&size, nqd);
-    self->kv[i] = explicit_reserve_array(&size, e->nv);
+  self->k     = size;
+  for (int i = 1; i < self->n_stages; ++i) {
+    const size_t kq = explicit_reserve_array(&size, nqd);
+    self->kv        = explicit_reserve_array(&size, e->nv) - kq;
+    self->k_next    = size - kq;
   }
   self->q_stage            = explicit_reserve_array(&size, e->nq);
   self->v_stage            = explicit_reserve_array(&size, e->nv);
@@ -134,27 +159,33 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
   self->qdot0      = explicit_reserve_array(&size, nqd);
   self->a0         = explicit_reserve_array(&size, e->nv);
   self->size_plain = yoke_integrator_head_size(e) + size;
+  self->d          = size;
   for (int m = 0; m < self->tableau->n_dense; ++m) {
-    self->dq[m] = explicit_reserve_array(&size, e->nq);
-    self->dv[m] = explicit_reserve_array(&size, e->nv);
+    const size_t dq = explicit_reserve_array(&size, e->nq);
+    self->dv        = explicit_reserve_array(&size, e->nv) - dq;
+    self->d_next    = size - dq;
   }
   integrator->state_size = yoke_integrator_head_size(e) + size;
 }
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
-  rk_self *self = yoke_allocate(1, sizeof *self);
+  const int    n_stages = tableau->s + 1 + tableau->n_extra, s = tableau->s;
+  const size_t most = most_terms(tableau, n_stages);
+  rk_self     *self = yoke_allocate(1, sizeof *self + most * (2 * sizeof(double) + sizeof(uint8_t)));
   if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_equations *e = integrator->equations;
   integrator->self        = self;
   self->tableau           = tableau;
   self->nystroem          = e->is_second_order && e->ops->stage != NULL && e->ng + e->n_norms == 0;
+  self->n_stages          = n_stages;
+  self->j                 = (uint8_t *)(self->w + 2 * most);
 
-  const int n_all = tableau->s + 1 + tableau->n_extra;
-  for (int i = 1; i < n_all; ++i) make_row(tableau, i, tableau->A[i], self->nystroem, &self->stage[i]);
-  make_row(tableau, tableau->s + 1, tableau->e, self->nystroem, &self->error);
-  if (tableau->has_second) make_row(tableau, tableau->s + 1, tableau->e3, self->nystroem, &self->error3);
-  for (int m = 0; m < tableau->n_dense; ++m) make_row(tableau, n_all, tableau->D[m], self->nystroem, &self->dense[m]);
+  for (int i = 1; i < s; ++i) make_row(self, i, tableau->A[i], &self->stage[i]);
   make_last(self);
+  for (int i = s; i < n_stages; ++i) make_row(self, i, tableau->A[i], &self->stage[i]);
+  make_row(self, s + 1, tableau->e, &self->error);
+  if (tableau->has_second) make_row(self, s + 1, tableau->e3, &self->error3);
+  for (int m = 0; m < tableau->n_dense; ++m) make_row(self, n_stages, tableau->D[m], &self->dense[m]);
   lay_out(self, integrator);
   return YOKE_OK;
 }
@@ -191,9 +222,9 @@ static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integ
   x.qdot              = self->nystroem ? x.v : explicit_at(own, self->qdot);
   x.kq[0]             = x.qdot;
   x.kv[0]             = x.a;
-  for (int i = 1; i < RK_MAX_STAGES; ++i) {
-    x.kq[i] = explicit_at(scratch, self->kq[i]);
-    x.kv[i] = explicit_at(scratch, self->kv[i]);
+  for (int i = 1; i < self->n_stages; ++i) {
+    x.kq[i] = explicit_at(scratch, self->k + (size_t)(i - 1) * self->k_next);
+    x.kv[i] = explicit_at(x.kq[i], self->kv);
   }
   return x;
 }
@@ -236,14 +267,15 @@ enum { BLOCK = 256 /* entries whose stages stay in the first cache while several
  * without y0 (with_start false) the weights sum to 0. */
 static void combine_range(const rk_view *x, const rk_row *row, double h, bool with_start, bool is_q, int start, int m,
                           double *out) {
-  const bool    is_nystroem_q = is_q && x->self->nystroem;
-  const double *y0            = is_q ? x->q : x->v, *K[RK_MAX_STAGES];
-  for (int i = 0; i < row->n; ++i) K[i] = (is_q && !is_nystroem_q ? x->kq : x->kv)[row->j[i]] + start;
+  const bool     is_nystroem_q = is_q && x->self->nystroem;
+  const uint8_t *j             = row_j(x->self, row);
+  const double  *w = row_w(x->self, row), *y0 = is_q ? x->q : x->v, *K[RK_MAX_STAGES] = {NULL};
+  for (int i = 0; i < row->n; ++i) K[i] = (is_q && !is_nystroem_q ? x->kq : x->kv)[j[i]] + start;
   explicit_combine(m, with_start ? y0 + start : NULL, is_nystroem_q ? h * h : h, row->n,
-                   is_nystroem_q ? row->wbar : row->w, K, out);
+                   is_nystroem_q ? row_wbar(x->self, row) : w, K, out);
   if (!is_nystroem_q || !with_start) return;
   double c = 0; /* sum_j w_j */
-  for (int i = 0; i < row->n; ++i) c += row->w[i];
+  for (int i = 0; i < row->n; ++i) c += w[i];
   for (int i = 0; i < m; ++i) out[i] += h * c * x->v[start + i];
 }
 
@@ -278,17 +310,18 @@ static yoke_status run_plain(const rk_view *x, int i, double h, double t_new) {
 
 /* Fused stage i: `row` are its terms, `A` receives where they lie. */
 static yoke_stage describe_fused(const rk_view *x, int i, const rk_row *row, double h, double t_new, const double **A) {
-  const int    nu = x->integrator->equations->nu;
-  const double t  = stage_time(x, i, h, t_new);
-  double      *u  = x->u_now + (size_t)i * (size_t)nu;
+  const int      nu    = x->integrator->equations->nu;
+  const double   t     = stage_time(x, i, h, t_new);
+  double        *u     = x->u_now + (size_t)i * (size_t)nu;
+  const uint8_t *stage = row_j(x->self, row);
   if (nu > 0) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, u);
-  for (int j = 0; j < row->n; ++j) A[j] = x->kv[row->j[j]];
+  for (int j = 0; j < row->n; ++j) A[j] = x->kv[stage[j]];
   return (yoke_stage){.t    = t,
                       .h    = h,
                       .c    = x->self->tableau->c[i],
                       .s    = row->n,
-                      .a    = row->w,
-                      .abar = row->wbar,
+                      .a    = row_w(x->self, row),
+                      .abar = row_wbar(x->self, row),
                       .q    = x->q,
                       .v    = x->v,
                       .A    = A,
@@ -310,8 +343,8 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
     if (i == s) {
       g->X_out = x->q_new;
       g->V_out = x->v_new;
-      g->e     = self->e;
-      g->ebar  = self->ebar;
+      g->e     = row_w(self, &self->e);
+      g->ebar  = row_wbar(self, &self->e);
       g->atol  = o->atol;
       g->rtol  = o->rtol;
     } else if (i == s - 1 && is_check_due(x)) { /* for the estimate of stiffness */
@@ -441,11 +474,11 @@ static void commit(const rk_view *x, double h, double t_new) {
   const yoke_equations *e    = x->integrator->equations;
   for (int m = 0; m < x->own->n_dense; ++m) {
     const rk_row *row = &self->dense[m];
-    double       *dq = explicit_at(x->own, self->dq[m]), *dv = explicit_at(x->own, self->dv[m]);
+    double       *dq = explicit_at(x->own, self->d + (size_t)m * self->d_next), *dv = explicit_at(dq, self->dv);
     if (self->nystroem) {
       const double *A[RK_MAX_STAGES];
-      for (int j = 0; j < row->n; ++j) A[j] = x->kv[row->j[j]];
-      explicit_combine_pair(e->nv, h, row->w, dv, h * h, row->wbar, dq, row->n, A);
+      for (int j = 0; j < row->n; ++j) A[j] = x->kv[row_j(self, row)[j]];
+      explicit_combine_pair(e->nv, h, row_w(self, row), dv, h * h, row_wbar(self, row), dq, row->n, A);
     } else {
       combine(x, row, h, false, dq, dv);
     }
@@ -597,8 +630,8 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
     sv.d[m] = sv.y0;
   }
   for (int m = 0; m < n_dense; ++m) {
-    sq.d[m] = explicit_at(own, self->dq[m]);
-    sv.d[m] = explicit_at(own, self->dv[m]);
+    sq.d[m] = explicit_at(own, self->d + (size_t)m * self->d_next);
+    sv.d[m] = explicit_at(sq.d[m], self->dv);
   }
   interpolate(e->nq, n_dense, &sq, h, theta, q);
   interpolate(e->nv, n_dense, &sv, h, theta, v);
