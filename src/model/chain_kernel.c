@@ -62,7 +62,7 @@ static bool has_power_v(const yoke_chain_kernel *kernel) {
 /* Parameter arrays of the elements from e0 on; a block of equal numbers where the chain has no array. */
 static void element_arrays(const yoke_chain_kernel *kernel, int e0, const double *p[4]) {
   const double *const array[4] = {kernel->c, kernel->d, kernel->C, kernel->D};
-  for (int k = 0; k < 4; ++k) p[k] = array[k] != NULL ? array[k] + e0 : kernel->constant + (size_t)k * ROOM;
+  for (int k = 0; k < 4; ++k) p[k] = array[k] != NULL ? array[k] + e0 : kernel->constant[k];
 }
 
 /* F[k] := force of inner element e0 + k, whose left mass is x[k], v[k]. */
@@ -545,15 +545,18 @@ static yoke_status create_elements(yoke_context *ctx, const yoke_chain *chain, y
   double **const array[4]  = {&kernel->c, &kernel->d, &kernel->C, &kernel->D};
   const bool     varies[4] = {found.c, found.d, found.C, found.D};
   const double   value[4]  = {kernel->inner.c, kernel->inner.d, kernel->inner.C, kernel->inner.D};
-  kernel->constant         = yoke_arena_take(&kernel->arena, 4 * (size_t)ROOM, sizeof(double));
+  if (kernel->uniform_elements) return YOKE_OK;
+  const int repeated = n < BLOCK ? n : ROOM;
   for (int k = 0; k < 4; ++k) {
-    if (varies[k]) *array[k] = yoke_arena_take(&kernel->arena, (size_t)n + 1, sizeof(double));
+    if (varies[k])
+      *array[k] = yoke_arena_take(&kernel->arena, (size_t)n + 1, sizeof(double));
+    else
+      kernel->constant[k] = yoke_arena_take(&kernel->arena, (size_t)repeated, sizeof(double));
   }
   YOKE_TRY(check_memory(ctx, kernel));
   for (int k = 0; k < 4; ++k) {
-    for (int i = 0; i < ROOM; ++i) kernel->constant[k * ROOM + i] = value[k];
-    if (!varies[k]) continue;
-    for (int e = 0; e <= n; ++e) {
+    for (int i = 0; !varies[k] && i < repeated; ++i) kernel->constant[k][i] = value[k];
+    for (int e = 0; varies[k] && e <= n; ++e) {
       const yoke_chain_element p = chain_element(chain, e);
       (*array[k])[e]             = k == 0 ? p.c : k == 1 ? p.d : k == 2 ? p.C : p.D;
     }

@@ -75,7 +75,7 @@ struct yoke_chain_kernel {
   double             inverse;             /* 1/m when uniform */
   yoke_chain_element inner, ends[2];
   double            *c, *d, *C, *D; /* [n + 1]; NULL: equal `inner` */
-  double            *constant;      /* 4 arrays of a block: inner.c, d, C, D repeated: stands in for a NULL array */
+  double            *constant[4];   /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
   yoke_chain_loads   loads;
   int                n_inputs; /* forces from outside, sorted by mass */
   yoke_chain_input  *inputs;
