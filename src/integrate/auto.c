@@ -36,12 +36,13 @@ enum {
 };
 
 typedef struct auto_self {
-  yoke_integrator explicit_method, implicit_method;
+  yoke_integrator explicit_method;
   bool            has_implicit;
+  int             patience; /* stiff checks before the first change to the implicit method */
+  size_t          tail;     /* offset of auto_own in the state */
+  yoke_integrator implicit_method;
   double          iteration_cost, factor_cost;   /* in evaluations of f */
-  int             patience;                      /* stiff checks before the first change to the implicit method */
   size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
-  size_t          tail;                          /* offset of auto_own in the state */
   size_t          zq, zv;                        /* offsets of the power vector in the state */
 } auto_self;
 
@@ -94,12 +95,12 @@ static void lay_out(auto_self *self, yoke_integrator *integrator) {
   }
   integrator->scratch_size = size;
 
-  size       = self->has_implicit && y->state_size > x->state_size ? y->state_size : x->state_size;
-  self->tail = explicit_reserve(&size, sizeof(auto_own));
+  size = self->has_implicit && y->state_size > x->state_size ? y->state_size : x->state_size;
   if (self->has_implicit) {
     self->zq = explicit_reserve_array(&size, e->nq);
     self->zv = explicit_reserve_array(&size, e->nv);
   }
+  self->tail             = explicit_reserve(&size, sizeof(auto_own));
   integrator->state_size = size;
 }
 
@@ -328,9 +329,11 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
   return method->ops->disturb(method, scratch, state, u, state_was_reset);
 }
 
-/* Only what the method at work uses, and the part of `auto`. */
+/* Only what the method at work uses, and the part of `auto`; the power vector lies between them and is used beside implicit methods, which
+ * use all that is theirs. */
 static size_t used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return yoke_integrator_used(at_work(integrator, state), state);
+  const auto_self *self = integrator->self;
+  return state->method == IMPLICIT ? self->tail : yoke_integrator_used(&self->explicit_method, state);
 }
 
 static size_t tail(const yoke_integrator *integrator) {

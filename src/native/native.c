@@ -191,9 +191,21 @@ static const yoke_subsystem_ops native_ops = {
 /* Integrators whose state cannot be copied: no way back. */
 static const yoke_subsystem_ops forward_ops = {NATIVE_CALLS};
 
+enum { LINE = 64 /* bytes */ };
+
+static size_t whole_lines(size_t bytes) {
+  return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Arrays of the scratch begin on a cache line; those of a state, which are short, follow each other. */
 static size_t reserve(size_t *size, int n) {
   const size_t at = *size;
-  *size += ((size_t)n * sizeof(double) + 63) / 64 * 64;
+  *size += whole_lines((size_t)n * sizeof(double));
+  return at;
+}
+static size_t reserve_packed(size_t *size, int n) {
+  const size_t at = *size;
+  *size += (size_t)n * sizeof(double);
   return at;
 }
 
@@ -209,16 +221,17 @@ static int most_set(const yoke_model *model) {
 static void lay_out(native *n, yoke_subsystem *s) {
   const yoke_equations *e = &n->equations;
   s->state_size           = n->integrator->state_size;
-  n->at_u                 = reserve(&s->state_size, e->nu);
-  n->at_rate              = reserve(&s->state_size, e->nu);
-  n->at_size              = reserve(&s->state_size, e->nu);
-  n->at_size_rate         = reserve(&s->state_size, e->nu);
-  n->at_base              = reserve(&s->state_size, n->n_integrals);
-  n->at_old               = reserve(&s->state_size, e->n_events);
-  n->at_dead              = reserve(&s->state_size, e->n_events);
+  n->at_u                 = reserve_packed(&s->state_size, e->nu);
+  n->at_rate              = reserve_packed(&s->state_size, e->nu);
+  n->at_size              = reserve_packed(&s->state_size, e->nu);
+  n->at_size_rate         = reserve_packed(&s->state_size, e->nu);
+  n->at_base              = reserve_packed(&s->state_size, n->n_integrals);
+  n->at_old               = reserve_packed(&s->state_size, e->n_events);
+  n->at_dead              = reserve_packed(&s->state_size, e->n_events);
   const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
-  n->at_found             = reserve(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
-  s->scratch_size         = (n->integrator->scratch_size + 63) / 64 * 64;
+  n->at_found             = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
+  s->state_size           = whole_lines(s->state_size);
+  s->scratch_size         = whole_lines(n->integrator->scratch_size);
   n->at_left              = reserve(&s->scratch_size, e->nu);
   n->at_a                 = reserve(&s->scratch_size, e->nv);
   n->at_a2                = reserve(&s->scratch_size, e->nv);
