@@ -10,14 +10,14 @@
 enum { MAX_MESSAGES = 100, MAX_LENGTH = 2000, ASK_EVERY = 256 /* looks at a cancel, before go_on is asked */ };
 
 struct yoke_context {
-  size_t        n;        /* messages kept */
-  size_t        n_errors; /* errors recorded, also those not kept */
-  size_t        n_lost;   /* warnings and notes that were not kept */
-  char         *text[MAX_MESSAGES];
-  yoke_severity severity[MAX_MESSAGES];
+  size_t        n;          /* messages kept */
+  size_t        n_errors;   /* errors recorded, also those not kept */
+  size_t        n_lost;     /* warnings and notes that were not kept */
   yoke_cancel  *cancel;     /* NULL: none */
   bool          is_control; /* may ask cancel->go_on */
   unsigned      n_looks;
+  char         *text[MAX_MESSAGES];
+  yoke_severity severity[MAX_MESSAGES];
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
