@@ -3,7 +3,8 @@
  * costs beyond their work. Error: of the first mass at the end against the whole model with dop853 at rtol 1e-12, relative. */
 #include "public.h"
 
-enum { SHORT = 10, LONG = 60, REPEATS = 5 }; /* macro steps */
+enum { SHORT = 10, LONG = 60 }; /* macro steps */
+enum { RUNS = 5000 };           /* subsystems in the repeats of a run: short runs are repeated more often */
 
 typedef struct parts_case {
   const char *name, *sets;
@@ -27,7 +28,7 @@ static parts_run run(const parts_case *one, int parts, int steps, bool is_refere
   parts_run                best    = {.seconds = (double)INFINITY};
   snprintf(sets, sizeof sets, "parameters.n=%d;split.c=%d;output.select=[\"c.x[1]\"];output.every=1;t_end=%de-7;%s",
            10 * parts, parts, steps, one->sets);
-  for (int i = 0; i < (is_reference ? 1 : REPEATS); ++i) {
+  for (int i = 0; i < (is_reference ? 1 : RUNS / parts); ++i) {
     yoke_run_options options = bench_options("examples/chain-load.yaml", sets, text, list);
     yoke_run_summary summary;
     yoke_context    *ctx = NULL;
