@@ -175,21 +175,10 @@ static void add_all_of(yoke_graph *g, int i, bool with_columns, bool compares) {
   if (compares) add_task(g, i, GRAPH_COMPARISON);
 }
 
-/* Main integrations, perturbed ones, comparisons; then, subsystem by subsystem, all of those that run alone. */
+/* Subsystem by subsystem, so that what one of them needs is still in the cache for its next integration. */
 static void add_pass(yoke_graph *g, bool with_columns, bool compares) {
   begin_tasks(g);
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    if (!is_alone(g, i)) add_task(g, i, -1);
-  }
-  for (int i = 0; with_columns && i < g->n_subsystems; ++i) {
-    for (int c = 0; !is_alone(g, i) && c < g->subsystems[i].n_columns; ++c) add_task(g, i, c);
-  }
-  for (int i = 0; compares && i < g->n_subsystems; ++i) {
-    if (!is_alone(g, i)) add_task(g, i, GRAPH_COMPARISON);
-  }
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    if (is_alone(g, i)) add_all_of(g, i, with_columns, compares);
-  }
+  for (int i = 0; i < g->n_subsystems; ++i) add_all_of(g, i, with_columns, compares);
 }
 
 yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics, yoke_context *ctx) {
