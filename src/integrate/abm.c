@@ -71,22 +71,22 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   self->k_max              = k_max;
   size_t size              = 0;
   self->work               = explicit_reserve(&size, e->work_size);
-  self->u                  = explicit_reserve_array(&size, e->nu + 1);
-  self->q_new              = explicit_reserve_array(&size, e->nq);
-  self->v_new              = explicit_reserve_array(&size, e->nv);
-  self->fq                 = explicit_reserve_array(&size, e->nq);
-  self->fv                 = explicit_reserve_array(&size, e->nv);
-  self->q_diff             = explicit_reserve_array(&size, e->nq);
-  self->v_diff             = explicit_reserve_array(&size, e->nv);
-  self->temp               = explicit_reserve_array(&size, 2 * (e->nq + e->nv));
-  self->lambda             = explicit_reserve_array(&size, yoke_n_multipliers(e));
+  self->u                  = yoke_array_reserve(&size, e->nu + 1);
+  self->q_new              = yoke_array_reserve(&size, e->nq);
+  self->v_new              = yoke_array_reserve(&size, e->nv);
+  self->fq                 = yoke_array_reserve(&size, e->nq);
+  self->fv                 = yoke_array_reserve(&size, e->nv);
+  self->q_diff             = yoke_array_reserve(&size, e->nq);
+  self->v_diff             = yoke_array_reserve(&size, e->nv);
+  self->temp               = yoke_array_reserve(&size, 2 * (e->nq + e->nv));
+  self->lambda             = yoke_array_reserve(&size, yoke_n_multipliers(e));
   integrator->scratch_size = size;
 
   size = 0;
   (void)explicit_reserve(&size, sizeof(abm_own));
   for (int i = 0; i < k_max + 2; ++i) {
-    self->phi_q[i] = explicit_reserve_array(&size, e->nq);
-    self->phi_v[i] = explicit_reserve_array(&size, e->nv);
+    self->phi_q[i] = yoke_array_reserve(&size, e->nq);
+    self->phi_v[i] = yoke_array_reserve(&size, e->nv);
   }
   integrator->state_size = yoke_integrator_head_size(e) + size;
   integrator->self       = self;

@@ -76,8 +76,9 @@ static yoke_status create_method(yoke_context *ctx, const yoke_integrator *integ
                                  yoke_integrator *method) {
   *method = (yoke_integrator){.ops          = ops,
                               .equations    = integrator->equations,
+                              .at           = integrator->at,
                               .options      = integrator->options,
-                              .state_size   = yoke_integrator_head_size(integrator->equations),
+                              .state_size   = integrator->at.own,
                               .scratch_size = integrator->equations->work_size};
   if (ops != &dopri5_ops && ops != &dop853_ops) method->options.first_step = 0;
   return ops->create(ctx, method);
@@ -88,17 +89,17 @@ static void lay_out(auto_self *self, yoke_integrator *integrator) {
   const yoke_integrator *x = &self->explicit_method, *y = &self->implicit_method;
   size_t size           = self->has_implicit && y->scratch_size > x->scratch_size ? y->scratch_size : x->scratch_size;
   self->work            = explicit_reserve(&size, e->work_size);
-  self->u               = explicit_reserve_array(&size, e->nu + 1);
+  self->u               = yoke_array_reserve(&size, e->nu + 1);
   size_t *const parts[] = {&self->q, &self->fq, &self->gq, &self->v, &self->fv, &self->gv};
   if (self->has_implicit) {
-    for (int i = 0; i < 6; ++i) *parts[i] = explicit_reserve_array(&size, i < 3 ? e->nq : e->nv);
+    for (int i = 0; i < 6; ++i) *parts[i] = yoke_array_reserve(&size, i < 3 ? e->nq : e->nv);
   }
   integrator->scratch_size = size;
 
   size = self->has_implicit && y->state_size > x->state_size ? y->state_size : x->state_size;
   if (self->has_implicit) {
-    self->zq = explicit_reserve_array(&size, e->nq);
-    self->zv = explicit_reserve_array(&size, e->nv);
+    self->zq = yoke_array_reserve(&size, e->nq);
+    self->zv = yoke_array_reserve(&size, e->nv);
   }
   self->tail             = explicit_reserve(&size, sizeof(auto_own));
   integrator->state_size = size;
@@ -210,7 +211,7 @@ static yoke_status estimate_radius(const yoke_integrator *integrator, void *scra
 static yoke_status switch_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u) {
   const auto_self *self = integrator->self;
-  const size_t     head = yoke_integrator_head_size(integrator->equations);
+  const size_t     head = integrator->at.own;
   for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
   const auto_own before = *own_of(integrator, state);
   memset((char *)state + head, 0, integrator->state_size - head);

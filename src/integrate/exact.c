@@ -213,19 +213,19 @@ static void lay_out(exact_self *self, yoke_integrator *integrator) {
   const int             n = self->n, N = augmented_size(n, e->nu, YOKE_SIGNAL_MAX_DEGREE);
   size_t                size = 0;
   self->work                 = explicit_reserve(&size, e->work_size);
-  self->u                    = explicit_reserve_array(&size, e->nu + 1);
-  self->x_new                = explicit_reserve_array(&size, n);
-  self->z                    = explicit_reserve_array(&size, N);
-  self->qdot                 = explicit_reserve_array(&size, e->nq);
-  self->a                    = explicit_reserve_array(&size, e->nv);
-  self->lambda               = explicit_reserve_array(&size, yoke_n_multipliers(e));
+  self->u                    = yoke_array_reserve(&size, e->nu + 1);
+  self->x_new                = yoke_array_reserve(&size, n);
+  self->z                    = yoke_array_reserve(&size, N);
+  self->qdot                 = yoke_array_reserve(&size, e->nq);
+  self->a                    = yoke_array_reserve(&size, e->nv);
+  self->lambda               = yoke_array_reserve(&size, yoke_n_multipliers(e));
   self->matrices             = explicit_reserve(&size, N_MATRICES * sizeof(double) * (size_t)N * (size_t)N);
   self->pivots               = explicit_reserve(&size, (size_t)N * sizeof(lapack_int));
   integrator->scratch_size   = size;
   size                       = 0;
   (void)explicit_reserve(&size, sizeof(exact_own));
-  self->x0    = explicit_reserve_array(&size, n);
-  self->w0    = explicit_reserve_array(&size, N);
+  self->x0    = yoke_array_reserve(&size, n);
+  self->w0    = yoke_array_reserve(&size, N);
   self->power = explicit_reserve(&size, sizeof(double) * (size_t)(n + 1) * (size_t)N); /* one row more for scales */
   integrator->state_size = yoke_integrator_head_size(e) + size;
 }

@@ -12,10 +12,6 @@ size_t explicit_reserve(size_t *size, size_t bytes) {
   return offset;
 }
 
-size_t explicit_reserve_array(size_t *size, int n) {
-  return explicit_reserve(size, (size_t)n * sizeof(double));
-}
-
 yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, double *u_now, yoke_counters *counters,
                               const yoke_signal *u, double t, yoke_side side, const double *q, const double *v,
                               double *qdot, double *a, double *lambda) {

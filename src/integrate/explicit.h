@@ -4,9 +4,8 @@
 
 #include "integrate/integrator.h"
 
-/* Lays arrays out one behind the other, each on a cache line: returns the offset [bytes] of the new one. */
+/* Room for `bytes` on cache lines of its own, behind *size: returns its offset [bytes]. */
 size_t explicit_reserve(size_t *size, size_t bytes);
-size_t explicit_reserve_array(size_t *size, int n);
 
 /* Array at an offset of a state or of scratch; states are handed around const although their owner may write. */
 static inline double *explicit_at(const void *base, size_t offset) {

@@ -22,11 +22,11 @@ typedef struct rk_self {
   int               n_terms;     /* of all rows */
   /* offsets in the scratch */
   size_t            work, u, q_stage, v_stage, temp, lambda;
-  size_t            k, k_next, kv; /* stage 1: k_q, its k_v is kv bytes further on; k_next to the next stage */
+  size_t            k, k_v, k_next; /* k_q of stage 1; from a k_q to its k_v, and to the k_q of the next stage */
   /* offsets behind yoke_integrator_own */
   size_t            qdot, q0, v0, qdot0, a0;
-  size_t            d, d_next, dv; /* d_0 of q, that of v is dv bytes further on; d_next to d_1 */
-  size_t            size_plain;    /* bytes of a state without d, which are its last parts */
+  size_t            d, d_v, d_next;         /* the same of the vectors d_m, from d_0 on */
+  size_t            size_plain, size_cubic; /* bytes of a state without what dense output needs, and without d */
   rk_row            stage[RK_MAX_STAGES];
   rk_row            last; /* stage s with every stage that occurs in the solution or in the error */
   rk_row            e;    /* error over the stages of `last`, and stage s behind them */
@@ -46,6 +46,8 @@ static const double *row_wbar(const rk_self *self, const rk_row *row) {
   return row_w(self, row) + row->n;
 }
 
+enum { NOT_LOOKED_INTO = -1 };
+
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
 static const double ERR_UNKNOWN  = 1e-4; /* error of the step before the first one */
 
@@ -54,7 +56,8 @@ typedef struct rk_own {
   double  err_old; /* error of the last accepted step that was not clipped */
   double  h_usual; /* largest step of late, fading by 2 percent per step */
   int32_t after_reject, stiff_count, smooth_count, checks_left;
-  int32_t n_dense; /* vectors d_m that the last step has; 0: nobody looks into it, cubic Hermite */
+  int32_t
+      n_dense; /* vectors d_m that the last step has; 0: none, cubic Hermite; NOT_LOOKED_INTO: cubic too, not in copies */
 } rk_own;
 
 /* Views of one step: pointers into state and scratch. Between steps the values at t are q, v, a, qdot of the head.
@@ -132,40 +135,41 @@ static size_t most_terms(const rk_tableau *tab, int n_stages) {
   return (size_t)(n_stages * (n_stages - 1) / 2 + (4 + tab->n_dense) * n_stages);
 }
 
+/* Bytes of an array of nq numbers and one of nv behind it, which begins at *v. */
+static size_t pair(int nq, int nv, size_t *v) {
+  size_t size = 0;
+  (void)yoke_array_reserve(&size, nq);
+  *v = yoke_array_reserve(&size, nv);
+  return size;
+}
+
 static void lay_out(rk_self *self, yoke_integrator *integrator) {
   const yoke_equations *e   = integrator->equations;
   const int             nqd = self->nystroem ? 0 : e->nq; /* q' = v needs no arrays of its own */
 
-  size_t size = 0;
-  self->work  = explicit_reserve(&size, e->work_size);
-  self->u     = explicit_reserve_array(&size, e->nu * RK_MAX_STAGES + 1);
-  self->k     = size;
-  for (int i = 1; i < self->n_stages; ++i) {
-    const size_t kq = explicit_reserve_array(&size, nqd);
-    self->kv        = explicit_reserve_array(&size, e->nv) - kq;
-    self->k_next    = size - kq;
-  }
-  self->q_stage            = explicit_reserve_array(&size, e->nq);
-  self->v_stage            = explicit_reserve_array(&size, e->nv);
-  self->temp               = explicit_reserve_array(&size, 2 * (e->nq + e->nv));
-  self->lambda             = explicit_reserve_array(&size, yoke_n_multipliers(e));
+  size_t size              = 0;
+  self->work               = explicit_reserve(&size, e->work_size);
+  self->u                  = yoke_array_reserve(&size, e->nu * RK_MAX_STAGES + 1);
+  self->k_next             = pair(nqd, e->nv, &self->k_v);
+  self->k                  = explicit_reserve(&size, (size_t)(self->n_stages - 1) * self->k_next);
+  self->q_stage            = yoke_array_reserve(&size, e->nq);
+  self->v_stage            = yoke_array_reserve(&size, e->nv);
+  self->temp               = yoke_array_reserve(&size, 2 * (e->nq + e->nv));
+  self->lambda             = yoke_array_reserve(&size, yoke_n_multipliers(e));
   integrator->scratch_size = size;
 
   size = 0;
   (void)explicit_reserve(&size, sizeof(rk_own));
-  self->qdot       = explicit_reserve_array(&size, nqd);
-  self->q0         = explicit_reserve_array(&size, e->nq);
-  self->v0         = explicit_reserve_array(&size, e->nv);
-  self->qdot0      = explicit_reserve_array(&size, nqd);
-  self->a0         = explicit_reserve_array(&size, e->nv);
-  self->size_plain = yoke_integrator_head_size(e) + size;
-  self->d          = size;
-  for (int m = 0; m < self->tableau->n_dense; ++m) {
-    const size_t dq = explicit_reserve_array(&size, e->nq);
-    self->dv        = explicit_reserve_array(&size, e->nv) - dq;
-    self->d_next    = size - dq;
-  }
-  integrator->state_size = yoke_integrator_head_size(e) + size;
+  self->qdot             = yoke_array_reserve(&size, nqd);
+  self->size_plain       = integrator->at.own + size;
+  self->q0               = yoke_array_reserve(&size, e->nq);
+  self->v0               = yoke_array_reserve(&size, e->nv);
+  self->qdot0            = yoke_array_reserve(&size, nqd);
+  self->a0               = yoke_array_reserve(&size, e->nv);
+  self->size_cubic       = integrator->at.own + size;
+  self->d_next           = pair(e->nq, e->nv, &self->d_v);
+  self->d                = explicit_reserve(&size, (size_t)self->tableau->n_dense * self->d_next);
+  integrator->state_size = integrator->at.own + size;
 }
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
@@ -224,7 +228,7 @@ static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integ
   x.kv[0]             = x.a;
   for (int i = 1; i < self->n_stages; ++i) {
     x.kq[i] = explicit_at(scratch, self->k + (size_t)(i - 1) * self->k_next);
-    x.kv[i] = explicit_at(x.kq[i], self->kv);
+    x.kv[i] = explicit_at(x.kq[i], self->k_v);
   }
   return x;
 }
@@ -437,10 +441,10 @@ static yoke_status complete(const rk_view *x, double h, double t_new) {
   bool              moved;
   YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
   if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
-  x->own->n_dense = 0;
+  x->own->n_dense = NOT_LOOKED_INTO;
   if (t_new < x->state->t_look) return YOKE_OK;
   const yoke_status status = run_dense(x, h, t_new);
-  if (status == YOKE_OK) x->own->n_dense = tab->n_dense;
+  x->own->n_dense          = status == YOKE_OK ? tab->n_dense : 0;
   return status < 0 ? status : YOKE_OK;
 }
 
@@ -474,7 +478,7 @@ static void commit(const rk_view *x, double h, double t_new) {
   const yoke_equations *e    = x->integrator->equations;
   for (int m = 0; m < x->own->n_dense; ++m) {
     const rk_row *row = &self->dense[m];
-    double       *dq = explicit_at(x->own, self->d + (size_t)m * self->d_next), *dv = explicit_at(dq, self->dv);
+    double       *dq = explicit_at(x->own, self->d + (size_t)m * self->d_next), *dv = explicit_at(dq, self->d_v);
     if (self->nystroem) {
       const double *A[RK_MAX_STAGES];
       for (int j = 0; j < row->n; ++j) A[j] = x->kv[row_j(self, row)[j]];
@@ -631,7 +635,7 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
   }
   for (int m = 0; m < n_dense; ++m) {
     sq.d[m] = explicit_at(own, self->d + (size_t)m * self->d_next);
-    sv.d[m] = explicit_at(sq.d[m], self->dv);
+    sv.d[m] = explicit_at(sq.d[m], self->d_v);
   }
   interpolate(e->nq, n_dense, &sq, h, theta, q);
   interpolate(e->nv, n_dense, &sv, h, theta, v);
@@ -640,14 +644,15 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
 size_t explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const rk_self *self = integrator->self;
   const rk_own  *own  = yoke_integrator_own(integrator, state);
-  return own->n_dense > 0 ? integrator->state_size : self->size_plain;
+  if (own->n_dense > 0) return integrator->state_size;
+  return own->n_dense == 0 ? self->size_cubic : self->size_plain;
 }
 
 bool explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const rk_self *self = integrator->self;
   const rk_own  *own  = yoke_integrator_own(integrator, state);
-  return (own->n_dense == 0 || own->n_dense == self->tableau->n_dense) && yoke_is_count(own->stiff_count) &&
-         yoke_is_count(own->smooth_count) && yoke_is_count(own->checks_left);
+  return (own->n_dense == NOT_LOOKED_INTO || own->n_dense == 0 || own->n_dense == self->tableau->n_dense) &&
+         yoke_is_count(own->stiff_count) && yoke_is_count(own->smooth_count) && yoke_is_count(own->checks_left);
 }
 
 /* ---- for `auto` ---- */

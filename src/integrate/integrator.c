@@ -16,7 +16,12 @@ static const yoke_integrator_ops *const methods[] = {
 #undef X
 };
 
-enum { N_OWN = (int)(sizeof methods / sizeof methods[0]), MOST_METHODS = N_OWN + 8, LINE = 64 /* bytes */ };
+enum {
+  N_OWN        = (int)(sizeof methods / sizeof methods[0]),
+  MOST_METHODS = N_OWN + 8,
+  LINE         = 64 /* bytes */,
+  LONG         = 32 /* numbers */
+};
 
 static size_t round_up(size_t bytes) {
   return (bytes + LINE - 1) / LINE * LINE;
@@ -52,40 +57,52 @@ yoke_integrator_options yoke_integrator_options_default(void) {
       .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8};
 }
 
-/* ---- layout of a state: head, q, v, a, lambda, own; every part starts a cache line ---- */
+/* ---- layout of a state: head, q, v, a, lambda, own ---- */
 
-static char *part(const yoke_integrator_state *state, size_t offset) {
-  return (char *)state + offset;
+size_t yoke_array_reserve(size_t *size, int n) {
+  const bool   is_long = n >= LONG;
+  const size_t offset = is_long ? round_up(*size) : *size, bytes = (size_t)n * sizeof(double);
+  *size = offset + (is_long ? round_up(bytes) : bytes);
+  return offset;
 }
-static size_t offset_q(void) {
-  return round_up(sizeof(yoke_integrator_state));
+
+static yoke_state_places state_places(const yoke_equations *e) {
+  size_t            size = sizeof(yoke_integrator_state);
+  yoke_state_places at;
+  at.q      = yoke_array_reserve(&size, e->nq);
+  at.v      = yoke_array_reserve(&size, e->nv);
+  at.a      = yoke_array_reserve(&size, e->nv);
+  at.lambda = yoke_array_reserve(&size, yoke_n_multipliers(e));
+  at.own    = round_up(size);
+  return at;
 }
 
 size_t yoke_integrator_head_size(const yoke_equations *e) {
-  return offset_q() + array_size(e->nq) + 2 * array_size(e->nv) + array_size(yoke_n_multipliers(e));
+  return state_places(e).own;
+}
+
+static void *part(const yoke_integrator_state *state, size_t offset) {
+  return (char *)state + offset;
 }
 
 double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  (void)integrator;
-  return (double *)(void *)part(state, offset_q());
+  return part(state, integrator->at.q);
 }
 
 double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return (double *)(void *)part(state, offset_q() + array_size(integrator->equations->nq));
+  return part(state, integrator->at.v);
 }
 
 double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  const yoke_equations *e = integrator->equations;
-  return (double *)(void *)part(state, offset_q() + array_size(e->nq) + array_size(e->nv));
+  return part(state, integrator->at.a);
 }
 
 double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  const yoke_equations *e = integrator->equations;
-  return (double *)(void *)part(state, offset_q() + array_size(e->nq) + 2 * array_size(e->nv));
+  return part(state, integrator->at.lambda);
 }
 
 void *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, yoke_integrator_head_size(integrator->equations));
+  return part(state, integrator->at.own);
 }
 
 size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -153,8 +170,9 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
   if (integrator == NULL) return yoke_out_of_memory(ctx, "solver '%s'", name);
   integrator->ops          = ops;
   integrator->equations    = equations;
+  integrator->at           = state_places(equations);
   integrator->options      = o;
-  integrator->state_size   = yoke_integrator_head_size(equations);
+  integrator->state_size   = integrator->at.own;
   integrator->scratch_size = equations->work_size;
   const yoke_status status = ops->create(ctx, integrator);
   if (status != YOKE_OK) {

@@ -81,7 +81,7 @@ typedef struct yoke_integrator_ops {
   const yoke_linear *(*linear)(const yoke_integrator *integrator, int i);
 
   /* Which bytes of a state mean something, so that a copy and a pack take them along: so many from its start (NULL: all of them), and those
-   * behind `tail` (NULL: none). */
+   * behind `tail` (NULL: none). Dense output of a step that nobody looks into (t_look) may stay behind. */
   size_t (*used)(const yoke_integrator *integrator, const yoke_integrator_state *state);
   size_t (*tail)(const yoke_integrator *integrator);
 
@@ -91,14 +91,24 @@ typedef struct yoke_integrator_ops {
   bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
 
+/* Where the arrays of a state are, bytes from its start. */
+typedef struct yoke_state_places {
+  size_t q, v, a, lambda, own; /* own: what the method needs, on a cache line */
+} yoke_state_places;
+
 struct yoke_integrator {
   const yoke_integrator_ops *ops;
   const yoke_equations      *equations;
+  yoke_state_places          at;
   yoke_integrator_options    options;
   size_t                     state_size;   /* bytes, set by create: yoke_integrator_state, then the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
   void                      *self;         /* constant data of the method */
 };
+
+/* Lays arrays of n numbers out one behind the other: returns the offset [bytes] of the new one and adds it to *size. Long ones have cache
+ * lines of their own; short ones share them, because of many small subsystems every line counts. */
+size_t yoke_array_reserve(size_t *size, int n);
 
 /* Bytes of head and q, v, a, lambda, rounded up to 64; the method's own data starts there. */
 size_t  yoke_integrator_head_size(const yoke_equations *equations);
