@@ -12,7 +12,8 @@ typedef struct rk_row {
   int16_t n, at; /* terms, and where they start in the lists of rk_self */
 } rk_row;
 
-/* Terms of all rows lie one behind the other, those of an ordinary step first: of many small subsystems a step reads few lines. */
+/* What an ordinary step reads comes first: of many small subsystems every cache line counts. What follows from the tableau alone is not
+ * repeated here. */
 typedef struct rk_self {
   const rk_tableau *tableau;
   bool              nystroem;    /* fused stages, only accelerations are stored */
@@ -27,13 +28,13 @@ typedef struct rk_self {
   size_t            qdot, q0, v0, qdot0, a0;
   size_t            d, d_v, d_next;         /* the same of the vectors d_m, from d_0 on */
   size_t            size_plain, size_cubic; /* bytes of a state without what dense output needs, and without d */
+  /* Fused stages take all terms, with w from the tableau: wbar of stage 1 [1], of stage 2 [2] and so on, and of the error [s + 1]. */
+  double           *wbar, *ebar;
   rk_row            stage[RK_MAX_STAGES];
-  rk_row            last; /* stage s with every stage that occurs in the solution or in the error */
-  rk_row            e;    /* error over the stages of `last`, and stage s behind them */
   rk_row            error, error3;
   rk_row            dense[RK_MAX_DENSE];
-  uint8_t          *j;   /* [n_terms] stage */
-  double            w[]; /* of a row: w [n], wbar [n] */
+  uint8_t          *j; /* [n_terms] stage */
+  double           *w; /* of a row: w [n], wbar [n] */
 } rk_self;
 
 static const uint8_t *row_j(const rk_self *self, const rk_row *row) {
@@ -112,27 +113,20 @@ static void make_row(rk_self *self, int n, const double *w, rk_row *row) {
   add_row(self, count, list, w, wbar, row);
 }
 
-/* The last stage of a fused step also sums the error: its terms are those of b and of e together. */
-static void make_last(rk_self *self) {
-  const rk_tableau *tab = self->tableau;
-  const int         s   = tab->s;
-  double            bbar[RK_MAX_STAGES], ebar[RK_MAX_STAGES];
-  const double     *b = tab->A[s];
-  bar(tab, s, b, bbar);
-  bar(tab, s + 1, tab->e, ebar);
-  ebar[s] = 0;
-  int list[RK_MAX_STAGES + 1], n = 0;
-  for (int j = 0; j < s; ++j) {
-    if (!is_zero(b[j]) || !is_zero(bbar[j]) || !is_zero(tab->e[j]) || !is_zero(ebar[j])) list[n++] = j;
-  }
-  list[n] = s;
-  add_row(self, n, list, b, bbar, &self->last);
-  add_row(self, n + 1, list, tab->e, ebar, &self->e);
+static const double *fused_wbar(const rk_self *self, int stage) {
+  return self->wbar + (size_t)stage * (size_t)(stage - 1) / 2;
+}
+
+/* wbar of the first n weights for fused stages; what is rounding errors of 0 is 0. */
+static void make_fused(const rk_tableau *tab, int n, const double *w, double *out) {
+  double wbar[RK_MAX_STAGES];
+  bar(tab, n, w, wbar);
+  for (int j = 0; j < n; ++j) out[j] = is_zero(w[j]) && is_zero(wbar[j]) ? 0 : wbar[j];
 }
 
 /* Most terms that the rows of a tableau can have. */
 static size_t most_terms(const rk_tableau *tab, int n_stages) {
-  return (size_t)(n_stages * (n_stages - 1) / 2 + (4 + tab->n_dense) * n_stages);
+  return (size_t)(n_stages * (n_stages - 1) / 2 + (2 + tab->n_dense) * n_stages);
 }
 
 /* Bytes of an array of nq numbers and one of nv behind it, which begins at *v. */
@@ -174,19 +168,25 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
   const int    n_stages = tableau->s + 1 + tableau->n_extra, s = tableau->s;
-  const size_t most = most_terms(tableau, n_stages);
-  rk_self     *self = yoke_allocate(1, sizeof *self + most * (2 * sizeof(double) + sizeof(uint8_t)));
+  const size_t n_wbar = (size_t)(n_stages * (n_stages - 1) / 2), n_ebar = (size_t)s + 1;
+  const size_t most = most_terms(tableau, n_stages), n_numbers = n_wbar + n_ebar + 2 * most;
+  rk_self     *self = yoke_allocate(1, sizeof *self + n_numbers * sizeof(double) + most * sizeof(uint8_t));
   if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_equations *e = integrator->equations;
   integrator->self        = self;
   self->tableau           = tableau;
   self->nystroem          = e->is_second_order && e->ops->stage != NULL && e->ng + e->n_norms == 0;
   self->n_stages          = n_stages;
+  self->wbar              = (double *)(self + 1);
+  self->ebar              = self->wbar + n_wbar;
+  self->w                 = self->ebar + n_ebar;
   self->j                 = (uint8_t *)(self->w + 2 * most);
 
-  for (int i = 1; i < s; ++i) make_row(self, i, tableau->A[i], &self->stage[i]);
-  make_last(self);
-  for (int i = s; i < n_stages; ++i) make_row(self, i, tableau->A[i], &self->stage[i]);
+  for (int i = 1; i < n_stages; ++i) {
+    make_fused(tableau, i, tableau->A[i], self->wbar + (size_t)(i * (i - 1) / 2));
+    make_row(self, i, tableau->A[i], &self->stage[i]);
+  }
+  make_fused(tableau, s + 1, tableau->e, self->ebar);
   make_row(self, s + 1, tableau->e, &self->error);
   if (tableau->has_second) make_row(self, s + 1, tableau->e3, &self->error3);
   for (int m = 0; m < tableau->n_dense; ++m) make_row(self, n_stages, tableau->D[m], &self->dense[m]);
@@ -312,23 +312,22 @@ static yoke_status run_plain(const rk_view *x, int i, double h, double t_new) {
                            YOKE_SIDE_LEFT, x->q_stage, x->v_stage, x->kq[i], x->kv[i], NULL);
 }
 
-/* Fused stage i: `row` are its terms, `A` receives where they lie. */
-static yoke_stage describe_fused(const rk_view *x, int i, const rk_row *row, double h, double t_new, const double **A) {
-  const int      nu    = x->integrator->equations->nu;
-  const double   t     = stage_time(x, i, h, t_new);
-  double        *u     = x->u_now + (size_t)i * (size_t)nu;
-  const uint8_t *stage = row_j(x->self, row);
+/* Fused stage i, over all stages before it. */
+static yoke_stage describe_fused(const rk_view *x, int i, double h, double t_new) {
+  const rk_self *self = x->self;
+  const int      nu   = x->integrator->equations->nu;
+  const double   t    = stage_time(x, i, h, t_new);
+  double        *u    = x->u_now + (size_t)i * (size_t)nu;
   if (nu > 0) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, u);
-  for (int j = 0; j < row->n; ++j) A[j] = x->kv[stage[j]];
   return (yoke_stage){.t    = t,
                       .h    = h,
-                      .c    = x->self->tableau->c[i],
-                      .s    = row->n,
-                      .a    = row_w(x->self, row),
-                      .abar = row_wbar(x->self, row),
+                      .c    = self->tableau->c[i],
+                      .s    = i,
+                      .a    = self->tableau->A[i],
+                      .abar = fused_wbar(self, i),
                       .q    = x->q,
                       .v    = x->v,
-                      .A    = A,
+                      .A    = (const double *const *)x->kv,
                       .u    = u,
                       .out  = x->kv[i]};
 }
@@ -339,16 +338,15 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
   const rk_self                 *self = x->self;
   const yoke_integrator_options *o    = &x->integrator->options;
   const int                      s = self->tableau->s, n = last - first + 1;
-  const double                  *A[RK_MAX_STAGES][RK_MAX_STAGES];
   yoke_stage                     stages[RK_MAX_STAGES] = {{0}};
   for (int i = first; i <= last; ++i) {
     yoke_stage *g = &stages[i - first];
-    *g            = describe_fused(x, i, i == s ? &self->last : &self->stage[i], h, t_new, A[i]);
+    *g            = describe_fused(x, i, h, t_new);
     if (i == s) {
       g->X_out = x->q_new;
       g->V_out = x->v_new;
-      g->e     = row_w(self, &self->e);
-      g->ebar  = row_wbar(self, &self->e);
+      g->e     = self->tableau->e;
+      g->ebar  = self->ebar;
       g->atol  = o->atol;
       g->rtol  = o->rtol;
     } else if (i == s - 1 && is_check_due(x)) { /* for the estimate of stiffness */
