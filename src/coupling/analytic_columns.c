@@ -64,7 +64,7 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
       const int              side = s->ends[e].side, at = wire->y_at[side];
       const yoke_port_shape *shape = wire->wire.shape[side];
       port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), weight, is_end, g->H, moment,
-                  wire->tangent[side], column + at);
+                  wire->lent->tangent[side], column + at);
       if (!is_end) continue;
       for (int k = yoke_shape_n_y(shape); k < wire->n_y[side]; ++k) /* extras: direct response */
         column[at + k] += weight * response[at + k];

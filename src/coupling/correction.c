@@ -9,8 +9,8 @@
 static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) {
   yoke_coupling_view view = graph_view(g, wire);
   view.set                = graph_set(wire, set);
-  wire->wire.formulation->jacobian(wire->wire.self, &view, wire->dc_du, wire->dc_du_dot, wire->dc_du_integral,
-                                   wire->dc_dy[0], wire->dc_dy[1]);
+  wire->wire.formulation->jacobian(wire->wire.self, &view, wire->lent->dc_du, wire->lent->dc_du_dot,
+                                   wire->lent->dc_du_integral, wire->lent->dc_dy[0], wire->lent->dc_dy[1]);
   int own = 0;
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
@@ -19,10 +19,10 @@ static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) 
     yoke_layout_slopes(&channel->layout, &past, by_w);
     for (int j = 0; j < channel->n_nodes; ++j, ++own) {
       for (int r = 0; r < wire->n_c; ++r) {
-        const int at = r * wire->n_channels + k;
-        double    value =
-            wire->dc_du_dot[at] * by_w[j].end_derivative / g->H + wire->dc_du_integral[at] * by_w[j].integral * g->H;
-        if (j == channel->n_nodes - 1) value += wire->dc_du[at];
+        const int at    = r * wire->n_channels + k;
+        double    value = wire->lent->dc_du_dot[at] * by_w[j].end_derivative / g->H +
+                       wire->lent->dc_du_integral[at] * by_w[j].integral * g->H;
+        if (j == channel->n_nodes - 1) value += wire->lent->dc_du[at];
         J[wire->slot_own[r * wire->n_c + own]] += value;
       }
     }
@@ -33,7 +33,7 @@ static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) 
     for (int c = 0; c < s->n_columns; ++c) {
       const double *dy = s->dy + (size_t)c * (size_t)ny + wire->y_at[side];
       for (int r = 0; r < wire->n_c; ++r) {
-        const double *row = wire->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
+        const double *row = wire->lent->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
         double        sum = 0.0;
         for (int k = 0; k < wire->n_y[side]; ++k) sum += row[k] * dy[k];
         J[wire->slot_side[side][r * s->n_columns + c]] += sum;

@@ -17,19 +17,19 @@ yoke_coupling_view graph_view(const yoke_graph *g, const graph_wire *wire) {
     const double        *w       = g->w + channel->w_at;
     const yoke_past      past    = graph_past(g, channel);
     if (g->is_viewing_comparison) {
-      curve_view(channel->comparison, g->H, &wire->u[k], &wire->u_dot[k], &wire->u_integral[k]);
+      curve_view(channel->comparison, g->H, &wire->lent->u[k], &wire->lent->u_dot[k], &wire->lent->u_integral[k]);
       continue;
     }
     const yoke_layout_measures m = yoke_layout_measure(&channel->layout, &past, w);
-    wire->u[k]                   = w[channel->n_nodes - 1];
-    wire->u_dot[k]               = m.end_derivative / g->H;
-    wire->u_integral[k]          = m.integral * g->H;
+    wire->lent->u[k]             = w[channel->n_nodes - 1];
+    wire->lent->u_dot[k]         = m.end_derivative / g->H;
+    wire->lent->u_integral[k]    = m.integral * g->H;
   }
   yoke_coupling_view view = {.t          = g->t_next,
                              .H          = g->H,
-                             .u          = wire->u,
-                             .u_dot      = wire->u_dot,
-                             .u_integral = wire->u_integral,
+                             .u          = wire->lent->u,
+                             .u_dot      = wire->lent->u_dot,
+                             .u_integral = wire->lent->u_integral,
                              .scratch    = wire->scratch};
   for (int side = 0; side < 2; ++side) {
     const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];

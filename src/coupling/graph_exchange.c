@@ -60,7 +60,7 @@ yoke_status graph_exchange(yoke_graph *g) {
     if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
-      double           *now = wire->now, *u = wire->u;
+      double           *now = wire->lent->now, *u = wire->lent->u;
       if (number >= n_exchanges(&wire->wire)) continue;
       for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].applied;
       wire->wire.formulation->extrapolation->exchange(
@@ -79,14 +79,14 @@ yoke_status graph_exchange(yoke_graph *g) {
 /* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
  * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
 void graph_final_values(yoke_graph *g, const graph_wire *wire) {
-  double    *u           = wire->u;
+  double    *u           = wire->lent->u;
   const bool is_explicit = g->scheme->traits.extrapolates_only;
   const bool is_once     = !g->settings.final_update || wire->wire.formulation->extrapolation != NULL;
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].applied;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
     graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
-    double *now = wire->now;
+    double *now = wire->lent->now;
     for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;
     take_force(g, wire, YOKE_STAGE_UPDATE, now, u);
   }

@@ -199,8 +199,8 @@ void graph_feeds_prepare(const yoke_graph *g) {
     const graph_channel *channel = first_multiplier(g, wire);
     for (int j = 0; j < channel->n_nodes; ++j) {
       for (int side = 0; side < 2; ++side) {
-        graph_port_ahead(g, wire, side, g->wanted, yoke_layout_node(&channel->layout, j), wire->ahead[side]);
-        y[side] = wire->ahead[side];
+        graph_port_ahead(g, wire, side, g->wanted, yoke_layout_node(&channel->layout, j), wire->lent->ahead[side]);
+        y[side] = wire->lent->ahead[side];
       }
       set_shares(g, wire, y, GRAPH_PAST + j);
     }

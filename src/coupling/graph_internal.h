@@ -110,18 +110,9 @@ typedef struct graph_observed {
   size_t             capacity;
 } graph_observed;
 
-typedef struct graph_wire {
-  yoke_wire      wire;
-  yoke_arena    *scratch;                       /* the graph's */
-  int            first, n_channels;             /* its channels */
-  int            c_at, n_c;                     /* its conditions */
-  int            y_at[2], n_y[2];               /* outputs of its ports that it reads, in those of their subsystems */
-  bool           takes_wrench[2];               /* the port of this side */
-  bool           has_shares;                    /* multipliers enter such a side */
-  bool           is_given;                      /* its values at the start or restart are there already */
-  int            n_sets;                        /* of conditions */
-  double         share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
-  /* scratch; serial code only, and nobody keeps it over a call that gets the wire */
+/* Scratch that the graph lends to the wire at work, so that it stays in the cache: serial code only, and nobody keeps it over a call that
+ * gets a wire. */
+typedef struct graph_lent {
   double        *u, *u_dot, *u_integral, *now; /* [n_channels] */
   int           *which;                        /* [n_channels] */
   double        *curves;                       /* [n_channels, GRAPH_SIGNAL_DEGREE + 1] */
@@ -131,9 +122,23 @@ typedef struct graph_wire {
   double        *tangent[2];                   /* [n_p, n_v] of the shape */
   /* of the conditions, [n_c, n_channels] and [n_c, n_y] */
   double        *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
-  graph_observed observed;     /* channel values */
-  int           *slot_own;     /* [n_c, own unknowns] places in the Newton matrix */
-  int           *slot_side[2]; /* [n_c, columns of the side's subsystem] */
+} graph_lent;
+
+typedef struct graph_wire {
+  yoke_wire      wire;
+  yoke_arena    *scratch;                       /* the graph's */
+  graph_lent    *lent;                          /* the graph's */
+  int            first, n_channels;             /* its channels */
+  int            c_at, n_c;                     /* its conditions */
+  int            y_at[2], n_y[2];               /* outputs of its ports that it reads, in those of their subsystems */
+  bool           takes_wrench[2];               /* the port of this side */
+  bool           has_shares;                    /* multipliers enter such a side */
+  bool           is_given;                      /* its values at the start or restart are there already */
+  int            n_sets;                        /* of conditions */
+  double         share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
+  graph_observed observed;                      /* channel values */
+  int           *slot_own;                      /* [n_c, own unknowns] places in the Newton matrix */
+  int           *slot_side[2];                  /* [n_c, columns of the side's subsystem] */
 } graph_wire;
 
 /* A wire ends in a subsystem. */
@@ -204,6 +209,7 @@ typedef struct graph_instant     graph_instant;     /* graph_instant.h */
 struct yoke_graph {
   yoke_arena             arena; /* of all arrays */
   yoke_arena             work;  /* scratch of the conditions: mark, take, release */
+  graph_lent             lent;
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;

@@ -9,7 +9,7 @@ enum { START_ITERATIONS = 20 };
 
 void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u) {
-  double *now = wire->now;
+  double *now = wire->lent->now;
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     now[k]                       = g->is_stepping ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
@@ -19,7 +19,7 @@ void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const d
 
 void graph_settle(const graph_wire *wire, double t, const double *y1, const double *y2, int rounds, double *u) {
   const yoke_formulation_ops *ops = wire->wire.formulation;
-  double                     *now = wire->now;
+  double                     *now = wire->lent->now;
   if (ops->feeds_through != NULL && !ops->feeds_through(wire->wire.self)) rounds = 1;
   for (int round = 0; round < rounds; ++round) {
     memcpy(now, u, (size_t)wire->n_channels * sizeof *now);
@@ -72,7 +72,7 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_side limit, yoke_context
     if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
-      double           *u    = wire->u;
+      double           *u    = wire->lent->u;
       if (wire->is_given || wire->wire.formulation->update == NULL) continue;
       graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
@@ -137,7 +137,7 @@ void yoke_graph_add_past(yoke_graph *g, double t, const double *y, const double 
   }
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
-    double           *u    = wire->u;
+    double           *u    = wire->lent->u;
     const double     *port[2];
     for (int side = 0; side < 2; ++side) {
       const size_t n_y = (size_t)wire->n_y[side];

@@ -56,20 +56,41 @@ static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke
   return YOKE_OK;
 }
 
-static void take_scratch(yoke_graph *g, graph_wire *wire) {
-  const size_t   n = (size_t)wire->n_channels, width = GRAPH_SIGNAL_DEGREE + 1;
-  double **const lists[] = {&wire->u, &wire->u_dot, &wire->u_integral, &wire->now};
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) *lists[i] = yoke_arena_take(&g->arena, n, sizeof(double));
-  wire->which    = yoke_arena_take(&g->arena, n, sizeof *wire->which);
-  wire->curves   = yoke_arena_take(&g->arena, n * width, sizeof(double));
-  wire->curve_of = yoke_arena_take(&g->arena, n, sizeof *wire->curve_of);
-  for (size_t k = 0; !g->arena.has_failed && k < n; ++k) wire->curve_of[k] = wire->curves + k * width;
-  for (int side = 0; side < 2; ++side) {
-    const size_t n_p = (size_t)wire->wire.shape[side]->n_p, n_v = (size_t)wire->wire.shape[side]->n_v;
-    wire->ahead[side]   = yoke_arena_take(&g->arena, (size_t)wire->n_y[side], sizeof(double));
-    wire->motion[side]  = yoke_arena_take(&g->arena, 3 * n_v + 5 * n_p, sizeof(double));
-    wire->tangent[side] = yoke_arena_take(&g->arena, n_p * n_v, sizeof(double));
+static size_t larger(size_t a, int b) {
+  return a > (size_t)b ? a : (size_t)b;
+}
+
+/* What the graph lends to the wire that is at work is as large as the largest of them needs it. */
+static void take_lent(yoke_graph *g) {
+  const size_t width = GRAPH_SIGNAL_DEGREE + 1;
+  graph_lent  *lent  = &g->lent;
+  size_t       n = 0, n_c = 0, n_y = 0, n_p = 0, n_v = 0;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const graph_wire *wire = &g->wires[i];
+    n                      = larger(n, wire->n_channels);
+    n_c                    = larger(n_c, wire->n_c);
+    for (int side = 0; side < 2; ++side) {
+      n_y = larger(n_y, wire->n_y[side]);
+      n_p = larger(n_p, wire->wire.shape[side]->n_p);
+      n_v = larger(n_v, wire->wire.shape[side]->n_v);
+    }
   }
+  double **const by_channel[] = {&lent->u, &lent->u_dot, &lent->u_integral, &lent->now};
+  double **const by_both[]    = {&lent->dc_du, &lent->dc_du_dot, &lent->dc_du_integral};
+  for (size_t i = 0; i < sizeof by_channel / sizeof *by_channel; ++i)
+    *by_channel[i] = yoke_arena_take(&g->arena, n, sizeof(double));
+  for (size_t i = 0; i < sizeof by_both / sizeof *by_both; ++i)
+    *by_both[i] = yoke_arena_take(&g->arena, n_c * n, sizeof(double));
+  lent->which    = yoke_arena_take(&g->arena, n, sizeof *lent->which);
+  lent->curves   = yoke_arena_take(&g->arena, n * width, sizeof(double));
+  lent->curve_of = yoke_arena_take(&g->arena, n, sizeof *lent->curve_of);
+  for (int side = 0; side < 2; ++side) {
+    lent->ahead[side]   = yoke_arena_take(&g->arena, n_y, sizeof(double));
+    lent->motion[side]  = yoke_arena_take(&g->arena, 3 * n_v + 5 * n_p, sizeof(double));
+    lent->tangent[side] = yoke_arena_take(&g->arena, n_p * n_v, sizeof(double));
+    lent->dc_dy[side]   = yoke_arena_take(&g->arena, n_c * n_y, sizeof(double));
+  }
+  for (size_t k = 0; !g->arena.has_failed && k < n; ++k) lent->curve_of[k] = lent->curves + k * width;
 }
 
 /* Room for what conditions take while they are evaluated (for each output and channel some rows of numbers): steps find it. */
@@ -102,6 +123,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     const yoke_channel           *list = wires[i].formulation->channels(wires[i].self, &wire->n_channels);
     wire->wire                         = wires[i];
     wire->scratch                      = &g->work;
+    wire->lent                         = &g->lent;
     wire->first                        = g->n_channels;
     wire->c_at                         = g->n_c;
     wire->n_c                          = wires[i].formulation->n_conditions(wires[i].self);
@@ -119,14 +141,8 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     g->n_c += wire->n_c;
     YOKE_TRY(check_nodes(g, wire, ctx));
     for (int side = 0; side < 2; ++side) wire->n_y[side] = wires[i].n_y[side];
-    take_scratch(g, wire);
-    const size_t per_channel = (size_t)wire->n_c * (size_t)wire->n_channels;
-    wire->dc_du              = yoke_arena_take(&g->arena, per_channel, sizeof(double));
-    wire->dc_du_dot          = yoke_arena_take(&g->arena, per_channel, sizeof(double));
-    wire->dc_du_integral     = yoke_arena_take(&g->arena, per_channel, sizeof(double));
-    wire->dc_dy[0]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[0], sizeof(double));
-    wire->dc_dy[1]           = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)wire->n_y[1], sizeof(double));
   }
+  take_lent(g);
   share_sets(g);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires));
   return warm_up(g, ctx);

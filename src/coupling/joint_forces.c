@@ -202,7 +202,7 @@ static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int stage) {
     force_wire       *own  = &f->wires[w];
     const graph_wire *wire = &g->wires[own->wire];
     const double     *y[2];
-    double           *now = wire->now;
+    double           *now = wire->lent->now;
     for (int side = 0; side < 2; ++side)
       y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
     for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;

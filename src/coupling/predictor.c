@@ -151,8 +151,9 @@ static void turn(const yoke_graph *g, const graph_wire *wire, int side, const mo
   const yoke_port_shape *shape = wire->wire.shape[side];
   const int              n_p   = shape->n_p;
   const double           h = g->H * m->at, *v = now + n_p;
-  const moments          half = moments_until(g, m->n - 1, 0.5 * m->at);
-  double *dv_half = wire->motion[side] + 2 * shape->n_v, *stage = dv_half + shape->n_v, *T = wire->tangent[side], *k[4];
+  const moments          half    = moments_until(g, m->n - 1, 0.5 * m->at);
+  double                *dv_half = wire->lent->motion[side] + 2 * shape->n_v, *stage = dv_half + shape->n_v,
+         *T = wire->lent->tangent[side], *k[4];
   for (int i = 0; i < 4; ++i) k[i] = stage + (i + 1) * n_p;
   motion_ahead(g, wire, side, &half, dv_half, NULL);
   rate(shape, now, v, NULL, T, k[0]);
@@ -171,7 +172,7 @@ static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, co
   const yoke_port_shape *shape = wire->wire.shape[side];
   const int              n_p = shape->n_p, n_v = shape->n_v;
   const double          *now = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].past_y);
-  double                *dv = wire->motion[side], *dp = dv + n_v, *T = wire->tangent[side];
+  double                *dv = wire->lent->motion[side], *dp = dv + n_v, *T = wire->lent->tangent[side];
   motion_ahead(g, wire, side, m, dv, dp);
   memcpy(y, now, (size_t)yoke_shape_n_y(shape) * sizeof *y);
   yoke_shape_tangent(shape, now, T);
@@ -189,9 +190,10 @@ void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int
 
 /* u(s) of a coupling from the ports' motion ahead. */
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const moments *m, double *u) {
-  for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, wire->ahead[side]);
+  for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, wire->lent->ahead[side]);
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].kept->past[0];
-  graph_settle(wire, g->block->past_t[0] + m->at * g->H, wire->ahead[0], wire->ahead[1], GRAPH_CONSISTENT, u);
+  graph_settle(wire, g->block->past_t[0] + m->at * g->H, wire->lent->ahead[0], wire->lent->ahead[1], GRAPH_CONSISTENT,
+               u);
 }
 
 /* Places at which the motion ahead is looked at: enough for the polynomial of degree d + 2 that accelerations of degree d give
@@ -213,7 +215,7 @@ static void places_set(const yoke_graph *g, int degree, places *p) {
 
 /* The signals of a coupling, or those of the comparison, are u(s) itself. */
 static void curves_ahead(const yoke_graph *g, const graph_wire *wire, const places *p, bool compares) {
-  double *value = wire->curves, u[GRAPH_SIGNAL_DEGREE + 1]; /* value [p->n, n_channels] */
+  double *value = wire->lent->curves, u[GRAPH_SIGNAL_DEGREE + 1]; /* value [p->n, n_channels] */
   for (int i = 0; i < p->n; ++i) channels_ahead(g, wire, &p->m[i], value + i * wire->n_channels);
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
@@ -241,7 +243,7 @@ double graph_acceleration_weight(const yoke_graph *g) {
 
 /* End value between the acceleration's and the extrapolated one: u* = (1 - omega) u_acc + omega u_ext. */
 static void relax(yoke_graph *g, const graph_wire *wire, const moments *end) {
-  double *u = wire->u;
+  double *u = wire->lent->u;
   channels_ahead(g, wire, end, u);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
@@ -269,17 +271,18 @@ static void predict_by_accelerations(yoke_graph *g) {
 /* Signals that a formulation shapes itself, from the extrapolated ones of its channels. */
 static void shape_signals(yoke_graph *g, const graph_wire *wire) {
   const size_t width = GRAPH_SIGNAL_DEGREE + 1;
-  memset(wire->curves, 0, (size_t)wire->n_channels * width * sizeof *wire->curves);
+  memset(wire->lent->curves, 0, (size_t)wire->n_channels * width * sizeof *wire->lent->curves);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];
     const yoke_past      past    = graph_past(g, channel);
-    yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, wire->curves + (size_t)k * width);
+    yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0,
+                      wire->lent->curves + (size_t)k * width);
   }
   const yoke_own_extrapolation *extrapolation = wire->wire.formulation->extrapolation;
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
     channel->has_curve = extrapolation->curve(wire->wire.self, k, channel->layout.degree, g->H, GRAPH_SIGNAL_DEGREE + 1,
-                                              wire->curve_of, channel->curve, wire->scratch);
+                                              wire->lent->curve_of, channel->curve, wire->scratch);
     if (!channel->has_curve) continue;
     double end = 0.0;
     for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) end += channel->curve[j];

@@ -18,7 +18,7 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
     const graph_wire *wire = &g->wires[mine->ends[e].wire];
     const int         side = mine->ends[e].side;
     if (wire->wire.subsystem[1 - side] >= i) continue;
-    double                *own = wire->ahead[side], *u = wire->u;
+    double                *own = wire->lent->ahead[side], *u = wire->lent->u;
     const graph_subsystem *other = &g->subsystems[wire->wire.subsystem[1 - side]];
     const double          *y[2];
     if (has_pass) {

@@ -11,7 +11,7 @@ extern const yoke_scheme_ops waveform_ops;
 static void relax(yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
-    double           *u    = wire->u;
+    double           *u    = wire->lent->u;
     graph_update(g, wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), u);
     for (int k = 0; k < wire->n_channels; ++k) {
