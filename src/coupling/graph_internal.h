@@ -36,19 +36,19 @@ static inline void graph_sizes_set(graph_sizes *sizes, double size) {
   sizes->perturbation = sizes->tolerance = sizes->usual = size;
 }
 
-/* What one channel keeps from step to step; part of the block. */
+/* What one channel keeps from step to step; part of the block. What every step reads comes first. */
 typedef struct graph_kept {
-  double mean;             /* over the last step; channels without inner nodes: what it applied at its end */
-  double past[GRAPH_PAST]; /* values at the accepted macro points, newest first */
-  double inner[2];         /* values at the inner nodes of the last accepted step, oldest first */
-  double inner_t[2];       /* and their times */
-  int    n_inner;
-  double
-      correction; /* |corrected - predicted| of the last step: least size of the next perturbation, so that dy/dw (and with it
-                            * the result, to the accuracy of a difference) depends on how far the last step was corrected (Kraft) */
   double       applied; /* what the last accepted step applied at its end */
+  double       mean;    /* over the last step; channels without inner nodes: what it applied at its end */
+  /* |corrected - predicted| of the last step: least size of the next perturbation, so that dy/dw (and with it the result, to the accuracy of
+   * a difference) depends on how far the last step was corrected (Kraft) */
+  double       correction;
   graph_sizes  sizes;
   graph_growth growth;
+  int          n_inner;
+  double       past[GRAPH_PAST];       /* values at the accepted macro points, newest first */
+  double       inner[2];               /* values at the inner nodes of the last accepted step, oldest first */
+  double       inner_t[2];             /* and their times */
   double       consistent[GRAPH_PAST]; /* error estimate: values that belong to the accepted outputs, newest first */
 } graph_kept;
 
@@ -74,25 +74,25 @@ typedef struct graph_block {
   bool        begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
 } graph_block;
 
-/* One channel of one coupling. */
+/* One channel of one coupling. What every step reads comes first. */
 typedef struct graph_channel {
   /* constant */
-  yoke_channel       info;
-  yoke_residual_unit unit; /* of its value */
   int                wire;
   int                w_at, n_nodes; /* its unknowns in w */
+  yoke_residual_unit unit;          /* of its value */
+  graph_kept        *kept;          /* in the block */
   bool         has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
   int          order;
-  graph_kept  *kept; /* in the block */
   /* of the trial */
+  bool         has_curve;                      /* the formulation gave `curve` */
   yoke_layout  layout;                         /* at its degree */
   double       applied;                        /* value at t_next that the outputs y_new belong to */
   double       value;                          /* what the history gets when it is accepted */
+  graph_growth growth;                         /* what the watch will have seen when it is accepted */
+  double       consistent_new;                 /* value that belongs to the outputs of the trial */
+  yoke_channel info;                           /* constant */
   double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
-  bool         has_curve;                      /* the formulation gave one */
   double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s (comparison.h) */
-  double       consistent_new;                      /* value that belongs to the outputs of the trial */
-  graph_growth growth;                              /* what the watch will have seen when it is accepted */
 } graph_channel;
 
 /* Observation (graph_observe.c). */
@@ -157,31 +157,32 @@ typedef struct graph_feed {
   int row, component; /* of the joint's gradient */
 } graph_feed;
 
+/* What every step reads comes first. */
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
-  ptrdiff_t       first_y; /* where its outputs start among those of all */
   void           *accepted;
-  void           *trial;       /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
-  bool            is_ahead;    /* it was, by a step that is not accepted yet */
-  double         *y;           /* [ny] at T_N */
-  double         *y_new;       /* [ny] of the last pass */
-  double         *past_y;      /* [output_points, ny] newest first */
-  double         *y_predicted; /* [ny] of the first pass of the trial */
-  void           *compared;    /* state of the comparison integration; NULL: none */
-  double         *y_compared;  /* [ny] and its outputs */
+  void           *trial;   /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
+  double         *y;       /* [ny] at T_N */
+  double         *y_new;   /* [ny] of the last pass */
+  double         *past_y;  /* [output_points, ny] newest first */
+  graph_feed     *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
+  int            *feed_at; /* [nu + 1] */
+  yoke_context   *ctx;
+  double          t_reached; /* by its main integration */
+  yoke_status     status;    /* of the last pass */
+  bool            is_ahead;  /* `accepted` was stepped, by a step that is not accepted yet */
+  graph_observed  observed;
+  ptrdiff_t       first_y; /* where its outputs start among those of all */
   /* adjacency (graph_wiring.c) */
   int             n_ends;
-  graph_end      *ends;      /* [n_ends] of its wires, by wire */
-  graph_feed     *feeds;     /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
-  int            *feed_at;   /* [nu + 1] */
-  int             n_columns; /* unknowns that enter: all nodes of all channels that enter */
+  int             n_columns;                             /* unknowns that enter: all nodes of all channels that enter */
+  graph_end      *ends;                                  /* [n_ends] of its wires, by wire */
   int            *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
   double         *dy;                                    /* [n_columns, ny] dy/dw */
   double         *da_du;                                 /* [nu, ny] analytic Jacobian: response of the accelerations */
-  yoke_status     status;                                /* of the last pass */
-  double          t_reached;                             /* by its main integration */
-  graph_observed  observed;
-  yoke_context   *ctx;
+  double         *y_predicted;                           /* [ny] of the first pass of the trial */
+  void           *compared;                              /* state of the comparison integration; NULL: none */
+  double         *y_compared;                            /* [ny] and its outputs */
 } graph_subsystem;
 
 typedef struct graph_task {

@@ -36,10 +36,10 @@ enum {
 };
 
 typedef struct auto_self {
-  yoke_integrator explicit_method;
+  size_t          tail; /* offset of auto_own in the state */
   bool            has_implicit;
   int             patience; /* stiff checks before the first change to the implicit method */
-  size_t          tail;     /* offset of auto_own in the state */
+  yoke_integrator explicit_method;
   yoke_integrator implicit_method;
   double          iteration_cost, factor_cost;   /* in evaluations of f */
   size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */

@@ -99,11 +99,11 @@ typedef struct yoke_state_places {
 struct yoke_integrator {
   const yoke_integrator_ops *ops;
   const yoke_equations      *equations;
+  void                      *self; /* constant data of the method */
   yoke_state_places          at;
-  yoke_integrator_options    options;
   size_t                     state_size;   /* bytes, set by create: yoke_integrator_state, then the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
-  void                      *self;         /* constant data of the method */
+  yoke_integrator_options    options;
 };
 
 /* Lays arrays of n numbers out one behind the other: returns the offset [bytes] of the new one and adds it to *size. Long ones have cache

@@ -584,7 +584,7 @@ static yoke_status create_masses(yoke_context *ctx, const yoke_chain *chain, yok
 yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel **out) {
   *out = NULL;
   YOKE_TRY(check_chain(ctx, chain));
-  yoke_chain_kernel *kernel = calloc(1, sizeof *kernel);
+  yoke_chain_kernel *kernel = yoke_allocate(1, sizeof *kernel);
   if (kernel == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
   kernel->n          = chain->n;
   yoke_status status = create_masses(ctx, chain, kernel);

@@ -64,21 +64,22 @@ typedef struct yoke_chain_input {
   int mass, input;
 } yoke_chain_input;
 
+/* What every evaluation reads comes first. */
 struct yoke_chain_kernel {
-  yoke_arena         arena;
   int                n;
   yoke_chain_law     law;
   bool               uniform_elements; /* elements 1 .. n-1 are equal: `inner`; elements 0 and n are `ends` anyway */
   bool               uniform_mass;
-  double             exponent_x, exponent_v;
-  double            *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
-  double             inverse;             /* 1/m when uniform */
-  yoke_chain_element inner, ends[2];
-  double            *c, *d, *C, *D; /* [n + 1]; NULL: equal `inner` */
-  double            *constant[4];   /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
-  yoke_chain_loads   loads;
   int                n_inputs; /* forces from outside, sorted by mass */
   yoke_chain_input  *inputs;
+  double             inverse; /* 1/m when uniform */
+  double             exponent_x, exponent_v;
+  yoke_chain_element inner, ends[2];
+  yoke_chain_loads   loads;
+  double            *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
+  double            *c, *d, *C, *D;       /* [n + 1]; NULL: equal `inner` */
+  double            *constant[4]; /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
+  yoke_arena         arena;
 };
 
 /* Parameters of element e, 0 .. n. */

@@ -101,10 +101,10 @@ typedef struct mb_port {
   int                    node;
   int                    iq, iv;
   int                    i_integral;     /* first of its quadratures in q, -1: none */
+  int                    extras;         /* port.h */
   double                 origin[3];      /* body axes */
   double                 orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
   double                 angle;          /* planar: of the frame's x axis in body axes */
-  int                    extras;         /* port.h */
   int                    image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
   int driven, guided; /* the joint whose rows its extras belong to is driven[.] or joints[n_joints + .]; -1 */
 } mb_port;

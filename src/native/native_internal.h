@@ -20,24 +20,26 @@ typedef struct native_found {
   yoke_found_event list[];   /* [YOKE_MAX_FOUND + n_events] */
 } native_found;
 
+/* What every step reads comes first. */
 typedef struct native {
-  const yoke_model *model;
-  yoke_equations    equations;
-  yoke_multibody   *mb; /* lives as long as the equations */
   yoke_integrator  *integrator;
-  double           *q_start, *v_start; /* [nq], [nv] consistent start */
-  int               n_redundant;       /* constraint rows that follow from the others */
+  yoke_multibody   *mb;    /* lives as long as the equations */
+  yoke_port        *ports; /* [n_ports] */
   int               n_ports, n_integrals;
-  yoke_port        *ports;                                                  /* [n_ports] */
-  bool              has_extras;                                             /* of some port */
-  yoke_input_kind  *input_kind;                                             /* [nu] */
-  int               i_integral;                                             /* first quadrature of the ports in q */
-  size_t            at_u, at_rate, at_size, at_size_rate, at_base;          /* bytes into the state */
-  size_t            at_left, at_a, at_a2, at_terms, at_lambda, at_lambda_0; /* bytes into the scratch */
-  bool              is_prescribed, has_image;                               /* motion given; ports with an image */
-  size_t            at_q, at_v;                                             /* bytes into the scratch: other places */
-  int              *direction;                                              /* [n_events] */
-  size_t            at_old, at_dead, at_found;                              /* bytes into the state */
+  int               i_integral;                                    /* first quadrature of the ports in q */
+  bool              has_extras;                                    /* of some port */
+  bool              is_prescribed, has_image;                      /* motion given; ports with an image */
+  size_t            at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
+  size_t            at_left, at_a, at_lambda;                      /* bytes into the scratch */
+  yoke_equations    equations;
+  const yoke_model *model;
+  double           *q_start, *v_start;               /* [nq], [nv] consistent start */
+  int               n_redundant;                     /* constraint rows that follow from the others */
+  yoke_input_kind  *input_kind;                      /* [nu] */
+  int              *direction;                       /* [n_events] */
+  size_t            at_a2, at_terms, at_lambda_0;    /* bytes into the scratch */
+  size_t            at_q, at_v;                      /* the same: other places */
+  size_t            at_old, at_dead, at_found;       /* bytes into the state */
   size_t            at_now, at_before, at_time;      /* bytes into the scratch; only with events */
   size_t            at_variables, at_set;            /* the same: of expressions, values that an event sets */
   size_t            at_look_q, at_look_v, at_look_y; /* bytes into the scratch: inside a micro step */

@@ -126,8 +126,8 @@ void yoke_subsystem_counters(const yoke_subsystem *s, const void *state, yoke_co
 yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_size, yoke_subsystem **out) {
   yoke_subsystem *s = *out = yoke_allocate(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", name);
-  s->name                  = yoke_arena_text(&s->arena, name);
   s->self                  = yoke_arena_take(&s->arena, 1, self_size);
+  s->name                  = yoke_arena_text(&s->arena, name);
   const yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", name);
   if (status == YOKE_OK) return YOKE_OK;
   yoke_subsystem_free(s);

@@ -219,15 +219,15 @@ typedef struct yoke_subsystem_ops {
 } yoke_subsystem_ops;
 
 struct yoke_subsystem {
-  yoke_arena                arena; /* of name, self and what they point to */
   const yoke_subsystem_ops *ops;
-  char                     *name;
   void                     *self;
   int                       nu, ny, n_ports;
   const yoke_port          *ports;                    /* [n_ports] */
   size_t                    state_size, scratch_size; /* bytes; both 64-byte aligned blocks */
   const yoke_subsystem     *inner;                    /* wrappers: what is inside; else NULL */
   size_t                    inner_at;                 /* wrappers: where its state starts in theirs, bytes */
+  char                     *name;
+  yoke_arena                arena; /* of name, self and what they point to */
 };
 
 void yoke_subsystem_destroy(yoke_subsystem **subsystem);
