@@ -439,6 +439,37 @@ static void subsystem_that_cannot_go_back_ends_the_run_when_a_step_is_rejected(v
   rig_close(&r);
 }
 
+/* ---- order ---- */
+
+typedef struct step_order {
+  char last[40];
+  int  n_steps, n_changes; /* of subsystems, and of which of them is stepped */
+} step_order;
+
+static void note_step(void *user, const char *line) {
+  step_order *x = user;
+  char        name[40];
+  if (sscanf(line, "step %39s", name) != 1) return;
+  ++x->n_steps;
+  if (strcmp(name, x->last) != 0) ++x->n_changes;
+  memcpy(x->last, name, sizeof name);
+}
+
+/* Four parts, three couplings: four integrations and six perturbed ones, then four with what was corrected. */
+static void a_pass_integrates_subsystem_by_subsystem(void **state) {
+  step_order                x       = {.n_steps = 0};
+  const yoke_system_options options = {.exec = "serial", .threads = 1, .log = {.write = note_step, .user = &x}};
+  cosim                     c;
+  (void)state;
+  cosim_load(&c, "examples/chain-load.yaml",
+             "parameters.n=40;split.c=4;cosimulation.scheme=semi-implicit;output.select=[\"c.x[1]\"]");
+  assert_int_equal(cosim_start(&c, false, &options), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 1e-7, NULL, NULL), YOKE_OK);
+  assert_int_equal(x.n_steps, 4 + 6 + 4);
+  assert_int_equal(x.n_changes, 4 + 4);
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(invariant_1_passes_start_from_the_accepted_states_and_do_not_touch_them),
@@ -462,6 +493,7 @@ int main(void) {
     cmocka_unit_test(subsystem_that_cannot_go_back_is_refused_by_schemes_that_repeat),
     cmocka_unit_test(subsystem_that_cannot_go_back_runs_explicitly_with_the_same_bits),
     cmocka_unit_test(subsystem_that_cannot_go_back_ends_the_run_when_a_step_is_rejected),
+    cmocka_unit_test(a_pass_integrates_subsystem_by_subsystem),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

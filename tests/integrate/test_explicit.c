@@ -338,6 +338,57 @@ static void semi_euler_asks_for_a_step(void **s) {
   assert_null(integrator);
 }
 
+/* Of many small subsystems every cache line counts. */
+enum { LINE = 64 /* bytes */, SMALL_N = 10, MOST_LINES = 9 };
+
+static size_t copied(const toy_run *run) {
+  return yoke_integrator_used(run->integrator, run->state) + run->integrator->state_size -
+         yoke_integrator_tail(run->integrator);
+}
+
+static void make_small_chain(yoke_equations *equations) {
+  const yoke_chain chain = {
+      .n = SMALL_N, .mass = {.value = 1.0}, .stiffness = {.value = 1.0}, .exponent_x = 3.0, .exponent_v = 3.0};
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, equations), YOKE_OK);
+}
+
+static void copies_of_small_states_are_few_lines_where_nobody_looks(void **s) {
+  const yoke_integrator_options o          = toy_options(1e-6);
+  double                        q[SMALL_N] = {1.0}, v[SMALL_N] = {0.0};
+  yoke_integrator_state        *copy = NULL;
+  toy_run                       run;
+  (void)s;
+  assert_int_equal(toy_run_begin(&run, make_small_chain, "auto", &o, q, v, &yoke_signal_none), YOKE_OK);
+  assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, run.state, NULL, 1.0, run.ctx), YOKE_OK);
+  assert_true(copied(&run) > MOST_LINES * LINE);
+  run.state->t_look = (double)INFINITY;
+  assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, run.state, NULL, 1.0, run.ctx), YOKE_OK);
+  assert_true(copied(&run) <= MOST_LINES * LINE);
+
+  assert_int_equal(yoke_integrator_state_create(run.integrator, &copy), YOKE_OK);
+  yoke_integrator_copy(run.integrator, copy, run.state);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, run.state, NULL, 9.0, run.ctx), YOKE_OK);
+    assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, copy, NULL, 9.0, run.ctx), YOKE_OK);
+  }
+  assert_memory_equal(toy_run_q(&run), yoke_integrator_q(run.integrator, copy), sizeof q);
+  assert_memory_equal(toy_run_v(&run), yoke_integrator_v(run.integrator, copy), sizeof v);
+  yoke_integrator_state_destroy(&copy);
+  toy_run_end(&run);
+  yoke_equations_destroy(&run.equations);
+}
+
+static void long_arrays_begin_on_cache_lines_and_short_ones_share_them(void **s) {
+  size_t size = 8;
+  (void)s;
+  assert_int_equal(yoke_array_reserve(&size, SMALL_N), 8);
+  assert_int_equal(yoke_array_reserve(&size, SMALL_N), 8 + SMALL_N * sizeof(double));
+  const size_t first = yoke_array_reserve(&size, CHAIN_N), second = yoke_array_reserve(&size, CHAIN_N);
+  assert_int_equal(first % LINE, 0);
+  assert_int_equal(second % LINE, 0);
+  assert_true(second >= first + CHAIN_N * sizeof(double));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dopri5_has_order_5_on_a_nonlinear_ode),
@@ -360,6 +411,8 @@ int main(void) {
       cmocka_unit_test(speed_item_3_step_control_remembers_the_last_error_across_macro_points),
       cmocka_unit_test(symplectic_euler_keeps_the_energy_bounded),
       cmocka_unit_test(semi_euler_asks_for_a_step),
+      cmocka_unit_test(copies_of_small_states_are_few_lines_where_nobody_looks),
+      cmocka_unit_test(long_arrays_begin_on_cache_lines_and_short_ones_share_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
