@@ -15,7 +15,7 @@ SOURCES = find include src cli tests bench -name '*.[ch]' | LC_ALL=C sort
 
 help:
 	@echo "make demo     build the program, run a model, say where the results are"
-	@echo "make build    build/yoke and build/libyoke.a"
+	@echo "make build    build/yoke, build/libyoke.so and build/libyoke.a"
 	@echo "make install  build, then copy to PREFIX ($(PREFIX))"
 	@echo "make test     all tests, plain and with sanitizers"
 	@echo "make bench    benchmarks: accuracy beside time"

@@ -4,6 +4,7 @@
 #ifndef YOKE_CONTEXT_H
 #define YOKE_CONTEXT_H
 
+#include <yoke/export.h>
 #include <yoke/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,16 +17,16 @@ typedef struct yoke_context yoke_context;
 
 typedef enum yoke_severity { YOKE_SEVERITY_ERROR, YOKE_SEVERITY_WARNING, YOKE_SEVERITY_NOTE } yoke_severity;
 
-yoke_status yoke_context_create(yoke_context **out); /* gives */
-void        yoke_context_destroy(yoke_context **ctx);
+YOKE_API yoke_status yoke_context_create(yoke_context **out); /* gives */
+YOKE_API void        yoke_context_destroy(yoke_context **ctx);
 
 /* Messages in the order they were recorded. Texts belong to the context. */
-size_t        yoke_context_n_messages(const yoke_context *ctx);
-const char   *yoke_context_message(const yoke_context *ctx, size_t i);
-yoke_severity yoke_context_message_severity(const yoke_context *ctx, size_t i);
-size_t        yoke_context_n_errors(const yoke_context *ctx);
-size_t        yoke_context_n_lost(const yoke_context *ctx);
-void          yoke_context_clear(yoke_context *ctx);
+YOKE_API size_t        yoke_context_n_messages(const yoke_context *ctx);
+YOKE_API const char   *yoke_context_message(const yoke_context *ctx, size_t i);
+YOKE_API yoke_severity yoke_context_message_severity(const yoke_context *ctx, size_t i);
+YOKE_API size_t        yoke_context_n_errors(const yoke_context *ctx);
+YOKE_API size_t        yoke_context_n_lost(const yoke_context *ctx);
+YOKE_API void          yoke_context_clear(yoke_context *ctx);
 
 /* Record an error and return `status`, so that a failure is one line:
  *   return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': mass is %g, expected > 0", name, mass);
@@ -33,18 +34,20 @@ void          yoke_context_clear(yoke_context *ctx);
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-yoke_status
+YOKE_API yoke_status
 yoke_fail(yoke_context *ctx, yoke_status status, const char *format, ...);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void yoke_warn(yoke_context *ctx, const char *format, ...);
+YOKE_API void
+yoke_warn(yoke_context *ctx, const char *format, ...);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void yoke_note(yoke_context *ctx, const char *format, ...);
+YOKE_API void
+yoke_note(yoke_context *ctx, const char *format, ...);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #ifndef YOKE_CONVERGE_H
 #define YOKE_CONVERGE_H
 
+#include <yoke/export.h>
 #include <yoke/run.h>
 
 #ifdef __cplusplus
@@ -15,7 +16,7 @@ typedef struct yoke_method_choice {
 
 /* The words of a method that are given, as in "semi-implicit, force/force, order 2"; "as the model says" when there are none.
  * `size` of at least 160 holds every one. */
-void yoke_method_label(const yoke_method_choice *method, char *text, size_t size);
+YOKE_API void yoke_method_label(const yoke_method_choice *method, char *text, size_t size);
 
 typedef struct yoke_converge_options {
   yoke_run_options   run; /* model, overrides, threads, interrupt; out, csv, every, step and print are not used */
@@ -32,7 +33,7 @@ typedef struct yoke_converge_options {
   void *user;
 } yoke_converge_options;
 
-yoke_converge_options yoke_converge_options_default(void);
+YOKE_API yoke_converge_options yoke_converge_options_default(void);
 
 enum {
   YOKE_ERROR_GLOBAL_POSITION,
@@ -41,7 +42,7 @@ enum {
   YOKE_ERROR_LOCAL_VELOCITY,
   YOKE_N_ERRORS
 };
-const char *yoke_error_name(int kind); /* "global position" */
+YOKE_API const char *yoke_error_name(int kind); /* "global position" */
 
 /* One run. */
 typedef struct yoke_converge_row {
@@ -67,8 +68,8 @@ typedef struct yoke_convergence {
  *   YOKE_E_INTERRUPTED  stopped; rows that are missing say so, files are written if one is there
  *   YOKE_E_IO           a file could not be written
  * and, when no row is good, the status of the first one; what loading the model gives. */
-yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence *out);
-void        yoke_convergence_release(yoke_convergence *convergence);
+YOKE_API yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence *out);
+YOKE_API void        yoke_convergence_release(yoke_convergence *convergence);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #ifndef YOKE_LINEARIZE_H
 #define YOKE_LINEARIZE_H
 
+#include <yoke/export.h>
 #include <yoke/run.h>
 
 #ifdef __cplusplus
@@ -22,7 +23,8 @@ typedef enum yoke_mode_kind {
   YOKE_MODE_FLUTTER      /* a pair with real part > 0: unstable */
 } yoke_mode_kind;
 
-const char *yoke_mode_kind_name(yoke_mode_kind kind); /* "rigid-body", "oscillation", "decay", "growth", "flutter" */
+/* "rigid-body", "oscillation", "decay", "growth", "flutter" */
+YOKE_API const char *yoke_mode_kind_name(yoke_mode_kind kind);
 
 enum { YOKE_MODE_SHAPE = 4 };
 
@@ -49,15 +51,15 @@ typedef struct yoke_modes {
 
 /* Reads model, sets and the other overrides of `options`; a split plays no part. YOKE_E_NOT_CONVERGED: no rest state was found;
  * YOKE_E_USAGE: too many freedoms. Gives what `modes` holds; release it in any case. */
-yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
-                               yoke_modes *modes);
-void        yoke_modes_release(yoke_modes *modes);
+YOKE_API yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
+                                        yoke_modes *modes);
+YOKE_API void        yoke_modes_release(yoke_modes *modes);
 
 /* x' = f0 + A x + B u, y = y0 + C x + D u about that state, written to `path`: HDF5 if it ends in .h5 or .hdf5, CSV (one entry per line)
  * if in .csv, else plain text. x: independent coordinates and their velocities, as deviations; u: a force or moment on every
  * body; y: positions and velocities of all bodies. */
-yoke_status yoke_linearize_write(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
-                                 const char *path);
+YOKE_API yoke_status yoke_linearize_write(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
+                                          const char *path);
 
 #ifdef __cplusplus
 }

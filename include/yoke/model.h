@@ -3,6 +3,7 @@
 #define YOKE_MODEL_H
 
 #include <yoke/context.h>
+#include <yoke/export.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,32 +19,32 @@ typedef struct yoke_load_options {
 /* Read, check and build the model of `path`, with everything it includes. `options` may be NULL. Up to 20 mistakes are recorded in
  * `ctx`, each with file, line, column, key, what was found and what was expected. YOKE_E_MODEL: a mistake in the file or in an override;
  * YOKE_E_IO: the file cannot be read; YOKE_E_MEMORY. */
-yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options,
-                            yoke_model **out); /* gives */
+YOKE_API yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options,
+                                     yoke_model **out); /* gives */
 
 /* The same from a text of `size` bytes; `name` stands for the file in messages, includes are relative to its folder. */
-yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
-                                 const yoke_load_options *options, yoke_model **out); /* gives */
+YOKE_API yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
+                                          const yoke_load_options *options, yoke_model **out); /* gives */
 
-void yoke_model_destroy(yoke_model **model);
+YOKE_API void yoke_model_destroy(yoke_model **model);
 
 /* What the file says. Texts belong to the model. */
-const char *yoke_model_name(const yoke_model *model);
-const char *yoke_model_text(const yoke_model *model); /* the whole model as one file: includes and overrides applied */
-double      yoke_model_t_start(const yoke_model *model);      /* [s] */
-double      yoke_model_t_end(const yoke_model *model);        /* [s] */
-const char *yoke_model_output_file(const yoke_model *model);  /* NULL: none given */
-const char *yoke_model_output_csv(const yoke_model *model);   /* NULL: none given */
-double      yoke_model_output_every(const yoke_model *model); /* [s]; 0: every accepted step */
-const char *yoke_model_solver(const yoke_model *model);       /* `solvers.default.kind` */
-int         yoke_model_n_bodies(const yoke_model *model);
-int         yoke_model_n_connections(const yoke_model *model);
-int         yoke_model_n_loads(const yoke_model *model);
-int         yoke_model_n_events(const yoke_model *model);
-int         yoke_model_n_parts(const yoke_model *model); /* of the split; 0: none */
+YOKE_API const char *yoke_model_name(const yoke_model *model);
+YOKE_API const char *yoke_model_text(const yoke_model *model);         /* as one file: includes and overrides applied */
+YOKE_API double      yoke_model_t_start(const yoke_model *model);      /* [s] */
+YOKE_API double      yoke_model_t_end(const yoke_model *model);        /* [s] */
+YOKE_API const char *yoke_model_output_file(const yoke_model *model);  /* NULL: none given */
+YOKE_API const char *yoke_model_output_csv(const yoke_model *model);   /* NULL: none given */
+YOKE_API double      yoke_model_output_every(const yoke_model *model); /* [s]; 0: every accepted step */
+YOKE_API const char *yoke_model_solver(const yoke_model *model);       /* `solvers.default.kind` */
+YOKE_API int         yoke_model_n_bodies(const yoke_model *model);
+YOKE_API int         yoke_model_n_connections(const yoke_model *model);
+YOKE_API int         yoke_model_n_loads(const yoke_model *model);
+YOKE_API int         yoke_model_n_events(const yoke_model *model);
+YOKE_API int         yoke_model_n_parts(const yoke_model *model); /* of the split; 0: none */
 
 /* A small commented model for a new project; runs as it is. */
-const char *yoke_model_starter(void);
+YOKE_API const char *yoke_model_starter(void);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #define YOKE_RESULT_H
 
 #include <yoke/context.h>
+#include <yoke/export.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,20 +16,20 @@ typedef struct yoke_result yoke_result;
 
 /* HDF5 is recognised by its contents, everything else is read as CSV. A file that a run is still writing, or that a
  * killed run left, can be read too. */
-yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out); /* gives */
-void        yoke_result_close(yoke_result **result);
+YOKE_API yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out); /* gives */
+YOKE_API void        yoke_result_close(yoke_result **result);
 
-const char *yoke_result_path(const yoke_result *result);
-int         yoke_result_n_quantities(const yoke_result *result);
-const char *yoke_result_name(const yoke_result *result, int i);            /* "upper.x" */
-const char *yoke_result_unit(const yoke_result *result, int i);            /* "m"; "" when the file does not say */
-int         yoke_result_find(const yoke_result *result, const char *name); /* index, or -1 */
+YOKE_API const char *yoke_result_path(const yoke_result *result);
+YOKE_API int         yoke_result_n_quantities(const yoke_result *result);
+YOKE_API const char *yoke_result_name(const yoke_result *result, int i); /* "upper.x" */
+YOKE_API const char *yoke_result_unit(const yoke_result *result, int i); /* "m"; "" when the file does not say */
+YOKE_API int         yoke_result_find(const yoke_result *result, const char *name); /* index, or -1 */
 
 /* Output times [s] of quantity i, not decreasing; two equal times are the two sides of a jump. Belong to the result. */
-const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times);
+YOKE_API const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times);
 
 /* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast. */
-yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values);
+YOKE_API yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values);
 
 /* Macro steps of a split run: how long they are, and what made them shorter. */
 enum {
@@ -48,7 +49,7 @@ typedef struct yoke_step_report {
 } yoke_step_report;
 
 /* "error", "corrector", "non-finite", "event", "switch", "end"; "none" for every other number. */
-const char *yoke_reason_word(int reason);
+YOKE_API const char *yoke_reason_word(int reason);
 
 /* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
 typedef struct yoke_result_facts {
@@ -71,13 +72,13 @@ typedef struct yoke_result_facts {
   yoke_step_report report;
   bool             is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
 } yoke_result_facts;
-void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);
+YOKE_API void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);
 
 /* Clear the mark that a killed run left in an HDF5 file, so that every reader opens it. Not while a run writes it. */
-yoke_status yoke_result_repair(yoke_context *ctx, const char *path);
+YOKE_API yoke_status yoke_result_repair(yoke_context *ctx, const char *path);
 
 /* Does the file look like a result (HDF5 by contents, CSV by name)? false when it cannot be read. */
-bool yoke_result_is_result(const char *path);
+YOKE_API bool yoke_result_is_result(const char *path);
 
 /* Comparison of A with the reference B over the time both cover. When their times differ, the one with more times is
  * interpolated (cubic, not across jumps) at the times of the other.
@@ -105,12 +106,12 @@ typedef struct yoke_comparison {
 } yoke_comparison;
 
 /* Gives. No common quantity or no common time: YOKE_E_DIFFERENT. */
-yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *out);
-void        yoke_comparison_release(yoke_comparison *comparison);
+YOKE_API yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *out);
+YOKE_API void        yoke_comparison_release(yoke_comparison *comparison);
 
 /* `value` with 17 digits and a decimal point in every locale; "nan", "inf", "-inf". */
 enum { YOKE_NUMBER_SIZE = 32 };
-void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]);
+YOKE_API void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #define YOKE_RUN_H
 
 #include <yoke/context.h>
+#include <yoke/export.h>
 #include <yoke/result.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -47,7 +48,7 @@ typedef struct yoke_run_options {
       *interrupted; /* not 0: stop after the present micro step. NULL: never. May be set by a signal handler. */
 } yoke_run_options;
 
-yoke_run_options yoke_run_options_default(void);
+YOKE_API yoke_run_options yoke_run_options_default(void);
 
 /* What the couplings of a split run left open at macro points, by kind. Angles count as lengths, times the length of the model. */
 enum { YOKE_N_RESIDUAL_KINDS = 5 };
@@ -58,9 +59,9 @@ typedef struct yoke_residual_summary {
    * the largest of the run. */
   double share;
 } yoke_residual_summary;
-const char *yoke_residual_name(int kind);        /* "position", "velocity", "acceleration", "force", "moment" */
-const char *yoke_residual_unit_name(int kind);   /* "m", "m/s", "m/s^2", "N", "N*m" */
-const char *yoke_residual_verdict(double share); /* "held" to 1e-6, "small" to 1e-3, else "large" */
+YOKE_API const char *yoke_residual_name(int kind);      /* "position", "velocity", "acceleration", "force", "moment" */
+YOKE_API const char *yoke_residual_unit_name(int kind); /* "m", "m/s", "m/s^2", "N", "N*m" */
+YOKE_API const char *yoke_residual_verdict(double share); /* "held" to 1e-6, "small" to 1e-3, else "large" */
 
 typedef struct yoke_run_summary {
   char            *name;       /* of the model; NULL when it could not be read */
@@ -109,13 +110,13 @@ typedef struct yoke_run_summary {
  *   YOKE_E_NOT_CONVERGED a macro step did not converge
  *   YOKE_E_IO            a result file could not be written
  * and what loading and integrating give. */
-yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary);
-void        yoke_run_summary_release(yoke_run_summary *summary);
+YOKE_API yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary);
+YOKE_API void        yoke_run_summary_release(yoke_run_summary *summary);
 
 /* The co-simulation of a model (A) against its own monolithic run (B, the reference), without files. Where the model keeps
  * every step, outputs are compared at the macro points. Gives all three; the comparison as yoke_result_compare does. */
-yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
-                             yoke_run_summary *monolithic, yoke_comparison *comparison);
+YOKE_API yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
+                                      yoke_run_summary *monolithic, yoke_comparison *comparison);
 
 /* What a model consists of once it is assembled. */
 typedef struct yoke_model_item {
@@ -168,8 +169,8 @@ typedef struct yoke_model_facts {
 } yoke_model_facts;
 
 /* Load, assemble and split, with the overrides of `options` (all that stand for keys, and `monolithic`). Gives. */
-yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts);
-void        yoke_model_facts_release(yoke_model_facts *facts);
+YOKE_API yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts);
+YOKE_API void        yoke_model_facts_release(yoke_model_facts *facts);
 
 /* A proposed split: where the model is cut and why. */
 typedef struct yoke_cut {
@@ -205,12 +206,12 @@ typedef struct yoke_split_proposal {
 /* Cut a model into n_parts: soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never
  * a rigid joint. Reads model and sets of `options`, and writes the model with its split to `out` where that is not NULL. Gives. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none).
  * YOKE_E_USAGE: the model has fewer groups than parts are asked for. */
-yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
-                               yoke_split_proposal *out);
-void        yoke_split_proposal_release(yoke_split_proposal *proposal);
+YOKE_API yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
+                                        yoke_split_proposal *out);
+YOKE_API void        yoke_split_proposal_release(yoke_split_proposal *proposal);
 
 /* Write the commented starter model to `path`; an existing file is never overwritten (YOKE_E_IO). */
-yoke_status yoke_starter_write(yoke_context *ctx, const char *path);
+YOKE_API yoke_status yoke_starter_write(yoke_context *ctx, const char *path);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #ifndef YOKE_SETTINGS_H
 #define YOKE_SETTINGS_H
 
+#include <yoke/export.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,10 +32,10 @@ typedef struct yoke_setting_facts {
 } yoke_setting_facts;
 
 /* In the order of `yoke help settings`. */
-int  yoke_n_settings(void);
-void yoke_setting_describe(int i, yoke_setting_facts *out);
+YOKE_API int  yoke_n_settings(void);
+YOKE_API void yoke_setting_describe(int i, yoke_setting_facts *out);
 /* The setting that the option of this name stands for (`length` letters, without dashes); -1: none. */
-int  yoke_setting_with_option(const char *option, size_t length);
+YOKE_API int  yoke_setting_with_option(const char *option, size_t length);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #ifndef YOKE_SIGNAL_H
 #define YOKE_SIGNAL_H
 
+#include <yoke/export.h>
 #include <yoke/status.h>
 
 #ifdef __cplusplus
@@ -27,16 +28,16 @@ typedef struct yoke_signal {
 typedef enum yoke_side { YOKE_SIDE_LEFT, YOKE_SIDE_RIGHT } yoke_side;
 
 /* u [n] at `time`; the derivative with respect to time if `derivative` is 1, and so on. */
-void yoke_signal_value(const yoke_signal *signal, double time, yoke_side side, int derivative, double *u);
+YOKE_API void yoke_signal_value(const yoke_signal *signal, double time, yoke_side side, int derivative, double *u);
 
 /* Integral of every component from `from` to `to`, [n]. */
-void yoke_signal_integral(const yoke_signal *signal, double from, double to, double *integral);
+YOKE_API void yoke_signal_integral(const yoke_signal *signal, double from, double to, double *integral);
 
 /* The first break point strictly after `time`, or +infinity. */
-double yoke_signal_next_break(const yoke_signal *signal, double time);
+YOKE_API double yoke_signal_next_break(const yoke_signal *signal, double time);
 
 /* The signal without inputs. */
-extern const yoke_signal yoke_signal_none;
+YOKE_API extern const yoke_signal yoke_signal_none;
 
 #ifdef __cplusplus
 }

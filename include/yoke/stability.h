@@ -4,6 +4,7 @@
 #define YOKE_STABILITY_H
 
 #include <yoke/converge.h>
+#include <yoke/export.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +36,7 @@ typedef struct yoke_stability_options {
   void *user;
 } yoke_stability_options;
 
-yoke_stability_options yoke_stability_options_default(void);
+YOKE_API yoke_stability_options yoke_stability_options_default(void);
 
 enum { YOKE_STABILITY_WORD = 96 };
 
@@ -79,8 +80,9 @@ typedef struct yoke_stability_table {
  *   YOKE_E_USAGE        an axis or a setting that does not exist
  *   YOKE_E_IO           a file could not be written
  * and, when no row is good, the status of the first one; what loading the model gives. */
-yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options, yoke_stability_table *out);
-void        yoke_stability_table_release(yoke_stability_table *table);
+YOKE_API yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options,
+                                          yoke_stability_table *out);
+YOKE_API void        yoke_stability_table_release(yoke_stability_table *table);
 
 #ifdef __cplusplus
 }

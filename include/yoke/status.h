@@ -6,6 +6,8 @@
 #ifndef YOKE_STATUS_H
 #define YOKE_STATUS_H
 
+#include <yoke/export.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -36,9 +38,9 @@ typedef enum yoke_status {
 #undef YOKE_STATUS_ENUM
 } yoke_status;
 
-const char *yoke_status_name(yoke_status status);      /* "YOKE_E_MODEL" */
-const char *yoke_status_text(yoke_status status);      /* "the model cannot be used" */
-int         yoke_status_exit_code(yoke_status status); /* what the program returns to the shell */
+YOKE_API const char *yoke_status_name(yoke_status status);      /* "YOKE_E_MODEL" */
+YOKE_API const char *yoke_status_text(yoke_status status);      /* "the model cannot be used" */
+YOKE_API int         yoke_status_exit_code(yoke_status status); /* what the program returns to the shell */
 
 /* Leave the calling function when a call failed. */
 #define YOKE_TRY(call)                                                                                                 \

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "coupling/scheme_settings.h"
 #include "io/settings_text.h"
+#include <yoke/version.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "io/csv.h"
 #include "io/hdf5_output.h"
 #include "plot/plot.h"
+#include <yoke/version.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * checksum over all of it. A text is its length and its bytes with the 0; arrays and blocks begin with their count. */
 #include "base/pack.h"
 #include "base/memory.h"
+#include <yoke/version.h>
 #include <stdlib.h>
 #include <string.h>
 

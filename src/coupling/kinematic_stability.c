@@ -47,7 +47,7 @@ void yoke_symmetric_solve(int n, const double *A, const double *b, double *x) {
 /* X := A^-1 B for a symmetric A >= 0, [n, n] row major. */
 static void solve_columns(int n, const double *A, const double *B, double *X) {
   for (int j = 0; j < n; ++j) {
-    double b[MAX_ROWS], x[MAX_ROWS];
+    double b[MAX_ROWS] = {0.0}, x[MAX_ROWS];
     for (int i = 0; i < n; ++i) b[i] = B[n * i + j];
     yoke_symmetric_solve(n, A, b, x);
     for (int i = 0; i < n; ++i) X[n * i + j] = x[i];

@@ -259,7 +259,7 @@ typedef struct yoke_model {
 
 /* One more owner of the same model, which never changes. Every owner destroys it, the last one frees it. */
 const yoke_model *yoke_model_retain(const yoke_model *model);
-void              yoke_model_destroy(yoke_model **model);
+YOKE_API void     yoke_model_destroy(yoke_model **model);
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);

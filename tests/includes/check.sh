@@ -36,7 +36,7 @@ find src cli include/yoke -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort |
       # Files of master by their noun: system.c, system_events.c, outputs.h.
       never["master/system"] = never["master/outputs"] = "model integrate native"
       # Public headers that are part of base; the others are the api.
-      public["context.h"] = public["status.h"] = public["signal.h"] = "base"
+      public["context.h"] = public["status.h"] = public["signal.h"] = public["version.h"] = public["export.h"] = "base"
       while ((getline line < list) > 0) {
         if (line !~ /^#/ && line != "") listed[line] = 1
       }

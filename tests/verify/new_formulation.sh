@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 
 mkdir "$folder/tree"
-for part in CMakeLists.txt include src cli examples tests; do cp -R "$source/$part" "$folder/tree/"; done
+for part in CMakeLists.txt include src cli packaging examples tests; do cp -R "$source/$part" "$folder/tree/"; done
 
 # The new file: the constitutive formulation under another name, every question passed on; it has a parameter.
 cat > "$folder/tree/src/coupling/relabelled.c" <<'CODE'

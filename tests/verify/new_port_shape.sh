@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 
 mkdir "$folder/tree"
-for part in CMakeLists.txt include src cli examples tests; do cp -R "$source/$part" "$folder/tree/"; done
+for part in CMakeLists.txt include src cli packaging examples tests; do cp -R "$source/$part" "$folder/tree/"; done
 
 # The new file: a point in the plane.
 cat > "$folder/tree/src/frames/port_shape_plane_point.c" <<'CODE'

@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 
 mkdir "$folder/tree"
-for part in CMakeLists.txt include src cli examples tests; do cp -R "$source/$part" "$folder/tree/"; done
+for part in CMakeLists.txt include src cli packaging examples tests; do cp -R "$source/$part" "$folder/tree/"; done
 
 # The new file: a mass on a spring and a damper, by the implicit midpoint rule. It can be repeated and nothing else.
 cat > "$folder/tree/src/subsystem/midpoint_mass.c" <<'CODE'
