@@ -11,12 +11,12 @@ SOAK_MINUTES ?= 10
 # With or without git.
 SOURCES = find include src cli tests bench -name '*.[ch]' | LC_ALL=C sort
 
-.PHONY: help setup setup-test setup-all build demo test verify bench figures fuzz soak install format check-format tidy clean
+.PHONY: help setup setup-test setup-all build demo test verify bench figures fuzz soak install uninstall format check-format tidy clean
 
 help:
 	@echo "make demo     build the program, run a model, say where the results are"
 	@echo "make build    build/yoke, build/libyoke.so and build/libyoke.a"
-	@echo "make install  build, then copy to PREFIX ($(PREFIX))"
+	@echo "make install  build, then copy to PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall removes it"
 	@echo "make test     all tests, plain and with sanitizers"
 	@echo "make bench    benchmarks: accuracy beside time"
 	@echo "make verify   clang-tidy, valgrind, thread sanitizer, minimal build, long tests"
@@ -25,7 +25,7 @@ help:
 	@echo "make soak     all examples again and again for SOAK_MINUTES ($(SOAK_MINUTES))"
 	@echo "make format   clang-format on every file"
 	@echo "make clean    remove what was built"
-	@echo "All but help and clean first install the Debian packages that are missing (scripts/setup)."
+	@echo "All but help, uninstall and clean first install the Debian packages that are missing (scripts/setup)."
 
 setup:
 	@scripts/setup program
@@ -71,7 +71,10 @@ soak: build
 	@scripts/soak $(SOAK_MINUTES)
 
 install: build
-	@cmake --install build --prefix $(PREFIX)
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+uninstall:
+	@DESTDIR="$(DESTDIR)" scripts/uninstall "$(PREFIX)"
 
 format: setup-test
 	@$(SOURCES) | xargs clang-format -i

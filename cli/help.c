@@ -1,49 +1,56 @@
-/* yoke help: commands and topics. */
+/* yoke help: commands and topics; the same as manual pages, and completions for shells. */
+#include "help.h"
 #include "command.h"
+#include "completion.h"
+#include "manual.h"
 #include <string.h>
 
-static void help_solvers(void) {
-  puts("methods for --solver and the key solvers.default.kind\n");
+static void help_solvers(page *p) {
+  page_text(p, "methods for --solver and the key solvers.default.kind\n");
   for (int i = 0; i < yoke_n_solvers(); ++i) {
     const char *summary = yoke_solver_summary(i);
-    printf("  %-22s %s\n", yoke_solver_name(i), summary ? summary : "");
+    page_item(p, 22, yoke_solver_name(i), summary ? summary : "");
   }
 }
 
-static void help_schemes(void) {
-  puts("schemes for --scheme and the key cosimulation.scheme\n");
-  for (int i = 0; i < yoke_n_schemes(); ++i) printf("  %-22s %s\n", yoke_scheme_name(i), yoke_scheme_summary(i));
+static void help_schemes(page *p) {
+  page_text(p, "schemes for --scheme and the key cosimulation.scheme\n");
+  for (int i = 0; i < yoke_n_schemes(); ++i) page_item(p, 22, yoke_scheme_name(i), yoke_scheme_summary(i));
 }
 
-static void help_formulations(void) {
-  puts("formulations of couplings for --formulation and the key cosimulation.couplings.formulation\n");
+static void help_formulations(page *p) {
+  page_text(p, "formulations of couplings for --formulation and the key cosimulation.couplings.formulation\n");
   for (int i = 0; i < yoke_n_formulations(); ++i)
-    printf("  %-22s %s\n", yoke_formulation_name(i), yoke_formulation_summary(i));
+    page_item(p, 22, yoke_formulation_name(i), yoke_formulation_summary(i));
 }
 
-static void help_exit_codes(void) {
-  puts("exit codes\n\n"
-       "  0  done\n"
-       "  1  compared results differ\n"
-       "  2  wrong usage, or something this build cannot do\n"
-       "  3  the model file has an error\n"
-       "  4  not converged, or the step size became too small\n"
-       "  5  values are not finite, or the run is unstable\n"
-       "  6  a subsystem failed\n"
-       "  7  input, output or memory failed\n"
-       "  8  interrupted; what was computed is kept");
+static void help_exit_codes(page *p) {
+  static const char *const meanings[] = {"done",
+                                         "compared results differ",
+                                         "wrong usage, or something this build cannot do",
+                                         "the model file has an error",
+                                         "not converged, or the step size became too small",
+                                         "values are not finite, or the run is unstable",
+                                         "a subsystem failed",
+                                         "input, output or memory failed",
+                                         "interrupted; what was computed is kept"};
+  page_text(p, "exit codes\n");
+  for (int i = 0; i < (int)(sizeof meanings / sizeof *meanings); ++i)
+    page_item(p, 2, (const char[]){(char)('0' + i), '\0'}, meanings[i]);
 }
 
-static void help_outputs(void) {
-  puts("names for --print and the key output.select (with * and ? there)\n\n"
-       "  mass1d      x v a\n"
-       "  particle    x y z vx vy vz\n"
-       "  planar      x y angle vx vy omega\n"
-       "  rigid       x y z q0 q1 q2 q3 vx vy vz wx wy wz   (w in the body frame)\n"
-       "  chain       x[i] v[i]\n"
-       "  connection  force[k] g[k]; of a coupling, where named: mismatch[k] force_mean[k]\n"
-       "  total       energy kinetic potential; where work is counted: dissipated external balance\n\n"
-       "as in upper.x, rod[3].vx, knee.force[1], total.energy");
+static void help_outputs(page *p) {
+  static const char *const names[][2] = {
+      {"mass1d", "x v a"},
+      {"particle", "x y z vx vy vz"},
+      {"planar", "x y angle vx vy omega"},
+      {"rigid", "x y z q0 q1 q2 q3 vx vy vz wx wy wz   (w in the body frame)"},
+      {"chain", "x[i] v[i]"},
+      {"connection", "force[k] g[k]; of a coupling, where named: mismatch[k] force_mean[k]"},
+      {"total", "energy kinetic potential; where work is counted: dissipated external balance"}};
+  page_text(p, "names for --print and the key output.select (with * and ? there)\n");
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) page_item(p, 11, names[i][0], names[i][1]);
+  page_text(p, "\nas in upper.x, rod[3].vx, knee.force[1], total.energy");
 }
 
 /* ---- settings ---- */
@@ -68,42 +75,45 @@ static bool is_asked_for(const yoke_setting_facts *s, const char *name) {
   return names_word(s->readers, name);
 }
 
-static void print_setting(const yoke_setting_facts *s) {
+static void print_setting(page *p, const yoke_setting_facts *s) {
+  char name[300], lines[2000];
   if (s->refused) {
-    printf("%s\n    not available: %s\n", s->path, s->refused);
+    snprintf(lines, sizeof lines, "not available: %s\n", s->refused);
+    page_entry(p, s->path, lines);
     return;
   }
-  printf("%s%s%s%s%s\n    %s\n    %s", s->path, s->option ? "  --" : "", s->option ? s->option : "",
-         s->option ? " " : "", s->option ? s->value : "", s->help, s->values);
-  if (s->standard[0]) printf("; default: %s", s->standard);
-  putchar('\n');
-  if (s->readers[0]) printf("    read by %s\n", s->readers);
-  if (s->condition[0])
-    printf("    has an effect %s%s\n", strncmp(s->condition, "without", 7) == 0 ? "" : "with ", s->condition);
+  snprintf(name, sizeof name, "%s%s%s%s%s", s->path, s->option ? "  --" : "", s->option ? s->option : "",
+           s->option ? " " : "", s->option ? s->value : "");
+  snprintf(lines, sizeof lines, "%s\n%s%s%s\n%s%s%s%s%s%s%s", s->help, s->values, s->standard[0] ? "; default: " : "",
+           s->standard, s->readers[0] ? "read by " : "", s->readers, s->readers[0] ? "\n" : "",
+           s->condition[0] ? "has an effect " : "",
+           s->condition[0] && strncmp(s->condition, "without", 7) != 0 ? "with " : "", s->condition,
+           s->condition[0] ? "\n" : "");
+  page_entry(p, name, lines);
 }
 
 /* The number of settings printed. */
-static int print_settings(const char *name) {
+static int print_settings(page *p, const char *name) {
   int n = 0;
   for (int i = 0, n_settings = yoke_n_settings(); i < n_settings; ++i) {
     yoke_setting_facts facts;
     yoke_setting_describe(i, &facts);
     if (!is_asked_for(&facts, name)) continue;
-    if (n++ == 0 && !name) puts("settings: keys of a model file, for --set and, where one is named, options\n");
-    print_setting(&facts);
+    if (n++ == 0 && !name) page_text(p, "settings: keys of a model file, for --set and, where one is named, options\n");
+    print_setting(p, &facts);
   }
   return n;
 }
 
-static void help_settings(void) {
-  (void)print_settings(NULL);
+static void help_settings(page *p) {
+  (void)print_settings(p, NULL);
 }
 
 /* yoke help settings NAME */
 static int help_setting(const command_def *command, const char *name) {
   const char *keys[256];
   int         n = 0;
-  if (print_settings(name) > 0) return EXIT_CODE_DONE;
+  if (print_settings(&(page){.file = stdout}, name) > 0) return EXIT_CODE_DONE;
   for (int i = 0, n_settings = yoke_n_settings(); i < n_settings && n < 256; ++i) {
     yoke_setting_facts facts;
     yoke_setting_describe(i, &facts);
@@ -115,10 +125,7 @@ static int help_setting(const command_def *command, const char *name) {
                      name);
 }
 
-static const struct topic {
-  const char *name, *summary;
-  void (*print)(void);
-} topics[] = {
+const help_topic help_topics[] = {
     {"solvers", "methods of integration", help_solvers},
     {"schemes", "how a macro step is done", help_schemes},
     {"formulations", "how a coupling is cut", help_formulations},
@@ -126,56 +133,85 @@ static const struct topic {
     {"outputs", "names of quantities", help_outputs},
     {"exit-codes", "what the program returns to the shell", help_exit_codes},
 };
-enum { N_TOPICS = sizeof topics / sizeof *topics };
+const int n_help_topics = (int)(sizeof help_topics / sizeof *help_topics);
 
-static void help_overview(FILE *file) {
-  fputs("usage: yoke COMMAND [arguments]\n\nSimulates mechanical systems given as model files.\n\ncommands\n", file);
-  for (int i = 0; i < n_commands; ++i) fprintf(file, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-  fputs("\ntopics\n", file);
-  for (int i = 0; i < N_TOPICS; ++i) fprintf(file, "  %-12s %s\n", topics[i].name, topics[i].summary);
-  fputs("\nyoke help COMMAND or yoke help TOPIC tells more; yoke --version prints the version.\n"
-        "To start: yoke new first, then yoke run first.yaml\n",
-        file);
+void help_overview(page *p) {
+  page_begin(p, NULL, "COMMAND [arguments]", "simulate mechanical systems given as model files", "");
+  page_heading(p, "commands");
+  for (int i = 0; i < n_commands; ++i) page_item(p, 12, commands[i]->name, commands[i]->summary);
+  page_heading(p, "topics");
+  for (int i = 0; i < n_help_topics; ++i) page_item(p, 12, help_topics[i].name, help_topics[i].summary);
+  page_text(p, "\nyoke help COMMAND or yoke help TOPIC tells more; yoke --version prints the version.\n"
+               "To start: yoke new first, then yoke run first.yaml");
 }
 
-static int help_topic(const command_def *command, const char *name) {
+static int explain(const command_def *command, const char *name) {
+  page        p = {.file = stdout};
   const char *names[32];
   int         n = 0;
   for (int i = 0; i < n_commands; ++i) {
     if (strcmp(commands[i]->name, name) == 0) {
-      options_help(commands[i], stdout);
+      options_help(commands[i], &p);
       return EXIT_CODE_DONE;
     }
     names[n++] = commands[i]->name;
   }
-  for (int i = 0; i < N_TOPICS; ++i) {
-    if (strcmp(topics[i].name, name) == 0) {
-      topics[i].print();
+  for (int i = 0; i < n_help_topics; ++i) {
+    if (strcmp(help_topics[i].name, name) == 0) {
+      help_topics[i].print(&p);
       return EXIT_CODE_DONE;
     }
-    names[n++] = topics[i].name;
+    names[n++] = help_topics[i].name;
   }
   const char *nearest = yoke_nearest_name(name, names, n);
   if (nearest) return usage_error(command, "no help on '%s'; did you mean '%s'?", name, nearest);
   return usage_error(command, "no help on '%s'", name);
 }
 
+/* ---- command ---- */
+
+typedef struct help_arguments {
+  const char *man, *completion;
+} help_arguments;
+
+static const option_def help_options[] = {
+    {"man", 0, OPTION_TEXT, offsetof(help_arguments, man), "FOLDER", "write manual pages of all commands into FOLDER"},
+    {"completion", 0, OPTION_TEXT, offsetof(help_arguments, completion), "SHELL",
+     "print what completes commands and options in bash, zsh or fish"},
+};
+
+static int help_by_option(const command_def *command, int argc, char **argv) {
+  help_arguments a        = {0};
+  text_list      operands = {0};
+  int            code     = options_parse(command, argc, argv, &a, &operands);
+  if (code != PARSE_DONE) return code;
+  if (operands.n > 0 || !a.man == !a.completion) {
+    code = usage_error(command, "--man FOLDER or --completion SHELL expected, alone");
+  } else {
+    code = a.man ? manual_write(a.man) : completion_print(command, a.completion);
+  }
+  options_release(command, &a, &operands);
+  return code;
+}
+
 /* Without arguments also for a bare `yoke` (argc 1). */
 static int help_main(const command_def *command, int argc, char **argv) {
-  if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return help_topic(command, "help");
-  if (argc > 1 && argv[1][0] == '-') return usage_error(command, "yoke help has no option '%s'", argv[1]);
+  if (argc > 1 && argv[1][0] == '-') return help_by_option(command, argc, argv);
   if (argc == 3 && strcmp(argv[1], "settings") == 0) return help_setting(command, argv[2]);
   if (argc > 2) return usage_error(command, "one command or topic expected, %d given", argc - 1);
-  if (argc == 2) return help_topic(command, argv[1]);
-  help_overview(stdout);
+  if (argc == 2) return explain(command, argv[1]);
+  help_overview(&(page){.file = stdout});
   return EXIT_CODE_DONE;
 }
 
 const command_def help_command = {
-    .name    = "help",
-    .usage   = "[COMMAND|TOPIC] [NAME]",
-    .summary = "explain a command or a topic",
-    .details = "Topics: solvers, schemes, formulations, settings, outputs, exit-codes.\n"
-               "yoke help settings NAME: those with this key, option, path, formulation or solver.",
-    .run     = help_main,
+    .name      = "help",
+    .usage     = "[COMMAND|TOPIC] [NAME]",
+    .summary   = "explain a command or a topic",
+    .details   = "Topics: solvers, schemes, formulations, settings, outputs, exit-codes.\n"
+                 "yoke help settings NAME: those with this key, option, path, formulation or solver.\n"
+                 "Completion in this shell: source <(yoke help --completion bash)",
+    .options   = help_options,
+    .n_options = (int)(sizeof help_options / sizeof *help_options),
+    .run       = help_main,
 };

@@ -14,7 +14,7 @@ int usage_error(const command_def *command, const char *format, ...) {
   return EXIT_CODE_USAGE;
 }
 
-static void put_option(FILE *file, char letter, const char *name, const char *value, bool is_maybe, const char *help) {
+static void put_option(page *p, char letter, const char *name, const char *value, bool is_maybe, const char *help) {
   char       left[64];
   const char short_form[] = {'-', letter, ',', ' ', '\0'};
   snprintf(left, sizeof left, "%s--%s%s%s%s", letter ? short_form : "    ", name,
@@ -22,12 +22,12 @@ static void put_option(FILE *file, char letter, const char *name, const char *va
            : value  ? " "
                     : "",
            value ? value : "", is_maybe ? "]" : "");
-  fprintf(file, "  %-26s %s\n", left, help);
+  page_item(p, 26, left, help);
 }
 
 /* Words of an option of a setting, or what it means, and its key. */
-static void choices_help(FILE *file) {
-  fputs("\noptions that stand for keys of the model file (yoke help settings)\n", file);
+static void choices_help(page *p) {
+  page_heading(p, "options that stand for keys of the model file (yoke help settings)");
   for (int i = 0, n = yoke_n_settings(); i < n; ++i) {
     yoke_setting_facts facts;
     char               help[800];
@@ -35,19 +35,18 @@ static void choices_help(FILE *file) {
     if (!facts.option) continue;
     const bool is_listed = strstr(facts.help, "yoke help ") != NULL; /* its words have a topic of their own */
     snprintf(help, sizeof help, "%s (key %s)", facts.n_words > 0 && !is_listed ? facts.values : facts.help, facts.path);
-    put_option(file, 0, facts.option, facts.value, false, help);
+    put_option(p, 0, facts.option, facts.value, false, help);
   }
 }
 
-void options_help(const command_def *command, FILE *file) {
-  fprintf(file, "usage: yoke %s %s\n\n%s\n", command->name, command->usage, command->summary);
-  if (command->details[0]) fprintf(file, "\n%s\n", command->details);
-  if (command->n_options > 0) fputs("\noptions\n", file);
+void options_help(const command_def *command, page *p) {
+  page_begin(p, command->name, command->usage, command->summary, command->details);
+  if (command->n_options > 0) page_heading(p, "options");
   for (int i = 0; i < command->n_options; ++i) {
     const option_def *option = &command->options[i];
-    put_option(file, option->letter, option->name, option->value, option->kind == OPTION_MAYBE, option->help);
+    put_option(p, option->letter, option->name, option->value, option->kind == OPTION_MAYBE, option->help);
   }
-  if (command->has_choices) choices_help(file);
+  if (command->has_choices) choices_help(p);
 }
 
 bool choice_find(const char *name, size_t length, yoke_setting_facts *out) {
@@ -184,7 +183,7 @@ static int parse_all(const command_def *command, int argc, char **argv, void *ar
     } else if (strcmp(argument, "--") == 0) {
       options_ended = true;
     } else if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
-      options_help(command, stdout);
+      options_help(command, &(page){.file = stdout});
       return EXIT_CODE_DONE;
     } else {
       const int code = parse_option(command, argc, argv, &i, arguments, operands);

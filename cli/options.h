@@ -2,6 +2,7 @@
 #ifndef YOKE_CLI_OPTIONS_H
 #define YOKE_CLI_OPTIONS_H
 
+#include "page.h"
 #include <yoke/yoke.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,6 +76,6 @@ const char *choice_value(const choice_list *choices, const char *name);
 /* The setting that has this option (without dashes, up to `length`). false: none. */
 bool        choice_find(const char *name, size_t length, yoke_setting_facts *out);
 
-void options_help(const command_def *command, FILE *file);
+void options_help(const command_def *command, page *p);
 
 #endif
