@@ -1,6 +1,7 @@
 /* Arena: a list of blocks. A piece that does not fit into the newest block gets a new one, which is exactly as large as the piece
  * when that is large, and else takes a share of what the arena already holds: few blocks for many pieces, little
- * waste for few. Pieces follow each other in the order they are taken, so a mark is a number of bytes. */
+ * waste for few. Blocks of HUGE bytes and more fill huge pages. Pieces follow each other in the order they are taken, so a mark
+ * is a number of bytes. */
 #include "base/memory.h"
 
 #include <stdarg.h>
@@ -18,6 +19,11 @@
 #endif
 #if defined(YOKE_ASAN)
 #include <sanitizer/asan_interface.h>
+#elif defined(__linux__)
+#include <sys/mman.h>
+#if defined(MADV_HUGEPAGE)
+#define YOKE_HUGE_PAGES
+#endif
 #endif
 
 enum {
@@ -25,12 +31,14 @@ enum {
   HEAD         = 2 * ALIGNMENT, /* in front of the room of a block: its struct, and what aligns it */
   SMALLEST     = 512 - HEAD,    /* room of a block */
   LARGEST      = 65536 - HEAD,
-  SHARE        = 4, /* of the room so far for the next block */
+  SHARE        = 4,               /* of the room so far for the next block */
+  HUGE         = 2 * 1024 * 1024, /* bytes of a huge page */
   MESSAGE_SIZE = 400
 };
 
 struct yoke_arena_block {   /* the room begins ALIGNMENT bytes behind it */
-  void             *memory; /* from calloc, which gives large pieces zeros without touching them */
+  void             *memory; /* from calloc or mmap, which give large pieces zeros without touching them */
+  size_t            mapped; /* bytes of mmap; 0: from calloc */
   yoke_arena_block *older;
   yoke_arena_block *spare;  /* given back by release: empty, next of all to be used */
   size_t            before; /* room of all older blocks */
@@ -107,10 +115,49 @@ static char *room_of(yoke_arena_block *block) {
   return (char *)block + ALIGNMENT;
 }
 
+static char *aligned_start(void *memory, size_t unit) {
+  return (char *)memory + (unit - (uintptr_t)memory % unit) % unit;
+}
+
+/* A new block with this room behind `newest`. A large one begins a huge page, and is mapped: memory from calloc may have been in use before,
+ * and lie in small pages for that. */
+static yoke_arena_block *new_block(yoke_arena_block *newest, size_t held, size_t room) {
+  yoke_arena_block fresh = {.older = newest, .before = held, .room = room};
+  char            *start = NULL;
+#if defined(YOKE_HUGE_PAGES)
+  const size_t bytes = ALIGNMENT + room;
+  if (bytes >= HUGE && bytes < SIZE_MAX - HUGE) {
+    fresh.mapped = bytes + HUGE;
+    fresh.memory = mmap(NULL, fresh.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fresh.memory == MAP_FAILED) return NULL;
+    start = aligned_start(fresh.memory, HUGE);
+    (void)madvise(start, bytes / HUGE * HUGE, MADV_HUGEPAGE); /* a wish */
+  }
+#endif
+  if (start == NULL) {
+    fresh.memory = calloc(1, HEAD + room);
+    if (fresh.memory == NULL) return NULL;
+    start = aligned_start(fresh.memory, ALIGNMENT);
+  }
+  yoke_arena_block *block = (yoke_arena_block *)(void *)start;
+  *block                  = fresh;
+  return block;
+}
+
+static void free_block(yoke_arena_block *block) {
+#if defined(YOKE_HUGE_PAGES)
+  if (block->mapped > 0) {
+    (void)munmap(block->memory, block->mapped);
+    return;
+  }
+#endif
+  free(block->memory);
+}
+
 static void free_spare(yoke_arena_block *block) {
   while (block->spare != NULL) {
     yoke_arena_block *next = block->spare->spare;
-    free(block->spare->memory);
+    free_block(block->spare);
     block->spare = next;
   }
 }
@@ -124,15 +171,12 @@ static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
     const size_t held  = newest != NULL ? newest->before + newest->room : 0;
     size_t       usual = held / SHARE / ALIGNMENT * ALIGNMENT;
     if (usual < SMALLEST) usual = SMALLEST;
-    if (usual > LARGEST) usual = LARGEST;
+    if (usual > LARGEST) usual = held < HUGE ? (size_t)LARGEST : (size_t)HUGE - ALIGNMENT;
 #if defined(YOKE_ASAN)
     usual = 0; /* every piece has its own block, so that writing beyond its end is seen */
 #endif
-    const size_t room   = bytes > usual ? aligned(bytes) : usual;
-    char        *memory = calloc(1, HEAD + room);
-    if (memory == NULL) return NULL;
-    block  = (yoke_arena_block *)(void *)(memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT);
-    *block = (yoke_arena_block){.memory = memory, .older = newest, .before = held, .room = room};
+    block = new_block(newest, held, bytes > usual ? aligned(bytes) : usual);
+    if (block == NULL) return NULL;
   }
   if (newest != NULL) newest->spare = NULL;
   arena->newest = block;
@@ -169,6 +213,15 @@ static void *take(yoke_arena *arena, size_t count, size_t size, size_t alignment
 }
 
 /* ---- the arena ---- */
+
+void yoke_arena_expect(yoke_arena *arena, size_t bytes) {
+  const yoke_arena_block *block = arena->newest;
+#if defined(YOKE_ASAN)
+  if (!overflows(bytes, 1)) return; /* every piece has its own block */
+#endif
+  if (arena->has_failed || (block != NULL && block->room - block->used >= bytes)) return;
+  arena->has_failed = overflows(bytes, 1) || next_block(arena, bytes) == NULL;
+}
 
 void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size) {
   return take(arena, count, size, ALIGNMENT);
@@ -207,7 +260,7 @@ void yoke_arena_free(yoke_arena *arena) {
   if (arena->newest != NULL) free_spare(arena->newest);
   for (yoke_arena_block *block = arena->newest; block != NULL;) {
     yoke_arena_block *older = block->older;
-    free(block->memory);
+    free_block(block);
     block = older;
   }
   *arena = (yoke_arena){0};

@@ -121,6 +121,52 @@ static void an_arena_of_a_small_object_takes_half_a_kilobyte(void **state) {
 #endif
 }
 
+static void pieces_that_were_expected_lie_in_one_block(void **state) {
+  (void)state;
+#if !defined(YOKE_SANITIZED) /* every piece has its own block there */
+  enum { N = 100, SIZE = 6400 };
+  yoke_arena   arena = {0};
+  const size_t mark  = yoke_arena_mark(&arena);
+  char        *first;
+  yoke_arena_expect(&arena, (size_t)N * SIZE);
+  assert_non_null(first = yoke_arena_take(&arena, SIZE, 1));
+  for (int i = 1; i < N; ++i) assert_ptr_equal(yoke_arena_take(&arena, SIZE, 1), first + i * SIZE);
+  memset(first, 1, (size_t)N * SIZE);
+  yoke_arena_release(&arena, mark);
+  yoke_arena_expect(&arena, SIZE); /* there is room */
+  assert_ptr_equal(yoke_arena_take(&arena, SIZE, 1), first);
+  assert_true(is_zero(first, SIZE));
+  yoke_arena_free(&arena);
+#endif
+}
+
+static void what_is_expected_and_cannot_be_had_is_a_failure(void **state) {
+  (void)state;
+  yoke_arena arena = {0};
+  yoke_arena_expect(&arena, SIZE_MAX); /* overflows */
+  assert_true(arena.has_failed);
+  assert_null(yoke_arena_take(&arena, 100, 1));
+  yoke_arena_free(&arena);
+}
+
+static void a_block_of_megabytes_begins_a_huge_page(void **state) {
+  (void)state;
+#if !defined(YOKE_SANITIZED) && defined(__linux__)
+  const size_t page = 2 * 1024 * 1024, size = 3 * page / 2;
+  for (int i = 0; i < 3; ++i) { /* again what was in use before */
+    yoke_arena arena = {0};
+    char      *piece = yoke_arena_take(&arena, size, 1);
+    assert_non_null(piece);
+    assert_int_equal(((uintptr_t)piece - 64) % page, 0);
+    assert_true(is_zero(piece, size));
+    memset(piece, 1, size);
+    char *next = yoke_arena_take(&arena, 64, 1); /* arenas that are large grow by huge pages */
+    assert_int_equal(((uintptr_t)next - 64) % page, 0);
+    yoke_arena_free(&arena);
+  }
+#endif
+}
+
 static void texts_lie_side_by_side(void **state) {
   (void)state;
   yoke_arena  arena = {0};
@@ -184,6 +230,9 @@ int main(void) {
       cmocka_unit_test(released_scratch_is_taken_again_without_new_memory),
       cmocka_unit_test(release_to_an_older_mark_gives_everything_behind_it_back),
       cmocka_unit_test(an_arena_of_a_small_object_takes_half_a_kilobyte),
+      cmocka_unit_test(pieces_that_were_expected_lie_in_one_block),
+      cmocka_unit_test(what_is_expected_and_cannot_be_had_is_a_failure),
+      cmocka_unit_test(a_block_of_megabytes_begins_a_huge_page),
       cmocka_unit_test(texts_lie_side_by_side),
       cmocka_unit_test(grown_list_keeps_its_entries_and_new_ones_are_zero),
       cmocka_unit_test(a_broken_contract_names_its_place_and_aborts),
