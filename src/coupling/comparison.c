@@ -99,8 +99,8 @@ yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) 
   for (int i = 0; i < g->n_subsystems && compares; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     s->y_compared      = yoke_arena_take(&g->arena, (size_t)s->subsystem->ny, sizeof(double));
-    if (g->arena.has_failed || yoke_subsystem_state_create(s->subsystem, &s->compared) != YOKE_OK)
-      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    s->compared        = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
+    if (g->arena.has_failed) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
   }
   if (!compares) return YOKE_OK;
   YOKE_TRY(graph_consistent_create(g, ctx));

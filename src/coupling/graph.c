@@ -9,18 +9,30 @@
 
 /* ---- creation ---- */
 
+/* What a graph takes, about: arrays of one subsystem or wire and its states lie behind each other, in huge pages if they are many. */
+static size_t likely_size(const yoke_graph *g, yoke_subsystem *const *subsystems) {
+  const size_t arrays = 1024, wires = (size_t)g->n_wires;
+  size_t       size = wires * (sizeof(graph_wire) + sizeof(graph_channel) + sizeof(graph_kept) + arrays);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const int n_states = graph_has_trial(g, subsystems[i]) ? 2 : 1;
+    size += sizeof(graph_subsystem) + (size_t)n_states * subsystems[i]->state_size + arrays;
+  }
+  return size;
+}
+
 yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsystem *const *subsystems, int n_wires,
                               const yoke_wire *wires, const yoke_scheme_settings *settings, yoke_exec *exec,
                               yoke_graph **out) {
   *out          = NULL;
   yoke_graph *g = yoke_allocate(1, sizeof *g);
   if (g == NULL) return yoke_out_of_memory(ctx, "the couplings");
-  g->settings        = *settings;
-  g->wanted          = settings->order;
-  g->exec            = exec;
-  g->scheme          = yoke_scheme_find(settings->scheme);
-  g->n_subsystems    = n_subsystems;
-  g->n_wires         = n_wires;
+  g->settings     = *settings;
+  g->wanted       = settings->order;
+  g->exec         = exec;
+  g->scheme       = yoke_scheme_find(settings->scheme);
+  g->n_subsystems = n_subsystems;
+  g->n_wires      = n_wires;
+  yoke_arena_expect(&g->arena, likely_size(g, subsystems));
   g->subsystems      = yoke_arena_take(&g->arena, (size_t)n_subsystems, sizeof *g->subsystems);
   g->wires           = yoke_arena_take(&g->arena, (size_t)n_wires, sizeof *g->wires);
   yoke_status status = yoke_arena_check(&g->arena, ctx, "the couplings");
@@ -42,9 +54,9 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
 
 static void destroy_subsystem(graph_subsystem *s) {
   if (s->subsystem != NULL) {
-    yoke_subsystem_state_destroy(s->subsystem, &s->accepted);
-    yoke_subsystem_state_destroy(s->subsystem, &s->trial);
-    yoke_subsystem_state_destroy(s->subsystem, &s->compared);
+    yoke_subsystem_state_release(s->subsystem, s->accepted);
+    yoke_subsystem_state_release(s->subsystem, s->trial);
+    yoke_subsystem_state_release(s->subsystem, s->compared);
   }
   yoke_context_destroy(&s->ctx);
 }

@@ -182,6 +182,7 @@ typedef struct graph_subsystem {
   double         *da_du;                                 /* [nu, ny] analytic Jacobian: response of the accelerations */
   double         *y_predicted;                           /* [ny] of the first pass of the trial */
   void           *compared;                              /* state of the comparison integration; NULL: none */
+  void           *spare;                                 /* cleared, for unpacking beside `accepted`; NULL: none yet */
   double         *y_compared;                            /* [ny] and its outputs */
 } graph_subsystem;
 

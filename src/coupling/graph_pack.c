@@ -80,12 +80,13 @@ yoke_status yoke_graph_pack(const yoke_graph *g, yoke_pack *out, yoke_context *c
   return YOKE_OK;
 }
 
-/* States are read into those of trials; a subsystem that cannot go back gets one more for the moment, so that a failure leaves no trace. */
+/* States are read into those of trials; a subsystem that cannot go back gets one more, so that a failure leaves no trace. */
 static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    if (s->trial == NULL && yoke_subsystem_state_create(s->subsystem, &s->trial) != YOKE_OK)
-      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    if (s->trial == NULL && s->spare == NULL) s->spare = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
+    if (s->trial == NULL) s->trial = s->spare;
+    if (s->trial == NULL) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, s->trial, ctx);
     if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot be unpacked", s->subsystem->name);
   }
@@ -105,7 +106,11 @@ static void take_states(yoke_graph *g) {
 static void drop_spare_states(yoke_graph *g) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    if (!graph_has_trial(g, s->subsystem)) yoke_subsystem_state_destroy(s->subsystem, &s->trial);
+    if (graph_has_trial(g, s->subsystem) || s->trial == NULL) continue;
+    yoke_subsystem_state_release(s->subsystem, s->trial);
+    yoke_subsystem_state_clear(s->subsystem, s->trial);
+    s->spare = s->trial;
+    s->trial = NULL;
   }
 }
 

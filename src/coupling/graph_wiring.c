@@ -274,10 +274,10 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
-    bool ok         = !g->arena.has_failed && yoke_context_create(&s->ctx) == YOKE_OK;
-    ok              = ok && yoke_subsystem_state_create(s->subsystem, &s->accepted) == YOKE_OK;
-    if (graph_has_trial(g, s->subsystem)) ok = ok && yoke_subsystem_state_create(s->subsystem, &s->trial) == YOKE_OK;
-    if (!ok) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    s->accepted     = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
+    if (graph_has_trial(g, s->subsystem)) s->trial = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
+    if (g->arena.has_failed || yoke_context_create(&s->ctx) != YOKE_OK)
+      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;

@@ -17,9 +17,13 @@ yoke_status yoke_subsystem_state_create(const yoke_subsystem *subsystem, void **
   return *out != NULL ? YOKE_OK : YOKE_E_MEMORY;
 }
 
+void yoke_subsystem_state_release(const yoke_subsystem *subsystem, void *state) {
+  if (state != NULL && subsystem->ops->release != NULL) subsystem->ops->release(subsystem, state);
+}
+
 void yoke_subsystem_state_destroy(const yoke_subsystem *subsystem, void **state) {
   if (state == NULL || *state == NULL) return;
-  if (subsystem->ops->release != NULL) subsystem->ops->release(subsystem, *state);
+  yoke_subsystem_state_release(subsystem, *state);
   free(*state);
   *state = NULL;
 }

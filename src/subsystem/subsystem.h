@@ -235,6 +235,8 @@ void yoke_subsystem_destroy(yoke_subsystem **subsystem);
 /* Blocks for one task. Give. */
 yoke_status yoke_subsystem_state_create(const yoke_subsystem *subsystem, void **out);
 void        yoke_subsystem_state_destroy(const yoke_subsystem *subsystem, void **state);
+/* For blocks that the caller frees: what the state holds outside is given back. state may be NULL. */
+void        yoke_subsystem_state_release(const yoke_subsystem *subsystem, void *state);
 void        yoke_subsystem_state_clear(const yoke_subsystem *subsystem, void *block); /* `clear` of the repeat group */
 yoke_status yoke_subsystem_scratch_create(const yoke_subsystem *subsystem, void **out);
 void        yoke_subsystem_scratch_destroy(void **scratch);
