@@ -77,7 +77,7 @@ void yoke_row_level_slopes(const yoke_row *row, const yoke_joint_frames *f,
   memset(level, 0, YOKE_JOINT_LEVELS * sizeof *level);
   (void)yoke_row_gradient(row, &f->link, grad);
   yoke_row_hessian_add(row, &f->link, 1.0, H);
-  yoke_row_gamma_gradient(row, &f->link, gamma);
+  yoke_rows_second_gradient(1, row, &f->link, NULL, &gamma);
   for (int s = 0; s < 2; ++s) vec3_add_cross(gamma + 6 * s + 3, -1.0, f->link.w[s], gamma + 12 + 6 * s + 3);
   for (int c = 0; c < 12; ++c) {
     level[0].x[c] = level[1].V[c] = level[2].A[c] = grad[c];

@@ -67,6 +67,11 @@ const int *yoke_expression_variables(const yoke_expression *expression);
  * with respect to the k-th of yoke_expression_variables. No allocation; safe from many threads. */
 double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient);
 
+/* On which sides of its jumps (step, sign, floor, ceil, mod, comparisons, conditions) it lies at `variables`: a checksum, continued from `sum`, that
+ * differs where one side differs. What depends on variable `time` alone does not count, nor do kinks. Can it jump at all? */
+uint64_t yoke_expression_branch(uint64_t sum, const yoke_expression *expression, const double *variables, int time);
+bool     yoke_expression_can_jump(const yoke_expression *expression, int time);
+
 /* Checksum of its program, continued from `sum` (base/pack.h): what it computes, not how it is written. NULL: no expression. */
 uint64_t yoke_expression_checksum(uint64_t sum, const yoke_expression *expression);
 

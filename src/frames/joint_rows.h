@@ -71,8 +71,9 @@ double yoke_row_gamma(const yoke_row *row, const yoke_link_state *x);
 /* H += factor * hessian, row major [12, 12]. */
 void yoke_row_hessian_add(const yoke_row *row, const yoke_link_state *x, double factor, double H[144]);
 
-/* Derivative of gamma with respect to (dr1, dphi1, dr2, dphi2, dv1, R1 domega1, dv2, R2 domega2), [24]. */
-void yoke_row_gamma_gradient(const yoke_row *row, const yoke_link_state *x, double d[24]);
+/* Derivatives of s'' = grad . A + gamma of n rows with respect to (dr1, dphi1, dr2, dphi2, dv1, R1 domega1, dv2, R2 domega2), [24] each, for
+ * fixed v1', v2' and body-frame omega1', omega2' in A [12] (NULL: 0, which leaves gamma). All kinds but YOKE_ROW_ROTATION. */
+void yoke_rows_second_gradient(int n, const yoke_row *rows, const yoke_link_state *x, const double *A, double (*d)[24]);
 
 /* Derivative of the rate s' with respect to (dr1, dphi1, dr2, dphi2) for fixed v and fixed body-frame omega, [12]. */
 void yoke_row_rate_gradient(const yoke_row *row, const yoke_link_state *x, const double grad[12], double h[12]);

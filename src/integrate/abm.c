@@ -439,4 +439,5 @@ const yoke_integrator_ops abm_ops = {
     .interpolate = interpolate,
     .disturb     = disturb,
     .is_sound    = is_sound,
+    .tangents    = YOKE_TANGENTS_EXPLICIT,
 };

@@ -66,10 +66,6 @@ static const yoke_integrator *at_work(const yoke_integrator *integrator, const y
   return state->method == IMPLICIT ? &self->implicit_method : &self->explicit_method;
 }
 
-const char *auto_method_name(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return at_work(integrator, state)->ops->name;
-}
-
 /* ---- creation ---- */
 
 static yoke_status create_method(yoke_context *ctx, const yoke_integrator *integrator, const yoke_integrator_ops *ops,
@@ -231,7 +227,7 @@ static yoke_status turn(const yoke_integrator *integrator, void *scratch, yoke_i
   const yoke_status status = switch_method(integrator, scratch, state, u);
   if (status == YOKE_OK) return YOKE_OK;
   return yoke_fail(ctx, status, "solver 'auto': '%s' cannot start at t = %.9g s (%s)",
-                   auto_method_name(integrator, state), state->t, yoke_status_text(status));
+                   at_work(integrator, state)->ops->name, state->t, yoke_status_text(status));
 }
 
 static void judge_explicit(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -370,4 +366,6 @@ const yoke_integrator_ops auto_ops = {
     .used        = used,
     .tail        = tail,
     .is_sound    = is_sound,
+    .at_work     = at_work,
+    .tangents    = YOKE_TANGENTS_AT_WORK,
 };

@@ -773,4 +773,5 @@ const yoke_integrator_ops bdf_ops = {
     .disturb     = bdf_disturb,
     .linear      = bdf_linear,
     .is_sound    = bdf_is_sound,
+    .tangents    = YOKE_TANGENTS_IMPLICIT,
 };

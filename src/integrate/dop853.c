@@ -77,4 +77,5 @@ const yoke_integrator_ops dop853_ops = {
     .disturb     = explicit_rk_disturb,
     .used        = explicit_rk_used,
     .is_sound    = explicit_rk_is_sound,
+    .tangents    = YOKE_TANGENTS_EXPLICIT,
 };

@@ -389,8 +389,12 @@ void yoke_integrator_interpolate(const yoke_integrator *integrator, const yoke_i
   integrator->ops->interpolate(integrator, state, t, q, v);
 }
 
+const yoke_integrator *yoke_integrator_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return integrator->ops->at_work != NULL ? integrator->ops->at_work(integrator, state) : integrator;
+}
+
 const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return integrator->ops == &auto_ops ? auto_method_name(integrator, state) : integrator->ops->name;
+  return yoke_integrator_at_work(integrator, state)->ops->name;
 }
 
 void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,

@@ -50,6 +50,14 @@ yoke_integrator_options yoke_integrator_options_default(void);
 
 typedef struct yoke_integrator yoke_integrator;
 
+/* Rule that carries tangents over the steps of a method (tangents.h). */
+typedef enum yoke_tangent_rule {
+  YOKE_TANGENTS_NONE,
+  YOKE_TANGENTS_EXPLICIT,
+  YOKE_TANGENTS_IMPLICIT,
+  YOKE_TANGENTS_AT_WORK /* that of the method at work */
+} yoke_tangent_rule;
+
 typedef struct yoke_integrator_ops {
   const char *name;    /* "radau5" */
   const char *summary; /* one line for `yoke help solvers` */
@@ -87,6 +95,11 @@ typedef struct yoke_integrator_ops {
 
   /* May the method's own counts and flags of a state that was read from bytes be? NULL: there are none that matter. */
   bool (*is_sound)(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
+  /* The method that made the last step, where several take turns (`auto`). NULL: the integrator itself. */
+  const yoke_integrator *(*at_work)(const yoke_integrator *integrator, const yoke_integrator_state *state);
+
+  yoke_tangent_rule tangents;
 
   bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
@@ -127,7 +140,8 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
                                    const yoke_integrator_options *options, yoke_integrator **out);
 void        yoke_integrator_destroy(yoke_integrator **integrator);
 
-/* Name of the method that made the last step: under `auto` the one it chose, else the integrator's own name. */
+/* The method that made the last step and its name: under `auto` the one it chose, else the integrator itself. */
+const yoke_integrator *yoke_integrator_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state);
 const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
 /* Number, name and summary of the methods of integrator_list.def and of the guests. */

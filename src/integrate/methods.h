@@ -8,7 +8,4 @@
 #include "integrate/integrator_list.def"
 #undef X
 
-/* auto: name of the method that state->method stands for. */
-const char *auto_method_name(const yoke_integrator *integrator, const yoke_integrator_state *state);
-
 #endif

@@ -824,4 +824,5 @@ const yoke_integrator_ops radau5_ops = {
     .interpolate = radau5_interpolate,
     .disturb     = radau5_disturb,
     .linear      = radau5_linear,
+    .tangents    = YOKE_TANGENTS_IMPLICIT,
 };

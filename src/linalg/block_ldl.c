@@ -6,7 +6,7 @@
  *   3. A_rs -= L_rk X_s^T for every pair r >= s of the column; the offsets of A_rs are in `target`. */
 #include "linalg/block_ldl.h"
 
-#include "base/simd.h"
+#include "linalg/columns.h"
 #include "base/assert.h"
 #include "base/memory.h"
 #include <limits.h>
@@ -406,4 +406,50 @@ YOKE_SIMD void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *value
     default: backward(f, k, f->size[f->order[k]], values, x); break;
     }
   }
+}
+
+/* ---- many right-hand sides ---- */
+
+/* y [n] -= sum over i < m of a[i stride] x[i, n]: exact negatives, since a product has no other rounding with the other sign. */
+static YOKE_ALWAYS_INLINE void subtract_rows(int m, const double *a, int stride, int n, const double *x,
+                                             double *restrict y) {
+  double minus[YOKE_BLOCK_MAX] = {0.0};
+  for (int i = 0; i < m; ++i) minus[i] = -a[i * stride];
+  yoke_columns_add(m, minus, n, x, y);
+}
+
+static YOKE_ALWAYS_INLINE void forward_many(const yoke_block_ldl *f, int k, const double *values, int n, double *x) {
+  const ptrdiff_t row = n;
+  const int       m   = f->size[f->order[k]];
+  const double   *A   = values + f->diagonal[k];
+  double         *y   = x + f->start[f->order[k]] * row;
+  for (int j = 1; j < m; ++j) subtract_rows(j, A + j * m, 1, n, y, y + j * row);
+  for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+    const int node = f->order[f->below[i]];
+    double   *z    = x + f->start[node] * row;
+    for (int r = 0; r < f->size[node]; ++r) subtract_rows(m, values + f->below_at[i] + r * m, 1, n, y, z + r * row);
+  }
+}
+
+static YOKE_ALWAYS_INLINE void backward_many(const yoke_block_ldl *f, int k, const double *values, int n, double *x) {
+  const ptrdiff_t row = n;
+  const int       m   = f->size[f->order[k]];
+  const double   *A   = values + f->diagonal[k];
+  double         *y   = x + f->start[f->order[k]] * row;
+  for (int j = 0; j < m; ++j) {
+    const double d = A[j * m + j];
+    for (int c = 0; c < n; ++c) y[j * row + c] *= d;
+  }
+  for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
+    const int node = f->order[f->below[i]];
+    for (int j = 0; j < m; ++j) {
+      subtract_rows(f->size[node], values + f->below_at[i] + j, m, n, x + f->start[node] * row, y + j * row);
+    }
+  }
+  for (int j = m - 2; j >= 0; --j) subtract_rows(m - 1 - j, A + (j + 1) * m + j, m, n, y + (j + 1) * row, y + j * row);
+}
+
+YOKE_SIMD void yoke_block_ldl_solve_many(const yoke_block_ldl *f, const double *values, int n, double *x) {
+  for (int k = 0; k < f->n; ++k) forward_many(f, k, values, n, x);
+  for (int k = f->n - 1; k >= 0; --k) backward_many(f, k, values, n, x);
 }

@@ -33,5 +33,7 @@ yoke_status yoke_block_ldl_factor(const yoke_block_ldl *ldl, double *values, dou
 
 /* Solve in place; x is ordered by node: node i starts at the sum of the sizes of the nodes before it. */
 void yoke_block_ldl_solve(const yoke_block_ldl *ldl, const double *values, double *x);
+/* The same for n right-hand sides side by side, x [rows, n] (columns.h). */
+void yoke_block_ldl_solve_many(const yoke_block_ldl *ldl, const double *values, int n, double *x);
 
 #endif

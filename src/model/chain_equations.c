@@ -130,6 +130,24 @@ static void fill_E(const yoke_chain_kernel *kernel, yoke_dae *dae) {
   }
 }
 
+/* Input k acts in the row of its mass. */
+static yoke_status create_input_pattern(yoke_context *ctx, const yoke_chain_kernel *kernel, yoke_dae *dae) {
+  yoke_arena   scratch = {0};
+  const size_t most    = (size_t)kernel->n_inputs + 1;
+  int         *row     = yoke_arena_take(&scratch, most, sizeof *row);
+  int         *col     = yoke_arena_take(&scratch, most, sizeof *col);
+  yoke_status  status  = yoke_arena_check(&scratch, ctx, "%d inputs of a chain", kernel->n_inputs);
+  for (int k = 0; status == YOKE_OK && k < kernel->n_inputs; ++k) {
+    row[k] = dae->i_a + kernel->inputs[k].mass;
+    col[k] = kernel->inputs[k].input;
+  }
+  if (status == YOKE_OK) {
+    status = yoke_pattern_create(ctx, dae->nx, kernel->n_inputs, kernel->n_inputs, row, col, NULL, &dae->input_pattern);
+  }
+  yoke_arena_free(&scratch);
+  return status;
+}
+
 static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
   const chain_equations *eq = self;
   const int              n  = eq->kernel->n;
@@ -149,6 +167,7 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   dae->i_mu          = -1;
   dae->i_nu          = -1;
   yoke_status status = create_pattern(ctx, n, dae);
+  if (status == YOKE_OK && index1) status = create_input_pattern(ctx, eq->kernel, dae);
   if (status == YOKE_OK) {
     dae->component = yoke_arena_take(&dae->arena, (size_t)dae->nx, sizeof *dae->component);
     dae->E         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz, sizeof *dae->E);
@@ -230,6 +249,53 @@ static yoke_status chain_dae_jacobian(const void *self, const yoke_dae *dae, voi
   return check == 0.0 ? YOKE_OK : YOKE_NON_FINITE;
 }
 
+/* ---- tangents: forces on masses, M a = r_a ---- */
+
+static yoke_status chain_dae_input_jacobian(const void *self, const yoke_dae *dae, void *work, double t,
+                                            const double *x, const double *u, double *B) {
+  (void)self;
+  (void)work;
+  (void)t;
+  (void)x;
+  (void)u;
+  for (int k = 0; k < dae->input_pattern->nnz; ++k) B[k] = 1.0;
+  return YOKE_OK;
+}
+
+static yoke_status chain_motion_factor(const void *self, void *work, double t, const double *q, const double *u,
+                                       void *factor) {
+  (void)self;
+  (void)work;
+  (void)t;
+  (void)q;
+  (void)u;
+  (void)factor;
+  return YOKE_OK;
+}
+
+static void chain_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda) {
+  const chain_equations *eq = self;
+  (void)factor;
+  (void)lambda;
+  for (int i = 0; i < eq->kernel->n; ++i, a += n) {
+    const double inverse = 1.0 / eq->kernel->mass[i];
+    for (int k = 0; k < n; ++k) a[k] *= inverse;
+  }
+}
+
+static void chain_quadrature_tangent(const void *self, void *work, double t, const double *q, const double *v, int n,
+                                     const double *dq, const double *dv, double *rate) {
+  (void)self; /* there are none */
+  (void)work;
+  (void)t;
+  (void)q;
+  (void)v;
+  (void)n;
+  (void)dq;
+  (void)dv;
+  (void)rate;
+}
+
 /* ---- energy, linear systems ---- */
 
 static void chain_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
@@ -297,16 +363,20 @@ static yoke_status chain_linear(const void *self, void *work, double *A, double 
 
 /* Loads are smooth: no break points, no events. */
 static const yoke_equations_ops chain_ops = {
-    .kind         = "chain",
-    .destroy      = chain_destroy,
-    .derivative   = chain_derivative,
-    .dae_create   = chain_dae_create,
-    .dae_rhs      = chain_dae_rhs,
-    .dae_jacobian = chain_dae_jacobian,
-    .stage        = chain_stage,
-    .sweep        = chain_sweep,
-    .energy       = chain_energy,
-    .linear       = chain_linear,
+    .kind               = "chain",
+    .destroy            = chain_destroy,
+    .derivative         = chain_derivative,
+    .dae_create         = chain_dae_create,
+    .dae_rhs            = chain_dae_rhs,
+    .dae_jacobian       = chain_dae_jacobian,
+    .dae_input_jacobian = chain_dae_input_jacobian,
+    .motion_factor      = chain_motion_factor,
+    .motion_solve       = chain_motion_solve,
+    .quadrature_tangent = chain_quadrature_tangent,
+    .stage              = chain_stage,
+    .sweep              = chain_sweep,
+    .energy             = chain_energy,
+    .linear             = chain_linear,
 };
 
 /* ---- creation ---- */
@@ -353,6 +423,7 @@ yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *cha
   out->nu              = n_inputs > 0 ? n_inputs : 0;
   out->is_second_order = true;
   out->work_size       = 64; /* blocks live on the stack */
+  out->motion_size     = 64; /* unused: masses are constant */
   return YOKE_OK;
 }
 

@@ -60,6 +60,7 @@ typedef struct yoke_dae {
   yoke_pattern *pattern;                        /* of J, E and the regularisation together, full structure */
   double       *E;                              /* [nnz] */
   double       *R;                              /* [nnz] regularisation of multiplier rows, see jacobian; 0 elsewhere */
+  yoke_pattern *input_pattern;                  /* of dF/du [nx, nu] (INDEX1); NULL: not known */
 } yoke_dae;
 
 typedef struct yoke_equations yoke_equations;
@@ -103,6 +104,23 @@ typedef struct yoke_equations_ops {
   yoke_status (*dae_jacobian)(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                               const double *u, double *J);
 
+  /* Tangents, optional, all or none: what a change (dq, dv, du) of state and inputs does, for many directions at once. Arrays of directions
+   * hold those of a component side by side: [nv, n] is n numbers of v_0, then n of v_1, ...
+   * B = dF/du of the INDEX1 form [nnz of dae->input_pattern]; dae_jacobian has the rest but the rows of quadratures. */
+  yoke_status (*dae_input_jacobian)(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
+                                    const double *u, double *B);
+  /* The system of the accelerations, M a - G^T lambda = r_a, G a = r_g (joints, then guided rows; rows that follow from others are left out
+   * and have lambda = 0): factored into `factor` (motion_size bytes, 64-byte aligned), then solved for n right-hand sides in place:
+   * a [nv, n] holds r_a and becomes a, lambda [ng + n_guided, n] holds r_g and becomes lambda. YOKE_SINGULAR: q is singular. */
+  yoke_status (*motion_factor)(const void *self, void *work, double t, const double *q, const double *u, void *factor);
+  void (*motion_solve)(const void *self, const void *factor, int n, double *a, double *lambda);
+  /* Rates [n_quadratures, n] of the tangents of the quadratures at (t, q, v); 0 for the work of dampers and loads, which nobody asks for. */
+  void (*quadrature_tangent)(const void *self, void *work, double t, const double *q, const double *v, int n,
+                             const double *dq, const double *dv, double *rate);
+  /* Tangents across a jump of a law or load that depends on the state mean nothing: on which sides of all such jumps (t, q, v, u) lies, as a
+   * number that differs where one side differs. NULL: nothing jumps. */
+  uint64_t (*branch)(const void *self, void *work, double t, const double *q, const double *v, const double *u);
+
   /* Optional fused kernel when q' = v (is_second_order): one explicit Runge-Kutta stage in Nystroem form,
    *   X = q + h c v + h^2 sum_j abar[j] A[j],  V = v + h sum_j a[j] A[j],  out = acceleration(t, X, V, u), j < s.
    * X and V are written to X_out, V_out when not NULL. When `weights` is not NULL it is the last stage of a step:
@@ -141,6 +159,7 @@ struct yoke_equations {
   int                       n_guided;        /* rows met by accelerations alone, see above */
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
   size_t                    work_size;       /* bytes */
+  size_t                    motion_size;     /* bytes of ops->motion_factor */
   void                     *owner;           /* what else lives as long as these equations; NULL: nothing */
   void (*release)(void *owner);              /* called after ops->destroy */
   const yoke_switches *switches;             /* of the loads; borrowed from the owner or self. NULL: none */

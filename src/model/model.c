@@ -26,7 +26,10 @@ static void release_elements(yoke_model *m) {
     yoke_expression_destroy(&event->when);
     for (int k = 0; event->value != NULL && k < event->n_set; ++k) yoke_expression_destroy(&event->value[k]);
   }
-  for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) free(m->parts[i].bodies);
+  for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) {
+    free(m->parts[i].bodies);
+    yoke_settings_clear(&m->parts[i].given);
+  }
   for (int i = 0; m->cosimulation.own != NULL && i < m->cosimulation.n_own; ++i) {
     free(m->cosimulation.own[i].name);
     yoke_settings_clear(&m->cosimulation.own[i].given);

@@ -213,6 +213,7 @@ typedef struct yoke_split_part { /* kept for the split of a model into subsystem
   int             chain, first_mass, n_masses;
   bool            has_solver; /* `solvers:` names this part */
   yoke_solver_def solver;
+  yoke_settings   given; /* below its name in `cosimulation.subsystems` */
 } yoke_split_part;
 
 /* Settings of couplings by name. */

@@ -547,6 +547,10 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
 
 /* ---- creation ---- */
 
+#define MULTIBODY_TANGENTS                                                                                             \
+  .dae_input_jacobian = mb_dae_input_jacobian, .motion_factor = mb_motion_factor, .motion_solve = mb_motion_solve,     \
+  .quadrature_tangent = mb_quadrature_tangent, .branch = mb_branch
+
 static const yoke_equations_ops multibody_ops = {
     .kind             = "multibody",
     .destroy          = mb_destroy,
@@ -558,10 +562,11 @@ static const yoke_equations_ops multibody_ops = {
     .dae_create       = mb_dae_create,
     .dae_rhs          = mb_dae_rhs,
     .dae_jacobian     = mb_dae_jacobian,
-    .energy           = mb_energy,
-    .linear           = mb_linear,
-    .motions          = mb_motions,
-    .events           = mb_events,
+    MULTIBODY_TANGENTS,
+    .energy  = mb_energy,
+    .linear  = mb_linear,
+    .motions = mb_motions,
+    .events  = mb_events,
 };
 
 static void mb_normalise(const void *self, double *q) {
@@ -583,10 +588,11 @@ static const yoke_equations_ops spatial_ops = {
     .dae_create       = mb_dae_create,
     .dae_rhs          = mb_dae_rhs,
     .dae_jacobian     = mb_dae_jacobian,
-    .energy           = mb_energy,
-    .linear           = mb_linear,
-    .motions          = mb_motions,
-    .events           = mb_events,
+    MULTIBODY_TANGENTS,
+    .energy  = mb_energy,
+    .linear  = mb_linear,
+    .motions = mb_motions,
+    .events  = mb_events,
 };
 
 /* A chain and nothing else, wanted without quadratures: its own equations are faster. */
@@ -795,6 +801,7 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch);
   yoke_arena_free(&scratch);
   if (status == YOKE_OK) status = build_ports(mb, ctx, options);
+  mb->can_jump     = status == YOKE_OK && mb_find_jumps(mb);
   mb->has_energy   = options->energy;
   mb->i_integral   = mb->nq_states + mb->n_port_integrals;
   mb->i_dissipated = options->energy ? mb->i_integral + options->n_integrals : -1;
@@ -852,6 +859,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .n_guided        = mb->n_rows - mb->ng,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
+      .motion_size     = mb_motion_size(mb),
       .switches        = &mb->switches,
   };
   *out = mb;

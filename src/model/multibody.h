@@ -69,6 +69,16 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,
                          const double *a, double *y);
 
+/* Tangent of the outputs y of port k, for n directions side by side: dq [nq, n], dv, da [nv, n], dlambda [ng + n_guided, n] (only reactions read
+ * it) give dy [n_y, n], extras included. false: this port shows extras that have no tangent, and nothing is written. */
+bool yoke_multibody_port_tangent(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,
+                                 const double *a, int n, const double *dq, const double *dv, const double *da,
+                                 const double *dlambda, double *dy);
+bool yoke_multibody_has_tangents(const yoke_multibody *mb); /* all ports, and no second multipliers beside own joints */
+/* The same where nothing but accelerations and multipliers changes: dy is 0 but for accelerations and reactions, other extras too. */
+void yoke_multibody_port_response(const yoke_multibody *mb, int port, const double *q, int n, const double *da,
+                                  const double *dlambda, double *dy);
+
 /* Extras of port k under the inputs u: how many, and their values. `lambda` [ng + n_guided] as derivative gave it. */
 int         yoke_multibody_n_extras(const yoke_multibody *mb, int port);
 yoke_status yoke_multibody_extras(const yoke_multibody *mb, void *work, int port, double t, const double *q,

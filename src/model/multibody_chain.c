@@ -52,6 +52,34 @@ static yoke_status scaled_dae_jacobian(const void *self, const yoke_dae *dae, vo
   return chain->inner.ops->dae_jacobian(chain->inner.self, dae, work, t, x, scale(chain, work, 0, u), J);
 }
 
+static yoke_status scaled_dae_input_jacobian(const void *self, const yoke_dae *dae, void *work, double t,
+                                             const double *x, const double *u, double *B) {
+  const scaled_chain *chain = self;
+  YOKE_TRY(chain->inner.ops->dae_input_jacobian(chain->inner.self, dae, work, t, x, scale(chain, work, 0, u), B));
+  for (int i = 0; i < chain->inner.nu; ++i) {
+    for (int k = dae->input_pattern->col_start[i]; k < dae->input_pattern->col_start[i + 1]; ++k)
+      B[k] *= chain->factor[i];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status scaled_motion_factor(const void *self, void *work, double t, const double *q, const double *u,
+                                        void *factor) {
+  const scaled_chain *chain = self;
+  return chain->inner.ops->motion_factor(chain->inner.self, work, t, q, scale(chain, work, 0, u), factor);
+}
+
+static void scaled_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda) {
+  const scaled_chain *chain = self;
+  chain->inner.ops->motion_solve(chain->inner.self, factor, n, a, lambda);
+}
+
+static void scaled_quadrature_tangent(const void *self, void *work, double t, const double *q, const double *v, int n,
+                                      const double *dq, const double *dv, double *rate) {
+  const scaled_chain *chain = self;
+  chain->inner.ops->quadrature_tangent(chain->inner.self, work, t, q, v, n, dq, dv, rate);
+}
+
 static yoke_status scaled_stage(const void *self, void *work, double t, double h, double c, int s, const double *a,
                                 const double *abar, const double *q, const double *v, const double *const *A,
                                 const double *u, double *X_out, double *V_out, double *out, const double *e,
@@ -90,16 +118,20 @@ static yoke_status scaled_linear(const void *self, void *work, double *A, double
 }
 
 static const yoke_equations_ops scaled_ops = {
-    .kind         = "chain",
-    .destroy      = scaled_destroy,
-    .derivative   = scaled_derivative,
-    .dae_create   = scaled_dae_create,
-    .dae_rhs      = scaled_dae_rhs,
-    .dae_jacobian = scaled_dae_jacobian,
-    .stage        = scaled_stage,
-    .sweep        = scaled_sweep,
-    .energy       = scaled_energy,
-    .linear       = scaled_linear,
+    .kind               = "chain",
+    .destroy            = scaled_destroy,
+    .derivative         = scaled_derivative,
+    .dae_create         = scaled_dae_create,
+    .dae_rhs            = scaled_dae_rhs,
+    .dae_jacobian       = scaled_dae_jacobian,
+    .dae_input_jacobian = scaled_dae_input_jacobian,
+    .motion_factor      = scaled_motion_factor,
+    .motion_solve       = scaled_motion_solve,
+    .quadrature_tangent = scaled_quadrature_tangent,
+    .stage              = scaled_stage,
+    .sweep              = scaled_sweep,
+    .energy             = scaled_energy,
+    .linear             = scaled_linear,
 };
 
 /* Wraps `out`, which it takes. */

@@ -1,44 +1,18 @@
 /* Implicit view: E x' = F(t, x, u) with its analytic Jacobian (forms in equations.h).
  *
- * Elements give derivatives in inertial axes with respect to small rotations dphi. They become columns of q and v by
- *   dphi = 2 Ebar(p)^T dp / |p|^2   (R is that of the normalised p),      d(R omega) = dphi x w + R domega,
- * and rows of the equations by
- *   moments in body axes R^T M:  d(R^T M) = R^T (dM + [M]x dphi),         p' = 1/2 E(p) m:  1/2 E(p) R^T = 1/2 Ebar(p).
- *
- * One traversal serves pattern and values: `emit` either records where a dense block goes or adds it there, so the two cannot
- * disagree. The traversal therefore never depends on values. Blocks of joints have many entries that vanish for all states
- * (a revolute joint's moments do not depend on positions): those that are exactly zero at several pseudo-random states are left
+ * The traversal (multibody_traversal.h) gives pattern and values. Blocks of joints have many entries that vanish for all states (a
+ * revolute joint's moments do not depend on positions): those that are exactly zero at several pseudo-random states are left
  * out. Blocks of forces and loads stay full, since laws may be flat somewhere. */
-#include "model/multibody_internal.h"
+#include "model/multibody_traversal.h"
 
 #include "base/memory.h"
-#include "linalg/space.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct mb_dae {
-  yoke_dae base;
-  int      n_slots;
-  int      slot[]; /* where the k-th emitted number goes; -1: nowhere, it is always zero */
-} mb_dae;
+/* ---- recording ---- */
 
-/* ---- blocks ---- */
-
-typedef struct sink {
-  double    *J; /* NULL: record triplets */
-  const int *slot;
-  int       *row, *col;
-  uint8_t   *used;  /* recording: is the number ever different from zero? */
-  bool       full;  /* recording: every number counts as used */
-  bool       again; /* recording another state: only `used` changes */
-  int        n, capacity;
-  size_t     room[3]; /* of row, col, used */
-  bool       failed;
-} sink;
-
-static void grow(sink *s) {
+static void grow(mb_sink *s) {
   const int    capacity = s->capacity < INT_MAX / 2 ? 2 * s->capacity + 1024 : INT_MAX;
   const size_t needed   = (size_t)capacity;
   s->failed             = s->failed || s->n == INT_MAX || !yoke_grow(&s->row, &s->room[0], needed, sizeof *s->row) ||
@@ -47,114 +21,30 @@ static void grow(sink *s) {
   s->capacity = s->failed ? s->capacity : capacity;
 }
 
-/* The block A [nr, nc] (row major, `stride` numbers per row) at (row, col). */
-static void emit(sink *s, int row, int nr, int col, int nc, const double *A, int stride) {
-  if (s->J != NULL) {
-    for (int i = 0; i < nr; ++i) {
-      for (int j = 0; j < nc; ++j) {
-        const int slot = s->slot[s->n++];
-        if (slot >= 0) s->J[slot] += A[i * stride + j];
-      }
-    }
+void mb_sink_record(mb_sink *s, int row, int col, bool is_used) {
+  const uint8_t used = s->full || is_used;
+  if (s->again) {
+    s->used[s->n++] |= used;
     return;
   }
-  for (int i = 0; i < nr; ++i) {
-    for (int j = 0; j < nc; ++j) {
-      const uint8_t used = s->full || A[i * stride + j] != 0.0;
-      if (s->again) {
-        s->used[s->n++] |= used;
-        continue;
-      }
-      if (s->n == s->capacity) grow(s);
-      if (s->failed) return;
-      s->used[s->n]  = used;
-      s->row[s->n]   = row + i;
-      s->col[s->n++] = col + j;
-    }
-  }
+  if (s->n == s->capacity) grow(s);
+  if (s->failed) return;
+  s->used[s->n]  = used;
+  s->row[s->n]   = row;
+  s->col[s->n++] = col;
 }
 
-/* B [n, nq of node] := A [n, 6] dphi-columns turned into columns of q. */
-static void columns_to_q(const mb_node *node, const double *q, int n, const double *A, int stride, double *B) {
-  double E[12];
-  if (node->kind == YOKE_BODY_RIGID && node->nv > 0) {
-    const double *p = q + node->iq + 3;
-    const double  s = 2.0 / quaternion_norm2(p);
-    quaternion_Ebar(E, p);
-    for (int i = 0; i < n; ++i) {
-      const double *a = A + i * stride;
-      double       *b = B + i * 7;
-      vec3_copy(b, a);
-      for (int k = 0; k < 4; ++k) b[3 + k] = s * vec3_dot(E + 3 * k, a + 3);
-    }
-  } else {
-    for (int i = 0; i < n; ++i) {
-      for (int k = 0; k < node->nv; ++k) B[i * node->nq + k] = A[i * stride + node->freedom[k]];
-    }
-  }
-}
-
-/* B [n, nv] := columns of v; those of w = R omega are turned. */
-static void columns_to_v(const mb_node *node, const double R[9], int n, const double *A, int stride, double *B) {
-  for (int i = 0; i < n; ++i) {
-    double a[6];
-    memcpy(a, A + i * stride, 3 * sizeof *a);
-    mat3_apply_transposed(a + 3, R, A + i * stride + 3);
-    for (int k = 0; k < node->nv; ++k) B[i * node->nv + k] = a[node->freedom[k]];
-  }
-}
-
-/* B [nv, n] := rows of the equations of motion, moments in body axes. A [6, n] with `stride`. */
-static void rows_to_v(const mb_node *node, const double R[9], int n, const double *A, int stride, double *B) {
-  for (int j = 0; j < n; ++j) {
-    double       y[6];
-    const double M[3] = {A[3 * stride + j], A[4 * stride + j], A[5 * stride + j]};
-    vec3_set(y, A[j], A[stride + j], A[2 * stride + j]);
-    mat3_apply_transposed(y + 3, R, M);
-    for (int k = 0; k < node->nv; ++k) B[k * n + j] = y[node->freedom[k]];
-  }
-}
-
-/* B [nq, n] := rows of the kinematic equations q' = T (v + A ...). */
-static void rows_to_q(const mb_node *node, const double *q, int n, const double *A, int stride, double *B) {
-  double E[12];
-  if (node->kind == YOKE_BODY_RIGID && node->nv > 0) {
-    quaternion_Ebar(E, q + node->iq + 3);
-    for (int j = 0; j < n; ++j) {
-      const double M[3] = {A[3 * stride + j], A[4 * stride + j], A[5 * stride + j]};
-      for (int k = 0; k < 3; ++k) B[k * n + j] = A[k * stride + j];
-      for (int k = 0; k < 4; ++k) B[(3 + k) * n + j] = 0.5 * vec3_dot(E + 3 * k, M);
-    }
-  } else {
-    for (int j = 0; j < n; ++j) {
-      for (int k = 0; k < node->nv; ++k) B[k * n + j] = A[node->freedom[k] * stride + j];
-    }
-  }
-}
-
-/* A[rows 3.., columns 3..] += [M]x: moments are wanted in axes that turn with the body. */
-static void add_turning(double *A, int stride, const double M[3]) {
-  double C[9];
-  mat3_cross(C, M);
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) A[(3 + i) * stride + 3 + j] += C[3 * i + j];
-  }
+void mb_sink_clear(mb_sink *s) {
+  free(s->row);
+  free(s->col);
+  free(s->used);
+  *s = (mb_sink){0};
 }
 
 /* ---- traversal ---- */
 
-typedef struct traversal {
-  const yoke_multibody *mb;
-  const yoke_dae       *dae;
-  const mb_work        *w;
-  sink                 *out;
-  double                t;
-  const double         *q, *v, *a, *lambda, *mu, *nu, *u;
-  int                   i_force; /* first row of the equations of motion */
-} traversal;
-
 /* Force Jacobian of two bodies, K and D [12, 12] inertial, f [12] the force itself; D may be NULL. */
-static void emit_pair(const traversal *x, const yoke_link *link, const double f[12], double *K, const double *D) {
+static void emit_pair(const mb_traversal *x, const yoke_link *link, const double f[12], double *K, const double *D) {
   double rows[36], block[42];
   for (int s = 0; s < 2; ++s) add_turning(K + 12 * 6 * s + 6 * s, 12, f + 6 * s + 3);
   for (int s = 0; s < 2; ++s) {
@@ -174,7 +64,7 @@ static void emit_pair(const traversal *x, const yoke_link *link, const double f[
 }
 
 /* The same for d(G^T mu)/dq in the kinematic rows. */
-static void emit_pair_kinematic(const traversal *x, const yoke_link *link, const double f[12], double *P) {
+static void emit_pair_kinematic(const mb_traversal *x, const yoke_link *link, const double f[12], double *P) {
   double rows[42], block[49];
   for (int s = 0; s < 2; ++s) add_turning(P + 12 * 6 * s + 6 * s, 12, f + 6 * s + 3);
   for (int s = 0; s < 2; ++s) {
@@ -199,7 +89,7 @@ static void contract(const double H[144], const double grad[12], const double X[
 }
 
 /* Accelerations (a, R alpha) of a node as a six-vector in inertial axes. */
-static void acceleration_of(const traversal *x, int index, double y[6]) {
+static void acceleration_of(const mb_traversal *x, int index, double y[6]) {
   const mb_node *node = &x->mb->nodes[index];
   double         b[6] = {0.0};
   for (int k = 0; k < node->nv; ++k) b[node->freedom[k]] = x->a[node->iv + k];
@@ -207,17 +97,8 @@ static void acceleration_of(const traversal *x, int index, double y[6]) {
   mat3_apply(y + 3, x->w->pose[index].R, b + 3);
 }
 
-/* What a joint contributes, row by row: derivative rows and sums over rows. */
-typedef struct joint_parts {
-  double H_lambda[144], H_mu[144], f_lambda[12], f_mu[12];
-  double by_q[YOKE_CONNECTION_MAX_ROWS][12];     /* of the row's own equation with respect to q */
-  double by_v[YOKE_CONNECTION_MAX_ROWS][12];     /* ... and v */
-  double own_grad[YOKE_CONNECTION_MAX_ROWS][12]; /* gradients, zero for retired rows */
-  double grad_t[12 * YOKE_CONNECTION_MAX_ROWS];  /* [12, n] transposed gradients */
-} joint_parts;
-
 /* Joints of a form: guided ones have rows in INDEX1, the only form they have. */
-static int n_joints_of(const traversal *x) {
+static int n_joints_of(const mb_traversal *x) {
   return x->mb->n_joints + x->mb->n_guided;
 }
 
@@ -227,12 +108,16 @@ static const mb_guided *guided_of(const yoke_multibody *mb, const mb_joint *join
   return k >= 0 ? &mb->guided[k] : NULL;
 }
 
-/* Derivative of n . w x (w x c), n the force direction of a row on one side; c and w turn with the body:
- *   d = (H a) + a x n . dphi + (wc x n + c x (n x w)) . R domega,  a = w x (w x c), wc = w x c. */
-static void centripetal_gradient(const traversal *x, const mb_joint *joint, int side, const double grad[12],
-                                 const double H[144], double d[24]) {
-  const double *n = grad + 6 * side, *w = x->w->pose[joint->link.node[side]].w;
-  double        c[3], wc[3], a[3], nw[3];
+/* Derivative of grad . A + n . w x (w x c) of a row that does not carry gamma, n its force direction on the real side; c and w turn with the body:
+ *   d = (H (A + a)) + a x n . dphi + (wc x n + c x (n x w)) . R domega,  a = w x (w x c), wc = w x c. */
+static void bare_gradient(const mb_traversal *x, const mb_joint *joint, int i, int side, const yoke_link_state *state,
+                          const double A[12], double d[24]) {
+  const double *grad = x->w->grad + 12 * (joint->g0 + i), *n = grad + 6 * side;
+  const double *w = x->w->pose[joint->link.node[side]].w;
+  double        c[3], wc[3], a[3], nw[3], H[144] = {0.0};
+  yoke_row_hessian_add(&joint->row[i], state, 1.0, H);
+  memset(d, 0, 24 * sizeof *d);
+  contract(H, grad, A, d);
   mb_centripetal(joint, side, x->w->pose, c, wc, a);
   for (int k = 0; k < 12; ++k) {
     for (int r = 0; r < 3; ++r) d[k] += a[r] * H[12 * (6 * side + r) + k];
@@ -243,72 +128,79 @@ static void centripetal_gradient(const traversal *x, const mb_joint *joint, int 
   vec3_add_cross(d + 12 + 6 * side + 3, 1.0, c, nw);
 }
 
-static void joint_row_derivatives(const traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
-                                  const double A[12], const double H[144], joint_parts *p) {
+/* GGL: rows are g' = 0. */
+static void velocity_row(const mb_traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
+                         mb_joint_parts *p) {
   const double *grad = x->w->grad + 12 * (joint->g0 + i);
-  double        V[12], h[12];
-  if (x->mb->retired[joint->g0 + i]) return; /* its equation is lambda = 0 */
-  for (int side = 0; side < 2; ++side) {
-    vec3_copy(V + 6 * side, state->v[side]);
-    vec3_copy(V + 6 * side + 3, state->w[side]);
+  yoke_row_rate_gradient(&joint->row[i], state, grad, p->by_q[i]);
+  memcpy(p->by_v[i], grad, 12 * sizeof *grad);
+}
+
+/* INDEX1: the derivative d [24] of g'', and those of the terms of Baumgarte. */
+static void acceleration_row(const mb_traversal *x, const mb_joint *joint, int i, const yoke_link_state *state,
+                             const double d[24], mb_joint_parts *p) {
+  const double *grad    = x->w->grad + 12 * (joint->g0 + i);
+  const double  damping = 2.0 * x->mb->alpha, stiffness = x->mb->beta * x->mb->beta;
+  memcpy(p->by_q[i], d, 12 * sizeof *d);
+  memcpy(p->by_v[i], d + 12, 12 * sizeof *d);
+  if (guided_of(x->mb, joint) != NULL) return;
+  if (damping != 0.0) {
+    double h[12];
+    yoke_row_rate_gradient(&joint->row[i], state, grad, h);
+    for (int k = 0; k < 12; ++k) {
+      p->by_q[i][k] += damping * h[k];
+      p->by_v[i][k] += damping * grad[k];
+    }
   }
-  contract(H, grad, V, h);
-  if (x->dae->form == YOKE_DAE_GGL) {
-    memcpy(p->by_q[i], h, sizeof h);
-    memcpy(p->by_v[i], grad, 12 * sizeof *grad);
-    return;
-  }
-  const mb_guided *guided    = guided_of(x->mb, joint);
-  const double     damping   = guided != NULL ? 0.0 : 2.0 * x->mb->alpha;
-  const double     stiffness = guided != NULL ? 0.0 : x->mb->beta * x->mb->beta;
-  double           g[12], d[24] = {0.0};
-  contract(H, grad, A, g);
-  if (guided == NULL || guided->has_gamma) {
-    yoke_row_gamma_gradient(&joint->row[i], state, d);
-  } else {
-    centripetal_gradient(x, joint, guided->side, grad, H, d);
-  }
-  for (int k = 0; k < 12; ++k) {
-    p->by_q[i][k] = g[k] + d[k] + damping * h[k] + stiffness * grad[k];
-    p->by_v[i][k] = d[12 + k] + damping * grad[k];
+  for (int k = 0; stiffness != 0.0 && k < 12; ++k) p->by_q[i][k] += stiffness * grad[k];
+}
+
+/* The rows' own equations. */
+static void set_own_rows(const mb_traversal *x, const mb_joint *joint, const yoke_link_state *state,
+                         mb_joint_parts *p) {
+  const mb_guided *guided = guided_of(x->mb, joint);
+  const bool       index1 = x->dae->form == YOKE_DAE_INDEX1, is_bare = guided != NULL && !guided->has_gamma;
+  double           A[12], d[YOKE_CONNECTION_MAX_ROWS][24];
+  for (int side = 0; index1 && side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
+  if (index1 && !is_bare) yoke_rows_second_gradient(joint->n, joint->row, state, A, d);
+  for (int i = 0; i < joint->n; ++i) {
+    if (x->mb->retired[joint->g0 + i]) continue; /* its equation is lambda = 0 */
+    if (is_bare) bare_gradient(x, joint, i, guided->side, state, A, d[i]);
+    if (index1) {
+      acceleration_row(x, joint, i, state, d[i], p);
+    } else {
+      velocity_row(x, joint, i, state, p);
+    }
   }
 }
 
-static void set_joint_parts(const traversal *x, const mb_joint *joint, joint_parts *p) {
+void mb_set_joint_parts(const mb_traversal *x, const mb_joint *joint, mb_joint_parts *p) {
   yoke_link_state state;
-  double          A[12] = {0.0};
   memset(p, 0, sizeof *p);
   yoke_link_state_for(&joint->link, joint->n, joint->row, x->w->pose, &state);
-  if (x->dae->form == YOKE_DAE_INDEX1) {
-    for (int side = 0; side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
-  }
+  set_own_rows(x, joint, &state, p);
   for (int i = 0; i < joint->n; ++i) {
-    const int     g      = joint->g0 + i;
-    const double *grad   = x->w->grad + 12 * g;
-    const double  mu     = x->mu != NULL ? x->mu[g] : 0.0;
-    double        H[144] = {0.0};
-    yoke_row_hessian_add(&joint->row[i], &state, 1.0, H);
-    joint_row_derivatives(x, joint, i, &state, A, H, p);
+    const int     g    = joint->g0 + i;
+    const double *grad = x->w->grad + 12 * g;
+    yoke_row_hessian_add(&joint->row[i], &state, x->lambda[g], p->H_lambda);
     for (int k = 0; k < 12; ++k) {
       p->f_lambda[k] += x->lambda[g] * grad[k];
-      p->f_mu[k] += mu * grad[k];
       p->grad_t[k * joint->n + i] = grad[k];
       p->own_grad[i][k]           = x->mb->retired[g] ? 0.0 : grad[k];
     }
-    for (int k = 0; k < 144; ++k) {
-      p->H_lambda[k] += x->lambda[g] * H[k];
-      p->H_mu[k] += mu * H[k];
-    }
+    if (x->mu == NULL) continue;
+    yoke_row_hessian_add(&joint->row[i], &state, x->mu[g], p->H_mu);
+    for (int k = 0; k < 12; ++k) p->f_mu[k] += x->mu[g] * grad[k];
   }
 }
 
-static void emit_joint(const traversal *x, const mb_joint *joint) {
+static void emit_joint(const mb_traversal *x, const mb_joint *joint) {
   const yoke_dae *dae = x->dae;
   const int       n   = joint->n;
   const bool      ggl = dae->form == YOKE_DAE_GGL;
-  joint_parts     p;
+  mb_joint_parts  p;
   double          block[7 * YOKE_CONNECTION_MAX_ROWS];
-  set_joint_parts(x, joint, &p);
+  mb_set_joint_parts(x, joint, &p);
   emit_pair(x, &joint->link, p.f_lambda, p.H_lambda, NULL);
   if (ggl) emit_pair_kinematic(x, &joint->link, p.f_mu, p.H_mu);
   for (int s = 0; s < 2; ++s) {
@@ -334,7 +226,7 @@ static void emit_joint(const traversal *x, const mb_joint *joint) {
 }
 
 /* Load or input on one node: K and D [6, 6]; f [6]. */
-static void emit_single(const traversal *x, int index, const double f[6], double *K, const double *D) {
+static void emit_single(const mb_traversal *x, int index, const double f[6], double *K, const double *D) {
   const mb_node *node = &x->mb->nodes[index];
   const double  *R    = x->w->pose[index].R;
   double         rows[36], block[42];
@@ -347,7 +239,7 @@ static void emit_single(const traversal *x, int index, const double f[6], double
   emit(x->out, x->i_force + node->iv, node->nv, x->dae->i_v + node->iv, node->nv, block, node->nv);
 }
 
-static void emit_load(const traversal *x, const yoke_load_element *el) {
+static void emit_load(const mb_traversal *x, const yoke_load_element *el) {
   const mb_node *node = &x->mb->nodes[el->node];
   double         f[6], K[36], D[36], direction[6], column[6];
   yoke_load_jacobian(el, x->w->pose, x->w->variables, f, K, D);
@@ -371,7 +263,7 @@ static void emit_load(const traversal *x, const yoke_load_element *el) {
 }
 
 /* Moment p x F of a force input turns with the body; a moment input is fixed in space. */
-static void emit_input(const traversal *x, const mb_input *input, double u) {
+static void emit_input(const mb_traversal *x, const mb_input *input, double u) {
   double       f[6] = {0.0}, K[36] = {0.0}, p[3], M[9];
   const double D[36] = {0.0};
   if (input->node < 0) return; /* moves a ghost or is a multiplier: inputs have no columns */
@@ -387,7 +279,7 @@ static void emit_input(const traversal *x, const mb_input *input, double u) {
   emit_single(x, input->node, f, K, D);
 }
 
-static void emit_driven(const traversal *x, const mb_driven *driven) {
+static void emit_driven(const mb_traversal *x, const mb_driven *driven) {
   const double D[36] = {0.0};
   double       f[6], K[36];
   mb_driven_force(driven, x->w->pose, x->u, f, K);
@@ -402,12 +294,12 @@ static void emit_driven(const traversal *x, const mb_driven *driven) {
   emit(x->out, node->iq, node->nq, node->iq, node->nq, block, node->nq);
 }
 
-static void emit_one(sink *out, int row, int col, double value) {
+static void emit_one(mb_sink *out, int row, int col, double value) {
   emit(out, row, 1, col, 1, &value, 1);
 }
 
 /* 0 = lambda and 0 = mu in the rows of retired constraints. */
-static void emit_retired(const traversal *x) {
+static void emit_retired(const mb_traversal *x) {
   for (int g = 0; g < x->mb->ng; ++g) {
     const double one = x->mb->retired[g] ? 1.0 : 0.0;
     emit_one(x->out, x->dae->i_lambda + g, x->dae->i_lambda + g, one);
@@ -416,7 +308,7 @@ static void emit_retired(const traversal *x) {
 }
 
 /* Kinematic rows of Euler parameters: p' = 1/2 E(p) (omega + m) + p nu, R m in w->acceleration. `norm` counts rigid bodies. */
-static void emit_quaternion(const traversal *x, int index, int norm) {
+static void emit_quaternion(const mb_traversal *x, int index, int norm) {
   const mb_node *node  = &x->mb->nodes[index];
   const double  *p     = x->q + node->iq + 3;
   const double  *omega = x->v + node->iv + 3;
@@ -451,7 +343,7 @@ static void emit_quaternion(const traversal *x, int index, int norm) {
 }
 
 /* Index-1 rows v' = a and -M a of a node. */
-static void emit_mass(const traversal *x, const mb_node *node) {
+static void emit_mass(const mb_traversal *x, const mb_node *node) {
   for (int k = 0; k < node->nv; ++k) {
     emit_one(x->out, x->dae->i_v + node->iv + k, x->dae->i_a + node->iv + k, 1.0);
     for (int l = 0; l < node->nv; ++l) {
@@ -463,7 +355,7 @@ static void emit_mass(const traversal *x, const mb_node *node) {
   }
 }
 
-static void emit_nodes(const traversal *x) {
+static void emit_nodes(const mb_traversal *x) {
   int norm = 0;
   for (int i = 1; i < x->mb->n_nodes; ++i) {
     const mb_node *node = &x->mb->nodes[i];
@@ -474,7 +366,7 @@ static void emit_nodes(const traversal *x) {
   }
 }
 
-static void emit_chain(const traversal *x, const mb_chain *chain) {
+static void emit_chain(const mb_traversal *x, const mb_chain *chain) {
   const int     n = chain->n;
   double       *c = x->w->chain;
   const double *m = yoke_chain_kernel_mass(chain->kernel);
@@ -511,7 +403,7 @@ static void add_multipliers(const yoke_multibody *mb, const mb_work *w, int n_jo
   }
 }
 
-static void traversal_set(traversal *x, const double *state) {
+void mb_traversal_set(mb_traversal *x, const double *state) {
   const yoke_dae *dae = x->dae;
   x->q                = state;
   x->v                = state + dae->i_v;
@@ -523,7 +415,7 @@ static void traversal_set(traversal *x, const double *state) {
 }
 
 /* All derivatives of F. */
-static void traverse(traversal *x) {
+static void traverse(mb_traversal *x) {
   const yoke_multibody *mb = x->mb;
   mb_poses(mb, x->w, x->q, x->v, false);
   mb_ghost_poses(mb, x->w, x->u);
@@ -559,7 +451,7 @@ static void traverse(traversal *x) {
 /* ---- E and R ---- */
 
 /* Places that E and R need, behind those of J. */
-static void emit_constant_places(const yoke_multibody *mb, const yoke_dae *dae, sink *out) {
+static void emit_constant_places(const yoke_multibody *mb, const yoke_dae *dae, mb_sink *out) {
   for (int i = 0; i < mb->nq; ++i) emit_one(out, i, i, 0.0);
   for (int i = 0; i < mb->nv; ++i) emit_one(out, dae->i_v + i, dae->i_v + i, 0.0);
   for (int n = 1; n < mb->n_nodes; ++n) {
@@ -688,7 +580,7 @@ static void scatter_state(const yoke_dae *dae, uint32_t *seed, double *state) {
 }
 
 /* Triplets that are used move to the front; place[k] is the new number of the k-th, or -1. Returns how many stay. */
-static int keep_used(sink *s, int *place) {
+static int keep_used(mb_sink *s, int *place) {
   int n = 0;
   for (int k = 0; k < s->n; ++k) {
     place[k] = s->used[k] ? n : -1;
@@ -700,11 +592,11 @@ static int keep_used(sink *s, int *place) {
 }
 
 /* Structure by traversals that record. */
-static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_work *w, double *state, sink *out,
+static yoke_status record(const yoke_multibody *mb, yoke_dae *parts, const mb_work *w, double *state, mb_sink *out,
                           mb_dae **result) {
-  traversal x    = {.mb = mb, .dae = parts, .w = w, .out = out, .t = mb->model->t_start};
-  uint32_t  seed = 2024u;
-  traversal_set(&x, state);
+  mb_traversal x    = {.mb = mb, .dae = parts, .w = w, .out = out, .t = mb->model->t_start};
+  uint32_t     seed = 2024u;
+  mb_traversal_set(&x, state);
   for (int trial = 0; trial < 3 && !out->failed; ++trial) {
     scatter_state(parts, &seed, state);
     out->n = 0;
@@ -744,7 +636,7 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
   yoke_dae              parts = {0};
   mb_dae               *dae   = NULL;
   mb_work               w;
-  sink                  s = {0};
+  mb_sink               s = {0};
   *out                    = NULL;
   set_parts(mb, mb->n_guided > 0 ? YOKE_DAE_INDEX1 : form, &parts);
   yoke_arena  scratch = {0};
@@ -755,9 +647,8 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
     mb_work_carve(mb, block, &w);
     status = record(mb, &parts, &w, state, &s, &dae);
   }
-  free(s.row);
-  free(s.col);
-  free(s.used);
+  if (status == YOKE_OK && parts.form == YOKE_DAE_INDEX1) status = mb_inputs_record(mb, &w, state, dae);
+  mb_sink_clear(&s);
   yoke_arena_free(&scratch);
   if (status != YOKE_OK) {
     yoke_dae *base = dae != NULL ? &dae->base : NULL;
@@ -770,7 +661,7 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
 
 /* ---- F and J ---- */
 
-static void write_kinematics(const traversal *x, double *F) {
+static void write_kinematics(const mb_traversal *x, double *F) {
   const yoke_multibody *mb   = x->mb;
   int                   norm = 0;
   mb_kinematics(mb, x->q, x->v, F);
@@ -793,7 +684,7 @@ static void write_kinematics(const traversal *x, double *F) {
 }
 
 /* Rows of the equations of motion from the wrenches. */
-static yoke_status write_forces(const traversal *x, double *F) {
+static yoke_status write_forces(const mb_traversal *x, double *F) {
   const yoke_multibody *mb = x->mb;
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
@@ -812,7 +703,7 @@ static yoke_status write_forces(const traversal *x, double *F) {
   return YOKE_OK;
 }
 
-static void write_constraints(const traversal *x, double *F) {
+static void write_constraints(const mb_traversal *x, double *F) {
   const yoke_multibody *mb = x->mb;
   const mb_work        *w  = x->w;
   if (x->dae->form == YOKE_DAE_GGL) {
@@ -847,8 +738,8 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   const yoke_multibody *mb = self;
   mb_work               w;
   mb_work_carve(mb, work, &w);
-  traversal x = {.mb = mb, .dae = dae, .w = &w, .t = t, .u = u};
-  traversal_set(&x, state);
+  mb_traversal x = {.mb = mb, .dae = dae, .w = &w, .t = t, .u = u};
+  mb_traversal_set(&x, state);
   mb_poses(mb, &w, x.q, x.v, false);
   mb_ghost_poses(mb, &w, u);
   YOKE_TRY(mb_forces(mb, &w, t, x.q, x.v, u));
@@ -880,10 +771,10 @@ yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, d
   mb_work               w;
   mb_work_carve(mb, work, &w);
   const mb_dae *own = (const mb_dae *)dae; /* base is its first member */
-  sink          out = {.J = J, .slot = own->slot};
-  traversal     x   = {.mb = mb, .dae = dae, .w = &w, .out = &out, .t = t, .u = u};
+  mb_sink       out = {.J = J, .slot = own->slot};
+  mb_traversal  x   = {.mb = mb, .dae = dae, .w = &w, .out = &out, .t = t, .u = u};
   memset(J, 0, (size_t)dae->pattern->nnz * sizeof *J);
-  traversal_set(&x, state);
+  mb_traversal_set(&x, state);
   traverse(&x);
   return all_finite(dae->pattern->nnz, J) ? YOKE_OK : YOKE_NON_FINITE;
 }

@@ -134,6 +134,7 @@ struct yoke_multibody {
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
   bool              has_loops; /* rows may depend on each other */
+  bool              can_jump;  /* loads or laws depend on the state by steps */
   yoke_switches     switches;  /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
@@ -209,6 +210,9 @@ void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const
 /* Poses of all ghosts under the inputs u; NULL: where the model put them. */
 void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u);
 
+/* p of a ghost under the inputs u; NULL: where the model put it. */
+void mb_ghost_position(const mb_ghost *ghost, const double *u, double *p);
+
 /* Does a connection end at a ghost? */
 bool mb_is_cut(const yoke_multibody *mb, const yoke_link *link);
 
@@ -217,6 +221,9 @@ void mb_port_pose(const yoke_multibody *mb, const mb_port *port, const double *q
 
 /* Position [n_integrals of its kind] of the origin of a port, and the angle of planar ones. */
 void mb_port_position(const mb_port *port, const yoke_pose *pose, double *position);
+
+/* Euler parameters of the rotation a b (b first); linear in both. */
+void mb_turn_by(double p[4], const double a[4], const double b[4]);
 
 /* Values of expression variables into w->variables. */
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
@@ -245,6 +252,12 @@ double mb_row_value(const mb_joint *joint, int i, double s, double motion);
  * least by the length of the model: a body that turns about its centre at the origin is at 0 with the rounding errors of
  * its neighbours. Needs poses. */
 double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual);
+
+/* Entries [nv] of a gradient [6] for the kept freedoms of a node, moments in body axes. */
+void mb_kept_row(const mb_node *node, const double R[9], const double *grad, double *out);
+
+/* Pivots of S, relative to its original diagonal, that count as 0. */
+double mb_pivot_limit(const yoke_multibody *mb);
 
 /* S = G M^-1 G^T factored, then S x = x; minimum-norm when singular. Needs grad, W. */
 yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x);
@@ -292,6 +305,14 @@ void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, d
 yoke_status mb_add_drift(const yoke_multibody *mb, const mb_work *w, const double *q, const double *u, bool within,
                          double *qdot);
 
+/* w->acceleration (freedoms that are kept) loses what changes g, z - G^T (G G^T)^-1 G z in unit masses and inertias. For many z mb_within_begin
+ * factors once, if it can (no row follows from others): its answer is `is_factored`. Needs grad; uses gamma, Y and S of w up. */
+bool        mb_within_begin(const yoke_multibody *mb, const mb_work *w);
+yoke_status mb_within(const yoke_multibody *mb, const mb_work *w, bool is_factored);
+
+/* Can some load or law of the compiled model jump where the state changes (multibody_branch.c)? */
+bool mb_find_jumps(const yoke_multibody *mb);
+
 /* Equations of a model that is one chain, with forces on its masses (multibody_chain.c). */
 yoke_status mb_chain_equations_create(yoke_context *ctx, const yoke_model *model, int n_inputs,
                                       const yoke_input *inputs, yoke_equations *out);
@@ -308,6 +329,14 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
                        double *F);
 yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                             const double *u, double *J);
+yoke_status mb_dae_input_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
+                                  const double *u, double *B);
+size_t      mb_motion_size(const yoke_multibody *mb);
+yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *u, void *factor);
+void        mb_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda);
+void        mb_quadrature_tangent(const void *self, void *work, double t, const double *q, const double *v, int n,
+                                  const double *dq, const double *dv, double *rate);
+uint64_t    mb_branch(const void *self, void *work, double t, const double *q, const double *v, const double *u);
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_motions(const void *self, double t, double *value);

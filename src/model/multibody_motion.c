@@ -80,13 +80,17 @@ void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const
   }
 }
 
+void mb_ghost_position(const mb_ghost *ghost, const double *u, double *p) {
+  for (int k = 0; k < ghost->shape->n_p; ++k) {
+    p[k] = u != NULL && ghost->from_p[k] >= 0 ? u[ghost->from_p[k]] : ghost->p[k];
+  }
+}
+
 void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u) {
   for (int g = 0; g < mb->n_ghosts; ++g) {
     const mb_ghost *ghost = &mb->ghosts[g];
     double          p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
-    for (int k = 0; k < ghost->shape->n_p; ++k) {
-      p[k] = u != NULL && ghost->from_p[k] >= 0 ? u[ghost->from_p[k]] : ghost->p[k];
-    }
+    mb_ghost_position(ghost, u, p);
     for (int k = 0; k < ghost->shape->n_v; ++k) {
       v[k] = u != NULL && ghost->from_v[k] >= 0 ? u[ghost->from_v[k]] : ghost->v[k];
     }
@@ -127,8 +131,7 @@ void mb_port_position(const mb_port *port, const yoke_pose *pose, double *positi
   if (port->kind == YOKE_BODY_PLANAR) position[2] = pose->angle + port->angle;
 }
 
-/* Euler parameters of the rotation a b (b first). */
-static void turn_by(double p[4], const double a[4], const double b[4]) {
+void mb_turn_by(double p[4], const double a[4], const double b[4]) {
   double v[3];
   vec3_cross(v, a + 1, b + 1);
   vec3_add(v, a[0], b + 1);
@@ -151,7 +154,7 @@ void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const doub
   mb_port_position(port, &pose, y);
   if (port->kind == YOKE_BODY_RIGID) {
     const double ground[4] = {1.0, 0.0, 0.0, 0.0};
-    turn_by(y + 3, port->node > 0 ? q + mb->nodes[port->node].iq + 3 : ground, port->orientation);
+    mb_turn_by(y + 3, port->node > 0 ? q + mb->nodes[port->node].iq + 3 : ground, port->orientation);
     quaternion_normalise(y + 3);
   }
   if (mb_is_line_kind(port->kind)) {
@@ -340,8 +343,7 @@ const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb) {
   return mb->G_pattern;
 }
 
-/* Entries of grad for the kept freedoms of a node, moments in body axes. */
-static void kept_row(const mb_node *node, const double R[9], const double *grad, double *out) {
+void mb_kept_row(const mb_node *node, const double R[9], const double *grad, double *out) {
   double g[6];
   vec3_copy(g, grad);
   mat3_apply_transposed(g + 3, R, grad + 3);
@@ -362,7 +364,7 @@ void yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const doub
         const int      k    = mb->joints[j].link.node[side];
         const mb_node *node = &mb->nodes[k];
         double         row[6];
-        kept_row(node, w.pose[k].R, w.grad + 12 * (mb->joints[j].g0 + i) + 6 * side, row);
+        mb_kept_row(node, w.pose[k].R, w.grad + 12 * (mb->joints[j].g0 + i) + 6 * side, row);
         for (int c = 0; c < node->nv; ++c) values[mb->G_slot[n++]] += row[c];
       }
     }
@@ -391,7 +393,7 @@ int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int co
   *rate       = yoke_row_rate(grad, &state);
   for (int side = 0; side < 2; ++side) {
     const mb_node *node = &mb->nodes[index[side]];
-    kept_row(node, pose[side].R, grad + 6 * side, value + n);
+    mb_kept_row(node, pose[side].R, grad + 6 * side, value + n);
     for (int k = 0; k < node->nv; ++k) column[n++] = node->iv + k;
   }
   return n;

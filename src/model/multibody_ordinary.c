@@ -422,10 +422,14 @@ static yoke_status solve_regularised(const yoke_multibody *mb, const mb_work *w,
   return YOKE_OK;
 }
 
+double mb_pivot_limit(const yoke_multibody *mb) {
+  return mb->has_loops ? pivot_limit : tree_limit;
+}
+
 /* S x = x for the present Y and n right-hand sides x [n, ng]. */
 static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
   assemble_S(mb, w, 0.0);
-  if (yoke_block_ldl_factor(mb->ldl, w->S, mb->has_loops ? pivot_limit : tree_limit) == YOKE_OK) {
+  if (yoke_block_ldl_factor(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK) {
     for (int k = 0; k < n; ++k) yoke_block_ldl_solve(mb->ldl, w->S, x + (ptrdiff_t)k * mb->ng);
     return YOKE_OK;
   }
@@ -517,8 +521,13 @@ static void add_rate(const mb_node *node, const double *R, const double *q, cons
   for (int k = 0; k < 4; ++k) qdot[node->iq + 3 + k] += rate[k];
 }
 
-/* w->acceleration (freedoms that are kept) loses what changes g: z - G^T (G G^T)^-1 G z. */
-static yoke_status keep_within(const yoke_multibody *mb, const mb_work *w) {
+bool mb_within_begin(const yoke_multibody *mb, const mb_work *w) {
+  all_unit_mass(mb, w);
+  assemble_S(mb, w, 0.0);
+  return yoke_block_ldl_factor(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK;
+}
+
+yoke_status mb_within(const yoke_multibody *mb, const mb_work *w, bool is_factored) {
   double *nu = w->gamma;
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
@@ -527,8 +536,12 @@ static yoke_status keep_within(const yoke_multibody *mb, const mb_work *w) {
       nu[g] = -dot6(w->grad + 12 * g, a) - dot6(w->grad + 12 * g + 6, b);
     }
   }
-  all_unit_mass(mb, w);
-  YOKE_TRY(solve_S(mb, w, 1, nu));
+  if (is_factored) {
+    yoke_block_ldl_solve(mb->ldl, w->S, nu);
+  } else {
+    all_unit_mass(mb, w);
+    YOKE_TRY(solve_S(mb, w, 1, nu));
+  }
   mb_add_reactions(mb, w, nu);
   return YOKE_OK;
 }
@@ -551,7 +564,7 @@ yoke_status mb_add_drift(const yoke_multibody *mb, const mb_work *w, const doubl
     }
   }
   if (!moves) return YOKE_OK;
-  YOKE_TRY(keep_within(mb, w));
+  YOKE_TRY(mb_within(mb, w, false));
   for (int i = 1; i < mb->n_nodes; ++i) add_rate(&mb->nodes[i], w->pose[i].R, q, w->acceleration + 6 * i, qdot);
   return YOKE_OK;
 }

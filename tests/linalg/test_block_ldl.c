@@ -78,6 +78,34 @@ static void solution_satisfies_the_dense_system(void **state) {
   yoke_block_ldl_destroy(&ldl);
 }
 
+static void many_right_hand_sides_are_solved_side_by_side(void **state) {
+  (void)state;
+  enum { MANY = 7 };
+  yoke_block_ldl *ldl = NULL;
+  double          dense[N_ROWS * N_ROWS], x[N_ROWS * MANY], one[N_ROWS], again[N_ROWS * 2];
+  uint32_t        seed = 4u;
+  assert_int_equal(yoke_block_ldl_create(NULL, N_NODES, size, N_EDGES, edge_a, edge_b, &ldl), YOKE_OK);
+  double *values = calloc(yoke_block_ldl_n_values(ldl), sizeof *values);
+  assert_non_null(values);
+  fill(ldl, 12.0, values, dense);
+  assert_int_equal(yoke_block_ldl_factor(ldl, values, 1e-10), YOKE_OK);
+  for (int i = 0; i < N_ROWS * MANY; ++i) x[i] = pseudo_random(&seed);
+  for (int i = 0; i < N_ROWS; ++i) {
+    one[i]           = x[i * MANY + 5];
+    again[2 * i]     = x[i * MANY + 3];
+    again[2 * i + 1] = x[i * MANY + 6];
+  }
+  yoke_block_ldl_solve_many(ldl, values, MANY, x);
+  yoke_block_ldl_solve(ldl, values, one);
+  yoke_block_ldl_solve_many(ldl, values, 2, again);
+  for (int i = 0; i < N_ROWS; ++i) {
+    assert_true(fabs(x[i * MANY + 5] - one[i]) < 1e-14);
+    assert_true(x[i * MANY + 3] == again[2 * i] && x[i * MANY + 6] == again[2 * i + 1]); /* the same bits */
+  }
+  free(values);
+  yoke_block_ldl_destroy(&ldl);
+}
+
 static void repeated_edges_share_a_block(void **state) {
   (void)state;
   yoke_block_ldl *ldl = NULL;
@@ -120,6 +148,7 @@ static void singular_matrix_is_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(solution_satisfies_the_dense_system),
+      cmocka_unit_test(many_right_hand_sides_are_solved_side_by_side),
       cmocka_unit_test(repeated_edges_share_a_block),
       cmocka_unit_test(indefinite_matrix_is_reported),
       cmocka_unit_test(singular_matrix_is_reported),

@@ -1,0 +1,62 @@
+/* On which sides of its jumps a model lies: loads and laws that are written down, with steps, signs or comparisons of the state. */
+#include "model/multibody_internal.h"
+
+#include "base/pack.h"
+
+enum { TIME_OF_LOADS = 0, TIME_OF_LAWS = 2 }; /* which variable of the expression is the time */
+
+static const yoke_expression *load_value(const yoke_multibody *mb, int i, int k) {
+  if (mb->loads[i].node >= mb->n_nodes) return NULL; /* acts on the world outside */
+  return mb->loads[i].load->value[k];
+}
+
+static const yoke_expression *law_of(const yoke_force_element *element) {
+  return element->law != NULL ? element->law->expression : NULL;
+}
+
+bool mb_find_jumps(const yoke_multibody *mb) {
+  for (int i = 0; i < mb->n_loads; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const yoke_expression *value = load_value(mb, i, k);
+      if (value != NULL && yoke_expression_can_jump(value, TIME_OF_LOADS)) return true;
+    }
+  }
+  for (int i = 0; i < mb->n_forces; ++i) {
+    const yoke_expression *law = law_of(&mb->forces[i]);
+    if (law != NULL && yoke_expression_can_jump(law, TIME_OF_LAWS)) return true;
+  }
+  return false;
+}
+
+static uint64_t law_branch(uint64_t sum, const yoke_force_element *element, const yoke_pose *poses, double t) {
+  yoke_link_state state;
+  yoke_link_state_set(&element->link, poses, &state);
+  for (int i = 0; i < element->n; ++i) {
+    double       grad[12];
+    const double x            = yoke_row_gradient(&element->row[i], &state, grad) - element->offset[i];
+    const double variables[3] = {x, yoke_row_rate(grad, &state), t};
+    sum                       = yoke_expression_branch(sum, element->law->expression, variables, TIME_OF_LAWS);
+  }
+  return sum;
+}
+
+uint64_t mb_branch(const void *self, void *work, double t, const double *q, const double *v, const double *u) {
+  const yoke_multibody *mb  = self;
+  uint64_t              sum = YOKE_CHECKSUM_START;
+  mb_work               w;
+  if (!mb->can_jump) return 0;
+  mb_work_carve(mb, work, &w);
+  if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
+  for (int i = 0; i < mb->n_loads; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const yoke_expression *value = load_value(mb, i, k);
+      if (value != NULL) sum = yoke_expression_branch(sum, value, w.variables, TIME_OF_LOADS);
+    }
+  }
+  mb_poses(mb, &w, q, v, false);
+  mb_ghost_poses(mb, &w, u);
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (law_of(&mb->forces[i]) != NULL) sum = law_branch(sum, &mb->forces[i], w.pose, t);
+  }
+  return sum;
+}

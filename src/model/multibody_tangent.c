@@ -1,0 +1,311 @@
+/* The system of the accelerations for many right-hand sides,
+ *   M a - G^T lambda = r_a,   G a = r_g,
+ * rows of own joints, then guided ones. Everything is in coordinates of v, moments in body axes, in which M is constant:
+ *   a_0 = M^-1 r_a,   S lambda = r_g - G a_0,   a = a_0 + M^-1 G^T lambda.
+ * Guided rows border S as in multibody_guided.c, b_i = G M^-1 L_i^T, x_i = S^-1 b_i, W = L M^-1 L^T - b x:
+ *   W mu = r_L - L a_0 - b lambda_0,   lambda = lambda_0 - x mu.
+ * Retired rows are rows of zeros with 1 on the diagonal of S.
+ *
+ * A factor is a block of doubles: rows of G per joint and side [n, nv of the node], M^-1 G^T [nv, n], S, then b, x [n_guided, ng] and W. */
+#include "model/multibody_internal.h"
+
+#include "linalg/columns.h"
+#include "linalg/space.h"
+#include <string.h>
+
+static const double stuck_limit =
+    1e-10; /* pivot of W against the compliance of the body alone, as in multibody_guided.c */
+
+/* ---- the factor ---- */
+
+typedef struct motion {
+  double *G, *Y, *S, *b, *x, *W;
+  size_t  size; /* doubles */
+} motion;
+
+static double *part(double *block, size_t *used, size_t count) {
+  double *piece = block == NULL ? NULL : block + *used;
+  *used += (count + 7) / 8 * 8;
+  return piece;
+}
+
+static motion motion_of(const yoke_multibody *mb, const void *factor) {
+  double      *block = (double *)(uintptr_t)factor;
+  const size_t ng = (size_t)mb->ng, n_guided = (size_t)(mb->n_rows - mb->ng);
+  motion       m = {.size = 0};
+  m.G            = part(block, &m.size, 12 * (size_t)mb->n_rows);
+  m.Y            = part(block, &m.size, 12 * (size_t)mb->n_rows);
+  m.S            = part(block, &m.size, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
+  m.b            = part(block, &m.size, n_guided * ng);
+  m.x            = part(block, &m.size, n_guided * ng);
+  m.W            = part(block, &m.size, n_guided * n_guided);
+  return m;
+}
+
+size_t mb_motion_size(const yoke_multibody *mb) {
+  return (motion_of(mb, NULL).size + 8) * sizeof(double); /* never 0 bytes */
+}
+
+/* Where the side of a joint is in G and in Y. */
+static size_t at_side(const mb_joint *joint, int side) {
+  return (size_t)(12 * joint->g0 + 6 * joint->n * side);
+}
+
+/* y [nv] := M^-1 x of a node. */
+static void inverse_mass(const mb_node *node, const double *x, double *y) {
+  for (int k = 0; k < node->nv && k < 3; ++k) {
+    y[k] = (node->freedom[k] < 3 ? node->inverse_mass[node->freedom[k]] : node->inverse_inertia[8]) * x[k];
+  }
+  if (node->kind == YOKE_BODY_RIGID && node->nv > 0) mat3_apply(y + 3, node->inverse_inertia, x + 3);
+}
+
+static void set_rows(const yoke_multibody *mb, const mb_work *w, const motion *m) {
+  for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    for (int side = 0; side < 2; ++side) {
+      const int      index = joint->link.node[side];
+      const mb_node *node  = &mb->nodes[index]; /* no freedoms: the ground or a ghost */
+      double        *G = m->G + at_side(joint, side), *Y = m->Y + at_side(joint, side);
+      for (int i = 0; i < joint->n; ++i) {
+        double y[6] = {0.0};
+        mb_kept_row(node, w->pose[index].R, w->grad + 12 * (joint->g0 + i) + 6 * side, G + i * node->nv);
+        if (mb->retired[joint->g0 + i]) memset(G + i * node->nv, 0, (size_t)node->nv * sizeof *G);
+        inverse_mass(node, G + i * node->nv, y);
+        for (int k = 0; k < node->nv; ++k) Y[k * joint->n + i] = y[k];
+      }
+    }
+  }
+}
+
+/* S [na, nb] += G [na, nv] Y [nv, nb] */
+static YOKE_ALWAYS_INLINE void add_product(int na, int nb, int nv, const double *G, const double *restrict Y,
+                                           double *restrict S) {
+  for (int r = 0; r < na; ++r) {
+    double sum[YOKE_BLOCK_MAX];
+    for (int c = 0; c < nb; ++c) sum[c] = S[r * nb + c];
+    for (int k = 0; k < nv; ++k) {
+      for (int c = 0; c < nb; ++c) sum[c] += G[r * nv + k] * Y[k * nb + c];
+    }
+    for (int c = 0; c < nb; ++c) S[r * nb + c] = sum[c];
+  }
+}
+
+/* S [a, b] += G_a Y_b on one body. Constant sizes let the compiler unroll the common joints. */
+YOKE_SIMD static void add_block(const mb_joint *a, int side_a, const mb_joint *b, int side_b, int nv, const motion *m,
+                                double *S) {
+  const double *G = m->G + at_side(a, side_a), *Y = m->Y + at_side(b, side_b);
+  if (nv == 3 && a->n == 2 && b->n == 2) {
+    add_product(2, 2, 3, G, Y, S);
+  } else if (nv == 6 && a->n == 5 && b->n == 5) {
+    add_product(5, 5, 6, G, Y, S);
+  } else if (nv == 6 && a->n == 3 && b->n == 3) {
+    add_product(3, 3, 6, G, Y, S);
+  } else {
+    add_product(a->n, b->n, nv, G, Y, S);
+  }
+}
+
+static yoke_status factor_S(const yoke_multibody *mb, const motion *m) {
+  memset(m->S, 0, yoke_block_ldl_n_blocks(mb->ldl) * sizeof *m->S);
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    double         *S     = m->S + mb->diagonal_at[j];
+    for (int side = 0; side < 2; ++side) {
+      add_block(joint, side, joint, side, mb->nodes[joint->link.node[side]].nv, m, S);
+    }
+    for (int i = 0; i < joint->n; ++i) {
+      if (mb->retired[joint->g0 + i]) S[i * (joint->n + 1)] = 1.0;
+    }
+  }
+  for (int i = 0; i < mb->n_couplings; ++i) {
+    const mb_coupling *c = &mb->couplings[i];
+    const mb_joint    *a = &mb->joints[c->a], *b = &mb->joints[c->b];
+    add_block(a, c->side_a, b, c->side_b, mb->nodes[a->link.node[c->side_a]].nv, m, m->S + c->at);
+  }
+  return yoke_block_ldl_factor(mb->ldl, m->S, mb_pivot_limit(mb));
+}
+
+/* ---- guided rows ---- */
+
+/* Real side of the guided joint that row i of them belongs to, and its place there. */
+static const mb_joint *guided_row(const yoke_multibody *mb, int i, int *side, int *place) {
+  const int       j     = mb->row_joint[mb->ng + i];
+  const mb_joint *joint = &mb->joints[j];
+  *side                 = mb->guided[j - mb->n_joints].side;
+  *place                = mb->ng + i - joint->g0;
+  return joint;
+}
+
+/* L_i M^-1 L_k^T of one body; 0 where they are on different ones. */
+static double own_compliance(const yoke_multibody *mb, const motion *m, int i, int k) {
+  int             side_i, side_k, at_i, at_k;
+  const mb_joint *a = guided_row(mb, i, &side_i, &at_i), *b = guided_row(mb, k, &side_k, &at_k);
+  const int       nv  = mb->nodes[a->link.node[side_i]].nv;
+  double          sum = 0.0;
+  if (a->link.node[side_i] != b->link.node[side_k]) return 0.0;
+  const double *G = m->G + at_side(a, side_i) + at_i * nv, *Y = m->Y + at_side(b, side_k) + at_k;
+  for (int l = 0; l < nv; ++l) sum += G[l] * Y[l * b->n];
+  return sum;
+}
+
+/* b_i = G M^-1 L_i^T */
+static void set_b(const yoke_multibody *mb, const motion *m, int i, double *b) {
+  int             side, place;
+  const mb_joint *row  = guided_row(mb, i, &side, &place);
+  const int       node = row->link.node[side], nv = mb->nodes[node].nv;
+  const double   *Y = m->Y + at_side(row, side) + place;
+  memset(b, 0, (size_t)mb->ng * sizeof *b);
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const mb_joint *joint = &mb->joints[j];
+    for (int s = 0; s < 2; ++s) {
+      if (joint->link.node[s] != node) continue;
+      const double *G = m->G + at_side(joint, s);
+      for (int r = 0; r < joint->n; ++r) {
+        for (int k = 0; k < nv; ++k) b[joint->g0 + r] += G[r * nv + k] * Y[k * row->n];
+      }
+    }
+  }
+}
+
+/* W = L D L^T in place, lower part; D itself on the diagonal. */
+static yoke_status factor_W(const yoke_multibody *mb, const motion *m) {
+  const int       n  = mb->n_rows - mb->ng;
+  const ptrdiff_t ng = mb->ng;
+  double         *W  = m->W;
+  for (int i = 0; mb->ng > 0 && i < n; ++i) {
+    set_b(mb, m, i, m->b + i * ng);
+    memcpy(m->x + i * ng, m->b + i * ng, (size_t)ng * sizeof *m->x);
+    yoke_block_ldl_solve(mb->ldl, m->S, m->x + i * ng);
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      W[i * n + k] = own_compliance(mb, m, i, k);
+      for (ptrdiff_t g = 0; g < ng; ++g) W[i * n + k] -= m->b[i * ng + g] * m->x[k * ng + g];
+    }
+  }
+  for (int j = 0; j < n; ++j) {
+    for (int k = 0; k < j; ++k) W[j * n + j] -= W[j * n + k] * W[j * n + k] * W[k * n + k];
+    if (!(W[j * n + j] > stuck_limit * own_compliance(mb, m, j, j))) return YOKE_SINGULAR;
+    for (int i = j + 1; i < n; ++i) {
+      for (int k = 0; k < j; ++k) W[i * n + j] -= W[i * n + k] * W[j * n + k] * W[k * n + k];
+      W[i * n + j] /= W[j * n + j];
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *u, void *factor) {
+  const yoke_multibody *mb = self;
+  const motion          m  = motion_of(mb, factor);
+  mb_work               w;
+  if (mb->n_rows == 0) return YOKE_OK;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, NULL, false);
+  if (mb->ng > 0) mb_constraints(mb, &w, t, false);
+  if (mb->n_guided > 0) {
+    mb_ghost_poses(mb, &w, u);
+    mb_guided_rows(mb, &w, NULL);
+  }
+  set_rows(mb, &w, &m);
+  if (mb->ng > 0) YOKE_TRY(factor_S(mb, &m));
+  return mb->n_guided > 0 ? factor_W(mb, &m) : YOKE_OK;
+}
+
+/* ---- solves ---- */
+
+static YOKE_ALWAYS_INLINE void scale_row(double s, int n, double *x) {
+  for (int k = 0; k < n; ++k) x[k] *= s;
+}
+
+/* a := M^-1 a */
+static YOKE_ALWAYS_INLINE void apply_inverse_mass(const yoke_multibody *mb, int n, double *a) {
+  const ptrdiff_t row = n;
+  for (int c = 0; c < mb->n_chains; ++c) {
+    const double *mass = yoke_chain_kernel_mass(mb->chains[c].kernel);
+    for (int i = 0; i < mb->chains[c].n; ++i) scale_row(1.0 / mass[i], n, a + (mb->chains[c].iv + i) * row);
+  }
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    const double  *J    = node->inverse_inertia;
+    double        *x    = a + node->iv * row;
+    if (node->kind == YOKE_BODY_CHAIN) continue;
+    for (int k = 0; k < node->nv && k < 3; ++k) {
+      scale_row(node->freedom[k] < 3 ? node->inverse_mass[node->freedom[k]] : J[8], n, x + k * row);
+    }
+    if (node->kind != YOKE_BODY_RIGID) continue;
+    double *m0 = x + 3 * row, *m1 = x + 4 * row, *m2 = x + 5 * row;
+    for (int k = 0; k < n; ++k) {
+      const double b0 = m0[k], b1 = m1[k], b2 = m2[k];
+      m0[k] = J[0] * b0 + J[1] * b1 + J[2] * b2;
+      m1[k] = J[3] * b0 + J[4] * b1 + J[5] * b2;
+      m2[k] = J[6] * b0 + J[7] * b1 + J[8] * b2;
+    }
+  }
+}
+
+/* lambda := lambda - G a in the rows of a joint; 0 in retired ones. */
+static YOKE_ALWAYS_INLINE void subtract_rows(const yoke_multibody *mb, const mb_joint *joint, const motion *m, int n,
+                                             const double *a, double *lambda) {
+  const ptrdiff_t row = n;
+  for (int i = 0; i < joint->n; ++i) {
+    double *y = lambda + (joint->g0 + i) * row;
+    if (mb->retired[joint->g0 + i]) {
+      memset(y, 0, (size_t)n * sizeof *y);
+      continue;
+    }
+    for (int side = 0; side < 2; ++side) {
+      const mb_node *node = &mb->nodes[joint->link.node[side]];
+      const double  *G    = m->G + at_side(joint, side) + i * node->nv;
+      double         minus[6];
+      for (int k = 0; k < node->nv; ++k) minus[k] = -G[k];
+      yoke_columns_add(node->nv, minus, n, a + node->iv * row, y);
+    }
+  }
+}
+
+/* a += M^-1 G^T lambda of a joint. */
+static YOKE_ALWAYS_INLINE void add_reactions(const yoke_multibody *mb, const mb_joint *joint, const motion *m, int n,
+                                             const double *lambda, double *a) {
+  const ptrdiff_t row = n;
+  for (int side = 0; side < 2; ++side) {
+    const mb_node *node = &mb->nodes[joint->link.node[side]];
+    const double  *Y    = m->Y + at_side(joint, side);
+    for (int k = 0; k < node->nv; ++k) {
+      yoke_columns_add(joint->n, Y + k * joint->n, n, lambda + joint->g0 * row, a + (node->iv + k) * row);
+    }
+  }
+}
+
+/* y -= s x */
+static YOKE_ALWAYS_INLINE void subtract_column(double s, int n, const double *x, double *restrict y) {
+  for (int k = 0; k < n; ++k) y[k] -= s * x[k];
+}
+
+/* lambda [ng, n] and mu [n_guided, n] from what is left of r_g when lambda holds lambda_0. */
+static YOKE_ALWAYS_INLINE void solve_guided(const yoke_multibody *mb, const motion *m, int n, double *lambda,
+                                            double *mu) {
+  const ptrdiff_t row = n, ng = mb->ng;
+  const int       n_mu = mb->n_rows - mb->ng;
+  for (int i = 0; i < n_mu; ++i) {
+    for (ptrdiff_t g = 0; g < ng; ++g) {
+      if (m->b[i * ng + g] != 0.0) subtract_column(m->b[i * ng + g], n, lambda + g * row, mu + i * row);
+    }
+    for (int k = 0; k < i; ++k) subtract_column(m->W[i * n_mu + k], n, mu + k * row, mu + i * row);
+  }
+  for (int i = n_mu - 1; i >= 0; --i) {
+    scale_row(1.0 / m->W[i * n_mu + i], n, mu + i * row);
+    for (int k = i + 1; k < n_mu; ++k) subtract_column(m->W[k * n_mu + i], n, mu + k * row, mu + i * row);
+    for (ptrdiff_t g = 0; g < ng; ++g) subtract_column(m->x[i * ng + g], n, mu + i * row, lambda + g * row);
+  }
+}
+
+YOKE_SIMD void mb_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda) {
+  const yoke_multibody *mb       = self;
+  const motion          m        = motion_of(mb, factor);
+  const int             n_joints = mb->n_joints + mb->n_guided;
+  apply_inverse_mass(mb, n, a);
+  for (int j = 0; j < n_joints; ++j) subtract_rows(mb, &mb->joints[j], &m, n, a, lambda);
+  if (mb->ng > 0) yoke_block_ldl_solve_many(mb->ldl, m.S, n, lambda);
+  if (mb->n_guided > 0) solve_guided(mb, &m, n, lambda, lambda + (ptrdiff_t)mb->ng * n);
+  for (int j = 0; j < n_joints; ++j) add_reactions(mb, &mb->joints[j], &m, n, lambda, a);
+}
