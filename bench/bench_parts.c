@@ -22,7 +22,7 @@ typedef struct parts_run {
 
 /* Set-up and `steps` macro steps, the fastest of some. */
 static parts_run run(const parts_case *one, int parts, int steps, bool is_reference) {
-  char                     sets[400], text[400];
+  char                     sets[400], text[BENCH_TEXT];
   const char              *list[BENCH_SETS], *output = "c.x[1]";
   static const yoke_choice exact[] = {{"solver", "dop853"}, {"rtol", "1e-12"}, {"atol", "1e-15"}};
   parts_run                best    = {.seconds = (double)INFINITY};

@@ -18,7 +18,7 @@ static const setup_case cases[] = {
 
 /* Freedoms of the model, which tell that it was understood. */
 static int set_up(const setup_case *one) {
-  char                   text[400];
+  char                   text[BENCH_TEXT];
   const char            *list[BENCH_SETS];
   const yoke_run_options options = bench_options(one->model, one->sets, text, list);
   yoke_model_facts       facts;

@@ -45,7 +45,7 @@ static const split_case cases[] = {
 };
 
 static double end_value(const split_case *one, bool is_reference) {
-  char             text[400];
+  char             text[BENCH_TEXT];
   const char      *list[BENCH_SETS];
   yoke_run_options options = bench_options(one->model, one->sets, text, list);
   yoke_run_summary summary;

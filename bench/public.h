@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { BENCH_SETS = 12, BENCH_LEAST = 5, BENCH_MOST = 200 };
+enum { BENCH_SETS = 12, BENCH_LEAST = 5, BENCH_MOST = 200, BENCH_TEXT = 600 };
 
 /* Processor seconds that repeats of one case may take together. */
 static inline double bench_budget(void) {
@@ -22,10 +22,10 @@ static inline void bench_need(yoke_status status, const yoke_context *ctx, const
 }
 
 /* One thread, no files, no prediction; `sets` are "path=value" parted by ';'. `text` and `list` keep them for the call. */
-static inline yoke_run_options bench_options(const char *model, const char *sets, char text[400],
+static inline yoke_run_options bench_options(const char *model, const char *sets, char text[BENCH_TEXT],
                                              const char *list[BENCH_SETS]) {
   yoke_run_options options = yoke_run_options_default();
-  snprintf(text, 400, "%s", sets);
+  snprintf(text, BENCH_TEXT, "%s", sets);
   options.model = model;
   options.sets  = list;
   for (char *set = strtok(text, ";"); set != NULL && options.n_sets < BENCH_SETS; set = strtok(NULL, ";"))

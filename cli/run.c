@@ -139,6 +139,13 @@ static void print_split(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "macro steps  %lld, %lld rejected, %.3g corrector passes per step, %lld integrations of subsystems\n",
           (long long)s->macro_steps, (long long)s->rejected_macro_steps, (double)s->iterations / steps,
           (long long)s->integrations);
+  if (s->matrices > 0) {
+    fprintf(file, "corrector    %lld %s made, %lld %s with an earlier one", (long long)s->matrices,
+            plural(s->matrices, "matrix", "matrices"), (long long)s->kept_matrices,
+            plural(s->kept_matrices, "step begun", "steps begun"));
+    if (isfinite(s->rate)) fprintf(file, ", slowest rate %.2g", s->rate);
+    fputc('\n', file);
+  }
   if (s->control[0] || s->rejected_macro_steps > 0) print_steps(file, 12, &s->report);
   print_residuals(file, s);
 }
@@ -187,6 +194,9 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_whole(j, "rejected_macro_steps", s->rejected_macro_steps);
   json_whole(j, "iterations", s->iterations);
   json_whole(j, "integrations", s->integrations);
+  json_whole(j, "matrices", s->matrices);
+  json_whole(j, "kept_matrices", s->kept_matrices);
+  json_number(j, "rate", s->is_split ? s->rate : (double)NAN);
   json_whole(j, "unconverged", s->unconverged);
   json_number(j, "residual", s->is_split ? s->residual : (double)NAN);
   json_residuals(j, s);

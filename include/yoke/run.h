@@ -91,10 +91,13 @@ typedef struct yoke_run_summary {
   char             control[400]; /* what step control chose and why; "": fixed step */
   double           macro_rtol;   /* of the local error; NaN: fixed step */
   int64_t          macro_steps, rejected_macro_steps;
-  yoke_step_report report;       /* of the macro steps, by reason and degree */
-  int64_t          iterations;   /* corrector passes of all macro steps */
-  int64_t          integrations; /* of subsystems over a macro step, perturbed ones included */
-  int64_t          unconverged;  /* macro steps accepted although their conditions do not hold as they should */
+  yoke_step_report report;        /* of the macro steps, by reason and degree */
+  int64_t          iterations;    /* corrector passes of all macro steps */
+  int64_t          integrations;  /* of subsystems over a macro step, perturbed ones included */
+  int64_t          matrices;      /* of the corrector, that were made */
+  int64_t          kept_matrices; /* macro steps that began with the matrix of an earlier one */
+  double           rate; /* slowest convergence of the corrector, second correction / first; NaN: none was measured */
+  int64_t          unconverged; /* macro steps accepted although their conditions do not hold as they should */
   double           residual; /* largest violation of a coupling condition in an accepted macro step, in mixed units */
   yoke_residual_summary residuals[YOKE_N_RESIDUAL_KINDS]; /* the same by kind */
   int                   n_print;

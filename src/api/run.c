@@ -217,6 +217,9 @@ static void take_summary(const yoke_system_summary *from, yoke_run_summary *to) 
     to->rejected_macro_steps = from->macro.rejected;
     to->iterations           = from->macro.iterations;
     to->integrations         = from->macro.integrations;
+    to->matrices             = from->macro.matrices;
+    to->kept_matrices        = from->macro.kept;
+    to->rate                 = from->macro.rate > 0.0 ? from->macro.rate : (double)NAN;
     to->unconverged          = from->macro.unconverged;
     to->residual             = from->macro.residual;
     take_residuals(&from->macro, to->residuals);

@@ -371,7 +371,7 @@ static yoke_status settle(yoke_controller *c, yoke_context *ctx) {
 
 yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_statistics *statistics,
                                  yoke_context *ctx) {
-  yoke_step_statistics total = {.converged = true, .reduced_by = YOKE_NOT_REDUCED};
+  yoke_step_statistics total = {.rate = (double)NAN, .converged = true, .reduced_by = YOKE_NOT_REDUCED};
   const double         t     = yoke_graph_t(c->graph);
   if (!c->has_scales) yoke_estimator_start(&c->estimator, c->graph);
   c->has_scales = true;
@@ -385,8 +385,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     yoke_graph_set_comparison(c->graph, yoke_estimator_comparison(&c->estimator));
     yoke_context_clear(c->trial_ctx);
     yoke_status status = yoke_graph_try(c->graph, t_next, &one, c->trial_ctx);
-    total.integrations += one.integrations;
-    total.iterations += one.iterations;
+    yoke_step_add_work(&total, &one);
     *statistics = total;
     if (!is_worth_another(c, status)) {
       tell(c, ctx);
@@ -408,6 +407,8 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       total.residual = one.residual;
       memcpy(total.residuals, one.residuals, sizeof total.residuals);
       memcpy(total.sizes, one.sizes, sizeof total.sizes);
+      total.has_kept  = one.has_kept;
+      total.rate      = one.rate;
       total.converged = one.converged;
       total.degree    = v.tried;
       total.error     = v.error;

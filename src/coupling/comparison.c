@@ -94,7 +94,7 @@ yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics
 /* ---- what step control asks (trial.h) ---- */
 
 yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
-  g->counts_past_low = g->keeps_predicted = g->ignores_jumps = true;
+  g->counts_past_low = g->keeps_predicted = g->renews_matrix = g->ignores_jumps = true;
   g->channel_points = GRAPH_PAST; /* estimates look back further than the step */
   for (int i = 0; i < g->n_subsystems && compares; ++i) {
     graph_subsystem *s = &g->subsystems[i];

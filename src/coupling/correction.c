@@ -47,8 +47,14 @@ static yoke_status singular(const yoke_graph *g, yoke_context *ctx) {
                    g->n_c);
 }
 
+static void tag_matrix(yoke_graph *g) {
+  g->made    = (matrix_tag){.is_made = true, .degree = g->degree, .H = g->H};
+  g->is_kept = false;
+}
+
 yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
   if (g->n_c == 0) return YOKE_OK;
+  g->made.is_made  = false;
   const size_t nnz = (size_t)g->pattern->nnz;
   memset(g->J, 0, (size_t)g->n_sets * nnz * sizeof *g->J);
   for (int set = 0; set < g->n_sets; ++set) {
@@ -62,7 +68,7 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
         g->broyden[(size_t)c * n + (size_t)g->pattern->row[k]] = g->J[k];
       }
     }
-    g->made = (broyden_tag){.is_made = true, .degree = g->degree, .H = g->H};
+    tag_matrix(g);
     return YOKE_OK;
   }
   for (int set = 0; set < g->n_sets; ++set) {
@@ -70,6 +76,7 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
     if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling conditions", g->n_c);
     if (status != YOKE_OK) return status == YOKE_SINGULAR ? singular(g, ctx) : status;
   }
+  tag_matrix(g);
   return YOKE_OK;
 }
 

@@ -26,12 +26,13 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   *out          = NULL;
   yoke_graph *g = yoke_allocate(1, sizeof *g);
   if (g == NULL) return yoke_out_of_memory(ctx, "the couplings");
-  g->settings     = *settings;
-  g->wanted       = settings->order;
-  g->exec         = exec;
-  g->scheme       = yoke_scheme_find(settings->scheme);
-  g->n_subsystems = n_subsystems;
-  g->n_wires      = n_wires;
+  g->settings      = *settings;
+  g->wanted        = settings->order;
+  g->exec          = exec;
+  g->renews_matrix = settings->renewal != YOKE_RENEWAL_SLOW;
+  g->scheme        = yoke_scheme_find(settings->scheme);
+  g->n_subsystems  = n_subsystems;
+  g->n_wires       = n_wires;
   yoke_arena_expect(&g->arena, likely_size(g, subsystems));
   g->subsystems      = yoke_arena_take(&g->arena, (size_t)n_subsystems, sizeof *g->subsystems);
   g->wires           = yoke_arena_take(&g->arena, (size_t)n_wires, sizeof *g->wires);
@@ -70,7 +71,10 @@ void yoke_graph_destroy(yoke_graph **graph) {
   yoke_state_pool_destroy(&g->pool);
   for (int i = 0; g->subsystems != NULL && i < g->n_subsystems; ++i) destroy_subsystem(&g->subsystems[i]);
   for (int k = 0; g->worker_ctx != NULL && k < n_workers; ++k) yoke_context_destroy(&g->worker_ctx[k]);
-  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) yoke_factor_release(&g->factor[set]);
+  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) {
+    yoke_factor_release(&g->factor[set]);
+    yoke_factor_release(&g->factor_kept[set]);
+  }
   yoke_linear_destroy(&g->linear);
   yoke_pattern_destroy(&g->pattern);
   yoke_state_reset_destroy(&g->reset);

@@ -2,7 +2,8 @@
  *
  * Unknowns of a step: w = node values after T_N of all channels of all couplings, coupling by coupling, channel by channel,
  * node by node. One *pass* integrates every subsystem from its accepted state with the inputs that follow from w and gives
- * the outputs y; beside it run, on wish, one perturbed integration per unknown and subsystem that reads it, which give dy/dw.
+ * the outputs y. With them comes, on wish, dy/dw: from the same integration where a subsystem tells its response, else from one perturbed
+ * integration per unknown that enters it, beside the main ones.
  *
  * Invariants (numbers of the design, section 2):
  *   1. A pass starts from copies of the states accepted at T_N.
@@ -31,11 +32,26 @@ static inline bool yoke_predictor_is_motion(yoke_predictor predictor) {
   return predictor == YOKE_PREDICTOR_ACCELERATION || predictor == YOKE_PREDICTOR_ACCELERATION_RELAXED;
 }
 
+/* Where dy/dw of a subsystem comes from; broyden is a word for the whole run: it improves the first matrix, whatever made that. */
 typedef enum yoke_jacobian {
-  YOKE_JACOBIAN_FINITE_DIFFERENCE,
-  YOKE_JACOBIAN_ANALYTIC,
+  YOKE_JACOBIAN_TANGENT, /* the response that a step tells; perturbed integrations where a subsystem has none */
+  YOKE_JACOBIAN_FINITE_DIFFERENCE, /* perturbed integrations */
+  YOKE_JACOBIAN_ANALYTIC,          /* the instant response of the accelerations */
   YOKE_JACOBIAN_BROYDEN
 } yoke_jacobian;
+
+/* When the matrix of the corrector is made anew. */
+typedef enum yoke_renewal {
+  YOKE_RENEWAL_SLOW, /* when it converges slowly, in step control and semi-implicit in every step */
+  YOKE_RENEWAL_STEP, /* in every step, and when it converges slowly */
+  YOKE_RENEWAL_PASS  /* in every pass: Newton's method itself */
+} yoke_renewal;
+
+/* What one subsystem takes instead of the word for all. */
+typedef struct yoke_own_jacobian {
+  bool          is_given;
+  yoke_jacobian jacobian; /* not broyden */
+} yoke_own_jacobian;
 
 typedef struct yoke_scheme_settings {
   char           scheme[16]; /* "semi-implicit" */
@@ -48,19 +64,22 @@ typedef struct yoke_scheme_settings {
   double acceleration_weight; /* omega of acceleration-relaxed: share of the extrapolated value; NaN: 1/2 in steps
                                          of degree 0, else 1/6 */
   bool   update;              /* accelerations recomputed with the final coupling values */
-  yoke_jacobian jacobian;
-  bool          final_update;   /* store u = phi(y) instead of the corrected nodes */
-  double        relaxation;     /* waveform: share of the new value */
-  double        rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
-  double        tau;            /* 0.33 */
-  int           max_iterations; /* corrector passes; 10 (waveform 50) */
+  yoke_jacobian            jacobian;
+  bool                     names_jacobian; /* it was asked for by name: subsystems without tangents are noted */
+  const yoke_own_jacobian *own_jacobian;   /* [n_subsystems]; kept. NULL: none has its own */
+  bool                     final_update;   /* store u = phi(y) instead of the corrected nodes */
+  double                   relaxation;     /* waveform: share of the new value */
+  double                   rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
+  double                   tau;            /* 0.33 */
+  int                      max_iterations; /* corrector passes; 10 (waveform 50) */
+  yoke_renewal             renewal;
   /* A graph without wires: */
-  bool          stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
-  bool          in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */
+  bool   stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
+  bool   in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */
   /* Truth at the end of a step (joint_gap.h): */
-  int           corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
-  double        length;      /* L of the model [m]; 0: levels are not judged */
-  double        joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
+  int    corrections;     /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
+  double length;          /* L of the model [m]; 0: levels are not judged */
+  double joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
 /* Why a trial step was rejected or a step is shorter than planned. */
@@ -80,6 +99,9 @@ typedef enum yoke_reduction {
 typedef struct yoke_step_statistics {
   int    iterations;   /* corrector passes */
   int    integrations; /* of subsystems, perturbed ones included */
+  int    matrices;     /* dc/dw that were made */
+  bool   has_kept;     /* the step began with the matrix of an earlier one */
+  double rate;         /* |second correction| / |first| with the last matrix; NaN: there was no second */
   double residual;     /* largest |c| with the outputs of the last pass, in mixed units */
   bool   converged;    /* implicit and waveform: the test was met; semi-implicit: the levels that are held are met */
   double residuals[YOKE_N_RESIDUALS]; /* largest residual of each kind */
@@ -92,6 +114,13 @@ typedef struct yoke_step_statistics {
   yoke_reduction reduced_by;                  /* the last reason why the step is shorter than it was planned */
   bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
 } yoke_step_statistics;
+
+/* The work of another trial of the same step is counted too. */
+static inline void yoke_step_add_work(yoke_step_statistics *statistics, const yoke_step_statistics *other) {
+  statistics->iterations += other->iterations;
+  statistics->integrations += other->integrations;
+  statistics->matrices += other->matrices;
+}
 
 /* One coupling and where it is connected. */
 typedef struct yoke_wire {
@@ -108,6 +137,9 @@ typedef struct yoke_wire {
   int                        *input_at[2];
   const double               *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
+
+/* May steps of a subsystem be asked for their response? */
+bool yoke_scheme_asks_response(const yoke_scheme_settings *settings, int subsystem);
 
 typedef struct yoke_graph yoke_graph;
 

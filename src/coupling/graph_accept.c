@@ -1,6 +1,7 @@
 /* Acceptance: the last trial becomes the state and the history at its time. */
 #include "coupling/comparison.h"
 #include "coupling/graph_feeds.h"
+#include "coupling/kept_matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,11 +33,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     channel->kept->applied = channel->applied;
   }
   if (g->has_consistent) graph_consistent_accept(g);
-  if (g->broyden != NULL) {
-    const size_t n = (size_t)g->n_c;
-    memcpy(g->broyden_kept, g->broyden, n * n * sizeof *g->broyden);
-    g->block->made = g->made;
-  }
+  graph_matrix_accept(g);
   shift(g->block->past_t, GRAPH_PAST);
   g->block->H         = g->H;
   g->block->past_t[0] = g->t_next;

@@ -6,7 +6,7 @@
 
 /* Where the parts lie: bytes from the start of the block. */
 typedef struct places {
-  size_t channels, outputs, broyden, end;
+  size_t channels, outputs, broyden, columns, end;
 } places;
 
 /* Who reads the past: predictors and layouts k + 1 points, k the highest degree of the run and of channels with one of their own; least
@@ -31,13 +31,15 @@ static int count_output_points(const yoke_graph *g) {
 }
 
 static places find_places(const yoke_graph *g) {
-  const size_t n_c = g->settings.jacobian == YOKE_JACOBIAN_BROYDEN ? (size_t)g->n_c : 0;
+  const size_t n_c = g->broyden != NULL ? (size_t)g->n_c : 0;
   places       p   = {.channels = sizeof(graph_block)};
   p.outputs        = p.channels + (size_t)g->n_channels * sizeof(graph_kept);
   p.broyden        = p.outputs;
   for (int i = 0; i < g->n_subsystems; ++i)
     p.broyden += (size_t)(g->output_points + 1) * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
-  p.end = p.broyden + n_c * n_c * sizeof(double);
+  p.columns = p.end = p.broyden + n_c * n_c * sizeof(double);
+  for (int i = 0; g->broyden != NULL && i < g->n_subsystems; ++i)
+    p.end += (size_t)g->subsystems[i].n_columns * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
   return p;
 }
 
@@ -53,7 +55,7 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
   g->block            = (graph_block *)(void *)at;
   g->block_size       = p.end;
   graph_kept *kept    = (graph_kept *)(void *)(at + p.channels);
-  double     *outputs = (double *)(void *)(at + p.outputs);
+  double     *outputs = (double *)(void *)(at + p.outputs), *columns = (double *)(void *)(at + p.columns);
   for (int c = 0; c < g->n_channels; ++c) g->channels[c].kept = &kept[c];
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
@@ -61,6 +63,8 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
     s->y               = outputs;
     s->past_y          = outputs + s->subsystem->ny;
     outputs += (g->output_points + 1) * (ptrdiff_t)s->subsystem->ny;
+    s->dy_kept = columns;
+    if (g->broyden != NULL) columns += s->n_columns * (ptrdiff_t)s->subsystem->ny;
   }
   g->broyden_kept = (double *)(void *)(at + p.broyden);
   return YOKE_OK;
@@ -68,6 +72,7 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
 
 static bool is_sound_head(const graph_block *head, double t) {
   if (!yoke_is_bool(&head->made.is_made) || !yoke_is_bool(&head->begins_anew)) return false;
+  if (!yoke_is_count(head->made.age)) return false;
   if (head->n_accepted < 0 || head->n_accepted > INT64_MAX / 2 || head->n_past < 1 || head->n_past > GRAPH_PAST)
     return false;
   if (head->past_t[0] != t || !isfinite(t)) return false;

@@ -1,18 +1,27 @@
 /* What couplings, subsystems and settings of a graph do not fit together, said before the first step. */
 #include "coupling/graph_internal.h"
 
+/* Does the channel enter, as this, a subsystem whose responses are analytic? */
+static bool is_analytic(const yoke_graph *g, const graph_channel *channel, yoke_entry entry) {
+  for (int side = 0; side < 2; ++side) {
+    const int i = g->wires[channel->wire].wire.subsystem[side];
+    if (channel->info.enters[side] == entry && g->subsystems[i].jacobian == YOKE_JACOBIAN_ANALYTIC) return true;
+  }
+  return false;
+}
+
 /* Multipliers with half-step nodes keep a mode of factor -1 or 1 (degree 1, 2) that an approximate matrix, corrected only
  * once, makes grow: the analytic responses leave out stiffness and damping of the subsystems. */
 static void warn_of_rough_matrix(const yoke_graph *g, yoke_context *ctx) {
-  if (g->settings.jacobian != YOKE_JACOBIAN_ANALYTIC || !g->scheme->traits.corrects_once) return;
+  if (!g->scheme->traits.corrects_once) return;
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
-    const bool           is_multiplier =
-        channel->info.enters[0] == YOKE_ENTRY_LAMBDA || channel->info.enters[1] == YOKE_ENTRY_LAMBDA;
-    if (!is_multiplier || channel->layout.kind != YOKE_LAYOUT_HALF || channel->layout.degree == 0) continue;
+    if (channel->layout.kind != YOKE_LAYOUT_HALF || channel->layout.degree == 0) continue;
+    if (!is_analytic(g, channel, YOKE_ENTRY_LAMBDA)) continue;
     yoke_warn(ctx,
               "coupling '%s': one correction with jacobian analytic, which neglects stiffness and damping, can make "
-              "multipliers of order %d grow; use order 0, scheme implicit, or jacobian broyden or finite-difference",
+              "multipliers of order %d grow; use order 0, scheme implicit, or another jacobian: tangent, broyden or "
+              "finite-difference",
               g->wires[channel->wire].wire.name, channel->layout.degree);
     return;
   }
@@ -20,14 +29,13 @@ static void warn_of_rough_matrix(const yoke_graph *g, yoke_context *ctx) {
 
 /* A second multiplier moves bodies without accelerating them: analytic responses, of accelerations, do not see it. */
 static yoke_status check_motions(const yoke_graph *g, yoke_context *ctx) {
-  if (g->settings.jacobian != YOKE_JACOBIAN_ANALYTIC) return YOKE_OK;
   for (int c = 0; c < g->n_channels; ++c) {
-    const yoke_entry *enters = g->channels[c].info.enters;
-    if (enters[0] != YOKE_ENTRY_MU && enters[1] != YOKE_ENTRY_MU) continue;
+    const graph_channel *channel = &g->channels[c];
+    if (!is_analytic(g, channel, YOKE_ENTRY_MU)) continue;
     return yoke_fail(ctx, YOKE_E_MODEL,
                      "coupling '%s': jacobian analytic knows responses of accelerations only, and the multipliers mu "
-                     "have none; use jacobian finite-difference or broyden",
-                     g->wires[g->channels[c].wire].wire.name);
+                     "have none; use jacobian tangent, finite-difference or broyden",
+                     g->wires[channel->wire].wire.name);
   }
   return YOKE_OK;
 }
@@ -98,8 +106,8 @@ yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
     }
     if (g->wires[i].n_sets > 1 && s->jacobian == YOKE_JACOBIAN_BROYDEN) {
       return yoke_fail(ctx, YOKE_E_MODEL,
-                       "coupling '%s': formulation '%s' corrects with %d matrices from one set of perturbed "
-                       "integrations, broyden keeps one; use jacobian finite-difference or analytic",
+                       "coupling '%s': formulation '%s' corrects with %d matrices from one set of responses, broyden "
+                       "keeps one; use jacobian tangent, finite-difference or analytic",
                        g->wires[i].wire.name, g->wires[i].wire.formulation->name, g->wires[i].n_sets);
     }
     if (g->wires[i].n_sets > 1 && g->scheme->traits.corrects_to_tolerance) {
@@ -114,8 +122,9 @@ yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
       return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s' cannot go back, which scheme '%s' needs; use scheme explicit",
                        g->subsystems[i].subsystem->name, s->scheme);
     }
-    if (s->jacobian == YOKE_JACOBIAN_ANALYTIC && g->subsystems[i].subsystem->ops->instant == NULL) {
-      return yoke_fail(ctx, YOKE_E_MODEL, "subsystem '%s' gives no analytic response; use jacobian finite-difference",
+    if (g->subsystems[i].jacobian == YOKE_JACOBIAN_ANALYTIC && g->subsystems[i].subsystem->ops->instant == NULL) {
+      return yoke_fail(ctx, YOKE_E_MODEL,
+                       "subsystem '%s' gives no analytic response; use jacobian tangent or finite-difference",
                        g->subsystems[i].subsystem->name);
     }
   }

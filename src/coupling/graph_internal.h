@@ -52,26 +52,26 @@ typedef struct graph_kept {
   double       consistent[GRAPH_PAST]; /* error estimate: values that belong to the accepted outputs, newest first */
 } graph_kept;
 
-/* Degree and step that a Broyden matrix was made for. */
-typedef struct broyden_tag {
+/* What a matrix dc/dw was made for. */
+typedef struct matrix_tag {
   bool   is_made;
-  int    degree;
+  int    degree, age; /* steps that it has served besides the one it was made in */
   double H;
-} broyden_tag;
+} matrix_tag;
 
 /* The block: all that changes from one accepted step to the next besides the subsystems' states. One piece of memory without pointers:
- * this head, then graph_kept of every channel, outputs of every subsystem (y, past_y), Broyden's matrix (graph_block.c). A trial only
+ * this head, then graph_kept of every channel, outputs of every subsystem (y, past_y), what is kept of the matrix (graph_block.c). A trial only
  * reads it; acceptance, start, restart and yoke_graph_memory_set write it. */
 typedef struct graph_block {
-  int64_t     n_accepted;         /* steps */
-  int         n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
-  double      past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
-  double      H;                  /* of the last accepted step */
-  double      largest[2];         /* |u| of all motions and of all forces so far */
-  double      start_size[2];      /* the same in the first steps */
-  double      largest_multiplier; /* that was consistent so far */
-  broyden_tag made;               /* Broyden's matrix */
-  bool        begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
+  int64_t    n_accepted;         /* steps */
+  int        n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
+  double     past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
+  double     H;                  /* of the last accepted step */
+  double     largest[2];         /* |u| of all motions and of all forces so far */
+  double     start_size[2];      /* the same in the first steps */
+  double     largest_multiplier; /* that was consistent so far */
+  matrix_tag made;               /* the matrix that is kept (kept_matrix.h) */
+  bool       begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
 } graph_block;
 
 /* One channel of one coupling. What every step reads comes first. */
@@ -157,6 +157,12 @@ typedef struct graph_feed {
   int row, component; /* of the joint's gradient */
 } graph_feed;
 
+/* Entries of the directions (base/directions.h) that the columns of a subsystem are: entry e changes an input by what a feed gives of a node. */
+typedef struct graph_entries {
+  int  n;
+  int *column, *input, *feed; /* [n] by column */
+} graph_entries;
+
 /* What every step reads comes first. */
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
@@ -179,11 +185,15 @@ typedef struct graph_subsystem {
   graph_end      *ends;                                  /* [n_ends] of its wires, by wire */
   int            *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
   double         *dy;                                    /* [n_columns, ny] dy/dw */
-  double         *da_du;                                 /* [nu, ny] analytic Jacobian: response of the accelerations */
-  double         *y_predicted;                           /* [ny] of the first pass of the trial */
-  void           *compared;                              /* state of the comparison integration; NULL: none */
-  void           *spare;                                 /* cleared, for unpacking beside `accepted`; NULL: none yet */
-  double         *y_compared;                            /* [ny] and its outputs */
+  double         *dy_kept;                               /* the same of the matrix that is kept, in the block */
+  yoke_jacobian   jacobian;                              /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
+  graph_entries   entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
+  bool            has_differences; /* columns of the pass under way are outputs of perturbed integrations */
+  double         *da_du;           /* [nu, ny] analytic Jacobian: response of the accelerations */
+  double         *y_predicted;     /* [ny] of the first pass of the trial */
+  void           *compared;        /* state of the comparison integration; NULL: none */
+  void           *spare;           /* cleared, for unpacking beside `accepted`; NULL: none yet */
+  double         *y_compared;      /* [ny] and its outputs */
 } graph_subsystem;
 
 typedef struct graph_task {
@@ -247,6 +257,7 @@ struct yoke_graph {
   /* step control (trial.h) */
   bool counts_past_low; /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
   bool keeps_predicted; /* y_predicted is filled */
+  bool renews_matrix;   /* the matrix of an earlier step is not kept */
   bool ignores_jumps;   /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
   yoke_comparison_kind     comparison;
   bool                     is_compared;           /* the comparison integration of this trial is done */
@@ -265,19 +276,24 @@ struct yoke_graph {
   void           **scratch;    /* [n_workers] largest scratch of all subsystems */
   double         **signal_c;   /* [n_workers] coefficients */
   double         **variant_y;  /* [n_workers] */
+  void           **room;       /* [n_workers] of responses: the most that any subsystem asks for */
+  double         **entry_c;    /* [n_workers] coefficients of their directions */
   yoke_context   **worker_ctx; /* [n_workers] */
   yoke_context    *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
 
   /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;
   yoke_linear  *linear;
-  int           n_sets;                         /* the most of all couplings */
-  yoke_factor  *factor[YOKE_COUPLING_MAX_SETS]; /* [n_sets] */
-  double       *J, *linear_work;                /* [n_sets, nnz] */
-  double       *delta_set;                      /* [n_c] correction of one set */
+  int           n_sets;                              /* the most of all couplings */
+  yoke_factor  *factor[YOKE_COUPLING_MAX_SETS];      /* [n_sets] */
+  yoke_factor  *factor_kept[YOKE_COUPLING_MAX_SETS]; /* [n_sets] as accepted at T_N */
+  double       *J, *linear_work;                     /* [n_sets, nnz] */
+  double       *delta_set;                           /* [n_c] correction of one set */
   /* Broyden: matrix B [n_c, n_c], column major, then factors of B, pivots; and B as accepted at T_N, in the block. NULL: not used. */
   double       *broyden, *broyden_kept;
-  broyden_tag   made;
+  matrix_tag    made;
+  bool          is_kept;    /* the matrix at work is that of an earlier step */
+  bool          is_touched; /* columns dy/dw of the trial are not those that are kept */
 
   yoke_state_reset  *reset;  /* NULL: no coupling resets states */
   yoke_joint_forces *forces; /* NULL: every coupling finds its own */
@@ -346,14 +362,17 @@ yoke_status graph_pass_one(yoke_graph *graph, int subsystem, int aims, yoke_step
                            yoke_context *ctx);
 /* The comparison integration of every subsystem, with the signals channel->comparison. */
 yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
-/* dy/dw from the responses of accelerations instead of perturbed integrations. */
-yoke_status graph_analytic_columns(yoke_graph *graph, yoke_context *ctx);
+/* dy/dw of one subsystem from the responses of its accelerations instead of perturbed integrations. */
+yoke_status graph_analytic_columns(yoke_graph *graph, int subsystem, yoke_context *ctx);
 
 /* Signal of one subsystem for the present w; node `column` of the subsystem is shifted by `shift` (-1: none;
  * GRAPH_COMPARISON: the signals channel->comparison instead).
  * `c` has room for GRAPH_MAX_BREAKS pieces; `t` for one more. */
 void graph_signal(const yoke_graph *graph, int subsystem, int column, double shift, double *t, double *c,
                   yoke_signal *out);
+
+/* The columns of one subsystem as directions of its inputs, over the same pieces. `c` has room for GRAPH_MAX_BREAKS pieces of all entries. */
+void graph_directions(const yoke_graph *graph, int subsystem, double *t, double *c, yoke_directions *out);
 
 /* u of a channel at local time 0 < s <= 1 of the trial, left limit. */
 double graph_channel_at(const yoke_graph *graph, const graph_channel *channel, double s);

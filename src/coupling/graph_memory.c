@@ -1,5 +1,5 @@
 /* The memory of a graph between macro steps as one vector (graph.h): what analyses of the step map read and write. */
-#include "coupling/graph_internal.h"
+#include "coupling/kept_matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +106,7 @@ yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const doubl
     memcpy(s->past_y, memory, (size_t)output_depth(g) * ny * sizeof(double));
     memory += (size_t)output_depth(g) * ny;
   }
-  g->made.is_made = g->block->made.is_made = false;
+  graph_matrix_drop(g);
   return YOKE_OK;
 }
 

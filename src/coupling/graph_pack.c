@@ -3,6 +3,7 @@
 #include "coupling/comparison.h"
 #include "coupling/graph_feeds.h"
 #include "coupling/graph_instant.h"
+#include "coupling/kept_matrix.h"
 
 #include <string.h>
 
@@ -70,7 +71,7 @@ yoke_status yoke_graph_pack(const yoke_graph *g, yoke_pack *out, yoke_context *c
   yoke_pack_bool(out, g->has_consistent);
   yoke_pack_int64(out, (int64_t)g->block_size);
   yoke_pack_block(out, g->block_size, g->block);
-  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) graph_factor_pack(g->factor[set], out);
+  graph_matrix_pack(g, out);
   graph_consistent_pack(g, out);
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s      = &g->subsystems[i];
@@ -155,8 +156,9 @@ static yoke_status unpack_head(const yoke_graph *g, double t, yoke_unpack *in, y
 }
 
 static yoke_status unpack_rest(yoke_graph *g, yoke_unpack *in, yoke_context *ctx, unpacked *x) {
-  for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set)
-    YOKE_TRY(graph_factor_unpack(g->linear, in, ctx, &x->factor[set]));
+  graph_block head;
+  memcpy(&head, x->block, sizeof head);
+  YOKE_TRY(graph_matrix_unpack(g, &head.made, in, ctx, x->factor));
   YOKE_TRY(graph_consistent_unpack(g, in, ctx, &x->consistent));
   return unpack_states(g, in, ctx);
 }
@@ -172,7 +174,7 @@ yoke_status yoke_graph_unpack(yoke_graph *g, double t, yoke_unpack *in, yoke_con
     g->comparison     = (yoke_comparison_kind)x.comparison;
     g->has_consistent = x.has_consistent;
     g->is_stepping = g->trial_ready = false;
-    for (int set = 0; set < YOKE_COUPLING_MAX_SETS; ++set) graph_factor_replace(&g->factor[set], &x.factor[set]);
+    graph_matrix_take(g, x.factor);
     graph_consistent_take(g, &x.consistent);
     take_states(g);
     graph_feeds_look(g);

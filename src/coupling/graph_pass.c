@@ -14,6 +14,12 @@ static double perturbation(const graph_channel *channel) {
               share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), 1.0));
 }
 
+/* The main integration of a subsystem is asked for its columns. */
+static void ask_columns(const yoke_graph *g, int subsystem, int worker, double *times, yoke_response *response) {
+  *response = (yoke_response){.room = g->room[worker], .dy = g->subsystems[subsystem].dy};
+  graph_directions(g, subsystem, times, g->entry_c[worker], &response->directions);
+}
+
 static void run_task(yoke_graph *g, graph_task *task, int worker) {
   graph_subsystem *s    = &g->subsystems[task->subsystem];
   const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
@@ -24,8 +30,10 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
                                         : yoke_state_pool_take(g->pool, worker, s->subsystem);
   double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
   yoke_context    *ctx     = main ? s->ctx : g->worker_ctx[worker];
-  double           times[GRAPH_MAX_BREAKS + 2];
+  const bool       asks    = main && (g->aims & GRAPH_COLUMNS) && s->jacobian == YOKE_JACOBIAN_TANGENT;
+  double           times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
+  yoke_response    response;
   const double     size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   yoke_context_watch_with(ctx, g->pass_ctx, worker == 0);
@@ -35,6 +43,10 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   request.begins_anew       = g->block->begins_anew;
   request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
   if (main && (g->aims & GRAPH_LAST)) graph_observe_request(g, s, &request);
+  if (asks) {
+    ask_columns(g, task->subsystem, worker, times_along, &response);
+    request.response = &response;
+  }
   yoke_status status = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status < 0)
     (void)yoke_fail(ctx, status, "its state at t = %.9g s cannot be copied: %s", request.t, yoke_status_text(status));
@@ -46,6 +58,7 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   if (main) {
     s->status    = status;
     s->t_reached = request.t_reached < request.t_end ? request.t_reached : g->t_next;
+    if (asks) s->has_differences = !response.is_made;
     return;
   }
   if (compares) { /* a comparison that fails tells of a large error */
@@ -89,16 +102,13 @@ static void run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
 }
 
 /* Perturbed outputs become derivatives once the main outputs are known. */
-static yoke_status finish_columns(yoke_graph *g) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s = &g->subsystems[i];
-    for (int c = 0; c < s->n_columns; ++c) {
-      const double size   = perturbation(&g->channels[s->column_channel[c]]);
-      double      *column = s->dy + (size_t)c * (size_t)s->subsystem->ny;
-      for (int k = 0; k < s->subsystem->ny; ++k) {
-        column[k] = (column[k] - s->y_new[k]) / size;
-        if (!isfinite(column[k])) return YOKE_NON_FINITE;
-      }
+static yoke_status finish_columns(const yoke_graph *g, const graph_subsystem *s) {
+  for (int c = 0; c < s->n_columns; ++c) {
+    const double size   = perturbation(&g->channels[s->column_channel[c]]);
+    double      *column = s->dy + (size_t)c * (size_t)s->subsystem->ny;
+    for (int k = 0; k < s->subsystem->ny; ++k) {
+      if (s->has_differences) column[k] = (column[k] - s->y_new[k]) / size;
+      if (!isfinite(column[k])) return YOKE_NON_FINITE;
     }
   }
   return YOKE_OK;
@@ -164,35 +174,67 @@ static void keep_predicted(yoke_graph *g) {
 yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   begin_tasks(g);
   for (int i = 0; i < g->n_subsystems; ++i) add_task(g, i, GRAPH_COMPARISON);
-  run_tasks(g, 0, statistics);
+  run_tasks(g, g->aims, statistics);
   return check_tasks(g, ctx);
 }
 
+/* Perturbed integrations of a subsystem whose columns are differences. */
+static void add_columns(yoke_graph *g, int i) {
+  const graph_subsystem *s = &g->subsystems[i];
+  for (int c = 0; s->has_differences && c < s->n_columns; ++c) add_task(g, i, c);
+}
+
 /* All integrations of a subsystem. */
-static void add_all_of(yoke_graph *g, int i, bool with_columns, bool compares) {
+static void add_all_of(yoke_graph *g, int i, bool compares) {
   add_task(g, i, -1);
-  for (int c = 0; with_columns && c < g->subsystems[i].n_columns; ++c) add_task(g, i, c);
+  add_columns(g, i);
   if (compares) add_task(g, i, GRAPH_COMPARISON);
 }
 
 /* Subsystem by subsystem, so that what one of them needs is still in the cache for its next integration. */
-static void add_pass(yoke_graph *g, bool with_columns, bool compares) {
+static void add_pass(yoke_graph *g, bool compares) {
   begin_tasks(g);
-  for (int i = 0; i < g->n_subsystems; ++i) add_all_of(g, i, with_columns, compares);
+  for (int i = 0; i < g->n_subsystems; ++i) add_all_of(g, i, compares);
+}
+
+/* Subsystems that had no response to tell in this step are perturbed now. */
+static yoke_status pass_refused(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  begin_tasks(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (g->subsystems[i].jacobian == YOKE_JACOBIAN_TANGENT) add_columns(g, i);
+  }
+  if (g->n_tasks == 0) return YOKE_OK;
+  run_tasks(g, g->aims, statistics);
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
+  return check_tasks(g, ctx);
+}
+
+/* dy/dw behind the integrations that give it. */
+static yoke_status take_columns(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(pass_refused(g, statistics, ctx));
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (g->subsystems[i].jacobian == YOKE_JACOBIAN_ANALYTIC)
+      YOKE_TRY(graph_analytic_columns(g, i, ctx));
+    else
+      YOKE_TRY(finish_columns(g, &g->subsystems[i]));
+  }
+  return YOKE_OK;
 }
 
 yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics, yoke_context *ctx) {
-  const bool with_columns = aims & GRAPH_COLUMNS, analytic = g->settings.jacobian == YOKE_JACOBIAN_ANALYTIC;
-  const bool is_first = g->n_passes++ == 0;
+  const bool with_columns = aims & GRAPH_COLUMNS;
+  const bool is_first     = g->n_passes++ == 0;
   bool       compares = is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END);
   if (compares) compares = g->is_compared = graph_compare_ahead(g);
-  add_pass(g, with_columns && !analytic, compares);
+  g->is_touched = g->is_touched || with_columns;
+  for (int i = 0; i < g->n_subsystems; ++i)
+    g->subsystems[i].has_differences = with_columns && g->subsystems[i].jacobian == YOKE_JACOBIAN_FINITE_DIFFERENCE;
+  add_pass(g, compares);
   run_tasks(g, aims, statistics);
   YOKE_TRY(pass_status(g, ctx));
   YOKE_TRY(check_tasks(g, ctx));
   if (is_first && g->keeps_predicted) keep_predicted(g);
-  if (!with_columns) return YOKE_OK;
-  return analytic ? graph_analytic_columns(g, ctx) : finish_columns(g);
+  return with_columns ? take_columns(g, statistics, ctx) : YOKE_OK;
 }
 
 yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_statistics *statistics,

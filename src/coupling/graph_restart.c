@@ -2,6 +2,7 @@
  * begins anew. */
 #include "coupling/comparison.h"
 #include "coupling/graph_instant.h"
+#include "coupling/kept_matrix.h"
 #include "coupling/state_reset.h"
 
 #include <math.h>
@@ -62,6 +63,7 @@ yoke_status yoke_graph_reset_joints(yoke_graph *g, yoke_context *ctx) {
 static void forget(yoke_graph *g) {
   g->block->n_past = 1;
   g->is_stepping   = false;
+  graph_matrix_drop(g);
   for (int c = 0; c < g->n_channels; ++c) {
     graph_kept *kept = g->channels[c].kept;
     kept->n_inner    = 0;

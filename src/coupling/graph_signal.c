@@ -150,23 +150,67 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
   for (int j = 0; j <= degree; ++j) place[j] += feed->weight * c[j];
 }
 
+/* Pieces of n inputs: where they start in s, and their times. */
+static yoke_signal begin_signal(const yoke_graph *g, int n, int n_pieces, int degree, const double *breaks, double *t,
+                                double *c) {
+  t[0] = g->block->past_t[0];
+  for (int p = 0; p < n_pieces; ++p) t[p + 1] = p + 1 < n_pieces ? g->block->past_t[0] + breaks[p] * g->H : g->t_next;
+  return (yoke_signal){.n = n, .n_pieces = n_pieces, .degree = degree, .t = t, .c = c};
+}
+
+/* Powers of s to powers of time. */
+static void scale_to_time(const yoke_graph *g, int degree, double *place) {
+  double scale = 1.0;
+  for (int j = 1; j <= degree; ++j) place[j] *= (scale /= g->H);
+}
+
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 breaks[GRAPH_MAX_BREAKS + 1];
   const int              n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
   const int              degree   = signal_degree(g, s, column);
-  const int              width    = degree + 1;
-  t[0]                            = g->block->past_t[0];
+  const size_t           width    = (size_t)degree + 1;
+  *out                            = begin_signal(g, s->subsystem->nu, n_pieces, degree, breaks, t, c);
   for (int p = 0; p < n_pieces; ++p) {
     const double start = p > 0 ? breaks[p - 1] : 0.0;
-    t[p + 1]           = p + 1 < n_pieces ? g->block->past_t[0] + breaks[p] * g->H : g->t_next;
     for (int k = 0; k < s->subsystem->nu; ++k) {
-      double *place = c + ((size_t)p * (size_t)s->subsystem->nu + (size_t)k) * (size_t)width;
-      memset(place, 0, (size_t)width * sizeof *place);
+      double *place = c + ((size_t)p * (size_t)s->subsystem->nu + (size_t)k) * width;
+      memset(place, 0, width * sizeof *place);
       for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f) add_feed(g, s, &s->feeds[f], column, shift, start, place);
-      double scale = 1.0; /* powers of s to powers of time */
-      for (int j = 1; j < width; ++j) place[j] *= (scale /= g->H);
+      scale_to_time(g, degree, place);
     }
   }
-  *out = (yoke_signal){.n = s->subsystem->nu, .n_pieces = n_pieces, .degree = degree, .t = t, .c = c};
+}
+
+/* What a feed gives of a unit at one node, nothing of the others and of the past, on the piece from `start`. */
+static void unit_piece(const yoke_graph *g, const graph_feed *feed, int node, double start, double *c) {
+  const graph_channel *channel                  = &g->channels[feed->channel];
+  const double         zeros[GRAPH_PAST]        = {0};
+  const yoke_past      past                     = {.n = g->block->n_past, .s = g->past_s, .u = zeros};
+  double               w[YOKE_LAYOUT_MAX_NODES] = {0};
+  w[node]                                       = is_curve(g, channel) ? 0.0 : graph_node_share(feed, node);
+  channel_piece(channel, &past, w, start, c);
+}
+
+void graph_directions(const yoke_graph *g, int i, double *t, double *c, yoke_directions *out) {
+  const graph_subsystem *s = &g->subsystems[i];
+  const graph_entries   *x = &s->entries;
+  double                 breaks[GRAPH_MAX_BREAKS + 1];
+  const int              n_pieces = collect_breaks(g, s, g->use_curves, breaks);
+  const int              degree   = signal_degree(g, s, -1);
+  const size_t           width    = (size_t)degree + 1;
+  *out                            = (yoke_directions){.n         = s->n_columns,
+                                                      .n_entries = x->n,
+                                                      .direction = x->column,
+                                                      .input     = x->input,
+                                                      .du        = begin_signal(g, x->n, n_pieces, degree, breaks, t, c)};
+  for (int p = 0; p < n_pieces; ++p) {
+    for (int e = 0; e < x->n; ++e) {
+      double *place                         = c + ((size_t)p * (size_t)x->n + (size_t)e) * width;
+      double  unit[GRAPH_SIGNAL_DEGREE + 1] = {0};
+      unit_piece(g, &s->feeds[x->feed[e]], s->column_node[x->column[e]], p > 0 ? breaks[p - 1] : 0.0, unit);
+      scale_to_time(g, degree, unit);
+      memcpy(place, unit, width * sizeof *place);
+    }
+  }
 }

@@ -5,11 +5,14 @@
 #include "coupling/graph_feeds.h"
 #include "coupling/joint_forces.h"
 #include "coupling/joint_gap.h"
+#include "coupling/kept_matrix.h"
 #include "coupling/residuals.h"
 #include "coupling/state_reset.h"
 
 #include <math.h>
 #include <string.h>
+
+static const yoke_step_statistics no_statistics = {.rate = (double)NAN, .converged = true};
 
 enum { SHORTER_TRIES = 20 }; /* trials to a time at which no subsystem ends earlier still */
 
@@ -38,11 +41,7 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
   g->is_compared    = false;
   g->n_passes       = 0;
   g->has_consistent = false;
-  if (g->broyden != NULL) { /* what a rejected step has learned is forgotten */
-    const size_t n = (size_t)g->n_c;
-    memcpy(g->broyden, g->broyden_kept, n * n * sizeof *g->broyden);
-    g->made = g->block->made;
-  }
+  graph_matrix_restore(g); /* what a rejected step has learned is forgotten */
   graph_prepare(g, t_next);
   graph_observe_prepare(g);
   graph_feeds_prepare(g);
@@ -93,19 +92,18 @@ static yoke_status name_early(const yoke_graph *g, yoke_status status, yoke_cont
 }
 
 yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
-  *statistics    = (yoke_step_statistics){.converged = true};
+  *statistics    = no_statistics;
   g->trial_ready = false;
   g->pass_ctx    = ctx;
   YOKE_TRY(can_try(g, ctx));
   yoke_status status = attempt(g, t_next, statistics, ctx);
   for (int tries = 1; status > 0 && g->t_early < t_next && tries < SHORTER_TRIES; ++tries) {
     YOKE_TRY(can_shorten(g, ctx));
-    t_next             = g->t_early;
-    const int so_far[] = {statistics->iterations, statistics->integrations};
-    *statistics        = (yoke_step_statistics){.converged = true};
-    status             = attempt(g, t_next, statistics, ctx);
-    statistics->iterations += so_far[0];
-    statistics->integrations += so_far[1];
+    t_next                            = g->t_early;
+    const yoke_step_statistics so_far = *statistics;
+    *statistics                       = no_statistics;
+    status                            = attempt(g, t_next, statistics, ctx);
+    yoke_step_add_work(statistics, &so_far);
   }
   YOKE_TRY(yoke_arena_check(&g->work, ctx, "the conditions of %d couplings", g->n_wires));
   if (status > 0 && g->t_early < t_next) return name_early(g, status, ctx);

@@ -1,5 +1,6 @@
 /* Wiring of a graph: channels and conditions of the wires, which unknowns enter which subsystem, the places of the Newton matrix, and all
  * arrays that a step needs. */
+#include "coupling/column_sources.h"
 #include "coupling/graph_feeds.h"
 #include "coupling/residuals.h"
 
@@ -369,7 +370,8 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
 
 yoke_status graph_wire_up(yoke_graph *g, const yoke_wire *wires, yoke_subsystem *const *subsystems, yoke_context *ctx) {
   YOKE_TRY(build_wires(g, ctx, wires));
-  return build_subsystems(g, ctx, subsystems);
+  YOKE_TRY(build_subsystems(g, ctx, subsystems));
+  return graph_choose_columns(g, ctx);
 }
 
 yoke_status graph_take_unknowns(yoke_graph *g, yoke_context *ctx) {

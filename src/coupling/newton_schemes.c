@@ -1,6 +1,6 @@
 /* Semi-implicit and implicit: predict, integrate, correct the nodes by Newton, integrate again; once or until the conditions hold.
  *
- *   pass 0   predictor, perturbed integrations beside it: y, dy/dw
+ *   pass 0   predictor, with responses or perturbed integrations beside it: y, dy/dw; not where a matrix is kept (kept_matrix.h)
  *   correct  (dc/dw) delta = -c,  w += delta
  *   pass j   from the states at T_N again (invariant 1)
  * Semi-implicit accepts after one correction, unless a level of a joint that the formulation holds is still open (joint_gap.h). For
@@ -9,6 +9,7 @@
 #include "coupling/convergence.h"
 #include "coupling/correction.h"
 #include "coupling/joint_gap.h"
+#include "coupling/kept_matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 extern const yoke_scheme_ops semi_implicit_ops, implicit_ops;
 
 static const double slow_rate = 0.2; /* a Newton matrix that converges slower than this is made anew */
+
+/* Corrections behind the second that a matrix of an earlier step may still need; else it is made anew at once. */
+enum { MOST_FURTHER = 4 };
 
 static yoke_status correct_nodes(yoke_graph *g, yoke_context *ctx) {
   YOKE_TRY(graph_correct(g, ctx));
@@ -48,17 +52,27 @@ static void relax_nodes(yoke_graph *g) {
   }
 }
 
-/* Broyden keeps its matrix from step to step as long as the degree stays and the step hardly changes. */
-static bool has_matrix(const yoke_graph *g) {
-  return g->broyden != NULL && g->made.is_made && g->made.degree == g->degree &&
-         fabs(g->H - g->made.H) < 0.1 * g->made.H;
+static yoke_status make_matrix(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  ++statistics->matrices;
+  statistics->rate = (double)NAN;
+  return graph_make_matrix(g, ctx);
 }
 
+static bool renews_always(const yoke_graph *g) {
+  return g->settings.renewal == YOKE_RENEWAL_PASS;
+}
+
+/* With the matrix of an earlier step, if it serves. */
 static yoke_status first_pass(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  const bool fresh = !has_matrix(g);
-  YOKE_TRY(graph_pass(g, fresh ? GRAPH_COLUMNS : 0, statistics, ctx)); /* a correction follows */
+  g->is_kept = statistics->has_kept = graph_matrix_fits(g);
+  YOKE_TRY(graph_pass(g, g->is_kept ? 0 : GRAPH_COLUMNS, statistics, ctx)); /* a correction follows */
   graph_residual(g, 0);
-  return fresh ? graph_make_matrix(g, ctx) : YOKE_OK;
+  return g->is_kept ? YOKE_OK : make_matrix(g, statistics, ctx);
+}
+
+/* The second correction with a matrix tells how well it converges. */
+static void measure_rate(double rate, yoke_step_statistics *statistics) {
+  if (isnan(statistics->rate)) statistics->rate = rate;
 }
 
 /* After a corrected pass: improve Broyden's matrix with what the correction did. `c_old` are the conditions before it.
@@ -72,7 +86,7 @@ static void learn(yoke_graph *g, const double *c_old) {
 static yoke_status renew_matrix(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(graph_pass(g, GRAPH_COLUMNS | GRAPH_LAST, statistics, ctx));
   graph_residual(g, 0);
-  return graph_make_matrix(g, ctx);
+  return make_matrix(g, statistics, ctx);
 }
 
 /* Is a correction by a matrix from earlier steps beyond belief? It changes a value by more than the largest so far. */
@@ -92,9 +106,9 @@ static yoke_status measure_rest(yoke_graph *g, double *rest, yoke_context *ctx) 
  * leaves a rest. A matrix that helps little is made anew; a correction that only grows is taken back, and the step stands as it
  * is: its gaps are judged at the end of the trial. */
 static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  bool   is_fresh = !has_matrix(g);
   double previous = (double)INFINITY; /* size of the last correction that counts */
   YOKE_TRY(first_pass(g, statistics, ctx));
+  bool is_fresh = !g->is_kept;
   for (int number = 1; number <= g->settings.max_iterations; ++number) {
     memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
     memcpy(g->w_before, g->w, (size_t)g->n_w * sizeof *g->w);
@@ -118,15 +132,16 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
       YOKE_TRY(measure_rest(g, &rest, ctx));
       rate = rest / norm;
     }
+    if (isfinite(previous) || g->broyden != NULL) measure_rate(rate, statistics);
     if (graph_levels_are_met(g) && graph_is_stalled(g, rest)) return YOKE_OK;
-    is_fresh = rate > slow_rate && number < g->settings.max_iterations;
+    is_fresh = (rate > slow_rate || renews_always(g)) && number < g->settings.max_iterations;
     if (is_fresh) YOKE_TRY(renew_matrix(g, statistics, ctx));
     previous = norm;
   }
   return YOKE_OK;
 }
 
-/* The published scheme, exactly so many corrections with one matrix. */
+/* The published scheme, exactly so many corrections with one matrix (or with the matrix of each pass). */
 static yoke_status correct_times(yoke_graph *g, int n, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(first_pass(g, statistics, ctx));
   for (int number = 1; number <= n; ++number) {
@@ -134,9 +149,11 @@ static yoke_status correct_times(yoke_graph *g, int n, yoke_step_statistics *sta
     YOKE_TRY(correct_nodes(g, ctx));
     relax_nodes(g);
     ++statistics->iterations;
-    YOKE_TRY(graph_pass(g, number == n ? GRAPH_LAST : 0, statistics, ctx));
+    const bool renew = renews_always(g) && number < n;
+    YOKE_TRY(graph_pass(g, (renew ? GRAPH_COLUMNS : 0) | (number == n ? GRAPH_LAST : 0), statistics, ctx));
     graph_residual(g, 0);
     learn(g, g->c_before);
+    if (renew) YOKE_TRY(make_matrix(g, statistics, ctx));
   }
   return YOKE_OK;
 }
@@ -148,7 +165,16 @@ static yoke_status semi_implicit_step(yoke_graph *g, yoke_step_statistics *stati
   return YOKE_OK;
 }
 
-/* Newton from the predicted nodes until the conditions hold. */
+/* Corrections shrink by `rate` and the last one was `norm`: will MOST_FURTHER do? */
+static bool takes_long(const yoke_graph *g, double rate, double norm) {
+  double left = rate / (1.0 - rate) * norm;
+  for (int i = 0; i < MOST_FURTHER; ++i) left *= rate;
+  return !(rate < 1.0 && left < g->settings.tau);
+}
+
+/* Newton from the predicted nodes until the conditions hold. With the matrix of an earlier step corrections shrink by a rate that hardly
+ * changes. One that is no good, or reaches the noise of the solvers before the test is met, fails: the new one of a second chance converges
+ * so quickly that noise is no matter. */
 static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   yoke_convergence convergence = {0};
   double           norm        = 0.0;
@@ -157,26 +183,35 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
     YOKE_TRY(correct_nodes(g, ctx));
     ++statistics->iterations;
+    const double previous      = norm;
     norm                       = graph_weighted_norm(g, g->delta);
     const yoke_verdict verdict = graph_judge(g, &convergence, norm);
+    const bool         is_old  = g->is_kept && g->broyden == NULL;
+    const bool         goes_on = verdict == YOKE_VERDICT_GO_ON && pass > 1;
+    const bool         is_slow = goes_on && convergence.rate > slow_rate;
     if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
-    const bool renew = verdict == YOKE_VERDICT_GO_ON && convergence.rate > slow_rate && pass > 1;
-    const bool last  = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations;
+    if (is_old && (is_wild(g, norm) || (is_slow && pass > 2))) return YOKE_NOT_CONVERGED;
+    if (pass > 1) measure_rate(norm / previous, statistics);
+    const bool renew = is_slow || (verdict == YOKE_VERDICT_GO_ON && renews_always(g)) ||
+                       (is_old && goes_on && pass == 2 && takes_long(g, convergence.rate, norm));
+    const bool last = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations;
     YOKE_TRY(graph_pass(g, (renew ? GRAPH_COLUMNS : 0) | (last ? GRAPH_LAST : 0), statistics, ctx));
     graph_residual(g, 0);
     learn(g, g->c_before);
-    if (verdict == YOKE_VERDICT_CONVERGED) return YOKE_OK;
-    if (renew) YOKE_TRY(graph_make_matrix(g, ctx));
+    if (verdict == YOKE_VERDICT_CONVERGED) {
+      graph_matrix_serves(g, pass);
+      return YOKE_OK;
+    }
+    if (renew) YOKE_TRY(make_matrix(g, statistics, ctx));
   }
   statistics->converged = false;
   return graph_is_stalled(g, norm) ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
-/* A matrix that Broyden's method kept from earlier steps gets a second chance: it is made anew. */
+/* A step that fails with a matrix from earlier steps gets a second chance: it is made anew. */
 static yoke_status implicit_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  const bool  kept   = has_matrix(g);
-  yoke_status status = iterate(g, statistics, ctx);
-  if (!kept || (status == YOKE_OK && statistics->converged) || status < 0) return status;
+  const yoke_status status = iterate(g, statistics, ctx);
+  if (!statistics->has_kept || (status == YOKE_OK && statistics->converged) || status < 0) return status;
   memcpy(g->w, g->w_predicted, (size_t)g->n_w * sizeof *g->w);
   g->made.is_made       = false;
   statistics->converged = true;

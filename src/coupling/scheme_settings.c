@@ -46,12 +46,12 @@ static const yoke_setting scheme_rows[] = {
      AT(start)},
     {.key    = "jacobian",
      .type   = YOKE_SETTING_WORD,
-     .words  = {"finite-difference", "analytic", "broyden"},
+     .words  = {"tangent", "finite-difference", "analytic", "broyden"},
      .with   = "scheme",
      .of     = "semi-implicit implicit",
      .option = "jacobian",
      .value  = "WORD",
-     .help   = "where the interface Jacobian comes from",
+     .help   = "where the interface Jacobian comes from; tangent: from the steps themselves, where a subsystem can",
      AT(jacobian)},
     {.key       = "predictor",
      .type      = YOKE_SETTING_WORD,
@@ -165,9 +165,30 @@ static const yoke_setting corrector_rows[] = {
      .without   = "corrections",
      .help      = "iterations in one macro step",
      AT(max_iterations)},
+    {.key   = "renew",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"slow", "step", "pass"},
+     .with  = "scheme",
+     .of    = "semi-implicit implicit",
+     .help  = "matrix made anew: when it converges slowly; in every macro step too; in every pass",
+     AT(renewal)},
 };
 
 const yoke_setting_table yoke_corrector_rows = {.path = "cosimulation.corrector", YOKE_SETTING_ROWS(corrector_rows)};
+
+static const yoke_setting subsystem_rows[] = {
+    {.key       = "jacobian",
+     .type      = YOKE_SETTING_WORD,
+     .words     = {"tangent", "finite-difference", "analytic"},
+     .standard  = {-1},
+     .otherwise = "cosimulation.jacobian",
+     .with      = "scheme",
+     .of        = "semi-implicit implicit",
+     .help      = "where the responses of this subsystem come from",
+     YOKE_SETTING_AT(yoke_own_jacobian, jacobian)},
+};
+
+const yoke_setting_table yoke_subsystem_rows = {.path = YOKE_SUBSYSTEM_PATH, YOKE_SETTING_ROWS(subsystem_rows)};
 
 void yoke_scheme_settings_complete(yoke_scheme_settings *s, int order, double step_rtol) {
   const yoke_scheme_ops *scheme = yoke_scheme_find(s->scheme);

@@ -29,10 +29,11 @@ static bool names_a_coupling(const reader *r, const char *name) {
   return strcmp(end, "]") == 0 && j >= 1 && (r->model->n_parts == 0 || j < n_pieces(r->model, body));
 }
 
-static void take(reader *r, const yoke_setting *row, const yoke_yaml_node *map, int k, yoke_settings *out) {
+static void take(reader *r, const char *below, const yoke_setting *row, const yoke_yaml_node *map, int k,
+                 yoke_settings *out) {
   yoke_setting_value value;
   if (yoke_yaml_is_nothing(map->items[k])) return;
-  if (model_setting(r, YOKE_COUPLING_PATH, row, map->keys[k], map->items[k], &value) && !yoke_settings_add(out, &value))
+  if (model_setting(r, below, row, map->keys[k], map->items[k], &value) && !yoke_settings_add(out, &value))
     model_out_of_memory(r);
 }
 
@@ -53,7 +54,7 @@ static void read_own(reader *r, const yoke_yaml_node *key, const yoke_yaml_node 
     const char         *name = map->keys[k]->text;
     const yoke_setting *row  = yoke_setting_below(YOKE_COUPLING_PATH, name);
     if (row != NULL) {
-      take(r, row, map, k, &own->given);
+      take(r, YOKE_COUPLING_PATH, row, map, k, &own->given);
     } else if (yoke_shared_setting(name) != NULL) {
       model_mistake(r, map->keys[k], name,
                     "found a setting of the run for one coupling, expected it below 'cosimulation': it is one for all");
@@ -80,7 +81,7 @@ static void read_couplings(reader *r, const yoke_yaml_node *node) {
       if (model_map(r, map->items[k], NULL, &own) && own != NULL) read_own(r, map->keys[k], own);
       model_enter(r, YOKE_COUPLING_PATH, NULL);
     } else if (row != NULL) {
-      take(r, row, map, k, &r->model->cosimulation.couplings);
+      take(r, YOKE_COUPLING_PATH, row, map, k, &r->model->cosimulation.couplings);
     } else if (is_map) {
       const char *nearest = yoke_names_nearest(&r->connection_names, key);
       model_mistake(r, map->keys[k], key, "found the name of no connection, expected a connection or a setting%s%s%s",
@@ -90,6 +91,33 @@ static void read_couplings(reader *r, const yoke_yaml_node *node) {
       model_unknown_key(r, map, k, YOKE_COUPLING_PATH);
     }
   }
+}
+
+/* `subsystems:` holds names of subsystems with keys of their own. Without a split names mean nothing. */
+static void read_subsystems(reader *r, const yoke_yaml_node *node) {
+  yoke_settings         unused = {0};
+  const yoke_yaml_node *map, *own;
+  model_enter(r, path, NULL);
+  if (!model_map(r, node, "subsystems", &map) || map == NULL) return;
+  for (int i = 0; i < map->n; ++i) {
+    const char      *name = map->keys[i]->text;
+    yoke_split_part *part = model_part(r->model, name);
+    model_enter(r, YOKE_SUBSYSTEM_PATH, NULL);
+    if (part == NULL && r->model->n_parts > 0) {
+      model_mistake(r, map->keys[i], name, "found the name of no subsystem, expected a name below 'split'");
+      continue;
+    }
+    model_enter(r, YOKE_SUBSYSTEM_PATH, name);
+    if (!model_map(r, map->items[i], NULL, &own) || own == NULL) continue;
+    for (int k = 0; k < own->n; ++k) {
+      const yoke_setting *row = yoke_setting_find(&yoke_subsystem_rows, own->keys[k]->text);
+      if (row == NULL)
+        model_unknown_key(r, own, k, YOKE_SUBSYSTEM_PATH);
+      else
+        take(r, YOKE_SUBSYSTEM_PATH, row, own, k, part != NULL ? &part->given : &unused);
+    }
+  }
+  yoke_settings_clear(&unused);
 }
 
 /* A number that was given; 0: it was not. */
@@ -134,6 +162,7 @@ void model_read_cosimulation(reader *r) {
   if (energy != NULL) r->model->energy = strcmp(energy->text, "off") == 0 ? 0 : 1;
   c->step     = number_of(r, path, "step");
   c->has_step = c->step > 0.0;
+  read_subsystems(r, yoke_yaml_find(map, "subsystems"));
   read_couplings(r, yoke_yaml_find(map, "couplings"));
   model_enter(r, "", NULL);
 }

@@ -106,6 +106,9 @@ const char *model_describe(const yoke_yaml_node *node, char *text, size_t size);
 void        model_position(const yoke_yaml_node *at, char *text, size_t size);
 void        model_enter(reader *r, const char *section, const char *name);
 
+/* The subsystem of this name; NULL: there is none. */
+yoke_split_part *model_part(const yoke_model *model, const char *name);
+
 /* ---- keys and words ---- */
 
 /* All keys of `map` must be in list[n]; each other one is a mistake with the nearest valid key. */

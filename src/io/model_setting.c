@@ -1,6 +1,6 @@
 /* Reads values of settings as their rows say (base/setting.h). */
 #include "io/model_reader.h"
-#include "coupling/formulation.h"
+#include "coupling/scheme_settings.h"
 #include "io/setting_tables.h"
 #include <string.h>
 
@@ -122,7 +122,9 @@ void model_setting_map(reader *r, const yoke_yaml_node *map, const char *path, y
     model_print(name, sizeof name, "%s.%s", path, key);
     const char *below = yoke_setting_path(name);
     model_enter(r, path, NULL);
-    if (below != NULL && strcmp(below, YOKE_COUPLING_PATH) == 0) continue; /* names stand there as well */
+    const bool has_names =
+        below != NULL && (strcmp(below, YOKE_COUPLING_PATH) == 0 || strcmp(below, YOKE_SUBSYSTEM_PATH) == 0);
+    if (has_names) continue; /* read_couplings, read_subsystems */
     if (below != NULL && node->kind == YOKE_YAML_MAP) {
       model_setting_map(r, node, below, out);
     } else if (row != NULL && (row->refused != NULL || !yoke_yaml_is_nothing(node))) {

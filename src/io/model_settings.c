@@ -112,7 +112,7 @@ static void warn_unread(const reader *r, const yoke_yaml_node *node, const char 
   }
 }
 
-static yoke_split_part *find_part(const yoke_model *m, const char *name) {
+yoke_split_part *model_part(const yoke_model *m, const char *name) {
   for (int k = 0; k < m->n_parts; ++k) {
     if (strcmp(m->parts[k].name, name) == 0) return &m->parts[k];
   }
@@ -142,7 +142,7 @@ static void read_solvers(reader *r) {
     yoke_solver_def own  = common;
     if (strcmp(name, "default") == 0) continue;
     model_enter(r, "solvers", NULL);
-    yoke_split_part *part = find_part(m, name);
+    yoke_split_part *part = model_part(m, name);
     if (part == NULL && m->n_parts > 0) { /* without a split the names of subsystems mean nothing */
       model_mistake(r, map->keys[k], name,
                     "found the name of no subsystem, expected 'default' or a name below 'split'");

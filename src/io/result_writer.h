@@ -9,6 +9,8 @@
  *   /subsystems/NAME/{steps, rejected, evaluations} [n], at the same output times, and
  *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
  *     {time, H, order, iterations, integrations, residual, converged} [k], time is the end of the step
+ *     matrices [k]: of the corrector, made in this step; kept [k]: it began with that of an earlier one; rate [k]: at which corrections
+ *     converged, NaN: not known
  *     error [k]: estimated local error, 1 is the tolerance, NaN without control; forced [k]: accepted with a larger one;
  *     rejected_{error, corrector, non-finite, event, gap} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
  *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
@@ -51,7 +53,9 @@ typedef struct yoke_result_split { /* borrowed for the call */
 
 typedef struct yoke_macro_row {
   double        t, H; /* end and length of the step [s] */
-  int           order, iterations, integrations;
+  int           order, iterations, integrations, matrices;
+  bool          has_kept;
+  double        rate; /* NaN: not known */
   double        residual;
   bool          converged;
   double        error;                                   /* NaN: none */

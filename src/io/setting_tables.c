@@ -6,10 +6,10 @@
 #include <string.h>
 
 yoke_joined_table yoke_setting_tables(int i) {
-  static const yoke_setting_table *const tables[] = {&yoke_time_rows,      &yoke_solver_rows,  &yoke_output_rows,
-                                                     &yoke_scheme_rows,    &yoke_step_rows,    &yoke_macro_rows,
-                                                     &yoke_order_rows,     &yoke_control_rows, &yoke_control_atol_rows,
-                                                     &yoke_corrector_rows, &yoke_coupling_rows};
+  static const yoke_setting_table *const tables[] = {
+      &yoke_time_rows,         &yoke_solver_rows,    &yoke_output_rows,    &yoke_scheme_rows,
+      &yoke_step_rows,         &yoke_macro_rows,     &yoke_order_rows,     &yoke_control_rows,
+      &yoke_control_atol_rows, &yoke_corrector_rows, &yoke_subsystem_rows, &yoke_coupling_rows};
   enum { N_TABLES = sizeof tables / sizeof *tables };
   if (i < N_TABLES) return (yoke_joined_table){.path = tables[i]->path, .table = tables[i]};
   const yoke_formulation_ops *ops = yoke_formulation_at(i - N_TABLES);
@@ -37,7 +37,9 @@ const char *yoke_setting_path(const char *path) {
 }
 
 void yoke_setting_full_key(const yoke_joined_table *t, const yoke_setting *row, char *text, size_t size) {
-  const char *which = t->table == &yoke_solver_rows ? ".default" : ""; /* of the subsystems without their own */
+  const char *which = "";                                /* subsystem */
+  if (t->table == &yoke_solver_rows) which = ".default"; /* those without their own */
+  if (t->table == &yoke_subsystem_rows) which = ".NAME";
   snprintf(text, size, "%s%s%s%s", t->path, which, t->path[0] != '\0' ? "." : "", row->key);
 }
 

@@ -127,6 +127,22 @@ static void put_coupling(text_buffer *buffer, const yoke_plan_coupling *k, const
   put(buffer, "}\n");
 }
 
+/* Those that have settings of their own. */
+static void put_subsystems(text_buffer *buffer, const yoke_plan *plan) {
+  const yoke_own_jacobian *own   = plan->scheme.own_jacobian;
+  int                      n_all = 0;
+  for (int p = 0; own != NULL && p < plan->n_parts; ++p) {
+    int n = 0;
+    if (!own[p].is_given) continue;
+    if (n_all++ == 0) put(buffer, "  subsystems:\n");
+    put(buffer, "    ");
+    put_quoted(buffer, plan->parts[p].name);
+    put(buffer, ": {");
+    for (int i = 0; i < yoke_subsystem_rows.n; ++i) put_row(buffer, &yoke_subsystem_rows.rows[i], &own[p], &n);
+    put(buffer, "}\n");
+  }
+}
+
 static const char *energy_word(const yoke_model *model) {
   return model->energy > 0 ? "monitor" : "off";
 }
@@ -146,6 +162,7 @@ static void put_cosimulation(text_buffer *buffer, const yoke_model *model, const
   }
   put_step(buffer, plan, choice);
   put_map(buffer, "  corrector: ", &yoke_corrector_rows, settings, plan, "\n");
+  put_subsystems(buffer, plan);
   if (plan->n_couplings > 0) put(buffer, "  couplings:\n");
   for (int k = 0; k < plan->n_couplings; ++k) put_coupling(buffer, &plan->couplings[k], plan->wires[k].formulation);
 }

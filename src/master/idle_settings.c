@@ -125,6 +125,15 @@ void yoke_idle_settings(const yoke_model *model, const yoke_plan *plan, yoke_idl
     snprintf(key, sizeof key, "%s.%s", value->path, value->row->key);
     found(user, value, key, reason);
   }
+  for (int p = 0; p < model->n_parts; ++p) {
+    const yoke_split_part *part = &model->parts[p];
+    for (int i = 0; i < part->given.n; ++i) {
+      const yoke_setting_value *value = &part->given.values[i];
+      if (run_reads(plan, value, reason, sizeof reason)) continue;
+      snprintf(key, sizeof key, "%s.%.64s.%s", value->path, part->name, value->row->key);
+      found(user, value, key, reason);
+    }
+  }
   for (int own = -1; own < def->n_own; ++own) {
     const yoke_settings *given = own < 0 ? &def->couplings : &def->own[own].given;
     const char          *name  = own < 0 ? NULL : def->own[own].name;

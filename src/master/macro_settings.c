@@ -52,8 +52,9 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   bool                      has_order  = yoke_settings_find(&c->given, yoke_scheme_rows.path, "order") != NULL;
   for (int i = 0; i < yoke_order_rows.n; ++i)
     has_order = has_order || yoke_settings_find(&c->given, yoke_order_rows.path, yoke_order_rows.rows[i].key) != NULL;
-  out->relaxation = relaxation != NULL ? relaxation->number[0] : 0.0;
-  out->has_scheme = s->scheme[0] != '\0';
+  s->names_jacobian = yoke_settings_find(&c->given, yoke_scheme_rows.path, "jacobian") != NULL;
+  out->relaxation   = relaxation != NULL ? relaxation->number[0] : 0.0;
+  out->has_scheme   = s->scheme[0] != '\0';
   if (!out->has_scheme) /* predictors by accelerations are explicit */
     snprintf(s->scheme, sizeof s->scheme, "%s",
              yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->traits.name);

@@ -42,7 +42,8 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .integrals    = s->integrals,
                                                    .energy       = plan->has_work,
                                                    .is_whole     = plan->step.is_free,
-                                                   .no_integrals = !needs_integrals(plan, part)};
+                                                   .no_integrals = !needs_integrals(plan, part),
+                                                   .no_response  = !yoke_scheme_asks_response(&plan->scheme, part)};
   plan->parts[part].definition = native;
   plan->parts[part].make       = yoke_native_part_make;
   plan->parts[part].residual   = yoke_native_handle(YOKE_NATIVE_RESIDUAL, 0, 0);

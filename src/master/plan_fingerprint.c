@@ -22,9 +22,13 @@ static void put_object(void *user, const char *kind, const char *name, uint64_t 
 }
 
 static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
-  const yoke_plan_part *part = &plan->parts[p];
-  object_list           list = {.out = out, .part = part->name};
+  const yoke_plan_part    *part = &plan->parts[p];
+  object_list              list = {.out = out, .part = part->name};
+  const yoke_own_jacobian *own  = plan->scheme.own_jacobian;
+  char                     path[200];
   yoke_fingerprint_text(out, part->name, "the name of subsystem %d", p + 1);
+  snprintf(path, sizeof path, YOKE_SUBSYSTEM_PATH ".%s", part->name);
+  if (own != NULL) yoke_fingerprint_settings(out, &yoke_subsystem_rows, path, &own[p]);
   if (part->make == yoke_native_part_make) yoke_model_fingerprint(plan->native[p].def.model, put_object, &list);
 }
 

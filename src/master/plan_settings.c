@@ -15,6 +15,23 @@ static void limit_step(const plan_builder *b) {
   *H = span;
 }
 
+/* What was given for single subsystems. */
+static yoke_status set_subsystems(const plan_builder *b) {
+  const yoke_model *m        = b->model;
+  bool              is_given = false;
+  for (int i = 0; i < m->n_parts; ++i) is_given = is_given || m->parts[i].given.n > 0;
+  if (!is_given) return YOKE_OK;
+  yoke_own_jacobian *own       = yoke_arena_take(&b->plan->arena, (size_t)m->n_parts, sizeof *own);
+  b->plan->scheme.own_jacobian = own;
+  if (own == NULL) return plan_no_memory(b);
+  for (int i = 0; i < m->n_parts; ++i) {
+    own[i].is_given = yoke_settings_find(&m->parts[i].given, YOKE_SUBSYSTEM_PATH, "jacobian") != NULL;
+    yoke_setting_start(&yoke_subsystem_rows, &own[i]);
+    yoke_setting_fill(&yoke_subsystem_rows, YOKE_SUBSYSTEM_PATH, &m->parts[i].given, &own[i]);
+  }
+  return YOKE_OK;
+}
+
 yoke_status plan_read_settings(plan_builder *b) {
   yoke_plan *plan = b->plan;
   yoke_macro_settings_read(b->model, &b->macro);
@@ -31,7 +48,7 @@ yoke_status plan_read_settings(plan_builder *b) {
                      b->macro.step);
   }
   limit_step(b);
-  return YOKE_OK;
+  return set_subsystems(b);
 }
 
 /* What was given for one coupling beside what was given for all: below its own name, else below the chain it cuts. NULL: nothing. */

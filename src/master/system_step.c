@@ -20,6 +20,7 @@ static void count_step(yoke_system *s, double H, bool is_accepted, const yoke_st
   yoke_macro_totals *totals = &s->totals;
   totals->integrations += statistics->integrations;
   totals->iterations += statistics->iterations;
+  totals->matrices += statistics->matrices;
   for (int i = 0; i < YOKE_N_REJECTIONS; ++i) {
     totals->rejected += statistics->rejected[i];
     totals->rejected_by[i] += statistics->rejected[i];
@@ -30,6 +31,8 @@ static void count_step(yoke_system *s, double H, bool is_accepted, const yoke_st
   ++totals->steps;
   ++totals->degrees[statistics->degree];
   if (statistics->reduced_by != YOKE_NOT_REDUCED) ++totals->reduced_by[statistics->reduced_by];
+  totals->kept += statistics->has_kept ? 1 : 0;
+  totals->rate = fmax(totals->rate, statistics->rate); /* ignores NaN */
   totals->forced += statistics->is_forced ? 1 : 0;
   totals->unconverged += statistics->converged ? 0 : 1;
   totals->residual = fmax(totals->residual, statistics->residual);
@@ -75,8 +78,7 @@ static yoke_status try_to(yoke_system *s, double *t_next, yoke_step_statistics *
   for (;;) {
     const yoke_status status = yoke_graph_try(s->graph, *t_next, statistics, ctx);
     *t_next                  = yoke_graph_trial_end(s->graph);
-    statistics->iterations += total.iterations;
-    statistics->integrations += total.integrations;
+    yoke_step_add_work(statistics, &total);
     statistics->reduced_by                      = total.reduced_by;
     statistics->rejected[YOKE_REDUCED_BY_EVENT] = total.rejected[YOKE_REDUCED_BY_EVENT];
     if (status != YOKE_OK || s->plan->n_events == 0) return status;

@@ -59,22 +59,24 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
 
 /* From here on somebody looks into micro steps. */
 static double look_from(const native *n, const yoke_step_request *request) {
-  if (n->equations.n_events > 0) return -(double)INFINITY;
+  if (n->equations.n_events > 0 || request->response != NULL) return -(double)INFINITY;
   return request->n_observed < request->n_times ? fmin(request->t_look, request->times[request->n_observed])
                                                 : request->t_look;
 }
 
-/* Micro steps until t_end, or one of them; each is searched for events and observed. */
+/* Micro steps until t_end, or one of them; each is searched for events and observed, tangents are carried along. */
 static yoke_status advance(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                            yoke_step_request *request, yoke_context *ctx) {
   if (request->begins_anew || inputs_jump(n, scratch, head, u, head->t))
     YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
   native_forget_found(n, head);
+  YOKE_TRY(native_response_begin(n, scratch, head, u, request->response));
   do {
     head->t_look = look_from(n, request);
     YOKE_TRY(yoke_integrator_step(n->integrator, scratch, head, u, request->t_end, ctx));
     native_note_found(n, scratch, head);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
+    YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
   } while (head->t < request->t_end && !request->stop_anywhere);
   request->t_reached = head->t;
   return YOKE_OK;
@@ -94,6 +96,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name,
                      request->t_end - request->t, request->t, yoke_status_text(status));
   }
+  native_response_end(n, scratch, subsystem->ny, request->response);
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_LEFT);
   if (!n->is_prescribed) return YOKE_OK;
   /* Shown is what the equations have seen; to them it makes no difference. */
@@ -169,7 +172,9 @@ static void native_counters(const yoke_subsystem *subsystem, const void *state, 
 
 static void native_destroy(yoke_subsystem *subsystem) {
   native *n = subsystem->self;
+  yoke_tangents_destroy(&n->tangents);
   yoke_integrator_destroy(&n->integrator);
+  yoke_dae_destroy(&n->dae);
   if (n->equations.ops != NULL) yoke_equations_destroy(&n->equations);
   yoke_subsystem_free(subsystem);
 }
@@ -182,7 +187,7 @@ static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = nati
 #define NATIVE_CALLS                                                                                                   \
   .kind = "native", .destroy = native_destroy, .start = native_start, .step = native_step, .output = native_output,    \
   .accept = native_accept, .counters = native_counters, .release = native_release, .instant = &native_instant,         \
-  .events = &native_events, .observe = &native_observe, .energy = &native_energy
+  .response = &native_response, .events = &native_events, .observe = &native_observe, .energy = &native_energy
 
 static const yoke_subsystem_ops native_ops = {
     NATIVE_CALLS, .repeat = &native_repeat, .reset = &native_resets, .linear = &native_linear, .pack = &native_packing,
@@ -248,6 +253,13 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_look_q            = reserve(&s->scratch_size, e->nq);
   n->at_look_v            = reserve(&s->scratch_size, e->nv);
   n->at_look_y            = reserve(&s->scratch_size, s->ny);
+  if (n->dae == NULL) return;
+  n->at_x       = reserve(&s->scratch_size, n->dae->nx);
+  n->at_B       = reserve(&s->scratch_size, n->dae->input_pattern->nnz);
+  n->at_factor  = reserve(&s->scratch_size, (int)(e->motion_size / sizeof(double)));
+  n->at_da      = reserve(&s->scratch_size, e->nv * e->nu);
+  n->at_dlambda = reserve(&s->scratch_size, yoke_n_multipliers(e) * e->nu);
+  n->at_dy      = reserve(&s->scratch_size, s->ny * e->nu);
 }
 
 static void set_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -352,9 +364,12 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   }
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
   if (!is_prescribed) YOKE_TRY(find_start(ctx, n, def->is_whole, &s->arena));
+  if (def->n_inputs > 0 && !def->no_response && yoke_multibody_has_tangents(n->mb))
+    YOKE_TRY(yoke_tangents_create(ctx, n->integrator, &n->tangents));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
   set_ports(n, s, def);
+  YOKE_TRY(native_instant_create(ctx, n));
   lay_out(n, s);
   for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
   s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;

@@ -11,6 +11,7 @@
 #define YOKE_NATIVE_INTERNAL_H
 
 #include "native/native.h"
+#include "integrate/tangents.h"
 
 /* Crossings of event functions in the last step. */
 typedef struct native_found {
@@ -33,14 +34,17 @@ typedef struct native {
   size_t            at_left, at_a, at_lambda;                      /* bytes into the scratch */
   yoke_equations    equations;
   const yoke_model *model;
-  double           *q_start, *v_start;               /* [nq], [nv] consistent start */
-  int               n_redundant;                     /* constraint rows that follow from the others */
-  yoke_input_kind  *input_kind;                      /* [nu] */
-  int              *direction;                       /* [n_events] */
-  size_t            at_a2, at_terms, at_lambda_0;    /* bytes into the scratch */
-  size_t            at_q, at_v;                      /* the same: other places */
-  size_t            at_old, at_dead, at_found;       /* bytes into the state */
-  size_t            at_now, at_before, at_time;      /* bytes into the scratch; only with events */
+  double           *q_start, *v_start;            /* [nq], [nv] consistent start */
+  int               n_redundant;                  /* constraint rows that follow from the others */
+  yoke_input_kind  *input_kind;                   /* [nu] */
+  int              *direction;                    /* [n_events] */
+  yoke_tangents    *tangents;                     /* NULL: the method, the equations or the ports have none */
+  yoke_dae         *dae;                          /* of the response at one instant; NULL: by differences */
+  size_t            at_a2, at_terms, at_lambda_0; /* bytes into the scratch */
+  size_t            at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
+  size_t            at_q, at_v;                                      /* the same: other places */
+  size_t            at_old, at_dead, at_found;                       /* bytes into the state */
+  size_t            at_now, at_before, at_time;                      /* bytes into the scratch; only with events */
   size_t            at_variables, at_set;            /* the same: of expressions, values that an event sets */
   size_t            at_look_q, at_look_v, at_look_y; /* bytes into the scratch: inside a micro step */
 } native;
@@ -60,6 +64,8 @@ typedef struct native_point {
   const double *q, *v;
 } native_point;
 
+/* The state's own point; from the right: as far behind its time as it takes for loads that switch there. */
+native_point native_point_at(const native *n, const void *state, yoke_side side);
 /* The state's own, as it is. */
 native_point native_own_point(const native *n, const void *state);
 /* The point goes to where prescribed motions u put it, if there are any. */
@@ -73,7 +79,18 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
                         const native_point *image_from, const double *u, const double *a, double *y);
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y);
+
+/* native_instant.c; create behind equations and input kinds. */
+yoke_status                   native_instant_create(yoke_context *ctx, native *n);
 extern const yoke_instant_ops native_instant;
+
+/* native_response.c: begin where a step begins, advance behind each micro step, show dy at its end. Where it fails the response is not made. */
+extern const yoke_response_ops native_response;
+yoke_status native_response_begin(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                  yoke_response *response);
+yoke_status native_response_advance(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                    yoke_response *response);
+void        native_response_end(const native *n, void *scratch, int ny, yoke_response *response);
 
 /* native_events.c. The functions of the events from the state's time on; no crossing in a step that begins; those of its last micro step. */
 void                        native_begin_events(const native *n, void *scratch, void *state);

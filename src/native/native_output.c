@@ -1,4 +1,4 @@
-/* What the ports of a native subsystem show: motion, integrals, extras, and their response to the inputs. */
+/* What the ports of a native subsystem show: motion, integrals, extras. */
 #include "native/native_internal.h"
 
 #include <math.h>
@@ -79,8 +79,7 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
   return show_images(n, scratch, image_from, u, y);
 }
 
-/* The state's own point; from the right: as far behind its time as it takes for loads that switch there. */
-static native_point point_at(const native *n, const void *state, yoke_side side) {
+native_point native_point_at(const native *n, const void *state, yoke_side side) {
   native_point at = native_own_point(n, state);
   if (side == YOKE_SIDE_RIGHT) at.t += 4.0 * DBL_EPSILON * fabs(at.t);
   return at;
@@ -90,88 +89,9 @@ yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const 
                           yoke_side side, double *y) {
   const native *n   = subsystem->self;
   double       *now = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
-  native_point  own = point_at(n, state, side), at = own;
+  native_point  own = native_point_at(n, state, side), at = own;
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
   YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
   return native_show(n, scratch, state, &at, &own, now, a, y);
 }
-
-static double largest(int n, const double *x) {
-  double size = 0.0;
-  for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
-  return size;
-}
-
-/* Outputs whose accelerations are those that the ports show for accelerations a of the bodies; the others are 0. */
-static void show_accelerations(const native *n, void *scratch, const void *state, const double *a, double *out) {
-  const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
-  for (int k = 0; k < n->n_ports; ++k) {
-    const int at_a = yoke_shape_at_a(n->ports[k].shape), at_integral = yoke_shape_at_integral(n->ports[k].shape);
-    const int n_y = n->ports[k].n_y;
-    yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
-    for (int i = 0; i < n_y; ++i) {
-      if (i < at_a || i >= at_integral) out[i] = 0.0;
-    }
-    out += n_y;
-  }
-}
-
-/* Do the accelerations depend on an input of this kind as on a force? */
-static bool is_affine(yoke_input_kind kind) {
-  return kind == YOKE_INPUT_FORCE || kind == YOKE_INPUT_LAMBDA || kind == YOKE_INPUT_ROW_ACCELERATION ||
-         kind == YOKE_INPUT_ROW_ACCELERATION_BARE || kind == YOKE_INPUT_PRESCRIBED;
-}
-
-/* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
-static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
-  for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    out += yoke_shape_n_y(n->ports[k].shape);
-    yoke_multibody_reaction(n->mb, k, old, now, change, out);
-    out += yoke_multibody_n_extras(n->mb, k);
-  }
-}
-
-/* a is linear in forces and multipliers, so one difference for each is exact up to rounding; a second one of the size of a
- * itself where a unit force is lost in a. Rows of inputs that move ghosts are 0. */
-static yoke_status respond(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
-                           yoke_side side, double *dy_du) {
-  const native                *n    = subsystem->self;
-  const yoke_integrator_state *head = state;
-  const int                    nv = n->equations.nv, ny = subsystem->ny;
-  double                      *left = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a),
-         *a2 = native_doubles(scratch, n->at_a2);
-  double *terms =
-      native_doubles(scratch, n->at_terms); /* w x (w x c): what ports show without accelerations of bodies */
-  memset(a2, 0, (size_t)nv * sizeof *a2);
-  show_accelerations(n, scratch, state, a2, terms);
-  if (subsystem->nu > 0) yoke_signal_value(u, head->t, side, 0, left);
-  const native_point at = point_at(n, state, side);
-  YOKE_TRY(native_accelerations(n, scratch, &at, left, a));
-  double *lambda = native_doubles(scratch, n->at_lambda), *lambda_0 = native_doubles(scratch, n->at_lambda_0);
-  memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
-  for (int j = 0; j < subsystem->nu; ++j) {
-    const double u_j      = left[j];
-    const bool   is_force = is_affine(n->input_kind[j]); /* else a ghost, whose law may be nonlinear: a small change */
-    double      *row = dy_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
-    double       last = 1.0;
-    for (int k = 0; k < ny; ++k) row[k] = 0.0;
-    for (int pass = 0; pass < 2; ++pass) {
-      left[j]             = u_j + delta;
-      const double change = left[j] - u_j; /* what was really added */
-      last                = change;
-      YOKE_TRY(native_accelerations(n, scratch, &at, left, a2));
-      for (int i = 0; i < nv; ++i) a2[i] = (a2[i] - a[i]) / change;
-      const double size = largest(nv, a2), wanted = fmax(largest(nv, a), fabs(u_j) * size);
-      if (!is_force || size * delta >= 0.1 * wanted || size == 0.0) break;
-      delta = wanted / size;
-    }
-    left[j] = u_j;
-    show_accelerations(n, scratch, state, a2, row);
-    for (int k = 0; k < ny; ++k) row[k] -= terms[k];
-    show_reactions(n, lambda_0, lambda, last, row);
-  }
-  return YOKE_OK;
-}
-
-const yoke_instant_ops native_instant = {.response = respond};

@@ -85,13 +85,14 @@ static yoke_status check_observed(const yoke_subsystem *s, const yoke_step_reque
                    request->t_reached);
 }
 
-/* Rule 2: the step once more from the copy `spare`, not observed, compared with the outputs y of the first one. */
+/* Rule 2: the step once more from the copy `spare`, neither observed nor asked for its response, compared with the outputs y of the first one. */
 static yoke_status repeat_step(const yoke_subsystem *s, void *scratch, void *spare, const yoke_signal *u,
                                yoke_step_request again, const double *y, yoke_context *ctx) {
   const checked *self    = s->self;
   const double   t       = again.t;
   double        *y_again = (double *)(void *)((char *)scratch + self->at_y_spare);
   again.n_times          = 0;
+  again.response         = NULL;
   yoke_status status     = s->inner->ops->step(s->inner, scratch, spare, u, &again, ctx);
   if (status == YOKE_OK) status = s->inner->ops->output(s->inner, scratch, spare, u, YOKE_SIDE_LEFT, y_again);
   if (status != YOKE_OK) {
@@ -113,6 +114,17 @@ static yoke_status check_outputs(const yoke_subsystem *s, double t, const double
   const int i = first_not_finite(s->ny, y);
   if (i < 0) return YOKE_OK;
   return yoke_fail(ctx, YOKE_NON_FINITE, "subsystem '%s': output %d is not finite at t = %.9g s", s->name, i, t);
+}
+
+static yoke_status check_response(const yoke_subsystem *s, const yoke_step_request *request, yoke_context *ctx) {
+  const yoke_response *response = request->response;
+  if (response == NULL || !response->is_made) return YOKE_OK;
+  const int i = first_not_finite(response->directions.n * s->ny, response->dy);
+  if (i < 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_NON_FINITE,
+                   "subsystem '%s': the response of output %d to direction %d of the step from "
+                   "t = %.9g s is not finite",
+                   s->name, i % s->ny, i / s->ny, request->t);
 }
 
 /* ---- calls ---- */
@@ -148,6 +160,7 @@ static yoke_status checked_step(const yoke_subsystem *s, void *scratch, void *st
   if (status == YOKE_OK) status = inner->ops->output(inner, scratch, inside, u, YOKE_SIDE_LEFT, y);
   if (status == YOKE_OK) status = check_outputs(s, request->t_reached, y, ctx);
   if (status == YOKE_OK) status = check_observed(s, request, ctx);
+  if (status == YOKE_OK) status = check_response(s, request, ctx);
   if (status == YOKE_OK && repeat) status = repeat_step(s, scratch, spare, u, asked, y, ctx);
   if (repeat && inner->ops->release != NULL) inner->ops->release(inner, spare);
   if (status != YOKE_OK) return status;

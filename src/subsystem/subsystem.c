@@ -98,6 +98,7 @@ yoke_status yoke_subsystem_step(const yoke_subsystem *s, void *scratch, void *st
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed inside a step", s->name);
   request->t_reached  = request->t_end;
   request->n_observed = 0;
+  if (request->response != NULL) request->response->is_made = false;
   YOKE_TRY(s->ops->step(s, scratch, state, u, request, ctx));
   return check_told(s, request, ctx);
 }

@@ -14,6 +14,7 @@
 #define YOKE_SUBSYSTEM_SUBSYSTEM_H
 
 #include "base/counters.h"
+#include "base/directions.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pack.h"
@@ -53,6 +54,15 @@ static inline int yoke_port_n_extra(const yoke_port *port) {
 
 /* ---- a step ---- */
 
+/* Derivatives of the outputs at t_end with respect to directions of the inputs (group `response`). */
+typedef struct yoke_response {
+  yoke_directions directions;
+  void           *room; /* 64-byte aligned, bytes as the group says; nothing in it is kept */
+  double         *dy;   /* [n directions, ny] told, when is_made */
+  bool
+      is_made; /* told; false: this step has none (a singular position, a jump of a law): perturbed integrations take its place */
+} yoke_response;
+
 /* What one step shall do and tell. yoke_step_over makes the plain one. */
 typedef struct yoke_step_request {
   size_t         size; /* of this struct as the caller knows it */
@@ -65,9 +75,10 @@ typedef struct yoke_step_request {
   const double  *times;
   const int64_t *handles;
   double *values; /* [n_times, n_handles] room; belongs to the state that is stepped: the caller keeps one per state */
+  yoke_response *response; /* NULL: not wanted. The step has the same bits with and without */
   /* told: */
-  double  t_reached;  /* t_end unless the step ended early */
-  int     n_observed; /* times[0 .. n_observed - 1] <= t_reached were observed */
+  double         t_reached;  /* t_end unless the step ended early */
+  int            n_observed; /* times[0 .. n_observed - 1] <= t_reached were observed */
 } yoke_step_request;
 
 /* From t over H: to where the inputs end when that is t + H but for rounding, so that macro points keep their bits. */
@@ -90,11 +101,17 @@ typedef struct yoke_repeat_ops {
 } yoke_repeat_ops;
 
 /* Response of the outputs to the inputs at the state's time: dy_du has shape [nu, ny], row major, of which only accelerations (and extras
- * made of them) by forces and moments are filled; the rest is 0. */
+ * made of them) are filled; the rest is 0. */
 typedef struct yoke_instant_ops {
   yoke_status (*response)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *dy_du);
 } yoke_instant_ops;
+
+/* Response of the outputs at the end of a step to the inputs over it: yoke_step_request.response. */
+typedef struct yoke_response_ops {
+  size_t (*room)(const yoke_subsystem *subsystem,
+                 int                   n_directions); /* bytes; 0: steps of this subsystem have no response */
+} yoke_response_ops;
 
 /* A zero crossing of event `event` (number of the subsystem's own) inside a step. */
 typedef struct yoke_found_event {
@@ -186,6 +203,7 @@ typedef struct yoke_pack_ops {
 #define YOKE_SUBSYSTEM_GROUPS(X)                                                                                       \
   X(yoke_repeat_ops, repeat)                                                                                           \
   X(yoke_instant_ops, instant)                                                                                         \
+  X(yoke_response_ops, response)                                                                                       \
   X(yoke_event_ops, events)                                                                                            \
   X(yoke_observe_ops, observe)                                                                                         \
   X(yoke_energy_ops, energy)                                                                                           \

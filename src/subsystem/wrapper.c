@@ -59,6 +59,10 @@ static yoke_status pass_response(const yoke_subsystem *s, void *scratch, const v
   return s->inner->ops->instant->response(s->inner, scratch, yoke_wrapper_state_seen(s, state), u, side, dy_du);
 }
 
+static size_t pass_room(const yoke_subsystem *s, int n_directions) {
+  return s->inner->ops->response->room(s->inner, n_directions);
+}
+
 static yoke_found_events pass_found(const yoke_subsystem *s, const void *state) {
   return s->inner->ops->events->found(s->inner, yoke_wrapper_state_seen(s, state));
 }
@@ -137,18 +141,19 @@ static yoke_status pass_unpack(const yoke_subsystem *s, void *scratch, yoke_unpa
 }
 
 static const yoke_wrapper pass = {
-    .repeat  = {.copy = pass_copy, .clear = pass_clear},
-    .instant = {.response = pass_response},
-    .events  = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .begin = pass_begin, .act = pass_act},
-    .observe = {.at = pass_at},
-    .energy  = {.handles = pass_handles},
-    .reset   = {.row_response = pass_row_response,
-                .push         = pass_push,
-                .reset        = pass_reset,
-                .motions      = pass_motions,
-                .account      = pass_account},
-    .linear  = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
-    .pack    = {.pack = pass_pack, .unpack = pass_unpack},
+    .repeat   = {.copy = pass_copy, .clear = pass_clear},
+    .instant  = {.response = pass_response},
+    .response = {.room = pass_room},
+    .events   = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .begin = pass_begin, .act = pass_act},
+    .observe  = {.at = pass_at},
+    .energy   = {.handles = pass_handles},
+    .reset    = {.row_response = pass_row_response,
+                 .push         = pass_push,
+                 .reset        = pass_reset,
+                 .motions      = pass_motions,
+                 .account      = pass_account},
+    .linear   = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
+    .pack     = {.pack = pass_pack, .unpack = pass_unpack},
 };
 
 /* ---- creation ---- */

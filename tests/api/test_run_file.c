@@ -130,6 +130,9 @@ MACRO(H, m->H)
 MACRO(order, m->order)
 MACRO(iterations, m->statistics.iterations)
 MACRO(integrations, m->statistics.integrations)
+MACRO(matrices, m->statistics.matrices)
+MACRO(kept, m->statistics.has_kept ? 1.0 : 0.0)
+MACRO(rate, m->statistics.rate)
 MACRO(residual, m->statistics.residual)
 MACRO(converged, m->statistics.converged ? 1.0 : 0.0)
 MACRO(forced, m->statistics.is_forced ? 1.0 : 0.0)
@@ -160,6 +163,9 @@ static const column_check macro_columns[] = {
     {"order", macro_order},
     {"iterations", macro_iterations},
     {"integrations", macro_integrations},
+    {"matrices", macro_matrices},
+    {"kept", macro_kept},
+    {"rate", macro_rate},
     {"residual", macro_residual},
     {"converged", macro_converged},
     {"error", macro_error},
@@ -257,7 +263,7 @@ static void every_column_holds_what_the_run_had(void **state) {
 /* ... and it had something to write: a column that is the same number throughout shows nothing. */
 static void the_run_of_that_test_moves_every_column_that_can_move(void **state) {
   (void)state;
-  static const char *const still[] = {"converged", "forced", "rejected_corrector", "rejected_non-finite"};
+  static const char *const still[] = {"kept", "converged", "forced", "rejected_corrector", "rejected_non-finite"};
   witness                 *w       = watch(CONTROLLED, CONTROLLED_SETS);
   for (int i = 0; i < N_MACRO_COLUMNS; ++i) {
     bool moves = false, may_stand = false;
@@ -279,13 +285,16 @@ static void the_summary_is_the_sum_of_the_steps(void **state) {
   char             path[128];
   witness         *w        = watch(CONTROLLED, CONTROLLED_SETS);
   yoke_run_summary summary  = run_to_file(CONTROLLED, CONTROLLED_SETS, in_folder(f, "a.h5", path));
-  int64_t          rejected = 0, iterations = 0, integrations = 0, unconverged = 0;
-  double           residual = 0.0;
+  int64_t          rejected = 0, iterations = 0, integrations = 0, matrices = 0, kept = 0, unconverged = 0;
+  double           residual = 0.0, rate = 0.0;
   for (int k = 0; k < w->n_macro; ++k) {
     const yoke_step_statistics *s = &w->macro[k].statistics;
     for (int i = 0; i < N_REJECTED; ++i) rejected += s->rejected[i];
     iterations += s->iterations;
     integrations += s->integrations;
+    matrices += s->matrices;
+    kept += s->has_kept ? 1 : 0;
+    rate = fmax(rate, s->rate);
     unconverged += s->converged ? 0 : 1;
     residual = fmax(residual, s->residual);
   }
@@ -293,6 +302,9 @@ static void the_summary_is_the_sum_of_the_steps(void **state) {
   assert_int_equal(summary.rejected_macro_steps, rejected);
   assert_int_equal(summary.iterations, iterations);
   assert_int_equal(summary.integrations, integrations);
+  assert_int_equal(summary.matrices, matrices);
+  assert_int_equal(summary.kept_matrices, kept);
+  assert_true(rate > 0.0 ? summary.rate == rate : isnan(summary.rate));
   assert_int_equal(summary.unconverged, unconverged);
   assert_true(summary.residual == residual && residual > 0.0);
   yoke_counters sum = {0};
@@ -421,6 +433,9 @@ static void every_column_of_the_writer_has_its_own_number(void **state) {
       {"/cosimulation/order", 8},
       {"/cosimulation/iterations", 9},
       {"/cosimulation/integrations", 10},
+      {"/cosimulation/matrices", 17},
+      {"/cosimulation/kept", 1},
+      {"/cosimulation/rate", 0.25},
       {"/cosimulation/residual", 1.5},
       {"/cosimulation/converged", 1},
       {"/cosimulation/error", 2.5},
@@ -445,6 +460,9 @@ static void every_column_of_the_writer_has_its_own_number(void **state) {
                                   .order        = 8,
                                   .iterations   = 9,
                                   .integrations = 10,
+                                  .matrices     = 17,
+                                  .has_kept     = true,
+                                  .rate         = 0.25,
                                   .residual     = 1.5,
                                   .converged    = true,
                                   .error        = 2.5,

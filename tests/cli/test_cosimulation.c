@@ -95,15 +95,26 @@ static void threads_and_exec_do_not_change_a_bit(void **state) {
 }
 
 static void summary_and_json_tell_the_macro_steps(void **state) {
-  static const char *const parts[] = {"\"split\": true",          "\"subsystems\": 2",    "\"couplings\": 1",
-                                      "\"scheme\": \"implicit\"", "\"order\": 1",         "\"step\": 0.001",
-                                      "\"iterations\": ",         "\"macro_steps\": 50,", "\"rejected_macro_steps\"",
-                                      "\"residual\": ",           "\"integrations\": "};
+  static const char *const parts[] = {"\"split\": true",
+                                      "\"subsystems\": 2",
+                                      "\"couplings\": 1",
+                                      "\"scheme\": \"implicit\"",
+                                      "\"order\": 1",
+                                      "\"step\": 0.001",
+                                      "\"iterations\": ",
+                                      "\"macro_steps\": 50,",
+                                      "\"rejected_macro_steps\"",
+                                      "\"residual\": ",
+                                      "\"integrations\": ",
+                                      "\"matrices\": 1,",
+                                      "\"kept_matrices\": 49,",
+                                      "\"rate\": "};
   fixture                 *f       = *state;
   assert_int_equal(yoke(f, "run " MODEL " --t-end 0.05"), 0);
   assert_says(f->out, "2 subsystems, 1 coupling");
   assert_says(f->out, "semi-implicit, jacobi, order 1, macro step 0.001 s");
   assert_says(f->out, "50, 0 rejected, 1 corrector passes per step");
+  assert_says(f->out, "corrector    50 matrices made, 0 steps begun with an earlier one\n");
   assert_int_equal(yoke(f, "run " MODEL " --t-end 0.05 --json --scheme implicit"), 0);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_says(f->out, parts[i]);
 }

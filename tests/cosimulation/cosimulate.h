@@ -1,5 +1,6 @@
 /* Run the split of a model and look at its macro points. Shared by the tests of co-simulation. Include after <cmocka.h>.
- * COSIM_PUBLISHED defined before: the schemes as their sources have them, with one correction per step whatever it leaves open. */
+ * COSIM_PUBLISHED defined before: the schemes as their sources have them, with one correction per step whatever it leaves open, and perturbed
+ * integrations, which are exact for linear models. */
 #ifndef YOKE_TESTS_COSIMULATE_H
 #define YOKE_TESTS_COSIMULATE_H
 
@@ -33,9 +34,10 @@ static inline void cosim_print(const yoke_context *ctx) {
 }
 
 /* A setting of the scheme on top of those that were read. */
-static inline void cosim_give(yoke_settings *given, const char *key, double number) {
-  const yoke_setting_value value = {
+static inline void cosim_give(yoke_settings *given, const char *key, double number, const char *word) {
+  yoke_setting_value value = {
       .path = yoke_scheme_rows.path, .row = yoke_setting_find(&yoke_scheme_rows, key), .number = {number}};
+  snprintf(value.text, sizeof value.text, "%s", word);
   assert_true(yoke_settings_add(given, &value));
 }
 
@@ -61,8 +63,11 @@ static inline yoke_status cosim_load(cosim *c, const char *path, const char *set
 #ifdef COSIM_PUBLISHED
   if (c->model != NULL) {
     yoke_settings *given = &c->model->cosimulation.given;
-    if (yoke_settings_find(given, yoke_scheme_rows.path, "corrections") == NULL) cosim_give(given, "corrections", 1.0);
-    cosim_give(given, "joint_tolerance", 1e30);
+    if (yoke_settings_find(given, yoke_scheme_rows.path, "corrections") == NULL)
+      cosim_give(given, "corrections", 1.0, "");
+    cosim_give(given, "joint_tolerance", 1e30, "");
+    if (yoke_settings_find(given, yoke_scheme_rows.path, "jacobian") == NULL)
+      cosim_give(given, "jacobian", 0.0, "finite-difference");
   }
 #endif
   return c->status;

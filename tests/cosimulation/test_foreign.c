@@ -259,6 +259,166 @@ static void that_can_repeat_takes_part_in_joints(void **state) {
   expect_rows(rows, sizeof rows / sizeof *rows);
 }
 
+/* ---- responses ---- */
+
+static void that_tells_its_response_takes_part_in_newton_schemes(void **state) {
+  (void)state;
+  static const row rows[] = {
+      {&second_mass, 0, S "semi-implicit" O "3"},
+      {&second_mass, 0, S "semi-implicit;cosimulation.couplings.extension=d"},
+      {&second_mass, 0, S "semi-implicit;cosimulation.couplings.extension=i"},
+      {&first_mass, 0, S "implicit" D "force/displacement"},
+      {&second_mass, 0, S "implicit" J "broyden"},
+      {&middle, 0, S "semi-implicit"},
+      {&middle, 0, S "implicit" O "2"},
+      {&second_of_joint, 0, S "semi-implicit" F "stabilized-index-2"},
+      {&second_of_joint, 0, S "semi-implicit" F "stabilized-index-1" O "0"},
+      {&second_of_joint, 0, S "semi-implicit" F "baumgarte" D "displacement/force"},
+      {&second_of_joint, 0, S "semi-implicit" F "weighted"},
+      {&second_of_joint, OSC_RESET, S "semi-implicit" F "projection"},
+      {&middle_of_joints, 0, S "implicit" F "baumgarte"},
+      {&lower_bar, 0, S "semi-implicit" F "stabilized-index-2"},
+      {&lower_bar, 0, S "semi-implicit" F "stabilized-index-2" O "2"},
+      {&lower_bar, 0, S "implicit" F "stabilized-index-1"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    expect_like_native(rows[i].c, rows[i].can | OSC_REPEAT | OSC_RESPONSE, rows[i].sets, 1e-7);
+}
+
+/* The work of a number of steps. */
+static yoke_step_statistics work_of(rig *r, int n) {
+  yoke_step_statistics sum = {0}, one;
+  for (int k = 0; k < n; ++k) {
+    assert_int_equal(yoke_graph_try(r->graph, (double)(r->n_steps + 1) * r->H, &one, r->c.ctx), YOKE_OK);
+    assert_int_equal(yoke_graph_accept(r->graph, r->c.ctx), YOKE_OK);
+    ++r->n_steps;
+    yoke_step_add_work(&sum, &one);
+  }
+  return sum;
+}
+
+/* Two columns enter the middle part, one each the outer ones, which take differences unless it is said. */
+#define PART(name, word) ";cosimulation.subsystems." name ".jacobian=" word
+#define OUTER PART("a", "finite-difference") PART("c", "finite-difference")
+
+static void a_response_takes_the_place_of_perturbed_integrations(void **state) {
+  (void)state;
+  static const struct {
+    unsigned    can;
+    const char *sets;
+    int         per_step, responses;
+  } rows[] = {
+      {OSC_REPEAT, S "semi-implicit" OUTER, 3 + 4 + 3, 0},
+      {OSC_REPEAT | OSC_RESPONSE, S "semi-implicit" OUTER, 3 + 2 + 3, 1},
+      {OSC_REPEAT | OSC_RESPONSE, S "semi-implicit" J "tangent" OUTER, 3 + 2 + 3, 1},
+      {OSC_REPEAT | OSC_RESPONSE, S "semi-implicit" J "finite-difference", 3 + 4 + 3, 0},
+      {OSC_REPEAT | OSC_RESPONSE, S "semi-implicit" OUTER PART("b", "finite-difference"), 3 + 4 + 3, 0},
+      {OSC_REPEAT | OSC_RESPONSE, S "semi-implicit" OUTER PART("a", "analytic"), 3 + 1 + 3, 1},
+      {OSC_REPEAT | OSC_RESPONSE, S "semi-implicit" J "analytic" PART("b", "tangent"), 3 + 3, 1},
+      {OSC_REPEAT | OSC_RESPONSE, S "explicit", 3, 0},
+      {OSC_REPEAT | OSC_RESPONSE, S "implicit;cosimulation.corrector.renew=step" OUTER, 3 + 2 + 2 * 3, 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    osc_watch watch = {0};
+    osc_def   def   = able(&middle, rows[i].can);
+    rig       r;
+    def.watch = &watch;
+    expect_open(&r, &middle, &def, rows[i].sets, 1);
+    assert_int_equal(work_of(&r, 5).integrations, 5 * rows[i].per_step);
+    assert_int_equal(atomic_load(&watch.responses), 5 * rows[i].responses);
+    rig_close(&r);
+  }
+}
+
+static void broyden_begins_with_the_response(void **state) {
+  (void)state;
+  osc_watch watch = {0};
+  osc_def   def   = able(&second_mass, OSC_REPEAT | OSC_RESPONSE);
+  rig       r;
+  def.watch = &watch;
+  expect_open(&r, &second_mass, &def, S "implicit" J "broyden", 1);
+  assert_int_equal(work_of(&r, 10).matrices, 1);
+  assert_int_equal(atomic_load(&watch.responses), 1);
+  rig_close(&r);
+}
+
+/* Steps 4 to 6 have none: their columns are differences, in passes of their own. */
+static void a_response_that_is_refused_is_made_up_for(void **state) {
+  (void)state;
+  static const foreign_case *const cases[] = {&middle, &middle_of_joints, &lower_bar};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    osc_def def[2];
+    double  z[2][MAX_VALUES];
+    int     n = 0, integrations[2];
+    for (int refuses = 0; refuses < 2; ++refuses) {
+      rig r;
+      def[refuses] = able(cases[i], OSC_REPEAT | OSC_RESPONSE);
+      if (refuses > 0) def[refuses].refuses_from = 2.5e-3;
+      if (refuses > 0) def[refuses].refuses_to = 5.5e-3;
+      expect_open(&r, cases[i], &def[refuses], S "semi-implicit", 2);
+      integrations[refuses] = work_of(&r, 20).integrations;
+      n                     = collect(&r, z[refuses]);
+      rig_close(&r);
+    }
+    const int n_columns = cases[i] == &middle ? 2 : 4;
+    assert_int_equal(integrations[1], integrations[0] + 3 * n_columns);
+    CHECK_BELOW(distance(n, z[0], z[1]), 1e-7);
+  }
+}
+
+static void steps_with_responses_have_the_same_bits_on_all_workers(void **state) {
+  (void)state;
+  for (int alone = 0; alone < 2; ++alone) {
+    osc_def def      = able(&middle_of_joints, OSC_REPEAT | OSC_RESPONSE);
+    def.most_states  = alone;
+    def.refuses_from = 2.5e-3;
+    def.refuses_to   = 4.5e-3;
+    rig a, b;
+    expect_open(&a, &middle_of_joints, &def, S "implicit" F "stabilized-index-2", 1);
+    expect_open(&b, &middle_of_joints, &def, S "implicit" F "stabilized-index-2", 4);
+    rig_steps(&a, 10);
+    rig_steps(&b, 10);
+    rig_expect_same(&a, &b);
+    rig_close(&a);
+    rig_close(&b);
+  }
+}
+
+/* Is this said, and how often? */
+static int n_said(const yoke_context *ctx, const char *text) {
+  int n = 0;
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) n += strstr(yoke_context_message(ctx, i), text) != NULL;
+  return n;
+}
+
+static void tangents_that_are_asked_for_and_not_there_are_noted(void **state) {
+  (void)state;
+  static const struct {
+    const char *sets, *text;
+    int         n;
+  } rows[] = {
+      {S "semi-implicit", "tangent", 0},
+      {S "explicit" J "tangent", "has no tangents", 0},
+      {S "semi-implicit" J "broyden", "tangent", 0},
+      {S "semi-implicit" J
+         "tangent;cosimulation.subsystems={a: {jacobian: finite-difference}, c: {jacobian: finite-difference}}",
+       "subsystem 'foreign' has no tangents; perturbed integrations take their place", 1},
+      {S "semi-implicit;cosimulation.subsystems.b.jacobian=tangent", "subsystem 'foreign' has no tangents", 1},
+      {S "semi-implicit" J "tangent;cosimulation.subsystems.b.jacobian=finite-difference", "'foreign' has no tangents",
+       0},
+  };
+  osc_def def = able(&middle, OSC_REPEAT);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    rig r;
+    expect_open(&r, &middle, &def, rows[i].sets, 1);
+    if (n_said(r.c.ctx, rows[i].text) != rows[i].n) {
+      cosim_print(r.c.ctx);
+      fail_msg("%s", rows[i].sets);
+    }
+    rig_close(&r);
+  }
+}
+
 static void outputs_are_read_where_the_ports_say(void **state) {
   (void)state;
   foreign_case shifted[] = {middle, middle_of_joints, lower_bar};
@@ -311,7 +471,7 @@ static void step_control_takes_the_steps_that_it_takes_with_a_native_part(void *
       {&lower_bar, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" F "stabilized-index-2" O "1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    const osc_def def                = able(rows[i].c, rows[i].can);
+    const osc_def def                = able(rows[i].c, rows[i].can | (rows[i].can != 0 ? OSC_RESPONSE : 0));
     double        native[MAX_VALUES] = {0}, foreign[MAX_VALUES] = {0}, error[2];
     const int     n_steps = controlled_end(rows[i].c, &def, rows[i].sets, foreign, &error[0]);
     if (rows[i].can == 0) { /* cannot go back: every step is accepted */
@@ -386,6 +546,7 @@ static void a_row_that_turns_costs_orders_above_k_plus_1(void **state) {
       rod_end(rows[i].sets, 50 << k, &def, end);
       error[k] = distance(3, end, exact);
     }
+
     CHECK_BELOW(rows[i].least, log2(error[0] / error[1]));
   }
 }
@@ -428,9 +589,12 @@ static void watch_all(rig *r) {
 
 static void the_contract_is_kept(void **state) {
   (void)state;
-  static const row rows[] = {{&middle, 0, S "semi-implicit"}, {&lower_bar, 0, S "implicit" F "projection"}};
+  static const row rows[] = {{&middle, 0, S "semi-implicit"},
+                             {&lower_bar, 0, S "implicit" F "projection"},
+                             {&middle, OSC_RESPONSE, S "semi-implicit"},
+                             {&lower_bar, OSC_RESPONSE, S "semi-implicit" F "stabilized-index-2"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    const osc_def def = able(rows[i].c, OSC_ALL);
+    const osc_def def = able(rows[i].c, OSC_ALL | rows[i].can);
     rig           r;
     assert_int_equal(plan_as(&r, rows[i].c, &def, rows[i].sets), YOKE_OK);
     assert_int_equal(rig_build(&r, "serial", 1, watch_all), YOKE_OK);
@@ -597,7 +761,7 @@ static void schemes_name_the_ability_that_they_miss(void **state) {
   expect_refusal(&second_mass, OSC_ALL & ~OSC_REPEAT, S "semi-implicit",
                  "subsystem 'foreign' cannot go back, which scheme 'semi-implicit' needs; use scheme explicit");
   expect_refusal(&second_mass, OSC_ALL & ~OSC_INSTANT, S "implicit" J "analytic",
-                 "subsystem 'foreign' gives no analytic response; use jacobian finite-difference");
+                 "subsystem 'foreign' gives no analytic response; use jacobian tangent or finite-difference");
   expect_refusal(&second_of_joint, OSC_ALL & ~OSC_RESET, S "semi-implicit" F "projection",
                  "subsystem 'foreign' cannot be reset, which formulation projection needs");
 }
@@ -740,6 +904,12 @@ int main(void) {
       cmocka_unit_test(without_abilities_it_takes_part_in_explicit_schemes),
       cmocka_unit_test(that_can_repeat_takes_part_in_all_schemes_of_force_elements),
       cmocka_unit_test(that_can_repeat_takes_part_in_joints),
+      cmocka_unit_test(that_tells_its_response_takes_part_in_newton_schemes),
+      cmocka_unit_test(a_response_takes_the_place_of_perturbed_integrations),
+      cmocka_unit_test(broyden_begins_with_the_response),
+      cmocka_unit_test(a_response_that_is_refused_is_made_up_for),
+      cmocka_unit_test(steps_with_responses_have_the_same_bits_on_all_workers),
+      cmocka_unit_test(tangents_that_are_asked_for_and_not_there_are_noted),
       cmocka_unit_test(outputs_are_read_where_the_ports_say),
       cmocka_unit_test(step_control_takes_the_steps_that_it_takes_with_a_native_part),
       cmocka_unit_test(a_row_that_turns_costs_orders_above_k_plus_1),

@@ -554,7 +554,7 @@ static void settings_of_the_cosimulation_have_defaults(void **state) {
   CHECK_NEAR(macro.step, 0, 0.0);
   assert_int_equal(c->start, YOKE_START_RAMP);
   assert_int_equal(c->predictor, YOKE_PREDICTOR_EXTRAPOLATION);
-  assert_int_equal(c->jacobian, YOKE_JACOBIAN_FINITE_DIFFERENCE);
+  assert_int_equal(c->jacobian, YOKE_JACOBIAN_TANGENT);
   assert_true(c->final_update);
   assert_true(c->update); /* F30 */
   CHECK_NEAR(macro.control.tolerances.rtol, 1e-4, 0.0);

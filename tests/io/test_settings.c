@@ -134,6 +134,11 @@ static void a_key_that_nothing_reads_is_told_with_the_setting_that_makes_it_idle
       {"step: 0.1, corrector: {tau: 0.1}",
        "'cosimulation.corrector.tau' has no effect: it belongs to scheme implicit or waveform, and here scheme is "
        "semi-implicit"},
+      {"step: 0.1, corrector: {renew: step}, subsystems: {p: {jacobian: finite-difference}}", NULL},
+      {"step: 0.1, scheme: explicit, subsystems: {p: {jacobian: tangent}}, couplings: {formulation: kinematic, "
+       "prescribed: p}",
+       "'cosimulation.subsystems.p.jacobian' has no effect: it belongs to scheme semi-implicit or implicit, and here "
+       "scheme is explicit"},
       {"step: 0.1, corrections: 2, joint_tolerance: 1 mm", NULL},
       {"step: 0.1, corrector: {max_iterations: 4}", NULL},
       {"step: 0.1, corrections: 2, corrector: {max_iterations: 4}",
@@ -195,6 +200,13 @@ static void keys_and_words_that_nothing_could_read_are_refused(void **state) {
                {"energy_cap: 1", "key 'cosimulation.energy_cap': found a key that is refused"},
                {"substeps: {p: 10}", "key 'cosimulation.substeps': found a key that is refused"},
                {"jacobian: directional", "key 'cosimulation.jacobian': found 'directional'"},
+               {"subsystems: {p: {jacobian: broyden}}",
+                "key 'cosimulation.subsystems.p.jacobian': found 'broyden', expected one of: tangent, "
+                "finite-difference, analytic"},
+               {"subsystems: {pp: {jacobian: tangent}}",
+                "key 'cosimulation.subsystems.pp': found the name of no subsystem, expected a name below 'split'"},
+               {"subsystems: {p: {jacobin: tangent}}", "did you mean 'jacobian'?"},
+               {"subsystems: tangent", "key 'cosimulation.subsystems'"},
                {"couplings: {j: {samples: 3}}", "it is one for all"},
                {"couplings: {bta: 3}", "did you mean 'beta'?"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -292,6 +304,8 @@ static void the_echo_reads_back_as_the_same_run(void **state) {
                                  "decomposition: force/displacement}, corrector: {max_iterations: 30}}"},
       {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: 1e-3, predictor: least-squares, samples: 5}"},
       {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: auto}"},
+      {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: 1e-3, scheme: implicit, corrector: {renew: pass}, "
+                                 "subsystems: {b: {jacobian: analytic}}}"},
   };
   char *rest = calloc(1, 100000), *text = calloc(1, 200000);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -400,6 +414,7 @@ static void pages_have_all_keys_and_no_others(void **state) {
       {file, "### step.atol\n", "cosimulation.step.atol", NULL},
       {file, "### order\n", "cosimulation.order", NULL},
       {file, "### corrector\n", "cosimulation.corrector", NULL},
+      {file, "### subsystems\n", "cosimulation.subsystems", NULL},
       {file, "### couplings\n", "cosimulation.couplings", NULL},
       {"docs/step-control.md", "## Settings\n", "cosimulation.step", NULL},
   };

@@ -109,6 +109,7 @@ static const situation situations[] = {
     {STEPS, two_mass, "cosimulation.scheme=waveform;" SET_INSIDE, .n_steps = 5},
     {STEPS, two_mass, "cosimulation.scheme=implicit;cosimulation.jacobian=broyden;" SET_INSIDE, .n_steps = 5},
     {STEPS, double_pendulum, "cosimulation.scheme=implicit;cosimulation.jacobian=broyden", .n_steps = 5},
+    {STEPS, double_pendulum, "cosimulation.scheme=implicit;" SET_INSIDE, .n_steps = 5}, /* a matrix is kept */
     {STEPS, flexible, "output.select=['*', total.balance]", .n_steps = 5},
     /* formulations of joints */
     {STEPS, rigid, SET_JOINT "stabilized-index-2;" SET_INSIDE, .n_steps = 5},
@@ -190,9 +191,9 @@ static yoke_status write_macro(void *user, double t, double H, int order, const 
   record *r = user;
   r->last   = *s;
   if (!r->is_there) return YOKE_OK;
-  const double numbers[] = {t, H, s->residual, s->error};
-  const int    counts[]  = {order,     s->iterations,      s->integrations, s->converged,
-                            s->degree, (int)s->reduced_by, s->is_forced};
+  const double numbers[] = {t, H, s->residual, s->error, s->rate};
+  const int    counts[]  = {order,        s->iterations, s->integrations, s->converged, s->degree, (int)s->reduced_by,
+                            s->is_forced, s->matrices,   s->has_kept};
   yoke_pack_doubles(&r->after, sizeof numbers / sizeof *numbers, numbers);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) yoke_pack_int32(&r->after, counts[i]);
   yoke_pack_doubles(&r->after, YOKE_N_RESIDUALS, s->residuals);
@@ -449,6 +450,8 @@ static void bytes_of_other_settings_are_refused_with_their_key(void **state) {
   check_refusal(&plain, two_mass, "cosimulation.step=2e-3", "cosimulation.step was 0.001, here it is 0.002");
   check_refusal(&plain, two_mass, "cosimulation.couplings.extension=d",
                 "cosimulation.couplings.coupling.extension was none, here it is d");
+  check_refusal(&plain, two_mass, "cosimulation.subsystems.b.jacobian=analytic",
+                "where this system has cosimulation.subsystems.a.jacobian");
   check_refusal(&plain, two_mass, "output.every=2e-3", "output.every was 0.001, here it is 0.002");
   check_refusal(&plain, two_mass, "solvers.default={kind: dopri5, rtol: 1e-9}",
                 "it is one of solver 'exact', this is 'dopri5'");

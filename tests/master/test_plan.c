@@ -613,7 +613,10 @@ static void settings_have_the_defaults_of_the_manual(void **state) {
   assert_false(s.gauss_seidel);
   assert_int_equal(s.start, YOKE_START_RAMP);
   assert_int_equal(s.predictor, YOKE_PREDICTOR_EXTRAPOLATION);
-  assert_int_equal(s.jacobian, YOKE_JACOBIAN_FINITE_DIFFERENCE);
+  assert_int_equal(s.jacobian, YOKE_JACOBIAN_TANGENT);
+  assert_false(s.names_jacobian);
+  assert_null(s.own_jacobian);
+  assert_int_equal(s.renewal, YOKE_RENEWAL_SLOW);
   assert_true(s.final_update);
   assert_int_equal(s.max_iterations, 10);
   CHECK_NEAR(s.relaxation, 1.0, 0.0);

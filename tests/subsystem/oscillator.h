@@ -17,19 +17,20 @@ enum { OSC_MAX = 4, OSC_MAX_PORTS = 3, OSC_MAX_V = 3, OSC_MAX_SPARE = 4 };
 
 /* What it can do. */
 enum {
-  OSC_REPEAT  = 1,
-  OSC_INSTANT = 2,
-  OSC_EVENTS  = 4,
-  OSC_OBSERVE = 8,
-  OSC_ENERGY  = 16,
-  OSC_RESET   = 32,
-  OSC_PACK    = 64,
-  OSC_ALL     = 127
+  OSC_REPEAT   = 1,
+  OSC_INSTANT  = 2,
+  OSC_EVENTS   = 4,
+  OSC_OBSERVE  = 8,
+  OSC_ENERGY   = 16,
+  OSC_RESET    = 32,
+  OSC_PACK     = 64,
+  OSC_ALL      = 127,
+  OSC_RESPONSE = 128
 };
 
 /* How many of its states were at work at once. Who is watched takes its time, so that others would come. */
 typedef struct osc_watch {
-  atomic_int now, most, steps;
+  atomic_int now, most, steps, responses;
 } osc_watch;
 
 typedef struct osc_def {
@@ -49,7 +50,8 @@ typedef struct osc_def {
   double     level;
   unsigned   can;
   int        most_states;
-  osc_watch *watch; /* NULL: nobody counts */
+  double     refuses_from, refuses_to; /* steps that start in between have no response */
+  osc_watch *watch;                    /* NULL: nobody counts */
 } osc_def;
 
 typedef struct osc_self {
@@ -320,22 +322,76 @@ static void osc_count(const osc_def *d, int change) {
   nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-static yoke_status osc_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
-                            yoke_step_request *request, yoke_context *ctx) {
-  (void)scratch, (void)ctx;
-  const osc_def *d = osc_of(s);
-  osc_state     *x = state;
-  osc_count(d, 1);
-  x->n_found = 0;
-  while (x->now.t < request->t_end) { /* from break point to break point of the inputs */
-    const double start = x->now.t, end = fmin(yoke_signal_next_break(u, start), request->t_end);
+/* request NULL: nobody looks. */
+static void osc_walk(const osc_def *d, osc_state *x, const yoke_signal *u, double t_end, yoke_step_request *request) {
+  while (x->now.t < t_end) { /* from break point to break point of the inputs */
+    const double start = x->now.t, end = fmin(yoke_signal_next_break(u, start), t_end);
     const int    n = (int)ceil((end - start) / d->h);
     for (int i = 1; i <= n; ++i) {
       osc_micro_step(d, x, u, i < n ? start + (double)i * (end - start) / (double)n : end);
+      if (request == NULL) continue;
       osc_look_for_event(d, x);
       osc_observe_inside(d, x, u, request);
     }
   }
+}
+
+static yoke_status osc_output(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                              yoke_side side, double *y);
+
+enum { OSC_MAX_PIECES = 16, OSC_MAX_COEFFICIENTS = 16 };
+
+/* out = u + size du of one direction, coefficients into `c`. */
+static yoke_signal osc_shifted(const yoke_signal *u, const yoke_directions *along, int direction, double size,
+                               double *c) {
+  yoke_signal out   = *u;
+  const int   width = u->degree + 1;
+  assert_true(u->n_pieces == along->du.n_pieces && u->degree == along->du.degree && width <= OSC_MAX_COEFFICIENTS);
+  assert_memory_equal(u->t, along->du.t, (size_t)(u->n_pieces + 1) * sizeof *u->t);
+  memcpy(c, u->c, (size_t)(u->n_pieces * u->n * width) * sizeof *c);
+  for (int p = 0; p < u->n_pieces; ++p) {
+    for (int e = 0; e < along->n_entries; ++e) {
+      assert_true(e == 0 || along->direction[e - 1] <= along->direction[e]);
+      for (int j = 0; along->direction[e] == direction && j < width; ++j)
+        c[(p * u->n + along->input[e]) * width + j] += size * along->du.c[(p * along->n_entries + e) * width + j];
+    }
+  }
+  out.c = c;
+  return out;
+}
+
+/* Response of the step from `start` that the request describes: central differences of its own steps, which are fixed. On a line the
+ * motion is linear in the inputs, and they are exact. */
+static void osc_respond(const yoke_subsystem *s, const osc_state *start, const yoke_signal *u,
+                        const yoke_step_request *request) {
+  const osc_def *d    = osc_of(s);
+  yoke_response *r    = request->response;
+  const double   size = d->is_planar ? 1e-3 : 1.0;
+  double         y[2][OSC_MAX_SPARE + OSC_MAX_PORTS * 4 * OSC_MAX_V];
+  r->is_made = !(request->t >= d->refuses_from && request->t < d->refuses_to);
+  if (!r->is_made) return;
+  for (int k = 0; k < r->directions.n; ++k) {
+    for (int sign = 0; sign < 2; ++sign) {
+      osc_state         x       = *start;
+      const yoke_signal shifted = osc_shifted(u, &r->directions, k, sign == 0 ? -size : size, r->room);
+      osc_walk(d, &x, &shifted, request->t_end, NULL);
+      (void)osc_output(s, NULL, &x, &shifted, YOKE_SIDE_LEFT, y[sign]);
+    }
+    for (int i = 0; i < s->ny; ++i) r->dy[k * s->ny + i] = (y[1][i] - y[0][i]) / (2.0 * size);
+  }
+  if (d->watch != NULL) atomic_fetch_add(&d->watch->responses, 1);
+}
+
+static yoke_status osc_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                            yoke_step_request *request, yoke_context *ctx) {
+  (void)scratch, (void)ctx;
+  const osc_def  *d     = osc_of(s);
+  osc_state      *x     = state;
+  const osc_state start = *x;
+  osc_count(d, 1);
+  x->n_found = 0;
+  osc_walk(d, x, u, request->t_end, request);
+  if (request->response != NULL && s->ops->response != NULL) osc_respond(s, &start, u, request);
   osc_count(d, -1);
   return YOKE_OK;
 }
@@ -376,8 +432,8 @@ static void osc_answer(const osc_def *d, int port, const double *q, const double
   for (int i = 0; i < d->n; ++i) a[i] /= d->mass[i];
 }
 
-static yoke_status osc_response(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
-                                yoke_side side, double *dy_du) {
+static yoke_status osc_instant_response(const yoke_subsystem *s, void *scratch, const void *state, const yoke_signal *u,
+                                        yoke_side side, double *dy_du) {
   (void)scratch, (void)u, (void)side;
   const osc_def *d   = osc_of(s);
   const double  *q   = ((const osc_state *)state)->now.q;
@@ -393,7 +449,13 @@ static yoke_status osc_response(const yoke_subsystem *s, void *scratch, const vo
   return YOKE_OK;
 }
 
-static const yoke_instant_ops osc_instant = {.response = osc_response};
+static const yoke_instant_ops osc_instant = {.response = osc_instant_response};
+
+static size_t osc_room(const yoke_subsystem *s, int n_directions) {
+  return n_directions > 0 ? (size_t)s->nu * OSC_MAX_PIECES * OSC_MAX_COEFFICIENTS * sizeof(double) : 0;
+}
+
+static const yoke_response_ops osc_response = {.room = osc_room};
 
 static yoke_found_events osc_found(const yoke_subsystem *s, const void *state) {
   const osc_state *x = state;
@@ -530,19 +592,20 @@ static inline yoke_status osc_make(yoke_context *ctx, const void *definition, yo
   osc_self       *self = s->self;
   self->def            = *d;
   self->repeat         = (yoke_repeat_ops){.copy = osc_copy, .most_states = d->most_states};
-  self->ops            = (yoke_subsystem_ops){.kind    = "oscillator",
-                                              .destroy = osc_destroy,
-                                              .start   = osc_start,
-                                              .step    = osc_step,
-                                              .output  = osc_output,
-                                              .accept  = osc_accept,
-                                              .repeat  = d->can & OSC_REPEAT ? &self->repeat : NULL,
-                                              .instant = d->can & OSC_INSTANT ? &osc_instant : NULL,
-                                              .events  = d->can & OSC_EVENTS ? &osc_events : NULL,
-                                              .observe = d->can & OSC_OBSERVE ? &osc_observe : NULL,
-                                              .energy  = d->can & OSC_ENERGY ? &osc_energy : NULL,
-                                              .reset   = d->can & OSC_RESET ? &osc_reset : NULL,
-                                              .pack    = d->can & OSC_PACK ? &osc_bytes : NULL};
+  self->ops            = (yoke_subsystem_ops){.kind     = "oscillator",
+                                              .destroy  = osc_destroy,
+                                              .start    = osc_start,
+                                              .step     = osc_step,
+                                              .output   = osc_output,
+                                              .accept   = osc_accept,
+                                              .repeat   = d->can & OSC_REPEAT ? &self->repeat : NULL,
+                                              .instant  = d->can & OSC_INSTANT ? &osc_instant : NULL,
+                                              .response = d->can & OSC_RESPONSE ? &osc_response : NULL,
+                                              .events   = d->can & OSC_EVENTS ? &osc_events : NULL,
+                                              .observe  = d->can & OSC_OBSERVE ? &osc_observe : NULL,
+                                              .energy   = d->can & OSC_ENERGY ? &osc_energy : NULL,
+                                              .reset    = d->can & OSC_RESET ? &osc_reset : NULL,
+                                              .pack     = d->can & OSC_PACK ? &osc_bytes : NULL};
   s->ops               = &self->ops;
   s->nu                = d->n_ports * n_v;
   s->ny                = d->n_spare + 4 * s->nu;

@@ -1,0 +1,67 @@
+/* Response of a native subsystem: tangents carried along its micro steps, shown at its ports. */
+#include "native/native_internal.h"
+
+#include <math.h>
+
+/* Room: that of the tangents, then dy of one port [n_y, n]. */
+static int largest_port(const native *n) {
+  int most = 0;
+  for (int k = 0; k < n->n_ports; ++k) most = n->ports[k].n_y > most ? n->ports[k].n_y : most;
+  return most;
+}
+
+static size_t own_room(const native *n, int n_directions) {
+  return (yoke_tangents_room(n->tangents, n_directions) + 63) / 64 * 64;
+}
+
+static size_t native_room(const yoke_subsystem *subsystem, int n_directions) {
+  const native *n = subsystem->self;
+  if (n->tangents == NULL) return 0;
+  return own_room(n, n_directions) + (size_t)largest_port(n) * (size_t)n_directions * sizeof(double);
+}
+
+const yoke_response_ops native_response = {.room = native_room};
+
+/* What is no mistake of the step, only of its tangents, leaves the response unmade. */
+static yoke_status note(yoke_status status, yoke_response *response) {
+  if (status < 0) return status;
+  response->is_made = status == YOKE_OK;
+  return YOKE_OK;
+}
+
+yoke_status native_response_begin(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                  yoke_response *response) {
+  if (response == NULL) return YOKE_OK;
+  if (n->tangents == NULL) return note(YOKE_NOT_CONVERGED, response);
+  return note(yoke_tangents_begin(n->tangents, response->room, scratch, state, u, &response->directions), response);
+}
+
+yoke_status native_response_advance(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                    yoke_response *response) {
+  if (response == NULL || !response->is_made) return YOKE_OK;
+  return note(yoke_tangents_advance(n->tangents, response->room, scratch, state, u, &response->directions), response);
+}
+
+/* dy [n_y, n] of a port becomes rows of response->dy; false: not finite. */
+static bool write_rows(const yoke_port *port, int n, int ny, const double *dy, double *out) {
+  bool is_finite = true;
+  for (int d = 0; d < n; ++d) {
+    double *row = out + (size_t)d * (size_t)ny + port->y_at;
+    for (int k = 0; k < port->n_y; ++k) {
+      row[k]    = dy[(size_t)k * (size_t)n + (size_t)d];
+      is_finite = is_finite && isfinite(row[k]);
+    }
+  }
+  return is_finite;
+}
+
+void native_response_end(const native *n, void *scratch, int ny, yoke_response *response) {
+  if (response == NULL || !response->is_made) return;
+  const yoke_tangent_view view = yoke_tangents_view(n->tangents, response->room);
+  double                 *dy   = native_doubles(response->room, own_room(n, view.n));
+  for (int k = 0; k < n->n_ports && response->is_made; ++k) {
+    response->is_made = yoke_multibody_port_tangent(n->mb, scratch, k, view.q, view.v, view.a, view.n, view.dq, view.dv,
+                                                    view.da, view.dlambda, dy) &&
+                        write_rows(&n->ports[k], view.n, ny, dy, response->dy);
+  }
+}
