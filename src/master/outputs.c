@@ -303,11 +303,12 @@ yoke_status yoke_observer_show(yoke_observer *o, const yoke_sighting *at, double
   }
   if (o->arena.has_failed) return YOKE_E_MEMORY; /* scratch of the wires */
   if (o->n_parts > 0) sum_energies(o, at, stored, &own);
+  yoke_status status = YOKE_OK;
   for (int i = 0; i < o->n; ++i) {
     values[i] = value_of(o, i, at, &own);
-    if (!isfinite(values[i])) return YOKE_NON_FINITE;
+    if (!isfinite(values[i])) status = YOKE_NON_FINITE;
   }
-  if (totals == NULL) return YOKE_OK;
+  if (status != YOKE_OK || totals == NULL) return status;
   own.residual = largest_residual(o, at);
   *totals      = own;
   return YOKE_OK;

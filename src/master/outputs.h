@@ -108,7 +108,7 @@ typedef struct yoke_sighting {
   double               lost;  /* in elements that wires hold, since the start [J] */
 } yoke_sighting;
 
-/* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none. */
+/* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none; the values are all there, the totals not. */
 yoke_status yoke_observer_show(yoke_observer *observer, const yoke_sighting *at, double *values, yoke_totals *totals);
 
 #endif

@@ -128,6 +128,10 @@ void        yoke_plan_destroy(yoke_plan **plan);
 yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, const char *name, yoke_output *out);
 int64_t     yoke_plan_count_outputs(const yoke_plan *plan);
 
+/* All that can be found by name, in the order of a file; `visit` gives false to end it. */
+typedef bool (*yoke_output_visitor)(void *user, const char *name, const char *unit, const yoke_output *output);
+void yoke_plan_visit_outputs(const yoke_plan *plan, yoke_output_visitor visit, void *user);
+
 /* Another subsystem takes the place of a part (keeps `definition`): it has the same ports and inputs. Outputs of the part are gone;
  * others may be added, by its handles. */
 void        yoke_plan_replace_part(yoke_plan *plan, int part, const void *definition,

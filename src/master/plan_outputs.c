@@ -61,14 +61,12 @@ static const char *component_unit(yoke_body_kind kind, bool is_velocity, int i) 
 
 /* ---- walk ---- */
 
-/* Walks all outputs in file order. Return false from `visit` to stop. */
-typedef bool (*visitor)(void *user, const char *name, const char *unit, const yoke_output *output);
-
+/* Walks all outputs in file order. */
 typedef struct walk {
   const yoke_plan *plan;
   bool             whole_chains, with_hidden, with_absent; /* absent: what only couplings show, of every connection */
-  visitor          visit;
-  void            *user;
+  yoke_output_visitor visit;
+  void               *user;
 } walk;
 
 /* As the model's own functions see it. */
@@ -213,20 +211,13 @@ static bool select_one(void *user, const char *name, const char *unit, const yok
 
 /* Nearest of all names, for a message. */
 typedef struct search {
-  const char  *wanted;
-  char         nearest[MAX_NAME_LENGTH];
-  bool         found;
-  yoke_output *output;
+  const char *wanted;
+  char        nearest[MAX_NAME_LENGTH];
 } search;
 
 static bool search_one(void *user, const char *name, const char *unit, const yoke_output *output) {
   search *s = user;
-  (void)unit;
-  if (strcmp(name, s->wanted) == 0) {
-    s->found   = true;
-    *s->output = *output;
-    return false;
-  }
+  (void)unit, (void)output;
   const char *candidates[2] = {name, s->nearest};
   const char *best          = yoke_text_nearest(s->wanted, candidates, s->nearest[0] != '\0' ? 2 : 1);
   if (best == name) snprintf(s->nearest, sizeof s->nearest, "%s", name);
@@ -285,8 +276,7 @@ yoke_status plan_select_outputs(plan_builder *b) {
       status = yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' does not exist: %s", def->select[k], no_work);
       continue;
     }
-    yoke_output unused;
-    search      near = {.wanted = def->select[k], .output = &unused};
+    search near = {.wanted = def->select[k]};
     visit_all(&(walk){.plan = b->plan, .with_hidden = true, .visit = search_one, .user = &near});
     status =
         yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' matches no output%s%s%s", def->select[k],
@@ -316,6 +306,20 @@ static bool find_in_chain(const yoke_plan *plan, const char *name, yoke_output *
   return false;
 }
 
+typedef struct match {
+  const char  *name;
+  bool         is_found;
+  yoke_output *output;
+} match;
+
+static bool match_one(void *user, const char *name, const char *unit, const yoke_output *output) {
+  match *m = user;
+  (void)unit;
+  m->is_found = strcmp(name, m->name) == 0;
+  if (m->is_found) *m->output = *output;
+  return !m->is_found;
+}
+
 yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, const char *name, yoke_output *out) {
   for (int i = 0; i < plan->outputs.n; ++i) { /* also those that were added */
     if (strcmp(plan->outputs.name[i], name) != 0) continue;
@@ -323,12 +327,18 @@ yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, cons
     return YOKE_OK;
   }
   if (find_in_chain(plan, name, out)) return YOKE_OK;
-  search s = {.wanted = name, .output = out};
+  match exact = {.name = name, .output = out};
+  visit_all(&(walk){.plan = plan, .with_hidden = true, .visit = match_one, .user = &exact});
+  if (exact.is_found) return YOKE_OK;
+  search s = {.wanted = name};
   visit_all(&(walk){.plan = plan, .with_hidden = true, .visit = search_one, .user = &s});
-  if (s.found) return YOKE_OK;
   if (is_work(plan, name)) return yoke_fail(ctx, YOKE_E_USAGE, "output '%s' does not exist: %s", name, no_work);
   return yoke_fail(ctx, YOKE_E_USAGE, "there is no output '%s'%s%s%s", name,
                    s.nearest[0] != '\0' ? "; did you mean '" : "", s.nearest, s.nearest[0] != '\0' ? "'?" : "");
+}
+
+void yoke_plan_visit_outputs(const yoke_plan *plan, yoke_output_visitor visit, void *user) {
+  visit_all(&(walk){.plan = plan, .whole_chains = true, .with_hidden = true, .visit = visit, .user = user});
 }
 
 static bool count_one(void *user, const char *name, const char *unit, const yoke_output *output) {

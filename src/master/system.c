@@ -114,16 +114,17 @@ void yoke_system_destroy(yoke_system **system) {
 
 /* ---- events ---- */
 
-static void note_event(yoke_system *s, int k, double t, yoke_context *ctx) {
+static void note_event(yoke_system *s, int k, double t, const yoke_sink *sink, yoke_context *ctx) {
   ++s->summary.n_events;
   yoke_note(ctx, "event '%s' at t = %.17g s", s->plan->events[k].name, t);
+  if (sink != NULL && sink->event != NULL) sink->event(sink->user, k, t);
 }
 
 /* Event k happens at the present time. */
-static yoke_status act(yoke_system *s, int k, bool *stop, bool *sets, yoke_context *ctx) {
+static yoke_status act(yoke_system *s, int k, const yoke_sink *sink, bool *stop, bool *sets, yoke_context *ctx) {
   const yoke_plan_event *event = &s->plan->events[k];
   const double           t     = yoke_graph_t(s->graph);
-  note_event(s, k, t, ctx);
+  note_event(s, k, t, sink, ctx);
   if (event->stops) *stop = true;
   if (!event->sets) return YOKE_OK;
   YOKE_TRY(yoke_system_events_count(&s->events, k, t, s->plan->step.is_free ? 0.0 : 4e-6 * yoke_system_H(s), ctx));
@@ -139,15 +140,15 @@ yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
 }
 
 /* Events of the last step: those that only record where they were found, the others now, in the order of the file. */
-static yoke_status fire(yoke_system *s, bool *stop, yoke_context *ctx) {
+static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_context *ctx) {
   const yoke_system_events *events = &s->events;
   bool                      sets   = false;
   for (int i = 0; i < events->n; ++i) {
     const yoke_plan_event *event = &s->plan->events[events->found[i].event];
-    if (!event->sets && !event->stops) note_event(s, events->found[i].event, events->found[i].t, ctx);
+    if (!event->sets && !event->stops) note_event(s, events->found[i].event, events->found[i].t, sink, ctx);
   }
   for (int k = 0; k < s->plan->n_events; ++k) {
-    if (yoke_system_events_acts(events, k)) YOKE_TRY(act(s, k, stop, &sets, ctx));
+    if (yoke_system_events_acts(events, k)) YOKE_TRY(act(s, k, sink, stop, &sets, ctx));
   }
   if (!sets) return YOKE_OK;
   YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
@@ -158,72 +159,89 @@ static yoke_status fire(yoke_system *s, bool *stop, yoke_context *ctx) {
 
 /* ---- run ---- */
 
-/* One step, its samples and its events. */
-static yoke_status step_with(yoke_system *s, double t_end, const yoke_sink *sink, yoke_step_statistics *statistics,
-                             bool *stop, yoke_context *ctx) {
-  const double t = yoke_graph_t(s->graph);
-  *statistics    = (yoke_step_statistics){0};
-  YOKE_TRY(system_plan_samples(s, t_end, ctx));
-  const yoke_status status = system_advance(s, t_end, statistics, ctx);
-  s->is_unfinished         = yoke_graph_t(s->graph) != t;
-  YOKE_TRY(status);
-  if (sink != NULL && sink->macro != NULL && !s->plan->step.is_free)
-    YOKE_TRY(
-        sink->macro(sink->user, yoke_graph_t(s->graph), yoke_graph_t(s->graph) - t, statistics->degree, statistics));
-  YOKE_TRY(system_emit_due(s, t_end, sink, ctx));
-  if (s->plan->n_events > 0) YOKE_TRY(fire(s, stop, ctx));
-  s->is_unfinished = false;
-  return YOKE_OK;
-}
-
-yoke_status yoke_system_step(yoke_system *s, double t_end, yoke_step_statistics *statistics, bool *stop,
-                             yoke_context *ctx) {
-  *stop = false;
-  return step_with(s, t_end, NULL, statistics, stop, ctx);
-}
-
-/* What a status of the loop means to the caller. */
+/* What a status inside a run means to the caller. */
 static yoke_status conclude(const yoke_system *s, yoke_status status, yoke_context *ctx) {
   const double t = yoke_graph_t(s->graph);
+  if (status == YOKE_E_INTERRUPTED)
+    return yoke_fail(ctx, status, "interrupted at t = %.9g s; what was sampled before is kept", t);
   if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the run at t = %.9g s", t);
   if (status == YOKE_NON_FINITE) return yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", t);
   if (status > 0) return yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "%s at t = %.9g s", yoke_status_text(status), t);
   return status;
 }
 
-static void summarise(yoke_system *s, yoke_system_summary *summary) {
+/* One accepted step without its samples and events. */
+static yoke_status take_step(yoke_system *s, double t_stop, double t_end, const yoke_sink *sink,
+                             yoke_step_statistics *statistics, yoke_context *ctx) {
+  const double t = yoke_graph_t(s->graph);
+  *statistics    = (yoke_step_statistics){0};
+  YOKE_TRY(system_plan_samples(s, t_end, ctx));
+  const yoke_status status = system_advance(s, t_stop, statistics, ctx);
+  s->is_unfinished         = yoke_graph_t(s->graph) != t;
+  YOKE_TRY(status);
+  if (sink == NULL || sink->macro == NULL || s->plan->step.is_free) return YOKE_OK;
+  return sink->macro(sink->user, yoke_graph_t(s->graph), yoke_graph_t(s->graph) - t, statistics->degree, statistics);
+}
+
+/* One step to t_stop at most, its samples and its events, in a run that ends at t_end, or what an interrupted step left to be done. */
+static yoke_status step_with(yoke_system *s, double t_stop, double t_end, const yoke_sink *sink,
+                             yoke_step_statistics *statistics, bool *stop, yoke_context *ctx) {
+  if (s->is_broken) {
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "the events at t = %.9g s failed half-way: the run cannot go on from there; go back to a state "
+                     "that was saved before",
+                     yoke_graph_t(s->graph));
+  }
+  s->samples.is_behind = false;
+  if (!s->is_unfinished) YOKE_TRY(take_step(s, t_stop, t_end, sink, statistics, ctx));
+  YOKE_TRY(system_emit_due(s, t_end, sink, ctx));
+  if (s->plan->n_events > 0) {
+    s->is_broken = true;
+    YOKE_TRY(fire(s, sink, stop, ctx));
+    s->is_broken = false;
+  }
+  s->is_unfinished = false;
+  if (sink == NULL || sink->progress == NULL || sink->progress(sink->user, yoke_graph_t(s->graph))) return YOKE_OK;
+  return YOKE_E_INTERRUPTED;
+}
+
+yoke_status yoke_system_begin(yoke_system *s, const yoke_sink *sink, yoke_context *ctx) {
+  if (s->has_begun) return YOKE_OK;
+  s->has_begun = true;
+  return yoke_system_sample(s, sink, ctx);
+}
+
+yoke_status yoke_system_step(yoke_system *s, double t_stop, const yoke_sink *sink, yoke_step_statistics *statistics,
+                             bool *stop, yoke_context *ctx) {
+  *stop = false;
+  return conclude(s, step_with(s, t_stop, fmax(t_stop, s->plan->t_end), sink, statistics, stop, ctx), ctx);
+}
+
+yoke_status yoke_system_sample(yoke_system *s, const yoke_sink *sink, yoke_context *ctx) {
+  return conclude(s, system_emit_now(s, sink), ctx);
+}
+
+void yoke_system_summarise(yoke_system *s, yoke_system_summary *summary) {
   s->summary.t = yoke_graph_t(s->graph);
   yoke_system_counters(s, &s->summary.counters);
   s->summary.has_macro_steps = !s->plan->step.is_free;
   s->summary.macro           = s->totals;
   s->summary.method          = s->plan->step.is_free ? s->summary.counters.method : s->plan->solver;
-  if (summary != NULL) *summary = s->summary;
+  *summary                   = s->summary;
 }
 
 yoke_status yoke_system_run(yoke_system *s, double t_end, const yoke_sink *sink, yoke_system_summary *summary,
                             yoke_context *ctx) {
-  s->samples.is_behind  = false;
-  bool        stop      = false;
-  double      t_emitted = yoke_graph_t(s->graph);
-  yoke_status status    = s->has_begun ? YOKE_OK : system_emit_now(s, sink);
-  s->has_begun          = true;
-  while (status == YOKE_OK && !stop && yoke_graph_t(s->graph) < t_end) {
-    yoke_step_statistics statistics;
-    status = step_with(s, t_end, sink, &statistics, &stop, ctx);
-    if (status == YOKE_OK && sink != NULL && sink->progress != NULL &&
-        !sink->progress(sink->user, yoke_graph_t(s->graph)))
-      status = YOKE_E_INTERRUPTED;
-    if (s->plan->every <= 0.0) t_emitted = yoke_graph_t(s->graph);
-  }
-  if (status == YOKE_E_INTERRUPTED)
-    (void)yoke_fail(ctx, status, "interrupted at t = %.9g s; what was sampled before is kept", yoke_graph_t(s->graph));
-  if ((status == YOKE_OK || status == YOKE_E_INTERRUPTED) && t_emitted != yoke_graph_t(s->graph) &&
-      !s->samples.is_behind) {
-    const yoke_status last = system_emit_now(s, sink);
-    if (status == YOKE_OK) status = last;
-  }
-  status = conclude(s, status, ctx);
-  summarise(s, summary);
+  const double         t_begin    = yoke_graph_t(s->graph);
+  bool                 stop       = false;
+  yoke_step_statistics statistics = {0};
+  yoke_status          status     = yoke_system_begin(s, sink, ctx);
+  while (status == YOKE_OK && !stop && yoke_graph_t(s->graph) < t_end)
+    status = conclude(s, step_with(s, t_end, t_end, sink, &statistics, &stop, ctx), ctx);
+  const bool is_sampled = s->plan->every <= 0.0 || yoke_graph_t(s->graph) == t_begin;
+  if (status == YOKE_OK && !is_sampled) status = yoke_system_sample(s, sink, ctx);
+  if (status == YOKE_E_INTERRUPTED && !is_sampled && !s->samples.is_behind) (void)system_emit_now(s, sink);
+  if (summary != NULL) yoke_system_summarise(s, summary);
   return status;
 }
 

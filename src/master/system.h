@@ -62,6 +62,7 @@ typedef struct yoke_sink {
   bool (*progress)(void *user, double t); /* after every step; NULL: none; false: stop (YOKE_E_INTERRUPTED) */
   /* with macro steps: after every accepted one, which ended at t; NULL: none */
   yoke_status (*macro)(void *user, double t, double H, int order, const yoke_step_statistics *statistics);
+  void (*event)(void *user, int event, double t); /* number `event` of the plan happened at t; NULL: none */
 } yoke_sink;
 
 typedef struct yoke_system_summary {
@@ -80,9 +81,15 @@ typedef struct yoke_system_summary {
 yoke_status yoke_system_run(yoke_system *system, double t_end, const yoke_sink *sink, yoke_system_summary *summary,
                             yoke_context *ctx);
 
-/* One accepted step, at most to t_end, and the events at its end. *stop: one of them ends the run. */
-yoke_status yoke_system_step(yoke_system *system, double t_end, yoke_step_statistics *statistics, bool *stop,
-                             yoke_context *ctx);
+/* The same by steps: the sample at the start, once in the life of a system; one accepted step, to t_stop at most, with the samples and
+ * events that it reached (*stop: one of them ends the run); a sample at the present time; what was summed up so far. The end of the
+ * plan is left to a sample of its own, which the caller takes there. Where a step was interrupted between its samples the next call does what
+ * it left to be done, and `statistics` stay as they are. The sink may be NULL. */
+yoke_status yoke_system_begin(yoke_system *system, const yoke_sink *sink, yoke_context *ctx);
+yoke_status yoke_system_step(yoke_system *system, double t_stop, const yoke_sink *sink,
+                             yoke_step_statistics *statistics, bool *stop, yoke_context *ctx);
+yoke_status yoke_system_sample(yoke_system *system, const yoke_sink *sink, yoke_context *ctx);
+void        yoke_system_summarise(yoke_system *system, yoke_system_summary *summary);
 
 /* The system between steps as bytes (base/pack.h), also in `progress` of a sink: states, past of the couplings, control, samples that are
  * done, totals. `unpack` puts a system of the same plan there, in this process or another; it goes on with the same bits. A plan or settings

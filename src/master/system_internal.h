@@ -46,6 +46,7 @@ struct yoke_system {
   double              t_previous;    /* beginning of the last step */
   bool                has_begun;     /* a run has shown the start */
   bool                is_unfinished; /* a step was accepted whose samples or events were not dealt with */
+  bool                is_broken;     /* its events failed half-way */
   bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;
@@ -67,6 +68,14 @@ yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *
 yoke_status system_emit_now(yoke_system *system, const yoke_sink *sink);
 /* May n regular samples have been emitted up to t, all those that were due? */
 bool        system_samples_are_at(const yoke_system *system, int64_t n, double t);
+
+/* Any other list of outputs, `list` and `name` are kept: its observer (is_main: with what the summary reads), room for what it asks of every
+ * subsystem (NULL: out of memory), and its values at t, the present time or (free steps) one in the last micro step. */
+yoke_status system_observer_create(yoke_system *system, int n, const yoke_output *list, char *const *name, bool is_main,
+                                   yoke_observer **out, yoke_context *ctx);
+double    **system_observer_room(const yoke_system *system, const yoke_observer *observer, yoke_arena *arena);
+yoke_status system_observer_show(yoke_system *system, yoke_observer *observer, double *const *room, double t,
+                                 double *values, yoke_totals *totals);
 
 /* system_loss.c: what the wires lose over steps. */
 yoke_status system_loss_create(yoke_system *system, yoke_context *ctx);

@@ -201,7 +201,7 @@ yoke_status yoke_system_unpack(yoke_system *s, yoke_unpack *in, yoke_context *ct
   YOKE_TRY(unpack_memory(s, in, ctx, &m));
   YOKE_TRY(unpack_steps(s, m.t, in, ctx));
   take_memory(s, &m);
-  s->is_unfinished = false;
+  s->is_unfinished = s->is_broken = false;
   return YOKE_OK;
 }
 

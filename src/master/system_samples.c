@@ -8,7 +8,7 @@
 
 /* ---- creation ---- */
 
-static yoke_status create_observer(yoke_system *s, int n, const yoke_output *list, char *const *name, bool is_main,
+yoke_status system_observer_create(yoke_system *s, int n, const yoke_output *list, char *const *name, bool is_main,
                                    yoke_observer **out, yoke_context *ctx) {
   const yoke_plan *plan       = s->plan;
   const size_t     mark       = yoke_arena_mark(&s->arena);
@@ -33,8 +33,7 @@ static yoke_status create_observer(yoke_system *s, int n, const yoke_output *lis
   return status;
 }
 
-/* Room for what an observer asks of every subsystem; NULL: out of memory. */
-static double **take_room(const yoke_system *s, const yoke_observer *observer, yoke_arena *arena) {
+double **system_observer_room(const yoke_system *s, const yoke_observer *observer, yoke_arena *arena) {
   double **room = yoke_arena_take(arena, (size_t)s->plan->n_parts + 1, sizeof *room);
   for (int p = 0; room != NULL && p < s->plan->n_parts; ++p)
     room[p] = yoke_arena_take(arena, (size_t)yoke_observer_n_handles(observer, p) + 1, sizeof **room);
@@ -45,12 +44,12 @@ yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   system_samples *x = &s->samples;
   const size_t    n = (size_t)s->plan->n_parts + 1;
   x->n_done         = 1;
-  YOKE_TRY(
-      create_observer(s, s->plan->outputs.n, s->plan->outputs.list, s->plan->outputs.name, true, &x->observer, ctx));
+  YOKE_TRY(system_observer_create(s, s->plan->outputs.n, s->plan->outputs.list, s->plan->outputs.name, true,
+                                  &x->observer, ctx));
   for (int w = 0; w < s->plan->n_couplings; ++w) x->n_channels += yoke_graph_n_channels(s->graph, w);
   x->handles  = yoke_arena_take(&s->arena, n, sizeof *x->handles);
   x->row      = yoke_arena_take(&s->arena, n, sizeof *x->row);
-  x->room     = take_room(s, x->observer, &s->arena);
+  x->room     = system_observer_room(s, x->observer, &s->arena);
   x->channels = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->channels);
   x->means    = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->means);
   x->outputs  = yoke_arena_take(&s->arena, (size_t)s->plan->outputs.n + 1, sizeof *x->outputs);
@@ -122,9 +121,8 @@ static void take_means(yoke_system *s) {
   }
 }
 
-/* The subsystems at t, the present time or (free steps) one in the last micro step. */
-static yoke_status show_at(yoke_system *s, yoke_observer *observer, double *const *room, double t, double *values,
-                           yoke_totals *totals) {
+yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double *const *room, double t, double *values,
+                                 yoke_totals *totals) {
   system_samples *x    = &s->samples;
   const yoke_side side = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
   for (int p = 0; p < s->plan->n_parts; ++p) {
@@ -145,7 +143,7 @@ static yoke_status show_at(yoke_system *s, yoke_observer *observer, double *cons
 
 /* The sample at t, now or (free steps) in the last micro step. */
 static yoke_status show_sample(yoke_system *s, double t, yoke_totals *totals) {
-  return show_at(s, s->samples.observer, s->samples.room, t, s->samples.outputs, totals);
+  return system_observer_show(s, s->samples.observer, s->samples.room, t, s->samples.outputs, totals);
 }
 
 /* Time number i of those observed inside the last step. */
@@ -226,11 +224,11 @@ yoke_status yoke_system_value(yoke_system *s, const char *name, double *value, y
   yoke_observer *observer = NULL;
   char *const    names[1] = {(char *)(uintptr_t)name};
   YOKE_TRY(yoke_plan_find_output(ctx, s->plan, name, &output));
-  YOKE_TRY(create_observer(s, 1, &output, names, false, &observer, ctx));
+  YOKE_TRY(system_observer_create(s, 1, &output, names, false, &observer, ctx));
   yoke_arena  arena  = {0};
-  double    **room   = take_room(s, observer, &arena);
+  double    **room   = system_observer_room(s, observer, &arena);
   yoke_status status = yoke_arena_check(&arena, ctx, "output '%s'", name);
-  if (status == YOKE_OK) status = show_at(s, observer, room, yoke_graph_t(s->graph), value, NULL);
+  if (status == YOKE_OK) status = system_observer_show(s, observer, room, yoke_graph_t(s->graph), value, NULL);
   yoke_arena_free(&arena);
   yoke_observer_destroy(&observer);
   if (status == YOKE_E_MEMORY) return status;

@@ -137,7 +137,7 @@ static void f2_the_force_of_a_coupling_is_the_one_it_applied(void **state) {
     yoke_step_statistics statistics;
     bool                 stop;
     cosim_expect(&c, YOKE_OK);
-    c.status = yoke_system_step(c.system, 0.05, &statistics, &stop, c.ctx);
+    c.status = yoke_system_step(c.system, 0.05, NULL, &statistics, &stop, c.ctx);
     cosim_expect(&c, YOKE_OK);
     for (int row = 0; row < 2; ++row) {
       char name[40];
@@ -173,7 +173,7 @@ static void f2_the_mean_force_over_a_step_is_shown_where_values_have_inner_nodes
     const double         before = cosim_value(&c, "knee.force[1]");
     yoke_step_statistics statistics;
     bool                 stop;
-    c.status = yoke_system_step(c.system, 0.05, &statistics, &stop, c.ctx);
+    c.status = yoke_system_step(c.system, 0.05, NULL, &statistics, &stop, c.ctx);
     cosim_expect(&c, YOKE_OK);
     ends = 0.5 * (before + cosim_value(&c, "knee.force[1]"));
     mean = cosim_value(&c, "knee.force_mean[1]");

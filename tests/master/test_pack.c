@@ -413,7 +413,7 @@ static void check_refusal(const situation *from, const char *model, const char *
   yoke_step_statistics statistics;
   bool                 stop;
   for (int i = 0; i < 3; ++i)
-    assert_int_equal(yoke_system_step(c.system, c.model->t_end, &statistics, &stop, c.ctx), YOKE_OK);
+    assert_int_equal(yoke_system_step(c.system, c.model->t_end, NULL, &statistics, &stop, c.ctx), YOKE_OK);
   assert_int_equal(yoke_system_save(c.system, &before, c.ctx), YOKE_OK);
   assert_true(yoke_system_restore(c.system, bytes.bytes, bytes.size, c.ctx) < 0);
   if (!has_message(c.ctx, message)) {
