@@ -36,7 +36,7 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   yoke_response    response;
   const double     size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
-  yoke_context_watch_with(ctx, g->pass_ctx, worker == 0);
+  yoke_context_watch_with(ctx, g->n_wires > 0 ? g->pass_ctx : NULL, worker == 0); /* without wires: before the step */
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
   if (!repeats) s->is_ahead = true;
   yoke_step_request request = yoke_step_over(&signal, g->block->past_t[0], g->H);
@@ -137,10 +137,16 @@ static yoke_status look_for_end(yoke_graph *g, const graph_subsystem *s) {
   return g->n_subsystems == 1 && g->n_wires == 0 ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
+/* Cancelled, and all can go back to where the trial began? A state that was stepped for good is finished with. */
+static bool is_cancelled(const yoke_graph *g, yoke_context *ctx) {
+  const char *name;
+  return g->n_wires > 0 && yoke_context_is_cancelled(ctx) && yoke_graph_can_repeat(g, &name);
+}
+
 /* The first subsystem that failed speaks for the pass. */
 static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   yoke_status status = YOKE_OK;
-  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
+  if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
   for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(g, &g->subsystems[i], ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     const yoke_status ended = look_for_end(g, &g->subsystems[i]);
@@ -242,7 +248,7 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_sta
   begin_tasks(g);
   add_task(g, subsystem, -1);
   run_tasks(g, aims, statistics);
-  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
+  if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED;
   YOKE_TRY(subsystem_status(g, &g->subsystems[subsystem], ctx));
   return look_for_end(g, &g->subsystems[subsystem]);
 }

@@ -8,6 +8,7 @@
 #include "coupling/kept_matrix.h"
 #include "coupling/residuals.h"
 #include "coupling/state_reset.h"
+#include "base/cancel.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,6 +97,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   g->trial_ready = false;
   g->pass_ctx    = ctx;
   YOKE_TRY(can_try(g, ctx));
+  if (g->n_wires == 0 && yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
   yoke_status status = attempt(g, t_next, statistics, ctx);
   for (int tries = 1; status > 0 && g->t_early < t_next && tries < SHORTER_TRIES; ++tries) {
     YOKE_TRY(can_shorten(g, ctx));
