@@ -11,6 +11,7 @@
 #include <yoke/run.h>
 #include <yoke/settings.h>
 #include <yoke/signal.h>
+#include <yoke/simulation.h>
 #include <yoke/stability.h>
 #include <yoke/status.h>
 #include <yoke/version.h>

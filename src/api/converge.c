@@ -89,14 +89,15 @@ static bool report(void *user, double t) {
 
 static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const yoke_run_options *run,
                            yoke_converge_row *row) {
-  const yoke_converge_options *o          = s->options;
-  yoke_run_system              run_system = {0};
-  yoke_error_request           request    = {.model = model, .progress = report, .user = s};
-  model->output.every                     = model->t_end - model->t_start; /* no samples between */
-  s->t_start                              = model->t_start;
-  s->t_end                                = model->t_end;
-  row->H                                  = model->cosimulation.step;
-  yoke_status status                      = yoke_run_system_create(ctx, run, model, &run_system);
+  const yoke_converge_options  *o          = s->options;
+  yoke_run_system               run_system = {0};
+  const yoke_simulation_options simulation = yoke_run_simulation(run);
+  yoke_error_request            request    = {.model = model, .progress = report, .user = s};
+  model->output.every                      = model->t_end - model->t_start; /* no samples between */
+  s->t_start                               = model->t_start;
+  s->t_end                                 = model->t_end;
+  row->H                                   = model->cosimulation.step;
+  yoke_status status                       = yoke_run_system_create(ctx, &simulation, model, &run_system);
   if (status == YOKE_OK) {
     ++s->n_built;
     yoke_idle_settings(model, run_system.plan, count_idle, s);

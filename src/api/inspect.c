@@ -182,11 +182,12 @@ static void release_split(yoke_model_facts *facts) {
 /* ---- public ---- */
 
 yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts) {
-  *facts                 = (yoke_model_facts){0};
-  yoke_model     *model  = NULL;
-  yoke_run_system run    = {0};
-  yoke_status     status = yoke_run_load(ctx, options, &model);
-  if (status == YOKE_OK) status = yoke_run_system_create(ctx, options, model, &run);
+  *facts                                   = (yoke_model_facts){0};
+  yoke_model                   *model      = NULL;
+  yoke_run_system               run        = {0};
+  yoke_status                   status     = yoke_run_load(ctx, options, &model);
+  const yoke_simulation_options simulation = yoke_run_simulation(options);
+  if (status == YOKE_OK) status = yoke_run_system_create(ctx, &simulation, model, &run);
   if (status == YOKE_OK) status = take_model_facts(ctx, model, &run, facts);
   if (status == YOKE_OK) {
     facts->settings = yoke_run_settings_text(model, run.plan, yoke_system_choice(run.system), options->threads);

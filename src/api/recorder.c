@@ -35,20 +35,19 @@ static yoke_status check_folder(yoke_context *ctx, const char *key, const char *
       key, name, option);
 }
 
-/* The options, else the model's keys. */
-yoke_status yoke_recorder_choose(yoke_recorder *r) {
-  const char *const given[2] = {r->options->out, r->options->csv};
-  const char *const named[2] = {r->model->output.file, r->model->output.csv};
-  const char      **files    = r->files;
+yoke_status yoke_recorder_files(yoke_context *ctx, const yoke_model *model, const yoke_recorder_names *given,
+                                const char *files[2]) {
+  const char *const options[2] = {given->out, given->csv};
+  const char *const keys[2]    = {model->output.file, model->output.csv};
   for (int i = 0; i < 2; ++i) {
-    files[i] = given[i] ? given[i] : named[i];
+    files[i] = options[i] ? options[i] : keys[i];
     if (files[i] && !*files[i]) files[i] = NULL;
-    if (!given[i] && files[i])
-      YOKE_TRY(check_folder(r->ctx, i == 0 ? "output.file" : "output.csv", i == 0 ? "-o" : "--csv", files[i]));
+    if (!options[i] && files[i])
+      YOKE_TRY(check_folder(ctx, i == 0 ? "output.file" : "output.csv", i == 0 ? "-o" : "--csv", files[i]));
   }
   const yoke_output_use outputs[3] = {
-      {"the result", files[0]}, {"the CSV file", files[1]}, {"the trace", r->options->trace_file}};
-  return yoke_output_check(r->ctx, r->model, 3, outputs);
+      {"the result", files[0]}, {"the CSV file", files[1]}, {"the trace", given->trace}};
+  return yoke_output_check(ctx, model, 3, outputs);
 }
 
 static void release_texts(char **texts, int n) {
@@ -58,9 +57,9 @@ static void release_texts(char **texts, int n) {
 
 /* "coupling.force x" of every channel, coupling by coupling; NULL when out of memory. */
 static char **channel_names(const yoke_recorder *r) {
-  const yoke_graph *graph = yoke_system_graph(r->run.system);
-  const yoke_plan  *plan  = r->run.plan;
-  char            **names = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof *names);
+  const yoke_graph *graph = yoke_system_graph(r->run->system);
+  const yoke_plan  *plan  = r->run->plan;
+  char            **names = yoke_allocate((size_t)r->n_channels + 1, sizeof *names);
   int               n     = 0;
   for (int k = 0; names && k < plan->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) {
@@ -77,9 +76,10 @@ static char **channel_names(const yoke_recorder *r) {
   return names;
 }
 
-static yoke_status create_hdf5(yoke_recorder *r, const char *settings, const yoke_result_split *split) {
+static yoke_status create_hdf5(yoke_recorder *r, yoke_context *ctx, const char *settings,
+                               const yoke_result_split *split) {
   const yoke_result_def def = {
-      .path     = r->summary->out,
+      .path     = r->out,
       .group    = "main",
       .version  = YOKE_VERSION,
       .name     = r->model->name,
@@ -87,86 +87,107 @@ static yoke_status create_hdf5(yoke_recorder *r, const char *settings, const yok
       .settings = settings,
       .t_start  = r->model->t_start,
       .t_end    = r->model->t_end,
-      .n        = r->summary->n_outputs,
+      .n        = r->n_outputs,
       .names    = r->names,
       .units    = r->units,
       .split    = split,
   };
-  return yoke_result_writer_create(r->ctx, &def, &r->hdf5);
+  return yoke_result_writer_create(ctx, &def, &r->hdf5);
 }
 
-static yoke_status create_split_hdf5(yoke_recorder *r, const char *settings) {
+static yoke_status create_split_hdf5(yoke_recorder *r, yoke_context *ctx, const char *settings) {
   static const char *const keys[] = {"sequence", "start", "predictor", "jacobian"};
   char                     words[4][YOKE_SETTING_TEXT];
-  const int                n_parts    = r->model->n_parts;
+  const yoke_plan         *plan       = r->run->plan;
+  const yoke_step_choice  *choice     = yoke_system_choice(r->run->system);
   char                   **channels   = channel_names(r);
-  const char             **subsystems = yoke_allocate((size_t)n_parts, sizeof *subsystems);
+  const char             **subsystems = yoke_allocate((size_t)plan->n_parts, sizeof *subsystems);
   yoke_status              status     = YOKE_OK;
-  if (!channels || !subsystems) status = yoke_out_of_memory(r->ctx, "the couplings' names");
+  if (!channels || !subsystems) status = yoke_out_of_memory(ctx, "the couplings' names");
   for (int i = 0; i < 4; ++i)
-    yoke_setting_text(yoke_setting_find(&yoke_scheme_rows, keys[i]), &r->run.plan->scheme, words[i], sizeof words[i]);
-  for (int i = 0; subsystems && i < n_parts; ++i) subsystems[i] = r->model->parts[i].name;
+    yoke_setting_text(yoke_setting_find(&yoke_scheme_rows, keys[i]), &plan->scheme, words[i], sizeof words[i]);
+  for (int i = 0; subsystems && i < plan->n_parts; ++i) subsystems[i] = plan->parts[i].name;
   if (status == YOKE_OK) {
     const yoke_result_split split = {
-        .n_subsystems = n_parts,
+        .n_subsystems = plan->n_parts,
         .subsystems   = subsystems,
-        .n_channels   = r->summary->n_channels,
+        .n_channels   = r->n_channels,
         .channels     = (const char *const *)channels,
-        .scheme       = r->summary->scheme,
+        .scheme       = plan->scheme.scheme,
         .sequence     = words[0],
         .start        = words[1],
         .predictor    = words[2],
         .jacobian     = words[3],
-        .order        = r->summary->order,
-        .step         = r->summary->macro_step,
-        .control      = r->summary->control,
+        .order        = plan->scheme.order,
+        .step         = yoke_system_H(r->run->system),
+        .control      = choice ? choice->reasons : "",
     };
-    status = create_hdf5(r, settings, &split);
+    status = create_hdf5(r, ctx, settings, &split);
   }
-  release_texts(channels, r->summary->n_channels);
+  release_texts(channels, r->n_channels);
   free(subsystems);
   return status;
 }
 
-static yoke_status open_hdf5(yoke_recorder *r) {
-  char *settings =
-      yoke_run_settings_text(r->model, r->run.plan, yoke_system_choice(r->run.system), r->options->threads);
-  if (!settings) return yoke_out_of_memory(r->ctx, "the settings");
-  const yoke_status status = r->summary->is_split ? create_split_hdf5(r, settings) : create_hdf5(r, settings, NULL);
+static yoke_status open_hdf5(yoke_recorder *r, yoke_context *ctx, int threads) {
+  char *settings = yoke_run_settings_text(r->model, r->run->plan, yoke_system_choice(r->run->system), threads);
+  if (!settings) return yoke_out_of_memory(ctx, "the settings");
+  const yoke_status status = r->is_split ? create_split_hdf5(r, ctx, settings) : create_hdf5(r, ctx, settings, NULL);
   free(settings);
   return status;
 }
 
-yoke_status yoke_recorder_open(yoke_recorder *r) {
-  const int n           = r->run.plan->outputs.n;
-  r->summary->n_outputs = n;
-  if (r->files[0]) r->summary->out = yoke_text_copy(r->files[0]);
-  if (r->files[1]) r->summary->csv = yoke_text_copy(r->files[1]);
-  r->names    = yoke_allocate((size_t)n + 1, sizeof *r->names);
-  r->units    = yoke_allocate((size_t)n + 1, sizeof *r->units);
-  r->channels = yoke_allocate((size_t)r->summary->n_channels + 1, sizeof(double));
-  if (!r->names || !r->units || !r->channels || !r->summary->out != !r->files[0] || !r->summary->csv != !r->files[1])
-    return yoke_out_of_memory(r->ctx, "%d outputs", n);
-  for (int i = 0; i < n; ++i) {
-    r->names[i] = r->run.plan->outputs.name[i];
-    r->units[i] = r->run.plan->outputs.unit[i];
+static yoke_status open_files(yoke_recorder *r, yoke_context *ctx, const yoke_recorder_def *def) {
+  const yoke_output_list *outputs = &r->run->plan->outputs;
+  if (def->files[0]) r->out = yoke_text_copy(def->files[0]);
+  if (def->files[1]) r->csv = yoke_text_copy(def->files[1]);
+  r->names    = yoke_allocate((size_t)outputs->n + 1, sizeof *r->names);
+  r->units    = yoke_allocate((size_t)outputs->n + 1, sizeof *r->units);
+  r->channels = yoke_allocate((size_t)r->n_channels + 1, sizeof(double));
+  if (!r->names || !r->units || !r->channels || !r->out != !def->files[0] || !r->csv != !def->files[1])
+    return yoke_out_of_memory(ctx, "%d outputs", outputs->n);
+  r->n_outputs = outputs->n;
+  for (int i = 0; i < outputs->n; ++i) {
+    r->names[i] = outputs->name[i];
+    r->units[i] = outputs->unit[i];
   }
-  if (r->summary->out) {
-    YOKE_TRY(is_csv_name(r->summary->out) ? yoke_csv_writer_create(r->ctx, r->summary->out, n, r->names, &r->csv_out)
-                                          : open_hdf5(r));
+  if (r->out) {
+    YOKE_TRY(is_csv_name(r->out) ? yoke_csv_writer_create(ctx, r->out, r->n_outputs, r->names, &r->csv_out)
+                                 : open_hdf5(r, ctx, def->threads));
   }
-  if (r->summary->csv) YOKE_TRY(yoke_csv_writer_create(r->ctx, r->summary->csv, n, r->names, &r->csv));
+  if (r->csv) YOKE_TRY(yoke_csv_writer_create(ctx, r->csv, r->n_outputs, r->names, &r->csv_writer));
   return YOKE_OK;
 }
 
-/* The summary names files that there are. */
+yoke_status yoke_recorder_create(yoke_context *ctx, const yoke_recorder_def *def, yoke_recorder **out) {
+  *out             = NULL;
+  yoke_recorder *r = yoke_allocate(1, sizeof *r);
+  if (r == NULL) return yoke_out_of_memory(ctx, "the results");
+  r->model           = def->model;
+  r->run             = def->run;
+  r->store.is_wanted = def->is_stored;
+  r->is_split        = !def->run->plan->step.is_free;
+  r->t_kept          = (double)NAN;
+  r->t_macro         = -(double)INFINITY;
+  for (int k = 0; k < def->run->plan->n_couplings; ++k)
+    r->n_channels += yoke_graph_n_channels(yoke_system_graph(def->run->system), k);
+  yoke_status status = open_files(r, ctx, def);
+  if (status != YOKE_OK) {
+    status = yoke_recorder_close(r, ctx, status);
+    yoke_recorder_destroy(&r);
+  }
+  *out = r;
+  return status;
+}
+
+/* Only files that there are have a name. */
 static void forget_file(char **name, bool is_kept) {
   if (is_kept) return;
   free(*name);
   *name = NULL;
 }
 
-yoke_status yoke_recorder_close(yoke_recorder *r, yoke_status status) {
+yoke_status yoke_recorder_close(yoke_recorder *r, yoke_context *ctx, yoke_status status) {
   const bool done = status == YOKE_OK;
   char       word[100];
   if (done || status == YOKE_E_INTERRUPTED) {
@@ -175,25 +196,25 @@ yoke_status yoke_recorder_close(yoke_recorder *r, yoke_status status) {
     snprintf(word, sizeof word, "failed: %s", yoke_status_text(status));
   }
   bool              is_kept[3];
-  const yoke_status closed[3] = {yoke_result_writer_close(&r->hdf5, r->ctx, word, done, &is_kept[0]),
-                                 yoke_csv_writer_close(&r->csv_out, r->ctx, done, &is_kept[1]),
-                                 yoke_csv_writer_close(&r->csv, r->ctx, done, &is_kept[2])};
+  const yoke_status closed[3] = {yoke_result_writer_close(&r->hdf5, ctx, word, done, &is_kept[0]),
+                                 yoke_csv_writer_close(&r->csv_out, ctx, done, &is_kept[1]),
+                                 yoke_csv_writer_close(&r->csv_writer, ctx, done, &is_kept[2])};
   for (int i = 0; i < 3; ++i) {
     if (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && closed[i] != YOKE_OK)) status = closed[i];
   }
-  forget_file(&r->summary->out, is_kept[0] || is_kept[1]);
-  forget_file(&r->summary->csv, is_kept[2]);
+  forget_file(&r->out, is_kept[0] || is_kept[1]);
+  forget_file(&r->csv, is_kept[2]);
   return status;
 }
 
-static yoke_status store_row(yoke_recorder *r, double t, const double *outputs) {
+static yoke_status store_row(yoke_recorder *r, yoke_context *ctx, double t, const double *outputs) {
   yoke_row_store *store = &r->store;
-  const size_t    width = (size_t)r->summary->n_outputs + 1;
+  const size_t    width = (size_t)r->n_outputs + 1;
   if (store->n == store->capacity) {
     const size_t capacity = 2 * store->capacity + 256;
     double      *larger =
         capacity > SIZE_MAX / sizeof(double) / width ? NULL : realloc(store->rows, capacity * width * sizeof *larger);
-    if (!larger) return yoke_out_of_memory(r->ctx, "%zu output times", capacity);
+    if (!larger) return yoke_out_of_memory(ctx, "%zu output times", capacity);
     store->rows     = larger;
     store->capacity = capacity;
   }
@@ -203,8 +224,8 @@ static yoke_status store_row(yoke_recorder *r, double t, const double *outputs) 
   return YOKE_OK;
 }
 
-yoke_status yoke_recorder_take(yoke_recorder *r, yoke_result **out) {
-  const size_t   n = (size_t)r->summary->n_outputs + 1, n_rows = r->store.n;
+yoke_status yoke_recorder_take(yoke_recorder *r, yoke_context *ctx, const char *name, yoke_result **out) {
+  const size_t   n = (size_t)r->n_outputs + 1, n_rows = r->store.n;
   yoke_csv_table table = {.n_columns = (int)n, .n_rows = n_rows};
   table.names          = yoke_allocate(n, sizeof *table.names);
   table.values         = yoke_allocate(n * n_rows + 1, sizeof(double));
@@ -216,30 +237,27 @@ yoke_status yoke_recorder_take(yoke_recorder *r, yoke_result **out) {
   for (size_t i = 0; done && i < n; ++i) {
     for (size_t k = 0; k < n_rows; ++k) table.values[i * n_rows + k] = r->store.rows[k * n + i];
   }
-  if (done) return yoke_result_reader_from_table(r->ctx, r->options->model, r->units, &table, out);
+  if (done) return yoke_result_reader_from_table(ctx, name, r->units, &table, out);
   if (!table.names) table.n_columns = 0;
   yoke_csv_table_release(&table);
-  return yoke_out_of_memory(r->ctx, "%zu output times", n_rows);
+  return yoke_out_of_memory(ctx, "%zu output times", n_rows);
 }
 
 static void record_parts(yoke_recorder *r) {
-  for (int i = 0; i < r->summary->n_subsystems; ++i) {
+  for (int i = 0; i < r->run->plan->n_parts; ++i) {
     yoke_counters counters;
-    yoke_system_part_counters(r->run.system, i, &counters);
+    yoke_system_part_counters(r->run->system, i, &counters);
     yoke_result_writer_part(r->hdf5, i, &counters);
   }
 }
 
-static yoke_status record_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
-  yoke_recorder *r     = user;
-  const double   error = r->summary->control[0] ? statistics->error : (double)NAN;
-  int64_t        rejected[YOKE_N_REJECTIONS];
-  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) rejected[i] = statistics->rejected[i];
-  yoke_step_tally_add(&r->steps, H, order, error, rejected, (int)statistics->reduced_by, statistics->is_forced);
+yoke_status yoke_recorder_macro(yoke_recorder *r, yoke_context *ctx, double t, double H, int order,
+                                const yoke_step_statistics *statistics) {
+  r->t_macro = t;
   if (!r->hdf5) return YOKE_OK;
-  const yoke_graph *graph = yoke_system_graph(r->run.system);
+  const yoke_graph *graph = yoke_system_graph(r->run->system);
   int               n     = 0;
-  for (int k = 0; k < r->summary->n_couplings; ++k) {
+  for (int k = 0; k < r->run->plan->n_couplings; ++k) {
     for (int i = 0; i < yoke_graph_n_channels(graph, k); ++i) r->channels[n++] = yoke_graph_channel(graph, k, i);
   }
   yoke_macro_row row = {
@@ -253,51 +271,40 @@ static yoke_status record_macro(void *user, double t, double H, int order, const
       .rate         = statistics->rate,
       .residual     = statistics->residual,
       .converged    = statistics->converged,
-      .error        = error,
+      .error        = yoke_system_choice(r->run->system) ? statistics->error : (double)NAN,
       .reduced_by   = (int)statistics->reduced_by,
       .is_forced    = statistics->is_forced,
       .channels     = r->channels,
   };
   memcpy(row.rejected, statistics->rejected, sizeof row.rejected);
-  return yoke_result_writer_macro(r->hdf5, r->ctx, &row);
+  return yoke_result_writer_macro(r->hdf5, ctx, &row);
 }
 
-static yoke_status record_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
-                                 int order) {
-  yoke_recorder *r = user;
-  for (int i = 0; i < r->summary->n_outputs; ++i) {
+yoke_status yoke_recorder_sample(yoke_recorder *r, yoke_context *ctx, double t, const double *outputs,
+                                 const yoke_counters *counters, double h, int order) {
+  for (int i = 0; i < r->n_outputs; ++i) {
     if (isfinite(outputs[i])) continue;
-    return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->names[i], t);
+    return yoke_fail(ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->names[i], t);
   }
-  if (r->hdf5 && r->summary->is_split) record_parts(r);
-  if (r->hdf5) YOKE_TRY(yoke_result_writer_row(r->hdf5, r->ctx, t, outputs, counters, h, order));
-  if (r->csv_out) YOKE_TRY(yoke_csv_writer_row(r->csv_out, r->ctx, t, outputs));
-  if (r->csv) YOKE_TRY(yoke_csv_writer_row(r->csv, r->ctx, t, outputs));
-  if (r->store.is_wanted) YOKE_TRY(store_row(r, t, outputs));
+  if (r->hdf5 && r->is_split) record_parts(r);
+  if (r->hdf5) YOKE_TRY(yoke_result_writer_row(r->hdf5, ctx, t, outputs, counters, h, order));
+  if (r->csv_out) YOKE_TRY(yoke_csv_writer_row(r->csv_out, ctx, t, outputs));
+  if (r->csv_writer) YOKE_TRY(yoke_csv_writer_row(r->csv_writer, ctx, t, outputs));
+  if (r->store.is_wanted) YOKE_TRY(store_row(r, ctx, t, outputs));
   r->t_kept = t;
-  r->summary->n_rows++;
+  ++r->n_rows;
   return YOKE_OK;
 }
 
-static bool report_progress(void *user, double t) {
-  yoke_recorder *r = user;
-  r->t_reported    = t;
-  if (r->options->interrupted && *r->options->interrupted) return false;
-  return !r->options->progress || r->options->progress(r->options->user, t, r->model->t_start, r->model->t_end);
-}
-
-bool yoke_recorder_go_on(void *user) {
-  yoke_recorder *r = user;
-  return report_progress(r, r->t_reported);
-}
-
-yoke_sink yoke_recorder_sink(yoke_recorder *recorder) {
-  return (yoke_sink){.user = recorder, .sample = record_sample, .progress = report_progress, .macro = record_macro};
-}
-
-void yoke_recorder_clear(yoke_recorder *r) {
+void yoke_recorder_destroy(yoke_recorder **recorder) {
+  yoke_recorder *r = *recorder;
+  if (r == NULL) return;
+  free(r->out);
+  free(r->csv);
   free(r->names);
   free(r->units);
   free(r->channels);
   free(r->store.rows);
+  free(r);
+  *recorder = NULL;
 }

@@ -1,4 +1,4 @@
-/* Recorder: receives the samples and macro steps of a run and passes them on to its result files, or keeps them in memory. */
+/* Recorder: receives the samples and macro steps of a simulation and passes them on to its result files, or keeps them in memory. */
 #ifndef YOKE_API_RECORDER_H
 #define YOKE_API_RECORDER_H
 
@@ -15,41 +15,51 @@ typedef struct yoke_row_store {
 } yoke_row_store;
 
 typedef struct yoke_recorder {
-  yoke_context           *ctx;
-  const yoke_run_options *options;
-  const yoke_model       *model;
-  yoke_run_system         run;
-  yoke_run_summary       *summary;
-  const char             *files[2];       /* result and CSV file; NULL: none */
-  const char            **names, **units; /* [n_outputs], belong to the plan */
-  yoke_result_writer     *hdf5;           /* NULL: none */
-  yoke_csv_writer        *csv, *csv_out;  /* csv_out: `out` ended in .csv */
-  double                  t_kept;         /* of the last row */
-  double                  t_reported;     /* of the last report of progress */
-  double                 *channels;       /* [n_channels] at the present macro point */
-  yoke_row_store          store;
-  yoke_step_tally         steps; /* macro steps so far */
+  const yoke_model      *model;
+  const yoke_run_system *run;
+  bool                   is_split;
+  int                    n_outputs, n_channels;
+  char                  *out, *csv;            /* result and CSV file; NULL: none, after closing: none was kept */
+  const char           **names, **units;       /* [n_outputs], belong to the plan */
+  yoke_result_writer    *hdf5;                 /* NULL: none */
+  yoke_csv_writer       *csv_writer, *csv_out; /* csv_out: `out` ended in .csv */
+  double                 t_kept, t_macro;      /* of the last row (NaN: none) and macro step (-infinity: none) */
+  int64_t                n_rows;
+  double                *channels; /* [n_channels] at the present macro point */
+  yoke_row_store         store;
 } yoke_recorder;
 
-/* Chooses the result files and makes sure that they overwrite nothing. The model exists, the system not yet: a bad name must
- * not cost an assembly. */
-yoke_status yoke_recorder_choose(yoke_recorder *recorder);
+/* Files that are asked for. NULL: what the model's keys say, the trace: none; "": none. */
+typedef struct yoke_recorder_names {
+  const char *out, *csv, *trace;
+} yoke_recorder_names;
 
-/* Opens them. The system exists, the summary knows its sizes. */
-yoke_status yoke_recorder_open(yoke_recorder *recorder);
+/* Chooses result and CSV file (NULL: none; they belong to the model or to the names) and makes sure that they overwrite nothing. */
+yoke_status yoke_recorder_files(yoke_context *ctx, const yoke_model *model, const yoke_recorder_names *given,
+                                const char *files[2]);
 
-/* What the system calls. Belongs to the recorder. */
-yoke_sink yoke_recorder_sink(yoke_recorder *recorder);
+typedef struct yoke_recorder_def {
+  const yoke_model      *model;     /* kept */
+  const yoke_run_system *run;       /* kept */
+  const char            *files[2];  /* NULL: none */
+  int                    threads;   /* as asked for, a setting in the file */
+  bool                   is_stored; /* rows are kept in memory besides */
+} yoke_recorder_def;
 
-/* For the cancel of a run (base/cancel.h): progress between two reports, inside a long macro step. `user` is the recorder. */
-bool yoke_recorder_go_on(void *user);
+/* Opens the files. Gives. */
+yoke_status yoke_recorder_create(yoke_context *ctx, const yoke_recorder_def *def, yoke_recorder **out);
+void        yoke_recorder_destroy(yoke_recorder **recorder);
+
+/* What the system tells (yoke_sink). */
+yoke_status yoke_recorder_sample(yoke_recorder *recorder, yoke_context *ctx, double t, const double *outputs,
+                                 const yoke_counters *counters, double h, int order);
+yoke_status yoke_recorder_macro(yoke_recorder *recorder, yoke_context *ctx, double t, double H, int order,
+                                const yoke_step_statistics *statistics);
 
 /* Closes the files of a run that ended with `status` and gives the status of both: the first failure decides. */
-yoke_status yoke_recorder_close(yoke_recorder *recorder, yoke_status status);
+yoke_status yoke_recorder_close(yoke_recorder *recorder, yoke_context *ctx, yoke_status status);
 
-/* The stored rows as a result. Gives. */
-yoke_status yoke_recorder_take(yoke_recorder *recorder, yoke_result **out);
-
-void yoke_recorder_clear(yoke_recorder *recorder);
+/* The stored rows as a result of this name. Gives. */
+yoke_status yoke_recorder_take(yoke_recorder *recorder, yoke_context *ctx, const char *name, yoke_result **out);
 
 #endif

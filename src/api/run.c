@@ -1,14 +1,10 @@
 #include "api/run.h"
-#include "analysis/prediction.h"
-#include "api/recorder.h"
+#include "api/simulation.h"
 #include "api/step_report.h"
-#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/text.h"
-#include "master/idle_settings.h"
-#include "master/native_part.h"
 #include "model/model_times.h"
 #include <errno.h>
 #include <math.h>
@@ -18,6 +14,24 @@
 
 yoke_run_options yoke_run_options_default(void) {
   return (yoke_run_options){0};
+}
+
+yoke_simulation_options yoke_run_simulation(const yoke_run_options *o) {
+  return (yoke_simulation_options){
+      .size          = sizeof(yoke_simulation_options),
+      .monolithic    = o->monolithic,
+      .no_predict    = o->no_predict,
+      .check         = o->check,
+      .exec          = o->exec,
+      .threads       = o->threads,
+      .n_quantities  = o->n_print,
+      .quantities    = o->print,
+      .trace         = o->trace,
+      .trace_user    = o->trace_user,
+      .progress      = o->progress,
+      .progress_user = o->user,
+      .interrupted   = o->interrupted,
+  };
 }
 
 /* ---- residuals ---- */
@@ -36,59 +50,18 @@ const char *yoke_residual_verdict(double share) {
   return share <= 1e-6 ? "held" : share <= 1e-3 ? "small" : "large";
 }
 
-static void warn_idle(void *user, const yoke_setting_value *value, const char *key, const char *reason) {
-  yoke_warn(user, "%s: key '%s' has no effect: %s; leave it out, or change the other", value->position, key, reason);
-}
-
-yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
-                                   yoke_run_system *out) {
-  const yoke_plan_options plan = {
-      .is_whole = model->n_parts == 0 || options->monolithic, .n_print = options->n_print, .print = options->print};
-  const yoke_system_options own = {
-      .exec    = options->exec,
-      .threads = options->threads,
-      .check   = options->check,
-      .log     = {options->trace, options->trace_user},
-  };
-  *out = (yoke_run_system){0};
-  YOKE_TRY(yoke_plan_create(ctx, model, &plan, &out->plan));
-  YOKE_TRY(yoke_system_create(ctx, out->plan, &own, &out->system));
-  yoke_idle_settings(model, out->plan, warn_idle, ctx);
-  return YOKE_OK;
-}
-
-void yoke_run_system_clear(yoke_run_system *run) {
-  yoke_system_destroy(&run->system);
-  yoke_plan_destroy(&run->plan);
-}
-
-yoke_plan_facts yoke_run_system_facts(const yoke_run_system *run) {
-  return yoke_native_part_facts(run->plan, yoke_system_subsystem(run->system, 0));
-}
-
 /* ---- named values ---- */
 
-/* Ask for every name before the run: a typo must not cost a night. A name that does not exist weighs more than a value that is
- * not finite. */
-static yoke_status check_names(yoke_recorder *r) {
-  yoke_status status = YOKE_OK;
-  for (int i = 0; i < r->options->n_print; ++i) {
-    double            value;
-    const yoke_status one = yoke_system_value(r->run.system, r->options->print[i], &value, r->ctx);
-    if (one != YOKE_OK && status != YOKE_E_USAGE) status = one;
-  }
+/* The names are found, and have values, before the run: a typo must not cost a night. Gives *handles. */
+static yoke_status find_names(yoke_context *ctx, yoke_simulation *s, const yoke_run_options *options, int **handles) {
+  const int n        = options->n_print;
+  double   *values   = yoke_allocate((size_t)n + 1, sizeof *values);
+  *handles           = yoke_allocate((size_t)n + 1, sizeof **handles);
+  yoke_status status = values && *handles ? yoke_simulation_find(ctx, s, n, options->print, *handles)
+                                          : yoke_out_of_memory(ctx, "the run");
+  if (status == YOKE_OK) status = yoke_simulation_get(ctx, s, n, *handles, values);
+  free(values);
   return status;
-}
-
-static yoke_status read_values(yoke_recorder *r) {
-  for (int i = 0; i < r->options->n_print; ++i) {
-    double *value = &r->summary->print_values[i];
-    YOKE_TRY(yoke_system_value(r->run.system, r->options->print[i], value, r->ctx));
-    if (isfinite(*value)) continue;
-    return yoke_fail(r->ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", r->options->print[i],
-                     r->summary->t);
-  }
-  return YOKE_OK;
 }
 
 /* ---- trace ---- */
@@ -160,34 +133,23 @@ static void take_facts(const yoke_run_system *run, yoke_run_summary *summary) {
   summary->n_connections      = facts.n_connections;
   summary->n_freedoms         = facts.n_freedoms;
   summary->n_constraints      = facts.ng;
+  summary->n_outputs          = run->plan->outputs.n;
 }
 
-static void take_split(yoke_recorder *r) {
-  yoke_run_summary *s    = r->summary;
-  const yoke_plan  *plan = r->run.plan;
+static void take_split(const yoke_run_system *run, yoke_run_summary *s) {
+  const yoke_plan *plan = run->plan;
   if (plan->step.is_free) return;
   s->is_split     = true;
   s->n_subsystems = plan->n_parts;
   s->n_couplings  = plan->n_couplings;
-  for (int k = 0; k < plan->n_couplings; ++k)
-    s->n_channels += yoke_graph_n_channels(yoke_system_graph(r->run.system), k);
+  for (int k = 0; k < plan->n_couplings; ++k) s->n_channels += yoke_graph_n_channels(yoke_system_graph(run->system), k);
   snprintf(s->scheme, sizeof s->scheme, "%s", plan->scheme.scheme);
   snprintf(s->sequence, sizeof s->sequence, "%s", plan->scheme.gauss_seidel ? "gauss-seidel" : "jacobi");
-  const yoke_step_choice *choice = yoke_system_choice(r->run.system);
+  const yoke_step_choice *choice = yoke_system_choice(run->system);
   s->order                       = plan->scheme.order;
-  s->macro_step                  = yoke_system_H(r->run.system);
+  s->macro_step                  = yoke_system_H(run->system);
   s->macro_rtol                  = choice ? choice->settings.tolerances.rtol : (double)NAN;
   if (choice) snprintf(s->control, sizeof s->control, "%s", choice->reasons);
-}
-
-_Static_assert((int)YOKE_N_RESIDUAL_KINDS == (int)YOKE_N_RESIDUALS,
-               "kinds of residuals of the library and of the summary");
-
-static void take_residuals(const yoke_macro_totals *from, yoke_residual_summary to[YOKE_N_RESIDUAL_KINDS]) {
-  for (int k = 0; k < YOKE_N_RESIDUAL_KINDS; ++k) {
-    const yoke_residual_total *total = &from->residuals[k];
-    to[k] = (yoke_residual_summary){.exists = total->size > 0.0, .largest = total->largest, .share = total->share};
-  }
 }
 
 /* Steps whose conditions do not hold: the user must know, whatever the exit code. */
@@ -222,88 +184,101 @@ static void take_summary(const yoke_system_summary *from, yoke_run_summary *to) 
     to->rate                 = from->macro.rate > 0.0 ? from->macro.rate : (double)NAN;
     to->unconverged          = from->macro.unconverged;
     to->residual             = from->macro.residual;
-    take_residuals(&from->macro, to->residuals);
+    simulation_residuals(&from->macro, to->residuals);
     if (to->control[0] && from->macro.steps > 0) to->macro_step = (to->t - to->t_start) / (double)from->macro.steps;
   }
   if (from->method) snprintf(to->method, sizeof to->method, "%s", from->method);
 }
 
 /* Say where an unfinished run stopped and what is left of it. */
-static void note_kept(const yoke_recorder *r, yoke_status status) {
-  const char *file = r->summary->out ? r->summary->out : r->summary->csv;
+static void note_kept(yoke_context *ctx, const yoke_run_summary *summary, double t_kept, yoke_status status) {
+  const char *file = summary->out ? summary->out : summary->csv;
   const char *word = status == YOKE_E_INTERRUPTED ? "interrupted" : "stopped";
   if (status == YOKE_OK) return;
   if (file && status == YOKE_E_IO) {
-    yoke_note(r->ctx, "%s at t = %.9g s; what had been written before is kept in '%s'", word, r->summary->t, file);
+    yoke_note(ctx, "%s at t = %.9g s; what had been written before is kept in '%s'", word, summary->t, file);
   } else if (file) {
-    yoke_note(r->ctx, "%s at t = %.9g s; results up to t = %.9g s are kept in '%s'", word, r->summary->t, r->t_kept,
-              file);
+    yoke_note(ctx, "%s at t = %.9g s; results up to t = %.9g s are kept in '%s'", word, summary->t, t_kept, file);
   } else {
-    yoke_note(r->ctx, "%s at t = %.9g s", word, r->summary->t);
+    yoke_note(ctx, "%s at t = %.9g s", word, summary->t);
   }
 }
 
-static yoke_status simulate(yoke_recorder *r) {
-  const yoke_sink     sink   = yoke_recorder_sink(r);
-  yoke_system_summary result = {.t = r->model->t_start};
-  const double        begin  = yoke_clock_now();
-  yoke_status         status = yoke_system_run(r->run.system, r->model->t_end, &sink, &result, r->ctx);
-  take_summary(&result, r->summary);
-  if (result.has_macro_steps) warn_of_open_steps(r->ctx, &result.macro);
-  r->summary->stopped_by_event = status == YOKE_OK && result.t < r->model->t_end;
-  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
-    const yoke_status values = read_values(r);
-    if (status == YOKE_OK) status = values;
-  }
-  status                = yoke_recorder_close(r, status);
-  r->summary->wall_time = yoke_clock_now() - begin;
-  note_kept(r, status);
+/* The record is closed; the summary names the files that there are. */
+static yoke_status close_record(yoke_context *ctx, yoke_simulation *s, yoke_run_summary *summary, yoke_status status) {
+  status           = simulation_record_close(ctx, s, status);
+  summary->n_rows  = s->recorder->n_rows;
+  summary->out     = s->recorder->out;
+  summary->csv     = s->recorder->csv;
+  s->recorder->out = s->recorder->csv = NULL;
   return status;
 }
 
-/* `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
+/* From the start to the end of a simulation that is recorded. */
+static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *handles, yoke_run_summary *summary) {
+  const double        begin  = yoke_clock_now();
+  yoke_status         status = yoke_simulation_run_to(ctx, s, summary->t_end);
+  yoke_system_summary result;
+  if (status == YOKE_E_INTERRUPTED) (void)simulation_last_row(ctx, s);
+  yoke_system_summarise(s->run.system, &result);
+  take_summary(&result, summary);
+  if (result.has_macro_steps) warn_of_open_steps(ctx, &result.macro);
+  summary->stopped_by_event = status == YOKE_OK && result.t < summary->t_end;
+  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
+    const yoke_status values = yoke_simulation_get(ctx, s, summary->n_print, handles, summary->print_values);
+    if (status == YOKE_OK) status = values;
+  }
+  const double t_kept = s->recorder->n_rows > 0 ? s->recorder->t_kept : summary->t_start;
+  status              = close_record(ctx, s, summary, status);
+  summary->wall_time  = yoke_clock_now() - begin;
+  note_kept(ctx, summary, t_kept, status);
+  return status;
+}
+
+/* One model, loaded; `begin` is when the run began. `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
+static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model, double begin,
+                             yoke_run_summary *summary, yoke_result **keep) {
+  const yoke_recorder_names names   = {.out = options->out, .csv = options->csv, .trace = options->trace_file};
+  yoke_run_options          own     = *options;
+  trace_output              trace   = {0};
+  yoke_simulation          *s       = NULL;
+  int                      *handles = NULL;
+  const char               *files[2];
+  YOKE_TRY(yoke_model_check_times(ctx, model));
+  YOKE_TRY(start_summary(ctx, options, model, summary));
+  YOKE_TRY(yoke_recorder_files(ctx, model, &names, files));
+  YOKE_TRY(trace_open(ctx, &own, &trace));
+  yoke_run_warn_unused(ctx, options, model);
+  const yoke_simulation_options simulation = yoke_run_simulation(&own);
+  yoke_status                   status     = yoke_simulation_create(ctx, model, &simulation, &s);
+  if (status == YOKE_OK) {
+    take_facts(&s->run, summary);
+    take_split(&s->run, summary);
+    status = find_names(ctx, s, options, &handles);
+  }
+  if (status == YOKE_OK) {
+    status             = simulation_record_to(ctx, s, files, keep != NULL);
+    summary->load_time = yoke_clock_now() - begin;
+  }
+  if (status == YOKE_OK) status = simulate(ctx, s, handles, summary);
+  if (status == YOKE_OK && keep) status = yoke_recorder_take(s->recorder, ctx, options->model, keep);
+  status = trace_close(ctx, &trace, status);
+  if (s) summary->report = yoke_step_report_of(&s->tally);
+  if (s) yoke_recorder_destroy(&s->recorder);
+  yoke_simulation_destroy(&s);
+  free(handles);
+  return status;
+}
+
 static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
                                 yoke_result **keep) {
-  *summary                = (yoke_run_summary){0};
-  const double     begin  = yoke_clock_now();
-  yoke_model      *model  = NULL;
-  yoke_run_options own    = *options;
-  trace_output     trace  = {0};
-  yoke_recorder    r      = {.ctx = ctx, .options = options, .summary = summary, .store.is_wanted = keep != NULL};
-  yoke_status      status = yoke_run_load(ctx, options, &model);
-  yoke_cancel      cancel = {.flag = options->interrupted, .go_on = yoke_recorder_go_on, .user = &r};
-  r.model                 = model;
-  yoke_step_tally_clear(&r.steps);
-  if (status == YOKE_OK) {
-    r.t_reported = model->t_start;
-    yoke_context_watch(ctx, &cancel);
-  }
-  if (status == YOKE_OK) status = yoke_model_check_times(ctx, model);
-  if (status == YOKE_OK) status = start_summary(ctx, options, model, summary);
-  if (status == YOKE_OK) status = yoke_recorder_choose(&r);
-  if (status == YOKE_OK) status = trace_open(ctx, &own, &trace);
-  if (status == YOKE_OK) {
-    yoke_run_warn_unused(ctx, options, model);
-    if (!options->monolithic && !options->no_predict) status = yoke_predict_stability(ctx, model);
-    if (status == YOKE_OK) status = yoke_run_system_create(ctx, &own, model, &r.run);
-  }
-  if (status == YOKE_OK) {
-    take_facts(&r.run, summary);
-    take_split(&r);
-    r.t_kept = model->t_start;
-    status   = check_names(&r);
-  }
-  if (status == YOKE_OK) {
-    status             = yoke_recorder_open(&r);
-    summary->load_time = yoke_clock_now() - begin;
-    status             = status == YOKE_OK ? simulate(&r) : yoke_recorder_close(&r, status);
-  }
-  yoke_context_watch(ctx, NULL);
-  if (status == YOKE_OK && keep) status = yoke_recorder_take(&r, keep);
-  status          = trace_close(ctx, &trace, status);
-  summary->report = yoke_step_report_of(&r.steps);
-  yoke_recorder_clear(&r);
-  yoke_run_system_clear(&r.run);
+  const double    begin = yoke_clock_now();
+  yoke_model     *model = NULL;
+  yoke_step_tally none;
+  yoke_step_tally_clear(&none);
+  *summary           = (yoke_run_summary){.report = yoke_step_report_of(&none)};
+  yoke_status status = yoke_run_load(ctx, options, &model);
+  if (status == YOKE_OK) status = run_model(ctx, options, model, begin, summary, keep);
   yoke_model_destroy(&model);
   return status;
 }

@@ -5,9 +5,17 @@
 #include "master/system.h"
 #include "model/model.h"
 #include <yoke/run.h>
+#include <yoke/simulation.h>
 
 /* The model with all overrides that the options stand for. Gives. */
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out);
+
+/* The same model with other settings: its text is read again. Gives. */
+yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, int n_choices, const yoke_choice *choices,
+                              yoke_model **out);
+
+/* What the options of a run say of the simulation that it is made of; borrows. Settings are in the model already. */
+yoke_simulation_options yoke_run_simulation(const yoke_run_options *options);
 
 /* Value of the last choice of this name; NULL: none. */
 const char *yoke_run_choice(const yoke_run_options *options, const char *name);
@@ -21,7 +29,7 @@ typedef struct yoke_run_system {
 } yoke_run_system;
 
 /* Those of the model: its split, unless it has none or the options say monolithic. Borrows `model`, gives; clear in any case. */
-yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
+yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                                    yoke_run_system *out);
 void        yoke_run_system_clear(yoke_run_system *run);
 

@@ -31,26 +31,53 @@ const char *yoke_run_choice(const yoke_run_options *options, const char *name) {
   return value;
 }
 
-yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out) {
-  const size_t n      = (size_t)options->n_sets + (size_t)options->n_choices;
-  const char **sets   = yoke_allocate(n + 1, sizeof *sets);
-  char       **texts  = yoke_allocate((size_t)options->n_choices + 1, sizeof *texts);
-  yoke_status  status = sets && texts ? YOKE_OK : YOKE_E_MEMORY;
-  *out                = NULL;
-  for (int i = 0; status == YOKE_OK && i < options->n_sets; ++i) sets[i] = options->sets[i];
-  for (int i = 0; status == YOKE_OK && i < options->n_choices; ++i) {
-    sets[options->n_sets + i] = texts[i] = override_text(&options->choices[i]);
-    if (!texts[i]) status = YOKE_E_MEMORY;
+/* Overrides and choices, in this order, as overrides. */
+typedef struct override_list {
+  int          n, n_texts;
+  const char **list;
+  char       **texts; /* of the choices */
+} override_list;
+
+static void clear_list(override_list *o) {
+  for (int i = 0; o->texts && i < o->n_texts; ++i) free(o->texts[i]);
+  free(o->texts);
+  free(o->list);
+}
+
+/* Gives; clear in any case. */
+static yoke_status make_list(yoke_context *ctx, int n_sets, const char *const *sets, int n_choices,
+                             const yoke_choice *choices, override_list *out) {
+  *out        = (override_list){.n_texts = n_choices};
+  out->list   = yoke_allocate((size_t)n_sets + (size_t)n_choices + 1, sizeof *out->list);
+  out->texts  = yoke_allocate((size_t)n_choices + 1, sizeof *out->texts);
+  bool is_all = out->list && out->texts;
+  for (int i = 0; is_all && i < n_sets; ++i) out->list[out->n++] = sets[i];
+  for (int i = 0; is_all && i < n_choices; ++i) {
+    out->list[out->n++] = out->texts[i] = override_text(&choices[i]);
+    is_all                              = out->texts[i] != NULL;
   }
-  if (status == YOKE_OK) {
-    const yoke_overrides overrides = {.n = (int)n, .texts = sets};
-    status                         = yoke_model_file_read(ctx, options->model, &overrides, out);
-  } else {
-    status = yoke_fail(ctx, status, "out of memory for the overrides");
-  }
-  for (int i = 0; texts && i < options->n_choices; ++i) free(texts[i]);
-  free(texts);
-  free(sets);
+  return is_all ? YOKE_OK : yoke_out_of_memory(ctx, "the overrides");
+}
+
+yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *o, yoke_model **out) {
+  override_list list;
+  *out               = NULL;
+  yoke_status status = make_list(ctx, o->n_sets, o->sets, o->n_choices, o->choices, &list);
+  if (status == YOKE_OK)
+    status = yoke_model_file_read(ctx, o->model, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
+  clear_list(&list);
+  return status;
+}
+
+yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, int n_choices, const yoke_choice *choices,
+                              yoke_model **out) {
+  override_list list;
+  *out               = NULL;
+  yoke_status status = make_list(ctx, 0, NULL, n_choices, choices, &list);
+  if (status == YOKE_OK)
+    status = yoke_model_file_read_text(ctx, model->n_files > 0 ? model->files[0] : "model", model->text,
+                                       strlen(model->text), &(yoke_overrides){.n = list.n, .texts = list.list}, out);
+  clear_list(&list);
   return status;
 }
 

@@ -217,6 +217,10 @@ yoke_status yoke_system_step(yoke_system *s, double t_stop, const yoke_sink *sin
   return conclude(s, step_with(s, t_stop, fmax(t_stop, s->plan->t_end), sink, statistics, stop, ctx), ctx);
 }
 
+yoke_status yoke_system_interrupt(const yoke_system *s, yoke_context *ctx) {
+  return conclude(s, YOKE_E_INTERRUPTED, ctx);
+}
+
 yoke_status yoke_system_sample(yoke_system *s, const yoke_sink *sink, yoke_context *ctx) {
   return conclude(s, system_emit_now(s, sink), ctx);
 }
@@ -251,8 +255,16 @@ double yoke_system_t(const yoke_system *system) {
   return yoke_graph_t(system->graph);
 }
 
+double yoke_system_last_H(const yoke_system *system) {
+  return yoke_graph_t(system->graph) - system->t_previous;
+}
+
+bool yoke_system_is_unfinished(const yoke_system *system) {
+  return system->is_unfinished;
+}
+
 double yoke_system_H(const yoke_system *system) {
-  if (system->plan->step.is_free) return yoke_graph_t(system->graph) - system->t_previous;
+  if (system->plan->step.is_free) return yoke_system_last_H(system);
   return system->controller != NULL ? yoke_controller_H(system->controller) : system->plan->step.H;
 }
 

@@ -90,6 +90,8 @@ yoke_status yoke_system_step(yoke_system *system, double t_stop, const yoke_sink
                              yoke_step_statistics *statistics, bool *stop, yoke_context *ctx);
 yoke_status yoke_system_sample(yoke_system *system, const yoke_sink *sink, yoke_context *ctx);
 void        yoke_system_summarise(yoke_system *system, yoke_system_summary *summary);
+/* Says that the run was interrupted where it is, and gives YOKE_E_INTERRUPTED. */
+yoke_status yoke_system_interrupt(const yoke_system *system, yoke_context *ctx);
 
 /* The system between steps as bytes (base/pack.h), also in `progress` of a sink: states, past of the couplings, control, samples that are
  * done, totals. `unpack` puts a system of the same plan there, in this process or another; it goes on with the same bits. A plan or settings
@@ -107,6 +109,9 @@ yoke_status yoke_system_value(yoke_system *system, const char *name, double *val
 yoke_status yoke_system_observe(yoke_system *system, int part, int n, const int64_t *handles, double *values);
 
 double                  yoke_system_t(const yoke_system *system);
+double                  yoke_system_last_H(const yoke_system *system); /* length of the last step [s] */
+/* Was a step accepted whose samples or events were not dealt with? */
+bool                    yoke_system_is_unfinished(const yoke_system *system);
 /* Macro step of the plan; with control the one that is planned next; of a system that steps freely the last step. */
 double                  yoke_system_H(const yoke_system *system);
 /* With control: settings and why they were chosen; NULL: none. */

@@ -1,0 +1,55 @@
+/* Results of a simulation. */
+#include "api/simulation.h"
+
+#include "api/sized.h"
+
+yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const char *const files[2], bool is_stored) {
+  const yoke_recorder_def def = {.model     = s->model,
+                                 .run       = &s->run,
+                                 .files     = {files[0], files[1]},
+                                 .threads   = s->options.threads,
+                                 .is_stored = is_stored};
+  return yoke_recorder_create(ctx, &def, &s->recorder);
+}
+
+yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *s, const yoke_record_options *options) {
+  yoke_record_options own;
+  const char         *files[2];
+  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_record_options"));
+  if (s->recorder != NULL)
+    return yoke_fail(ctx, YOKE_E_USAGE, "results are recorded already; end the record before another one begins");
+  const yoke_recorder_names names = {.out = own.out, .csv = own.csv};
+  YOKE_TRY(yoke_recorder_files(ctx, s->given, &names, files));
+  return simulation_record_to(ctx, s, files, false);
+}
+
+static bool is_shown(const yoke_simulation *s) {
+  return s->recorder->n_rows > 0 && s->t_sampled == yoke_simulation_t(s);
+}
+
+yoke_status simulation_last_row(yoke_context *ctx, yoke_simulation *s) {
+  if (is_shown(s) || yoke_system_is_unfinished(s->run.system)) return YOKE_OK;
+  const yoke_sink sink = simulation_sink(s);
+  s->ctx               = ctx;
+  yoke_status status   = yoke_system_begin(s->run.system, &sink, ctx);
+  if (status == YOKE_OK && !is_shown(s)) status = yoke_system_sample(s->run.system, &sink, ctx);
+  s->ctx = NULL;
+  return status;
+}
+
+yoke_status simulation_record_close(yoke_context *ctx, yoke_simulation *s, yoke_status status) {
+  return yoke_recorder_close(s->recorder, ctx, status);
+}
+
+yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
+  if (s->recorder == NULL) return yoke_fail(ctx, YOKE_E_USAGE, "no record is open");
+  const yoke_status behind = s->status;
+  yoke_status       ended = behind, status = YOKE_OK;
+  if (behind == YOKE_OK || behind == YOKE_E_INTERRUPTED) {
+    status = simulation_last_row(ctx, s);
+    ended  = status != YOKE_OK ? status : yoke_simulation_has_ended(s) ? YOKE_OK : YOKE_E_INTERRUPTED;
+  }
+  const yoke_status closed = yoke_recorder_close(s->recorder, ctx, ended);
+  yoke_recorder_destroy(&s->recorder);
+  return status == YOKE_OK && closed != ended ? closed : status;
+}

@@ -1,0 +1,18 @@
+/* Sized structs: those that cross the border of the library begin with their size, which is what the caller knows of them. */
+#ifndef YOKE_API_SIZED_H
+#define YOKE_API_SIZED_H
+
+#include <yoke/context.h>
+#include <stddef.h>
+
+/* Can a struct of this size be one? YOKE_E_USAGE: `name` is the name of its type. */
+yoke_status yoke_sized_check(yoke_context *ctx, const void *given, const char *name);
+
+/* What the caller gave in `given` to `own`, which has `size` bytes: what he does not know of becomes zero, and what the library does not know
+ * must be zero. given NULL: all is zero. */
+yoke_status yoke_sized_take(yoke_context *ctx, const void *given, void *own, size_t size, const char *name);
+
+/* As much of `own` as the caller has room for in `out`, whose size becomes what was filled. Checked before. */
+void yoke_sized_give(void *out, const void *own, size_t size);
+
+#endif
