@@ -2,7 +2,7 @@
 #include "api/simulation.h"
 
 #include "analysis/prediction.h"
-#include "api/sized.h"
+#include "base/sized.h"
 #include "base/memory.h"
 #include "model/model_times.h"
 #include <math.h>

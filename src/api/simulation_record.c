@@ -1,7 +1,7 @@
 /* Results of a simulation. */
 #include "api/simulation.h"
 
-#include "api/sized.h"
+#include "base/sized.h"
 
 yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const char *const files[2], bool is_stored) {
   const yoke_recorder_def def = {.model     = s->model,

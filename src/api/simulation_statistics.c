@@ -1,7 +1,7 @@
 /* Statistics of a simulation. */
 #include "api/simulation.h"
 
-#include "api/sized.h"
+#include "base/sized.h"
 #include "api/step_report.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 #include <yoke/context.h>
 #include "base/blas.h"
 #include "base/cancel.h"
+#include "base/hooks.h"
+#include "base/sized.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -18,6 +20,9 @@ struct yoke_context {
   unsigned      n_looks;
   char         *text[MAX_MESSAGES];
   yoke_severity severity[MAX_MESSAGES];
+  void (*log)(void *user, yoke_severity severity, const char *text); /* NULL: none */
+  void         *log_user;
+  yoke_executor executor; /* run NULL: none */
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
@@ -80,12 +85,13 @@ static bool make_room(yoke_context *ctx, yoke_severity severity) {
 static void record(yoke_context *ctx, yoke_severity severity, const char *format, va_list args) {
   if (ctx == NULL) return;
   if (severity == YOKE_SEVERITY_ERROR) ++ctx->n_errors;
-  if (!make_room(ctx, severity)) {
-    if (severity != YOKE_SEVERITY_ERROR) ++ctx->n_lost;
-    return;
-  }
+  const bool has_room = make_room(ctx, severity);
+  if (!has_room && severity != YOKE_SEVERITY_ERROR) ++ctx->n_lost;
+  if (!has_room && ctx->log == NULL) return;
   char text[MAX_LENGTH];
   vsnprintf(text, sizeof text, format, args);
+  if (ctx->log != NULL) ctx->log(ctx->log_user, severity, text);
+  if (!has_room) return;
   ctx->text[ctx->n]     = yoke_text_copy(text);
   ctx->severity[ctx->n] = severity;
   ++ctx->n;
@@ -111,6 +117,29 @@ void yoke_note(yoke_context *ctx, const char *format, ...) {
   va_start(args, format);
   record(ctx, YOKE_SEVERITY_NOTE, format, args);
   va_end(args);
+}
+
+/* ---- hooks ---- */
+
+void yoke_context_set_log(yoke_context *ctx, void (*write)(void *user, yoke_severity severity, const char *text),
+                          void         *user) {
+  ctx->log      = write;
+  ctx->log_user = user;
+}
+
+yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *executor) {
+  yoke_executor own;
+  YOKE_TRY(yoke_sized_take(ctx, executor, &own, sizeof own, "yoke_executor"));
+  if (executor != NULL && (own.run == NULL || own.n_workers < 1 || own.n_workers > YOKE_MOST_WORKERS)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "an executor with %s and %d workers, expected a function and 1 to %d",
+                     own.run == NULL ? "no function `run`" : "a function `run`", own.n_workers, YOKE_MOST_WORKERS);
+  }
+  ctx->executor = own;
+  return YOKE_OK;
+}
+
+const yoke_executor *yoke_context_executor(const yoke_context *ctx) {
+  return ctx != NULL && ctx->executor.run != NULL ? &ctx->executor : NULL;
 }
 
 /* ---- cancel ---- */

@@ -1,8 +1,10 @@
-/* Backends: serial, shuffled, threads, eager. None allocates memory while it runs. */
+/* Backends: serial, shuffled, threads, eager, user. None allocates memory while it runs, but for longer lists of tasks than before. */
 #include "exec/exec.h"
 
+#include "base/hooks.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "exec/hired.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ struct yoke_exec {
   run_function run;
   uint32_t     n_runs;    /* shuffled: every run has its own order; threads: only some runs are measured */
   yoke_team   *team;      /* threads, eager; NULL: one worker */
+  yoke_hired  *hired;     /* user */
   double       task_time; /* threads: processor time of a task, mean over the last measurements [s]; 0 at first */
 };
 
@@ -79,19 +82,23 @@ static void run_threads(yoke_exec *exec, int n, yoke_task task, void *user) {
   exec->task_time   = exec->n_runs > 1 ? 0.5 * (exec->task_time + mean) : mean;
 }
 
+/* ---- user ---- */
+
+static void run_hired(yoke_exec *exec, int n, yoke_task task, void *user) {
+  yoke_hired_run(exec->hired, n, task, user);
+}
+
 /* ---- the list ---- */
 
 static const struct {
   const char  *kind;
   run_function run;
 } kinds[] = {
-    {"serial", run_serial},
-    {"shuffled", run_shuffled},
-    {"threads", run_threads},
-    {"eager", run_eager},
+    {"serial", run_serial}, {"shuffled", run_shuffled}, {"threads", run_threads},
+    {"eager", run_eager},   {"user", run_hired},
 };
 
-enum { N_KINDS = (int)(sizeof kinds / sizeof kinds[0]), MOST_THREADS = 4096 };
+enum { N_KINDS = (int)(sizeof kinds / sizeof kinds[0]) };
 
 static yoke_status find_run(yoke_context *ctx, const char *kind, run_function *out) {
   const char *names[N_KINDS];
@@ -103,24 +110,31 @@ static yoke_status find_run(yoke_context *ctx, const char *kind, run_function *o
   }
   const char *nearest = yoke_text_nearest(kind, names, N_KINDS);
   return yoke_fail(ctx, YOKE_E_USAGE, "exec '%s' is unknown; %s%s", kind,
-                   nearest != NULL ? "did you mean " : "expected threads, serial, shuffled or eager",
+                   nearest != NULL ? "did you mean " : "expected threads, serial, shuffled, eager or user",
                    nearest != NULL ? nearest : "");
 }
 
 yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, yoke_exec **out) {
-  run_function run = NULL;
-  *out             = NULL;
-  if (kind == NULL) kind = "threads";
+  run_function run              = NULL;
+  *out                          = NULL;
+  const yoke_executor *executor = yoke_context_executor(ctx);
+  if (kind == NULL) kind = executor != NULL ? "user" : "threads";
   YOKE_TRY(find_run(ctx, kind, &run));
-  if (threads < 0 || threads > MOST_THREADS) {
+  if (threads < 0 || threads > YOKE_MOST_WORKERS) {
     return yoke_fail(ctx, YOKE_E_USAGE, "exec '%s': threads is %d, expected 0 (all cores) to %d", kind, threads,
-                     MOST_THREADS);
+                     YOKE_MOST_WORKERS);
+  }
+  if (run == run_hired && executor == NULL) {
+    return yoke_fail(
+        ctx, YOKE_E_UNSUPPORTED,
+        "exec 'user': the context has no executor; give it one (yoke_context_set_executor), or use threads");
   }
   yoke_exec *exec = yoke_allocate(1, sizeof *exec);
   if (exec == NULL) return yoke_out_of_memory(ctx, "exec '%s'", kind);
-  exec->run = run;
-  const yoke_status status =
-      run == run_threads || run == run_eager ? yoke_team_create(ctx, threads, &exec->team) : YOKE_OK;
+  exec->run          = run;
+  yoke_status status = YOKE_OK;
+  if (run == run_threads || run == run_eager) status = yoke_team_create(ctx, threads, &exec->team);
+  if (run == run_hired) status = yoke_hired_create(ctx, executor, &exec->hired);
   if (status != YOKE_OK) yoke_exec_destroy(&exec);
   if (exec != NULL && run == run_threads && yoke_exec_n_workers(exec) == 1) exec->run = run_serial; /* no clock */
   *out = exec;
@@ -130,11 +144,13 @@ yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, y
 void yoke_exec_destroy(yoke_exec **exec) {
   if (exec == NULL || *exec == NULL) return;
   yoke_team_destroy(&(*exec)->team);
+  yoke_hired_destroy(&(*exec)->hired);
   free(*exec);
   *exec = NULL;
 }
 
 int yoke_exec_n_workers(const yoke_exec *exec) {
+  if (exec->hired != NULL) return yoke_hired_n_workers(exec->hired);
   return exec->team != NULL ? yoke_team_n_workers(exec->team) : 1;
 }
 

@@ -9,7 +9,8 @@
 typedef struct yoke_exec yoke_exec;
 
 /* "serial", "shuffled" (serial in a random order, to catch dependence), "threads" (NULL: this one; lists with little
- * work are run by the caller alone), "eager" (threads whatever the work, to catch races). threads 0: all cores. */
+ * work are run by the caller alone), "eager" (threads whatever the work, to catch races), "user" (the executor of the context; NULL: this one
+ * where there is one). threads 0: all cores. */
 yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, yoke_exec **out);
 void        yoke_exec_destroy(yoke_exec **exec);
 int         yoke_exec_n_workers(const yoke_exec *exec);

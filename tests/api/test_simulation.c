@@ -920,6 +920,55 @@ static void simulations_in_two_threads_have_the_bits_of_one(void **state) {
   }
 }
 
+/* ---- hooks ---- */
+
+/* From the last task to the first. */
+static void run_backwards(void *user, int n, void (*task)(void *data, int i), void *data) {
+  ++*(int *)user;
+  for (int i = n; i-- > 0;) task(data, i);
+}
+
+static void an_executor_of_the_program_changes_no_bit(void **state) {
+  const fixture *f = *state;
+  char           a[128], b[128];
+  const run_case c[2]     = {{double_pendulum, "t_end=0.05", false}, {double_pendulum, "t_end=0.05", true}};
+  int            n_calls  = 0;
+  yoke_executor  executor = {.size = sizeof executor, .n_workers = 2, .run = run_backwards, .user = &n_calls};
+  for (int whole = 0; whole < 2; ++whole) {
+    const yoke_simulation_options options = {.size = sizeof options, .no_predict = true, .monolithic = whole};
+    yoke_run_summary              summary = run(f->ctx, &c[whole], in_folder(f, "run.csv", a), "");
+    expect(f->ctx, yoke_context_set_executor(f->ctx, &executor), YOKE_OK);
+    yoke_simulation *s = open_with(f->ctx, c[whole].model, c[whole].sets, &options);
+    expect(f->ctx, yoke_context_set_executor(f->ctx, NULL), YOKE_OK);
+    n_calls = 0;
+    record_rest(f->ctx, s, in_folder(f, "user.csv", b));
+    assert_true(whole == 1 || n_calls > 50);
+    expect_same_file(a, b, "executor");
+    yoke_simulation_destroy(&s);
+    yoke_run_summary_release(&summary);
+  }
+}
+
+static void count_notes(void *user, yoke_severity severity, const char *text) {
+  *(int *)user += severity == YOKE_SEVERITY_NOTE && strstr(text, "event 'bounce'") != NULL;
+}
+
+static void a_log_hears_of_an_event_in_its_step(void **state) {
+  const fixture   *f       = *state;
+  const run_case   c       = {ball, NULL, false};
+  int              n_notes = 0, n_events = 0;
+  yoke_simulation *s = open_case(f->ctx, &c);
+  yoke_context_set_log(f->ctx, count_notes, &n_notes);
+  while (!yoke_simulation_has_ended(s)) {
+    yoke_step_facts facts = {.size = sizeof facts};
+    expect(f->ctx, yoke_simulation_step(f->ctx, s, &facts), YOKE_OK);
+    n_events += facts.n_events;
+    assert_int_equal(n_notes, n_events);
+  }
+  assert_int_equal(n_notes, 2);
+  yoke_simulation_destroy(&s);
+}
+
 /* ---- settings ---- */
 
 static void choices_are_those_of_a_run(void **state) {
@@ -1155,6 +1204,8 @@ int main(void) {
       TEST(another_thread_ends_a_run_that_would_take_days),
       TEST(progress_that_says_no_and_a_flag_cancel_too),
       TEST(simulations_in_two_threads_have_the_bits_of_one),
+      TEST(an_executor_of_the_program_changes_no_bit),
+      TEST(a_log_hears_of_an_event_in_its_step),
       TEST(choices_are_those_of_a_run),
       TEST(what_cannot_be_created_says_why),
       TEST(a_caller_who_knows_less_gets_less),

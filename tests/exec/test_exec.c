@@ -7,6 +7,8 @@
 
 #include "exec/exec.h"
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { MOST = 1000 };
@@ -114,6 +116,126 @@ static void unknown_backend_is_refused_with_the_nearest_name(void **state) {
   yoke_context_destroy(&ctx);
 }
 
+/* ---- executors of a program ---- */
+
+enum { HELPERS = 3 };
+
+typedef struct helper_list {
+  int n, first;
+  void (*task)(void *data, int i);
+  void *data;
+} helper_list;
+
+static void *help(void *user) {
+  const helper_list *list = user;
+  for (int i = list->first; i < list->n; i += HELPERS) list->task(list->data, i);
+  return NULL;
+}
+
+/* All tasks on threads of its own; the caller waits. */
+static void run_on_threads(void *user, int n, void (*task)(void *data, int i), void *data) {
+  pthread_t   threads[HELPERS];
+  helper_list lists[HELPERS];
+  ++*(int *)user;
+  for (int k = 0; k < HELPERS; ++k) {
+    lists[k] = (helper_list){n, k, task, data};
+    assert_int_equal(pthread_create(&threads[k], NULL, help, &lists[k]), 0);
+  }
+  for (int k = 0; k < HELPERS; ++k) pthread_join(threads[k], NULL);
+}
+
+static void run_nothing(void *user, int n, void (*task)(void *data, int i), void *data) {
+  (void)n, (void)task, (void)data;
+  ++*(int *)user;
+}
+
+/* Every other task, twice, and some that there are not. */
+static void run_badly(void *user, int n, void (*task)(void *data, int i), void *data) {
+  ++*(int *)user;
+  for (int i = 0; i < n + 5; i += 2) {
+    task(data, i);
+    task(data, i);
+  }
+  task(data, -1);
+}
+
+static void an_executor_of_the_program_runs_every_task_once(void **state) {
+  static void (*const runs[])(void *, int, void (*)(void *, int), void *) = {run_on_threads, run_nothing, run_badly};
+  static const int sizes[]                                                = {1, 2, 7, MOST, 3};
+  ledger           serial, l;
+  (void)state;
+  run("serial", 1, MOST, work, &serial);
+  for (size_t k = 0; k < sizeof runs / sizeof *runs; ++k) {
+    for (int n_workers = 1; n_workers <= HELPERS; n_workers += 2) { /* fewer than threads: they wait for each other */
+      int                 n_calls  = 0;
+      yoke_context       *ctx      = NULL;
+      yoke_exec          *exec     = NULL;
+      const yoke_executor executor = {sizeof executor, n_workers, runs[k], &n_calls};
+      assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+      assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_OK);
+      assert_int_equal(yoke_exec_create(ctx, n_workers == 1 ? NULL : "user", 0, &exec), YOKE_OK);
+      assert_int_equal(yoke_exec_n_workers(exec), n_workers + 1);
+      yoke_context_destroy(&ctx);
+      for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        memset(&l, 0, sizeof l);
+        l.n_workers = n_workers + 1;
+        yoke_exec_run(exec, sizes[i], work, &l);
+        for (int j = 0; j < MOST; ++j) {
+          assert_int_equal(l.count[j], j < sizes[i]);
+          assert_false(l.bad_worker[j]);
+        }
+        assert_memory_equal(l.value, serial.value, (size_t)sizes[i] * sizeof(double));
+      }
+      assert_int_equal(n_calls, (int)(sizeof sizes / sizeof *sizes));
+      yoke_exec_destroy(&exec);
+    }
+  }
+}
+
+static void note_worker(void *user, int i, int worker) {
+  ((int *)user)[i] = worker;
+}
+
+/* Who asks whether to go on is the caller (worker 0). */
+static void only_the_caller_is_worker_0(void **state) {
+  int                 n_calls = 0, workers[12] = {0};
+  yoke_context       *ctx      = NULL;
+  yoke_exec          *exec     = NULL;
+  const yoke_executor executor = {sizeof executor, HELPERS, run_on_threads, &n_calls};
+  (void)state;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_OK);
+  assert_int_equal(yoke_exec_create(ctx, NULL, 0, &exec), YOKE_OK);
+  yoke_exec_run(exec, 12, note_worker, workers);
+  for (int i = 0; i < 12; ++i) assert_true(workers[i] >= 1 && workers[i] <= HELPERS);
+  yoke_exec_destroy(&exec);
+  yoke_context_destroy(&ctx);
+}
+
+static void executors_that_cannot_be_are_refused(void **state) {
+  int           n_calls  = 0;
+  yoke_context *ctx      = NULL;
+  yoke_exec    *exec     = NULL;
+  yoke_executor executor = {0, 1, run_nothing, &n_calls};
+  (void)state;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_exec_create(ctx, "user", 0, &exec), YOKE_E_UNSUPPORTED);
+  assert_non_null(strstr(yoke_context_message(ctx, 0), "yoke_context_set_executor"));
+  assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_E_USAGE); /* its size */
+  executor.size      = sizeof executor;
+  executor.n_workers = 0;
+  assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_E_USAGE);
+  executor.n_workers = 1;
+  executor.run       = NULL;
+  assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_E_USAGE);
+  executor.run = run_nothing;
+  assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_OK);
+  assert_int_equal(yoke_context_set_executor(ctx, NULL), YOKE_OK); /* none again */
+  assert_int_equal(yoke_exec_create(ctx, "user", 0, &exec), YOKE_E_UNSUPPORTED);
+  assert_null(exec);
+  yoke_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_task_runs_exactly_once),
@@ -121,6 +243,9 @@ int main(void) {
       cmocka_unit_test(shuffled_is_the_same_for_every_object),
       cmocka_unit_test(results_have_the_same_bits_for_every_backend),
       cmocka_unit_test(unknown_backend_is_refused_with_the_nearest_name),
+      cmocka_unit_test(an_executor_of_the_program_runs_every_task_once),
+      cmocka_unit_test(only_the_caller_is_worker_0),
+      cmocka_unit_test(executors_that_cannot_be_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Sized structs: those that cross the border of the library begin with their size, which is what the caller knows of them. */
-#ifndef YOKE_API_SIZED_H
-#define YOKE_API_SIZED_H
+#ifndef YOKE_BASE_SIZED_H
+#define YOKE_BASE_SIZED_H
 
 #include <yoke/context.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "api/sized.h"
+#include "base/sized.h"
 
 #include <stdint.h>
 #include <string.h>
