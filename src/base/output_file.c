@@ -40,15 +40,9 @@ static char *part_path(const char *target, int k) {
   return path;
 }
 
-/* HDF5_USE_FILE_LOCKING=FALSE goes without locks, as in HDF5 itself; so do file systems that have none. */
-static bool has_locks(void) {
-  const char *use = getenv("HDF5_USE_FILE_LOCKING");
-  return use == NULL || (strcmp(use, "FALSE") != 0 && strcmp(use, "0") != 0);
-}
-
-/* Is somebody at this file? */
+/* Is somebody at this file? Where the file system has no locks nobody can tell. */
 static bool is_busy(const char *path) {
-  const int fd = has_locks() ? yoke_file_open(path, O_RDONLY | O_NONBLOCK, 0) : -1;
+  const int fd = yoke_file_open(path, O_RDONLY | O_NONBLOCK, 0);
   if (fd < 0) return false;
   const bool busy = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   close(fd);
@@ -65,7 +59,7 @@ static bool create_part(yoke_context *ctx, yoke_output_file *out) {
     }
     out->fd = yoke_file_open(out->path, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (out->fd >= 0) {
-      if (has_locks()) flock(out->fd, LOCK_SH); /* shared: readers come in */
+      flock(out->fd, LOCK_SH); /* shared: readers come in */
       return true;
     }
     if (errno != EEXIST) return false;

@@ -1,5 +1,5 @@
-/* The public simulation: steps, reads, saves and records as a run does, alone and beside others. Uses include/yoke only; calls of the library's
- * allocations lead here (tests/CMakeLists.txt). */
+/* The public simulation: steps, reads, saves and records as a run does, alone and beside others. Uses include/yoke only; the library's calls of
+ * allocations and of getenv lead here (tests/CMakeLists.txt). */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +47,23 @@ void *__wrap_realloc(void *memory, size_t size) {
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
   ++n_allocations;
   return __real_aligned_alloc(alignment, size);
+}
+
+/* ---- environment ---- */
+
+char *__wrap_getenv(const char *name);
+char *__wrap_secure_getenv(const char *name);
+
+static atomic_int n_questions;
+
+char *__wrap_getenv(const char *name) {
+  (void)name;
+  ++n_questions;
+  return NULL;
+}
+
+char *__wrap_secure_getenv(const char *name) {
+  return __wrap_getenv(name);
 }
 
 /* ---- models ---- */
@@ -1181,6 +1198,12 @@ static void files_that_cannot_be_written_are_refused(void **state) {
   yoke_simulation_destroy(&s);
 }
 
+/* The last of all tests. */
+static void the_library_has_asked_for_no_environment_variable(void **state) {
+  (void)state;
+  assert_int_equal(n_questions, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_run_by_steps_has_the_bits_of_a_run),
@@ -1214,6 +1237,7 @@ int main(void) {
       TEST(a_record_may_begin_on_the_way_and_end_early),
       TEST(a_record_does_not_go_back),
       TEST(files_that_cannot_be_written_are_refused),
+      TEST(the_library_has_asked_for_no_environment_variable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
