@@ -118,7 +118,8 @@ typedef struct yoke_step_facts {
  *   YOKE_E_UNSTABLE       a value is not finite, a joint is open, or the couplings diverge
  *   YOKE_E_SUBSYSTEM      a subsystem failed
  *   YOKE_E_IO             the record could not be written
- *   YOKE_E_UNSUPPORTED    an event in the middle of a step that cannot be repeated, or behind a failed event: only restore leads on */
+ *   YOKE_E_UNSUPPORTED    an event acts in the middle of a step that cannot be repeated, or events failed half-way before: only restore
+ *                         leads on */
 yoke_status yoke_simulation_step(yoke_context *ctx, yoke_simulation *simulation, yoke_step_facts *facts);
 
 /* Steps up to t, where the last one ends, or to an event that ends the simulation before. Where t is no end of a step by itself the steps, and

@@ -89,6 +89,7 @@ static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *c
     if (s->trial == NULL) s->trial = s->spare;
     if (s->trial == NULL) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, s->trial, ctx);
+    if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the state of subsystem '%s'", s->subsystem->name);
     if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot be unpacked", s->subsystem->name);
   }
   return YOKE_OK;

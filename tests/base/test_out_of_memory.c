@@ -216,6 +216,48 @@ static yoke_status run_stability(yoke_context *ctx) {
   return status;
 }
 
+static yoke_status use_simulation(yoke_context *ctx, yoke_simulation *s, yoke_snapshot **snapshots) {
+  const char                *names[] = {"rod.x", "hinge.force[1]", "total.energy", "hinge.mismatch[2]"};
+  const yoke_record_options  options = {.size = sizeof options, .out = "", .csv = path[CSV]};
+  yoke_simulation_statistics sums    = {.size = sizeof sums};
+  int                        handles[4];
+  double                     values[4];
+  size_t                     size;
+  YOKE_TRY(yoke_simulation_find(ctx, s, 2, names, handles));
+  YOKE_TRY(yoke_simulation_step(ctx, s, NULL));
+  YOKE_TRY(yoke_simulation_save(ctx, s, &snapshots[0]));
+  YOKE_TRY(yoke_simulation_find(ctx, s, 4, names, handles));
+  YOKE_TRY(yoke_simulation_get(ctx, s, 4, handles, values));
+  const void *bytes = yoke_snapshot_bytes(snapshots[0], &size);
+  YOKE_TRY(yoke_snapshot_from_bytes(ctx, bytes, size, &snapshots[1]));
+  YOKE_TRY(yoke_simulation_record(ctx, s, &options));
+  YOKE_TRY(yoke_simulation_run_to(ctx, s, 0.02));
+  YOKE_TRY(yoke_simulation_record_end(ctx, s));
+  YOKE_TRY(yoke_simulation_save(ctx, s, &snapshots[0]));
+  YOKE_TRY(yoke_simulation_restore(ctx, s, snapshots[1]));
+  return yoke_simulation_statistics_get(ctx, s, &sums);
+}
+
+static yoke_status run_simulation(yoke_context *ctx) {
+  const yoke_choice             choices[]    = {{"order", "1"}};
+  const yoke_simulation_options options      = {.size = sizeof options, .n_choices = 1, .choices = choices};
+  yoke_model                   *model        = NULL;
+  yoke_simulation              *s            = NULL;
+  yoke_snapshot                *snapshots[2] = {NULL, NULL};
+  yoke_status                   status       = yoke_model_load(ctx, path[PENDULUM], NULL, &model);
+  if (status == YOKE_OK) status = yoke_simulation_create(ctx, model, &options, &s);
+  if (status == YOKE_OK) status = use_simulation(ctx, s, snapshots);
+  for (int i = 0; i < 2; ++i) yoke_snapshot_destroy(&snapshots[i]);
+  yoke_simulation_destroy(&s);
+  yoke_model_destroy(&model);
+  return status;
+}
+
+static void every_allocation_of_a_simulation_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_simulation);
+}
+
 static void f43_every_allocation_of_a_monolithic_run_may_fail(void **state) {
   (void)state;
   check_every_allocation(run_whole);
@@ -256,6 +298,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f43_every_allocation_of_a_monolithic_run_may_fail),
       cmocka_unit_test(f43_every_allocation_of_a_split_run_may_fail),
+      cmocka_unit_test(every_allocation_of_a_simulation_may_fail),
       cmocka_unit_test(f43_every_allocation_of_a_stability_analysis_may_fail),
   };
   return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -7,39 +7,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../allocations.h"
 #include "../cosimulation/cosimulate.h"
 #include <stdatomic.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static atomic_int n_allocations;
-
-void *__wrap_malloc(size_t size) {
-  ++n_allocations;
-  return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-  ++n_allocations;
-  return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-  ++n_allocations;
-  return __real_realloc(memory, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  ++n_allocations;
-  return __real_aligned_alloc(alignment, size);
-}
 
 /* Until WARM steps are done rooms for samples, spare factors and what a first restart needs come to be. */
 enum { WARM = 40, N_STEPS = 80 };
