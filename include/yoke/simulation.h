@@ -45,15 +45,15 @@ typedef struct yoke_event_facts {
 } yoke_event_facts;
 
 typedef struct yoke_simulation_options {
-  size_t size;
-  bool   monolithic; /* the model runs as a whole, whatever its split says */
-  bool   no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
-  bool   check;      /* subsystems watch their contract (slower) */
-  const char
-      *exec;      /* who integrates subsystems: "threads" (NULL), "serial", "shuffled", "eager", "user": the executor of
-                                    the context, which NULL stands for too where the context has one (yoke/context.h) */
-  int  threads;   /* 0: all cores */
-  int  n_choices; /* settings on top of those of the model, as in yoke_run_options */
+  size_t             size;
+  bool               monolithic; /* the model runs as a whole, whatever its split says */
+  bool               no_predict; /* no prediction whether the macro step is stable, and no warning when it is not */
+  bool               check;      /* subsystems watch their contract (slower) */
+  /* Who integrates the subsystems: "threads", "serial", "shuffled", "eager", or "user", the executor of the context (yoke/context.h). NULL: the executor
+   * where there is one, else threads. Results do not depend on it. */
+  const char        *exec;
+  int                threads;   /* 0: all cores */
+  int                n_choices; /* settings on top of those of the model, as in yoke_run_options */
   const yoke_choice *choices;
   /* Quantities that will be read, where they cost something along the way: total.dissipated, total.external and total.balance of a
    * split model exist only if they are named here, in output.select, or switched on by cosimulation.energy. */
@@ -75,10 +75,10 @@ typedef struct yoke_simulation_options {
 /* The model is planned, assembled and started: the simulation stands at the model's t_start. Borrows the options and what they point to, but for
  * functions, their `user` and `interrupted`, which are kept. The model may be destroyed afterwards. options NULL: the standard. Gives.
  *   YOKE_E_USAGE         an unknown exec, a number of threads or a size that cannot be
- *   YOKE_E_MODEL         a choice or the model cannot be used: what is wrong is in the messages
- *   YOKE_E_UNSUPPORTED   a combination of methods that does not exist; "user" without an executor in the context
+ *   YOKE_E_MODEL         a choice, a combination of methods or the model cannot be used
+ *   YOKE_E_UNSUPPORTED   "user" without an executor in the context
  *   YOKE_E_INTERRUPTED   `interrupted`, or `progress` said so
- *   YOKE_E_NOT_CONVERGED, YOKE_E_UNSTABLE, YOKE_E_SUBSYSTEM   there is no start to begin from */
+ *   > 0, YOKE_E_NOT_CONVERGED, YOKE_E_UNSTABLE, YOKE_E_SUBSYSTEM   there is no state to begin from (YOKE_NON_FINITE: accelerations) */
 yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, const yoke_simulation_options *options,
                                    yoke_simulation **out);
 

@@ -1027,6 +1027,19 @@ static void what_cannot_be_created_says_why(void **state) {
   yoke_model_destroy(&model);
 }
 
+static void a_model_without_a_start_is_no_simulation(void **state) {
+  const fixture   *f     = *state;
+  const char      *text  = "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1, x: 0}}\n"
+                           "loads: {l: {kind: expression, on: a, force: 1/a.x}}\n";
+  yoke_model      *model = NULL;
+  yoke_simulation *s     = NULL;
+  expect(f->ctx, yoke_model_load_text(f->ctx, "pole.yaml", text, strlen(text), NULL, &model), YOKE_OK);
+  expect_failure(f->ctx, yoke_simulation_create(f->ctx, model, NULL, &s), YOKE_NON_FINITE,
+                 "cannot be computed at t = 0");
+  assert_null(s);
+  yoke_model_destroy(&model);
+}
+
 static void a_caller_who_knows_less_gets_less(void **state) {
   const fixture   *f     = *state;
   const run_case   c     = {two_mass, "t_end=0.05", false};
@@ -1215,6 +1228,7 @@ int main(void) {
       TEST(a_log_hears_of_an_event_in_its_step),
       TEST(choices_are_those_of_a_run),
       TEST(what_cannot_be_created_says_why),
+      TEST(a_model_without_a_start_is_no_simulation),
       TEST(a_caller_who_knows_less_gets_less),
       TEST(times_outside_are_refused),
       TEST(a_step_that_fails_leaves_the_simulation_before_it),
