@@ -8,6 +8,7 @@
 
 #include "../check.h"
 #include "../cosimulation/cosimulate.h"
+#include "base/cancel.h"
 
 /* ---- samples between macro points ---- */
 
@@ -88,10 +89,28 @@ static void samples_inside_steps_lie_on_the_joints(void **state) {
   }
 }
 
+/* Nobody looks between the steps: the steps themselves do. */
+static void a_run_without_a_sink_ends_when_its_context_is_cancelled(void **state) {
+  (void)state;
+  const volatile sig_atomic_t flag   = 1;
+  yoke_cancel                 cancel = {.flag = &flag};
+  for (int whole = 0; whole < 2; ++whole) {
+    cosim c;
+    cosim_load(&c, "examples/double-pendulum.yaml", "t_end=1e6");
+    assert_int_equal(cosim_start(&c, whole == 1, NULL), YOKE_OK);
+    yoke_context_watch(c.ctx, &cancel);
+    assert_int_equal(yoke_system_run(c.system, 1e6, NULL, NULL, c.ctx), YOKE_E_INTERRUPTED);
+    assert_true(yoke_system_t(c.system) == 0.0);
+    yoke_context_watch(c.ctx, NULL);
+    cosim_close(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(samples_between_macro_points_hit_a_cubic_motion),
       cmocka_unit_test(samples_inside_steps_lie_on_the_joints),
+      cmocka_unit_test(a_run_without_a_sink_ends_when_its_context_is_cancelled),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
