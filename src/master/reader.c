@@ -76,6 +76,18 @@ void yoke_reader_forget(yoke_reader *r) {
   ++r->stamp;
 }
 
+/* The owners are asked. */
+static yoke_status show(yoke_reader *r, int group) {
+  reader_group     *g      = &r->groups[group];
+  const double      t      = yoke_system_t(r->system);
+  const yoke_status status = group < r->n_parts
+                                 ? yoke_system_observe(r->system, group, g->n, g->handles, g->values)
+                                 : system_observer_show(r->system, g->observer, g->room, t, g->values, NULL);
+  if (status != YOKE_OK && status != YOKE_NON_FINITE) return status;
+  g->seen_at = r->stamp;
+  return YOKE_OK;
+}
+
 /* ---- adding ---- */
 
 static int group_of(const yoke_reader *r, const yoke_output *output) {
@@ -153,6 +165,10 @@ static yoke_status add(yoke_reader *r, int n, const yoke_output *list, char *con
 yoke_status yoke_reader_add(yoke_reader *r, int n, const yoke_output *list, char *const *names, yoke_context *ctx) {
   const int         before = r->n;
   const yoke_status status = add(r, n, list, names, ctx);
+  for (int i = before; status == YOKE_OK && i < r->n; ++i) { /* a first look makes the room that owners need */
+    const int group = r->entries[i].group;
+    if (r->groups[group].seen_at != r->stamp) (void)show(r, group);
+  }
   if (status == YOKE_OK) return YOKE_OK;
   while (r->n > before) --r->groups[r->entries[--r->n].group].n;
   /* observers know the outputs that are left, or more, which nobody reads */
@@ -161,17 +177,6 @@ yoke_status yoke_reader_add(yoke_reader *r, int n, const yoke_output *list, char
 }
 
 /* ---- reading ---- */
-
-static yoke_status show(yoke_reader *r, int group) {
-  reader_group     *g      = &r->groups[group];
-  const double      t      = yoke_system_t(r->system);
-  const yoke_status status = group < r->n_parts
-                                 ? yoke_system_observe(r->system, group, g->n, g->handles, g->values)
-                                 : system_observer_show(r->system, g->observer, g->room, t, g->values, NULL);
-  if (status != YOKE_OK && status != YOKE_NON_FINITE) return status;
-  g->seen_at = r->stamp;
-  return YOKE_OK;
-}
 
 static yoke_status fail(const yoke_reader *r, const reader_entry *entry, yoke_status status, yoke_context *ctx) {
   const double t = yoke_system_t(r->system);
