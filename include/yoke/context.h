@@ -53,8 +53,8 @@ yoke_note(yoke_context *ctx, const char *format, ...);
 
 /* Messages as they come, those too that find no place among the 100: `write` is called on the thread that uses the context, in the middle of the
  * call that made the message, and must not use the context. The text is good for the call. write NULL: none, as at first. */
-void yoke_context_set_log(yoke_context *ctx, void (*write)(void *user, yoke_severity severity, const char *text),
-                          void         *user);
+YOKE_API void yoke_context_set_log(yoke_context *ctx,
+                                   void (*write)(void *user, yoke_severity severity, const char *text), void *user);
 
 /* Executor: who runs lists of independent tasks, where the program has threads of its own. */
 typedef struct yoke_executor {
@@ -69,7 +69,7 @@ typedef struct yoke_executor {
 /* Objects that are created with this context from now on have their tasks run by a copy of `executor` where nobody else is asked for
  * (exec NULL or "user"): `run` and `user` must outlive them. Results do not depend on it. NULL: none, as at first.
  * YOKE_E_USAGE: no `run`, a number of workers or a size that cannot be. */
-yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *executor);
+YOKE_API yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *executor);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #define YOKE_SIMULATION_H
 
 #include <yoke/context.h>
+#include <yoke/export.h>
 #include <yoke/model.h>
 #include <yoke/result.h>
 #include <yoke/run.h>
@@ -79,19 +80,19 @@ typedef struct yoke_simulation_options {
  *   YOKE_E_UNSUPPORTED   "user" without an executor in the context
  *   YOKE_E_INTERRUPTED   `interrupted`, or `progress` said so
  *   > 0, YOKE_E_NOT_CONVERGED, YOKE_E_UNSTABLE, YOKE_E_SUBSYSTEM   there is no state to begin from (YOKE_NON_FINITE: accelerations) */
-yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, const yoke_simulation_options *options,
-                                   yoke_simulation **out);
+YOKE_API yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model,
+                                            const yoke_simulation_options *options, yoke_simulation **out);
 
 /* Closes a record that is still open. NULL and a pointer to NULL are fine. */
-void yoke_simulation_destroy(yoke_simulation **simulation);
+YOKE_API void yoke_simulation_destroy(yoke_simulation **simulation);
 
 /* ---- time ---- */
 
-double yoke_simulation_t(const yoke_simulation *simulation);       /* present time [s] */
-double yoke_simulation_t_start(const yoke_simulation *simulation); /* of the model [s] */
-double yoke_simulation_t_end(const yoke_simulation *simulation);   /* of the model, or of the choices [s] */
+YOKE_API double yoke_simulation_t(const yoke_simulation *simulation);       /* present time [s] */
+YOKE_API double yoke_simulation_t_start(const yoke_simulation *simulation); /* of the model [s] */
+YOKE_API double yoke_simulation_t_end(const yoke_simulation *simulation);   /* of the model, or of the choices [s] */
 /* Was t_end reached, or did an event end it? */
-bool   yoke_simulation_has_ended(const yoke_simulation *simulation);
+YOKE_API bool   yoke_simulation_has_ended(const yoke_simulation *simulation);
 
 /* ---- stepping ---- */
 
@@ -120,20 +121,21 @@ typedef struct yoke_step_facts {
  *   YOKE_E_IO             the record could not be written
  *   YOKE_E_UNSUPPORTED    an event acts in the middle of a step that cannot be repeated, or events failed half-way before: only restore
  *                         leads on */
-yoke_status yoke_simulation_step(yoke_context *ctx, yoke_simulation *simulation, yoke_step_facts *facts);
+YOKE_API yoke_status yoke_simulation_step(yoke_context *ctx, yoke_simulation *simulation, yoke_step_facts *facts);
 
 /* Steps up to t, where the last one ends, or to an event that ends the simulation before. Where t is no end of a step by itself the steps, and
  * with them the last digits of all that follows, are others than without this stop. Fails as a step does; YOKE_E_USAGE also: t lies before the
  * present time or behind the end. */
-yoke_status yoke_simulation_run_to(yoke_context *ctx, yoke_simulation *simulation, double t);
+YOKE_API yoke_status yoke_simulation_run_to(yoke_context *ctx, yoke_simulation *simulation, double t);
 
 /* Event i < n_events of the last step. YOKE_E_USAGE: there is no such event, or a size that cannot be. */
-yoke_status yoke_simulation_event(yoke_context *ctx, const yoke_simulation *simulation, int i, yoke_event_facts *out);
+YOKE_API yoke_status yoke_simulation_event(yoke_context *ctx, const yoke_simulation *simulation, int i,
+                                           yoke_event_facts *out);
 
 /* A call that steps ends as soon as it can (looked at before every micro step) with YOKE_E_INTERRUPTED, and so does every later one until
  * the cancel is cleared; then the simulation goes on with the same bits. From any thread, `cancel` also from a signal handler. */
-void yoke_simulation_cancel(yoke_simulation *simulation);
-void yoke_simulation_clear_cancel(yoke_simulation *simulation);
+YOKE_API void yoke_simulation_cancel(yoke_simulation *simulation);
+YOKE_API void yoke_simulation_clear_cancel(yoke_simulation *simulation);
 
 /* ---- quantities ---- */
 
@@ -141,20 +143,20 @@ void yoke_simulation_clear_cancel(yoke_simulation *simulation);
  * found again has the same handle. After a failure `handles` mean nothing. Names are borrowed.
  *   YOKE_E_USAGE   there is no such quantity: every unknown name has a message, with the nearest name there is
  *   YOKE_E_MODEL   the owner of a quantity cannot show it */
-yoke_status yoke_simulation_find(yoke_context *ctx, yoke_simulation *simulation, int n, const char *const *names,
-                                 int *handles);
+YOKE_API yoke_status yoke_simulation_find(yoke_context *ctx, yoke_simulation *simulation, int n,
+                                          const char *const *names, int *handles);
 
 /* values[i] of handles[i] at the present time: left limits at the end of a step, right limits at the start and behind an event that set states.
  * Allocates nothing; a second look at the same time is a look into an array.
  *   YOKE_E_USAGE      a number that is no handle
  *   YOKE_E_UNSTABLE   a value is not finite, or cannot be evaluated; the first such quantity is named */
-yoke_status yoke_simulation_get(yoke_context *ctx, yoke_simulation *simulation, int n, const int *handles,
-                                double *values);
+YOKE_API yoke_status yoke_simulation_get(yoke_context *ctx, yoke_simulation *simulation, int n, const int *handles,
+                                         double *values);
 
 /* Calls `visit` for every quantity that can be found, in the order of a result file, until it gives false. A chain shows every mass: nothing is stored,
  * so a list of millions costs only the calls. Name and unit are good for the call. */
-void yoke_simulation_list(const yoke_simulation *simulation,
-                          bool (*visit)(void *user, const char *name, const char *unit), void *user);
+YOKE_API void yoke_simulation_list(const yoke_simulation *simulation,
+                                   bool (*visit)(void *user, const char *name, const char *unit), void *user);
 
 /* ---- states ---- */
 
@@ -164,20 +166,22 @@ typedef struct yoke_snapshot yoke_snapshot;
 
 /* *snapshot NULL: a new one (gives); else it is written over, and its memory used again. YOKE_E_UNSUPPORTED: a step was interrupted between its
  * samples (step again), or events failed. After a failure *snapshot is NULL, or what it was if it was given. */
-yoke_status yoke_simulation_save(yoke_context *ctx, const yoke_simulation *simulation, yoke_snapshot **snapshot);
+YOKE_API yoke_status yoke_simulation_save(yoke_context *ctx, const yoke_simulation *simulation,
+                                          yoke_snapshot **snapshot);
 
 /* The simulation is as it was saved, any number of times. What only belongs to a simulation stays: handles, callbacks, a cancel, threads, the
  * record. After a failure it is as before.
  *   YOKE_E_USAGE   it was saved by another model or with other settings (the message names what differs), or a record holds later times */
-yoke_status yoke_simulation_restore(yoke_context *ctx, yoke_simulation *simulation, const yoke_snapshot *snapshot);
+YOKE_API yoke_status yoke_simulation_restore(yoke_context *ctx, yoke_simulation *simulation,
+                                             const yoke_snapshot *snapshot);
 
-void yoke_snapshot_destroy(yoke_snapshot **snapshot); /* NULL and a pointer to NULL are fine */
+YOKE_API void yoke_snapshot_destroy(yoke_snapshot **snapshot); /* NULL and a pointer to NULL are fine */
 
 /* As bytes, to be stored or sent: they belong to the snapshot. And back: the bytes are copied. Gives.
  *   YOKE_E_IO            damaged, or no snapshot
  *   YOKE_E_UNSUPPORTED   of another version, or of a machine with another order of bytes */
-const void *yoke_snapshot_bytes(const yoke_snapshot *snapshot, size_t *size);
-yoke_status yoke_snapshot_from_bytes(yoke_context *ctx, const void *bytes, size_t size, yoke_snapshot **out);
+YOKE_API const void *yoke_snapshot_bytes(const yoke_snapshot *snapshot, size_t *size);
+YOKE_API yoke_status yoke_snapshot_from_bytes(yoke_context *ctx, const void *bytes, size_t size, yoke_snapshot **out);
 
 /* ---- results ---- */
 
@@ -194,12 +198,13 @@ typedef struct yoke_record_options {
  *   YOKE_E_MODEL         a file that the model names lies outside of the folder in which the program was started
  *   YOKE_E_IO            a file cannot be written
  *   YOKE_E_UNSUPPORTED   this build writes no HDF5 */
-yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *simulation, const yoke_record_options *options);
+YOKE_API yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *simulation,
+                                            const yoke_record_options *options);
 
 /* The present time becomes the last row, and the files are complete under their names. They say "done" where the simulation has ended, "failed: ..."
  * behind a step that failed, else "interrupted"; a record that holds nothing but the start of an unfinished run leaves no file.
  * YOKE_E_USAGE: no record is open. YOKE_E_IO: a file could not be finished. YOKE_E_UNSTABLE: the present time cannot be shown. */
-yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *simulation);
+YOKE_API yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *simulation);
 
 /* ---- statistics ---- */
 
@@ -225,8 +230,8 @@ typedef struct yoke_simulation_statistics {
 } yoke_simulation_statistics;
 
 /* YOKE_E_USAGE: a size that cannot be. */
-yoke_status yoke_simulation_statistics_get(yoke_context *ctx, yoke_simulation *simulation,
-                                           yoke_simulation_statistics *out);
+YOKE_API yoke_status yoke_simulation_statistics_get(yoke_context *ctx, yoke_simulation *simulation,
+                                                    yoke_simulation_statistics *out);
 
 #ifdef __cplusplus
 }
