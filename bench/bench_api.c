@@ -16,7 +16,7 @@ static const api_case cases[] = {
 
 /* What every run of a case needs. */
 typedef struct prepared {
-  char             text[400];
+  char             text[BENCH_TEXT];
   const char      *list[BENCH_SETS];
   yoke_run_options options;
 } prepared;

@@ -226,7 +226,9 @@ typedef struct yoke_simulation_statistics {
   int64_t unconverged;  /* macro steps accepted although their conditions do not hold as they should */
   double  residual;     /* largest violation of a coupling condition, in mixed units */
   yoke_residual_summary residuals[YOKE_N_RESIDUAL_KINDS];
-  yoke_step_report      report; /* of the macro steps, by reason and degree */
+  yoke_step_report      report;        /* of the macro steps, by reason and degree */
+  int64_t               matrices;      /* of the corrector, that were made */
+  int64_t               kept_matrices; /* macro steps that began with the matrix of an earlier one */
 } yoke_simulation_statistics;
 
 /* YOKE_E_USAGE: a size that cannot be. */

@@ -41,6 +41,8 @@ yoke_status yoke_simulation_statistics_get(yoke_context *ctx, yoke_simulation *s
     own.iterations           = sum.macro.iterations;
     own.integrations         = sum.macro.integrations;
     own.unconverged          = sum.macro.unconverged;
+    own.matrices             = sum.macro.matrices;
+    own.kept_matrices        = sum.macro.kept;
     own.residual             = sum.macro.residual;
     simulation_residuals(&sum.macro, own.residuals);
   }
