@@ -86,31 +86,41 @@ static void put_tag(page *p, const char *word) {
   fputs("\\fR\n", p->file);
 }
 
+/* Lines below a tag, none of which is filled up with the next. */
+static void put_lines(page *p, const char *lines) {
+  for (bool is_first = true; *lines; is_first = false) {
+    const size_t length = strcspn(lines, "\n");
+    if (!is_first) fputs(".br\n", p->file);
+    put_roff(p->file, lines, length);
+    fputc('\n', p->file);
+    lines += length + (lines[length] == '\n');
+  }
+}
+
 void page_item(page *p, int width, const char *word, const char *meaning) {
-  if (!p->is_manual) {
-    fprintf(p->file, "  %-*s %s\n", width, word, meaning);
+  if (p->is_manual) {
+    put_tag(p, word);
+    put_lines(p, meaning);
     return;
   }
-  put_tag(p, word);
-  put_roff(p->file, meaning, strlen(meaning));
-  fputc('\n', p->file);
+  do {
+    const size_t length = strcspn(meaning, "\n");
+    fprintf(p->file, "  %-*s %.*s\n", width, word, (int)length, meaning);
+    meaning += length + (meaning[length] == '\n');
+    word = "";
+  } while (*meaning);
 }
 
 void page_entry(page *p, const char *name, const char *lines) {
   if (p->is_manual) {
     put_tag(p, name);
-  } else {
-    fprintf(p->file, "%s\n", name);
+    put_lines(p, lines);
+    return;
   }
-  for (bool is_first = true; *lines; is_first = false) {
+  fprintf(p->file, "%s\n", name);
+  while (*lines) {
     const size_t length = strcspn(lines, "\n");
-    if (p->is_manual) {
-      if (!is_first) fputs(".br\n", p->file);
-      put_roff(p->file, lines, length);
-      fputc('\n', p->file);
-    } else {
-      fprintf(p->file, "    %.*s\n", (int)length, lines);
-    }
+    fprintf(p->file, "    %.*s\n", (int)length, lines);
     lines += length + (lines[length] == '\n');
   }
 }

@@ -19,7 +19,7 @@ void page_heading(page *p, const char *title);
 /* Lines of running text, which a manual page fills anew; those that begin with a blank stay as they are. */
 void page_text(page *p, const char *text);
 
-/* A word and what it means; words of one list are `width` wide. */
+/* A word and what it means, in one line or in several; words of one list are `width` wide. */
 void page_item(page *p, int width, const char *word, const char *meaning);
 
 /* A name with lines of its own below, which end with newlines. */
