@@ -39,18 +39,34 @@ static void help_exit_codes(page *p) {
     page_item(p, 2, (const char[]){(char)('0' + i), '\0'}, meanings[i]);
 }
 
+/* Quantities of the same object as number `first`; gives the number of the next object's first one. */
+static int put_quantities(page *p, int first) {
+  char                lines[2000] = "";
+  yoke_quantity_facts of, q;
+  int                 i = first;
+  yoke_quantity_describe(first, &of);
+  for (; i < yoke_n_quantities(); ++i) {
+    const size_t used = strlen(lines);
+    yoke_quantity_describe(i, &q);
+    if (strcmp(q.object, of.object) != 0) break;
+    snprintf(lines + used, sizeof lines - used, "%c %-21s %-12s %s\n", q.is_asked_for ? '+' : ' ', q.names, q.unit,
+             q.help);
+  }
+  page_item(p, 11, of.object, lines);
+  return i;
+}
+
 static void help_outputs(page *p) {
-  static const char *const names[][2] = {
-      {"mass1d", "x v a"},
-      {"particle", "x y z vx vy vz"},
-      {"planar", "x y angle vx vy omega"},
-      {"rigid", "x y z q0 q1 q2 q3 vx vy vz wx wy wz   (w in the body frame)"},
-      {"chain", "x[i] v[i]"},
-      {"connection", "force[k] g[k]; of a coupling, where named: mismatch[k] force_mean[k]"},
-      {"total", "energy kinetic potential; where work is counted: dissipated external balance"}};
-  page_text(p, "names for --print and the key output.select (with * and ? there)\n");
-  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) page_item(p, 11, names[i][0], names[i][1]);
-  page_text(p, "\nas in upper.x, rod[3].vx, knee.force[1], total.energy");
+  page_text(p, "names for --print, the key output.select (with * and ? there) and expressions below the key outputs\n");
+  for (int i = 0; i < yoke_n_quantities();) i = put_quantities(p, i);
+  page_text(p, "\nas in upper.x, rod[3].vx, hinge.angle, knee.force[1], total.energy");
+  page_text(p, "upper.x.integral [m s] is the time integral of a position that output.integrals names");
+  page_text(p, "A frame has the names of its body, for its own origin and axes: upper.tip.x, upper.tip.*");
+  page_text(p, "+ is shown where a name or a pattern asks for it, as frames are: upper.ax, upper.a*, hinge.angle*");
+  page_text(p,
+            "Loads, laws and events read positions and velocities of bodies and frames, angle and distance of joints, "
+            "and\ntheir rates; outputs that you write yourself read everything: outputs: {speed: "
+            "hypot(upper.tip.vx, upper.tip.vy)}");
 }
 
 /* ---- settings ---- */

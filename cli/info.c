@@ -30,7 +30,8 @@ enum { N_SHOWN = 12 };
 static void print_items(const char *label, int n, const yoke_model_item *items, bool all) {
   const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
   for (int i = 0; i < shown; ++i)
-    printf("%-14s %s%s%s\n", i == 0 ? label : "", items[i].name, *items[i].kind ? "  " : "", items[i].kind);
+    printf("%-14s %s%s%s%s%s\n", i == 0 ? label : "", items[i].name, *items[i].kind ? "  " : "", items[i].kind,
+           *items[i].description ? "  " : "", items[i].description);
   if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
 }
 
@@ -104,6 +105,7 @@ static void json_items(json *j, const char *key, int n, const yoke_model_item *i
     json_begin(j, NULL, '{');
     json_text(j, "name", items[i].name);
     json_text(j, kind, items[i].kind);
+    if (*items[i].description) json_text(j, "description", items[i].description);
     json_end(j, '}');
   }
   json_end(j, ']');

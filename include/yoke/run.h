@@ -124,7 +124,8 @@ YOKE_API yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options 
 /* What a model consists of once it is assembled. */
 typedef struct yoke_model_item {
   char *name;
-  char *kind; /* "planar", "revolute", ...; of an output: its unit */
+  char *kind;        /* "planar", "revolute", ...; of an output: its unit */
+  char *description; /* of an output that the user wrote; "": none */
 } yoke_model_item;
 
 typedef struct yoke_part_item { /* a subsystem */

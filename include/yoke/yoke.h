@@ -7,6 +7,7 @@
 #include <yoke/export.h>
 #include <yoke/linearize.h>
 #include <yoke/model.h>
+#include <yoke/quantities.h>
 #include <yoke/result.h>
 #include <yoke/run.h>
 #include <yoke/settings.h>

@@ -11,41 +11,43 @@ static void release_items(yoke_model_item **items, int n) {
   for (int i = 0; *items && i < n; ++i) {
     free((*items)[i].name);
     free((*items)[i].kind);
+    free((*items)[i].description);
   }
   free(*items);
   *items = NULL;
 }
 
-/* Copies of n items; `item` gives name and kind of number i. */
-static bool take_items(yoke_model_item **items, int n, const void *from,
-                       const char *(*item)(const void *from, int i, const char **kind)) {
+typedef struct item_texts {
+  const char *name, *kind, *description;
+} item_texts;
+
+/* Copies of n items; `item` gives number i, as far as it has these texts. */
+static bool take_items(yoke_model_item **items, int n, const void *from, item_texts (*item)(const void *from, int i)) {
   *items = yoke_allocate((size_t)n + 1, sizeof **items);
   for (int i = 0; *items && i < n; ++i) {
-    const char *kind = NULL;
-    const char *name = item(from, i, &kind);
-    (*items)[i].name = yoke_text_copy(name ? name : "");
-    (*items)[i].kind = yoke_text_copy(kind ? kind : "");
-    if (!(*items)[i].name || !(*items)[i].kind) return false;
+    const item_texts texts  = item(from, i);
+    (*items)[i].name        = yoke_text_copy(texts.name ? texts.name : "");
+    (*items)[i].kind        = yoke_text_copy(texts.kind ? texts.kind : "");
+    (*items)[i].description = yoke_text_copy(texts.description ? texts.description : "");
+    if (!(*items)[i].name || !(*items)[i].kind || !(*items)[i].description) return false;
   }
   return *items != NULL;
 }
 
-static const char *body_item(const void *from, int i, const char **kind) {
+static item_texts body_item(const void *from, int i) {
   const yoke_model *model = from;
-  *kind                   = yoke_body_kind_name(model->bodies[i].kind);
-  return model->bodies[i].name;
+  return (item_texts){.name = model->bodies[i].name, .kind = yoke_body_kind_name(model->bodies[i].kind)};
 }
 
-static const char *connection_item(const void *from, int i, const char **kind) {
+static item_texts connection_item(const void *from, int i) {
   const yoke_model *model = from;
-  *kind                   = yoke_connection_kind_name(model->connections[i].kind);
-  return model->connections[i].name;
+  return (item_texts){.name = model->connections[i].name,
+                      .kind = yoke_connection_kind_name(model->connections[i].kind)};
 }
 
-static const char *output_item(const void *from, int i, const char **kind) {
-  const yoke_output_list *list = from;
-  *kind                        = list->unit[i];
-  return list->name[i];
+static item_texts output_item(const void *from, int i) {
+  const yoke_plan *plan = from;
+  return (item_texts){plan->outputs.name[i], plan->outputs.unit[i], yoke_plan_output_description(plan, i)};
 }
 
 static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, const yoke_run_system *run,
@@ -74,7 +76,7 @@ static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, 
   if (model->output.csv) facts->output_csv = yoke_text_copy(model->output.csv);
   if (facts->name && take_items(&facts->bodies, facts->n_bodies, model, body_item) &&
       take_items(&facts->connections, facts->n_connections, model, connection_item) &&
-      take_items(&facts->outputs, facts->n_outputs, &run->plan->outputs, output_item)) {
+      take_items(&facts->outputs, facts->n_outputs, run->plan, output_item)) {
     return YOKE_OK;
   }
   return yoke_out_of_memory(ctx, "the facts of '%s'", facts->name ? facts->name : "the model");

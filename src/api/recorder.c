@@ -78,19 +78,22 @@ static char **channel_names(const yoke_recorder *r) {
 
 static yoke_status create_hdf5(yoke_recorder *r, yoke_context *ctx, const char *settings,
                                const yoke_result_split *split) {
+  bool is_described = false;
+  for (int i = 0; i < r->n_outputs; ++i) is_described = is_described || r->descriptions[i][0] != '\0';
   const yoke_result_def def = {
-      .path     = r->out,
-      .group    = "main",
-      .version  = YOKE_VERSION,
-      .name     = r->model->name,
-      .model    = r->model->text,
-      .settings = settings,
-      .t_start  = r->model->t_start,
-      .t_end    = r->model->t_end,
-      .n        = r->n_outputs,
-      .names    = r->names,
-      .units    = r->units,
-      .split    = split,
+      .path         = r->out,
+      .group        = "main",
+      .version      = YOKE_VERSION,
+      .name         = r->model->name,
+      .model        = r->model->text,
+      .settings     = settings,
+      .t_start      = r->model->t_start,
+      .t_end        = r->model->t_end,
+      .n            = r->n_outputs,
+      .names        = r->names,
+      .units        = r->units,
+      .descriptions = is_described ? r->descriptions : NULL,
+      .split        = split,
   };
   return yoke_result_writer_create(ctx, &def, &r->hdf5);
 }
@@ -141,15 +144,18 @@ static yoke_status open_files(yoke_recorder *r, yoke_context *ctx, const yoke_re
   const yoke_output_list *outputs = &r->run->plan->outputs;
   if (def->files[0]) r->out = yoke_text_copy(def->files[0]);
   if (def->files[1]) r->csv = yoke_text_copy(def->files[1]);
-  r->names    = yoke_allocate((size_t)outputs->n + 1, sizeof *r->names);
-  r->units    = yoke_allocate((size_t)outputs->n + 1, sizeof *r->units);
-  r->channels = yoke_allocate((size_t)r->n_channels + 1, sizeof(double));
-  if (!r->names || !r->units || !r->channels || !r->out != !def->files[0] || !r->csv != !def->files[1])
+  r->names        = yoke_allocate((size_t)outputs->n + 1, sizeof *r->names);
+  r->units        = yoke_allocate((size_t)outputs->n + 1, sizeof *r->units);
+  r->descriptions = yoke_allocate((size_t)outputs->n + 1, sizeof *r->descriptions);
+  r->channels     = yoke_allocate((size_t)r->n_channels + 1, sizeof(double));
+  if (!r->names || !r->units || !r->descriptions || !r->channels || !r->out != !def->files[0] ||
+      !r->csv != !def->files[1])
     return yoke_out_of_memory(ctx, "%d outputs", outputs->n);
   r->n_outputs = outputs->n;
   for (int i = 0; i < outputs->n; ++i) {
-    r->names[i] = outputs->name[i];
-    r->units[i] = outputs->unit[i];
+    r->names[i]        = outputs->name[i];
+    r->units[i]        = outputs->unit[i];
+    r->descriptions[i] = yoke_plan_output_description(r->run->plan, i);
   }
   if (r->out) {
     YOKE_TRY(is_csv_name(r->out) ? yoke_csv_writer_create(ctx, r->out, r->n_outputs, r->names, &r->csv_out)
@@ -303,6 +309,7 @@ void yoke_recorder_destroy(yoke_recorder **recorder) {
   free(r->csv);
   free(r->names);
   free(r->units);
+  free(r->descriptions);
   free(r->channels);
   free(r->store.rows);
   free(r);

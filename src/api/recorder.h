@@ -19,11 +19,11 @@ typedef struct yoke_recorder {
   const yoke_run_system *run;
   bool                   is_split;
   int                    n_outputs, n_channels;
-  char                  *out, *csv;            /* result and CSV file; NULL: none, after closing: none was kept */
-  const char           **names, **units;       /* [n_outputs], belong to the plan */
-  yoke_result_writer    *hdf5;                 /* NULL: none */
-  yoke_csv_writer       *csv_writer, *csv_out; /* csv_out: `out` ended in .csv */
-  double                 t_kept, t_macro;      /* of the last row (NaN: none) and macro step (-infinity: none) */
+  char                  *out, *csv; /* result and CSV file; NULL: none, after closing: none was kept */
+  const char           **names, **units, **descriptions; /* [n_outputs], belong to the plan */
+  yoke_result_writer    *hdf5;                           /* NULL: none */
+  yoke_csv_writer       *csv_writer, *csv_out;           /* csv_out: `out` ended in .csv */
+  double                 t_kept, t_macro; /* of the last row (NaN: none) and macro step (-infinity: none) */
   int64_t                n_rows;
   double                *channels; /* [n_channels] at the present macro point */
   yoke_row_store         store;

@@ -145,9 +145,6 @@ static bool read_law(reader *r, const scope *s, const yoke_yaml_node *map, yoke_
   good      = (ex == NULL || model_positive(r, s, ex, "exponent_x", Q_NUMBER, &law->exponent_x)) && good;
   good      = (ev == NULL || model_positive(r, s, ev, "exponent_v", Q_NUMBER, &law->exponent_v)) && good;
   good      = (table == NULL || read_table(r, s, table, is_torsion, &law->table)) && good;
-  good      = (formula == NULL ||
-          model_expression(r, s, formula, "law", VARIABLES_LAW, is_torsion ? Q_TORQUE : Q_FORCE, &law->expression)) &&
-         good;
   if (good && yoke_yaml_find(map, "stiffness") == NULL && yoke_yaml_find(map, "stiffness_power") == NULL &&
       table == NULL && formula == NULL && yoke_yaml_find(map, "damping") == NULL &&
       yoke_yaml_find(map, "damping_power") == NULL) {
@@ -294,6 +291,26 @@ static bool read_connection(reader *r, scope *s, const yoke_yaml_node *key, cons
   default: return model_out_of_memory(r);
   }
   return read_values(r, s, node, c);
+}
+
+/* `law:` once all connections have names: of x, v and t alone it is a law that couplings know, too. */
+static bool read_formula(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
+  const yoke_yaml_node *formula = yoke_yaml_find(node, "law");
+  char                  name[NAME_SIZE];
+  if (formula == NULL) return true;
+  model_full_name(s, key->text, counted, name, sizeof name);
+  r->law_of = yoke_names_find(&r->connection_names, name);
+  if (r->law_of < 0) return true; /* told already */
+  yoke_connection *c = &r->model->connections[r->law_of];
+  const quantity   q = c->kind == YOKE_CONNECTION_TORSION_SPRING ? Q_TORQUE : Q_FORCE;
+  if ((kinds[c->kind].keys & HAS_LAW) == 0) return true;
+  if (formula->kind == YOKE_YAML_SCALAR && model_reads_quantities(r, s, formula->text))
+    return model_expression(r, s, formula, "law", VARIABLES_FORMULA, q, &c->formula);
+  return model_expression(r, s, formula, "law", VARIABLES_LAW, q, &c->law.expression);
+}
+
+void model_read_laws(reader *r, scope *s) {
+  model_each(r, s, "connections", read_formula);
 }
 
 void model_read_connections(reader *r, scope *s) {

@@ -15,8 +15,9 @@ static bool read_set(reader *r, const scope *s, const yoke_yaml_node *node, yoke
   for (int k = 0; k < node->n; ++k) {
     char name[NAME_SIZE];
     if (!model_fold_name(r, s, node->keys[k], "set", node->keys[k]->text, name, sizeof name)) return false;
-    const int variable = model_variable(r, s, name);
-    if (variable < 0) {
+    yoke_variable state = {0};
+    double        unused;
+    if (model_find_quantity(r, s, name, &state, &unused) != QUANTITY_OF_MOTION || state.kind != YOKE_VARIABLE_STATE) {
       good = model_mistake(r, node->keys[k], "set", "found '%s', expected a state of a body as in ball.v", name);
       continue;
     }
@@ -25,8 +26,12 @@ static bool read_set(reader *r, const scope *s, const yoke_yaml_node *node, yoke
       good = false;
       continue;
     }
-    event->variable[event->n_set] = variable;
-    event->value[event->n_set++]  = value;
+    event->variable[event->n_set] = model_variable(r, &state);
+    if (event->variable[event->n_set] < 0) {
+      yoke_expression_destroy(&value);
+      return false;
+    }
+    event->value[event->n_set++] = value;
   }
   return good;
 }

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const top_keys[] = {"yoke",  "name",       "include",   "parameters",   "gravity", "t_start",
-                                       "t_end", "assemblies", "instances", "bodies",       "frames",  "connections",
-                                       "loads", "events",     "split",     "cosimulation", "solvers", "output"};
+static const char *const top_keys[] = {"yoke",    "name",         "include",    "parameters", "gravity",
+                                       "t_start", "t_end",        "assemblies", "instances",  "bodies",
+                                       "frames",  "connections",  "loads",      "events",     "outputs",
+                                       "split",   "cosimulation", "solvers",    "output"};
 
 static bool check_version(reader *r) {
   const yoke_yaml_node *version = yoke_yaml_find(r->root, "yoke");
@@ -49,8 +50,10 @@ static void read_sections(reader *r) {
   for (int k = 0; k < r->n_scopes; ++k) model_read_bodies(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_frames(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_connections(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_laws(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_loads(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_events(r, r->scopes[k]);
+  model_read_outputs(r);
   model_enter(r, "", NULL);
   if (r->model->n_bodies == 0 && r->n_errors == 0)
     model_mistake(r, r->root, "bodies", "found nothing, expected at least one body");
@@ -76,8 +79,8 @@ static bool read_tree(reader *r, yoke_yaml_node *root, const char *path, const y
 }
 
 static void reader_clear(reader *r) {
-  yoke_names *const tables[] = {&r->body_names, &r->frame_names, &r->connection_names,
-                                &r->load_names, &r->event_names, &r->variable_names};
+  yoke_names *const tables[] = {&r->body_names,  &r->frame_names,    &r->connection_names, &r->load_names,
+                                &r->event_names, &r->variable_names, &r->output_names,     &r->reference_names};
   for (int k = 0; k < MODEL_COUNT(tables); ++k) yoke_names_clear(tables[k]);
   model_close_scopes(r);
   yoke_arena_free(&r->scratch);

@@ -9,8 +9,8 @@
 enum { MAX_INCLUDES = 1000, MAX_INCLUDE_DEPTH = 32 };
 
 /* Maps of named things: entries of several files are put together. In all other keys the including file wins. */
-static const char *const collections[] = {"parameters", "bodies", "frames",     "connections",
-                                          "loads",      "events", "assemblies", "instances"};
+static const char *const collections[] = {"parameters", "bodies",  "frames",     "connections", "loads",
+                                          "events",     "outputs", "assemblies", "instances"};
 
 static bool is_collection(const char *key) {
   for (int k = 0; k < MODEL_COUNT(collections); ++k) {

@@ -212,18 +212,60 @@ bool model_check_name(reader *r, const yoke_yaml_node *key, bool is_parameter) {
 /* ---- expressions ---- */
 
 typedef struct lookup_context {
-  reader      *r;
-  const scope *s;
-  variables    v;
-  bool         bad; /* met a parameter whose own mistake is already recorded */
+  reader               *r;
+  const scope          *s;
+  variables             v;
+  const yoke_yaml_node *at;
+  const char           *key;
+  bool                  bad;             /* met a name whose own mistake is already recorded */
+  bool                  is_probe, reads; /* only asked whether the text reads quantities of the model */
 } lookup_context;
+
+/* A quantity of the model where it cannot be read: the message says what can be. */
+static yoke_symbol_kind refuse(lookup_context *c, const char *name) {
+  static const char *const expected[] = {
+      [VARIABLES_NONE]    = "a number: expressions of parameters only",
+      [VARIABLES_TIME]    = "an expression of t alone",
+      [VARIABLES_LAW]     = "an expression of x, v and t",
+      [VARIABLES_MASS]    = "an expression of i",
+      [VARIABLES_FORMULA] = "x, v, t, positions, velocities and coordinates of joints; accelerations, forces and "
+                            "energies can be read in 'outputs'",
+      [VARIABLES_STATES]  = "positions, velocities and coordinates of joints; accelerations, forces and energies "
+                            "follow from the loads and can be read in 'outputs'",
+  };
+  c->bad = true;
+  model_mistake(c->r, c->at, c->key, "found '%s', a quantity of the model, expected %s", name, expected[c->v]);
+  return YOKE_SYMBOL_UNKNOWN;
+}
+
+static yoke_symbol_kind lookup_quantity(lookup_context *c, const char *name, double *value, int *variable) {
+  yoke_variable        found = {0};
+  const model_quantity kind  = model_find_quantity(c->r, c->s, name, &found, value);
+  if (c->is_probe) {
+    c->reads = c->reads || kind == QUANTITY_OF_MOTION || kind == QUANTITY_OF_FORCES;
+    return kind != QUANTITY_NONE ? YOKE_SYMBOL_VARIABLE : YOKE_SYMBOL_UNKNOWN;
+  }
+  switch (kind) {
+  case QUANTITY_NONE: return YOKE_SYMBOL_UNKNOWN;
+  case QUANTITY_CONSTANT: return YOKE_SYMBOL_CONSTANT;
+  case QUANTITY_OF_FORCES: return refuse(c, name);
+  case QUANTITY_OF_MOTION: break;
+  }
+  if (c->v != VARIABLES_STATES && c->v != VARIABLES_FORMULA) return refuse(c, name);
+  *variable = model_variable(c->r, &found);
+  return *variable < 0 ? YOKE_SYMBOL_UNKNOWN : YOKE_SYMBOL_VARIABLE;
+}
 
 static yoke_symbol_kind lookup(void *user, const char *name, double *value, int *variable) {
   lookup_context          *c     = user;
   static const char *const law[] = {"x", "v", "t"};
   const bool               is_t  = strcmp(name, "t") == 0;
   *variable                      = 0;
-  if (is_t && (c->v == VARIABLES_TIME || c->v == VARIABLES_STATES)) return YOKE_SYMBOL_VARIABLE;
+  if (is_t && c->v != VARIABLES_NONE && c->v != VARIABLES_LAW && c->v != VARIABLES_MASS) return YOKE_SYMBOL_VARIABLE;
+  if (c->v == VARIABLES_FORMULA && (strcmp(name, "x") == 0 || strcmp(name, "v") == 0)) {
+    *variable = model_deflection(c->r, name[0] == 'v');
+    return *variable < 0 ? YOKE_SYMBOL_UNKNOWN : YOKE_SYMBOL_VARIABLE;
+  }
   if (c->v == VARIABLES_MASS && strcmp(name, "i") == 0) return YOKE_SYMBOL_VARIABLE;
   for (int k = 0; k < 3 && c->v == VARIABLES_LAW; ++k) {
     *variable = k;
@@ -238,9 +280,12 @@ static yoke_symbol_kind lookup(void *user, const char *name, double *value, int 
   }
   const yoke_symbol_kind kind = model_parameter(c->r, c->s, name, value, &c->bad);
   if (kind != YOKE_SYMBOL_UNKNOWN) return kind;
-  if (c->v != VARIABLES_STATES) return YOKE_SYMBOL_UNKNOWN;
-  *variable = model_variable(c->r, c->s, name);
-  return *variable < 0 ? YOKE_SYMBOL_UNKNOWN : YOKE_SYMBOL_VARIABLE;
+  if (c->v != VARIABLES_OUTPUTS) return lookup_quantity(c, name, value, variable);
+  *variable = model_reference(c->r, c->s, name);
+  if (*variable >= 0) return YOKE_SYMBOL_VARIABLE;
+  yoke_variable unused = {0};
+  return model_find_quantity(c->r, c->s, name, &unused, value) == QUANTITY_CONSTANT ? YOKE_SYMBOL_CONSTANT
+                                                                                    : YOKE_SYMBOL_UNKNOWN;
 }
 
 /* States of a body are named by the part in front of the last dot. */
@@ -250,7 +295,8 @@ static void suggest(void *user, const char *name, char *text, size_t size) {
   for (const scope *s = c->s; s != NULL && nearest == NULL; s = s->parent)
     nearest = yoke_names_nearest(&s->parameter_names, name);
   const char *dot = strrchr(name, '.');
-  if (nearest == NULL && dot != NULL && c->v == VARIABLES_STATES) {
+  if (nearest == NULL && dot != NULL &&
+      (c->v == VARIABLES_STATES || c->v == VARIABLES_FORMULA || c->v == VARIABLES_OUTPUTS)) {
     char body[NAME_SIZE];
     model_print(body, sizeof body, "%.*s", (int)(dot - name), name);
     const char *close = model_find(c->s, &c->r->body_names, body) == YOKE_NAMES_NONE
@@ -292,7 +338,7 @@ static bool check_dimension(reader *r, const yoke_yaml_node *at, const char *key
 
 bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, const char *key, const char *text,
                            variables v, quantity q, yoke_expression **out) {
-  lookup_context     context      = {.r = r, .s = s, .v = v};
+  lookup_context     context      = {.r = r, .s = s, .v = v, .at = at, .key = key};
   const yoke_symbols symbols      = {.lookup = lookup, .suggest = suggest, .user = &context};
   char               message[400] = "";
   *out                            = NULL;
@@ -317,43 +363,22 @@ bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, 
   return false;
 }
 
+bool model_reads_quantities(reader *r, const scope *s, const char *text) {
+  lookup_context     context = {.r = r, .s = s, .v = VARIABLES_LAW, .is_probe = true};
+  const yoke_symbols symbols = {.lookup = lookup, .user = &context};
+  yoke_expression   *unused  = NULL;
+  char               message[400];
+  (void)yoke_expression_compile(text, &symbols, message, sizeof message, &unused);
+  yoke_expression_destroy(&unused);
+  return context.reads;
+}
+
 bool model_expression(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, variables v, quantity q,
                       yoke_expression **out) {
   *out = NULL;
   if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
     return model_expected(r, node, key, quantities[q].text);
   return model_expression_text(r, s, node, key, node->text, v, q, out);
-}
-
-int model_variable(reader *r, const scope *s, const char *name) {
-  /* the last dot outside of brackets: "left.thigh.vx", "c.x[3]" */
-  const char *dot   = NULL;
-  int         depth = 0;
-  for (const char *p = name; *p != '\0'; ++p) {
-    depth += (*p == '[') - (*p == ']');
-    if (*p == '.' && depth == 0) dot = p;
-  }
-  if (dot == NULL || (size_t)(dot - name) >= NAME_SIZE) return -1;
-  char body[NAME_SIZE];
-  model_print(body, sizeof body, "%.*s", (int)(dot - name), name);
-  const int i = model_find(s, &r->body_names, body);
-  if (i < 0) return -1;
-  yoke_variable variable = {0};
-  if (!yoke_body_component_find(&r->model->bodies[i], dot + 1, &variable)) return -1;
-  variable.body = i;
-  char key[80];
-  model_print(key, sizeof key, "%d/%d/%d/%d", i, variable.mass, variable.is_velocity, variable.component);
-  const int known = yoke_names_find(&r->variable_names, key);
-  if (known != YOKE_NAMES_NONE) return known;
-  yoke_model *m    = r->model;
-  const char *kept = yoke_yaml_keep_text(r->yaml, key, strlen(key));
-  if (!model_grow(r, &m->variables, m->n_variables, &r->capacity_variables, sizeof *m->variables)) return -1;
-  if (kept == NULL || yoke_names_add(&r->variable_names, kept, m->n_variables + 1) == YOKE_NAMES_NO_MEMORY) {
-    model_out_of_memory(r);
-    return -1;
-  }
-  m->variables[m->n_variables++] = variable;
-  return m->n_variables; /* number 0 is t */
 }
 
 /* ---- numbers ---- */
@@ -595,7 +620,7 @@ static void each_of_count(reader *r, scope *s, const yoke_yaml_node *key, const 
   s->index     = index;
 }
 
-void model_each(reader *r, scope *s, const char *section, model_entry_reader *one) {
+static void each(reader *r, scope *s, const char *section, bool takes_scalars, model_entry_reader *one) {
   char path[NAME_SIZE];
   model_print(path, sizeof path, "%s%s", s->prefix, section);
   model_enter(r, "", NULL);
@@ -605,11 +630,19 @@ void model_each(reader *r, scope *s, const char *section, model_entry_reader *on
     const yoke_yaml_node *key = map->keys[k], *node = map->items[k];
     model_enter(r, path, key->text);
     if (!model_check_name(r, key, false)) continue;
-    if (node->kind != YOKE_YAML_MAP) {
-      model_expected(r, node, NULL, "a map ('kind: ...')");
+    if (node->kind != YOKE_YAML_MAP && !(takes_scalars && node->kind == YOKE_YAML_SCALAR)) {
+      model_expected(r, node, NULL, takes_scalars ? "an expression, or a map ('value: ...')" : "a map ('kind: ...')");
       continue;
     }
     each_of_count(r, s, key, node, one);
   }
   model_enter(r, "", NULL);
+}
+
+void model_each(reader *r, scope *s, const char *section, model_entry_reader *one) {
+  each(r, s, section, false, one);
+}
+
+void model_each_value(reader *r, scope *s, const char *section, model_entry_reader *one) {
+  each(r, s, section, true, one);
 }

@@ -75,8 +75,11 @@ typedef struct reader {
   yoke_names            body_names, frame_names, connection_names, load_names, event_names;
   size_t capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
   int    parameter_depth;
-  parameter *active[64];     /* parameters being evaluated, outermost first */
-  yoke_names variable_names; /* "body/mass/v/component" -> number of the variable */
+  parameter *active[64];                    /* parameters being evaluated, outermost first */
+  yoke_names variable_names;                /* "kind/object/mass/v/component" -> number of the variable */
+  yoke_names output_names, reference_names; /* outputs of the user; outputs that they read, by their full names */
+  size_t     capacity_outputs, capacity_references;
+  int        law_of; /* connection whose law is being read */
 } reader;
 
 /* snprintf that cuts long texts on purpose (names in messages); returns the letters written. */
@@ -142,21 +145,35 @@ bool model_index_text(reader *r, const scope *s, const yoke_yaml_node *at, const
 /* ---- expressions with variables ---- */
 
 typedef enum variables {
-  VARIABLES_NONE,  /* parameters only */
-  VARIABLES_TIME,  /* t is 0 */
-  VARIABLES_LAW,   /* x, v, t are 0, 1, 2 */
-  VARIABLES_MASS,  /* i is 0: number of a chain's mass or element */
-  VARIABLES_STATES /* t is 0, states of bodies as in yoke_variable */
+  VARIABLES_NONE,    /* parameters only */
+  VARIABLES_TIME,    /* t is 0 */
+  VARIABLES_LAW,     /* x, v, t are 0, 1, 2 */
+  VARIABLES_FORMULA, /* as STATES; x and v are the deflection of connection `law_of` and its rate */
+  VARIABLES_MASS,    /* i is 0: number of a chain's mass or element */
+  VARIABLES_STATES,  /* t is 0, positions and velocities as in yoke_variable */
+  VARIABLES_OUTPUTS  /* t is 0, outputs as in yoke_output_reference */
 } variables;
 
+/* Does an expression of a law read quantities of the model besides x, v and t? */
+bool model_reads_quantities(reader *r, const scope *s, const char *text);
 /* Compiles the scalar. Gives. */
 bool model_expression(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, variables v, quantity q,
                       yoke_expression **out);
 /* The same from a text made by the reader itself (harmonic loads ...). */
 bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, const char *key, const char *text,
                            variables v, quantity q, yoke_expression **out);
-/* Number (>= 1) of a state of a body by name, registered in the model; -1: no such state. */
-int  model_variable(reader *r, const scope *s, const char *name);
+
+/* model_quantities.c: numbers (>= 1) of quantities by name, registered in the model. */
+typedef enum model_quantity {
+  QUANTITY_NONE,
+  QUANTITY_OF_MOTION, /* a function of (q, v) */
+  QUANTITY_OF_FORCES, /* an acceleration, a force or an energy */
+  QUANTITY_CONSTANT   /* of a frame of the ground */
+} model_quantity;
+model_quantity model_find_quantity(reader *r, const scope *s, const char *name, yoke_variable *out, double *value);
+int            model_variable(reader *r, const yoke_variable *variable);     /* -1: no memory */
+int            model_deflection(reader *r, bool is_rate);                    /* of connection `law_of`; -1: no memory */
+int            model_reference(reader *r, const scope *s, const char *name); /* -1: no such object */
 
 /* ---- names ---- */
 
@@ -179,6 +196,8 @@ void model_full_name(const scope *s, const char *name, bool counted, char *out, 
 typedef bool model_entry_reader(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node,
                                 bool counted);
 void         model_each(reader *r, scope *s, const char *section, model_entry_reader *one);
+/* The same where an entry may also be a scalar. */
+void         model_each_value(reader *r, scope *s, const char *section, model_entry_reader *one);
 
 /* ---- sections ---- */
 
@@ -198,8 +217,10 @@ void model_read_bodies(reader *r, scope *s);
 void model_read_frames(reader *r, scope *s);
 bool model_read_chain(reader *r, scope *s, const yoke_yaml_node *node, yoke_chain **out);
 void model_read_connections(reader *r, scope *s);
+void model_read_laws(reader *r, scope *s); /* of connections, when all of them have names */
 void model_read_loads(reader *r, scope *s);
 void model_read_events(reader *r, scope *s);
+void model_read_outputs(reader *r);
 void model_read_settings(reader *r);
 void model_read_split(reader *r);
 void model_read_cosimulation(reader *r);

@@ -273,7 +273,8 @@ static bool create_main(yoke_result_writer *writer, const yoke_result_def *def) 
   if (done && def->n > 0) {
     hid_t values = writer->outputs.columns[0].dataset = create_dataset(writer, group, "values", H5T_IEEE_F64LE, def->n);
     done = values >= 0 && set_texts(writer, values, "names", def->n, def->names) &&
-           set_texts(writer, values, "units", def->n, def->units);
+           set_texts(writer, values, "units", def->n, def->units) &&
+           (!def->descriptions || set_texts(writer, values, "descriptions", def->n, def->descriptions));
   }
   hid_t solver = done ? create_group(writer, group, "solver") : -1;
   done         = done && create_tracks(writer, solver, N_TRACKS, solver_tracks, tracks_of(writer));

@@ -3,7 +3,7 @@
  * Layout (docs/program.md): root attributes `yoke_version`, `name`, `model`, `settings`, `status`, `t_start`, `t_end`,
  * `t_reached`; the group `/main` with
  *   time   [n]     attribute `units`
- *   values [n, m]  attributes `names` [m], `units` [m]
+ *   values [n, m]  attributes `names` [m], `units` [m]; where users described outputs of their own `descriptions` [m]
  *   solver/{steps, rejected, evaluations, jacobians, factorizations, h, order} [n], cumulative counts at output times.
  * A run of a split model adds
  *   /subsystems/NAME/{steps, rejected, evaluations} [n], at the same output times, and
@@ -37,6 +37,7 @@ typedef struct yoke_result_def { /* borrowed for the call */
   int                             n;              /* quantities */
   const char *const              *names;          /* [n] */
   const char *const              *units;          /* [n] */
+  const char *const              *descriptions;   /* [n]; NULL: nobody wrote one */
   const struct yoke_result_split *split;          /* NULL: monolithic */
 } yoke_result_def;
 

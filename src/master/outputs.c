@@ -1,4 +1,4 @@
-#include "master/outputs.h"
+#include "master/output_formulas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,15 +50,26 @@ typedef struct observed_wire {
   double *mean[2];       /* [n_rows] forces for the means of the channels; NULL: not asked for */
 } observed_wire;
 
+/* An output that is asked for, shown or only read by formulas. */
+typedef struct observed_output {
+  yoke_output output;
+  const char *name;
+  int         place; /* among the handles of the subsystem */
+} observed_output;
+
 struct yoke_observer {
-  yoke_arena         arena; /* of arrays but handles; scratch behind them */
-  int                n_parts, n_wires, n;
-  const yoke_wire   *wires;
-  const yoke_output *list;
-  int               *place; /* [n] among the handles of the subsystem */
-  observed_part     *parts;
-  observed_wire     *seen;
-  bool               with_residuals;
+  yoke_arena        arena; /* of arrays but handles; scratch behind them */
+  int               n_parts, n_wires;
+  const yoke_wire  *wires;
+  int               n, n_all; /* the list, and references that its formulas read behind it */
+  observed_output  *list;     /* [n_all] */
+  observed_part    *parts;
+  observed_wire    *seen;
+  bool              with_residuals;
+  int              *variable; /* [n_all - n] which variable of formulas is behind the list */
+  yoke_formula_work formulas;
+  const char       *culprit; /* not finite in the last sighting; NULL: none */
+  double            t_culprit;
 };
 
 /* Place of a handle among those that are asked of a subsystem, which gets it when it is new; -1: out of memory. */
@@ -120,8 +131,8 @@ static yoke_status see_residuals(yoke_observer *o, const yoke_observer_def *def)
 /* Wires first: outputs of ports are then the first handles of a subsystem, which a graph has at macro points (yoke_graph_show). */
 static bool see_wires(yoke_observer *o, const yoke_observer_def *def) {
   bool with_energies = def->with_energies;
-  for (int i = 0; i < def->n; ++i) {
-    const yoke_output *output = &def->list[i];
+  for (int i = 0; i < o->n_all; ++i) {
+    const yoke_output *output = &o->list[i].output;
     with_energies             = with_energies || output->source == YOKE_OUTPUT_TOTAL;
     if (output->source == YOKE_OUTPUT_WIRE && o->wires[output->index].formulation->shown != NULL &&
         !see_wire(o, def, output->index))
@@ -137,25 +148,45 @@ static bool see_wires(yoke_observer *o, const yoke_observer_def *def) {
   return true;
 }
 
-static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def, int i) {
-  const yoke_output *output = &def->list[i];
+static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def, observed_output *x) {
+  const yoke_output *output = &x->output;
   switch (output->source) {
   case YOKE_OUTPUT_PART:
     if (def->subsystems[output->index]->ops->observe == NULL) {
-      return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: subsystem '%s' cannot be observed", def->name[i],
+      return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: subsystem '%s' cannot be observed", x->name,
                        def->subsystems[output->index]->name);
     }
-    o->place[i] = ask(&o->parts[output->index], output->handle);
-    return o->place[i] >= 0 ? YOKE_OK : YOKE_E_MEMORY;
+    x->place = ask(&o->parts[output->index], output->handle);
+    return x->place >= 0 ? YOKE_OK : YOKE_E_MEMORY;
   case YOKE_OUTPUT_WIRE:
     if (o->wires[output->index].formulation->shown == NULL) {
       return yoke_fail(ctx, YOKE_E_MODEL, "output '%s' does not exist: formulation '%s' of coupling '%s' shows nothing",
-                       def->name[i], o->wires[output->index].formulation->name, o->wires[output->index].name);
+                       x->name, o->wires[output->index].formulation->name, o->wires[output->index].name);
     }
     if (output->quantity == YOKE_WIRE_FORCE_MEAN) o->seen[output->index].has_mean = true;
     return YOKE_OK;
-  case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, def->name[i]);
-  case YOKE_OUTPUT_ZERO: break;
+  case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, x->name);
+  case YOKE_OUTPUT_ZERO:
+  case YOKE_OUTPUT_FORMULA: /* what it reads is in the list */
+  case YOKE_OUTPUT_NONE: break;
+  }
+  return YOKE_OK;
+}
+
+/* The list, then what its formulas read. */
+static yoke_status take_list(yoke_observer *o, const yoke_observer_def *def) {
+  const int n_references = def->formulas != NULL ? def->formulas->n_references : 0;
+  o->list                = yoke_arena_take(&o->arena, (size_t)def->n + (size_t)n_references + 1, sizeof *o->list);
+  o->variable            = yoke_arena_take(&o->arena, (size_t)n_references + 1, sizeof *o->variable);
+  if (o->arena.has_failed || !yoke_formula_work_create(&o->arena, def->formulas, def->n, def->list, &o->formulas))
+    return YOKE_E_MEMORY;
+  for (int i = 0; i < def->n; ++i) o->list[i] = (observed_output){.output = def->list[i], .name = def->name[i]};
+  o->n_all = o->n;
+  for (int k = 0; k < n_references; ++k) {
+    const yoke_output *read = &def->formulas->references[k];
+    if (!o->formulas.is_read[k] || read->source == YOKE_OUTPUT_FORMULA) continue;
+    o->variable[o->n_all - o->n] = k + 1;
+    o->list[o->n_all++]          = (observed_output){.output = *read, .name = def->formulas->reference_name[k]};
   }
   return YOKE_OK;
 }
@@ -175,7 +206,7 @@ static yoke_status take_rows(yoke_observer *o) {
 }
 
 static yoke_status fill(yoke_context *ctx, yoke_observer *o, const yoke_observer_def *def) {
-  o->place = yoke_arena_take(&o->arena, (size_t)def->n + 1, sizeof *o->place);
+  YOKE_TRY(take_list(o, def));
   o->parts = yoke_arena_take(&o->arena, (size_t)def->n_parts + 1, sizeof *o->parts);
   o->seen  = yoke_arena_take(&o->arena, (size_t)def->n_wires + 1, sizeof *o->seen);
   if (o->arena.has_failed) return YOKE_E_MEMORY;
@@ -185,7 +216,7 @@ static yoke_status fill(yoke_context *ctx, yoke_observer *o, const yoke_observer
   }
   for (int w = 0; w + 1 < o->n_wires; ++w) o->seen[w + 1].first_channel = o->seen[w].first_channel + def->n_channels[w];
   if (!see_wires(o, def)) return YOKE_E_MEMORY;
-  for (int i = 0; i < def->n; ++i) YOKE_TRY(see_output(ctx, o, def, i));
+  for (int i = 0; i < o->n_all; ++i) YOKE_TRY(see_output(ctx, o, def, &o->list[i]));
   if (def->with_energies) YOKE_TRY(see_energies(ctx, o, def, YOKE_TOTAL_BALANCE, NULL));
   if (def->with_residuals) YOKE_TRY(see_residuals(o, def));
   return take_rows(o);
@@ -199,7 +230,6 @@ yoke_status yoke_observer_create(yoke_context *ctx, const yoke_observer_def *def
   o->n_wires         = def->n_wires;
   o->n               = def->n;
   o->wires           = def->wires;
-  o->list            = def->list;
   o->with_residuals  = def->with_residuals;
   yoke_status status = fill(ctx, o, def);
   if (status == YOKE_E_MEMORY) status = yoke_out_of_memory(ctx, "%d outputs", def->n);
@@ -277,22 +307,50 @@ static double largest_residual(const yoke_observer *o, const yoke_sighting *at) 
   return most;
 }
 
-static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, const yoke_totals *totals) {
-  const yoke_output *output = &o->list[i];
-  switch (output->source) {
-  case YOKE_OUTPUT_PART: return at->parts[output->index][o->place[i]];
-  case YOKE_OUTPUT_WIRE: {
-    const observed_wire *seen = &o->seen[output->index];
-    const double         sign = output->is_turned ? -1.0 : 1.0;
-    if (output->quantity == YOKE_WIRE_G) return seen->g[output->row];
-    if (output->quantity == YOKE_WIRE_FORCE) return sign * seen->force[0][output->row];
-    if (output->quantity == YOKE_WIRE_FORCE_MEAN) return sign * seen->mean[0][output->row];
-    return sign * (seen->force[1][output->row] - seen->force[0][output->row]);
+/* Coordinate of a joint between the ports of a wire, or its rate. */
+static double coordinate_of(const yoke_observer *o, const yoke_output *output, const yoke_sighting *at) {
+  const yoke_wire *wire = &o->wires[output->index];
+  yoke_pose        ends[2];
+  double           rate;
+  for (int side = 0; side < 2; ++side) {
+    const double *y = at->parts[wire->subsystem[side]] + o->seen[output->index].y_at[side];
+    yoke_shape_pose(wire->shape[side], y, y + yoke_shape_at_v(wire->shape[side]), &ends[side]);
   }
+  const double value = yoke_coordinate_value(output->coordinate, ends, &rate);
+  return output->quantity == YOKE_WIRE_COORDINATE_RATE ? rate : value;
+}
+
+static double wire_value(const yoke_observer *o, const yoke_output *output, const yoke_sighting *at) {
+  const observed_wire *seen = &o->seen[output->index];
+  const double         sign = output->is_turned ? -1.0 : 1.0;
+  switch (output->quantity) {
+  case YOKE_WIRE_G: return seen->g[output->row];
+  case YOKE_WIRE_FORCE: return sign * seen->force[0][output->row];
+  case YOKE_WIRE_FORCE_MEAN: return sign * seen->mean[0][output->row];
+  case YOKE_WIRE_MISMATCH: return sign * (seen->force[1][output->row] - seen->force[0][output->row]);
+  case YOKE_WIRE_COORDINATE:
+  case YOKE_WIRE_COORDINATE_RATE: break;
+  }
+  return coordinate_of(o, output, at);
+}
+
+static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, const yoke_totals *totals) {
+  const yoke_output *output = &o->list[i].output;
+  switch (output->source) {
+  case YOKE_OUTPUT_PART: return at->parts[output->index][o->list[i].place];
+  case YOKE_OUTPUT_WIRE: return wire_value(o, output, at);
   case YOKE_OUTPUT_TOTAL: return totals->energy[output->row];
-  case YOKE_OUTPUT_ZERO: break;
+  case YOKE_OUTPUT_FORMULA: return o->formulas.value[output->index];
+  case YOKE_OUTPUT_ZERO:
+  case YOKE_OUTPUT_NONE: break;
   }
   return 0.0;
+}
+
+static void evaluate_formulas(yoke_observer *o, const yoke_sighting *at, const yoke_totals *totals) {
+  o->formulas.variables[0] = at->t;
+  for (int i = o->n; i < o->n_all; ++i) o->formulas.variables[o->variable[i - o->n]] = value_of(o, i, at, totals);
+  yoke_formula_work_evaluate(&o->formulas);
 }
 
 yoke_status yoke_observer_show(yoke_observer *o, const yoke_sighting *at, double *values, yoke_totals *totals) {
@@ -303,13 +361,24 @@ yoke_status yoke_observer_show(yoke_observer *o, const yoke_sighting *at, double
   }
   if (o->arena.has_failed) return YOKE_E_MEMORY; /* scratch of the wires */
   if (o->n_parts > 0) sum_energies(o, at, stored, &own);
-  yoke_status status = YOKE_OK;
+  evaluate_formulas(o, at, &own);
+  o->culprit = NULL;
   for (int i = 0; i < o->n; ++i) {
     values[i] = value_of(o, i, at, &own);
-    if (!isfinite(values[i])) status = YOKE_NON_FINITE;
+    if (isfinite(values[i]) || o->culprit != NULL) continue;
+    o->culprit   = o->list[i].name;
+    o->t_culprit = at->t;
   }
-  if (status != YOKE_OK || totals == NULL) return status;
+  if (o->culprit != NULL) return YOKE_NON_FINITE;
+  if (totals == NULL) return YOKE_OK;
   own.residual = largest_residual(o, at);
   *totals      = own;
   return YOKE_OK;
+}
+
+const char *yoke_observer_take_culprit(yoke_observer *o, double *t) {
+  const char *culprit = o->culprit;
+  *t                  = o->t_culprit;
+  o->culprit          = NULL;
+  return culprit;
 }

@@ -1,36 +1,31 @@
 /* Outputs: numbers of a system by name, each from its owner.
  *
- *   body.quantity           components of q and v by their names; mass1d also `a`
- *   chain.x[i] chain.v[i]   masses count from 1
- *   body.x.integral         time integral of a position, where asked for
- *   connection.force[k]     joints: lambda of row k; force elements: force; k counts from 1. Of a coupling: what side 1 felt
- *   connection.g[k]         joints: violation of row k; force elements: deflection. Of a coupling: from the motions of both ports
- *   connection.mismatch[k]  couplings, where a pattern asks for it: what side 2 felt minus what side 1 felt
- *   connection.force_mean[k]  likewise, couplings whose values have nodes inside the step: mean of the force over the macro step
- *   total.energy            mechanical energy, kinetic + potential, of the subsystems and of the elements that couplings hold
- *   total.kinetic total.potential
- *   total.dissipated        lost in dampers and drag since the start
- *   total.external          work of loads and prescribed motions since the start; work through ports is none
- *   total.balance           energy + dissipated - external: constant in exact arithmetic
+ * Names and meanings are listed in model/quantities.c; the user may add expressions of them (class c).
  * An output is (a) a number of one subsystem at t, by handle, (b) a number of one wire, made of the signals it applied and the observed
- * outputs of its two ports, or (c) a sum of such numbers. Nothing is recomputed with the whole model. */
+ * outputs of its two ports, or (c) a sum or an expression of such numbers. Nothing is recomputed with the whole model. */
 #ifndef YOKE_MASTER_OUTPUTS_H
 #define YOKE_MASTER_OUTPUTS_H
 
 #include "coupling/graph.h"
+#include "frames/coordinate.h"
+#include "frames/expression.h"
 
 typedef enum yoke_output_source {
-  YOKE_OUTPUT_PART,  /* `handle` of subsystem `index` */
-  YOKE_OUTPUT_WIRE,  /* `quantity` of row `row` of wire `index` */
-  YOKE_OUTPUT_TOTAL, /* energy number `row` */
-  YOKE_OUTPUT_ZERO   /* of a joint that nothing can feel */
+  YOKE_OUTPUT_PART,    /* `handle` of subsystem `index` */
+  YOKE_OUTPUT_WIRE,    /* `quantity` of row `row` of wire `index` */
+  YOKE_OUTPUT_TOTAL,   /* energy number `row` */
+  YOKE_OUTPUT_ZERO,    /* of a joint that nothing can feel */
+  YOKE_OUTPUT_FORMULA, /* number `index` of the formulas */
+  YOKE_OUTPUT_NONE     /* of a reference: this run does not have it */
 } yoke_output_source;
 
 typedef enum yoke_wire_quantity {
   YOKE_WIRE_FORCE,
   YOKE_WIRE_G,
   YOKE_WIRE_MISMATCH,
-  YOKE_WIRE_FORCE_MEAN
+  YOKE_WIRE_FORCE_MEAN,
+  YOKE_WIRE_COORDINATE, /* `coordinate` between its ports */
+  YOKE_WIRE_COORDINATE_RATE
 } yoke_wire_quantity;
 
 /* Numbers of the energies by name, "total.energy" ... */
@@ -45,12 +40,28 @@ enum {
 };
 
 typedef struct yoke_output {
-  yoke_output_source source;
-  int                index, row;
-  int64_t            handle;
-  yoke_wire_quantity quantity;
-  bool               is_turned; /* forces of a flexible joint count as multipliers, against the force of its rows */
+  yoke_output_source     source;
+  int                    index, row;
+  int64_t                handle;
+  yoke_wire_quantity     quantity;
+  bool                   is_turned; /* forces of a flexible joint count as multipliers, against the force of its rows */
+  const yoke_coordinate *coordinate; /* kept */
 } yoke_output;
+
+/* An expression of other outputs: variable 0 is t, variable k > 0 reference k - 1. */
+typedef struct yoke_output_formula {
+  char            *name, *unit, *description;
+  yoke_expression *expression; /* owned by the plan */
+  int              depth;      /* 0: it reads no other formula; else one more than the deepest that it reads */
+  bool             is_absent;  /* it reads what this run does not have */
+} yoke_output_formula;
+
+typedef struct yoke_output_formulas {
+  int                  n, n_references;
+  yoke_output_formula *list;
+  yoke_output         *references;     /* [n_references] */
+  char               **reference_name; /* [n_references] */
+} yoke_output_formulas;
 
 /* Outputs with names and units, in the order of a file. */
 typedef struct yoke_output_list {
@@ -85,10 +96,11 @@ typedef struct yoke_observer_def {
   const yoke_wire       *wires;      /* kept */
   const int             *n_channels; /* [n_wires] */
   int                    n;
-  const yoke_output     *list;           /* kept */
-  char *const           *name;           /* [n] for messages */
-  bool                   with_energies;  /* all energies besides */
-  bool                   with_residuals; /* the largest violation of a joint besides */
+  const yoke_output     *list;                /* kept */
+  char *const           *name;                /* [n] for messages */
+  const yoke_output_formulas *formulas;       /* kept; NULL: the list has none */
+  bool                        with_energies;  /* all energies besides */
+  bool                        with_residuals; /* the largest violation of a joint besides */
 } yoke_observer_def;
 
 /* Fails where a subsystem or a wire cannot show what is asked for, with names. Gives. */
@@ -110,5 +122,9 @@ typedef struct yoke_sighting {
 
 /* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none; the values are all there, the totals not. */
 yoke_status yoke_observer_show(yoke_observer *observer, const yoke_sighting *at, double *values, yoke_totals *totals);
+
+/* The first output that was not finite in the last sighting, and when; NULL: all were finite, or it was taken before: a run may go on from a
+ * saved state and fail elsewhere. */
+const char *yoke_observer_take_culprit(yoke_observer *observer, double *t);
 
 #endif

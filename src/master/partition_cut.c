@@ -116,10 +116,13 @@ static void visit_expression(const yoke_model *model, const yoke_expression *x, 
   for (int i = 0; i < yoke_expression_n_variables(x); ++i) {
     const int number = yoke_expression_variables(x)[i];
     if (number < 1 || number > model->n_variables) continue;
-    const yoke_variable *v = &model->variables[number - 1];
-    if (*body >= 0) visit(user, *body, *mass, v->body, v->mass);
-    *body = v->body;
-    *mass = v->mass;
+    int       bodies[2], masses[2];
+    const int n = yoke_variable_bodies(model, &model->variables[number - 1], bodies, masses);
+    for (int k = 0; k < n; ++k) {
+      if (*body >= 0) visit(user, *body, *mass, bodies[k], masses[k]);
+      *body = bodies[k];
+      *mass = masses[k];
+    }
   }
 }
 
@@ -131,7 +134,10 @@ void cut_visit_bonds(const yoke_model *model, cut_bond visit, void *user) {
   for (int i = 0; i < model->n_connections; ++i) {
     const yoke_connection *c = &model->connections[i];
     const yoke_frame      *a = &model->frames[c->frame[0]], *b = &model->frames[c->frame[1]];
-    if (is_rigid(c) && a->body >= 0 && b->body >= 0) visit(user, a->body, a->mass, b->body, b->mass);
+    if ((is_rigid(c) || c->formula != NULL) && a->body >= 0 && b->body >= 0)
+      visit(user, a->body, a->mass, b->body, b->mass);
+    int body = a->body >= 0 ? a->body : b->body, mass = a->body >= 0 ? a->mass : b->mass;
+    visit_expression(model, c->formula, &body, &mass, visit, user);
   }
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load  *load  = &model->loads[i];

@@ -75,6 +75,7 @@ void yoke_plan_destroy(yoke_plan **plan) {
     yoke_law_clear(&p->couplings[k].law);
   }
   for (int i = 0; p->native != NULL && i < p->n_parts; ++i) yoke_submodel_clear(&p->native[i].submodel);
+  for (int i = 0; i < p->formulas.n; ++i) yoke_expression_destroy(&p->formulas.list[i].expression);
   yoke_output_list_clear(&p->outputs);
   yoke_switches_clear(&p->switches);
   yoke_places_clear(&p->places);
@@ -109,8 +110,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   for (int k = 0; k < plan->n_couplings; ++k) YOKE_TRY(plan_connect(b, k));
   YOKE_TRY(plan_sort_loads(b));
   YOKE_TRY(plan_sort_events(b));
-  for (int p = 0; p < plan->n_parts; ++p)
-    YOKE_TRY(yoke_submodel_set_variables(b->ctx, plan_submodel(b, p), b->model, &plan->places, p));
+  YOKE_TRY(plan_sort_variables(b));
   YOKE_TRY(plan_sort_integrals(b));
   plan_choose_step(b);
   return plan_find_past(b);
@@ -129,6 +129,7 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(options->is_whole ? plan_take_whole(b) : split(b, options));
   for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
   YOKE_TRY(plan_name_outputs(b));
+  YOKE_TRY(plan_take_formulas(b));
   return plan_select_outputs(b);
 }
 

@@ -106,6 +106,7 @@ typedef struct yoke_plan {
   yoke_plan_point         *past;     /* from t_start - H backwards */
   bool                     has_work; /* dissipated and external work are integrated along */
   yoke_output_list         outputs;  /* that the user selected */
+  yoke_output_formulas     formulas; /* that the user wrote */
   yoke_plan_directory     *directory;
   yoke_plan_facts          facts;
   yoke_places              places; /* of the model's bodies */
@@ -131,6 +132,9 @@ int64_t     yoke_plan_count_outputs(const yoke_plan *plan);
 /* All that can be found by name, in the order of a file; `visit` gives false to end it. */
 typedef bool (*yoke_output_visitor)(void *user, const char *name, const char *unit, const yoke_output *output);
 void yoke_plan_visit_outputs(const yoke_plan *plan, yoke_output_visitor visit, void *user);
+
+/* What the user says that selected output i is; "": nothing. */
+const char *yoke_plan_output_description(const yoke_plan *plan, int i);
 
 /* Another subsystem takes the place of a part (keeps `definition`): it has the same ports and inputs. Outputs of the part are gone;
  * others may be added, by its handles. */

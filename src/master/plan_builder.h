@@ -56,16 +56,21 @@ yoke_status plan_set_initial(plan_builder *b, int coupling);
 /* Channels of a wire. */
 int plan_n_channels(const yoke_wire *wire);
 
-/* plan_loads.c: loads, events and integrals of positions to the parts whose states they use. */
+/* plan_loads.c: loads, events and integrals of positions to the parts whose states they use; then variables, whose numbers stay those of
+ * the whole model. */
 yoke_status     plan_sort_loads(plan_builder *b);
 yoke_status     plan_sort_events(plan_builder *b);
+yoke_status     plan_sort_variables(plan_builder *b);
 yoke_status     plan_sort_integrals(plan_builder *b);
 /* Event i of the model, which is number `own` of a part. Memory that is missing shows in the plan's arena. */
 yoke_plan_event plan_event(plan_builder *b, int i, int part, int own);
 
-/* plan_outputs.c: must work be integrated along? Names of all outputs, then the selected ones. */
-bool        plan_needs_work(const yoke_model *model, const yoke_plan_options *options);
+/* plan_work.c: must work be integrated along? */
+bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options);
+
+/* plan_outputs.c: names of all outputs. plan_formulas.c: those that the user wrote. plan_select.c: the selected ones. */
 yoke_status plan_name_outputs(plan_builder *b);
+yoke_status plan_take_formulas(plan_builder *b);
 yoke_status plan_select_outputs(plan_builder *b);
 
 /* plan_whole.c: the model as one part. */

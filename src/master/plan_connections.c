@@ -2,7 +2,6 @@
 
 #include "model/force_element_compile.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,11 +39,6 @@ static int frame_in_part(plan_builder *b, int part, int f) {
   return yoke_submodel_add_frame(plan_submodel(b, part), &b->model->frames[f]);
 }
 
-/* Angle of a frame's x axis in its body's plane. */
-static double frame_angle(const yoke_frame *frame) {
-  return atan2(frame->axes[3], frame->axes[0]);
-}
-
 /* The connection with a length that was not given filled in, compiled between its two bodies as drawn. */
 void plan_compile_connection(const yoke_model *model, int c, yoke_connection *connection, yoke_force_element *el) {
   static const int node[2] = {0, 1};
@@ -58,7 +52,7 @@ void plan_compile_connection(const yoke_model *model, int c, yoke_connection *co
   connection->length     = el->offset[0];
   if (el->row[0].kind == YOKE_ROW_TURN) { /* its offset counts between the bodies, the length between the frames */
     connection->length -=
-        frame_angle(&model->frames[connection->frame[0]]) - frame_angle(&model->frames[connection->frame[1]]);
+        yoke_frame_angle(&model->frames[connection->frame[0]]) - yoke_frame_angle(&model->frames[connection->frame[1]]);
   }
 }
 
@@ -98,6 +92,13 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
                      "joint '%s' has a prescribed motion and lies between subsystems '%s' and '%s': keep its bodies in "
                      "one subsystem",
                      connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
+  }
+  if (connection->formula != NULL) {
+    return yoke_fail(
+        b->ctx, YOKE_E_MODEL,
+        "the law of '%s' reads quantities of the model and lies between subsystems '%s' and '%s': keep its "
+        "bodies in one subsystem",
+        connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
   }
   yoke_plan_coupling k = {.connection = c, .chain = -1, .element = -1};
   yoke_connection    filled;

@@ -1,28 +1,22 @@
 #include "master/plan_builder.h"
 
-#include <stdio.h>
-
-static void state_name(const yoke_model *model, int variable, char *text, size_t size) {
-  const yoke_variable *v = &model->variables[variable - 1];
-  char                 component[64];
-  if (!yoke_body_component_name(&model->bodies[v->body], v->is_velocity, v->mass + v->component, component,
-                                sizeof component))
-    component[0] = '\0';
-  snprintf(text, size, "%s.%s", model->bodies[v->body].name, component);
-}
-
 /* Part of a variable; *part < 0 takes it over, a different one is a mistake. */
 static yoke_status agree(const plan_builder *b, const char *what, const char *name, int variable, int *part) {
   const yoke_model    *model = b->model;
   const yoke_variable *v     = &model->variables[variable - 1];
-  const int            own   = yoke_place_find(&b->plan->places, v->body, v->mass).part;
-  if (*part < 0) *part = own;
-  if (own == *part) return YOKE_OK;
-  char state[200];
-  state_name(model, variable, state, sizeof state);
-  return yoke_fail(b->ctx, YOKE_E_MODEL,
-                   "%s '%s' of subsystem '%s' uses '%s' of subsystem '%s': keep these bodies in one subsystem", what,
-                   name, plan_part_name(b, *part), state, plan_part_name(b, own));
+  int                  body[2], mass[2];
+  const int            n = yoke_variable_bodies(model, v, body, mass);
+  for (int k = 0; k < n; ++k) {
+    const int own = yoke_place_find(&b->plan->places, body[k], mass[k]).part;
+    if (*part < 0) *part = own;
+    if (own == *part) continue;
+    char state[300];
+    yoke_variable_name(model, v, state, sizeof state);
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "%s '%s' of subsystem '%s' uses '%s' of subsystem '%s': keep these bodies in one subsystem", what,
+                     name, plan_part_name(b, *part), state, plan_part_name(b, own));
+  }
+  return YOKE_OK;
 }
 
 static yoke_status agree_expression(const plan_builder *b, const char *what, const char *name, const yoke_expression *e,
@@ -36,6 +30,10 @@ static yoke_status agree_expression(const plan_builder *b, const char *what, con
 
 yoke_status plan_sort_loads(plan_builder *b) {
   const yoke_model *model = b->model;
+  for (int c = 0; c < model->n_connections; ++c) { /* their parts are settled */
+    const yoke_connection *connection = &model->connections[c];
+    YOKE_TRY(agree_expression(b, "the law of", connection->name, connection->formula, &b->connections[c].part));
+  }
   for (int i = 0; i < model->n_loads; ++i) {
     yoke_load load = model->loads[i];
     int       part = plan_frame_part(b, load.frame);
@@ -70,6 +68,35 @@ yoke_status plan_sort_events(plan_builder *b) {
     if (part < 0) part = 0; /* of time alone: any subsystem sees it */
     b->plan->events[i] = plan_event(b, i, part, yoke_submodel_add_event(plan_submodel(b, part), event));
     if (b->plan->events[i].own < 0 || b->plan->arena.has_failed) return plan_no_memory(b);
+  }
+  return YOKE_OK;
+}
+
+/* A variable of a part: its body, frame or connection there. What belongs to others, which nothing here reads, is a state of body 0. */
+static yoke_variable own_variable(const plan_builder *b, const yoke_variable *from, int part) {
+  const yoke_place place      = yoke_place_find(&b->plan->places, from->body, from->mass);
+  yoke_variable    own        = *from;
+  const bool       is_between = from->kind == YOKE_VARIABLE_JOINT || from->kind == YOKE_VARIABLE_DEFLECTION;
+  if (place.part != part || (is_between && b->connections[from->object].part != part))
+    return (yoke_variable){.body = 0};
+  own.body = place.body;
+  own.mass = place.mass;
+  if (from->kind == YOKE_VARIABLE_FRAME) own.object = b->frame_map[from->object];
+  if (is_between) own.object = b->connections[from->object].own;
+  return own;
+}
+
+yoke_status plan_sort_variables(plan_builder *b) {
+  const int n = b->model->n_variables;
+  for (int p = 0; p < b->plan->n_parts && n > 0; ++p) {
+    yoke_model *m       = plan_submodel(b, p)->model;
+    bool        is_read = m->n_loads > 0 || m->n_events > 0;
+    for (int c = 0; c < m->n_connections; ++c) is_read = is_read || m->connections[c].formula != NULL;
+    if (!is_read) continue;
+    m->variables = yoke_allocate((size_t)n, sizeof *m->variables);
+    if (m->variables == NULL) return plan_no_memory(b);
+    m->n_variables = n;
+    for (int k = 0; k < n; ++k) m->variables[k] = own_variable(b, &b->model->variables[k], p);
   }
   return YOKE_OK;
 }

@@ -161,7 +161,8 @@ int yoke_submodel_add_connection(yoke_submodel *s, const yoke_connection *connec
   if (i < 0) return -1;
   yoke_connection *own = &s->model->connections[i];
   yoke_law_copy(&s->model->arena, &connection->law, &own->law);
-  own->motion = yoke_expression_retain(connection->motion);
+  own->motion  = yoke_expression_retain(connection->motion);
+  own->formula = yoke_expression_retain(connection->formula);
   return s->model->arena.has_failed ? -1 : i;
 }
 
@@ -209,23 +210,4 @@ int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras) {
   s->port_frame[s->n_ports]   = frame;
   s->port_request[s->n_ports] = (yoke_port_request){.extras = extras, .connection = -1};
   return s->n_ports++;
-}
-
-yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *s, const yoke_model *whole,
-                                        const yoke_places *places, int part) {
-  yoke_model *m = s->model;
-  if (whole->n_variables == 0 || (m->n_loads == 0 && m->n_events == 0)) return YOKE_OK;
-  m->variables = yoke_allocate((size_t)whole->n_variables, sizeof *m->variables);
-  if (m->variables == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", m->name);
-  m->n_variables = whole->n_variables;
-  for (int k = 0; k < m->n_variables; ++k) {
-    const yoke_variable *from  = &whole->variables[k];
-    const yoke_place     place = yoke_place_find(places, from->body, from->mass);
-    m->variables[k]            = (yoke_variable){.body = 0};
-    if (place.part != part) continue;
-    m->variables[k]      = *from;
-    m->variables[k].body = place.body;
-    m->variables[k].mass = place.mass;
-  }
-  return YOKE_OK;
 }

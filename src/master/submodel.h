@@ -36,8 +36,4 @@ int yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *pos
 /* A port at a frame of the submodel, with extras of a joint. */
 int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);
 
-/* The numbers of variables stay those of the whole model; variables of other parts, which nothing here reads, point to body 0. */
-yoke_status yoke_submodel_set_variables(yoke_context *ctx, yoke_submodel *submodel, const yoke_model *whole,
-                                        const yoke_places *places, int part);
-
 #endif

@@ -165,7 +165,12 @@ static yoke_status conclude(const yoke_system *s, yoke_status status, yoke_conte
   if (status == YOKE_E_INTERRUPTED)
     return yoke_fail(ctx, status, "interrupted at t = %.9g s; what was sampled before is kept", t);
   if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the run at t = %.9g s", t);
-  if (status == YOKE_NON_FINITE) return yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", t);
+  if (status == YOKE_NON_FINITE) {
+    double      t_seen;
+    const char *culprit = yoke_observer_take_culprit(s->samples.observer, &t_seen);
+    if (culprit == NULL) return yoke_fail(ctx, YOKE_E_UNSTABLE, "a value is not finite at t = %.9g s", t);
+    return yoke_fail(ctx, YOKE_E_UNSTABLE, "output '%s' is not finite at t = %.9g s", culprit, t_seen);
+  }
   if (status > 0) return yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "%s at t = %.9g s", yoke_status_text(status), t);
   return status;
 }

@@ -26,6 +26,7 @@ yoke_status system_observer_create(yoke_system *s, int n, const yoke_output *lis
                                  .n              = n,
                                  .list           = list,
                                  .name           = name,
+                                 .formulas       = &plan->formulas,
                                  .with_energies  = is_main && plan->has_work,
                                  .with_residuals = is_main};
   if (status == YOKE_OK) status = yoke_observer_create(ctx, &def, out);

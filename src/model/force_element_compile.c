@@ -16,14 +16,13 @@ static bool is_on_a_line(const yoke_model *model, const yoke_frame *frame) {
   return shape == NULL || yoke_shape_freedoms(shape) == YOKE_FREEDOM_TRANSLATION_X;
 }
 
-static bool turns_in_plane(const yoke_model *model, const yoke_frame *frame) {
+bool yoke_frame_turns_in_plane(const yoke_model *model, const yoke_frame *frame) {
   const yoke_port_shape *shape = frame_shape(model, frame);
   return (shape == NULL || (yoke_shape_freedoms(shape) & YOKE_FREEDOM_ROTATIONS) == YOKE_FREEDOM_ROTATION_Z) &&
          frame->axes[8] > 1.0 - 1e-12;
 }
 
-/* Angle of a frame's x axis in its body's plane. */
-static double frame_angle(const yoke_frame *frame) {
+double yoke_frame_angle(const yoke_frame *frame) {
   return atan2(frame->axes[3], frame->axes[0]);
 }
 
@@ -57,12 +56,12 @@ void yoke_force_element_compile(const yoke_model *model, int c, const int node[2
     break;
   }
   case YOKE_CONNECTION_TORSION_SPRING: {
-    const bool planar = turns_in_plane(model, side[0]) && turns_in_plane(model, side[1]);
+    const bool planar = yoke_frame_turns_in_plane(model, side[0]) && yoke_frame_turns_in_plane(model, side[1]);
     el->row[0]        = (yoke_row){planar ? YOKE_ROW_TURN : YOKE_ROW_ANGLE, 0, 0};
     el->law           = &connection->law;
     el->n             = 1;
     el->offset[0]     = connection->length;
-    if (planar) el->offset[0] += frame_angle(side[0]) - frame_angle(side[1]);
+    if (planar) el->offset[0] += yoke_frame_angle(side[0]) - yoke_frame_angle(side[1]);
     if (!connection->has_length) el->offset[0] = value_at(el, guess);
     break;
   }

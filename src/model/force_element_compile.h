@@ -11,4 +11,8 @@
 void yoke_force_element_compile(const yoke_model *model, int connection, const int node[2], const yoke_pose *guess,
                                 yoke_force_element *out);
 
+/* Does a frame turn about its z axis alone, in the plane? Angle of its x axis there, against its body. */
+bool   yoke_frame_turns_in_plane(const yoke_model *model, const yoke_frame *frame);
+double yoke_frame_angle(const yoke_frame *frame);
+
 #endif

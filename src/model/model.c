@@ -1,6 +1,7 @@
 /* Model: release, names of bodies' components. */
 #include "model/model.h"
 #include "base/memory.h"
+#include "model/quantities.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static void release_texts(char **texts, int n) {
 static void release_elements(yoke_model *m) {
   for (int i = 0; m->connections != NULL && i < m->n_connections; ++i) {
     yoke_law_clear(&m->connections[i].law);
+    yoke_expression_destroy(&m->connections[i].formula);
     yoke_expression_destroy(&m->connections[i].motion);
   }
   for (int i = 0; m->loads != NULL && i < m->n_loads; ++i) {
@@ -26,6 +28,8 @@ static void release_elements(yoke_model *m) {
     yoke_expression_destroy(&event->when);
     for (int k = 0; event->value != NULL && k < event->n_set; ++k) yoke_expression_destroy(&event->value[k]);
   }
+  for (int i = 0; m->user_outputs != NULL && i < m->n_user_outputs; ++i)
+    yoke_expression_destroy(&m->user_outputs[i].value);
   for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) {
     free(m->parts[i].bodies);
     yoke_settings_clear(&m->parts[i].given);
@@ -58,6 +62,8 @@ void yoke_model_destroy(yoke_model **model) {
   free(m->variables);
   free(m->parts);
   free(m->ghosts);
+  free(m->user_outputs);
+  free(m->references);
   free(m->cosimulation.own);
   free(m->name);
   free(m->text);
@@ -86,23 +92,17 @@ int yoke_model_find_connection(const yoke_model *model, const char *name) {
   return -1;
 }
 
-/* Components of q and v, by kind of body. A chain's names and shape stand for all its masses. */
+/* Sizes of q and v, by kind of body; names of their components are in quantities.c. A chain's shape stands for all its masses. */
 static const struct {
   const char            *kind;
   int                    nq, nv;
-  const char            *q[7], *v[6];
   const yoke_port_shape *shape;
 } body_words[] = {
-    [YOKE_BODY_RIGID]    = {"rigid",
-                            7,
-                            6,
-                            {"x", "y", "z", "q0", "q1", "q2", "q3"},
-                            {"vx", "vy", "vz", "wx", "wy", "wz"},
-                            &yoke_shape_frame},
-    [YOKE_BODY_PLANAR]   = {"planar", 3, 3, {"x", "y", "angle"}, {"vx", "vy", "omega"}, &yoke_shape_plane},
-    [YOKE_BODY_PARTICLE] = {"particle", 3, 3, {"x", "y", "z"}, {"vx", "vy", "vz"}, &yoke_shape_point},
-    [YOKE_BODY_MASS1D]   = {"mass1d", 1, 1, {"x"}, {"v"}, &yoke_shape_line},
-    [YOKE_BODY_CHAIN]    = {"chain", 1, 1, {"x"}, {"v"}, &yoke_shape_line},
+    [YOKE_BODY_RIGID]    = {"rigid", 7, 6, &yoke_shape_frame},
+    [YOKE_BODY_PLANAR]   = {"planar", 3, 3, &yoke_shape_plane},
+    [YOKE_BODY_PARTICLE] = {"particle", 3, 3, &yoke_shape_point},
+    [YOKE_BODY_MASS1D]   = {"mass1d", 1, 1, &yoke_shape_line},
+    [YOKE_BODY_CHAIN]    = {"chain", 1, 1, &yoke_shape_line},
 };
 
 enum { N_BODY_KINDS = sizeof body_words / sizeof body_words[0] };
@@ -159,13 +159,11 @@ const yoke_port_shape *yoke_body_shape(yoke_body_kind kind) {
 }
 
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size) {
+  const yoke_quantity_level level = is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION;
   if (i < 0 || i >= (is_velocity ? yoke_body_nv(body) : yoke_body_nq(body))) return false;
-  int n;
-  if (body->kind == YOKE_BODY_CHAIN) {
-    n = snprintf(name, size, "%s[%d]", is_velocity ? "v" : "x", i + 1);
-  } else {
-    n = snprintf(name, size, "%s", is_velocity ? body_words[body->kind].v[i] : body_words[body->kind].q[i]);
-  }
+  const int            component = body->kind == YOKE_BODY_CHAIN ? 0 : i;
+  const yoke_quantity *row       = yoke_quantity_at((yoke_quantity_of)body->kind, level, component);
+  const int            n         = yoke_quantity_print(row, component, i + 1, name, size);
   return n > 0 && (size_t)n < size;
 }
 
@@ -193,17 +191,47 @@ static bool find_mass(const yoke_body *body, const char *name, yoke_variable *ou
 
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out) {
   if (body->kind == YOKE_BODY_CHAIN) return find_mass(body, name, out);
-  for (int is_velocity = 0; is_velocity < 2; ++is_velocity) {
-    const int n = is_velocity ? yoke_body_nv(body) : yoke_body_nq(body);
-    for (int i = 0; i < n; ++i) {
-      if (strcmp(is_velocity ? body_words[body->kind].v[i] : body_words[body->kind].q[i], name) != 0) continue;
-      out->mass        = 0;
-      out->is_velocity = is_velocity != 0;
-      out->component   = i;
-      return true;
-    }
+  int                  component;
+  const yoke_quantity *row = yoke_quantity_find((yoke_quantity_of)body->kind, name, &component);
+  if (row == NULL || row->level > YOKE_LEVEL_VELOCITY) return false;
+  out->mass        = 0;
+  out->is_velocity = row->level == YOKE_LEVEL_VELOCITY;
+  out->component   = component;
+  return true;
+}
+
+int yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]) {
+  int        n          = 0;
+  const bool is_between = variable->kind == YOKE_VARIABLE_JOINT || variable->kind == YOKE_VARIABLE_DEFLECTION;
+  for (int side = 0; is_between && side < 2; ++side) {
+    const yoke_frame *frame = &model->frames[model->connections[variable->object].frame[side]];
+    if (frame->body < 0) continue;
+    body[n]   = frame->body;
+    mass[n++] = frame->mass;
   }
-  return false;
+  if (n > 0) return n;
+  body[0] = variable->body;
+  mass[0] = variable->mass;
+  return 1;
+}
+
+void yoke_variable_name(const yoke_model *model, const yoke_variable *v, char *name, size_t size) {
+  const yoke_body *body     = &model->bodies[v->body];
+  const char      *object   = body->name;
+  char             word[64] = "";
+  if (v->kind == YOKE_VARIABLE_JOINT) {
+    const yoke_quantity_level level = v->is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION;
+    const yoke_quantity      *row   = yoke_quantity_at(YOKE_OF_JOINT, level, v->component);
+    object                          = model->connections[v->object].name;
+    (void)yoke_quantity_print(row, v->component, 0, word, sizeof word);
+  } else if (v->kind == YOKE_VARIABLE_DEFLECTION) {
+    object = model->connections[v->object].name;
+    snprintf(word, sizeof word, "%s", v->is_velocity ? "v" : "x");
+  } else {
+    if (v->kind == YOKE_VARIABLE_FRAME) object = model->frames[v->object].name;
+    if (!yoke_body_component_name(body, v->is_velocity, v->mass + v->component, word, sizeof word)) word[0] = '\0';
+  }
+  snprintf(name, size, "%s.%s", object, word);
 }
 
 yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int k, yoke_variable *out) {

@@ -125,6 +125,8 @@ typedef struct yoke_connection {
   double   length;     /* distance; spring free length [m] or torsion free angle [rad] */
   bool     has_length; /* false: take it from the initial guess */
   yoke_law law;        /* spring-damper, torsion spring */
+  yoke_expression
+      *formula; /* instead of the law: a force that reads the model, an expression of its variables. NULL: none */
   /* Prescribed joint coordinate: revolute and cylindrical (angle about z of frame 1), translational (distance along z):
    * coordinate = motion(t), variable 0 is t. NULL: free. */
   yoke_expression *motion;
@@ -133,13 +135,22 @@ typedef struct yoke_connection {
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
 } yoke_connection;
 
-/* Variables of load, event and output expressions: number 0 is t, number k > 0 is `variables[k - 1]`.
- * Its place within the body's share of q or v is mass + component: `component` is 0 for chains, `mass` is 0 for all others. */
+/* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v). */
+typedef enum yoke_variable_kind {
+  YOKE_VARIABLE_STATE,     /* component of q or v of a body */
+  YOKE_VARIABLE_FRAME,     /* of a frame of this body, named as those of its body's kind */
+  YOKE_VARIABLE_JOINT,     /* coordinate of a joint, or its rate */
+  YOKE_VARIABLE_DEFLECTION /* of a force element, or its rate: x and v of its own formula */
+} yoke_variable_kind;
+
+/* A state's place within the body's share of q or v is mass + component: `component` is 0 for chains, `mass` is 0 for all others. */
 typedef struct yoke_variable {
-  int  body;
-  int  mass;        /* chains: which mass, 0-based */
-  bool is_velocity; /* component of v, else of q */
-  int  component;   /* index within the body's q (rigid: x y z q0..q3) or v (rigid: vx vy vz wx wy wz) */
+  yoke_variable_kind kind;
+  int                object;      /* frame, or connection */
+  int                body;        /* joints: of an end that is not the ground */
+  int                mass;        /* chains: which mass, 0-based */
+  bool               is_velocity; /* component of v, else of q */
+  int                component; /* index within the body's q (rigid: x y z q0..q3) or v (rigid: vx vy vz wx wy wz); joints: which coordinate */
 } yoke_variable;
 
 typedef enum yoke_load_kind {
@@ -196,6 +207,20 @@ typedef struct yoke_output_def {
   char **integrals; /* names of positions whose time integral is also wanted */
 } yoke_output_def;
 
+/* An output that the user wrote as an expression: number 0 is t, number k > 0 the value of `references[k - 1]`. */
+typedef struct yoke_user_output {
+  char            *name, *unit, *description; /* unit, description: "" where none is given */
+  char            *where;                     /* "m.yaml:7:3: key 'outputs.speed'", for messages */
+  yoke_expression *value;
+  int              depth; /* 0: it reads no other one; else one more than the deepest that it reads */
+} yoke_user_output;
+
+/* An output that expressions of outputs read. */
+typedef struct yoke_output_reference {
+  char *name; /* "upper.tip.x" */
+  int   user; /* it is this user output; -1: one of the model's own */
+} yoke_output_reference;
+
 /* Ghost: a frame of another subsystem whose motion comes in by inputs (port.h). It has no mass and no freedom of its own;
  * connections may end at it. Made by the split of a model, never by a model file. */
 typedef struct yoke_ghost {
@@ -235,27 +260,30 @@ typedef struct yoke_cosimulation_def {
 /* The lists (bodies, frames, ... parts, ghosts), the name and the texts of settings come from malloc, since they grow while a model
  * is read; everything that they point to is in the arena but expressions, which are owned (and may have other owners, too). */
 typedef struct yoke_model {
-  yoke_arena            arena;
-  atomic_int            n_shares; /* owners beside the first */
-  char                 *name;
-  char                 *text; /* the whole source (all includes, overrides), stored in results */
-  int                   n_files;
-  char                **files; /* [n_files] paths it was read from, the including one first; none: a text */
-  double                gravity[3];
-  double                t_start, t_end;
-  int                   n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
-  yoke_body            *bodies;
-  yoke_frame           *frames;
-  yoke_connection      *connections;
-  yoke_load            *loads;
-  yoke_event           *events;
-  yoke_variable        *variables;
-  yoke_split_part      *parts;
-  yoke_ghost           *ghosts;
-  yoke_solver_def       solver;
-  yoke_output_def       output;
-  int                   energy; /* -1 default, 0 off, 1 monitor */
-  yoke_cosimulation_def cosimulation;
+  yoke_arena             arena;
+  atomic_int             n_shares; /* owners beside the first */
+  char                  *name;
+  char                  *text; /* the whole source (all includes, overrides), stored in results */
+  int                    n_files;
+  char                 **files; /* [n_files] paths it was read from, the including one first; none: a text */
+  double                 gravity[3];
+  double                 t_start, t_end;
+  int                    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
+  int                    n_user_outputs, n_references;
+  yoke_body             *bodies;
+  yoke_frame            *frames;
+  yoke_connection       *connections;
+  yoke_load             *loads;
+  yoke_event            *events;
+  yoke_variable         *variables;
+  yoke_split_part       *parts;
+  yoke_ghost            *ghosts;
+  yoke_user_output      *user_outputs;
+  yoke_output_reference *references;
+  yoke_solver_def        solver;
+  yoke_output_def        output;
+  int                    energy; /* -1 default, 0 off, 1 monitor */
+  yoke_cosimulation_def  cosimulation;
 } yoke_model;
 
 /* One more owner of the same model, which never changes. Every owner destroys it, the last one frees it. */
@@ -277,6 +305,10 @@ const yoke_port_shape *yoke_body_shape(yoke_body_kind kind);
  * false: no such name, or `name` is too small. `out->body` is left to the caller. */
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
+
+/* Bodies and masses that a variable belongs to, the ground left out: how many, 1 or 2. Its name, "upper.tip.x". */
+int  yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]);
+void yoke_variable_name(const yoke_model *model, const yoke_variable *variable, char *name, size_t size);
 
 /* The position that output.integrals[k] names, or why there is none. */
 yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int k, yoke_variable *out);

@@ -73,6 +73,19 @@ static void add_frame(uint64_t *sum, const yoke_model *model, int i) {
   add_doubles(sum, 9, frame->axes);
 }
 
+/* An expression of the model's variables, and what they are. */
+static void add_formula(uint64_t *sum, const yoke_model *model, const yoke_expression *x) {
+  add_expression(sum, x);
+  for (int k = 0; x != NULL && k < yoke_expression_n_variables(x); ++k) {
+    const int number = yoke_expression_variables(x)[k];
+    if (number < 1 || number > model->n_variables) continue; /* t */
+    const yoke_variable *v         = &model->variables[number - 1];
+    const int            members[] = {(int)v->kind, v->object, v->body, v->mass, v->is_velocity, v->component};
+    *sum                           = yoke_checksum(*sum, members, sizeof members);
+    if (v->kind == YOKE_VARIABLE_FRAME) add_frame(sum, model, v->object);
+  }
+}
+
 static uint64_t sum_of_connection(const yoke_model *model, const yoke_connection *c) {
   uint64_t sum = YOKE_CHECKSUM_START;
   add_int(&sum, (int)c->kind);
@@ -83,6 +96,7 @@ static uint64_t sum_of_connection(const yoke_model *model, const yoke_connection
   add_double(&sum, c->length);
   sum = yoke_law_checksum(sum, &c->law);
   add_expression(&sum, c->motion);
+  add_formula(&sum, model, c->formula);
   return sum;
 }
 
@@ -93,20 +107,20 @@ static uint64_t sum_of_load(const yoke_model *model, const yoke_load *load) {
   add_int(&sum, (int)load->kind);
   add_frame(&sum, model, load->frame);
   add_int(&sum, load->follower);
-  for (int k = 0; k < 3; ++k) add_expression(&sum, load->value[k]);
+  for (int k = 0; k < 3; ++k) add_formula(&sum, model, load->value[k]);
   add_doubles(&sum, sizeof numbers / sizeof *numbers, numbers);
   add_doubles(&sum, 3, load->direction);
   return sum;
 }
 
-static uint64_t sum_of_event(const yoke_event *event) {
+static uint64_t sum_of_event(const yoke_model *model, const yoke_event *event) {
   uint64_t sum = YOKE_CHECKSUM_START;
-  add_expression(&sum, event->when);
+  add_formula(&sum, model, event->when);
   add_int(&sum, event->direction);
   add_int(&sum, (int)event->action);
   for (int k = 0; k < event->n_set; ++k) {
     add_int(&sum, event->variable[k]);
-    add_expression(&sum, event->value[k]);
+    add_formula(&sum, model, event->value[k]);
   }
   return sum;
 }
@@ -120,5 +134,6 @@ void yoke_model_fingerprint(const yoke_model *model, yoke_fingerprint_item item,
     item(user, "connection", model->connections[i].name, sum_of_connection(model, &model->connections[i]));
   for (int i = 0; i < model->n_loads; ++i)
     item(user, "load", model->loads[i].name, sum_of_load(model, &model->loads[i]));
-  for (int i = 0; i < model->n_events; ++i) item(user, "event", model->events[i].name, sum_of_event(&model->events[i]));
+  for (int i = 0; i < model->n_events; ++i)
+    item(user, "event", model->events[i].name, sum_of_event(model, &model->events[i]));
 }

@@ -41,6 +41,7 @@ static bool collect(yoke_switches *s, const yoke_model *model, bool with_events)
   for (int k = 0; ok && k < model->n_connections; ++k) {
     const yoke_connection *c = &model->connections[k];
     if (c->motion != NULL) ok = yoke_switches_add_expression(s, c->motion, 0);
+    if (ok && c->formula != NULL) ok = yoke_switches_add_expression(s, c->formula, 0);
     if (ok && c->law.expression != NULL) ok = yoke_switches_add_expression(s, c->law.expression, 2);
   }
   for (int k = 0; ok && with_events && k < model->n_events; ++k) {

@@ -335,6 +335,9 @@ static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
   const int  node[2] = {mb->frame_node[frame[0]], mb->frame_node[frame[1]]};
   yoke_force_element_compile(mb->model, c, node, guess, &mb->forces[mb->n_forces]);
   mb->connection_force[c] = mb->n_forces++;
+  if (mb->model->connections[c].formula == NULL) return;
+  mb->formulas[mb->n_formulas++] = (mb_formula){mb->connection_force[c], mb->model->connections[c].formula};
+  mb->needs_variables            = true;
 }
 
 static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options,
@@ -343,6 +346,7 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   const size_t      n     = (size_t)model->n_connections + 1;
   mb->joints              = yoke_arena_take(&mb->arena, n, sizeof *mb->joints);
   mb->forces              = yoke_arena_take(&mb->arena, n, sizeof *mb->forces);
+  mb->formulas            = yoke_arena_take(&mb->arena, n, sizeof *mb->formulas);
   mb->driven              = yoke_arena_take(&mb->arena, n, sizeof *mb->driven);
   mb->guided              = yoke_arena_take(&mb->arena, n, sizeof *mb->guided);
   mb->connection_joint    = yoke_arena_take(&mb->arena, n, sizeof *mb->connection_joint);
@@ -397,11 +401,18 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
   }
 }
 
+static size_t n_quantities(const yoke_model *model) {
+  size_t n = 0;
+  for (int k = 0; k < model->n_variables; ++k) n += model->variables[k].kind != YOKE_VARIABLE_STATE;
+  return n;
+}
+
 static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   const yoke_model *model = mb->model;
   mb->loads               = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
   mb->inputs              = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
   mb->variables           = yoke_arena_take(&mb->arena, (size_t)model->n_variables + 1, sizeof *mb->variables);
+  mb->quantities          = yoke_arena_take(&mb->arena, n_quantities(model) + 1, sizeof *mb->quantities);
   mb->integral            = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d loads", model->n_loads));
   for (int i = 0; i < model->n_loads; ++i) {
@@ -416,10 +427,8 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   for (int i = 0; i < options->n_inputs; ++i) set_input(mb, i, &options->inputs[i]);
   mb->n_inputs = options->n_inputs;
   for (int k = 0; k < model->n_variables; ++k) {
-    const yoke_variable *v = &model->variables[k];
-    mb->variables[k] =
-        (mb_variable){.is_velocity = v->is_velocity,
-                      .index       = v->mass + v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body]};
+    mb_set_variable(mb, k, &mb->variables[k], &mb->quantities[mb->n_quantities]);
+    mb->n_quantities += mb->variables[k].quantity >= 0;
   }
   mb->n_integrals = options->n_integrals;
   for (int k = 0; k < options->n_integrals; ++k) {

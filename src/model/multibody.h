@@ -5,6 +5,7 @@
 
 #include "model/equations.h"
 #include "model/model.h"
+#include "model/quantities.h"
 #include "frames/port.h"
 
 /* Rows of a connection in its own order: a joint holds at most six freedoms, and its prescribed motion is one more. */
@@ -152,6 +153,14 @@ void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double
 int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q,
                                     const double *v, double *coordinate, double *rate, int column[12],
                                     double value[12]);
+
+/* Component k (named as those of its body's kind) of a frame of a body that has six, three or the freedoms of a point; `a` for accelerations. */
+double yoke_multibody_frame(const yoke_multibody *mb, int frame, yoke_quantity_level level, int k, const double *q,
+                            const double *v, const double *a);
+
+/* Coordinate of a joint that has it (joint_coordinate.h), and its rate. */
+double yoke_multibody_coordinate(const yoke_multibody *mb, int connection, int coordinate, const double *q,
+                                 const double *v, double *rate);
 
 /* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n. */
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,

@@ -1,9 +1,9 @@
-/* On which sides of its jumps a model lies: loads and laws that are written down, with steps, signs or comparisons of the state. */
+/* On which sides of its jumps a model lies: loads, laws and formulas that are written down, with steps, signs or comparisons of the state. */
 #include "model/multibody_internal.h"
 
 #include "base/pack.h"
 
-enum { TIME_OF_LOADS = 0, TIME_OF_LAWS = 2 }; /* which variable of the expression is the time */
+enum { TIME_OF_LOADS = 0, TIME_OF_FORMULAS = 0, TIME_OF_LAWS = 2 }; /* which variable of the expression is the time */
 
 static const yoke_expression *load_value(const yoke_multibody *mb, int i, int k) {
   if (mb->loads[i].node >= mb->n_nodes) return NULL; /* acts on the world outside */
@@ -24,6 +24,9 @@ bool mb_find_jumps(const yoke_multibody *mb) {
   for (int i = 0; i < mb->n_forces; ++i) {
     const yoke_expression *law = law_of(&mb->forces[i]);
     if (law != NULL && yoke_expression_can_jump(law, TIME_OF_LAWS)) return true;
+  }
+  for (int i = 0; i < mb->n_formulas; ++i) {
+    if (yoke_expression_can_jump(mb->formulas[i].expression, TIME_OF_FORMULAS)) return true;
   }
   return false;
 }
@@ -46,6 +49,8 @@ uint64_t mb_branch(const void *self, void *work, double t, const double *q, cons
   mb_work               w;
   if (!mb->can_jump) return 0;
   mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, v, false);
+  mb_ghost_poses(mb, &w, u);
   if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
   for (int i = 0; i < mb->n_loads; ++i) {
     for (int k = 0; k < 3; ++k) {
@@ -53,10 +58,10 @@ uint64_t mb_branch(const void *self, void *work, double t, const double *q, cons
       if (value != NULL) sum = yoke_expression_branch(sum, value, w.variables, TIME_OF_LOADS);
     }
   }
-  mb_poses(mb, &w, q, v, false);
-  mb_ghost_poses(mb, &w, u);
   for (int i = 0; i < mb->n_forces; ++i) {
     if (law_of(&mb->forces[i]) != NULL) sum = law_branch(sum, &mb->forces[i], w.pose, t);
   }
+  for (int i = 0; i < mb->n_formulas; ++i)
+    sum = yoke_expression_branch(sum, mb->formulas[i].expression, w.variables, TIME_OF_FORMULAS);
   return sum;
 }

@@ -239,9 +239,26 @@ static void emit_single(const mb_traversal *x, int index, const double f[6], dou
   emit(x->out, x->i_force + node->iv, node->nv, x->dae->i_v + node->iv, node->nv, block, node->nv);
 }
 
+/* Derivatives of `direction` [6] times an expression on one node by what the expression reads; its gradient is known. */
+static void emit_expression(const mb_traversal *x, int index, const double direction[6], const yoke_expression *value) {
+  const mb_node *node = &x->mb->nodes[index];
+  for (int i = 0; i < yoke_expression_n_variables(value); ++i) {
+    const int number = yoke_expression_variables(value)[i];
+    if (number == 0) continue; /* t */
+    mb_gradient variable;
+    mb_variable_gradient(x->mb, x->w, number, x->q, &variable);
+    for (int e = 0; e < variable.n; ++e) {
+      double    scaled[6], column[6];
+      const int place = variable.entry[e].index + (variable.entry[e].is_velocity ? x->dae->i_v : 0);
+      for (int r = 0; r < 6; ++r) scaled[r] = direction[r] * (x->w->gradient[i] * variable.entry[e].value);
+      rows_to_v(node, x->w->pose[index].R, 1, scaled, 1, column);
+      emit(x->out, x->i_force + node->iv, node->nv, place, 1, column, 1);
+    }
+  }
+}
+
 static void emit_load(const mb_traversal *x, const yoke_load_element *el) {
-  const mb_node *node = &x->mb->nodes[el->node];
-  double         f[6], K[36], D[36], direction[6], column[6];
+  double f[6], K[36], D[36], direction[6];
   yoke_load_jacobian(el, x->w->pose, x->w->variables, f, K, D);
   emit_single(x, el->node, f, K, D);
   for (int k = 0; k < 3; ++k) {
@@ -249,17 +266,21 @@ static void emit_load(const mb_traversal *x, const yoke_load_element *el) {
     if (value == NULL || el->load->kind == YOKE_LOAD_DRAG || el->load->kind == YOKE_LOAD_CONTACT) continue;
     yoke_expression_evaluate(value, x->w->variables, x->w->gradient);
     yoke_load_direction(el, x->w->pose, k, direction);
-    for (int i = 0; i < yoke_expression_n_variables(value); ++i) {
-      const int number = yoke_expression_variables(value)[i];
-      if (number == 0) continue; /* t */
-      const mb_variable *variable = &x->mb->variables[number - 1];
-      double             scaled[6];
-      for (int r = 0; r < 6; ++r) scaled[r] = direction[r] * x->w->gradient[i];
-      rows_to_v(node, x->w->pose[el->node].R, 1, scaled, 1, column);
-      emit(x->out, x->i_force + node->iv, node->nv, variable->index + (variable->is_velocity ? x->dae->i_v : 0), 1,
-           column, 1);
-    }
+    emit_expression(x, el->node, direction, value);
   }
+}
+
+static void emit_formula(const mb_traversal *x, const mb_formula *formula) {
+  const yoke_force_element *el = &x->mb->forces[formula->force];
+  yoke_link_state           state;
+  double                    grad[12], f[12], K[144] = {0.0};
+  const double              F = mb_formula_row(x->mb, formula, x->w, &state, grad);
+  yoke_row_hessian_add(&el->row[0], &state, -F, K);
+  for (int k = 0; k < 12; ++k) f[k] = -F * grad[k];
+  emit_pair(x, &el->link, f, K, NULL);
+  yoke_expression_evaluate(formula->expression, x->w->variables, x->w->gradient);
+  for (int k = 0; k < 12; ++k) grad[k] = -grad[k];
+  for (int side = 0; side < 2; ++side) emit_expression(x, el->link.node[side], grad + 6 * side, formula->expression);
 }
 
 /* Moment p x F of a force input turns with the body; a moment input is fixed in space. */
@@ -444,6 +465,7 @@ static void traverse(mb_traversal *x) {
     emit_pair(x, &mb->forces[i].link, f, K, D);
   }
   for (int i = 0; i < mb->n_loads; ++i) emit_load(x, &mb->loads[i]);
+  for (int i = 0; i < mb->n_formulas; ++i) emit_formula(x, &mb->formulas[i]);
   for (int i = 0; i < mb->n_inputs; ++i) emit_input(x, &mb->inputs[i], x->u != NULL ? x->u[i] : 0.0);
   for (int i = 0; i < mb->n_driven; ++i) emit_driven(x, &mb->driven[i]);
 }

@@ -38,6 +38,7 @@ static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, c
     if (mb->loads[i].node >= mb->n_nodes) continue;
     yoke_load_energy(&mb->loads[i], w->pose, w->variables, potential, dissipated, external);
   }
+  if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
     double          k, p, d, e;
@@ -144,7 +145,7 @@ static bool rows_are_linear(const yoke_multibody *mb, int n, const yoke_row *row
 }
 
 static bool is_linear(const yoke_multibody *mb) {
-  if (mb->ng > 0 || mb->has_energy) return false;
+  if (mb->ng > 0 || mb->has_energy || mb->n_formulas > 0) return false;
   for (int i = 0; i < mb->n_driven; ++i) {
     if (!rows_are_linear(mb, mb->driven[i].n, mb->driven[i].row, &mb->driven[i].link)) return false;
   }

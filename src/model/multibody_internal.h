@@ -20,6 +20,7 @@
 #include "model/chain_kernel.h"
 #include "frames/force_elements.h"
 #include "frames/joint_rows.h"
+#include "model/joint_coordinate.h"
 #include "model/joint_kinds.h"
 #include "model/force_element_compile.h"
 #include "model/loads.h"
@@ -113,7 +114,42 @@ typedef struct mb_port {
 typedef struct mb_variable {
   int  index; /* in q or v */
   bool is_velocity;
+  int  quantity; /* one of `quantities` instead; -1: the component itself */
 } mb_variable;
+
+/* A frame of a body that is shown or read. */
+typedef struct mb_frame {
+  int            node;
+  yoke_body_kind kind;
+  double         origin[3], axes[9]; /* body axes */
+  double         orientation[4];     /* Euler parameters of the axes */
+  double         angle;              /* of the x axis in the plane */
+} mb_frame;
+
+/* A variable that is a function of several components: of a frame, or of two (joint, deflection of a force element). */
+typedef struct mb_quantity {
+  int             number; /* of the variable */
+  bool            is_between, is_velocity;
+  int             component;
+  mb_frame        frame;
+  yoke_coordinate coordinate; /* between nodes */
+} mb_quantity;
+
+/* A force element whose force is an expression of variables (multibody_formulas.c): -F grad of its only row. */
+typedef struct mb_formula {
+  int                    force; /* which of `forces`, whose own law gives nothing */
+  const yoke_expression *expression;
+} mb_formula;
+
+/* Derivatives of a variable by components of q and v; which ones they are does not depend on the state. */
+typedef struct mb_gradient {
+  int n;
+  struct {
+    int    index;
+    bool   is_velocity;
+    double value;
+  } entry[26]; /* two rigid bodies: 7 of q and 6 of v each */
+} mb_gradient;
 
 struct yoke_multibody {
   yoke_arena        arena;
@@ -148,6 +184,10 @@ struct yoke_multibody {
   mb_chain           *chains;
   mb_coupling        *couplings;
   mb_variable        *variables; /* [model->n_variables] */
+  int                 n_quantities;
+  mb_quantity        *quantities;
+  int                 n_formulas;
+  mb_formula         *formulas;
   bool                needs_variables;
   int                *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
   int                *frame_node;                  /* [n_frames] */
@@ -225,7 +265,20 @@ void mb_port_position(const mb_port *port, const yoke_pose *pose, double *positi
 /* Euler parameters of the rotation a b (b first); linear in both. */
 void mb_turn_by(double p[4], const double a[4], const double b[4]);
 
-/* Values of expression variables into w->variables. */
+/* Variable k of the model, 0-based; `quantity` is filled where it is one, the next of `quantities`. */
+void mb_set_variable(const yoke_multibody *mb, int k, mb_variable *out, mb_quantity *quantity);
+
+/* Derivatives of variable k >= 1. Needs poses. */
+void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *out);
+
+/* Formulas. Need poses and variables: forces into w->wrench; the power that they take from the bodies [W]; force of one, with the gradient
+ * [12] of its row at `state`. */
+yoke_status mb_formula_forces(const yoke_multibody *mb, const mb_work *w);
+double      mb_formula_power(const yoke_multibody *mb, const mb_work *w);
+double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const mb_work *w, yoke_link_state *state,
+                      double grad[12]);
+
+/* Values of expression variables into w->variables. Reads w->pose, with velocities, unless that is NULL. */
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
 
 /* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses, those of ghosts too. */

@@ -291,16 +291,6 @@ int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
   return mb->body_q[body];
 }
 
-void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, double *values) {
-  const mb_work w = {.variables = values};
-  mb_variables(mb, &w, t, q, v);
-}
-
-int yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity) {
-  *is_velocity = mb->variables[k - 1].is_velocity;
-  return mb->variables[k - 1].index;
-}
-
 int yoke_multibody_integral_at(const yoke_multibody *mb, int k) {
   return mb->i_integral + k;
 }
@@ -418,6 +408,10 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
     const yoke_force_element *el   = &mb->forces[element];
     const double              sign = yoke_connection_is_joint(c->kind) ? -1.0 : 1.0;
     yoke_force_element_output(el, w.pose, t, force, g);
+    if (c->formula != NULL) {
+      yoke_multibody_variables(mb, t, q, v, w.variables);
+      force[0] = yoke_expression_evaluate(c->formula, w.variables, NULL);
+    }
     for (int i = 0; i < el->n; ++i) force[i] *= sign;
     if (n < el->n) n = el->n;
   }

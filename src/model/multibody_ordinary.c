@@ -97,13 +97,6 @@ void mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w) {
 
 /* ---- forces ---- */
 
-void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
-  w->variables[0] = t;
-  for (int k = 0; k < mb->model->n_variables; ++k) {
-    w->variables[k + 1] = mb->variables[k].is_velocity ? v[mb->variables[k].index] : q[mb->variables[k].index];
-  }
-}
-
 static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
   memset(w->wrench, 0, 6 * sizeof *w->wrench);
   memset(w->wrench + 6 * mb->n_nodes, 0, 6 * (size_t)mb->n_ghosts * sizeof *w->wrench);
@@ -171,6 +164,7 @@ yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, cons
   for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_apply(&mb->forces[i], w->pose, t, w->wrench);
   if (mb->needs_variables) mb_variables(mb, w, t, q, v);
   for (int i = 0; i < mb->n_loads; ++i) YOKE_TRY(yoke_load_apply(&mb->loads[i], w->pose, w->variables, w->wrench));
+  if (mb->n_formulas > 0) YOKE_TRY(mb_formula_forces(mb, w));
   for (int i = 0; i < mb->n_inputs; ++i) apply_input(&mb->inputs[i], w->pose, u[i], w->wrench);
   for (int i = 0; i < mb->n_driven; ++i) {
     const mb_driven *driven = &mb->driven[i];

@@ -35,7 +35,12 @@ typedef enum yoke_native_quantity {
   YOKE_NATIVE_G,        /* violation of a row, or deflection */
   YOKE_NATIVE_ENERGY,   /* index: YOKE_ENERGY_... */
   YOKE_NATIVE_INTEGRAL, /* index: which of `integrals` */
-  YOKE_NATIVE_RESIDUAL  /* largest |g| of the own joints */
+  YOKE_NATIVE_RESIDUAL, /* largest |g| of the own joints */
+  YOKE_NATIVE_FRAME_Q,  /* of frame `index`: component as of its body */
+  YOKE_NATIVE_FRAME_V,
+  YOKE_NATIVE_FRAME_A,
+  YOKE_NATIVE_COORDINATE, /* of joint `index` (a connection): which of its coordinates (joint_coordinate.h) */
+  YOKE_NATIVE_COORDINATE_RATE
 } yoke_native_quantity;
 
 enum { YOKE_NATIVE_FIELD = 29 }; /* bits of index and of component */

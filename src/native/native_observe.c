@@ -27,7 +27,7 @@ static wanted look_at(int n, const int64_t *handles) {
     const yoke_native_quantity quantity = quantity_of(handles[i]);
     if (handles[i] < 0) {
       out.outputs = out.accelerations = true;
-    } else if (quantity == YOKE_NATIVE_A || quantity == YOKE_NATIVE_FORCE) {
+    } else if (quantity == YOKE_NATIVE_A || quantity == YOKE_NATIVE_FORCE || quantity == YOKE_NATIVE_FRAME_A) {
       out.accelerations = true;
     } else if (quantity == YOKE_NATIVE_ENERGY) {
       out.energy = true;
@@ -100,6 +100,16 @@ static void look_at_connection(const native *n, void *scratch, int connection, v
   x->connection = connection;
 }
 
+static double frame_of(const native *n, int frame, yoke_quantity_level level, int component, const view *x) {
+  return yoke_multibody_frame(n->mb, frame, level, component, x->point.q, x->point.v, x->a);
+}
+
+static double coordinate_of(const native *n, int connection, int coordinate, bool is_rate, const view *x) {
+  double       rate;
+  const double value = yoke_multibody_coordinate(n->mb, connection, coordinate, x->point.q, x->point.v, &rate);
+  return is_rate ? rate : value;
+}
+
 static double value_of(const native *n, void *scratch, int64_t handle, view *x) {
   const int index = index_of(handle), component = component_of(handle);
   if (handle < 0) return x->y[-1 - handle];
@@ -111,6 +121,11 @@ static double value_of(const native *n, void *scratch, int64_t handle, view *x) 
   case YOKE_NATIVE_G: look_at_connection(n, scratch, index, x); return x->g[component];
   case YOKE_NATIVE_INTEGRAL: return x->point.q[yoke_multibody_integral_at(n->mb, index)];
   case YOKE_NATIVE_RESIDUAL: return x->residual;
+  case YOKE_NATIVE_FRAME_Q: return frame_of(n, index, YOKE_LEVEL_POSITION, component, x);
+  case YOKE_NATIVE_FRAME_V: return frame_of(n, index, YOKE_LEVEL_VELOCITY, component, x);
+  case YOKE_NATIVE_FRAME_A: return frame_of(n, index, YOKE_LEVEL_ACCELERATION, component, x);
+  case YOKE_NATIVE_COORDINATE: return coordinate_of(n, index, component, false, x);
+  case YOKE_NATIVE_COORDINATE_RATE: return coordinate_of(n, index, component, true, x);
   case YOKE_NATIVE_ENERGY: break;
   }
   const double part[YOKE_N_ENERGIES] = {[YOKE_ENERGY_KINETIC]    = x->energy.kinetic,

@@ -260,6 +260,20 @@ static void every_column_holds_what_the_run_had(void **state) {
   yoke_run_summary_release(&summary);
 }
 
+static void descriptions_of_outputs_stand_beside_their_names(void **state) {
+  fixture         *f = *state;
+  char             path[128], text[64];
+  yoke_run_summary summary = run_to_file(
+      "examples/two-mass.yaml",
+      "t_end=0.01;outputs={far: {value: 2*m1.x, unit: m, description: twice as far}};output.select=[m1.x, far]",
+      in_folder(f, "a.h5", path));
+  assert_string_equal(read_name(path, "/main/values", "names", 1, text), "far");
+  assert_string_equal(read_name(path, "/main/values", "units", 1, text), "m");
+  assert_string_equal(read_name(path, "/main/values", "descriptions", 0, text), "");
+  assert_string_equal(read_name(path, "/main/values", "descriptions", 1, text), "twice as far");
+  yoke_run_summary_release(&summary);
+}
+
 /* ... and it had something to write: a column that is the same number throughout shows nothing. */
 static void the_run_of_that_test_moves_every_column_that_can_move(void **state) {
   (void)state;
@@ -498,6 +512,7 @@ static void every_column_of_the_writer_has_its_own_number(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(every_column_holds_what_the_run_had),
+      TEST(descriptions_of_outputs_stand_beside_their_names),
       TEST(the_run_of_that_test_moves_every_column_that_can_move),
       TEST(the_summary_is_the_sum_of_the_steps),
       TEST(a_step_that_has_not_converged_is_marked_and_counted),

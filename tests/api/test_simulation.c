@@ -37,7 +37,8 @@ char *__wrap_secure_getenv(const char *name) {
 /* ---- models ---- */
 
 static const char *const two_mass = "examples/two-mass.yaml", *const double_pendulum = "examples/double-pendulum.yaml",
-                         *const pendulum = "examples/pendulum.yaml", *const ball = "tests/bits/ball.yaml";
+                         *const pendulum = "examples/pendulum.yaml", *const ball = "tests/bits/ball.yaml",
+                         *const robot_arm = "examples/robot-arm.yaml";
 
 #define CONTROL "cosimulation.step={rtol: 1e-4}"
 #define INSIDE "output.every=3e-4"
@@ -444,7 +445,7 @@ static void an_event_that_only_records_is_told_with_its_own_time(void **state) {
 
 /* ---- quantities ---- */
 
-enum { MOST_QUANTITIES = 64, NAME = 64 };
+enum { MOST_QUANTITIES = 128, NAME = 64 };
 
 typedef struct quantity_list {
   int         n, most;
@@ -467,7 +468,8 @@ static void handles_read_what_is_recorded(void **state) {
   in_folder(f, "record.csv", path);
   const run_case list[] = {{two_mass, "t_end=0.02;output={every: 0, select: ['*', '*.mismatch*']}", false},
                            {double_pendulum, "t_end=0.02;output={every: 0, select: ['*', total.balance]}", false},
-                           {double_pendulum, "t_end=0.02;output={every: 0, select: ['*']}", true}};
+                           {double_pendulum, "t_end=0.02;output={every: 0, select: ['*']}", true},
+                           {robot_arm, "t_end=0.02;output={every: 0, select: ['*', '*.tip.*', '*.angle*']}", false}};
   for (size_t k = 0; k < sizeof list / sizeof *list; ++k) {
     yoke_simulation *s = open_case(f->ctx, &list[k]);
     quantity_list    q = {0};

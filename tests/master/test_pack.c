@@ -432,8 +432,12 @@ static void check_refusal(const situation *from, const char *model, const char *
 static const situation plain      = {STEPS, "examples/two-mass.yaml", NULL, .n_steps = 7};
 static const situation controlled = {CONTROL, "examples/two-mass.yaml", SET_CONTROL, .n_steps = 7};
 
+#define PULLED(name) "solvers.default.kind=dop853;loads={pull: {kind: expression, on: m1, force: -" name "}}"
+static const situation pulled = {STEPS, "examples/two-mass.yaml", PULLED("m1.x"), .n_steps = 7};
+
 static void bytes_of_another_model_are_refused_with_what_differs(void **state) {
   (void)state;
+  check_refusal(&pulled, two_mass, PULLED("m1.v"), "load 'pull' of subsystem 'a' is not what it was");
   check_refusal(&plain, rigid, NULL, "the name of the model was two-mass oscillator");
   check_refusal(&plain, two_mass, "bodies.m2.mass=2.5", "body 'm2' of subsystem 'b' is not what it was");
   check_refusal(&plain, two_mass, "connections.coupling.damping=11", "connection 'coupling' is not what it was");

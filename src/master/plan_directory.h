@@ -1,0 +1,89 @@
+/* Directory of a plan: names of all that it could show, and a walk through them. Private to plan_*.c. */
+#ifndef YOKE_MASTER_PLAN_DIRECTORY_H
+#define YOKE_MASTER_PLAN_DIRECTORY_H
+
+#include "master/plan_builder.h"
+#include "model/joint_coordinate.h"
+#include "model/quantities.h"
+
+enum { PLAN_NAME_LENGTH = 256 };
+
+typedef struct named_body {
+  char          *name;
+  yoke_body_kind kind;
+  int            n; /* masses */
+} named_body;
+
+typedef struct named_frame {
+  char          *name;
+  yoke_body_kind kind; /* of its body */
+  int            part, own;
+} named_frame;
+
+typedef struct named_connection {
+  char            *name;
+  int              n_rows;
+  int              part, own; /* part < 0: it is wire `own`; own < 0: nothing can feel it */
+  bool             is_flexible_joint;
+  bool             has_coordinate[YOKE_N_COORDINATES];
+  yoke_coordinate *coordinate[YOKE_N_COORDINATES]; /* of a wire, between its ports; else NULL */
+} named_connection;
+
+struct yoke_plan_directory {
+  int          n_bodies, n_frames, n_connections, n_integrals;
+  named_body  *bodies;
+  named_frame *frames; /* those that have a name of their own on a body that has more freedoms than a mass on a line */
+  named_connection *connections;
+  char            **integrals; /* "a.x" */
+  bool              has_work;  /* dissipated and external work are integrated along */
+};
+
+/* One output on the way. */
+typedef struct plan_shown {
+  const char          *name, *unit;
+  const yoke_output   *output;
+  const yoke_quantity *row;      /* NULL: the user's own, or an integral */
+  bool                 of_frame; /* shown only where a pattern has a part for the frame, too */
+} plan_shown;
+
+/* What is not shown by itself is visited where somebody asks for it: by rows of the list of quantities, and of frames. */
+typedef struct plan_hidden {
+  bool all, row[YOKE_MOST_QUANTITY_ROWS], frames;
+} plan_hidden;
+
+/* Walks all outputs in file order. Return false from `visit` to stop. */
+typedef struct plan_walk {
+  const yoke_plan   *plan;
+  bool               whole_chains;
+  const plan_hidden *hidden;      /* NULL: nothing of it; plan_all_hidden: all */
+  bool               with_absent; /* also what only couplings show, of every connection */
+  bool (*visit)(void *user, const plan_shown *shown);
+  void *user;
+} plan_walk;
+
+extern const plan_hidden plan_all_hidden;
+
+bool plan_visit_all(const plan_walk *walk);
+
+/* Does a pattern mean this output? What is not shown by itself must be named by its last part. */
+bool plan_is_meant(const char *pattern, const plan_shown *shown);
+
+/* Component i of a body, or mass i of a chain. */
+yoke_output plan_component_output(const yoke_plan *plan, int body, yoke_native_quantity quantity, int i);
+
+/* Does a pattern name an energy that work belongs to? One that this run does not account for? */
+bool plan_names_work(const char *pattern);
+bool plan_is_work(const yoke_plan *plan, const char *pattern);
+
+/* Does it name what a connection shows with another split or method? The same file runs as a whole and with every method. */
+bool plan_is_absent(const yoke_plan *plan, const char *pattern);
+
+/* The output of this name; false: none, *nearest [PLAN_NAME_LENGTH] is the nearest name ("": none is near). */
+bool plan_search(const yoke_plan *plan, const char *name, yoke_output *out, char *nearest);
+
+/* Formulas that read what is not there are absent, and those that read them. */
+void plan_mark_absent(yoke_output_formulas *formulas);
+
+extern const char *const plan_no_work; /* why it is not there */
+
+#endif

@@ -1,0 +1,40 @@
+/* Is the work of dampers and loads integrated along in a run? */
+#include "master/plan_directory.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+bool plan_names_work(const char *pattern) {
+  for (int k = YOKE_TOTAL_DISSIPATED; k < YOKE_N_TOTALS; ++k) {
+    char name[40];
+    snprintf(name, sizeof name, "total.%s",
+             yoke_quantity_name(yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k));
+    if (yoke_text_matches(pattern, name)) return true;
+  }
+  return false;
+}
+
+/* Patterns for everything do not ask. */
+static bool asks_for_work(const char *name) {
+  return strncmp(name, "total", 5) == 0 && plan_names_work(name);
+}
+
+static bool is_asked_for(const yoke_model *model, const yoke_plan_options *options) {
+  bool is_asked = false;
+  for (int i = 0; i < model->output.n_select; ++i) is_asked = is_asked || asks_for_work(model->output.select[i]);
+  for (int i = 0; i < model->n_references; ++i) is_asked = is_asked || asks_for_work(model->references[i].name);
+  for (int i = 0; i < options->n_print; ++i) is_asked = is_asked || asks_for_work(options->print[i]);
+  return is_asked;
+}
+
+/* A run as a whole integrates work along unless it is solved by `exact`, which takes linear equations only; a bare chain, whose fast kernel it
+ * would slow down, and a split model where somebody asks for it. */
+bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options) {
+  if (model->energy >= 0) return model->energy == 1;
+  const bool is_asked = is_asked_for(model, options);
+  if (!options->is_whole) return is_asked;
+  const bool is_one_chain = model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN &&
+                            model->n_connections == 0 && model->n_loads == 0 && model->n_events == 0;
+  return (!is_one_chain || is_asked) && strcmp(model->solver.kind, "exact") != 0;
+}

@@ -1,0 +1,39 @@
+/* Force elements whose force is an expression of the model's variables: F(t, q, v) along the row of the element, -F grad on its bodies.
+ * They store nothing; what they take from the bodies counts as dissipated. */
+#include "model/multibody_internal.h"
+
+#include <math.h>
+
+double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const mb_work *w, yoke_link_state *state,
+                      double grad[12]) {
+  const yoke_force_element *el = &mb->forces[formula->force];
+  yoke_link_state_set(&el->link, w->pose, state);
+  yoke_row_gradient(&el->row[0], state, grad);
+  return yoke_expression_evaluate(formula->expression, w->variables, NULL);
+}
+
+yoke_status mb_formula_forces(const yoke_multibody *mb, const mb_work *w) {
+  for (int i = 0; i < mb->n_formulas; ++i) {
+    const int      *node = mb->forces[mb->formulas[i].force].link.node;
+    yoke_link_state state;
+    double          grad[12];
+    const double    F = mb_formula_row(mb, &mb->formulas[i], w, &state, grad);
+    if (!isfinite(F)) return YOKE_NON_FINITE;
+    for (int k = 0; k < 6; ++k) {
+      w->wrench[6 * node[0] + k] -= F * grad[k];
+      w->wrench[6 * node[1] + k] -= F * grad[6 + k];
+    }
+  }
+  return YOKE_OK;
+}
+
+double mb_formula_power(const yoke_multibody *mb, const mb_work *w) {
+  double power = 0.0;
+  for (int i = 0; i < mb->n_formulas; ++i) {
+    yoke_link_state state;
+    double          grad[12];
+    const double    F = mb_formula_row(mb, &mb->formulas[i], w, &state, grad);
+    power += F * yoke_row_rate(grad, &state);
+  }
+  return power;
+}

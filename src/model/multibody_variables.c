@@ -1,0 +1,253 @@
+/* What expressions read and outputs show besides components of q and v: frames of bodies and coordinates of joints.
+ *
+ * A frame at c = R origin of its body, w and alpha in inertial axes:
+ *   C = r + c,  C' = v + w x c,  C'' = a + alpha x c + w x (w x c),
+ * and by small displacements (dr, dphi) of the body at fixed v and fixed omega in body axes, and by (dv, R domega):
+ *   dC = dr + dphi x c,  dC' = dphi x (w x c) + dv + R domega x c.
+ * Euler parameters of its axes are linear in those of its body, angular velocities in its axes in those of its body. */
+#include "model/multibody_traversal.h"
+
+/* ---- frames ---- */
+
+static void set_frame(const yoke_multibody *mb, int index, mb_frame *out) {
+  const yoke_frame *frame = &mb->model->frames[index];
+  *out                    = (mb_frame){.node = mb->frame_node[index], .kind = mb->nodes[mb->frame_node[index]].kind};
+  memcpy(out->origin, frame->origin, sizeof out->origin);
+  memcpy(out->axes, frame->axes, sizeof out->axes);
+  quaternion_of_rotation(out->orientation, frame->axes);
+  out->angle = yoke_frame_angle(frame);
+}
+
+/* Components of the origin; those of the orientation are behind them. */
+static int n_point(const mb_frame *f) {
+  return f->kind == YOKE_BODY_PLANAR ? 2 : 3;
+}
+
+static double point_value(const mb_frame *f, const mb_node *node, const yoke_pose *pose, const double *a,
+                          yoke_quantity_level level, int k) {
+  double c[3], wc[3], second[3] = {0.0};
+  mat3_apply(c, pose->R, f->origin);
+  if (level == YOKE_LEVEL_POSITION) return pose->r[k] + c[k];
+  vec3_cross(wc, pose->w, c);
+  if (level == YOKE_LEVEL_VELOCITY) return pose->v[k] + wc[k];
+  double all[6] = {0.0}, alpha[3];
+  for (int i = 0; i < node->nv; ++i) all[node->freedom[i]] = a[node->iv + i];
+  mat3_apply(alpha, pose->R, all + 3);
+  vec3_add(second, 1.0, all);
+  vec3_add_cross(second, 1.0, alpha, c);
+  vec3_add_cross(second, 1.0, pose->w, wc);
+  return second[k];
+}
+
+/* Component k of the orientation of a planar frame, or of one in space. */
+static double turning_value(const mb_frame *f, const mb_node *node, const double *q, const double *v, const double *a,
+                            yoke_quantity_level level, int k) {
+  const double *rate = (level == YOKE_LEVEL_VELOCITY ? v : a) + (level == YOKE_LEVEL_POSITION ? 0 : node->iv);
+  if (f->kind == YOKE_BODY_PLANAR) return level == YOKE_LEVEL_POSITION ? q[node->iq + 2] + f->angle : rate[2];
+  if (level == YOKE_LEVEL_POSITION) {
+    double p[4];
+    mb_turn_by(p, q + node->iq + 3, f->orientation);
+    return p[k];
+  }
+  return f->axes[k] * rate[3] + f->axes[3 + k] * rate[4] + f->axes[6 + k] * rate[5];
+}
+
+double yoke_multibody_frame(const yoke_multibody *mb, int index, yoke_quantity_level level, int k, const double *q,
+                            const double *v, const double *a) {
+  mb_frame f;
+  set_frame(mb, index, &f);
+  const mb_node *node = &mb->nodes[f.node];
+  if (k >= n_point(&f)) return turning_value(&f, node, q, v, a, level, k - n_point(&f));
+  yoke_pose pose;
+  mb_node_pose(node, q, v, &pose);
+  return point_value(&f, node, &pose, a, level, k);
+}
+
+/* ---- joints ---- */
+
+/* Deflection of a force element, which is compiled. */
+static void set_deflection(const yoke_multibody *mb, int connection, yoke_coordinate *out) {
+  const yoke_force_element *el = &mb->forces[mb->connection_force[connection]];
+  *out                         = (yoke_coordinate){.link = el->link, .row = el->row[0], .offset = el->offset[0]};
+}
+
+static void set_joint(const yoke_multibody *mb, int connection, int coordinate, yoke_coordinate *out) {
+  const yoke_connection *c = &mb->model->connections[connection];
+  yoke_joint_coordinate(mb->model, c, coordinate, out);
+  for (int side = 0; side < 2; ++side) out->link.node[side] = mb->frame_node[c->frame[side]];
+}
+
+/* Poses of the two ends, kept or made; `link` then counts 0 and 1. */
+static void take_ends(const yoke_multibody *mb, const yoke_pose *poses, const double *q, const double *v,
+                      yoke_coordinate *c, yoke_pose ends[2]) {
+  for (int side = 0; side < 2; ++side) {
+    if (poses != NULL)
+      ends[side] = poses[c->link.node[side]];
+    else
+      mb_node_pose(&mb->nodes[c->link.node[side]], q, v, &ends[side]);
+    c->link.node[side] = side;
+  }
+}
+
+double yoke_multibody_coordinate(const yoke_multibody *mb, int connection, int coordinate, const double *q,
+                                 const double *v, double *rate) {
+  yoke_coordinate c;
+  yoke_pose       ends[2];
+  set_joint(mb, connection, coordinate, &c);
+  take_ends(mb, NULL, q, v, &c, ends);
+  return yoke_coordinate_value(&c, ends, rate);
+}
+
+/* ---- variables ---- */
+
+void mb_set_variable(const yoke_multibody *mb, int k, mb_variable *out, mb_quantity *quantity) {
+  const yoke_variable *v = &mb->model->variables[k];
+  *out                   = (mb_variable){.quantity = -1};
+  if (v->kind == YOKE_VARIABLE_STATE) {
+    out->is_velocity = v->is_velocity;
+    out->index       = v->mass + v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body];
+    return;
+  }
+  out->quantity = mb->n_quantities;
+  *quantity     = (mb_quantity){.number      = k + 1,
+                                .is_between  = v->kind != YOKE_VARIABLE_FRAME,
+                                .is_velocity = v->is_velocity,
+                                .component   = v->component};
+  if (v->kind == YOKE_VARIABLE_DEFLECTION)
+    set_deflection(mb, v->object, &quantity->coordinate);
+  else if (v->kind == YOKE_VARIABLE_JOINT)
+    set_joint(mb, v->object, v->component, &quantity->coordinate);
+  else
+    set_frame(mb, v->object, &quantity->frame);
+}
+
+static double between_value(const yoke_multibody *mb, const yoke_pose *poses, const mb_quantity *x, const double *q,
+                            const double *v) {
+  yoke_coordinate c = x->coordinate;
+  yoke_pose       ends[2];
+  double          rate;
+  take_ends(mb, poses, q, v, &c, ends);
+  const double value = yoke_coordinate_value(&c, ends, &rate);
+  return x->is_velocity ? rate : value;
+}
+
+static double frame_value(const yoke_multibody *mb, const yoke_pose *poses, const mb_quantity *x, const double *q,
+                          const double *v) {
+  const mb_frame           *f     = &x->frame;
+  const mb_node            *node  = &mb->nodes[f->node];
+  const yoke_quantity_level level = x->is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION;
+  yoke_pose                 own;
+  if (x->component >= n_point(f)) return turning_value(f, node, q, v, NULL, level, x->component - n_point(f));
+  if (poses == NULL) mb_node_pose(node, q, v, &own);
+  return point_value(f, node, poses != NULL ? &poses[f->node] : &own, NULL, level, x->component);
+}
+
+void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
+  w->variables[0] = t;
+  for (int k = 0; k < mb->model->n_variables; ++k) {
+    w->variables[k + 1] = mb->variables[k].is_velocity ? v[mb->variables[k].index] : q[mb->variables[k].index];
+  }
+  for (int i = 0; i < mb->n_quantities; ++i) {
+    const mb_quantity *x    = &mb->quantities[i];
+    w->variables[x->number] = x->is_between ? between_value(mb, w->pose, x, q, v) : frame_value(mb, w->pose, x, q, v);
+  }
+}
+
+void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, double *values) {
+  const mb_work w = {.variables = values};
+  mb_variables(mb, &w, t, q, v);
+}
+
+int yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity) {
+  *is_velocity = mb->variables[k - 1].is_velocity;
+  return mb->variables[k - 1].index;
+}
+
+/* ---- gradients ---- */
+
+static void add_entry(mb_gradient *g, bool is_velocity, int index, double value) {
+  g->entry[g->n].is_velocity = is_velocity;
+  g->entry[g->n].index       = index;
+  g->entry[g->n++].value     = value;
+}
+
+/* By the place of a body, (dr, dphi) in inertial axes. */
+static void add_place(const mb_node *node, const double *q, const double by[6], mb_gradient *g) {
+  double by_q[7];
+  columns_to_q(node, q, 1, by, 6, by_q);
+  for (int k = 0; k < node->nq; ++k) add_entry(g, false, node->iq + k, by_q[k]);
+}
+
+/* By its motion, (dv, R domega). */
+static void add_motion(const mb_node *node, const double R[9], const double by[6], mb_gradient *g) {
+  double body[6];
+  vec3_copy(body, by);
+  mat3_apply_transposed(body + 3, R, by + 3);
+  for (int k = 0; k < node->nv; ++k) add_entry(g, true, node->iv + k, body[node->freedom[k]]);
+}
+
+static void point_gradient(const mb_frame *f, const mb_node *node, const yoke_pose *pose, const double *q,
+                           const mb_quantity *x, mb_gradient *g) {
+  double e[3] = {0.0}, c[3], wc[3], by[6] = {0.0}, turned[6] = {0.0};
+  e[x->component] = 1.0;
+  mat3_apply(c, pose->R, f->origin);
+  vec3_copy(by, e);
+  vec3_cross(by + 3, c, e);
+  if (!x->is_velocity) {
+    add_place(node, q, by, g);
+    return;
+  }
+  vec3_cross(wc, pose->w, c);
+  vec3_cross(turned + 3, wc, e);
+  add_place(node, q, turned, g);
+  add_motion(node, pose->R, by, g);
+}
+
+static void turning_gradient(const mb_frame *f, const mb_node *node, const mb_quantity *x, mb_gradient *g) {
+  const int k = x->component - n_point(f);
+  if (f->kind == YOKE_BODY_PLANAR) {
+    add_entry(g, x->is_velocity, (x->is_velocity ? node->iv : node->iq) + 2, 1.0);
+    return;
+  }
+  for (int i = 0; x->is_velocity && i < 3; ++i) add_entry(g, true, node->iv + 3 + i, f->axes[3 * i + k]);
+  for (int i = 0; !x->is_velocity && i < 4; ++i) {
+    double unit[4] = {0.0}, p[4];
+    unit[i]        = 1.0;
+    mb_turn_by(p, unit, f->orientation);
+    add_entry(g, false, node->iq + 3 + i, p[k]);
+  }
+}
+
+static void between_gradient(const yoke_multibody *mb, const mb_work *w, const mb_quantity *x, const double *q,
+                             mb_gradient *g) {
+  const yoke_link *link = &x->coordinate.link;
+  yoke_link_state  state;
+  double           grad[12], turned[12];
+  yoke_link_state_set(link, w->pose, &state);
+  yoke_row_gradient(&x->coordinate.row, &state, grad);
+  if (x->is_velocity) yoke_row_rate_gradient(&x->coordinate.row, &state, grad, turned);
+  for (int side = 0; side < 2; ++side) {
+    const mb_node *node = &mb->nodes[link->node[side]];
+    add_place(node, q, (x->is_velocity ? turned : grad) + 6 * side, g);
+    if (x->is_velocity) add_motion(node, w->pose[link->node[side]].R, grad + 6 * side, g);
+  }
+}
+
+void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *g) {
+  const mb_variable *variable = &mb->variables[k - 1];
+  g->n                        = 0;
+  if (variable->quantity < 0) {
+    add_entry(g, variable->is_velocity, variable->index, 1.0);
+    return;
+  }
+  const mb_quantity *x = &mb->quantities[variable->quantity];
+  if (x->is_between) {
+    between_gradient(mb, w, x, q, g);
+    return;
+  }
+  const mb_node *node = &mb->nodes[x->frame.node];
+  if (x->component < n_point(&x->frame))
+    point_gradient(&x->frame, node, &w->pose[x->frame.node], q, x, g);
+  else
+    turning_gradient(&x->frame, node, x, g);
+}
