@@ -26,7 +26,8 @@ static bool has_ops(const yoke_integrator *integrator) {
   return integrator->ops->tangents != YOKE_TANGENTS_NONE && ops->dae_create != NULL && ops->dae_jacobian != NULL &&
          ops->dae_input_jacobian != NULL && ops->motion_factor != NULL && ops->motion_solve != NULL &&
          ops->stage == NULL && /* chains alone: perturbed steps of the fused kernel are cheaper */
-         (ops->quadrature_tangent != NULL || integrator->equations->n_quadratures == 0);
+         (ops->quadrature_tangent != NULL || integrator->equations->n_quadratures == 0) &&
+         (ops->tangent_project != NULL || !integrator->equations->drifts);
 }
 
 static yoke_status create_dae(yoke_context *ctx, yoke_tangents *tangents) {
@@ -340,6 +341,14 @@ yoke_status yoke_tangents_advance(const yoke_tangents *tangents, void *room, voi
   YOKE_TRY(status);
 
   memcpy(w.y, w.result, w.n_y * sizeof *w.y);
+  if (w.equations->drifts) { /* as the step has projected q and v */
+    const tangents_point *end = &w.at[END];
+    const size_t          n_q = (size_t)w.equations->nq * (size_t)w.n;
+    w.equations->ops->tangent_project(w.equations->self, w.work, end->factor, state->t, end->x,
+                                      end->x + tangents->dae->i_v, w.n, w.y, w.y + n_q, w.slope[1] + n_q,
+                                      w.slope[1] + w.n_y);
+    has_slope = false;
+  }
   if (has_slope) {
     memcpy(w.k, w.slope[4], w.n_slope * sizeof *w.k);
   } else { /* the first trial has factored the end */

@@ -117,6 +117,10 @@ typedef struct yoke_equations_ops {
   /* Rates [n_quadratures, n] of the tangents of the quadratures at (t, q, v); 0 for the work of dampers and loads, which nobody asks for. */
   void (*quadrature_tangent)(const void *self, void *work, double t, const double *q, const double *v, int n,
                              const double *dq, const double *dv, double *rate);
+  /* With `drifts`: tangents (dq, dv) at (t, q, v) go where projections of q and v carry them, G dq = 0, p . dp = 0 and
+   * G dv + d(G v)/dq dq = 0. `factor` is that of (t, q), a [nv, n] and lambda [ng + n_guided, n] are scratch. */
+  void (*tangent_project)(const void *self, void *work, const void *factor, double t, const double *q, const double *v,
+                          int n, double *dq, double *dv, double *a, double *lambda);
   /* Tangents across a jump of a law or load that depends on the state mean nothing: on which sides of all such jumps (t, q, v, u) lies, as a
    * number that differs where one side differs. NULL: nothing jumps. */
   uint64_t (*branch)(const void *self, void *work, double t, const double *q, const double *v, const double *u);
@@ -158,11 +162,12 @@ struct yoke_equations {
   int                       n_motions;       /* joint coordinates that are given functions of t, see ops->motions */
   int                       n_guided;        /* rows met by accelerations alone, see above */
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
-  size_t                    work_size;       /* bytes */
-  size_t                    motion_size;     /* bytes of ops->motion_factor */
-  void                     *owner;           /* what else lives as long as these equations; NULL: nothing */
-  void (*release)(void *owner);              /* called after ops->destroy */
-  const yoke_switches *switches;             /* of the loads; borrowed from the owner or self. NULL: none */
+  bool   drifts;                /* q' leaves the constraints (second multipliers), and projections of q and v mend it */
+  size_t work_size;             /* bytes */
+  size_t motion_size;           /* bytes of ops->motion_factor */
+  void  *owner;                 /* what else lives as long as these equations; NULL: nothing */
+  void (*release)(void *owner); /* called after ops->destroy */
+  const yoke_switches *switches; /* of the loads; borrowed from the owner or self. NULL: none */
 };
 
 /* Length of arrays of multipliers. */

@@ -558,7 +558,7 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
 
 #define MULTIBODY_TANGENTS                                                                                             \
   .dae_input_jacobian = mb_dae_input_jacobian, .motion_factor = mb_motion_factor, .motion_solve = mb_motion_solve,     \
-  .quadrature_tangent = mb_quadrature_tangent, .branch = mb_branch
+  .quadrature_tangent = mb_quadrature_tangent, .tangent_project = mb_tangent_project, .branch = mb_branch
 
 static const yoke_equations_ops multibody_ops = {
     .kind             = "multibody",
@@ -866,6 +866,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .n_quadratures   = mb->nq - mb->nq_states,
       .n_motions       = count_motions(mb),
       .n_guided        = mb->n_rows - mb->ng,
+      .drifts          = mb->has_mu && mb->ng > 0,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
       .motion_size     = mb_motion_size(mb),

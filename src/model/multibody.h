@@ -75,7 +75,7 @@ void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const d
 bool yoke_multibody_port_tangent(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,
                                  const double *a, int n, const double *dq, const double *dv, const double *da,
                                  const double *dlambda, double *dy);
-bool yoke_multibody_has_tangents(const yoke_multibody *mb); /* all ports, and no second multipliers beside own joints */
+bool yoke_multibody_has_tangents(const yoke_multibody *mb); /* of all ports */
 /* The same where nothing but accelerations and multipliers changes: dy is 0 but for accelerations and reactions, other extras too. */
 void yoke_multibody_port_response(const yoke_multibody *mb, int port, const double *q, int n, const double *da,
                                   const double *dlambda, double *dy);

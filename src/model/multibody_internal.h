@@ -385,6 +385,8 @@ yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, d
 yoke_status mb_dae_input_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                                   const double *u, double *B);
 size_t      mb_motion_size(const yoke_multibody *mb);
+void mb_tangent_project(const void *self, void *work, const void *factor, double t, const double *q, const double *v,
+                        int n, double *dq, double *dv, double *a, double *lambda);
 yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *u, void *factor);
 void        mb_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda);
 void        mb_quadrature_tangent(const void *self, void *work, double t, const double *q, const double *v, int n,

@@ -132,9 +132,7 @@ static YOKE_ALWAYS_INLINE void apply_map(const mb_node *node, const port_map *ma
   }
 }
 
-/* Second multipliers leave own joints by drift, which steps project away again: no tangent knows of that. */
 bool yoke_multibody_has_tangents(const yoke_multibody *mb) {
-  if (mb->has_mu && mb->ng > 0) return false;
   for (int k = 0; k < mb->n_ports; ++k) {
     if ((mb->ports[k].extras & ~YOKE_EXTRA_REACTION) != 0) return false;
   }

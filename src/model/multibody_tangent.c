@@ -7,7 +7,7 @@
  * Retired rows are rows of zeros with 1 on the diagonal of S.
  *
  * A factor is a block of doubles: rows of G per joint and side [n, nv of the node], M^-1 G^T [nv, n], S, then b, x [n_guided, ng] and W. */
-#include "model/multibody_internal.h"
+#include "model/multibody_traversal.h"
 
 #include "linalg/columns.h"
 #include "linalg/space.h"
@@ -308,4 +308,92 @@ YOKE_SIMD void mb_motion_solve(const void *self, const void *factor, int n, doub
   if (mb->ng > 0) yoke_block_ldl_solve_many(mb->ldl, m.S, n, lambda);
   if (mb->n_guided > 0) solve_guided(mb, &m, n, lambda, lambda + (ptrdiff_t)mb->ng * n);
   for (int j = 0; j < n_joints; ++j) add_reactions(mb, &mb->joints[j], &m, n, lambda, a);
+}
+
+/* ---- projection ---- */
+
+/* a [nv, n] := dq in coordinates of v, rotations 2 E^T dp; and back, dq += T a with rotations 1/2 E a. */
+static void turn_to_v(const mb_node *node, const double *q, int n, const double *dq, double *a) {
+  const ptrdiff_t row = n;
+  double          E[12];
+  const double   *from = dq + node->iq * row;
+  double         *to   = a + node->iv * row;
+  memcpy(to, from, (size_t)(node->nv < 3 ? node->nv : 3) * (size_t)n * sizeof *to);
+  if (node->kind != YOKE_BODY_RIGID || node->nv == 0) return;
+  quaternion_E(E, q + node->iq + 3);
+  for (int c = 0; c < 3; ++c) {
+    memset(to + (3 + c) * row, 0, (size_t)n * sizeof *to);
+    for (int r = 0; r < 4; ++r) {
+      for (int k = 0; k < n; ++k) to[(3 + c) * row + k] += 2.0 * E[3 * r + c] * from[(3 + r) * row + k];
+    }
+  }
+}
+
+static void add_from_v(const mb_node *node, const double *q, int n, const double *a, double *dq) {
+  const ptrdiff_t row = n;
+  double          E[12];
+  const double   *from = a + node->iv * row, *p = q + node->iq + 3;
+  double         *to = dq + node->iq * row;
+  for (int i = 0; i < (node->nv < 3 ? node->nv : 3) * n; ++i) to[i] += from[i];
+  if (node->kind != YOKE_BODY_RIGID || node->nv == 0) return;
+  quaternion_E(E, p);
+  const double norm2 = quaternion_norm2(p);
+  for (int k = 0; k < n; ++k) {
+    double along = 0.0;
+    for (int r = 0; r < 4; ++r) along += p[r] * to[(3 + r) * row + k] / norm2;
+    for (int r = 0; r < 4; ++r) {
+      double *x = &to[(3 + r) * row + k];
+      *x -= along * p[r]; /* unit norms */
+      for (int c = 0; c < 3; ++c) *x += 0.5 * E[3 * r + c] * from[(3 + c) * row + k];
+    }
+  }
+}
+
+/* a := M^-1 G^T S^-1 lambda of the own joints. */
+static void react(const yoke_multibody *mb, const motion *m, int n, double *lambda, double *a) {
+  yoke_block_ldl_solve_many(mb->ldl, m->S, n, lambda);
+  memset(a, 0, (size_t)mb->nv * (size_t)n * sizeof *a);
+  for (int j = 0; j < mb->n_joints; ++j) add_reactions(mb, &mb->joints[j], m, n, lambda, a);
+}
+
+/* lambda -= d(G v)/dq dq of a joint, whose parts are those of the stabilised form. */
+static void subtract_turning(const mb_traversal *x, const mb_joint *joint, int n, const double *dq, double *lambda) {
+  const ptrdiff_t row = n;
+  mb_joint_parts  parts;
+  double          block[7 * YOKE_CONNECTION_MAX_ROWS];
+  mb_set_joint_parts(x, joint, &parts);
+  for (int side = 0; side < 2; ++side) {
+    const mb_node *node = &x->mb->nodes[joint->link.node[side]];
+    columns_to_q(node, x->q, joint->n, parts.by_q[0] + 6 * side, 12, block);
+    for (int i = 0; i < joint->n * node->nq; ++i) block[i] = -block[i];
+    for (int i = 0; i < joint->n; ++i)
+      yoke_columns_add(node->nq, block + i * node->nq, n, dq + node->iq * row, lambda + (joint->g0 + i) * row);
+  }
+}
+
+void mb_tangent_project(const void *self, void *work, const void *factor, double t, const double *q, const double *v,
+                        int n, double *dq, double *dv, double *a, double *lambda) {
+  const yoke_multibody *mb   = self;
+  const motion          m    = motion_of(mb, factor);
+  const yoke_dae        form = {.form = YOKE_DAE_GGL};
+  const size_t          size = (size_t)mb->ng * (size_t)n * sizeof *lambda;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  for (int i = 1; i < mb->n_nodes; ++i) turn_to_v(&mb->nodes[i], q, n, dq, a);
+  memset(lambda, 0, size);
+  for (int j = 0; j < mb->n_joints; ++j) subtract_rows(mb, &mb->joints[j], &m, n, a, lambda);
+  react(mb, &m, n, lambda, a);
+  for (int i = 1; i < mb->n_nodes; ++i) add_from_v(&mb->nodes[i], q, n, a, dq);
+
+  mb_poses(mb, &w, q, v, false);
+  mb_constraints(mb, &w, t, false);
+  memset(w.lambda, 0, (size_t)mb->n_rows * sizeof *w.lambda);
+  const mb_traversal x = {.mb = mb, .dae = &form, .w = &w, .t = t, .q = q, .v = v, .lambda = w.lambda};
+  memset(lambda, 0, size);
+  for (int j = 0; j < mb->n_joints; ++j) {
+    subtract_rows(mb, &mb->joints[j], &m, n, dv, lambda);
+    subtract_turning(&x, &mb->joints[j], n, dq, lambda);
+  }
+  react(mb, &m, n, lambda, a);
+  for (ptrdiff_t i = 0; i < (ptrdiff_t)mb->nv * n; ++i) dv[i] += a[i];
 }

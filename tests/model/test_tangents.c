@@ -248,6 +248,7 @@ static bool check_subject(subject *x, uint32_t seed) {
   place at;
   x->n_y = 0;
   for (int k = 0; k < x->n_ports; ++k) x->n_y += n_of_port(x, k);
+  assert_true(yoke_multibody_has_tangents(x->s.mb));
   assert_true(x->n_y <= MOST_Y && x->s.equations.nq <= MOST_NUMBERS && n_multipliers(x) <= MOST_NUMBERS);
   scatter(x, &seed, &at);
   if (x->stays) {

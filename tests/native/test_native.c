@@ -84,18 +84,19 @@ static void rounding_of_an_input_that_was_large_is_no_jump(void **state) {
 /* ---- guided rows ---- */
 
 /* Two links in a revolute joint of their own; the tip of the first is guided: its acceleration is -beta. */
-static void make_guided(bench *b, const char *solver) {
+static void make_guided(bench *b, const char *solver, double step) {
   open_bench(b, solver);
-  b->model.gravity[1] = -9.81;
-  yoke_body *first    = add_body(b, YOKE_BODY_PLANAR);
-  first->angle        = 0.4;
-  first->omega[2]     = 3.0;
-  first->velocity[0]  = 0.2;
-  yoke_body *second   = add_body(b, YOKE_BODY_PLANAR);
-  second->omega[2]    = -2.0;
-  second->position[0] = -1.0;
-  b->ghosts[0]        = (yoke_ghost){.name = ghost_name, .shape = &yoke_shape_plane};
-  b->model.n_ghosts   = 1;
+  b->model.solver.step = step;
+  b->model.gravity[1]  = -9.81;
+  yoke_body *first     = add_body(b, YOKE_BODY_PLANAR);
+  first->angle         = 0.4;
+  first->omega[2]      = 3.0;
+  first->velocity[0]   = 0.2;
+  yoke_body *second    = add_body(b, YOKE_BODY_PLANAR);
+  second->omega[2]     = -2.0;
+  second->position[0]  = -1.0;
+  b->ghosts[0]         = (yoke_ghost){.name = ghost_name, .shape = &yoke_shape_plane};
+  b->model.n_ghosts    = 1;
   const int tip = add_frame(b, 0, 0.5, 0.0, 0), ghost = add_frame(b, YOKE_FIRST_GHOST, 0, 0, 0);
   const int port = add_frame(b, 0, 0.5, 0.0, 0);
   connect(b, YOKE_CONNECTION_ATPOINT, tip, ghost);
@@ -114,6 +115,59 @@ static void make_guided(bench *b, const char *solver) {
   if (yoke_native_create(b->ctx, &def, &b->subsystem) != YOKE_OK) fail_msg("%s", yoke_context_message(b->ctx, 0));
 }
 
+enum { GUIDED_Y = 14, GUIDED_DIRECTIONS = 9 };
+
+/* Outputs behind 20 ms with input k / 3 changed by `size` times (t - t_0)^(k % 3); the response to all of that is asked for if it is wanted. */
+static void step_guided(bench *b, int k, double size, yoke_response *response, double *y) {
+  double            c[9] = {3.0, -20.0, 150.0, 1.0, 7.0, 40.0, 0.2, 0.0, 0.0};
+  const double      t[2] = {0.3, 0.32};
+  const yoke_signal u    = {.n = 3, .n_pieces = 1, .degree = 2, .t = t, .c = c};
+  assert_int_equal(yoke_subsystem_start(b->subsystem, b->scratch, b->state, t[0], &u, b->ctx), YOKE_OK);
+  c[k] += size;
+  yoke_step_request request = yoke_step_over(&u, t[0], t[1] - t[0]);
+  request.begins_anew       = true;
+  request.response          = response;
+  assert_int_equal(yoke_subsystem_step(b->subsystem, b->scratch, b->state, &u, &request, b->ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(b->subsystem, b->scratch, b->state, &u, YOKE_SIDE_LEFT, y), YOKE_OK);
+}
+
+/* Accelerations of rows and a moment as inputs; motions, integrals and reactions as outputs. Fixed micro steps. */
+static void response_of_guided_rows_shows_reactions_as_differences_do(void **state) {
+  (void)state;
+  static const int direction[GUIDED_DIRECTIONS] = {0, 1, 2, 3, 4, 5, 6, 7, 8},
+                   input[GUIDED_DIRECTIONS]     = {0, 0, 0, 1, 1, 1, 2, 2, 2};
+  const double  t[2]                            = {0.3, 0.32};
+  double        along[3 * GUIDED_DIRECTIONS]    = {0.0}, dy[GUIDED_DIRECTIONS * GUIDED_Y], y[2][GUIDED_Y];
+  yoke_response response                        = {
+                             .directions = {.n         = GUIDED_DIRECTIONS,
+                                            .n_entries = GUIDED_DIRECTIONS,
+                                            .direction = direction,
+                                            .input     = input,
+                                            .du        = {.n = GUIDED_DIRECTIONS, .n_pieces = 1, .degree = 2, .t = t, .c = along}},
+                             .dy         = dy};
+  bench b;
+  for (int k = 0; k < GUIDED_DIRECTIONS; ++k) along[3 * k + k % 3] = 1.0;
+  make_guided(&b, "dop853", 1e-3);
+  make_task(&b);
+  response.room = aligned_alloc(64, (b.subsystem->ops->response->room(b.subsystem, GUIDED_DIRECTIONS) + 63) / 64 * 64);
+  assert_non_null(response.room);
+  step_guided(&b, 0, 0.0, &response, y[0]);
+  assert_true(response.is_made);
+  for (int k = 0; k < GUIDED_DIRECTIONS; ++k) {
+    double largest = 0.0, error[2] = {0.0};
+    for (int side = 0; side < 2; ++side) step_guided(&b, k, side == 0 ? 0.1 : -0.1, NULL, y[side]);
+    for (int i = 0; i < GUIDED_Y; ++i) { /* the last two are reactions */
+      const double d = (y[0][i] - y[1][i]) / 0.2;
+      largest        = fmax(largest, fabs(d));
+      error[i >= 12] = fmax(error[i >= 12], fabs(d - dy[k * GUIDED_Y + i]));
+    }
+    if (fmax(error[0], error[1]) > 1e-6 * largest)
+      fail_msg("direction %d: %g, reactions %g of %g", k, error[0], error[1], largest);
+  }
+  free(response.room);
+  close_bench(&b);
+}
+
 /* The tip moves as beta says, whatever the rest does; x and y of tip, rate, and reactions after 0.1 s. */
 static void run_guided(const char *solver, double y_out[14]) {
   static const double c[9] = {3.0, -20.0, 150.0, 1.0, 7.0, 40.0, 0.2, 0.0, 0.0};
@@ -121,7 +175,7 @@ static void run_guided(const char *solver, double y_out[14]) {
   const yoke_signal   u = {.n = 3, .n_pieces = 1, .degree = 2, .t = t, .c = c};
   bench               b;
   double              start[14];
-  make_guided(&b, solver);
+  make_guided(&b, solver, 0.0);
   make_task(&b);
   const yoke_subsystem *s = b.subsystem;
   assert_int_equal(s->ny, 14);
@@ -719,6 +773,7 @@ int main(void) {
       cmocka_unit_test(half_with_a_ghost_equals_its_hand_written_equations),
       cmocka_unit_test(rounding_of_an_input_that_was_large_is_no_jump),
       cmocka_unit_test(guided_point_moves_as_it_is_told_with_every_solver),
+      cmocka_unit_test(response_of_guided_rows_shows_reactions_as_differences_do),
       cmocka_unit_test(guided_joint_that_cannot_follow_is_refused_with_names),
       cmocka_unit_test(step_after_restore_has_the_same_bits),
       cmocka_unit_test(step_from_another_time_is_refused),
