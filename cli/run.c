@@ -196,6 +196,8 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_whole(j, "integrations", s->integrations);
   json_whole(j, "matrices", s->matrices);
   json_whole(j, "kept_matrices", s->kept_matrices);
+  json_whole(j, "all_evaluations", s->all_evaluations);
+  json_whole(j, "all_jacobians", s->all_jacobians);
   json_number(j, "rate", s->is_split ? s->rate : (double)NAN);
   json_whole(j, "unconverged", s->unconverged);
   json_number(j, "residual", s->is_split ? s->residual : (double)NAN);

@@ -96,9 +96,11 @@ typedef struct yoke_run_summary {
   int64_t          integrations;  /* of subsystems over a macro step, perturbed ones included */
   int64_t          matrices;      /* of the corrector, that were made */
   int64_t          kept_matrices; /* macro steps that began with the matrix of an earlier one */
-  double           rate; /* slowest convergence of the corrector, second correction / first; NaN: none was measured */
-  int64_t          unconverged; /* macro steps accepted although their conditions do not hold as they should */
-  double           residual; /* largest violation of a coupling condition in an accepted macro step, in mixed units */
+  int64_t          all_evaluations,
+      all_jacobians; /* right-hand sides and Jacobians of all integrations, also rejected and perturbed ones and tangents */
+  double  rate;      /* slowest convergence of the corrector, second correction / first; NaN: none was measured */
+  int64_t unconverged; /* macro steps accepted although their conditions do not hold as they should */
+  double  residual;    /* largest violation of a coupling condition in an accepted macro step, in mixed units */
   yoke_residual_summary residuals[YOKE_N_RESIDUAL_KINDS]; /* the same by kind */
   int                   n_print;
   double               *print_values; /* [n_print], those of options->print at time t; NaN: not known */

@@ -229,6 +229,8 @@ typedef struct yoke_simulation_statistics {
   yoke_step_report      report;        /* of the macro steps, by reason and degree */
   int64_t               matrices;      /* of the corrector, that were made */
   int64_t               kept_matrices; /* macro steps that began with the matrix of an earlier one */
+  int64_t               all_evaluations,
+      all_jacobians; /* right-hand sides and Jacobians of all integrations, also rejected and perturbed ones and tangents */
 } yoke_simulation_statistics;
 
 /* YOKE_E_USAGE: a size that cannot be. */

@@ -180,6 +180,8 @@ static void take_summary(const yoke_system_summary *from, yoke_run_summary *to) 
     to->iterations           = from->macro.iterations;
     to->integrations         = from->macro.integrations;
     to->matrices             = from->macro.matrices;
+    to->all_evaluations      = from->macro.evaluations;
+    to->all_jacobians        = from->macro.jacobians;
     to->kept_matrices        = from->macro.kept;
     to->rate                 = from->macro.rate > 0.0 ? from->macro.rate : (double)NAN;
     to->unconverged          = from->macro.unconverged;

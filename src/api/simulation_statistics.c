@@ -42,6 +42,8 @@ yoke_status yoke_simulation_statistics_get(yoke_context *ctx, yoke_simulation *s
     own.integrations         = sum.macro.integrations;
     own.unconverged          = sum.macro.unconverged;
     own.matrices             = sum.macro.matrices;
+    own.all_evaluations      = sum.macro.evaluations;
+    own.all_jacobians        = sum.macro.jacobians;
     own.kept_matrices        = sum.macro.kept;
     own.residual             = sum.macro.residual;
     simulation_residuals(&sum.macro, own.residuals);

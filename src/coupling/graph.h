@@ -97,13 +97,15 @@ typedef enum yoke_reduction {
 } yoke_reduction;
 
 typedef struct yoke_step_statistics {
-  int    iterations;   /* corrector passes */
-  int    integrations; /* of subsystems, perturbed ones included */
-  int    matrices;     /* dc/dw that were made */
-  bool   has_kept;     /* the step began with the matrix of an earlier one */
-  double rate;         /* |second correction| / |first| with the last matrix; NaN: there was no second */
-  double residual;     /* largest |c| with the outputs of the last pass, in mixed units */
-  bool   converged;    /* implicit and waveform: the test was met; semi-implicit: the levels that are held are met */
+  int     iterations;   /* corrector passes */
+  int     integrations; /* of subsystems, perturbed ones included */
+  int     matrices;     /* dc/dw that were made */
+  int64_t evaluations,
+      jacobians;    /* right-hand sides and Jacobians of all integrations, perturbed ones and tangents included */
+  bool   has_kept;  /* the step began with the matrix of an earlier one */
+  double rate;      /* |second correction| / |first| with the last matrix; NaN: there was no second */
+  double residual;  /* largest |c| with the outputs of the last pass, in mixed units */
+  bool   converged; /* implicit and waveform: the test was met; semi-implicit: the levels that are held are met */
   double residuals[YOKE_N_RESIDUALS]; /* largest residual of each kind */
   double sizes
       [YOKE_N_RESIDUALS]; /* what they are measured by: L, L/H, L/H^2, largest force and moment; 0: no coupling has this kind */
@@ -120,6 +122,8 @@ static inline void yoke_step_add_work(yoke_step_statistics *statistics, const yo
   statistics->iterations += other->iterations;
   statistics->integrations += other->integrations;
   statistics->matrices += other->matrices;
+  statistics->evaluations += other->evaluations;
+  statistics->jacobians += other->jacobians;
 }
 
 /* One coupling and where it is connected. */

@@ -199,6 +199,7 @@ typedef struct graph_subsystem {
 typedef struct graph_task {
   int         subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
   yoke_status status;            /* of its last run */
+  int64_t     evaluations, jacobians; /* that it took */
 } graph_task;
 
 /* Tasks that run one after another on one worker. */

@@ -20,6 +20,15 @@ static void ask_columns(const yoke_graph *g, int subsystem, int worker, double *
   graph_directions(g, subsystem, times, g->entry_c[worker], &response->directions);
 }
 
+/* What the last step of a state has cost, its response included; *before is the state that it began from. */
+static void count_work(const graph_subsystem *s, const yoke_counters *before, const void *state,
+                       const yoke_response *response, graph_task *task) {
+  yoke_counters after;
+  yoke_subsystem_counters(s->subsystem, state, &after);
+  task->evaluations = after.evaluations - before->evaluations + (response != NULL ? response->evaluations : 0);
+  task->jacobians   = after.jacobians - before->jacobians + (response != NULL ? response->jacobians : 0);
+}
+
 static void run_task(yoke_graph *g, graph_task *task, int worker) {
   graph_subsystem *s    = &g->subsystems[task->subsystem];
   const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
@@ -50,7 +59,10 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   yoke_status status = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status < 0)
     (void)yoke_fail(ctx, status, "its state at t = %.9g s cannot be copied: %s", request.t, yoke_status_text(status));
+  yoke_counters before;
+  yoke_subsystem_counters(s->subsystem, s->accepted, &before);
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
+  if (status >= 0) count_work(s, &before, state, asks ? &response : NULL, task);
   if (status == YOKE_OK && s->subsystem->ny > 0)
     status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT, y);
   if (status == YOKE_OK && !main && request.t_reached < request.t_end) status = YOKE_NOT_CONVERGED;
@@ -98,7 +110,12 @@ static void begin_tasks(yoke_graph *g) {
 static void run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics) {
   g->aims = aims;
   statistics->integrations += g->n_tasks;
+  for (int k = 0; k < g->n_tasks; ++k) g->tasks[k].evaluations = g->tasks[k].jacobians = 0;
   yoke_exec_run(g->exec, g->n_jobs, run_job, g);
+  for (int k = 0; k < g->n_tasks; ++k) {
+    statistics->evaluations += g->tasks[k].evaluations;
+    statistics->jacobians += g->tasks[k].jacobians;
+  }
 }
 
 /* Perturbed outputs become derivatives once the main outputs are known. */

@@ -229,14 +229,16 @@ yoke_tangent_view yoke_tangents_view(const yoke_tangents *tangents, const void *
   const tangents_head *head = room;
   const walk           w    = carve(tangents, room, head->n);
   const size_t         n_q  = (size_t)w.equations->nq * (size_t)w.n;
-  return (yoke_tangent_view){.n       = w.n,
-                             .dq      = w.y,
-                             .dv      = w.y + n_q,
-                             .da      = w.k + n_q,
-                             .dlambda = w.k + w.n_y,
-                             .q       = w.at[END].x,
-                             .v       = w.at[END].x + tangents->dae->i_v,
-                             .a       = w.at[END].x + tangents->dae->i_a};
+  return (yoke_tangent_view){.evaluations = head->evaluations,
+                             .jacobians   = head->jacobians,
+                             .n           = w.n,
+                             .dq          = w.y,
+                             .dv          = w.y + n_q,
+                             .da          = w.k + n_q,
+                             .dlambda     = w.k + w.n_y,
+                             .q           = w.at[END].x,
+                             .v           = w.at[END].x + tangents->dae->i_v,
+                             .a           = w.at[END].x + tangents->dae->i_a};
 }
 
 /* ---- trials ---- */

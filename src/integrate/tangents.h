@@ -40,7 +40,8 @@ yoke_status yoke_tangents_advance(const yoke_tangents *tangents, void *room, voi
 typedef struct yoke_tangent_view {
   int           n; /* directions, side by side: dq [nq, n] ... */
   const double *dq, *dv, *da, *dlambda;
-  const double *q, *v, *a; /* the point itself */
+  const double *q, *v, *a;              /* the point itself */
+  int64_t       evaluations, jacobians; /* right-hand sides and Jacobians since the begin */
 } yoke_tangent_view;
 yoke_tangent_view yoke_tangents_view(const yoke_tangents *tangents, const void *room);
 

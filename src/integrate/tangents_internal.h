@@ -27,6 +27,7 @@ struct yoke_tangents {
 
 /* Head of a room. */
 typedef struct tangents_head {
+  int64_t  evaluations, jacobians; /* since the begin */
   double   t;
   uint64_t branch;
   int      n;

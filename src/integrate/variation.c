@@ -44,10 +44,12 @@ yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t,
       memcpy(lambda, yoke_integrator_lambda(w->tangents->integrator, w->state),
              (size_t)yoke_n_multipliers(e) * sizeof *lambda);
   } else {
+    ++w->head->evaluations;
     YOKE_TRY(e->ops->derivative(e->self, w->work, t, q, v, p->u, NULL, a, lambda));
   }
   YOKE_TRY(e->ops->dae_input_jacobian(e->self, dae, w->work, t, p->x, p->u, p->B));
   if (!with_jacobian) return YOKE_OK;
+  ++w->head->jacobians;
   YOKE_TRY(e->ops->dae_jacobian(e->self, dae, w->work, t, p->x, p->u, p->J));
   note_reach(w, p);
   return YOKE_OK;

@@ -37,8 +37,10 @@ typedef struct yoke_macro_totals {
   int64_t steps, rejected; /* macro steps */
   int64_t iterations;      /* corrector passes */
   int64_t integrations;    /* of subsystems over a macro step, perturbed ones included */
-  int64_t matrices, kept;  /* matrices of the corrector that were made; accepted steps that began with an earlier one */
-  int64_t unconverged;     /* steps accepted at the noise of the solvers, semi-implicit: with levels that are open */
+  int64_t evaluations,
+      jacobians; /* right-hand sides and Jacobians of all integrations, also rejected and perturbed ones and tangents */
+  int64_t matrices, kept; /* matrices of the corrector that were made; accepted steps that began with an earlier one */
+  int64_t unconverged;    /* steps accepted at the noise of the solvers, semi-implicit: with levels that are open */
   int64_t rejected_by[YOKE_N_REJECTIONS];
   int64_t reduced_by[YOKE_N_REDUCTIONS]; /* accepted steps that are shorter than planned, by the last reason */
   int64_t forced;                        /* steps accepted with too large an error: a subsystem cannot go back */

@@ -21,6 +21,8 @@ static void count_step(yoke_system *s, double H, bool is_accepted, const yoke_st
   totals->integrations += statistics->integrations;
   totals->iterations += statistics->iterations;
   totals->matrices += statistics->matrices;
+  totals->evaluations += statistics->evaluations;
+  totals->jacobians += statistics->jacobians;
   for (int i = 0; i < YOKE_N_REJECTIONS; ++i) {
     totals->rejected += statistics->rejected[i];
     totals->rejected_by[i] += statistics->rejected[i];

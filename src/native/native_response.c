@@ -56,9 +56,12 @@ static bool write_rows(const yoke_port *port, int n, int ny, const double *dy, d
 }
 
 void native_response_end(const native *n, void *scratch, int ny, yoke_response *response) {
-  if (response == NULL || !response->is_made) return;
+  if (response == NULL || n->tangents == NULL) return;
   const yoke_tangent_view view = yoke_tangents_view(n->tangents, response->room);
-  double                 *dy   = native_doubles(response->room, own_room(n, view.n));
+  response->evaluations        = view.evaluations;
+  response->jacobians          = view.jacobians;
+  if (!response->is_made) return;
+  double *dy = native_doubles(response->room, own_room(n, view.n));
   for (int k = 0; k < n->n_ports && response->is_made; ++k) {
     response->is_made = yoke_multibody_port_tangent(n->mb, scratch, k, view.q, view.v, view.a, view.n, view.dq, view.dv,
                                                     view.da, view.dlambda, dy) &&

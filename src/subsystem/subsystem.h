@@ -57,8 +57,9 @@ static inline int yoke_port_n_extra(const yoke_port *port) {
 /* Derivatives of the outputs at t_end with respect to directions of the inputs (group `response`). */
 typedef struct yoke_response {
   yoke_directions directions;
-  void           *room; /* 64-byte aligned, bytes as the group says; nothing in it is kept */
-  double         *dy;   /* [n directions, ny] told, when is_made */
+  void           *room;           /* 64-byte aligned, bytes as the group says; nothing in it is kept */
+  double         *dy;             /* [n directions, ny] told, when is_made */
+  int64_t evaluations, jacobians; /* told: right-hand sides and Jacobians that it took besides those of the step */
   bool
       is_made; /* told; false: this step has none (a singular position, a jump of a law): perturbed integrations take its place */
 } yoke_response;

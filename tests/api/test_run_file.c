@@ -297,16 +297,17 @@ static void the_run_of_that_test_moves_every_column_that_can_move(void **state) 
 static void the_summary_is_the_sum_of_the_steps(void **state) {
   fixture         *f = *state;
   char             path[128];
-  witness         *w        = watch(CONTROLLED, CONTROLLED_SETS);
-  yoke_run_summary summary  = run_to_file(CONTROLLED, CONTROLLED_SETS, in_folder(f, "a.h5", path));
-  int64_t          rejected = 0, iterations = 0, integrations = 0, matrices = 0, kept = 0, unconverged = 0;
-  double           residual = 0.0, rate = 0.0;
+  witness         *w       = watch(CONTROLLED, CONTROLLED_SETS);
+  yoke_run_summary summary = run_to_file(CONTROLLED, CONTROLLED_SETS, in_folder(f, "a.h5", path));
+  int64_t rejected = 0, iterations = 0, integrations = 0, matrices = 0, kept = 0, unconverged = 0, evaluations = 0;
+  double  residual = 0.0, rate = 0.0;
   for (int k = 0; k < w->n_macro; ++k) {
     const yoke_step_statistics *s = &w->macro[k].statistics;
     for (int i = 0; i < N_REJECTED; ++i) rejected += s->rejected[i];
     iterations += s->iterations;
     integrations += s->integrations;
     matrices += s->matrices;
+    evaluations += s->evaluations;
     kept += s->has_kept ? 1 : 0;
     rate = fmax(rate, s->rate);
     unconverged += s->converged ? 0 : 1;
@@ -317,6 +318,8 @@ static void the_summary_is_the_sum_of_the_steps(void **state) {
   assert_int_equal(summary.iterations, iterations);
   assert_int_equal(summary.integrations, integrations);
   assert_int_equal(summary.matrices, matrices);
+  assert_int_equal(summary.all_evaluations, evaluations);
+  assert_true(evaluations > summary.evaluations); /* first passes are not accepted */
   assert_int_equal(summary.kept_matrices, kept);
   assert_true(rate > 0.0 ? summary.rate == rate : isnan(summary.rate));
   assert_int_equal(summary.unconverged, unconverged);

@@ -203,6 +203,8 @@ static void expect_same_statistics(const yoke_run_summary *run, const yoke_simul
   assert_int_equal(s->iterations, run->iterations);
   assert_int_equal(s->integrations, run->integrations);
   assert_int_equal(s->matrices, run->matrices);
+  assert_int_equal(s->all_evaluations, run->all_evaluations);
+  assert_int_equal(s->all_jacobians, run->all_jacobians);
   assert_int_equal(s->kept_matrices, run->kept_matrices);
   assert_int_equal(s->unconverged, run->unconverged);
   assert_memory_equal(&s->residual, &run->residual, sizeof(double));
