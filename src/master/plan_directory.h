@@ -57,6 +57,7 @@ typedef struct plan_walk {
   bool               whole_chains;
   const plan_hidden *hidden;      /* NULL: nothing of it; plan_all_hidden: all */
   bool               with_absent; /* also what only couplings show, of every connection */
+  bool               is_count;    /* names are not asked for and are "" */
   bool (*visit)(void *user, const plan_shown *shown);
   void *user;
 } plan_walk;

@@ -32,6 +32,7 @@ static bool is_visited(const plan_walk *w, int i, bool of_frame) {
 
 static bool pass(const plan_walk *w, const char *object, const yoke_quantity *row, int component, int number,
                  bool of_frame, const yoke_output *output) {
+  if (w->is_count) return w->visit(w->user, &(plan_shown){"", row->unit, output, row, of_frame});
   char        word[64], name[PLAN_NAME_LENGTH];
   const char *plain = yoke_quantity_name(row, component);
   if (strchr(plain, '[') != NULL) {

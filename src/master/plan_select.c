@@ -176,7 +176,7 @@ static bool count_one(void *user, const plan_shown *shown) {
 
 int64_t yoke_plan_count_outputs(const yoke_plan *plan) {
   int64_t n = 0;
-  plan_visit_all(&(plan_walk){.plan = plan, .whole_chains = true, .visit = count_one, .user = &n});
+  plan_visit_all(&(plan_walk){.plan = plan, .whole_chains = true, .is_count = true, .visit = count_one, .user = &n});
   return n;
 }
 
