@@ -117,6 +117,10 @@ void yoke_tangents_destroy(yoke_tangents **tangents) {
   *tangents = NULL;
 }
 
+const yoke_dae *yoke_tangents_dae(const yoke_tangents *tangents) {
+  return tangents->dae;
+}
+
 /* ---- room ---- */
 
 /* Where the parts of a room for n directions are. */

@@ -22,6 +22,9 @@ typedef struct yoke_tangents yoke_tangents; /* constant, shared by tasks */
 yoke_status yoke_tangents_create(yoke_context *ctx, const yoke_integrator *integrator, yoke_tangents **out);
 void        yoke_tangents_destroy(yoke_tangents **tangents);
 
+/* The index-1 view with dF/du that they read; theirs. */
+const yoke_dae *yoke_tangents_dae(const yoke_tangents *tangents);
+
 /* Bytes of room for n directions, 64-byte aligned. */
 size_t yoke_tangents_room(const yoke_tangents *tangents, int n);
 

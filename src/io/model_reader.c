@@ -161,15 +161,16 @@ bool model_map(reader *r, const yoke_yaml_node *node, const char *key, const yok
 }
 
 int model_word(reader *r, const yoke_yaml_node *node, const char *key, const char *const *list, int n) {
+  const bool is_word = node != NULL && !yoke_yaml_is_nothing(node) && node->kind == YOKE_YAML_SCALAR;
+  for (int i = 0; is_word && i < n; ++i) {
+    if (strcmp(node->text, list[i]) == 0) return i;
+  }
   char expected[600], all[500], did_you_mean[100];
   join(list, n, all, sizeof all);
   model_print(expected, sizeof expected, "one of: %s", all);
-  if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR) {
+  if (!is_word) {
     model_expected(r, node, key, expected);
     return -1;
-  }
-  for (int i = 0; i < n; ++i) {
-    if (strcmp(node->text, list[i]) == 0) return i;
   }
   model_mistake(r, node, key, "found '%.60s', expected %s%s", node->text, expected,
                 hint(yoke_text_nearest(node->text, list, n), did_you_mean, sizeof did_you_mean));
@@ -438,14 +439,12 @@ bool model_integer(reader *r, const scope *s, const yoke_yaml_node *node, const 
 
 bool model_numbers(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, int min, int max,
                    double *out, int *n) {
-  char expected[120];
-  if (min == max) {
-    model_print(expected, sizeof expected, "a list of %d numbers, each %s", min, quantities[q].text);
-  } else {
-    model_print(expected, sizeof expected, "a list of %d to %d numbers, each %s", min, max, quantities[q].text);
-  }
-  if (node == NULL || node->kind != YOKE_YAML_LIST || node->n < min || node->n > max)
+  if (node == NULL || node->kind != YOKE_YAML_LIST || node->n < min || node->n > max) {
+    char expected[120], to[40] = "";
+    if (min < max) model_print(to, sizeof to, " to %d", max);
+    model_print(expected, sizeof expected, "a list of %d%s numbers, each %s", min, to, quantities[q].text);
     return model_expected(r, node, key, expected);
+  }
   bool good = true;
   for (int k = 0; k < max; ++k) {
     out[k] = 0;

@@ -174,7 +174,7 @@ static void native_destroy(yoke_subsystem *subsystem) {
   native *n = subsystem->self;
   yoke_tangents_destroy(&n->tangents);
   yoke_integrator_destroy(&n->integrator);
-  yoke_dae_destroy(&n->dae);
+  yoke_dae_destroy(&n->own_dae);
   if (n->equations.ops != NULL) yoke_equations_destroy(&n->equations);
   yoke_subsystem_free(subsystem);
 }

@@ -94,7 +94,9 @@ yoke_status native_instant_create(yoke_context *ctx, native *n) {
   bool                  pays = yoke_n_multipliers(e) > 0;
   for (int j = 0; j < e->nu; ++j) pays = pays || !is_affine(n->input_kind[j]);
   if (!pays || e->nu == 0 || e->ops->dae_input_jacobian == NULL) return YOKE_OK;
-  return e->ops->dae_create(e->self, ctx, YOKE_DAE_INDEX1, &n->dae);
+  if (n->tangents == NULL) YOKE_TRY(e->ops->dae_create(e->self, ctx, YOKE_DAE_INDEX1, &n->own_dae));
+  n->dae = n->tangents != NULL ? yoke_tangents_dae(n->tangents) : n->own_dae;
+  return YOKE_OK;
 }
 
 /* Column j of dF/du is the right-hand side of direction j. */

@@ -34,19 +34,21 @@ typedef struct native {
   size_t            at_left, at_a, at_lambda;                      /* bytes into the scratch */
   yoke_equations    equations;
   const yoke_model *model;
-  double           *q_start, *v_start;            /* [nq], [nv] consistent start */
-  int               n_redundant;                  /* constraint rows that follow from the others */
-  yoke_input_kind  *input_kind;                   /* [nu] */
-  int              *direction;                    /* [n_events] */
-  yoke_tangents    *tangents;                     /* NULL: the method, the equations or the ports have none */
-  yoke_dae         *dae;                          /* of the response at one instant; NULL: by differences */
-  size_t            at_a2, at_terms, at_lambda_0; /* bytes into the scratch */
-  size_t            at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
-  size_t            at_q, at_v;                                      /* the same: other places */
-  size_t            at_old, at_dead, at_found;                       /* bytes into the state */
-  size_t            at_now, at_before, at_time;                      /* bytes into the scratch; only with events */
-  size_t            at_variables, at_set;            /* the same: of expressions, values that an event sets */
-  size_t            at_look_q, at_look_v, at_look_y; /* bytes into the scratch: inside a micro step */
+  double           *q_start, *v_start; /* [nq], [nv] consistent start */
+  int               n_redundant;       /* constraint rows that follow from the others */
+  yoke_input_kind  *input_kind;        /* [nu] */
+  int              *direction;         /* [n_events] */
+  yoke_tangents    *tangents;          /* NULL: the method, the equations or the ports have none */
+  const yoke_dae
+           *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
+  yoke_dae *own_dae;                                         /* NULL: it is not its own */
+  size_t    at_a2, at_terms, at_lambda_0;                    /* bytes into the scratch */
+  size_t    at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
+  size_t    at_q, at_v;                                      /* the same: other places */
+  size_t    at_old, at_dead, at_found;                       /* bytes into the state */
+  size_t    at_now, at_before, at_time;                      /* bytes into the scratch; only with events */
+  size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
+  size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */
 } native;
 
 static inline double *native_doubles(const void *block, size_t at) {
