@@ -180,7 +180,7 @@ static bench_model model_create(int n, bool each, double exponent_x, bool loads)
       }
     }
   }
-  if (yoke_chain_equations_create(NULL, c, 0.0, 0, NULL, &m.eq) != YOKE_OK) {
+  if (yoke_chain_equations_create(NULL, c, 0.0, 0, NULL, NULL, &m.eq) != YOKE_OK) {
     fprintf(stderr, "bench_chain: the model was refused\n");
     exit(3);
   }
@@ -257,7 +257,7 @@ static void measure_sines(int n) {
     m.chain.loads[m.chain.n_loads++] = (yoke_chain_load){
         .kind = YOKE_CHAIN_MODIFIED_SINE, .mass = i, .amplitude = 1e6, .omega = 500 + 0.45 * i, .power = 95};
   }
-  if (yoke_chain_equations_create(NULL, &m.chain, 0.0, 0, NULL, &m.eq) != YOKE_OK) exit(3);
+  if (yoke_chain_equations_create(NULL, &m.chain, 0.0, 0, NULL, NULL, &m.eq) != YOKE_OK) exit(3);
   double best = HUGE_VAL, worst = 0.0;
   for (int k = 0; k < 1000; ++k) {
     const double start = now();
@@ -319,7 +319,7 @@ static void measure_run(int n) {
   double          *end[RUNS], seconds[RUNS], d[RUNS] = {0.0}, scale = 0.0;
   m.eq.ops->destroy(m.eq.self);
   m.chain.damping_power.value = 0.0;
-  if (yoke_chain_equations_create(NULL, &m.chain, 0.0, 0, NULL, &m.eq) != YOKE_OK) exit(3);
+  if (yoke_chain_equations_create(NULL, &m.chain, 0.0, 0, NULL, NULL, &m.eq) != YOKE_OK) exit(3);
   for (int k = 0; k < RUNS; ++k) {
     state        s = state_create(n);
     const double h = 2e-5 / steps[k];

@@ -8,34 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct chain_equations {
-  yoke_chain_kernel *kernel;
-  double             gx; /* gravity along the chain [m/s^2] */
-} chain_equations;
-
 static void chain_destroy(void *self) {
-  chain_equations *eq = self;
-  if (eq == NULL) return;
-  yoke_chain_kernel_destroy(&eq->kernel);
-  free(eq);
+  yoke_chain_kernel *kernel = self;
+  yoke_chain_kernel_destroy(&kernel);
 }
 
 /* ---- ordinary view ---- */
 
 static yoke_status chain_derivative(const void *self, void *work, double t, const double *q, const double *v,
                                     const double *u, double *qdot, double *a, double *lambda) {
-  const chain_equations *eq = self;
+  const yoke_chain_kernel *kernel = self;
   (void)work;
   (void)lambda;
-  if (qdot != NULL) memcpy(qdot, v, (size_t)eq->kernel->n * sizeof *v);
-  return yoke_chain_evaluate(eq->kernel, t, eq->gx, q, v, u, false, a);
+  if (qdot != NULL) memcpy(qdot, v, (size_t)kernel->n * sizeof *v);
+  return yoke_chain_evaluate(kernel, t, kernel->gx, q, v, u, false, a);
 }
 
 static yoke_status chain_stage(const void *self, void *work, double t, double h, double c, int s, const double *a,
                                const double *abar, const double *q, const double *v, const double *const *A,
                                const double *u, double *X_out, double *V_out, double *out, const double *e,
                                const double *ebar, double atol, double rtol, double *error_sum) {
-  const chain_equations *eq = self;
+  const yoke_chain_kernel *kernel = self;
   (void)work;
   const yoke_stage stage = {.t     = t,
                             .h     = h,
@@ -54,16 +47,16 @@ static yoke_status chain_stage(const void *self, void *work, double t, double h,
                             .ebar  = ebar,
                             .atol  = atol,
                             .rtol  = rtol};
-  return yoke_chain_sweep(eq->kernel, eq->gx, 1, &stage, error_sum);
+  return yoke_chain_sweep(kernel, kernel->gx, 1, &stage, error_sum);
 }
 
 static yoke_status chain_sweep(const void *self, void *work, int n_stages, const yoke_stage *stages,
                                double *error_sum) {
-  const chain_equations *eq = self;
+  const yoke_chain_kernel *kernel = self;
   (void)work;
   for (int first = 0; first < n_stages; first += YOKE_CHAIN_SWEEP) {
     const int count = n_stages - first < YOKE_CHAIN_SWEEP ? n_stages - first : YOKE_CHAIN_SWEEP;
-    YOKE_TRY(yoke_chain_sweep(eq->kernel, eq->gx, count, stages + first, error_sum));
+    YOKE_TRY(yoke_chain_sweep(kernel, kernel->gx, count, stages + first, error_sum));
   }
   return YOKE_OK;
 }
@@ -149,9 +142,9 @@ static yoke_status create_input_pattern(yoke_context *ctx, const yoke_chain_kern
 }
 
 static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
-  const chain_equations *eq = self;
-  const int              n  = eq->kernel->n;
-  *out                      = NULL;
+  const yoke_chain_kernel *kernel = self;
+  const int                n      = kernel->n;
+  *out                            = NULL;
   if (n > INT_MAX / 12) {
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "chain: %d masses are too many for an implicit integrator, at most %d", n,
                      INT_MAX / 12);
@@ -167,7 +160,7 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   dae->i_mu          = -1;
   dae->i_nu          = -1;
   yoke_status status = create_pattern(ctx, n, dae);
-  if (status == YOKE_OK && index1) status = create_input_pattern(ctx, eq->kernel, dae);
+  if (status == YOKE_OK && index1) status = create_input_pattern(ctx, kernel, dae);
   if (status == YOKE_OK) {
     dae->component = yoke_arena_take(&dae->arena, (size_t)dae->nx, sizeof *dae->component);
     dae->E         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz, sizeof *dae->E);
@@ -181,22 +174,22 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   memset(dae->component, YOKE_COMPONENT_Q, (size_t)n);
   memset(dae->component + n, YOKE_COMPONENT_V, (size_t)n);
   if (index1) memset(dae->component + 2 * n, YOKE_COMPONENT_A, (size_t)n);
-  fill_E(eq->kernel, dae);
+  fill_E(kernel, dae);
   *out = dae;
   return YOKE_OK;
 }
 
 static yoke_status chain_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                                  const double *u, double *F) {
-  const chain_equations *eq = self;
-  const int              n = eq->kernel->n, i_f = f_start(n, dae->form);
+  const yoke_chain_kernel *kernel = self;
+  const int                n = kernel->n, i_f = f_start(n, dae->form);
   (void)work;
   memcpy(F, x + n, (size_t)n * sizeof *F);
-  YOKE_TRY(yoke_chain_evaluate(eq->kernel, t, eq->gx, x, x + n, u, true, F + i_f));
+  YOKE_TRY(yoke_chain_evaluate(kernel, t, kernel->gx, x, x + n, u, true, F + i_f));
   if (dae->form == YOKE_DAE_INDEX1) {
     const double *a = x + 2 * n;
     memcpy(F + n, a, (size_t)n * sizeof *F);
-    for (int i = 0; i < n; ++i) F[i_f + i] -= eq->kernel->mass[i] * a[i];
+    for (int i = 0; i < n; ++i) F[i_f + i] -= kernel->mass[i] * a[i];
   }
   return YOKE_OK;
 }
@@ -212,8 +205,7 @@ static double *put_column(double *J, int n, int j, double k_left, double k_right
 
 static yoke_status chain_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                                       const double *u, double *J) {
-  const chain_equations   *eq     = self;
-  const yoke_chain_kernel *kernel = eq->kernel;
+  const yoke_chain_kernel *kernel = self;
   const int                n      = kernel->n;
   const bool               index1 = dae->form == YOKE_DAE_INDEX1;
   const double            *v      = x + n;
@@ -253,12 +245,14 @@ static yoke_status chain_dae_jacobian(const void *self, const yoke_dae *dae, voi
 
 static yoke_status chain_dae_input_jacobian(const void *self, const yoke_dae *dae, void *work, double t,
                                             const double *x, const double *u, double *B) {
-  (void)self;
+  const yoke_chain_kernel *kernel = self;
+  (void)dae;
   (void)work;
   (void)t;
   (void)x;
   (void)u;
-  for (int k = 0; k < dae->input_pattern->nnz; ++k) B[k] = 1.0;
+  for (int k = 0; k < kernel->n_inputs; ++k)
+    B[kernel->inputs[k].input] = kernel->inputs[k].factor; /* one in each column */
   return YOKE_OK;
 }
 
@@ -274,11 +268,11 @@ static yoke_status chain_motion_factor(const void *self, void *work, double t, c
 }
 
 static void chain_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda) {
-  const chain_equations *eq = self;
+  const yoke_chain_kernel *kernel = self;
   (void)factor;
   (void)lambda;
-  for (int i = 0; i < eq->kernel->n; ++i, a += n) {
-    const double inverse = 1.0 / eq->kernel->mass[i];
+  for (int i = 0; i < kernel->n; ++i, a += n) {
+    const double inverse = 1.0 / kernel->mass[i];
     for (int k = 0; k < n; ++k) a[k] *= inverse;
   }
 }
@@ -299,11 +293,11 @@ static void chain_quadrature_tangent(const void *self, void *work, double t, con
 /* ---- energy, linear systems ---- */
 
 static void chain_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
-  const chain_equations *eq = self;
-  double                 dissipated, external;
+  const yoke_chain_kernel *kernel = self;
+  double                   dissipated, external;
   (void)work;
   memset(out, 0, sizeof *out);
-  yoke_chain_kernel_energy(eq->kernel, t, eq->gx, q, v, &out->kinetic, &out->potential, &dissipated, &external);
+  yoke_chain_kernel_energy(kernel, t, kernel->gx, q, v, &out->kinetic, &out->potential, &dissipated, &external);
 }
 
 static bool is_linear(const yoke_chain_kernel *kernel) {
@@ -316,8 +310,7 @@ static bool is_linear(const yoke_chain_kernel *kernel) {
 
 /* Rows of q: (0, 1). Rows of v: w_i (k_i, -(k_i + k_{i+1}), k_{i+1}) in q and likewise in v, w = 1/m. */
 static yoke_status chain_linear(const void *self, void *work, double *A, double *B, double *b) {
-  const chain_equations   *eq     = self;
-  const yoke_chain_kernel *kernel = eq->kernel;
+  const yoke_chain_kernel *kernel = self;
   const size_t             n = (size_t)kernel->n, size = 2 * n;
   (void)work;
   if (!is_linear(kernel)) return YOKE_E_UNSUPPORTED;
@@ -346,12 +339,12 @@ static yoke_status chain_linear(const void *self, void *work, double *A, double 
     memset(B, 0, size * nu * sizeof *B);
     for (size_t k = 0; k < nu; ++k) {
       const yoke_chain_input *input                            = &kernel->inputs[k];
-      B[(n + (size_t)input->mass) * nu + (size_t)input->input] = 1.0 / kernel->mass[input->mass];
+      B[(n + (size_t)input->mass) * nu + (size_t)input->input] = input->factor / kernel->mass[input->mass];
     }
   }
   if (b != NULL) {
     memset(b, 0, n * sizeof *b);
-    for (size_t i = 0; i < n; ++i) b[n + i] = eq->gx;
+    for (size_t i = 0; i < n; ++i) b[n + i] = kernel->gx;
     for (int k = 0; k < kernel->loads.n_forces; ++k) {
       const yoke_chain_force *load = &kernel->loads.forces[k];
       b[n + (size_t)load->mass] +=
@@ -387,7 +380,8 @@ static int compare_inputs(const void *a, const void *b) {
   return p->input < q->input ? -1 : p->input > q->input ? 1 : 0;
 }
 
-static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, int n_inputs, const int *input_mass) {
+static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, int n_inputs, const int *input_mass,
+                                 const double *input_factor) {
   if (n_inputs <= 0) return YOKE_OK;
   kernel->inputs = yoke_arena_take(&kernel->arena, (size_t)n_inputs, sizeof *kernel->inputs);
   YOKE_TRY(yoke_arena_check(&kernel->arena, ctx, "%d inputs of a chain", n_inputs));
@@ -396,7 +390,8 @@ static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, i
       return yoke_fail(ctx, YOKE_E_MODEL, "chain: input %d acts on mass %d, expected 1 to %d", k + 1, input_mass[k] + 1,
                        kernel->n);
     }
-    kernel->inputs[k] = (yoke_chain_input){.mass = input_mass[k], .input = k};
+    kernel->inputs[k] =
+        (yoke_chain_input){.mass = input_mass[k], .input = k, .factor = input_factor != NULL ? input_factor[k] : 1.0};
   }
   kernel->n_inputs = n_inputs;
   qsort(kernel->inputs, (size_t)n_inputs, sizeof *kernel->inputs, compare_inputs);
@@ -404,20 +399,19 @@ static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, i
 }
 
 yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *chain, double gx, int n_inputs,
-                                        const int *input_mass, yoke_equations *out) {
+                                        const int *input_mass, const double *input_factor, yoke_equations *out) {
   memset(out, 0, sizeof *out);
   if (!isfinite(gx)) return yoke_fail(ctx, YOKE_E_MODEL, "chain: gravity is %g m/s^2, expected a finite number", gx);
-  chain_equations *eq = calloc(1, sizeof *eq);
-  if (eq == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
-  eq->gx             = gx;
-  yoke_status status = yoke_chain_kernel_create(ctx, chain, &eq->kernel);
-  if (status == YOKE_OK) status = create_inputs(ctx, eq->kernel, n_inputs, input_mass);
+  yoke_chain_kernel *kernel = NULL;
+  YOKE_TRY(yoke_chain_kernel_create(ctx, chain, &kernel));
+  kernel->gx               = gx;
+  const yoke_status status = create_inputs(ctx, kernel, n_inputs, input_mass, input_factor);
   if (status != YOKE_OK) {
-    chain_destroy(eq);
+    yoke_chain_kernel_destroy(&kernel);
     return status;
   }
   out->ops             = &chain_ops;
-  out->self            = eq;
+  out->self            = kernel;
   out->nq              = chain->n;
   out->nv              = chain->n;
   out->nu              = n_inputs > 0 ? n_inputs : 0;
@@ -428,5 +422,5 @@ yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *cha
 }
 
 const yoke_chain_kernel *yoke_chain_equations_kernel(const yoke_equations *equations) {
-  return equations->ops == &chain_ops ? ((const chain_equations *)equations->self)->kernel : NULL;
+  return equations->ops == &chain_ops ? equations->self : NULL;
 }

@@ -182,7 +182,8 @@ static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, do
   if (ev->u == NULL) return YOKE_OK;
   for (; ev->i_input < kernel->n_inputs && kernel->inputs[ev->i_input].mass < i1; ++ev->i_input) {
     const int k = kernel->inputs[ev->i_input].mass - i0;
-    YOKE_TRY(add_to(ev, i0 + k, ev->u[kernel->inputs[ev->i_input].input], &out[k]));
+    YOKE_TRY(
+        add_to(ev, i0 + k, kernel->inputs[ev->i_input].factor * ev->u[kernel->inputs[ev->i_input].input], &out[k]));
   }
   return YOKE_OK;
 }

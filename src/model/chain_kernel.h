@@ -28,9 +28,10 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
                               double *kinetic, double *potential, double *power_dissipated, double *power_external);
 
 /* Equations of a model that is one chain and nothing else: is_second_order, fused `stage`, GGL form x = (q, v) for implicit integrators,
- * `linear` when C = D = 0, there is no contact and loads are constant in time. n_inputs forces on masses `input_mass` (0-based). */
+ * `linear` when C = D = 0, there is no contact and loads are constant in time. Input k is a force on mass
+ * input_mass[k] (0-based), times input_factor[k] (NULL: 1). */
 yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *chain, double gx, int n_inputs,
-                                        const int *input_mass, yoke_equations *out);
+                                        const int *input_mass, const double *input_factor, yoke_equations *out);
 /* The kernel inside such equations; NULL for others. */
 const yoke_chain_kernel *yoke_chain_equations_kernel(const yoke_equations *equations);
 

@@ -61,7 +61,8 @@ typedef struct yoke_chain_element {
 } yoke_chain_element;
 
 typedef struct yoke_chain_input {
-  int mass, input;
+  int    mass, input;
+  double factor;
 } yoke_chain_input;
 
 /* What every evaluation reads comes first. */
@@ -72,6 +73,7 @@ struct yoke_chain_kernel {
   bool               uniform_mass;
   int                n_inputs; /* forces from outside, sorted by mass */
   yoke_chain_input  *inputs;
+  double             gx;      /* gravity along the chain [m/s^2], of equations */
   double             inverse; /* 1/m when uniform */
   double             exponent_x, exponent_v;
   yoke_chain_element inner, ends[2];

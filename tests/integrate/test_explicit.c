@@ -170,7 +170,7 @@ static void make_chain(yoke_equations *equations, yoke_equations_ops *ops, bool 
                             .exponent_x      = 3,
                             .exponent_v      = 3};
   const int        input = CHAIN_N / 2;
-  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 1, &input, equations), YOKE_OK);
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 1, &input, NULL, equations), YOKE_OK);
   *ops = *equations->ops;
   if (!with_sweep) ops->sweep = NULL;
   if (!with_stage) ops->stage = NULL, ops->sweep = NULL;
@@ -217,7 +217,7 @@ static double chain_memory(int n) {
   const yoke_integrator_options o     = toy_options(1e-6);
   yoke_equations                equations;
   yoke_integrator              *integrator;
-  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, &equations), YOKE_OK);
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, NULL, &equations), YOKE_OK);
   assert_int_equal(yoke_integrator_create(NULL, "dopri5", &equations, &o, &integrator), YOKE_OK);
   const double size = (double)integrator->state_size + (double)integrator->scratch_size;
   yoke_integrator_destroy(&integrator);
@@ -349,7 +349,7 @@ static size_t copied(const toy_run *run) {
 static void make_small_chain(yoke_equations *equations) {
   const yoke_chain chain = {
       .n = SMALL_N, .mass = {.value = 1.0}, .stiffness = {.value = 1.0}, .exponent_x = 3.0, .exponent_v = 3.0};
-  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, equations), YOKE_OK);
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, NULL, equations), YOKE_OK);
 }
 
 static void copies_of_small_states_are_few_lines_where_nobody_looks(void **s) {

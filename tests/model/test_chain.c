@@ -99,7 +99,7 @@ static void formula_force(const yoke_chain *c, double t, double gx, const double
 
 static yoke_equations make_equations(const yoke_chain *c, double gx, int n_inputs, const int *masses) {
   yoke_equations eq;
-  assert_int_equal(yoke_chain_equations_create(NULL, c, gx, n_inputs, masses, &eq), YOKE_OK);
+  assert_int_equal(yoke_chain_equations_create(NULL, c, gx, n_inputs, masses, NULL, &eq), YOKE_OK);
   return eq;
 }
 
@@ -353,7 +353,7 @@ static void impossible_chains_are_refused_with_a_message(void **state) {
   yoke_equations   eq;
   const int        mass = 5;
   const yoke_chain c    = uniform_chain(5);
-  assert_int_equal(yoke_chain_equations_create(NULL, &c, 0, 1, &mass, &eq), YOKE_E_MODEL);
+  assert_int_equal(yoke_chain_equations_create(NULL, &c, 0, 1, &mass, NULL, &eq), YOKE_E_MODEL);
 }
 
 /* ---- stages ---- */
