@@ -15,6 +15,7 @@
 #include <yoke/simulation.h>
 #include <yoke/stability.h>
 #include <yoke/status.h>
+#include <yoke/subsystem.h>
 #include <yoke/version.h>
 
 #ifdef __cplusplus

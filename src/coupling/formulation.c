@@ -90,7 +90,8 @@ yoke_residual_unit yoke_channel_unit(const yoke_channel *channel, const yoke_por
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *own = shape[side], *other = shape[1 - side];
     switch (channel->enters[side]) {
-    case YOKE_ENTRY_NONE: break;
+    case YOKE_ENTRY_NONE:
+    case YOKE_ENTRY_SIGNAL: break;
     case YOKE_ENTRY_FORCE:
       return (yoke_residual_unit){yoke_shape_v_turns(own, k) ? YOKE_RESIDUAL_MOMENT : YOKE_RESIDUAL_FORCE, false};
     case YOKE_ENTRY_LAMBDA:

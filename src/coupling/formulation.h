@@ -59,12 +59,20 @@ typedef struct yoke_coupling_settings {
 
 typedef struct yoke_formulation_ops yoke_formulation_ops;
 
+/* What a signal carries from side 1 to side 2: u = factor f(t, y1) + offset. */
+typedef struct yoke_signal_law {
+  int                    n;          /* values that the port of side 1 shows */
+  const yoke_expression *expression; /* f: variable 0 is t, variable k > 0 is y1[k - 1]; NULL: f = y1[0]. Kept */
+  double                 factor, offset;
+} yoke_signal_law;
+
 /* What is coupled, and by which formulation: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
   const char                   *name;
   const yoke_formulation_ops   *formulation;
   const yoke_joint_element     *joint;    /* rigid joints: rows between the two frames; kept. NULL for force elements */
   const yoke_force_element     *element;  /* kept; link origins are zero; NULL for joints */
+  const yoke_signal_law        *signal;   /* kept; NULL: two frames are coupled */
   const yoke_port_shape        *shape[2]; /* of the two ports */
   const yoke_coupling_settings *settings;
 } yoke_coupling_def;
@@ -83,7 +91,8 @@ typedef enum yoke_entry {
   YOKE_ENTRY_PRESCRIBED, /* acceleration of the other side in row `component`: grad . A (own side) + gamma + u = 0, and
                           * s = s' = 0 with the copies of the other side's p and v */
   YOKE_ENTRY_IMAGE_P,    /* component of p of the port's own image (port.h) */
-  YOKE_ENTRY_IMAGE_V
+  YOKE_ENTRY_IMAGE_V,
+  YOKE_ENTRY_SIGNAL /* input of a port of shape `signal` */
 } yoke_entry;
 
 typedef struct yoke_channel {
@@ -232,10 +241,11 @@ typedef struct yoke_shown_form {
 /* ---- the formulation ---- */
 
 struct yoke_formulation_ops {
-  const char        *name;       /* "constitutive" */
-  const char        *summary;    /* one line for `yoke help formulations` */
-  const void        *data;       /* of the formulation, for functions that several share */
-  bool               for_joints; /* couples rigid joints; else force elements and flexible joints */
+  const char *name;        /* "constitutive" */
+  const char *summary;     /* one line for `yoke help formulations` */
+  const void *data;        /* of the formulation, for functions that several share */
+  bool        for_joints;  /* couples rigid joints; else force elements and flexible joints */
+  bool        for_signals; /* carries a number from one subsystem to another; it is chosen by that, never by name */
   /* Settings of its own, which fill a struct of at most sizeof(yoke_coupling_settings.own) bytes. None: no rows. */
   yoke_setting_table settings;
   /* Own settings that were not given and follow from others. Called before check. NULL: there are none. */

@@ -153,6 +153,18 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
                               yoke_graph **out);
 void        yoke_graph_destroy(yoke_graph **graph);
 
+/* Inputs from outside: `values` [n_values] that are constant over a step and may be set between steps, as right limits. Each enters any number of
+ * inputs of subsystems, which no channel enters. Once, between create and start. The values are part of the block. */
+typedef struct yoke_held_entry {
+  int number; /* of the value */
+  int subsystem, input;
+} yoke_held_entry;
+yoke_status yoke_graph_hold(yoke_graph *graph, int n_values, const double *values, int n_entries,
+                            const yoke_held_entry *entries, yoke_context *ctx);
+/* Behind it call yoke_graph_restart, once for all that were set. */
+void        yoke_graph_set_held(yoke_graph *graph, int number, double value);
+double      yoke_graph_held(const yoke_graph *graph, int number);
+
 /* Start all subsystems at t with consistent coupling values (fixed point of u = phi(y), which is exact without feed-through of
  * forces into positions and velocities). */
 yoke_status yoke_graph_start(yoke_graph *graph, double t, yoke_context *ctx);

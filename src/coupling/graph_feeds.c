@@ -47,7 +47,8 @@ bool graph_entry_at(const yoke_graph *g, const graph_wire *wire, int side, int k
   case YOKE_ENTRY_ROW_ACCELERATION_BARE:
   case YOKE_ENTRY_PRESCRIBED:
   case YOKE_ENTRY_IMAGE_P:
-  case YOKE_ENTRY_IMAGE_V: break;
+  case YOKE_ENTRY_IMAGE_V:
+  case YOKE_ENTRY_SIGNAL: break;
   }
   return false;
 }
@@ -72,7 +73,8 @@ static need need_of(yoke_entry entry) {
   case YOKE_ENTRY_COPY_V: return (need){YOKE_TAKES_COPY, "take copies of its partner's motion"};
   case YOKE_ENTRY_LAMBDA: return (need){YOKE_TAKES_ROW_MULTIPLIER, "take multipliers of rows"};
   case YOKE_ENTRY_NONE:
-  case YOKE_ENTRY_FORCE: break;
+  case YOKE_ENTRY_FORCE:
+  case YOKE_ENTRY_SIGNAL: break;
   }
   return (need){0u, ""};
 }

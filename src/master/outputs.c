@@ -167,6 +167,7 @@ static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_ob
     return YOKE_OK;
   case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, x->name);
   case YOKE_OUTPUT_ZERO:
+  case YOKE_OUTPUT_INPUT:
   case YOKE_OUTPUT_FORMULA: /* what it reads is in the list */
   case YOKE_OUTPUT_NONE: break;
   }
@@ -340,6 +341,7 @@ static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, c
   case YOKE_OUTPUT_PART: return at->parts[output->index][o->list[i].place];
   case YOKE_OUTPUT_WIRE: return wire_value(o, output, at);
   case YOKE_OUTPUT_TOTAL: return totals->energy[output->row];
+  case YOKE_OUTPUT_INPUT: return at->inputs[output->index];
   case YOKE_OUTPUT_FORMULA: return o->formulas.value[output->index];
   case YOKE_OUTPUT_ZERO:
   case YOKE_OUTPUT_NONE: break;

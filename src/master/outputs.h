@@ -15,6 +15,7 @@ typedef enum yoke_output_source {
   YOKE_OUTPUT_WIRE,    /* `quantity` of row `row` of wire `index` */
   YOKE_OUTPUT_TOTAL,   /* energy number `row` */
   YOKE_OUTPUT_ZERO,    /* of a joint that nothing can feel */
+  YOKE_OUTPUT_INPUT,   /* number `index` of the inputs from outside */
   YOKE_OUTPUT_FORMULA, /* number `index` of the formulas */
   YOKE_OUTPUT_NONE     /* of a reference: this run does not have it */
 } yoke_output_source;
@@ -116,8 +117,9 @@ typedef struct yoke_sighting {
   double               t;
   const double *const *parts;
   const double        *channels;
-  const double        *means; /* of all channels over the macro step */
-  double               lost;  /* in elements that wires hold, since the start [J] */
+  const double        *inputs; /* from outside, by number; NULL: there are none */
+  const double        *means;  /* of all channels over the macro step */
+  double               lost;   /* in elements that wires hold, since the start [J] */
 } yoke_sighting;
 
 /* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none; the values are all there, the totals not. */

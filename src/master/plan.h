@@ -26,6 +26,12 @@
 typedef struct yoke_model          yoke_model;
 typedef struct yoke_plan_directory yoke_plan_directory; /* names of all outputs (plan_outputs.c) */
 
+/* A number that may be set from outside, and what it enters. */
+typedef struct yoke_plan_input {
+  char  *name, *unit;
+  double value; /* at the start */
+} yoke_plan_input;
+
 /* How one subsystem is made. Another `make` with the same ports may take the place of the planned one; the definition that it gets
  * is its own affair. */
 typedef struct yoke_plan_part {
@@ -48,6 +54,8 @@ typedef struct yoke_plan_coupling {
   yoke_force_element     element_law; /* between the two ports; of a rigid joint only its link is used */
   bool                   is_joint;    /* rigid: a constraint coupling */
   yoke_joint_element     joint;       /* between the two ports */
+  bool                   is_signal;   /* a number of side 1 enters side 2 */
+  yoke_signal_law        signal;      /* its expression is owned by the plan */
   double                *initial;     /* [n_channels] joints: channel values at the start, else NULL */
   yoke_coupling_settings settings;
 } yoke_plan_coupling;
@@ -100,7 +108,10 @@ typedef struct yoke_plan {
   yoke_plan_step           step;
   yoke_switches            switches; /* of loads and of events of time alone */
   int                      n_events;
-  yoke_plan_event         *events;    /* in the order of the file */
+  yoke_plan_event         *events; /* in the order of the file */
+  int                      n_inputs, n_held;
+  yoke_plan_input         *inputs;    /* in the order of the file */
+  yoke_held_entry         *held;      /* [n_held] what they enter */
   yoke_plan_integral      *integrals; /* in the order of the file */
   int                      n_past;
   yoke_plan_point         *past;     /* from t_start - H backwards */
@@ -117,7 +128,9 @@ typedef struct yoke_plan_options {
   bool               is_whole; /* the model runs as one subsystem, whatever its split says; also without a split */
   int                n_print;
   const char *const *print; /* names that will be asked for: what they need is integrated along */
-  const double      *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
+  bool
+      is_dry; /* nobody will run it: foreign subsystems are not made, what stands in for their ports takes their places */
+  const double *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
 } yoke_plan_options;
 
 /* Borrows `model`. Combinations of formulations, scheme and order are checked. options NULL: the standard. */

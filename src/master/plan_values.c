@@ -18,6 +18,7 @@ static double channel_value(const yoke_plan_coupling *k, const yoke_channel *cha
   case YOKE_ENTRY_IMAGE_P: /* known through the copies */
   case YOKE_ENTRY_IMAGE_V:
   case YOKE_ENTRY_FORCE:
+  case YOKE_ENTRY_SIGNAL:
   case YOKE_ENTRY_NONE: break;
   }
   return unknown;

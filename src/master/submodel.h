@@ -8,15 +8,17 @@
 
 #include "master/places.h"
 #include "master/whole_start.h"
+#include "native/native.h"
 
 typedef struct yoke_submodel {
-  yoke_model        *model;
-  int                n_ports, n_inputs;
-  int               *port_frame;   /* [n_ports] */
-  yoke_port_request *port_request; /* [n_ports]; their connections are set when they exist */
-  yoke_input        *inputs;       /* [n_inputs] */
-  int                n_integrals;
-  yoke_variable     *integrals; /* [n_integrals] positions whose time integrals are wanted */
+  yoke_model          *model;
+  int                  n_ports, n_inputs;
+  int                 *port_frame;   /* [n_ports] */
+  yoke_port_request   *port_request; /* [n_ports]; their connections are set when they exist */
+  yoke_native_signals *port_signals; /* [n_ports] */
+  yoke_input          *inputs;       /* [n_inputs] */
+  int                  n_integrals;
+  yoke_variable       *integrals; /* [n_integrals] positions whose time integrals are wanted */
   size_t capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_requests, capacity_inputs,
       capacity_loads, capacity_events, capacity_integrals;
 } yoke_submodel;
@@ -35,5 +37,7 @@ int yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
 int yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
 /* A port at a frame of the submodel, with extras of a joint. */
 int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);
+/* A port that shows the values of handles (native.h). */
+int yoke_submodel_add_signal_port(yoke_submodel *submodel, int n, const int64_t *handles);
 
 #endif

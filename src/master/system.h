@@ -105,6 +105,12 @@ yoke_status yoke_system_unpack(yoke_system *system, yoke_unpack *in, yoke_contex
 yoke_status yoke_system_save(const yoke_system *system, yoke_pack *out, yoke_context *ctx);
 yoke_status yoke_system_restore(yoke_system *system, const void *bytes, size_t size, yoke_context *ctx);
 
+/* Inputs of the plan: values from the present time on, until they are set again. The next step begins as behind an event that sets states.
+ * Between steps only; part of pack. */
+yoke_status yoke_system_set_inputs(yoke_system *system, int n, const int *inputs, const double *values,
+                                   yoke_context *ctx);
+double      yoke_system_input(const yoke_system *system, int input);
+
 /* One value by name at the present time, also of outputs that were not selected. Unknown names fail with the nearest ones. */
 yoke_status yoke_system_value(yoke_system *system, const char *name, double *value, yoke_context *ctx);
 /* n handles of a subsystem at the present time, left limits. */

@@ -135,12 +135,16 @@ typedef struct yoke_connection {
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
 } yoke_connection;
 
-/* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v). */
+/* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v)
+ * or of the inputs u. */
 typedef enum yoke_variable_kind {
-  YOKE_VARIABLE_STATE,     /* component of q or v of a body */
-  YOKE_VARIABLE_FRAME,     /* of a frame of this body, named as those of its body's kind */
-  YOKE_VARIABLE_JOINT,     /* coordinate of a joint, or its rate */
-  YOKE_VARIABLE_DEFLECTION /* of a force element, or its rate: x and v of its own formula */
+  YOKE_VARIABLE_STATE,      /* component of q or v of a body */
+  YOKE_VARIABLE_FRAME,      /* of a frame of this body, named as those of its body's kind */
+  YOKE_VARIABLE_JOINT,      /* coordinate of a joint, or its rate */
+  YOKE_VARIABLE_DEFLECTION, /* of a force element, or its rate: x and v of its own formula */
+  YOKE_VARIABLE_INPUT,      /* number `object` of the model's inputs */
+  YOKE_VARIABLE_FOREIGN,    /* output number `component` of foreign subsystem `object` */
+  YOKE_VARIABLE_SIGNAL      /* of a submodel only: input number `object` of the subsystem, whatever it stands for */
 } yoke_variable_kind;
 
 /* A state's place within the body's share of q or v is mass + component: `component` is 0 for chains, `mass` is 0 for all others. */
@@ -221,6 +225,49 @@ typedef struct yoke_output_reference {
   int   user; /* it is this user output; -1: one of the model's own */
 } yoke_output_reference;
 
+/* A number that may be set from outside while the model runs (`inputs:`). */
+typedef struct yoke_model_input {
+  char  *name, *unit; /* unit "" where none is given */
+  double value;       /* until it is set */
+} yoke_model_input;
+
+/* Foreign subsystem (`subsystems:`): no part of the mechanics but code of its own, whose kind and type are found when a run is planned. What it
+ * takes and shows is written in the model, so that a model can be read and checked without it. */
+typedef struct yoke_foreign_argument {
+  char  *name;
+  char  *text; /* NULL: a number */
+  double value;
+} yoke_foreign_argument;
+
+/* A mechanical port. In the model a body stands in for it, free in the freedoms of the shape: "pump.flange" is body and frame. */
+typedef struct yoke_foreign_port {
+  char                  *name;
+  const yoke_port_shape *shape;
+  int                    body;
+} yoke_foreign_port;
+
+/* A signal input: an expression of outputs; number 0 is t, number k > 0 the value of `references[k - 1]` of the model. */
+typedef struct yoke_foreign_input {
+  char            *name;
+  char            *where; /* "m.yaml:7:3: key 'subsystems.pump.inputs.flow'", for messages */
+  yoke_expression *value;
+} yoke_foreign_input;
+
+typedef struct yoke_foreign_output {
+  char *name, *unit; /* unit "" where none is given */
+} yoke_foreign_output;
+
+typedef struct yoke_foreign {
+  char                  *name, *kind, *type; /* "pump", "user", "gear-pump" */
+  char                  *where;              /* for messages */
+  int                    part;               /* of the model's parts, which holds the bodies of its ports only */
+  int                    n_arguments, n_ports, n_inputs, n_outputs;
+  yoke_foreign_argument *arguments;
+  yoke_foreign_port     *ports;
+  yoke_foreign_input    *inputs;
+  yoke_foreign_output   *outputs;
+} yoke_foreign;
+
 /* Ghost: a frame of another subsystem whose motion comes in by inputs (port.h). It has no mass and no freedom of its own;
  * connections may end at it. Made by the split of a model, never by a model file. */
 typedef struct yoke_ghost {
@@ -238,7 +285,9 @@ typedef struct yoke_split_part { /* kept for the split of a model into subsystem
   int             chain, first_mass, n_masses;
   bool            has_solver; /* `solvers:` names this part */
   yoke_solver_def solver;
-  yoke_settings   given; /* below its name in `cosimulation.subsystems` */
+  yoke_settings   given;      /* below its name in `cosimulation.subsystems` */
+  bool            is_foreign; /* it is foreign subsystem `foreign` */
+  int             foreign;
 } yoke_split_part;
 
 /* Settings of couplings by name. */
@@ -269,7 +318,7 @@ typedef struct yoke_model {
   double                 gravity[3];
   double                 t_start, t_end;
   int                    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
-  int                    n_user_outputs, n_references;
+  int                    n_user_outputs, n_references, n_inputs, n_foreigns;
   yoke_body             *bodies;
   yoke_frame            *frames;
   yoke_connection       *connections;
@@ -280,6 +329,8 @@ typedef struct yoke_model {
   yoke_ghost            *ghosts;
   yoke_user_output      *user_outputs;
   yoke_output_reference *references;
+  yoke_model_input      *inputs;
+  yoke_foreign          *foreigns;
   yoke_solver_def        solver;
   yoke_output_def        output;
   int                    energy; /* -1 default, 0 off, 1 monitor */

@@ -397,7 +397,8 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
   case YOKE_INPUT_ROW_ACCELERATION_BARE:
   case YOKE_INPUT_PRESCRIBED: /* read through mb_driven and mb_guided */
   case YOKE_INPUT_IMAGE_P:
-  case YOKE_INPUT_IMAGE_V: break; /* through mb_port */
+  case YOKE_INPUT_IMAGE_V:       /* through mb_port */
+  case YOKE_INPUT_SIGNAL: break; /* through variables */
   }
 }
 
@@ -735,6 +736,7 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
   case YOKE_INPUT_PRESCRIBED: return yoke_joint_rows(model->connections[input->frame].kind, rows);
   case YOKE_INPUT_IMAGE_P: return YOKE_PORT_MAX_P;
   case YOKE_INPUT_IMAGE_V: return YOKE_PORT_MAX_V;
+  case YOKE_INPUT_SIGNAL: return 1;
   }
   return 0;
 }

@@ -30,7 +30,8 @@ typedef enum yoke_input_kind {
   YOKE_INPUT_PRESCRIBED, /* as ROW_ACCELERATION; and equations made by prescribed.h keep the row on position and velocity
                        * level, s = s' = 0 with p and v of the ghost */
   YOKE_INPUT_IMAGE_P,    /* component of p of the image of port `frame` (port.h) */
-  YOKE_INPUT_IMAGE_V
+  YOKE_INPUT_IMAGE_V,
+  YOKE_INPUT_SIGNAL /* no mechanical meaning of its own: variables of expressions read it (YOKE_VARIABLE_SIGNAL) */
 } yoke_input_kind;
 
 typedef struct yoke_input {

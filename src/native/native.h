@@ -8,19 +8,26 @@
 #include "frames/port.h"
 #include "subsystem/subsystem.h"
 
+/* What a port of shape `signal` shows: values of handles (below), in this order. */
+typedef struct yoke_native_signals {
+  int            n;
+  const int64_t *handles;
+} yoke_native_signals;
+
 typedef struct yoke_native_def {
-  const char              *name;
-  const yoke_model        *model; /* kept; solver settings inside */
-  int                      n_ports;
-  const int               *port_frame;   /* [n_ports] frames of the model */
-  const yoke_port_request *port_request; /* [n_ports] extras of the ports; NULL: none */
-  int                      n_inputs;
-  const yoke_input        *inputs; /* [n_inputs] multibody.h */
-  int                      n_integrals;
-  const yoke_variable     *integrals;   /* [n_integrals] positions whose time integrals are wanted */
-  bool                     is_whole;    /* a model that runs as a whole: its start is told about */
-  bool                     energy;      /* dissipated and external work are wanted: they are integrated along */
-  bool                     no_response; /* nobody asks for it: what it needs is not built */
+  const char                *name;
+  const yoke_model          *model; /* kept; solver settings inside */
+  int                        n_ports;
+  const int                 *port_frame;   /* [n_ports] frames of the model; -1: a port of shape `signal` */
+  const yoke_port_request   *port_request; /* [n_ports] extras of the ports; NULL: none */
+  const yoke_native_signals *port_signals; /* [n_ports]; NULL: no port is a signal */
+  int                        n_inputs;
+  const yoke_input          *inputs; /* [n_inputs] multibody.h */
+  int                        n_integrals;
+  const yoke_variable       *integrals;   /* [n_integrals] positions whose time integrals are wanted */
+  bool                       is_whole;    /* a model that runs as a whole: its start is told about */
+  bool                       energy;      /* dissipated and external work are wanted: they are integrated along */
+  bool                       no_response; /* nobody asks for it: what it needs is not built */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 

@@ -33,7 +33,7 @@ typedef struct yoke_port {
   const yoke_port_shape *shape;
   int                    y_at, n_y; /* its outputs in y: p, v, accelerations, integrals, then extras (port.h) */
   unsigned               takes;     /* set of YOKE_TAKES_...: what it can feel */
-  int wrench_at; /* first of shape->n_v inputs that are the wrench on the port; -1: its inputs are made for its wires
+  int                    wrench_at; /* first of shape->n_v inputs that are the wrench on the port; shape `signal`: its input; -1: its inputs are made for its wires
                                       * one by one when the subsystem is created (native.h) */
 } yoke_port;
 
@@ -44,7 +44,8 @@ enum {
   YOKE_TAKES_ROW_ACCELERATION  = 8,
   YOKE_TAKES_SECOND_MULTIPLIER = 16,
   YOKE_TAKES_PRESCRIBED_MOTION = 32,
-  YOKE_TAKES_ALL               = 63
+  YOKE_TAKES_ALL               = 63, /* of a frame */
+  YOKE_TAKES_SIGNAL            = 64 /* a port of shape `signal` that is an input; one that is an output takes nothing */
 };
 
 /* Outputs of a port behind those of its shape. */

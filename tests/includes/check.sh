@@ -20,7 +20,7 @@ find src cli include/yoke -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort |
   awk -v list="$list" '
     # Top to bottom; a module sees those above it, never one beside it or below.
     BEGIN {
-      n_rows = split("base linalg frames exec model integrate subsystem native,fmi coupling control,energy master analysis,plot io api cli", rows, " ")
+      n_rows = split("base linalg frames exec model integrate subsystem native,fmi,user coupling control,energy master analysis,plot io api cli", rows, " ")
       for (i = 1; i <= n_rows; ++i) {
         n_beside = split(rows[i], beside, ",")
         for (k = 1; k <= n_beside; ++k) {
@@ -31,12 +31,12 @@ find src cli include/yoke -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort |
       # What lies above and is not to be known all the same.
       never["exec"]      = "linalg frames"
       never["subsystem"] = "model integrate"
-      never["coupling"]  = never["control"] = never["energy"] = "model integrate native fmi"
-      never["plot"]      = "frames exec model integrate subsystem native fmi coupling control energy master"
+      never["coupling"]  = never["control"] = never["energy"] = "model integrate native fmi user"
+      never["plot"]      = "frames exec model integrate subsystem native fmi user coupling control energy master"
       # Files of master by their noun: system.c, system_events.c, outputs.h.
-      never["master/system"] = never["master/outputs"] = "model integrate native"
+      never["master/system"] = never["master/outputs"] = "model integrate native user"
       # Public headers that are part of base; the others are the api.
-      public["context.h"] = public["status.h"] = public["signal.h"] = public["version.h"] = public["export.h"] = "base"
+      public["context.h"] = public["status.h"] = public["signal.h"] = public["version.h"] = public["export.h"] = public["subsystem.h"] = "base"
       while ((getline line < list) > 0) {
         if (line !~ /^#/ && line != "") listed[line] = 1
       }
