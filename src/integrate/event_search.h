@@ -11,12 +11,15 @@
 #include "integrate/integrator.h"
 
 typedef struct yoke_event_search {
-  int        n;
-  const int *direction;   /* [n] +1 rising, -1 falling, 0 both */
-  double    *old, *dead;  /* [n] belong to a state */
-  double    *now, *q, *v; /* scratch: [n], [nq], [nv] */
-  double    *before;      /* scratch: [n] */
-  double    *time;        /* [n] result */
+  int                n;
+  const int         *direction;   /* [n] +1 rising, -1 falling, 0 both */
+  double            *old, *dead;  /* [n] belong to a state */
+  double            *now, *q, *v; /* scratch: [n], [nq], [nv] */
+  double            *before;      /* scratch: [n] */
+  double            *time;        /* [n] result */
+  /* Inputs over the last micro step, or about the state's time; NULL: no function reads them. */
+  const yoke_signal *u;
+  double            *u_now; /* scratch: [nu] */
 } yoke_event_search;
 
 /* Does a function that goes from `before` to `after` have an event? */

@@ -50,7 +50,7 @@ static void note_point(const plan_builder *b, const backward *state, yoke_plan_p
     }
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(b->start.mb, b->start.work, coupling->connection, point->t, state->q, state->v,
-                                     state->lambda, force, g);
+                                     NULL, state->lambda, force, g);
     plan_joint_values(plan, k, force, (const double *const[2]){y[0], y[1]}, u);
     u += plan_n_channels(wire);
   }

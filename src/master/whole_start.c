@@ -33,7 +33,7 @@ static yoke_status start_multipliers(yoke_context *ctx, yoke_start *out) {
     }
     for (int c = 0; status == YOKE_OK && c < model->n_connections; ++c) {
       if (!yoke_connection_is_joint(model->connections[c].kind) || model->connections[c].flexible) continue;
-      yoke_multibody_connection_output(out->mb, out->work, c, model->t_start, out->q, out->v, lambda,
+      yoke_multibody_connection_output(out->mb, out->work, c, model->t_start, out->q, out->v, NULL, lambda,
                                        yoke_start_lambda(out, c), unused);
     }
   }

@@ -200,6 +200,11 @@ bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_vari
   return true;
 }
 
+bool yoke_variable_is_signal(const yoke_variable *variable) {
+  return variable->kind == YOKE_VARIABLE_INPUT || variable->kind == YOKE_VARIABLE_FOREIGN ||
+         variable->kind == YOKE_VARIABLE_SIGNAL;
+}
+
 int yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]) {
   int        n          = 0;
   const bool is_between = variable->kind == YOKE_VARIABLE_JOINT || variable->kind == YOKE_VARIABLE_DEFLECTION;
@@ -209,13 +214,28 @@ int yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable,
     body[n]   = frame->body;
     mass[n++] = frame->mass;
   }
-  if (n > 0) return n;
+  if (n > 0 || yoke_variable_is_signal(variable)) return n;
   body[0] = variable->body;
   mass[0] = variable->mass;
   return 1;
 }
 
+static void signal_name(const yoke_model *model, const yoke_variable *v, char *name, size_t size) {
+  if (v->kind == YOKE_VARIABLE_INPUT) {
+    snprintf(name, size, "%s", model->inputs[v->object].name);
+  } else if (v->kind == YOKE_VARIABLE_FOREIGN) {
+    const yoke_foreign *foreign = &model->foreigns[v->object];
+    snprintf(name, size, "%s.%s", foreign->name, foreign->outputs[v->component].name);
+  } else {
+    snprintf(name, size, "input %d", v->object);
+  }
+}
+
 void yoke_variable_name(const yoke_model *model, const yoke_variable *v, char *name, size_t size) {
+  if (yoke_variable_is_signal(v)) {
+    signal_name(model, v, name, size);
+    return;
+  }
   const yoke_body *body     = &model->bodies[v->body];
   const char      *object   = body->name;
   char             word[64] = "";

@@ -357,7 +357,9 @@ const yoke_port_shape *yoke_body_shape(yoke_body_kind kind);
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
 
-/* Bodies and masses that a variable belongs to, the ground left out: how many, 1 or 2. Its name, "upper.tip.x". */
+/* Is it a number from outside the mechanics: an input, or an output of a foreign subsystem? */
+bool yoke_variable_is_signal(const yoke_variable *variable);
+/* Bodies and masses that a variable belongs to, the ground left out: how many, 1 or 2; signals: 0. Its name, "upper.tip.x". */
 int  yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]);
 void yoke_variable_name(const yoke_model *model, const yoke_variable *variable, char *name, size_t size);
 

@@ -402,19 +402,24 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
   }
 }
 
-static size_t n_quantities(const yoke_model *model) {
-  size_t n = 0;
-  for (int k = 0; k < model->n_variables; ++k) n += model->variables[k].kind != YOKE_VARIABLE_STATE;
-  return n;
+static void count_variables(const yoke_model *model, size_t *n_quantities, size_t *n_signals) {
+  for (int k = 0; k < model->n_variables; ++k) {
+    const yoke_variable *variable = &model->variables[k];
+    *n_signals += yoke_variable_is_signal(variable);
+    *n_quantities += variable->kind != YOKE_VARIABLE_STATE && !yoke_variable_is_signal(variable);
+  }
 }
 
 static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
-  const yoke_model *model = mb->model;
-  mb->loads               = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
-  mb->inputs              = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
-  mb->variables           = yoke_arena_take(&mb->arena, (size_t)model->n_variables + 1, sizeof *mb->variables);
-  mb->quantities          = yoke_arena_take(&mb->arena, n_quantities(model) + 1, sizeof *mb->quantities);
-  mb->integral            = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
+  const yoke_model *model        = mb->model;
+  size_t            n_quantities = 0, n_signals = 0;
+  count_variables(model, &n_quantities, &n_signals);
+  mb->loads      = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
+  mb->inputs     = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
+  mb->variables  = yoke_arena_take(&mb->arena, (size_t)model->n_variables + 1, sizeof *mb->variables);
+  mb->quantities = yoke_arena_take(&mb->arena, n_quantities + 1, sizeof *mb->quantities);
+  mb->signals    = yoke_arena_take(&mb->arena, n_signals + 1, sizeof *mb->signals);
+  mb->integral   = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d loads", model->n_loads));
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load  *load  = &model->loads[i];
@@ -427,10 +432,7 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   mb->n_loads = model->n_loads;
   for (int i = 0; i < options->n_inputs; ++i) set_input(mb, i, &options->inputs[i]);
   mb->n_inputs = options->n_inputs;
-  for (int k = 0; k < model->n_variables; ++k) {
-    mb_set_variable(mb, k, &mb->variables[k], &mb->quantities[mb->n_quantities]);
-    mb->n_quantities += mb->variables[k].quantity >= 0;
-  }
+  mb_set_variables(mb, options);
   mb->n_integrals = options->n_integrals;
   for (int k = 0; k < options->n_integrals; ++k) {
     const yoke_variable *v = &options->integrals[k];
@@ -614,8 +616,15 @@ static bool is_chain_alone(const yoke_model *model, const yoke_multibody_options
     const yoke_input *input = &options->inputs[i];
     alone = input->kind == YOKE_INPUT_FORCE && input->component == 0 && model->frames[input->frame].body == 0;
   }
-  for (int k = 0; alone && k < options->n_ports; ++k) alone = model->frames[options->port_frame[k]].body == 0;
+  for (int k = 0; alone && k < options->n_ports; ++k)
+    alone = options->port_frame[k] < 0 || model->frames[options->port_frame[k]].body == 0;
   return alone;
+}
+
+/* Nothing to show: a point of the ground without components. */
+static void build_empty_port(mb_port *port) {
+  *port =
+      (mb_port){.kind = YOKE_BODY_PARTICLE, .shape = &yoke_shape_signal, .i_integral = -1, .driven = -1, .guided = -1};
 }
 
 static yoke_status build_port(yoke_multibody *mb, yoke_context *ctx, int f, mb_port *port) {
@@ -688,6 +697,10 @@ static yoke_status build_ports(yoke_multibody *mb, yoke_context *ctx, const yoke
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d ports", options->n_ports));
   for (int k = 0; k < options->n_ports; ++k) {
     mb_port *port = &mb->ports[k];
+    if (options->port_frame[k] < 0) {
+      build_empty_port(port);
+      continue;
+    }
     YOKE_TRY(build_port(mb, ctx, options->port_frame[k], port));
     YOKE_TRY(set_request(mb, ctx, options->port_frame[k],
                          options->port_request != NULL ? &options->port_request[k] : NULL, port));
@@ -780,7 +793,7 @@ static yoke_status check_options(yoke_context *ctx, const yoke_model *model, con
     }
   }
   for (int k = 0; k < options->n_ports; ++k) {
-    if (options->port_frame[k] >= 0 && options->port_frame[k] < model->n_frames) continue;
+    if (options->port_frame[k] >= -1 && options->port_frame[k] < model->n_frames) continue;
     return yoke_fail(ctx, YOKE_E_USAGE, "port %d: frame %d does not exist", k, options->port_frame[k]);
   }
   return YOKE_OK;

@@ -52,8 +52,8 @@ typedef struct yoke_multibody_options {
   bool energy;      /* quadratures of dissipated and external work; work through inputs and ghosts is not among them */
   int  n_integrals; /* quadratures of components of q */
   const yoke_variable     *integrals;
-  int                      n_ports; /* frames whose motion yoke_multibody_port shows */
-  const int               *port_frame;
+  int                      n_ports;        /* frames whose motion yoke_multibody_port shows */
+  const int               *port_frame;     /* [n_ports]; -1: it shows nothing */
   const yoke_port_request *port_request;   /* [n_ports]; NULL: no extras */
   bool                     port_integrals; /* quadratures of the ports' positions, before all other quadratures */
   int                      n_inputs;
@@ -118,8 +118,10 @@ yoke_status yoke_multibody_move_port(const yoke_multibody *mb, void *work, int p
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body);
 int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
 
-/* Values [n_variables + 1] of the variables of the model's expressions at (t, q, v); where variable k >= 1 is in q or in v. */
-void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, double *values);
+/* Values [n_variables + 1] of the variables of the model's expressions at (t, q, v) under the inputs u (NULL: numbers of a whole model, 0 for
+ * signals); where variable k >= 1 is in q or in v. */
+void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, const double *u,
+                              double *values);
 int  yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
 
 /* Where integral k of the options, dissipated and external work are in q; -1: without `energy`. */
@@ -163,10 +165,26 @@ double yoke_multibody_frame(const yoke_multibody *mb, int frame, yoke_quantity_l
 double yoke_multibody_coordinate(const yoke_multibody *mb, int connection, int coordinate, const double *q,
                                  const double *v, double *rate);
 
-/* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection. Returns n. */
+/* Tangents of such quantities for n directions side by side (see yoke_multibody_port_tangent; dq and dv NULL: they do not change): dy [n]. */
+void yoke_multibody_frame_tangent(const yoke_multibody *mb, int frame, yoke_quantity_level level, int k,
+                                  const double *q, const double *v, const double *a, int n, const double *dq,
+                                  const double *dv, const double *da, double *dy);
+void yoke_multibody_coordinate_tangent(const yoke_multibody *mb, void *work, int connection, int coordinate,
+                                       bool is_rate, const double *q, const double *v, int n, const double *dq,
+                                       const double *dv, double *dy);
+
+/* Is its force that of an element, which may have a formula? Else row r of its own order is multiplier number .; -1: it carries none. */
+bool yoke_multibody_is_element(const yoke_multibody *mb, int connection);
+int  yoke_multibody_multiplier_at(const yoke_multibody *mb, int connection, int r);
+/* Derivatives [n_inputs] of an element's force by the inputs: those of its formula by signals, 0 of all others. */
+void yoke_multibody_element_response(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
+                                     const double *v, const double *u, double *by_u);
+
+/* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection
+ * (u: inputs that formulas read, as for variables). Returns n. */
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *lambda, double force[YOKE_CONNECTION_MAX_ROWS],
-                                     double g[YOKE_CONNECTION_MAX_ROWS]);
+                                     const double *v, const double *u, const double *lambda,
+                                     double force[YOKE_CONNECTION_MAX_ROWS], double g[YOKE_CONNECTION_MAX_ROWS]);
 
 /* Bodies as the compiled equations place them, for animation and outputs: centre of mass r and rotation R (row major). */
 void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, double r[3], double R[9]);

@@ -51,7 +51,7 @@ uint64_t mb_branch(const void *self, void *work, double t, const double *q, cons
   mb_work_carve(mb, work, &w);
   mb_poses(mb, &w, q, v, false);
   mb_ghost_poses(mb, &w, u);
-  if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
+  if (mb->needs_variables) mb_variables(mb, &w, t, q, v, u);
   for (int i = 0; i < mb->n_loads; ++i) {
     for (int k = 0; k < 3; ++k) {
       const yoke_expression *value = load_value(mb, i, k);

@@ -249,7 +249,7 @@ static void emit_expression(const mb_traversal *x, int index, const double direc
     mb_variable_gradient(x->mb, x->w, number, x->q, &variable);
     for (int e = 0; e < variable.n; ++e) {
       double    scaled[6], column[6];
-      const int place = variable.entry[e].index + (variable.entry[e].is_velocity ? x->dae->i_v : 0);
+      const int place = variable.entry[e].index + (variable.entry[e].level == YOKE_LEVEL_VELOCITY ? x->dae->i_v : 0);
       for (int r = 0; r < 6; ++r) scaled[r] = direction[r] * (x->w->gradient[i] * variable.entry[e].value);
       rows_to_v(node, x->w->pose[index].R, 1, scaled, 1, column);
       emit(x->out, x->i_force + node->iv, node->nv, place, 1, column, 1);
@@ -257,17 +257,30 @@ static void emit_expression(const mb_traversal *x, int index, const double direc
   }
 }
 
-static void emit_load(const mb_traversal *x, const yoke_load_element *el) {
-  double f[6], K[36], D[36], direction[6];
-  yoke_load_jacobian(el, x->w->pose, x->w->variables, f, K, D);
-  emit_single(x, el->node, f, K, D);
+void mb_visit_load(const mb_traversal *x, const yoke_load_element *el, mb_visit *visit) {
+  double direction[6];
   for (int k = 0; k < 3; ++k) {
     const yoke_expression *value = el->load->value[k];
     if (value == NULL || el->load->kind == YOKE_LOAD_DRAG || el->load->kind == YOKE_LOAD_CONTACT) continue;
     yoke_expression_evaluate(value, x->w->variables, x->w->gradient);
     yoke_load_direction(el, x->w->pose, k, direction);
-    emit_expression(x, el->node, direction, value);
+    visit(x, el->node, direction, value);
   }
+}
+
+void mb_visit_formula(const mb_traversal *x, const mb_formula *formula, const double grad[12], mb_visit *visit) {
+  const int *node = x->mb->forces[formula->force].link.node;
+  double     direction[12];
+  yoke_expression_evaluate(formula->expression, x->w->variables, x->w->gradient);
+  for (int k = 0; k < 12; ++k) direction[k] = -grad[k];
+  for (int side = 0; side < 2; ++side) visit(x, node[side], direction + 6 * side, formula->expression);
+}
+
+static void emit_load(const mb_traversal *x, const yoke_load_element *el) {
+  double f[6], K[36], D[36];
+  yoke_load_jacobian(el, x->w->pose, x->w->variables, f, K, D);
+  emit_single(x, el->node, f, K, D);
+  mb_visit_load(x, el, emit_expression);
 }
 
 static void emit_formula(const mb_traversal *x, const mb_formula *formula) {
@@ -278,9 +291,7 @@ static void emit_formula(const mb_traversal *x, const mb_formula *formula) {
   yoke_row_hessian_add(&el->row[0], &state, -F, K);
   for (int k = 0; k < 12; ++k) f[k] = -F * grad[k];
   emit_pair(x, &el->link, f, K, NULL);
-  yoke_expression_evaluate(formula->expression, x->w->variables, x->w->gradient);
-  for (int k = 0; k < 12; ++k) grad[k] = -grad[k];
-  for (int side = 0; side < 2; ++side) emit_expression(x, el->link.node[side], grad + 6 * side, formula->expression);
+  mb_visit_formula(x, formula, grad, emit_expression);
 }
 
 /* Moment p x F of a force input turns with the body; a moment input is fixed in space. */
@@ -440,7 +451,7 @@ static void traverse(mb_traversal *x) {
   const yoke_multibody *mb = x->mb;
   mb_poses(mb, x->w, x->q, x->v, false);
   mb_ghost_poses(mb, x->w, x->u);
-  if (mb->needs_variables) mb_variables(mb, x->w, x->t, x->q, x->v);
+  if (mb->needs_variables) mb_variables(mb, x->w, x->t, x->q, x->v, x->u);
   if (mb->ng > 0) mb_constraints(mb, x->w, x->t, false);
   if (mb->n_guided > 0) mb_guided_rows(mb, x->w, x->u);
   memset(x->w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *x->w->acceleration);
@@ -777,7 +788,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   }
   write_kinematics(&x, F);
   YOKE_TRY(mb_add_drift(mb, &w, x.q, u, dae->form == YOKE_DAE_INDEX1, F)); /* GGL: its own mu keeps g = 0 */
-  if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, x.q, x.v, x.lambda, F);
+  if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, x.q, x.v, u, x.lambda, F);
   YOKE_TRY(write_forces(&x, F));
   if (dae->form == YOKE_DAE_INDEX1) {
     memcpy(F + dae->i_v, x.a, (size_t)mb->nv * sizeof *F);

@@ -50,18 +50,18 @@ static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, c
   }
 }
 
-void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
                const double *lambda, double *dissipated, double *external) {
   double kinetic = 0.0, potential = 0.0;
   *dissipated = *external = 0.0;
-  if (mb->needs_variables) mb_variables(mb, w, t, q, v);
+  if (mb->needs_variables) mb_variables(mb, w, t, q, v, u);
   add_elements(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
 }
 
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                    const double *lambda, double *qdot) {
+                    const double *u, const double *lambda, double *qdot) {
   for (int k = 0; mb->n_port_integrals > 0 && k < mb->n_ports; ++k) {
     yoke_pose pose;
     mb_port_pose(mb, &mb->ports[k], q, NULL, &pose);
@@ -69,16 +69,16 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
   }
   for (int k = 0; k < mb->n_integrals; ++k) qdot[mb->i_integral + k] = q[mb->integral[k]];
   if (!mb->has_energy) return;
-  mb_powers(mb, w, t, q, v, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
+  mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
 }
 
 void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
   const yoke_multibody *mb = self;
   mb_work               w;
-  double                dissipated = 0.0, external = 0.0; /* powers, which are not asked for */
+  double dissipated = 0.0, external = 0.0; /* powers, which are not asked for; only they depend on inputs */
   mb_work_carve(mb, work, &w);
   mb_poses(mb, &w, q, v, false);
-  if (mb->needs_variables) mb_variables(mb, &w, t, q, v);
+  if (mb->needs_variables) mb_variables(mb, &w, t, q, v, NULL);
   out->kinetic = out->potential = 0.0;
   body_energy(mb, &w, v, &out->kinetic, &out->potential);
   add_elements(mb, &w, t, q, v, &out->kinetic, &out->potential, &dissipated, &external);
@@ -86,7 +86,7 @@ void mb_energy(const void *self, void *work, double t, const double *q, const do
   out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
 }
 
-void mb_events(const void *self, double t, const double *q, const double *v, double *value) {
+void mb_events(const void *self, double t, const double *q, const double *v, const double *u, double *value) {
   enum { ON_STACK = 256 };
   const yoke_multibody *mb = self;
   double                few[ON_STACK], *many = NULL;
@@ -95,7 +95,7 @@ void mb_events(const void *self, double t, const double *q, const double *v, dou
     many        = malloc(((size_t)mb->model->n_variables + 1) * sizeof *many);
     w.variables = many;
   }
-  if (w.variables != NULL) mb_variables(mb, &w, t, q, v);
+  if (w.variables != NULL) mb_variables(mb, &w, t, q, v, u);
   for (int i = 0; i < mb->model->n_events; ++i) {
     value[i] =
         w.variables != NULL ? yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL) : (double)NAN;

@@ -3,6 +3,7 @@
 #include "model/multibody_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const mb_work *w, yoke_link_state *state,
                       double grad[12]) {
@@ -36,4 +37,23 @@ double mb_formula_power(const yoke_multibody *mb, const mb_work *w) {
     power += F * yoke_row_rate(grad, &state);
   }
   return power;
+}
+
+bool yoke_multibody_is_element(const yoke_multibody *mb, int connection) {
+  return mb->connection_force[connection] >= 0;
+}
+
+void yoke_multibody_element_response(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
+                                     const double *v, const double *u, double *by_u) {
+  const yoke_expression *formula = mb->model->connections[connection].formula;
+  mb_work                w;
+  memset(by_u, 0, (size_t)mb->n_inputs * sizeof *by_u);
+  if (formula == NULL) return;
+  mb_work_carve(mb, work, &w);
+  yoke_multibody_variables(mb, t, q, v, u, w.variables);
+  yoke_expression_evaluate(formula, w.variables, w.gradient);
+  for (int i = 0; i < yoke_expression_n_variables(formula); ++i) {
+    const int input = mb_input_of(mb, yoke_expression_variables(formula)[i]);
+    if (input >= 0) by_u[input] += w.gradient[i];
+  }
 }

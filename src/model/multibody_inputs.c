@@ -3,6 +3,7 @@
  *   force, moment           wrench on its body, at the frame's origin
  *   multiplier lambda, mu   grad of its row on the real side: a force, a velocity (within the own joints)
  *   beta of a guided row    factor
+ *   signal                  through expressions of loads and formulas that read it
  *   p and v of a ghost      through all that ends there: force elements, rows under multipliers (whose gradients turn), guided rows.
  *                           Orientations need not be normalised, hence dphi = L dp with the left inverse of the ghost's shape. v of a ghost is
  *                           in inertial axes, so a turn of its own leaves w alone: dphi x w + R domega = 0. */
@@ -89,6 +90,30 @@ static void emit_force_element(const mb_traversal *x, const yoke_force_element *
   emit_ghost_wrench(x, &element->link, side, K, D);
 }
 
+/* Wrench z [6] times an expression on a node, for a unit of each signal that it reads. */
+static void emit_expression(const mb_traversal *x, int index, const double z[6], const yoke_expression *value) {
+  for (int i = 0; i < yoke_expression_n_variables(value); ++i) {
+    const int input = mb_input_of(x->mb, yoke_expression_variables(value)[i]);
+    double    scaled[6];
+    if (input < 0) continue;
+    for (int r = 0; r < 6; ++r) scaled[r] = z[r] * x->w->gradient[i];
+    emit_wrench(x, index, scaled, input);
+  }
+}
+
+static void emit_signals(const mb_traversal *x) {
+  const yoke_multibody *mb = x->mb;
+  if (mb->n_signals == 0) return;
+  mb_variables(mb, x->w, x->t, x->q, x->v, x->u);
+  for (int i = 0; i < mb->n_loads; ++i) mb_visit_load(x, &mb->loads[i], emit_expression);
+  for (int i = 0; i < mb->n_formulas; ++i) {
+    yoke_link_state state;
+    double          grad[12];
+    (void)mb_formula_row(mb, &mb->formulas[i], x->w, &state, grad);
+    mb_visit_formula(x, &mb->formulas[i], grad, emit_expression);
+  }
+}
+
 static void emit_guided(const mb_traversal *x, int k) {
   const mb_joint  *joint  = &x->mb->joints[x->mb->n_joints + k];
   const mb_guided *guided = &x->mb->guided[k];
@@ -168,6 +193,7 @@ static yoke_status traverse(const mb_traversal *x) {
   if (mb->n_guided > 0) mb_guided_rows(mb, x->w, x->u);
   for (int i = 0; i < mb->n_inputs; ++i) emit_force_input(x, i);
   for (int i = 0; i < mb->n_forces; ++i) emit_force_element(x, &mb->forces[i]);
+  emit_signals(x);
   for (int k = 0; k < mb->n_guided; ++k) emit_guided(x, k);
   if (mb->has_mu && mb->ng > 0) {
     mb_constraints(mb, x->w, x->t, false);

@@ -114,8 +114,16 @@ typedef struct mb_port {
 typedef struct mb_variable {
   int  index; /* in q or v */
   bool is_velocity;
-  int  quantity; /* one of `quantities` instead; -1: the component itself */
+  int  quantity; /* one of `quantities` instead; -1: the component itself, or */
+  int  signal;   /* one of `signals`; -1: no */
 } mb_variable;
+
+/* A variable that does not depend on the state. */
+typedef struct mb_signal {
+  int    number; /* of the variable */
+  int    input;  /* it is this one of u; -1: none of them */
+  double value;  /* without inputs */
+} mb_signal;
 
 /* A frame of a body that is shown or read. */
 typedef struct mb_frame {
@@ -141,13 +149,13 @@ typedef struct mb_formula {
   const yoke_expression *expression;
 } mb_formula;
 
-/* Derivatives of a variable by components of q and v; which ones they are does not depend on the state. */
+/* Derivatives of a variable by components of q and v, of an acceleration by those of a too; which ones they are does not depend on the state. */
 typedef struct mb_gradient {
   int n;
   struct {
-    int    index;
-    bool   is_velocity;
-    double value;
+    int                 index;
+    yoke_quantity_level level;
+    double              value;
   } entry[26]; /* two rigid bodies: 7 of q and 6 of v each */
 } mb_gradient;
 
@@ -186,6 +194,8 @@ struct yoke_multibody {
   mb_variable        *variables; /* [model->n_variables] */
   int                 n_quantities;
   mb_quantity        *quantities;
+  int                 n_signals;
+  mb_signal          *signals;
   int                 n_formulas;
   mb_formula         *formulas;
   bool                needs_variables;
@@ -262,13 +272,20 @@ void mb_port_pose(const yoke_multibody *mb, const mb_port *port, const double *q
 /* Position [n_integrals of its kind] of the origin of a port, and the angle of planar ones. */
 void mb_port_position(const mb_port *port, const yoke_pose *pose, double *position);
 
+/* Rows of the acceleration C'' of a point at c of its body, component k, by (dr, dphi), (dv, R domega) and (da, R domega'), each [6]. */
+void mb_acceleration_rows(const double c[3], const double w[3], const double alpha[3], int k, double by_q[6],
+                          double by_v[6], double by_a[6]);
+
 /* Euler parameters of the rotation a b (b first); linear in both. */
 void mb_turn_by(double p[4], const double a[4], const double b[4]);
 
-/* Variable k of the model, 0-based; `quantity` is filled where it is one, the next of `quantities`. */
-void mb_set_variable(const yoke_multibody *mb, int k, mb_variable *out, mb_quantity *quantity);
+/* Variables of the model, which find their places among quantities and signals. Needs inputs and compiled force elements. */
+void mb_set_variables(yoke_multibody *mb, const yoke_multibody_options *options);
 
-/* Derivatives of variable k >= 1. Needs poses. */
+/* The input that variable k of an expression is; -1: none. */
+int mb_input_of(const yoke_multibody *mb, int k);
+
+/* Derivatives of variable k >= 1 by the state: none of a signal. Needs poses. */
 void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *out);
 
 /* Formulas. Need poses and variables: forces into w->wrench; the power that they take from the bodies [W]; force of one, with the gradient
@@ -278,8 +295,10 @@ double      mb_formula_power(const yoke_multibody *mb, const mb_work *w);
 double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const mb_work *w, yoke_link_state *state,
                       double grad[12]);
 
-/* Values of expression variables into w->variables. Reads w->pose, with velocities, unless that is NULL. */
-void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
+/* Values of expression variables into w->variables under the inputs u (NULL: signals as they are without inputs). Reads w->pose, with
+ * velocities, unless that is NULL. */
+void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                  const double *u);
 
 /* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses, those of ghosts too. */
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
@@ -342,12 +361,12 @@ void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
 
 /* Powers [W] for the quadratures at (t, q, v) with poses and lambda (NULL: none) known. */
-void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
                const double *lambda, double *dissipated, double *external);
 
 /* Rates of the quadratures into qdot[nq_states ...]. */
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                    const double *lambda, double *qdot);
+                    const double *u, const double *lambda, double *qdot);
 
 /* q' = T(q) v of the states. */
 void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot);
@@ -395,6 +414,6 @@ uint64_t    mb_branch(const void *self, void *work, double t, const double *q, c
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_motions(const void *self, double t, double *value);
-void        mb_events(const void *self, double t, const double *q, const double *v, double *value);
+void        mb_events(const void *self, double t, const double *q, const double *v, const double *u, double *value);
 
 #endif

@@ -389,9 +389,17 @@ int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int co
   return n;
 }
 
+int yoke_multibody_multiplier_at(const yoke_multibody *mb, int connection, int r) {
+  const int j = mb->connection_joint[connection];
+  for (int i = 0; j >= 0 && i < mb->joints[j].n; ++i) {
+    if (mb->joints[j].own[i] == r) return mb->joints[j].g0 + i;
+  }
+  return -1;
+}
+
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *lambda, double force[YOKE_CONNECTION_MAX_ROWS],
-                                     double g[YOKE_CONNECTION_MAX_ROWS]) {
+                                     const double *v, const double *u, const double *lambda,
+                                     double force[YOKE_CONNECTION_MAX_ROWS], double g[YOKE_CONNECTION_MAX_ROWS]) {
   const yoke_connection *c = &mb->model->connections[connection];
   mb_work                w;
   yoke_row               rows[6];
@@ -409,7 +417,7 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
     const double              sign = yoke_connection_is_joint(c->kind) ? -1.0 : 1.0;
     yoke_force_element_output(el, w.pose, t, force, g);
     if (c->formula != NULL) {
-      yoke_multibody_variables(mb, t, q, v, w.variables);
+      yoke_multibody_variables(mb, t, q, v, u, w.variables);
       force[0] = yoke_expression_evaluate(c->formula, w.variables, NULL);
     }
     for (int i = 0; i < el->n; ++i) force[i] *= sign;

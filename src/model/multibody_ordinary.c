@@ -162,7 +162,7 @@ yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, cons
                       const double *u) {
   weight_and_gyroscopic(mb, w, v);
   for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_apply(&mb->forces[i], w->pose, t, w->wrench);
-  if (mb->needs_variables) mb_variables(mb, w, t, q, v);
+  if (mb->needs_variables) mb_variables(mb, w, t, q, v, u);
   for (int i = 0; i < mb->n_loads; ++i) YOKE_TRY(yoke_load_apply(&mb->loads[i], w->pose, w->variables, w->wrench));
   if (mb->n_formulas > 0) YOKE_TRY(mb_formula_forces(mb, w));
   for (int i = 0; i < mb->n_inputs; ++i) apply_input(&mb->inputs[i], w->pose, u[i], w->wrench);
@@ -602,7 +602,7 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
-    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, lambda, qdot);
+    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, lambda, qdot);
     if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
   }
   return all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;

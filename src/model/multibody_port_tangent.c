@@ -69,6 +69,16 @@ static void set_motion(frame_map *f, const double c[3], const double w[3], const
   add_block(f->a_v, 0, 3, -1.0, WC);
 }
 
+void mb_acceleration_rows(const double c[3], const double w[3], const double alpha[3], int k, double by_q[6],
+                          double by_v[6], double by_a[6]) {
+  frame_map f;
+  set_arm(&f, c);
+  set_motion(&f, c, w, alpha);
+  memcpy(by_q, f.a_q + 6 * k, 6 * sizeof *by_q);
+  memcpy(by_v, f.a_v + 6 * k, 6 * sizeof *by_v);
+  memcpy(by_a, f.arm + 6 * k, 6 * sizeof *by_a);
+}
+
 /* Euler parameters y = z / |z| of the frame's axes, z = p b with those of the body and of the frame in the body: dy = (1 - y y^T) dp b / |z|. */
 static void set_parameters(const mb_port *port, const double p[4], double rows[4][7]) {
   double z[4];

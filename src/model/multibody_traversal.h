@@ -146,6 +146,12 @@ typedef struct mb_traversal {
 /* Where the parts of x are. */
 void mb_traversal_set(mb_traversal *x, const double *state);
 
+/* Expressions of loads and formulas: `direction` [6] times the expression acts on a node; its gradient is in w->gradient. `grad` is that of
+ * the formula's row. Need poses and variables. */
+typedef void mb_visit(const mb_traversal *x, int node, const double direction[6], const yoke_expression *value);
+void         mb_visit_load(const mb_traversal *x, const yoke_load_element *el, mb_visit *visit);
+void         mb_visit_formula(const mb_traversal *x, const mb_formula *formula, const double grad[12], mb_visit *visit);
+
 /* What a joint contributes, row by row: derivative rows and sums over rows. */
 typedef struct mb_joint_parts {
   double H_lambda[144], H_mu[144], f_lambda[12], f_mu[12];

@@ -7,6 +7,8 @@
  * Euler parameters of its axes are linear in those of its body, angular velocities in its axes in those of its body. */
 #include "model/multibody_traversal.h"
 
+#include "linalg/columns.h"
+
 /* ---- frames ---- */
 
 static void set_frame(const yoke_multibody *mb, int index, mb_frame *out) {
@@ -100,25 +102,56 @@ double yoke_multibody_coordinate(const yoke_multibody *mb, int connection, int c
 
 /* ---- variables ---- */
 
-void mb_set_variable(const yoke_multibody *mb, int k, mb_variable *out, mb_quantity *quantity) {
+static void set_quantity(const yoke_multibody *mb, int k, mb_quantity *out) {
   const yoke_variable *v = &mb->model->variables[k];
-  *out                   = (mb_variable){.quantity = -1};
-  if (v->kind == YOKE_VARIABLE_STATE) {
-    out->is_velocity = v->is_velocity;
-    out->index       = v->mass + v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body];
-    return;
-  }
-  out->quantity = mb->n_quantities;
-  *quantity     = (mb_quantity){.number      = k + 1,
-                                .is_between  = v->kind != YOKE_VARIABLE_FRAME,
-                                .is_velocity = v->is_velocity,
-                                .component   = v->component};
+  *out                   = (mb_quantity){.number      = k + 1,
+                                         .is_between  = v->kind != YOKE_VARIABLE_FRAME,
+                                         .is_velocity = v->is_velocity,
+                                         .component   = v->component};
   if (v->kind == YOKE_VARIABLE_DEFLECTION)
-    set_deflection(mb, v->object, &quantity->coordinate);
+    set_deflection(mb, v->object, &out->coordinate);
   else if (v->kind == YOKE_VARIABLE_JOINT)
-    set_joint(mb, v->object, v->component, &quantity->coordinate);
+    set_joint(mb, v->object, v->component, &out->coordinate);
   else
-    set_frame(mb, v->object, &quantity->frame);
+    set_frame(mb, v->object, &out->frame);
+}
+
+/* Numbers of a whole model are what they are until somebody sets them, outputs of foreign subsystems 0. Equations that were compiled without
+ * the input of a signal take it as 0. */
+static mb_signal signal_of(const yoke_multibody *mb, int k, const yoke_multibody_options *options) {
+  const yoke_variable *v   = &mb->model->variables[k];
+  mb_signal            out = {.number = k + 1, .input = -1};
+  if (v->kind == YOKE_VARIABLE_INPUT) out.value = mb->model->inputs[v->object].value;
+  if (v->kind == YOKE_VARIABLE_SIGNAL && v->object < options->n_inputs &&
+      options->inputs[v->object].kind == YOKE_INPUT_SIGNAL)
+    out.input = v->object;
+  return out;
+}
+
+void mb_set_variables(yoke_multibody *mb, const yoke_multibody_options *options) {
+  for (int k = 0; k < mb->model->n_variables; ++k) {
+    const yoke_variable *v   = &mb->model->variables[k];
+    mb_variable         *out = &mb->variables[k];
+    *out                     = (mb_variable){.quantity = -1, .signal = -1};
+    switch (v->kind) {
+    case YOKE_VARIABLE_STATE:
+      out->is_velocity = v->is_velocity;
+      out->index       = v->mass + v->component + (v->is_velocity ? mb->body_v : mb->body_q)[v->body];
+      break;
+    case YOKE_VARIABLE_FRAME:
+    case YOKE_VARIABLE_JOINT:
+    case YOKE_VARIABLE_DEFLECTION:
+      set_quantity(mb, k, &mb->quantities[mb->n_quantities]);
+      out->quantity = mb->n_quantities++;
+      break;
+    case YOKE_VARIABLE_INPUT:
+    case YOKE_VARIABLE_FOREIGN:
+    case YOKE_VARIABLE_SIGNAL:
+      mb->signals[mb->n_signals] = signal_of(mb, k, options);
+      out->signal                = mb->n_signals++;
+      break;
+    }
+  }
 }
 
 static double between_value(const yoke_multibody *mb, const yoke_pose *poses, const mb_quantity *x, const double *q,
@@ -142,7 +175,13 @@ static double frame_value(const yoke_multibody *mb, const yoke_pose *poses, cons
   return point_value(f, node, poses != NULL ? &poses[f->node] : &own, NULL, level, x->component);
 }
 
-void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
+int mb_input_of(const yoke_multibody *mb, int k) {
+  const int signal = k > 0 ? mb->variables[k - 1].signal : -1; /* 0 is t */
+  return signal >= 0 ? mb->signals[signal].input : -1;
+}
+
+void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                  const double *u) {
   w->variables[0] = t;
   for (int k = 0; k < mb->model->n_variables; ++k) {
     w->variables[k + 1] = mb->variables[k].is_velocity ? v[mb->variables[k].index] : q[mb->variables[k].index];
@@ -151,11 +190,16 @@ void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const do
     const mb_quantity *x    = &mb->quantities[i];
     w->variables[x->number] = x->is_between ? between_value(mb, w->pose, x, q, v) : frame_value(mb, w->pose, x, q, v);
   }
+  for (int i = 0; i < mb->n_signals; ++i) {
+    const mb_signal *x      = &mb->signals[i];
+    w->variables[x->number] = u != NULL && x->input >= 0 ? u[x->input] : x->value;
+  }
 }
 
-void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, double *values) {
+void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, const double *u,
+                              double *values) {
   const mb_work w = {.variables = values};
-  mb_variables(mb, &w, t, q, v);
+  mb_variables(mb, &w, t, q, v, u);
 }
 
 int yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity) {
@@ -165,89 +209,148 @@ int yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocit
 
 /* ---- gradients ---- */
 
-static void add_entry(mb_gradient *g, bool is_velocity, int index, double value) {
-  g->entry[g->n].is_velocity = is_velocity;
-  g->entry[g->n].index       = index;
-  g->entry[g->n++].value     = value;
+static void add_entry(mb_gradient *g, yoke_quantity_level level, int index, double value) {
+  g->entry[g->n].level   = level;
+  g->entry[g->n].index   = index;
+  g->entry[g->n++].value = value;
 }
 
 /* By the place of a body, (dr, dphi) in inertial axes. */
 static void add_place(const mb_node *node, const double *q, const double by[6], mb_gradient *g) {
   double by_q[7];
   columns_to_q(node, q, 1, by, 6, by_q);
-  for (int k = 0; k < node->nq; ++k) add_entry(g, false, node->iq + k, by_q[k]);
+  for (int k = 0; k < node->nq; ++k) add_entry(g, YOKE_LEVEL_POSITION, node->iq + k, by_q[k]);
 }
 
-/* By its motion, (dv, R domega). */
-static void add_motion(const mb_node *node, const double R[9], const double by[6], mb_gradient *g) {
+/* By its motion, (dv, R domega), or the accelerations (da, R domega'). */
+static void add_motion(const mb_node *node, const double R[9], yoke_quantity_level level, const double by[6],
+                       mb_gradient *g) {
   double body[6];
   vec3_copy(body, by);
   mat3_apply_transposed(body + 3, R, by + 3);
-  for (int k = 0; k < node->nv; ++k) add_entry(g, true, node->iv + k, body[node->freedom[k]]);
+  for (int k = 0; k < node->nv; ++k) add_entry(g, level, node->iv + k, body[node->freedom[k]]);
 }
 
 static void point_gradient(const mb_frame *f, const mb_node *node, const yoke_pose *pose, const double *q,
-                           const mb_quantity *x, mb_gradient *g) {
+                           const double *a, yoke_quantity_level level, int k, mb_gradient *g) {
   double e[3] = {0.0}, c[3], wc[3], by[6] = {0.0}, turned[6] = {0.0};
-  e[x->component] = 1.0;
   mat3_apply(c, pose->R, f->origin);
+  if (level == YOKE_LEVEL_ACCELERATION) {
+    double all[6] = {0.0}, alpha[3], by_q[6], by_v[6];
+    for (int i = 0; i < node->nv; ++i) all[node->freedom[i]] = a[node->iv + i];
+    mat3_apply(alpha, pose->R, all + 3);
+    mb_acceleration_rows(c, pose->w, alpha, k, by_q, by_v, by);
+    add_place(node, q, by_q, g);
+    add_motion(node, pose->R, YOKE_LEVEL_VELOCITY, by_v, g);
+    add_motion(node, pose->R, YOKE_LEVEL_ACCELERATION, by, g);
+    return;
+  }
+  e[k] = 1.0;
   vec3_copy(by, e);
   vec3_cross(by + 3, c, e);
-  if (!x->is_velocity) {
+  if (level == YOKE_LEVEL_POSITION) {
     add_place(node, q, by, g);
     return;
   }
   vec3_cross(wc, pose->w, c);
   vec3_cross(turned + 3, wc, e);
   add_place(node, q, turned, g);
-  add_motion(node, pose->R, by, g);
+  add_motion(node, pose->R, YOKE_LEVEL_VELOCITY, by, g);
 }
 
-static void turning_gradient(const mb_frame *f, const mb_node *node, const mb_quantity *x, mb_gradient *g) {
-  const int k = x->component - n_point(f);
+static void turning_gradient(const mb_frame *f, const mb_node *node, yoke_quantity_level level, int k, mb_gradient *g) {
+  const bool is_position = level == YOKE_LEVEL_POSITION;
   if (f->kind == YOKE_BODY_PLANAR) {
-    add_entry(g, x->is_velocity, (x->is_velocity ? node->iv : node->iq) + 2, 1.0);
+    add_entry(g, level, (is_position ? node->iq : node->iv) + 2, 1.0);
     return;
   }
-  for (int i = 0; x->is_velocity && i < 3; ++i) add_entry(g, true, node->iv + 3 + i, f->axes[3 * i + k]);
-  for (int i = 0; !x->is_velocity && i < 4; ++i) {
+  for (int i = 0; !is_position && i < 3; ++i) add_entry(g, level, node->iv + 3 + i, f->axes[3 * i + k]);
+  for (int i = 0; is_position && i < 4; ++i) {
     double unit[4] = {0.0}, p[4];
     unit[i]        = 1.0;
     mb_turn_by(p, unit, f->orientation);
-    add_entry(g, false, node->iq + 3 + i, p[k]);
+    add_entry(g, level, node->iq + 3 + i, p[k]);
   }
 }
 
-static void between_gradient(const yoke_multibody *mb, const mb_work *w, const mb_quantity *x, const double *q,
-                             mb_gradient *g) {
-  const yoke_link *link = &x->coordinate.link;
+static void frame_gradient(const mb_frame *f, const mb_node *node, const yoke_pose *pose, const double *q,
+                           const double *a, yoke_quantity_level level, int k, mb_gradient *g) {
+  if (k < n_point(f))
+    point_gradient(f, node, pose, q, a, level, k, g);
+  else
+    turning_gradient(f, node, level, k - n_point(f), g);
+}
+
+static void between_gradient(const yoke_multibody *mb, const mb_work *w, const yoke_coordinate *x, bool is_rate,
+                             const double *q, mb_gradient *g) {
+  const yoke_link *link = &x->link;
   yoke_link_state  state;
   double           grad[12], turned[12];
   yoke_link_state_set(link, w->pose, &state);
-  yoke_row_gradient(&x->coordinate.row, &state, grad);
-  if (x->is_velocity) yoke_row_rate_gradient(&x->coordinate.row, &state, grad, turned);
+  yoke_row_gradient(&x->row, &state, grad);
+  if (is_rate) yoke_row_rate_gradient(&x->row, &state, grad, turned);
   for (int side = 0; side < 2; ++side) {
     const mb_node *node = &mb->nodes[link->node[side]];
-    add_place(node, q, (x->is_velocity ? turned : grad) + 6 * side, g);
-    if (x->is_velocity) add_motion(node, w->pose[link->node[side]].R, grad + 6 * side, g);
+    add_place(node, q, (is_rate ? turned : grad) + 6 * side, g);
+    if (is_rate) add_motion(node, w->pose[link->node[side]].R, YOKE_LEVEL_VELOCITY, grad + 6 * side, g);
   }
 }
 
 void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *g) {
   const mb_variable *variable = &mb->variables[k - 1];
   g->n                        = 0;
+  if (variable->signal >= 0) return;
   if (variable->quantity < 0) {
-    add_entry(g, variable->is_velocity, variable->index, 1.0);
+    add_entry(g, variable->is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION, variable->index, 1.0);
     return;
   }
-  const mb_quantity *x = &mb->quantities[variable->quantity];
-  if (x->is_between) {
-    between_gradient(mb, w, x, q, g);
-    return;
-  }
-  const mb_node *node = &mb->nodes[x->frame.node];
-  if (x->component < n_point(&x->frame))
-    point_gradient(&x->frame, node, &w->pose[x->frame.node], q, x, g);
+  const mb_quantity        *x     = &mb->quantities[variable->quantity];
+  const yoke_quantity_level level = x->is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION;
+  const int                 node  = x->frame.node;
+  if (x->is_between)
+    between_gradient(mb, w, &x->coordinate, x->is_velocity, q, g);
   else
-    turning_gradient(&x->frame, node, x, g);
+    frame_gradient(&x->frame, &mb->nodes[node], &w->pose[node], q, NULL, level, x->component, g);
+}
+
+/* ---- tangents ---- */
+
+/* dy [n] := gradient times directions. */
+static void apply_gradient(const mb_gradient *g, int n, const double *dq, const double *dv, const double *da,
+                           double *dy) {
+  const double *const rows[3] = {
+      [YOKE_LEVEL_POSITION] = dq, [YOKE_LEVEL_VELOCITY] = dv, [YOKE_LEVEL_ACCELERATION] = da};
+  memset(dy, 0, (size_t)n * sizeof *dy);
+  for (int e = 0; e < g->n; ++e) {
+    const double *d = rows[g->entry[e].level];
+    if (d != NULL) yoke_columns_add(1, &g->entry[e].value, n, d + (ptrdiff_t)g->entry[e].index * n, dy);
+  }
+}
+
+void yoke_multibody_frame_tangent(const yoke_multibody *mb, int frame, yoke_quantity_level level, int k,
+                                  const double *q, const double *v, const double *a, int n, const double *dq,
+                                  const double *dv, const double *da, double *dy) {
+  mb_frame    f;
+  mb_gradient g = {.n = 0};
+  yoke_pose   pose;
+  set_frame(mb, frame, &f);
+  mb_node_pose(&mb->nodes[f.node], q, v, &pose);
+  frame_gradient(&f, &mb->nodes[f.node], &pose, q, a, level, k, &g);
+  apply_gradient(&g, n, dq, dv, da, dy);
+}
+
+void yoke_multibody_coordinate_tangent(const yoke_multibody *mb, void *work, int connection, int coordinate,
+                                       bool is_rate, const double *q, const double *v, int n, const double *dq,
+                                       const double *dv, double *dy) {
+  yoke_coordinate c;
+  mb_gradient     g = {.n = 0};
+  mb_work         w;
+  mb_work_carve(mb, work, &w);
+  set_joint(mb, connection, coordinate, &c);
+  for (int side = 0; side < 2; ++side) {
+    const int node = c.link.node[side];
+    mb_node_pose(&mb->nodes[node], q, v, &w.pose[node]);
+  }
+  between_gradient(mb, &w, &c, is_rate, q, &g);
+  apply_gradient(&g, n, dq, dv, NULL, dy);
 }

@@ -193,9 +193,10 @@ static void prescribed_energy(const void *self, void *work, double t, const doub
   p->base.ops->energy(p->base.self, work, t, q, v, out);
 }
 
-static void prescribed_events(const void *self, double t, const double *q, const double *v, double *value) {
+static void prescribed_events(const void *self, double t, const double *q, const double *v, const double *u,
+                              double *value) {
   const prescribed *p = self;
-  p->base.ops->events(p->base.self, t, q, v, value);
+  p->base.ops->events(p->base.self, t, q, v, u, value);
 }
 
 static double prescribed_next_break(const void *self, double t) {

@@ -74,7 +74,7 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
   do {
     head->t_look = look_from(n, request);
     YOKE_TRY(yoke_integrator_step(n->integrator, scratch, head, u, request->t_end, ctx));
-    native_note_found(n, scratch, head);
+    native_note_found(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
   } while (head->t < request->t_end && !request->stop_anywhere);
@@ -243,10 +243,13 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
   n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
   n->at_terms             = reserve(&s->scratch_size, s->ny);
+  n->at_g                 = reserve(&s->scratch_size, e->ng);
+  n->at_by_u              = reserve(&s->scratch_size, e->nu);
   n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
   n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
   n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? n->model->n_variables + 1 : 0);
   n->at_set               = reserve(&s->scratch_size, most_set(n->model));
+  n->at_seen              = reserve(&s->scratch_size, e->n_events > 0 && n->has_signals ? 2 * e->nu : 0);
   n->at_now               = reserve(&s->scratch_size, e->n_events);
   n->at_before            = reserve(&s->scratch_size, e->n_events);
   n->at_time              = reserve(&s->scratch_size, e->n_events);
@@ -262,25 +265,39 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_dy      = reserve(&s->scratch_size, s->ny * e->nu);
 }
 
-static void set_ports(native *n, yoke_subsystem *s, const yoke_native_def *def) {
+static void set_port(native *n, const yoke_native_def *def, int k) {
+  const yoke_frame      *frame = &def->model->frames[def->port_frame[k]];
+  const yoke_port_shape *shape =
+      yoke_body_shape(frame->body >= 0 ? def->model->bodies[frame->body].kind : YOKE_BODY_RIGID);
+  n->ports[k] = (yoke_port){.name      = frame->name,
+                            .shape     = shape,
+                            .n_y       = yoke_shape_n_y(shape) + yoke_multibody_n_extras(n->mb, k),
+                            .takes     = YOKE_TAKES_ALL,
+                            .wrench_at = -1};
+  if (!def->no_integrals) n->n_integrals += shape->n_integrals;
+  n->has_extras          = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
+  n->has_image           = n->has_image || yoke_multibody_has_image(n->mb, k);
+  n->needs_accelerations = true;
+}
+
+static yoke_status set_ports(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def) {
   n->n_ports = s->n_ports = def->n_ports;
   s->ports                = n->ports;
   for (int k = 0; k < def->n_ports; ++k) {
-    const yoke_frame      *frame = &def->model->frames[def->port_frame[k]];
-    const yoke_port_shape *shape =
-        yoke_body_shape(frame->body >= 0 ? def->model->bodies[frame->body].kind : YOKE_BODY_RIGID);
-    n->ports[k] = (yoke_port){.name      = frame->name,
-                              .shape     = shape,
-                              .y_at      = s->ny,
-                              .n_y       = yoke_shape_n_y(shape) + yoke_multibody_n_extras(n->mb, k),
-                              .takes     = YOKE_TAKES_ALL,
-                              .wrench_at = -1};
-    if (!def->no_integrals) n->n_integrals += shape->n_integrals;
+    if (def->port_frame[k] < 0) {
+      YOKE_TRY(native_take_signals(ctx, n, s, def, k));
+      n->has_signal_ports = true;
+      n->ports[k]         = (yoke_port){
+                  .name = "signals", .shape = &yoke_shape_signal, .n_y = n->signals[k].n, .takes = 0, .wrench_at = -1};
+    } else {
+      set_port(n, def, k);
+    }
+    n->ports[k].y_at = s->ny;
     s->ny += n->ports[k].n_y;
-    n->has_extras = n->has_extras || yoke_multibody_n_extras(n->mb, k) > 0;
-    n->has_image  = n->has_image || yoke_multibody_has_image(n->mb, k);
   }
-  n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+  n->needs_accelerations = n->needs_accelerations || n->shown.accelerations;
+  n->i_integral          = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+  return YOKE_OK;
 }
 
 /* Guided rows must be free: a body that its own joints hold cannot follow them. */
@@ -364,11 +381,14 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   }
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
   if (!is_prescribed) YOKE_TRY(find_start(ctx, n, def->is_whole, &s->arena));
-  if (def->n_inputs > 0 && !def->no_response && yoke_multibody_has_tangents(n->mb))
+  YOKE_TRY(set_ports(ctx, n, s, def));
+  if (def->n_inputs > 0 && !def->no_response && yoke_multibody_has_tangents(n->mb) && native_signals_have_tangents(n))
     YOKE_TRY(yoke_tangents_create(ctx, n->integrator, &n->tangents));
   s->nu = def->n_inputs;
-  for (int i = 0; i < def->n_inputs; ++i) n->input_kind[i] = def->inputs[i].kind;
-  set_ports(n, s, def);
+  for (int i = 0; i < def->n_inputs; ++i) {
+    n->input_kind[i] = def->inputs[i].kind;
+    n->has_signals   = n->has_signals || def->inputs[i].kind == YOKE_INPUT_SIGNAL;
+  }
   YOKE_TRY(native_instant_create(ctx, n));
   lay_out(n, s);
   for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
@@ -383,6 +403,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   native *n          = s->self;
   s->ops             = &native_ops;
   n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
+  n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
   n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
   yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);

@@ -5,8 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-static yoke_event_search search_of(const native *n, void *scratch, const void *state) {
+/* `u`: inputs over the last micro step. */
+static yoke_event_search search_of(const native *n, void *scratch, const void *state, const yoke_signal *u) {
   return (yoke_event_search){.n         = n->equations.n_events,
+                             .u         = n->has_signals ? u : NULL,
+                             .u_now     = native_doubles(scratch, n->at_left),
                              .direction = n->direction,
                              .old       = native_doubles(state, n->at_old),
                              .dead      = native_doubles(state, n->at_dead),
@@ -15,6 +18,26 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
                              .time      = native_doubles(scratch, n->at_time),
                              .q         = native_doubles(scratch, n->at_look_q),
                              .v         = native_doubles(scratch, n->at_look_v)};
+}
+
+/* Inputs about the state's time as it has seen them: u + (time - t) u'. */
+typedef struct seen_inputs {
+  double      t[2];
+  yoke_signal u;
+} seen_inputs;
+
+static const yoke_signal *see_inputs(const native *n, void *scratch, const void *state, seen_inputs *seen) {
+  const double  t = ((const yoke_integrator_state *)state)->t;
+  const double *u = native_doubles(state, n->at_u), *rate = native_doubles(state, n->at_rate);
+  double       *c = native_doubles(scratch, n->at_seen);
+  for (int i = 0; n->has_signals && i < n->equations.nu; ++i) {
+    c[2 * i]     = u[i];
+    c[2 * i + 1] = rate[i];
+  }
+  seen->t[0] = t;
+  seen->t[1] = (double)INFINITY;
+  seen->u    = (yoke_signal){.n = n->equations.nu, .n_pieces = 1, .degree = 1, .t = seen->t, .c = c};
+  return &seen->u;
 }
 
 static native_found *found_of(const native *n, const void *state) {
@@ -41,17 +64,18 @@ static void note_found(const native *n, const yoke_event_search *search, const y
 }
 
 void native_begin_events(const native *n, void *scratch, void *state) {
+  seen_inputs seen;
   if (n->equations.n_events == 0) return;
-  const yoke_event_search search = search_of(n, scratch, state);
+  const yoke_event_search search = search_of(n, scratch, state, see_inputs(n, scratch, state, &seen));
   yoke_event_search_begin(&search, n->integrator, state);
   found_of(n, state)->is_fresh = true;
 }
 
 void native_hold_events(const native *n, void *scratch, void *state) {
   if (n->equations.n_events == 0) return;
-  const yoke_event_search search = search_of(n, scratch, state);
+  const yoke_event_search search = search_of(n, scratch, state, NULL);
   const native_point      own    = native_own_point(n, state);
-  n->equations.ops->events(n->equations.self, own.t, own.q, own.v, search.now);
+  n->equations.ops->events(n->equations.self, own.t, own.q, own.v, native_doubles(state, n->at_u), search.now);
   for (int k = 0; k < search.n; ++k) {
     if (search.old[k] == 0.0) search.dead[k] = fmax(search.dead[k], 2.0 * fabs(search.now[k]));
   }
@@ -63,9 +87,9 @@ void native_forget_found(const native *n, void *state) {
   found_of(n, state)->until = (double)INFINITY;
 }
 
-void native_note_found(const native *n, void *scratch, void *state) {
+void native_note_found(const native *n, void *scratch, void *state, const yoke_signal *u) {
   if (n->equations.n_events == 0) return;
-  const yoke_event_search search = search_of(n, scratch, state);
+  const yoke_event_search search = search_of(n, scratch, state, u);
   note_found(n, &search, state, found_of(n, state));
 }
 
@@ -84,14 +108,16 @@ static yoke_found_events found_events(const yoke_subsystem *subsystem, const voi
 }
 
 static double event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
-  const native           *n      = subsystem->self;
-  const yoke_event_search search = search_of(n, scratch, state);
+  const native           *n = subsystem->self;
+  seen_inputs             seen;
+  const yoke_event_search search = search_of(n, scratch, state, see_inputs(n, scratch, state, &seen));
   return yoke_event_search_secant(&search, n->integrator, state, event);
 }
 
 static void event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
-  const native           *n      = subsystem->self;
-  const yoke_event_search search = search_of(n, scratch, state);
+  const native           *n = subsystem->self;
+  seen_inputs             seen;
+  const yoke_event_search search = search_of(n, scratch, state, see_inputs(n, scratch, state, &seen));
   yoke_event_search_done(&search, n->integrator, state, event);
   found_of(n, state)->is_fresh = true;
 }
@@ -111,13 +137,15 @@ static yoke_status take_state(const native *n, void *scratch, void *state, const
 }
 
 /* q and v := the state's with the event's values, all read before any is written. */
-static yoke_status set_values(const native *n, void *scratch, const void *state, const yoke_event *event, double *q,
-                              double *v, yoke_context *ctx) {
+static yoke_status set_values(const native *n, void *scratch, const void *state, const yoke_event *event,
+                              const yoke_signal *u, double *q, double *v, yoke_context *ctx) {
   const native_point own       = native_own_point(n, state);
   double            *variables = native_doubles(scratch, n->at_variables), *values = native_doubles(scratch, n->at_set);
+  double            *now = native_doubles(scratch, n->at_left);
   memcpy(q, own.q, (size_t)n->equations.nq * sizeof *q);
   memcpy(v, own.v, (size_t)n->equations.nv * sizeof *v);
-  yoke_multibody_variables(n->mb, own.t, own.q, own.v, variables);
+  if (n->equations.nu > 0) yoke_signal_value(u, own.t, YOKE_SIDE_LEFT, 0, now);
+  yoke_multibody_variables(n->mb, own.t, own.q, own.v, now, variables);
   for (int k = 0; k < event->n_set; ++k) {
     values[k] = yoke_expression_evaluate(event->value[k], variables, NULL);
     if (!isfinite(values[k]))
@@ -151,7 +179,7 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   const double          t     = ((const yoke_integrator_state *)state)->t;
   double               *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
   if (event->action != YOKE_EVENT_SET) return YOKE_OK;
-  YOKE_TRY(set_values(n, scratch, state, event, q, v, ctx));
+  YOKE_TRY(set_values(n, scratch, state, event, u, q, v, ctx));
   yoke_status status = YOKE_OK;
   if (e->ng + e->n_norms > 0) status = e->ops->project_position(e->self, scratch, t, q);
   if (status == YOKE_OK && e->ng + e->n_norms > 0) status = e->ops->project_velocity(e->self, scratch, t, q, v);

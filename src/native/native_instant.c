@@ -1,4 +1,5 @@
-/* Response of what ports show to the inputs at one instant: of accelerations and reactions, since nothing else follows at once.
+/* Response of what ports show to the inputs at one instant: of accelerations and reactions, and of signals made of them, since nothing else
+ * follows at once.
  *
  * With dF/du and the factored system of the accelerations (equations.h) one solve gives it for all inputs. It is set up where there is something to
  * factor, or a ghost whose motion enters by a law; forces on bodies without joints, and equations without tangents, take differences. So does a
@@ -21,12 +22,11 @@ static void show_accelerations(const native *n, void *scratch, const void *state
   const double *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   for (int k = 0; k < n->n_ports; ++k) {
     const int at_a = yoke_shape_at_a(n->ports[k].shape), at_integral = yoke_shape_at_integral(n->ports[k].shape);
-    const int n_y = n->ports[k].n_y;
-    yoke_multibody_port(n->mb, scratch, k, q, v, a, out);
-    for (int i = 0; i < n_y; ++i) {
-      if (i < at_a || i >= at_integral) out[i] = 0.0;
+    double   *own = out + n->ports[k].y_at;
+    yoke_multibody_port(n->mb, scratch, k, q, v, a, own);
+    for (int i = 0; i < n->ports[k].n_y; ++i) {
+      if (i < at_a || i >= at_integral) own[i] = 0.0;
     }
-    out += n_y;
   }
 }
 
@@ -39,10 +39,18 @@ static bool is_affine(yoke_input_kind kind) {
 /* Change of the reactions, which are extras and as linear as the accelerations, from the multipliers before (`old`) and after. */
 static void show_reactions(const native *n, const double *old, const double *now, double change, double *out) {
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    out += yoke_shape_n_y(n->ports[k].shape);
-    yoke_multibody_reaction(n->mb, k, old, now, change, out);
-    out += yoke_multibody_n_extras(n->mb, k);
+    double *extras = out + n->ports[k].y_at + yoke_shape_n_y(n->ports[k].shape);
+    yoke_multibody_reaction(n->mb, k, old, now, change, extras);
   }
+}
+
+/* Signals, from accelerations a2 for a unit of input j; the multipliers `now` become their own change. */
+static void show_signals(const native *n, void *scratch, const native_point *at, const double *u, int j,
+                         const double *a2, const double *old, double *now, double change, double *out) {
+  if (!n->has_signal_ports) return;
+  for (int i = 0; i < yoke_n_multipliers(&n->equations); ++i) now[i] = (now[i] - old[i]) / change;
+  const native_change unit = {.at = *at, .a = a2, .n = 1, .da = a2, .dlambda = now};
+  for (int k = 0; k < n->n_ports; ++k) native_signals_respond(n, scratch, k, &unit, u, j, out + n->ports[k].y_at);
 }
 
 /* a is linear in forces and multipliers, so one difference for each is exact up to rounding; a second one of the size of a
@@ -83,6 +91,7 @@ static yoke_status respond_by_differences(const yoke_subsystem *subsystem, void 
     show_accelerations(n, scratch, state, a2, row);
     for (int k = 0; k < ny; ++k) row[k] -= terms[k];
     show_reactions(n, lambda_0, lambda, last, row);
+    show_signals(n, scratch, &at, left, j, a2, lambda_0, lambda, last, row);
   }
   return YOKE_OK;
 }
@@ -92,6 +101,7 @@ static yoke_status respond_by_differences(const yoke_subsystem *subsystem, void 
 yoke_status native_instant_create(yoke_context *ctx, native *n) {
   const yoke_equations *e    = &n->equations;
   bool                  pays = yoke_n_multipliers(e) > 0;
+  if (native_shows_joint_forces(n) && n->n_redundant > 0) return YOKE_OK; /* these have the least norm as well */
   for (int j = 0; j < e->nu; ++j) pays = pays || !is_affine(n->input_kind[j]);
   if (!pays || e->nu == 0 || e->ops->dae_input_jacobian == NULL) return YOKE_OK;
   if (n->tangents == NULL) YOKE_TRY(e->ops->dae_create(e->self, ctx, YOKE_DAE_INDEX1, &n->own_dae));
@@ -134,8 +144,12 @@ static yoke_status respond_by_tangents(const yoke_subsystem *subsystem, void *sc
   YOKE_TRY(e->ops->motion_factor(e->self, scratch, at->t, at->q, u, factor));
   set_right_hand_sides(n, B, da, dlambda);
   e->ops->motion_solve(e->self, factor, e->nu, da, dlambda);
+  const native_change unit = {.at = *at, .a = x + n->dae->i_a, .n = e->nu, .da = da, .dlambda = dlambda};
   for (int k = 0; k < n->n_ports; ++k) {
-    yoke_multibody_port_response(n->mb, k, at->q, e->nu, da, dlambda, dy);
+    if (native_is_signal(n, k))
+      native_signals_respond(n, scratch, k, &unit, u, 0, dy);
+    else
+      yoke_multibody_port_response(n->mb, k, at->q, e->nu, da, dlambda, dy);
     for (int i = 0; i < n->ports[k].n_y; ++i) {
       for (ptrdiff_t j = 0; j < nu; ++j) dy_du[j * subsystem->ny + n->ports[k].y_at + i] = dy[i * nu + j];
     }

@@ -21,38 +21,62 @@ typedef struct native_found {
   yoke_found_event list[];   /* [YOKE_MAX_FOUND + n_events] */
 } native_found;
 
+/* What handles ask of a point. */
+typedef struct native_wanted {
+  bool accelerations, energy, residual, outputs;
+} native_wanted;
+
 /* What every step reads comes first. */
 typedef struct native {
-  yoke_integrator  *integrator;
-  yoke_multibody   *mb;    /* lives as long as the equations */
-  yoke_port        *ports; /* [n_ports] */
-  int               n_ports, n_integrals;
-  int               i_integral;                                    /* first quadrature of the ports in q */
-  bool              has_extras;                                    /* of some port */
-  bool              is_prescribed, has_image;                      /* motion given; ports with an image */
-  size_t            at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
-  size_t            at_left, at_a, at_lambda;                      /* bytes into the scratch */
-  yoke_equations    equations;
-  const yoke_model *model;
-  double           *q_start, *v_start; /* [nq], [nv] consistent start */
-  int               n_redundant;       /* constraint rows that follow from the others */
-  yoke_input_kind  *input_kind;        /* [nu] */
-  int              *direction;         /* [n_events] */
-  yoke_tangents    *tangents;          /* NULL: the method, the equations or the ports have none */
+  yoke_integrator     *integrator;
+  yoke_multibody      *mb;    /* lives as long as the equations */
+  yoke_port           *ports; /* [n_ports] */
+  int                  n_ports, n_integrals;
+  int                  i_integral;               /* first quadrature of the ports in q */
+  bool                 has_extras;               /* of some port */
+  bool                 is_prescribed, has_image; /* motion given; ports with an image */
+  bool                 has_signals;              /* among the inputs: events may read them */
+  bool                 has_signal_ports;
+  bool                 needs_accelerations;                           /* some port shows what follows from them */
+  size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
+  size_t               at_left, at_a, at_lambda;                      /* bytes into the scratch */
+  yoke_equations       equations;
+  const yoke_model    *model;
+  yoke_native_signals *signals;           /* [n_ports] n = 0: a frame */
+  native_wanted        shown;             /* what all signals ask for */
+  double              *q_start, *v_start; /* [nq], [nv] consistent start */
+  int                  n_redundant;       /* constraint rows that follow from the others */
+  yoke_input_kind     *input_kind;        /* [nu] */
+  int                 *direction;         /* [n_events] */
+  yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */
   const yoke_dae
            *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
   yoke_dae *own_dae;                                         /* NULL: it is not its own */
-  size_t    at_a2, at_terms, at_lambda_0;                    /* bytes into the scratch */
+  size_t    at_a2, at_terms, at_lambda_0, at_g, at_by_u;     /* bytes into the scratch */
   size_t    at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
   size_t    at_q, at_v;                                      /* the same: other places */
   size_t    at_old, at_dead, at_found;                       /* bytes into the state */
-  size_t    at_now, at_before, at_time;                      /* bytes into the scratch; only with events */
+  size_t    at_now, at_before, at_time, at_seen;             /* bytes into the scratch; only with events */
   size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
   size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */
 } native;
 
 static inline double *native_doubles(const void *block, size_t at) {
   return (double *)(void *)((char *)(uintptr_t)block + at);
+}
+
+static inline yoke_native_quantity native_quantity_of(int64_t handle) {
+  return (yoke_native_quantity)(handle >> (2 * YOKE_NATIVE_FIELD));
+}
+static inline int native_index_of(int64_t handle) {
+  return (int)(handle >> YOKE_NATIVE_FIELD & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
+}
+static inline int native_component_of(int64_t handle) {
+  return (int)(handle & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
+}
+
+static inline bool native_is_signal(const native *n, int port) {
+  return n->ports[port].shape == &yoke_shape_signal;
 }
 
 /* Inputs and their rates at t are those that the state has seen. */
@@ -82,6 +106,27 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y);
 
+/* native_signals.c */
+
+/* Port k of the definition, a signal. */
+yoke_status native_take_signals(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def, int k);
+bool        native_signals_have_tangents(const native *n);
+bool        native_shows_joint_forces(const native *n); /* by signals */
+
+/* Changes at a point, n directions side by side; dq and dv NULL: accelerations and multipliers change alone. */
+typedef struct native_change {
+  native_point  at;
+  const double *a;
+  int           n;
+  const double *dq, *dv, *da, *dlambda;
+} native_change;
+
+/* Tangent dy [n_y, n] of what port k, a signal, shows. */
+void native_signals_tangent(const native *n, void *scratch, int k, const native_change *change, double *dy);
+/* The same where direction i is a unit of input first + i at one instant, with the inputs u. */
+void native_signals_respond(const native *n, void *scratch, int k, const native_change *change, const double *u,
+                            int first, double *dy);
+
 /* native_instant.c; create behind equations and input kinds. */
 yoke_status                   native_instant_create(yoke_context *ctx, native *n);
 extern const yoke_instant_ops native_instant;
@@ -99,12 +144,17 @@ void                        native_begin_events(const native *n, void *scratch, 
 /* The positions were moved onto joints: events that were dealt with at this time stay so. */
 void                        native_hold_events(const native *n, void *scratch, void *state);
 void                        native_forget_found(const native *n, void *state);
-void                        native_note_found(const native *n, void *scratch, void *state);
+void                        native_note_found(const native *n, void *scratch, void *state, const yoke_signal *u);
 /* May a state that was read hold this? `found` is where its native_found lies, not aligned. */
 bool                        native_found_is_sound(const native *n, const void *found);
 extern const yoke_event_ops native_events;
 
-/* native_observe.c. All times of the request that the last micro step has reached. */
+/* native_observe.c. What handles ask for is added. */
+void native_want(int n, const int64_t *handles, native_wanted *out);
+/* Outputs of all signals into y, just behind native_accelerations (if they ask for these). */
+void native_show_signals(const native *n, void *scratch, const native_point *at, const double *u, const double *a,
+                         double *y);
+/* All times of the request that the last micro step has reached. */
 yoke_status native_observe_passed(const native *n, void *scratch, const void *state, const yoke_signal *u,
                                   yoke_step_request *request);
 extern const yoke_observe_ops native_observe;

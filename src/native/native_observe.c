@@ -4,38 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-/* What the handles ask of a point. */
-typedef struct wanted {
-  bool accelerations, energy, residual, outputs;
-} wanted;
-
-static yoke_native_quantity quantity_of(int64_t handle) {
-  return (yoke_native_quantity)(handle >> (2 * YOKE_NATIVE_FIELD));
-}
-
-static int index_of(int64_t handle) {
-  return (int)(handle >> YOKE_NATIVE_FIELD & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
-}
-
-static int component_of(int64_t handle) {
-  return (int)(handle & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
-}
-
-static wanted look_at(int n, const int64_t *handles) {
-  wanted out = {0};
+void native_want(int n, const int64_t *handles, native_wanted *out) {
   for (int i = 0; i < n; ++i) {
-    const yoke_native_quantity quantity = quantity_of(handles[i]);
+    const yoke_native_quantity quantity = native_quantity_of(handles[i]);
     if (handles[i] < 0) {
-      out.outputs = out.accelerations = true;
+      out->outputs = out->accelerations = true;
     } else if (quantity == YOKE_NATIVE_A || quantity == YOKE_NATIVE_FORCE || quantity == YOKE_NATIVE_FRAME_A) {
-      out.accelerations = true;
+      out->accelerations = true;
     } else if (quantity == YOKE_NATIVE_ENERGY) {
-      out.energy = true;
+      out->energy = true;
     } else if (quantity == YOKE_NATIVE_RESIDUAL) {
-      out.residual = true;
+      out->residual = true;
     }
   }
-  return out;
 }
 
 /* The point at t: the state's own, or interpolated and brought onto the own joints. */
@@ -57,7 +38,7 @@ static yoke_status find_point(const native *n, void *scratch, const void *state,
 /* What one point shows: filled as far as it is wanted. */
 typedef struct view {
   native_point  point;
-  const double *a, *lambda, *y;
+  const double *u, *a, *lambda, *y;
   yoke_energy   energy;
   double        residual;
   int           connection; /* whose forces and violations these are; -1: none yet */
@@ -66,7 +47,7 @@ typedef struct view {
 
 static double largest_violation(const native *n, void *scratch, const native_point *at) {
   const yoke_equations *e    = &n->equations;
-  double               *g    = native_doubles(scratch, n->at_lambda_0);
+  double               *g    = native_doubles(scratch, n->at_g);
   double                most = 0.0;
   if (e->ng == 0) return 0.0;
   e->ops->constraint(e->self, scratch, at->t, at->q, at->v, g, NULL);
@@ -74,14 +55,19 @@ static double largest_violation(const native *n, void *scratch, const native_poi
   return most;
 }
 
-/* Outputs come last: images of ports use up the multipliers. */
-static yoke_status fill(const native *n, void *scratch, const void *state, const wanted *wants, view *x) {
+static void look_at_state(const native *n, void *scratch, const native_wanted *wants, view *x) {
   const yoke_equations *e = &n->equations;
-  const double         *u = native_doubles(scratch, n->at_left);
-  double               *a = native_doubles(scratch, n->at_a), *lambda = native_doubles(scratch, n->at_lambda_0);
   if (wants->energy && e->ops->energy != NULL)
     e->ops->energy(e->self, scratch, x->point.t, x->point.q, x->point.v, &x->energy);
   if (wants->residual) x->residual = largest_violation(n, scratch, &x->point);
+}
+
+/* Outputs come last: images of ports use up the multipliers. */
+static yoke_status fill(const native *n, void *scratch, const void *state, const native_wanted *wants, view *x) {
+  const yoke_equations *e = &n->equations;
+  const double         *u = x->u;
+  double               *a = native_doubles(scratch, n->at_a), *lambda = native_doubles(scratch, n->at_lambda_0);
+  look_at_state(n, scratch, wants, x);
   if (!wants->accelerations) return YOKE_OK;
   YOKE_TRY(native_accelerations(n, scratch, &x->point, u, a));
   memcpy(lambda, native_doubles(scratch, n->at_lambda), (size_t)yoke_n_multipliers(e) * sizeof *lambda);
@@ -95,8 +81,8 @@ static yoke_status fill(const native *n, void *scratch, const void *state, const
 
 static void look_at_connection(const native *n, void *scratch, int connection, view *x) {
   if (x->connection == connection) return;
-  yoke_multibody_connection_output(n->mb, scratch, connection, x->point.t, x->point.q, x->point.v, x->lambda, x->force,
-                                   x->g);
+  yoke_multibody_connection_output(n->mb, scratch, connection, x->point.t, x->point.q, x->point.v, x->u, x->lambda,
+                                   x->force, x->g);
   x->connection = connection;
 }
 
@@ -111,9 +97,9 @@ static double coordinate_of(const native *n, int connection, int coordinate, boo
 }
 
 static double value_of(const native *n, void *scratch, int64_t handle, view *x) {
-  const int index = index_of(handle), component = component_of(handle);
+  const int index = native_index_of(handle), component = native_component_of(handle);
   if (handle < 0) return x->y[-1 - handle];
-  switch (quantity_of(handle)) {
+  switch (native_quantity_of(handle)) {
   case YOKE_NATIVE_Q: return x->point.q[yoke_multibody_q_offset(n->mb, index) + component];
   case YOKE_NATIVE_V: return x->point.v[yoke_multibody_v_offset(n->mb, index) + component];
   case YOKE_NATIVE_A: return x->a[yoke_multibody_v_offset(n->mb, index) + component];
@@ -137,15 +123,26 @@ static double value_of(const native *n, void *scratch, int64_t handle, view *x) 
 
 static yoke_status observe(const native *n, void *scratch, const void *state, const yoke_signal *u, double t,
                            yoke_side side, int count, const int64_t *handles, double *values) {
-  const wanted wants = look_at(count, handles);
-  double      *now   = native_doubles(scratch, n->at_left);
-  view         x     = {.connection = -1};
+  double       *now   = native_doubles(scratch, n->at_left);
+  native_wanted wants = {0};
+  view          x     = {.connection = -1, .u = now};
+  native_want(count, handles, &wants);
   if (n->equations.nu > 0) yoke_signal_value(u, t, side, 0, now);
   YOKE_TRY(find_point(n, scratch, state, t, now, &x.point));
   YOKE_TRY(fill(n, scratch, state, &wants, &x));
   for (int i = 0; i < count; ++i)
     values[i] = value_of(n, scratch, handles[i], &x); /* finite or not: it is only shown */
   return YOKE_OK;
+}
+
+void native_show_signals(const native *n, void *scratch, const native_point *at, const double *u, const double *a,
+                         double *y) {
+  view x = {.point = *at, .u = u, .a = a, .lambda = native_doubles(scratch, n->at_lambda), .connection = -1};
+  look_at_state(n, scratch, &n->shown, &x);
+  for (int k = 0; k < n->n_ports; ++k) {
+    for (int i = 0; i < n->signals[k].n; ++i)
+      y[n->ports[k].y_at + i] = value_of(n, scratch, n->signals[k].handles[i], &x);
+  }
 }
 
 yoke_status native_observe_passed(const native *n, void *scratch, const void *state, const yoke_signal *u,

@@ -43,8 +43,9 @@ static yoke_status show_image(const native *n, void *scratch, const native_point
 /* Images of all ports that have one: the last of their extras. The multipliers of `native_accelerations` are lost. */
 static yoke_status show_images(const native *n, void *scratch, const native_point *from, const double *u, double *y) {
   for (int k = 0; n->has_image && k < n->n_ports; ++k) {
-    y += n->ports[k].n_y;
-    if (yoke_multibody_has_image(n->mb, k)) YOKE_TRY(show_image(n, scratch, from, k, u, y - 6));
+    const yoke_port *port = &n->ports[k];
+    if (yoke_multibody_has_image(n->mb, k))
+      YOKE_TRY(show_image(n, scratch, from, k, u, y + port->y_at + port->n_y - 6));
   }
   return YOKE_OK;
 }
@@ -53,9 +54,8 @@ static yoke_status show_images(const native *n, void *scratch, const native_poin
 static yoke_status show_extras(const native *n, void *scratch, const native_point *at, const double *u, double *y) {
   const double *lambda = native_doubles(scratch, n->at_lambda);
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
-    y += yoke_shape_n_y(n->ports[k].shape);
-    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, at->t, at->q, u, lambda, y));
-    y += yoke_multibody_n_extras(n->mb, k);
+    double *extras = y + n->ports[k].y_at + yoke_shape_n_y(n->ports[k].shape);
+    YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, at->t, at->q, u, lambda, extras));
   }
   return YOKE_OK;
 }
@@ -64,11 +64,11 @@ void native_show_motions(const native *n, void *scratch, const void *state, cons
                          double *y) {
   const double *base = native_doubles(state, n->at_base);
   for (int k = 0; k < n->n_ports; ++k) {
-    const int count = n->ports[k].shape->n_integrals;
-    yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, y);
-    y += yoke_shape_n_y(n->ports[k].shape);
-    for (int i = 0; n->n_integrals > 0 && i < count; ++i) y[i - count] -= *base++;
-    y += yoke_multibody_n_extras(n->mb, k);
+    const int count     = n->ports[k].shape->n_integrals;
+    double   *own       = y + n->ports[k].y_at;
+    double   *integrals = own + yoke_shape_at_integral(n->ports[k].shape);
+    yoke_multibody_port(n->mb, scratch, k, at->q, at->v, a, own);
+    for (int i = 0; n->n_integrals > 0 && i < count; ++i) integrals[i] -= *base++;
   }
 }
 
@@ -76,6 +76,7 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
                         const native_point *image_from, const double *u, const double *a, double *y) {
   native_show_motions(n, scratch, state, at, a, y);
   YOKE_TRY(show_extras(n, scratch, at, u, y));
+  if (n->has_signal_ports) native_show_signals(n, scratch, at, u, a, y);
   return show_images(n, scratch, image_from, u, y);
 }
 
@@ -92,6 +93,6 @@ yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const 
   native_point  own = native_point_at(n, state, side), at = own;
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
-  YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
+  if (n->needs_accelerations) YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
   return native_show(n, scratch, state, &at, &own, now, a, y);
 }

@@ -61,10 +61,19 @@ void native_response_end(const native *n, void *scratch, int ny, yoke_response *
   response->evaluations        = view.evaluations;
   response->jacobians          = view.jacobians;
   if (!response->is_made) return;
-  double *dy = native_doubles(response->room, own_room(n, view.n));
+  double             *dy     = native_doubles(response->room, own_room(n, view.n));
+  const native_change change = {.at      = {.q = view.q, .v = view.v},
+                                .a       = view.a,
+                                .n       = view.n,
+                                .dq      = view.dq,
+                                .dv      = view.dv,
+                                .da      = view.da,
+                                .dlambda = view.dlambda};
   for (int k = 0; k < n->n_ports && response->is_made; ++k) {
-    response->is_made = yoke_multibody_port_tangent(n->mb, scratch, k, view.q, view.v, view.a, view.n, view.dq, view.dv,
-                                                    view.da, view.dlambda, dy) &&
-                        write_rows(&n->ports[k], view.n, ny, dy, response->dy);
+    native_signals_tangent(n, scratch, k, &change, dy);
+    response->is_made =
+        (native_is_signal(n, k) || yoke_multibody_port_tangent(n->mb, scratch, k, view.q, view.v, view.a, view.n,
+                                                               view.dq, view.dv, view.da, view.dlambda, dy)) &&
+        write_rows(&n->ports[k], view.n, ny, dy, response->dy);
   }
 }

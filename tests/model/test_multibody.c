@@ -87,7 +87,7 @@ static void hanging_pendulum_is_held_by_its_weight(void **state) {
   assert_int_equal(derive(&s, 0.0, q, v, NULL, a, lambda), YOKE_OK);
   assert_true(fabs(lambda[1] - 1.5 * 9.81) < 1e-13); /* side 1 is the bar: +lambda */
   assert_true(fabs(lambda[0]) < 1e-14);
-  assert_int_equal(yoke_multibody_connection_output(s.mb, s.work, 0, 0.0, q, v, lambda, force, g), 5);
+  assert_int_equal(yoke_multibody_connection_output(s.mb, s.work, 0, 0.0, q, v, NULL, lambda, force, g), 5);
   assert_true(fabs(force[1] - 1.5 * 9.81) < 1e-13 && fabs(g[1]) < 1e-15);
   close_workshop(&s);
 }
@@ -618,7 +618,7 @@ static void events_read_the_state(void **state) {
   s.events[0].when    = expression(&s, "k1 + 2*t");
   s.model.n_events    = 1;
   compile(&s, NULL);
-  s.equations.ops->events(s.equations.self, 3.0, q, v, value);
+  s.equations.ops->events(s.equations.self, 3.0, q, v, NULL, value);
   assert_true(value[0] == 1.0);
   close_workshop(&s);
 }
@@ -788,7 +788,7 @@ static bool check_driven(yoke_connection_kind kind, yoke_body_kind kind1, yoke_b
     set_random(&whole, 77u, q, v);
     assert_int_equal(derive(&whole, 0.2, q, v, NULL, a, lambda), YOKE_OK);
     yoke_multibody_port(whole.mb, whole.work, 0, q, v, a, y);
-    yoke_multibody_connection_output(whole.mb, whole.work, 0, 0.2, q, v, lambda, force, g);
+    yoke_multibody_connection_output(whole.mb, whole.work, 0, 0.2, q, v, NULL, lambda, force, g);
     open_workshop(&part);
     vec3_set(part.model.gravity, 1.0, 2.0, 3.0);
     add_body(&part, kind1);
@@ -913,7 +913,7 @@ static guided_outcome check_guided(yoke_connection_kind kind, yoke_body_kind kin
       outcome = GUIDED_EQUAL;
       assert_int_equal(derive(&whole, 0.2, q, v, NULL, a, lambda), YOKE_OK);
       for (int k = 0; k < 2; ++k) yoke_multibody_port(whole.mb, whole.work, k, q, v, a, y[k]);
-      yoke_multibody_connection_output(whole.mb, whole.work, 0, 0.2, q, v, lambda, force, g);
+      yoke_multibody_connection_output(whole.mb, whole.work, 0, 0.2, q, v, NULL, lambda, force, g);
       memcpy(u, y[ghost_side], (size_t)n * sizeof *u);
       const double *const ends[2] = {y[0], y[1]};
       for (int i = 0; i < n_rows; ++i) { /* what the other side has of s'', or what this side has to be given */
@@ -1402,7 +1402,7 @@ static void variables_of_chains_count_masses(void **state) {
   s.events[0].when                     = expression(&s, "k1");
   s.model.n_events                     = 1;
   compile(&s, NULL);
-  s.equations.ops->events(s.equations.self, 0.0, q, v, value);
+  s.equations.ops->events(s.equations.self, 0.0, q, v, NULL, value);
   assert_true(value[0] == 4.0);
   close_workshop(&s);
 }
