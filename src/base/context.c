@@ -1,4 +1,5 @@
 #include <yoke/context.h>
+#include "base/assert.h"
 #include "base/blas.h"
 #include "base/cancel.h"
 #include "base/hooks.h"
@@ -21,8 +22,9 @@ struct yoke_context {
   char         *text[MAX_MESSAGES];
   yoke_severity severity[MAX_MESSAGES];
   void (*log)(void *user, yoke_severity severity, const char *text); /* NULL: none */
-  void         *log_user;
-  yoke_executor executor; /* run NULL: none */
+  void           *log_user;
+  yoke_executor   executor;   /* run NULL: none */
+  yoke_attachment attachment; /* data NULL: none */
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
@@ -34,6 +36,7 @@ yoke_status yoke_context_create(yoke_context **out) {
 void yoke_context_destroy(yoke_context **ctx) {
   if (*ctx == NULL) return;
   yoke_context_clear(*ctx);
+  if ((*ctx)->attachment.data != NULL) (*ctx)->attachment.destroy((*ctx)->attachment.data);
   free(*ctx);
   *ctx = NULL;
 }
@@ -140,6 +143,24 @@ yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *ex
 
 const yoke_executor *yoke_context_executor(const yoke_context *ctx) {
   return ctx != NULL && ctx->executor.run != NULL ? &ctx->executor : NULL;
+}
+
+void *yoke_context_attached(const yoke_context *ctx) {
+  return ctx != NULL ? ctx->attachment.data : NULL;
+}
+
+void yoke_context_attach(yoke_context *ctx, const yoke_attachment *attachment) {
+  YOKE_ASSERT(ctx->attachment.data == NULL);
+  ctx->attachment = *attachment;
+}
+
+yoke_status yoke_context_inherit(yoke_context *ctx, const yoke_context *of) {
+  if (yoke_context_attached(of) == NULL) return YOKE_OK;
+  yoke_attachment copy = of->attachment;
+  copy.data            = copy.copy(copy.data);
+  if (copy.data == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for what a context knows");
+  yoke_context_attach(ctx, &copy);
+  return YOKE_OK;
 }
 
 /* ---- cancel ---- */
