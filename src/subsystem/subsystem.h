@@ -35,6 +35,7 @@ typedef struct yoke_port {
   unsigned               takes;     /* set of YOKE_TAKES_...: what it can feel */
   int                    wrench_at; /* first of shape->n_v inputs that are the wrench on the port; shape `signal`: its input; -1: its inputs are made for its wires
                                       * one by one when the subsystem is created (native.h) */
+  bool no_integrals;                /* its integrals are no more than zeros: formulations that read them are refused */
 } yoke_port;
 
 enum {
