@@ -285,6 +285,8 @@ struct yoke_formulation_ops {
 
   /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
   int (*extras)(const void *self, int side);
+  /* Do its conditions read integrals of positions? NULL: no. */
+  bool (*reads_integrals)(const void *self);
   /* What condition c compares, for the report. NULL: nothing that has a unit of its own. */
   yoke_residual_unit (*unit)(const void *self, int c);
   /* Warnings before the run, from the outputs at the start. NULL: none. */

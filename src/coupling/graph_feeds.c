@@ -128,6 +128,12 @@ static yoke_status check_side(const yoke_graph *g, const graph_wire *wire, int s
     if ((asks.ability & ~(takes | (is_force_side ? gradients : 0u))) > missing.ability) missing = asks;
   }
   if (missing.ability != 0u) return refuse(g, wire, side, &missing, ctx);
+  const yoke_formulation_ops *formulation = wire->wire.formulation;
+  if (port->no_integrals && formulation->reads_integrals != NULL && formulation->reads_integrals(wire->wire.self))
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "coupling '%s': port '%s' of subsystem '%s' does not show integrals of its positions, which "
+                     "extension i needs; use extension d or none",
+                     wire->wire.name, port->name, g->subsystems[wire->wire.subsystem[side]].subsystem->name);
   const need extras = {YOKE_TAKES_PRESCRIBED_MOTION, "show its reaction or compliance"};
   return port->n_y < wire->n_y[side] ? refuse(g, wire, side, &extras, ctx) : YOKE_OK;
 }
