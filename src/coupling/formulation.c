@@ -32,8 +32,12 @@ const yoke_formulation_ops *yoke_formulation_find(const char *name) {
 
 /* ---- settings ---- */
 
+/* Those that a coupling can name. */
 static const char *formulation_word(int i) {
-  return i < N_FORMULATIONS ? formulations[i]->name : NULL;
+  for (int k = 0; k < N_FORMULATIONS; ++k) {
+    if (!formulations[k]->for_signals && i-- == 0) return formulations[k]->name;
+  }
+  return NULL;
 }
 
 static const yoke_setting rows[] = {

@@ -104,6 +104,11 @@ typedef struct yoke_channel {
   bool       is_force; /* for perturbations, tolerances and predictors: a force [N, Nm], else a motion */
 } yoke_channel;
 
+/* A number that is neither force nor motion, in units that nobody knows here. */
+static inline bool yoke_channel_is_signal(const yoke_channel *channel) {
+  return channel->enters[1] == YOKE_ENTRY_SIGNAL;
+}
+
 /* What the conditions see. Sizes: n_channels, and n_y of the two ports. */
 typedef struct yoke_coupling_view {
   double        t, H;       /* T_{N+1}, step */
@@ -213,15 +218,16 @@ typedef struct yoke_joint_form {
 /* Values that belong to outputs at one instant, without a step: at a restart, and for error estimates. */
 typedef struct yoke_instant_form {
   /* Values that follow from y directly (copies; second multipliers: 0) go to u. The others are unknown: their number n is returned,
-   * their channels in unknown [n], and u is u_now there. Conditions c [n] of u_now and y are on the level of accelerations, affine in the
-   * unknowns and in the accelerations and reactions of y; dc_du [n, n_channels], dc_dy [n, n_y] of both sides.
+   * their channels in unknown [n], and u is u_now there. Conditions c [n] of u_now and y are on the level of accelerations, of joints affine in
+   * the unknowns and in the accelerations and reactions of y; dc_du [n, n_channels], dc_dy [n, n_y] of both sides.
    *   force/force                 lambda             s'' = 0
    *   force/displacement          lambda and beta    s'' = 0 and mu - lambda = 0
    *   displacement/displacement   beta               mu2 - mu1 = 0
    *   kinematic                   lambda and beta    mu_F - lambda = 0 and beta - grad_R . A_R = 0
+   *   signal                      u                  u - phi(t, y1) = 0
    * All arrays have room for n_channels. */
-  int (*conditions)(const void *self, const double *const y[2], const double *u_now, double *u, int *unknown, double *c,
-                    double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch);
+  int (*conditions)(const void *self, double t, const double *const y[2], const double *u_now, double *u, int *unknown,
+                    double *c, double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch);
   bool
       for_estimates; /* multipliers of the error estimate come from it, where no side is displaced; else from `update` */
 } yoke_instant_form;

@@ -132,14 +132,14 @@ typedef struct yoke_wire {
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
-  int                         port[2];  /* number of the port in its subsystem */
-  const yoke_port_shape      *shape[2]; /* of the ports */
-  int                         n_y[2];   /* outputs that the formulation reads, extras included */
-  const yoke_joint_element   *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
+  int port[2]; /* number of the port in its subsystem; -1: the signal enters input_at[1][0], which needs none */
+  const yoke_port_shape    *shape[2]; /* of the ports */
+  int                       n_y[2];   /* outputs that the formulation reads, extras included */
+  const yoke_joint_element *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
   /* [n_channels] input of the subsystem that a channel enters, where several add up; -1: none. Kept. Not read (may be NULL) where the port takes a wrench (subsystem.h), which
    * the graph makes of the channels. */
-  int                        *input_at[2];
-  const double               *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
+  int                      *input_at[2];
+  const double             *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
 } yoke_wire;
 
 /* May steps of a subsystem be asked for their response? */

@@ -11,7 +11,9 @@
 
 /* ---- what enters where ---- */
 
+/* NULL: a signal enters an input that was made for it, without a port. */
 static const yoke_port *port_of(const yoke_graph *g, const graph_wire *wire, int side) {
+  if (wire->wire.port[side] < 0) return NULL;
   return &g->subsystems[wire->wire.subsystem[side]].subsystem->ports[wire->wire.port[side]];
 }
 
@@ -24,6 +26,7 @@ static int row_of(const yoke_joint_element *joint, int own) {
 
 bool graph_entry_at(const yoke_graph *g, const graph_wire *wire, int side, int k, int j, graph_entry *out) {
   const yoke_channel *channel = &g->channels[wire->first + k].info;
+  if (channel->enters[side] == YOKE_ENTRY_NONE) return false;
   if (!wire->takes_wrench[side]) {
     *out = (graph_entry){.input = wire->wire.input_at[side][k], .weight = 1.0, .row = -1};
     return j == 0 && out->input >= 0;
@@ -39,6 +42,7 @@ bool graph_entry_at(const yoke_graph *g, const graph_wire *wire, int side, int k
                          .row       = row_of(wire->wire.joint, channel->component),
                          .component = j};
     return j < wire->wire.shape[side]->n_v;
+  case YOKE_ENTRY_SIGNAL: *out = (graph_entry){.input = at, .weight = channel->sign[side], .row = -1}; return j == 0;
   case YOKE_ENTRY_NONE:
   case YOKE_ENTRY_MU:
   case YOKE_ENTRY_COPY_P:
@@ -47,8 +51,7 @@ bool graph_entry_at(const yoke_graph *g, const graph_wire *wire, int side, int k
   case YOKE_ENTRY_ROW_ACCELERATION_BARE:
   case YOKE_ENTRY_PRESCRIBED:
   case YOKE_ENTRY_IMAGE_P:
-  case YOKE_ENTRY_IMAGE_V:
-  case YOKE_ENTRY_SIGNAL: break;
+  case YOKE_ENTRY_IMAGE_V: break;
   }
   return false;
 }
@@ -96,9 +99,14 @@ static yoke_status refuse(const yoke_graph *g, const graph_wire *wire, int side,
       what->what, wire->wire.formulation->name, side + 1, remedy(what->ability, side));
 }
 
+static bool is_signal(const graph_wire *wire) {
+  return wire->wire.formulation->for_signals;
+}
+
 /* The port that a wire ends at is there and has its shape. */
 static yoke_status check_port(const yoke_graph *g, const graph_wire *wire, int side, yoke_context *ctx) {
   const yoke_subsystem *s = g->subsystems[wire->wire.subsystem[side]].subsystem;
+  if (is_signal(wire) && side == 1 && wire->wire.port[side] < 0) return YOKE_OK;
   if (wire->wire.port[side] < 0 || wire->wire.port[side] >= s->n_ports) {
     return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s' ends at port %d of subsystem '%s', which has %d",
                      wire->wire.name, wire->wire.port[side] + 1, s->name, s->n_ports);
@@ -138,14 +146,31 @@ static yoke_status check_side(const yoke_graph *g, const graph_wire *wire, int s
   return port->n_y < wire->n_y[side] ? refuse(g, wire, side, &extras, ctx) : YOKE_OK;
 }
 
+/* Side 1 shows what the signal is made of, side 2 has an input for it. */
+static yoke_status check_signal(const yoke_graph *g, const graph_wire *wire, int side, yoke_context *ctx) {
+  const yoke_port      *port = port_of(g, wire, side);
+  const yoke_subsystem *s    = g->subsystems[wire->wire.subsystem[side]].subsystem;
+  const int            *made = wire->wire.input_at[side];
+  if (side == 0 && port->n_y < wire->n_y[side])
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "coupling '%s': the signal reads %d values of port '%s' of subsystem '%s', which shows %d",
+                     wire->wire.name, wire->n_y[side], port->name, s->name, port->n_y);
+  const bool takes = port != NULL && port->wrench_at >= 0 ? (port->takes & YOKE_TAKES_SIGNAL) != 0u
+                                                          : made != NULL && made[0] >= 0 && made[0] < s->nu;
+  if (side == 0 || takes) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s': %s%s%ssubsystem '%s' takes no signal", wire->wire.name,
+                   port != NULL ? "port '" : "", port != NULL ? port->name : "", port != NULL ? "' of " : "", s->name);
+}
+
 yoke_status graph_feeds_check(yoke_graph *g, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) {
     graph_wire *wire = &g->wires[w];
     for (int side = 0; side < 2; ++side) {
       YOKE_TRY(check_port(g, wire, side, ctx));
-      wire->y_at[side]         = port_of(g, wire, side)->y_at;
-      wire->takes_wrench[side] = port_of(g, wire, side)->wrench_at >= 0;
-      YOKE_TRY(check_side(g, wire, side, ctx));
+      const yoke_port *port    = port_of(g, wire, side);
+      wire->y_at[side]         = port != NULL ? port->y_at : 0;
+      wire->takes_wrench[side] = port != NULL && port->wrench_at >= 0;
+      YOKE_TRY(is_signal(wire) ? check_signal(g, wire, side, ctx) : check_side(g, wire, side, ctx));
       wire->has_shares = wire->has_shares || (wire->takes_wrench[side] && has_multipliers(g, wire, side));
     }
     g->has_shares = g->has_shares || wire->has_shares;

@@ -73,10 +73,10 @@ static bool takes_part(const yoke_graph *g, const graph_wire *wire, bool for_est
   return mute < 0;
 }
 
-/* Conditions of a wire with values `now` and outputs y; values that follow directly go to u. Returns their number. */
-static int look(const graph_wire *wire, const instant_wire *own, const double *const y[2], const double *now, double *u,
-                double *c) {
-  return wire->wire.formulation->instant->conditions(wire->wire.self, y, now, u, wire->lent->which, c, own->dc_du,
+/* Conditions of a wire at t with values `now` and outputs y; values that follow directly go to u. Returns their number. */
+static int look(const graph_wire *wire, const instant_wire *own, double t, const double *const y[2], const double *now,
+                double *u, double *c) {
+  return wire->wire.formulation->instant->conditions(wire->wire.self, t, y, now, u, wire->lent->which, c, own->dc_du,
                                                      own->dc_dy[0], own->dc_dy[1], wire->scratch);
 }
 
@@ -94,7 +94,7 @@ static yoke_status list_unknowns(graph_instant *x, yoke_graph *g, int w) {
   }
   if (x->arena.has_failed) return YOKE_E_MEMORY;
   for (int k = 0; k < wire->n_channels; ++k) wire->lent->now[k] = g->channels[wire->first + k].kept->past[0];
-  own->n = look(wire, own, y, wire->lent->now, wire->lent->u, wire->lent->u_dot);
+  own->n = look(wire, own, g->block->past_t[0], y, wire->lent->now, wire->lent->u, wire->lent->u_dot);
   for (int r = 0; r < own->n; ++r) {
     const int  channel     = wire->first + wire->lent->which[r];
     const bool is_left_out = x->for_estimates && !is_estimated(&g->channels[channel].info);
@@ -263,7 +263,8 @@ static yoke_status set_wire(graph_instant *x, const yoke_graph *g, int w, double
     wire->lent->now[k]           = is_trial ? g->w[channel->w_at + channel->n_nodes - 1] : channel->kept->past[0];
   }
   double   *c = wire->lent->u_dot;
-  const int n = look(wire, own, y, wire->lent->now, values + wire->first, c);
+  const int n =
+      look(wire, own, is_trial ? g->t_next : g->block->past_t[0], y, wire->lent->now, values + wire->first, c);
   if (n != own->n) return YOKE_E_INTERNAL;
   for (int r = 0; r < n; ++r) {
     if (own->of[r] >= 0) x->c[x->unknown[wire->first + own->of[r]]] = -c[r];

@@ -131,7 +131,7 @@ typedef struct graph_wire {
   int            first, n_channels;             /* its channels */
   int            c_at, n_c;                     /* its conditions */
   int            y_at[2], n_y[2];               /* outputs of its ports that it reads, in those of their subsystems */
-  bool           takes_wrench[2];               /* the port of this side */
+  bool           takes_wrench[2];               /* the port of this side: a wrench, or a signal at its own input */
   bool           has_shares;                    /* multipliers enter such a side */
   bool           is_given;                      /* its values at the start or restart are there already */
   int            n_sets;                        /* of conditions */

@@ -144,9 +144,10 @@ const yoke_joint_form yoke_joint_method_holds            = {.holds = holds, .rel
 const yoke_joint_form yoke_joint_method_holds_and_resets = {
     .holds = holds, .relaxation = relaxation, .resets_states = true};
 
-static int instant(const void *object, const double *const y[2], const double *u_now, double *u, int *unknown,
+static int instant(const void *object, double t, const double *const y[2], const double *u_now, double *u, int *unknown,
                    double *c, double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch) {
   const joint_coupling *self = object;
+  (void)t;
   return yoke_constraint_instant(&self->constraint, y, u_now, u, unknown, c, dc_du, dc_dy1, dc_dy2, scratch);
 }
 

@@ -535,8 +535,9 @@ static int n_outputs(const kinematic *self, int side) {
 }
 
 /* The prescribed accelerations are those of R, and F feels what R feels; `held` begins without a difference. */
-static int kinematic_instant(const void *data, const double *const y[2], const double *u_now, double *u, int *unknown,
-                             double *c, double *dc_du, double *dc_dy1, double *dc_dy2, yoke_arena *scratch) {
+static int kinematic_instant(const void *data, double t, const double *const y[2], const double *u_now, double *u,
+                             int *unknown, double *c, double *dc_du, double *dc_dy1, double *dc_dy2,
+                             yoke_arena *scratch) {
   const kinematic  *self     = data;
   double *const     dc_dy[2] = {dc_dy1, dc_dy2};
   const int         n = self->n, n_y[2] = {n_outputs(self, 0), n_outputs(self, 1)};
@@ -544,6 +545,7 @@ static int kinematic_instant(const void *data, const double *const y[2], const d
   const size_t      mark = yoke_arena_mark(scratch);
   double           *L[2], beta[YOKE_JOINT_MAX_ROWS];
   yoke_joint_frames f;
+  (void)t;
   memcpy(u, u_now, (size_t)self->n_channels * sizeof *u);
   copy_motion(self, y, u);
   for (int k = self->at_twin; k < self->n_channels; ++k) u[k] = 0.0;

@@ -12,6 +12,7 @@
  *   plane   x y angle             vx vy omega         x y angle
  *   point   x y z                 vx vy vz            x y z
  *   frame   x y z q0 q1 q2 q3     vx vy vz wx wy wz   x y z
+ *   signal  none: a port of plain numbers, all of them extras, that feels one number or none
  * Shapes are constant, are told apart by their address or name, and stand in port_shape_list.def, each with a file of its own. */
 #ifndef YOKE_FRAMES_PORT_SHAPE_H
 #define YOKE_FRAMES_PORT_SHAPE_H

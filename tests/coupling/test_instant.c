@@ -191,7 +191,7 @@ typedef struct statement {
 
 static void state_of(bodies *b, statement *out) {
   const double *const y[2] = {b->y[0], b->y[1]};
-  out->n = b->ops->instant->conditions(b->self, y, b->u, out->u, out->unknown, out->c, out->dc_du, out->dc_dy[0],
+  out->n = b->ops->instant->conditions(b->self, 0.0, y, b->u, out->u, out->unknown, out->c, out->dc_du, out->dc_dy[0],
                                        out->dc_dy[1], &b->scratch);
 }
 

@@ -167,13 +167,17 @@ static void every_component_is_described_in_full(void **state) {
   }
 }
 
-/* ---- the four that bodies have ---- */
+/* ---- the four that bodies have, and the one of plain numbers ---- */
 
 static void sizes_and_names_are_those_of_the_table(void **state) {
   static const struct {
     const char *name;
     int         n_p, n_v, n_integrals, n_y;
-  } expected[] = {{"line", 1, 1, 1, 4}, {"plane", 3, 3, 3, 12}, {"point", 3, 3, 3, 12}, {"frame", 7, 6, 3, 22}};
+  } expected[] = {{"line", 1, 1, 1, 4},
+                  {"plane", 3, 3, 3, 12},
+                  {"point", 3, 3, 3, 12},
+                  {"frame", 7, 6, 3, 22},
+                  {"signal", 0, 0, 0, 0}};
   (void)state;
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; ++i) {
     const yoke_port_shape *shape = yoke_shape_find(expected[i].name);
