@@ -758,7 +758,8 @@ static int input_components(const yoke_model *model, const yoke_input *input) {
 static yoke_status check_options(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options) {
   for (int i = 0; i < options->n_inputs; ++i) {
     const yoke_input *input = &options->inputs[i];
-    const bool        is_mu = input->kind == YOKE_INPUT_MU, is_force = input->kind == YOKE_INPUT_FORCE;
+    if (input->kind == YOKE_INPUT_SIGNAL) continue; /* of no frame */
+    const bool is_mu = input->kind == YOKE_INPUT_MU, is_force = input->kind == YOKE_INPUT_FORCE;
     const bool is_row = input->kind == YOKE_INPUT_ROW_ACCELERATION || input->kind == YOKE_INPUT_ROW_ACCELERATION_BARE ||
                         input->kind == YOKE_INPUT_PRESCRIBED;
     const bool is_lambda = is_mu || is_row || input->kind == YOKE_INPUT_LAMBDA;
