@@ -104,7 +104,7 @@ typedef struct yoke_repeat_ops {
 } yoke_repeat_ops;
 
 /* Response of the outputs to the inputs at the state's time: dy_du has shape [nu, ny], row major, of which only accelerations (and extras
- * made of them) are filled; the rest is 0. */
+ * and signals made of them) are filled; the rest is 0. */
 typedef struct yoke_instant_ops {
   yoke_status (*response)(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *dy_du);

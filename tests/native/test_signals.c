@@ -237,6 +237,22 @@ static void a_law_may_multiply_by_a_signal(void **state) {
   CHECK_NEAR(x[0], x[1], 1e-12);
 }
 
+/* Its matrices hold forces that are inputs, no expressions; an input that nothing reads does not matter. */
+static void exact_refuses_a_load_that_reads_a_signal(void **state) {
+  (void)state;
+  for (int is_read = 0; is_read < 2; ++is_read) {
+    rig r;
+    load(&r,
+         is_read ? CART "stiffness: 40}\nloads:\n  pull: {kind: expression, on: cart, force: \"u.x\"}\n"
+                 : CART "stiffness: 40}\n",
+         "exact");
+    yoke_native_def def = def_of(&r);
+    def.energy          = false;
+    assert_int_equal(yoke_native_create(r.ctx, &def, &r.subsystem), is_read ? YOKE_E_UNSUPPORTED : YOKE_OK);
+    unload(&r);
+  }
+}
+
 /* Kinetic and potential energy and what dampers took are what was there and what the loads brought. */
 static void the_work_of_loads_that_read_signals_comes_from_outside(void **state) {
   (void)state;
@@ -715,6 +731,7 @@ int main(void) {
       cmocka_unit_test(a_load_that_reads_signals_is_a_force_input),
       cmocka_unit_test(all_solvers_see_the_same_signals),
       cmocka_unit_test(a_law_may_multiply_by_a_signal),
+      cmocka_unit_test(exact_refuses_a_load_that_reads_a_signal),
       cmocka_unit_test(the_work_of_loads_that_read_signals_comes_from_outside),
       cmocka_unit_test(an_event_on_a_signal_is_located),
       cmocka_unit_test(an_event_on_a_signal_is_done_once_and_seen_ahead),
