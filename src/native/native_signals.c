@@ -9,6 +9,7 @@
 /* ---- creation ---- */
 
 yoke_status native_take_signals(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def, int k) {
+  if (def->port_signals == NULL) return yoke_fail(ctx, YOKE_E_USAGE, "port %d: no frame and no signals are given", k);
   const yoke_native_signals *given   = &def->port_signals[k];
   int64_t                   *handles = yoke_arena_take(&s->arena, (size_t)given->n + 1, sizeof *handles);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d signals", given->n));

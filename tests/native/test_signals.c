@@ -718,10 +718,12 @@ static void outputs_of_ports_are_no_signals(void **state) {
   yoke_subsystem *s = NULL;
   (void)state;
   load(&r, PENDULUM PULL, "auto");
-  const int port            = add_signal_port(&r);
-  r.handles[port][0]        = yoke_output_handle(0);
-  r.signals[port].n         = 1;
-  const yoke_native_def def = def_of(&r);
+  const int port      = add_signal_port(&r);
+  r.handles[port][0]  = yoke_output_handle(0);
+  r.signals[port].n   = 1;
+  yoke_native_def def = def_of(&r);
+  assert_int_equal(yoke_native_create(r.ctx, &def, &s), YOKE_E_USAGE);
+  def.port_signals = NULL; /* nor is nothing at all */
   assert_int_equal(yoke_native_create(r.ctx, &def, &s), YOKE_E_USAGE);
   unload(&r);
 }
