@@ -167,7 +167,7 @@ static void derivative_norms(const yoke_controller *c, const yoke_trial *trial, 
     double             s[YOKE_ORDER_N_SDN], u[YOKE_ORDER_N_SDN], factorial = 1.0;
     yoke_graph_channel_trial(c->graph, i, &channel);
     n                  = values_of(trial, &channel, accepted, most, s, u);
-    const double value = u[0], atol = yoke_estimator_atol_coupling(&c->estimator, channel.is_force);
+    const double value = u[0], atol = yoke_estimator_atol_coupling(&c->estimator, &channel);
     divide(n, s, u);
     for (int j = 1; j < n; ++j) {
       factorial *= (double)j;
@@ -192,7 +192,7 @@ static double error_ahead(const yoke_controller *c, const yoke_trial *trial, boo
     double error = u[n - 1];
     for (int j = 0; j < n - 1; ++j) error *= 1.0 - s[j];
     yoke_wrms_add(&norm, error, value, c->settings.tolerances.rtol,
-                  yoke_estimator_atol_coupling(&c->estimator, channel.is_force));
+                  yoke_estimator_atol_coupling(&c->estimator, &channel));
   }
   return yoke_wrms_value(&norm);
 }

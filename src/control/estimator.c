@@ -2,8 +2,8 @@
 
 #include "control/error_constants.h"
 
-/* Least scales [m, m/s, N]: a model at rest has no size yet. */
-static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling = 1.0;
+/* Least scales [m, m/s, N, unit of a signal]: a model at rest has no size yet. */
+static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling = 1.0, least_signal = 1e-3;
 static const double share_of_scale = 0.1;
 static const double surprise       = 10.0; /* times what two extrapolations differ by */
 
@@ -26,6 +26,7 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
     if (!is_smooth) *out = YOKE_ESTIMATE_MULTIPLIER;
     return YOKE_OK;
   }
+  if (yoke_graph_is_all_signals(graph)) return YOKE_OK; /* there is no motion to look at */
   if (!yoke_graph_can_repeat(graph, &name))
     return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
   if (s->gauss_seidel)
@@ -66,8 +67,10 @@ static double absolute(const yoke_tolerances *t, int kind, double scale, double 
   return t->atol[kind] > 0.0 ? t->atol[kind] : t->rtol * fmax(share_of_scale * scale, least);
 }
 
-double yoke_estimator_atol_coupling(const yoke_estimator *e, bool is_force) {
-  return absolute(&e->tolerances, 2, e->scales.coupling[is_force ? 1 : 0], is_force ? least_coupling : least_position);
+double yoke_estimator_atol_coupling(const yoke_estimator *e, const yoke_channel_trial *channel) {
+  if (channel->is_signal) return absolute(&e->tolerances, 2, channel->size, least_signal);
+  return absolute(&e->tolerances, 2, e->scales.coupling[channel->is_force ? 1 : 0],
+                  channel->is_force ? least_coupling : least_position);
 }
 
 static void enlarge(double *scale, int n, const double *x) {
@@ -85,6 +88,7 @@ static void enlarge_scales(yoke_estimator *e, const yoke_graph *graph, bool of_t
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
+    if (channel.is_signal) continue; /* each has its own */
     enlarge(&e->scales.coupling[channel.is_force ? 1 : 0], 1, of_trial ? &channel.value : channel.past);
   }
 }
@@ -122,22 +126,23 @@ static void add(yoke_wrms *norm, search *worst, int wire, double error, double v
   if (part > worst->largest || !isfinite(part)) *worst = (search){part, wire};
 }
 
+/* Errors of the coupling values, of all channels or of signals only. Keeps *worst where it is worse. */
 static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
-                              yoke_estimate *out) {
-  yoke_wrms norm  = {0};
-  search    worst = {0};
+                              bool signals_only, search *worst, yoke_estimate *out) {
+  yoke_wrms norm = {0};
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
+    if (signals_only && !channel.is_signal) continue;
     const bool   smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
     const double value  = smooth ? channel.smooth : channel.value;
     const double error  = (smooth ? channel.smooth_predicted : channel.predicted) - value;
-    add(&norm, &worst, channel.wire, error, value, e->tolerances.rtol,
-        yoke_estimator_atol_coupling(e, channel.is_force));
+    add(&norm, worst, channel.wire, error, value, e->tolerances.rtol, yoke_estimator_atol_coupling(e, &channel));
   }
+  if (signals_only && norm.n == 0) return;
   out->norms.coupling = yoke_wrms_value(&norm);
   out->norms.order[2] = yoke_graph_input_order(graph, trial->degree);
-  out->worst          = worst.wire;
+  out->worst          = worst->wire;
 }
 
 /* Factors of the difference in position and velocity. */
@@ -185,10 +190,11 @@ static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, con
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
     yoke_wrms_add(&expected, channel.compared - channel.predicted, channel.value, e->tolerances.rtol,
-                  yoke_estimator_atol_coupling(e, channel.is_force));
+                  yoke_estimator_atol_coupling(e, &channel));
   }
+  search        worst    = {0};
   yoke_estimate coupling = *out;
-  estimate_coupling(e, graph, trial, &coupling);
+  estimate_coupling(e, graph, trial, false, &worst, &coupling);
   const double actual = coupling.norms.coupling, factor = actual / yoke_wrms_value(&expected);
   if (!(factor > surprise)) return;
   const double motion = factor * fmax(out->norms.position, out->norms.velocity);
@@ -220,6 +226,8 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
   out->norms.velocity = yoke_wrms_value(&norm[1]);
   out->worst          = worst.wire;
   yoke_graph_local_order(graph, trial->degree, out->norms.order);
+  /* a signal says nothing of the motion that it leads to: what it is off by has to do */
+  estimate_coupling(e, graph, trial, true, &worst, out);
   if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
 }
 
@@ -230,5 +238,5 @@ void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, y
   if (has_motion(e, &trial))
     estimate_motion(e, graph, &trial, out);
   else
-    estimate_coupling(e, graph, &trial, out);
+    estimate_coupling(e, graph, &trial, false, &(search){0}, out);
 }

@@ -8,6 +8,7 @@
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
  *                     where a coupling has no constants: of consistent values
+ * Signals (formulation signal) count as in cv, whatever the name.
  * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
  * C^k are C_pos^k for positions and C_vel^k for velocities (error_constants.h). */
 #ifndef YOKE_CONTROL_ESTIMATOR_H
@@ -65,8 +66,8 @@ void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *
  * stand in. */
 bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_graph *graph, int port, double *error);
 
-/* Tolerance of coupling values: rtol |u| + this. */
-double yoke_estimator_atol_coupling(const yoke_estimator *estimator, bool is_force);
+/* Tolerance of coupling values: rtol |u| + this. Signals are measured by their own largest value. */
+double yoke_estimator_atol_coupling(const yoke_estimator *estimator, const yoke_channel_trial *channel);
 
 /* Before the first trial: the values at the start count for the scales. */
 void yoke_estimator_start(yoke_estimator *estimator, const yoke_graph *graph);

@@ -50,6 +50,15 @@ static void port_column(const yoke_port_shape *shape, const double *y, const dou
   }
 }
 
+/* Several signals may read one port, which responds once. */
+static bool is_first_end(const yoke_graph *g, const graph_subsystem *s, int e) {
+  const graph_end *end = &s->ends[e];
+  for (int k = 0; k < e; ++k) {
+    if (g->wires[s->ends[k].wire].wire.port[s->ends[k].side] == g->wires[end->wire].wire.port[end->side]) return false;
+  }
+  return true;
+}
+
 /* Columns of one feed: every port of the subsystem responds. */
 static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_feed *feed, const double *response) {
   const graph_channel *channel = &g->channels[feed->channel];
@@ -63,6 +72,7 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
       const graph_wire      *wire = &g->wires[s->ends[e].wire];
       const int              side = s->ends[e].side, at = wire->y_at[side];
       const yoke_port_shape *shape = wire->wire.shape[side];
+      if (g->has_signals && !is_first_end(g, s, e)) continue;
       port_column(shape, s->y_new + at, response + at + yoke_shape_at_a(shape), weight, is_end, g->H, moment,
                   wire->lent->tangent[side], column + at);
       if (!is_end) continue;

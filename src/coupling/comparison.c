@@ -124,6 +124,13 @@ bool yoke_graph_can_repeat(const yoke_graph *g, const char **name) {
   return true;
 }
 
+bool yoke_graph_is_all_signals(const yoke_graph *g) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (!g->wires[i].wire.formulation->for_signals) return false;
+  }
+  return g->n_wires > 0;
+}
+
 bool yoke_graph_has_end_values(const yoke_graph *g, const char **name) {
   for (int i = 0; i < g->n_wires; ++i) {
     if (rule_of(&g->wires[i], 1).end_value) continue;
@@ -151,11 +158,11 @@ bool yoke_graph_can_compare(const yoke_graph *g, const char **name) {
 }
 
 /* Accelerations of degree d are off by O(H^(d+1)), the velocities that they give by O(H^(d+2)): so are forces of dampers and copies
- * of velocities. The relaxed end value has a share of the extrapolated one. */
+ * of velocities. The relaxed end value has a share of the extrapolated one. Signals are extrapolated. */
 int yoke_graph_input_order(const yoke_graph *g, int degree) {
   const int by_motion = graph_acceleration_degree(g, degree) + 2;
   switch (g->settings.predictor) {
-  case YOKE_PREDICTOR_ACCELERATION: return by_motion;
+  case YOKE_PREDICTOR_ACCELERATION: return g->has_signals && by_motion > degree + 1 ? degree + 1 : by_motion;
   case YOKE_PREDICTOR_ACCELERATION_RELAXED: return by_motion < degree + 1 ? by_motion : degree + 1;
   case YOKE_PREDICTOR_EXTRAPOLATION:
   case YOKE_PREDICTOR_LEAST_SQUARES: break;
@@ -210,6 +217,8 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
   const bool           is_consistent = g->has_consistent;
 
   *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
+                              .is_signal   = yoke_channel_is_signal(&channel->info),
+                              .size        = channel->kept->sizes.usual,
                               .value       = channel->value,
                               .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],
                               .past        = channel->kept->past,

@@ -3,8 +3,16 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Signals are measured by themselves, in whatever unit they are, also in the step that wakes them: atol is meant for a size of 1. */
+static double weighted_signal(const yoke_graph *g, const graph_channel *channel, int j, const double *delta) {
+  const double known = fmax(channel->kept->sizes.tolerance, graph_least_signal);
+  const double size  = fmax(fmax(fabs(g->w_predicted[channel->w_at + j]), fabs(g->w[channel->w_at + j])), known);
+  return delta[channel->w_at + j] / (g->settings.atol * fmin(size, 1.0) + g->settings.rtol * size);
+}
+
 /* Change of node j of a channel, in units of what is allowed. */
 static double weighted(const yoke_graph *g, const graph_channel *channel, int j, const double *delta) {
+  if (yoke_channel_is_signal(&channel->info)) return weighted_signal(g, channel, j, delta);
   const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->kept->sizes.tolerance);
   return delta[channel->w_at + j] / (g->settings.atol + g->settings.rtol * size);
 }

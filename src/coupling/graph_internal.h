@@ -16,6 +16,9 @@ enum {
   GRAPH_MAX_BREAKS    = 8
 };
 
+/* What channels are, for those who compare one with all of its kind. */
+enum { GRAPH_MOTIONS, GRAPH_FORCES, GRAPH_SIGNALS, GRAPH_N_KINDS };
+
 /* What the divergence watch has seen of a channel. */
 typedef struct graph_growth {
   double jump;       /* the last that exceeded every value so far */
@@ -35,6 +38,9 @@ typedef struct graph_sizes {
 static inline void graph_sizes_set(graph_sizes *sizes, double size) {
   sizes->perturbation = sizes->tolerance = sizes->usual = size;
 }
+
+/* What a signal is measured by that was 0 so far, whatever its unit. */
+static const double graph_least_signal = 1e-3;
 
 /* What one channel keeps from step to step; part of the block. What every step reads comes first. */
 typedef struct graph_kept {
@@ -67,11 +73,11 @@ typedef struct graph_block {
   int        n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
   double     past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
   double     H;                  /* of the last accepted step */
-  double     largest[2];         /* |u| of all motions and of all forces so far */
-  double     start_size[2];      /* the same in the first steps */
-  double     largest_multiplier; /* that was consistent so far */
-  matrix_tag made;               /* the matrix that is kept (kept_matrix.h) */
-  bool       begins_anew;        /* a restart at T_N: the next step takes the right limits of inputs and loads */
+  double     largest[GRAPH_N_KINDS];    /* |u| of all motions, of all forces and of all signals so far */
+  double     start_size[GRAPH_N_KINDS]; /* the same in the first steps */
+  double     largest_multiplier;        /* that was consistent so far */
+  matrix_tag made;                      /* the matrix that is kept (kept_matrix.h) */
+  bool       begins_anew;               /* a restart at T_N: the next step takes the right limits of inputs and loads */
 } graph_block;
 
 /* One channel of one coupling. What every step reads comes first. */
@@ -181,6 +187,7 @@ typedef struct graph_subsystem {
   ptrdiff_t       first_y; /* where its outputs start among those of all */
   /* adjacency (graph_wiring.c) */
   int             n_ends;
+  int             place;                                 /* in the sequence of the graph */
   int             n_columns;                             /* unknowns that enter: all nodes of all channels that enter */
   graph_end      *ends;                                  /* [n_ends] of its wires, by wire */
   int            *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
@@ -228,6 +235,8 @@ struct yoke_graph {
   yoke_exec             *exec;
   int                    n_subsystems, n_wires, n_channels, n_w, n_c;
   graph_subsystem       *subsystems;
+  int                   *sequence; /* [n_subsystems] in which they are stepped one after another */
+  bool                   has_signals;
   graph_wire            *wires;
   graph_channel         *channels;
 
@@ -356,6 +365,8 @@ enum {
   GRAPH_COLUMNS = 1, /* columns of dy/dw */
   GRAPH_LAST    = 2  /* it may be the last of the trial: subsystems observe what they are asked for */
 };
+/* Size of a perturbation of a channel that stands out of the solver's noise. */
+double      graph_perturbation(const graph_channel *channel);
 /* One pass over all subsystems. */
 yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */

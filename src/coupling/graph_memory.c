@@ -77,11 +77,11 @@ static void forget(graph_kept *kept) {
 }
 
 yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const double *memory) {
-  const int depth      = channel_depth(g);
-  g->block->n_past     = whole_depth(g);
-  g->trial_ready       = false;
-  g->is_stepping       = false;
-  g->block->largest[0] = g->block->largest[1] = 0.0;
+  const int depth  = channel_depth(g);
+  g->block->n_past = whole_depth(g);
+  g->trial_ready   = false;
+  g->is_stepping   = false;
+  memset(g->block->largest, 0, sizeof g->block->largest);
   for (int i = 0; i < g->block->n_past; ++i) g->block->past_t[i] = t - (double)i * H;
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel = &g->channels[c];

@@ -7,11 +7,16 @@
 #include <string.h>
 
 /* Size of a perturbation: what the last step corrected (Kraft), but no less than a share of the value (Lu), so that it stands out of
- * the solver's noise. Responses of positions are of order H^2, so the share is large; linear problems do not mind. */
-static double perturbation(const graph_channel *channel) {
-  const double share = channel->info.is_force ? 1e-2 : 1e-4;
+ * the solver's noise. Responses of positions are of order H^2, so the share is large; linear problems do not mind. Signals may be read by
+ * functions that bend within their own size. */
+double graph_perturbation(const graph_channel *channel) {
+  const bool   is_signal = yoke_channel_is_signal(&channel->info);
+  const double share     = is_signal                ? 1e-3
+                           : channel->info.is_force ? 1e-2
+                                                    : 1e-4,
+               least     = is_signal ? graph_least_signal : 1.0;
   return fmax(channel->kept->correction,
-              share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), 1.0));
+              share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), least));
 }
 
 /* The main integration of a subsystem is asked for its columns. */
@@ -43,7 +48,7 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   double           times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   yoke_response    response;
-  const double     size = main || compares ? 0.0 : perturbation(&g->channels[s->column_channel[task->column]]);
+  const double     size = main || compares ? 0.0 : graph_perturbation(&g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   yoke_context_watch_with(ctx, g->n_wires > 0 ? g->pass_ctx : NULL, worker == 0); /* without wires: before the step */
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
@@ -121,7 +126,7 @@ static void run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
 /* Perturbed outputs become derivatives once the main outputs are known. */
 static yoke_status finish_columns(const yoke_graph *g, const graph_subsystem *s) {
   for (int c = 0; c < s->n_columns; ++c) {
-    const double size   = perturbation(&g->channels[s->column_channel[c]]);
+    const double size   = graph_perturbation(&g->channels[s->column_channel[c]]);
     double      *column = s->dy + (size_t)c * (size_t)s->subsystem->ny;
     for (int k = 0; k < s->subsystem->ny; ++k) {
       if (s->has_differences) column[k] = (column[k] - s->y_new[k]) / size;

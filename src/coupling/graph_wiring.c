@@ -149,6 +149,38 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
   return warm_up(g, ctx);
 }
 
+/* Signals that subsystem i waits for: of subsystems without a place. */
+static bool waits(const yoke_graph *g, int i) {
+  const graph_subsystem *s = &g->subsystems[i];
+  for (int e = 0; e < s->n_ends; ++e) {
+    const yoke_wire *wire = &g->wires[s->ends[e].wire].wire;
+    if (s->ends[e].side != 1 || !wire->formulation->for_signals || wire->subsystem[0] == i) continue;
+    if (g->subsystems[wire->subsystem[0]].place < 0) return true;
+  }
+  return false;
+}
+
+/* One after another: who shows a signal comes before who reads it; else, and where signals go round in a circle, the first in the list. */
+static yoke_status find_order(yoke_graph *g, yoke_context *ctx) {
+  int first   = 0;
+  g->sequence = yoke_arena_take(&g->arena, (size_t)g->n_subsystems, sizeof *g->sequence);
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d subsystems", g->n_subsystems));
+  for (int w = 0; w < g->n_wires; ++w) g->has_signals = g->has_signals || g->wires[w].wire.formulation->for_signals;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    g->sequence[i]         = i;
+    g->subsystems[i].place = g->has_signals ? -1 : i;
+  }
+  for (int place = 0; g->has_signals && place < g->n_subsystems; ++place) {
+    while (g->subsystems[first].place >= 0) ++first;
+    int next = first;
+    while (next < g->n_subsystems && (g->subsystems[next].place >= 0 || waits(g, next))) ++next;
+    if (next == g->n_subsystems) next = first; /* a circle */
+    g->subsystems[next].place = place;
+    g->sequence[place]        = next;
+  }
+  return YOKE_OK;
+}
+
 /* Which wires end in which subsystem. */
 static yoke_status list_ends(yoke_graph *g, yoke_context *ctx) {
   for (int w = 0; w < g->n_wires; ++w) {
@@ -266,6 +298,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   YOKE_TRY(list_ends(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) g->subsystems[i].subsystem = subsystems[i];
   YOKE_TRY(graph_feeds_check(g, ctx));
+  YOKE_TRY(find_order(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     YOKE_TRY(list_columns(g, ctx, s));

@@ -213,9 +213,27 @@ static void places_set(const yoke_graph *g, int degree, places *p) {
   }
 }
 
+/* Signals have no motion to be continued: their extrapolation as u(s), and for the comparison of one degree more as the past permits. */
+static void extrapolated_curve(const yoke_graph *g, const graph_wire *wire, bool compares) {
+  graph_channel *channel = &g->channels[wire->first];
+  if (compares) {
+    const int n = g->degree + 2 < g->block->n_past ? g->degree + 2 : g->block->n_past;
+    graph_interpolate(n, g->past_s, channel->kept->past, channel->comparison);
+    return;
+  }
+  const yoke_past past = graph_past(g, channel);
+  graph_extrapolate(g, channel, g->w_predicted + channel->w_at);
+  memset(channel->curve, 0, sizeof channel->curve);
+  yoke_layout_piece(&channel->layout, &past, g->w_predicted + channel->w_at, 0, channel->curve);
+}
+
 /* The signals of a coupling, or those of the comparison, are u(s) itself. */
 static void curves_ahead(const yoke_graph *g, const graph_wire *wire, const places *p, bool compares) {
   double *value = wire->lent->curves, u[GRAPH_SIGNAL_DEGREE + 1]; /* value [p->n, n_channels] */
+  if (wire->wire.formulation->for_signals) {
+    extrapolated_curve(g, wire, compares);
+    return;
+  }
   for (int i = 0; i < p->n; ++i) channels_ahead(g, wire, &p->m[i], value + i * wire->n_channels);
   for (int k = 0; k < wire->n_channels; ++k) {
     graph_channel *channel = &g->channels[wire->first + k];
@@ -244,6 +262,10 @@ double graph_acceleration_weight(const yoke_graph *g) {
 /* End value between the acceleration's and the extrapolated one: u* = (1 - omega) u_acc + omega u_ext. */
 static void relax(yoke_graph *g, const graph_wire *wire, const moments *end) {
   double *u = wire->lent->u;
+  if (wire->wire.formulation->for_signals) {
+    graph_extrapolate(g, &g->channels[wire->first], g->w_predicted + g->channels[wire->first].w_at);
+    return;
+  }
   channels_ahead(g, wire, end, u);
   for (int k = 0; k < wire->n_channels; ++k) {
     const graph_channel *channel = &g->channels[wire->first + k];

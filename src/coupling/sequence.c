@@ -5,22 +5,30 @@
 static void set_end(yoke_graph *g, const graph_channel *channel, double u) {
   double *end = &g->w[channel->w_at + channel->n_nodes - 1];
   *end        = u;
-  if (g->settings.predictor != YOKE_PREDICTOR_ACCELERATION_RELAXED) return;
+  if (g->settings.predictor != YOKE_PREDICTOR_ACCELERATION_RELAXED || yoke_channel_is_signal(&channel->info)) return;
   double extrapolated[YOKE_LAYOUT_MAX_NODES];
   graph_extrapolate(g, channel, extrapolated);
   *end += graph_acceleration_weight(g) * (extrapolated[channel->n_nodes - 1] - u);
 }
 
-/* New end nodes for what enters subsystem i from partners already integrated (index below i). */
+/* Does anything of a wire enter this side? */
+static bool is_driven(const yoke_graph *g, const graph_wire *wire, int side) {
+  for (int k = 0; k < wire->n_channels; ++k) {
+    if (graph_enters(g, wire, side, k)) return true;
+  }
+  return false;
+}
+
+/* New end nodes for what enters subsystem i from partners already integrated. */
 static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
   const graph_subsystem *mine = &g->subsystems[i];
   for (int e = 0; e < mine->n_ends; ++e) {
-    const graph_wire *wire = &g->wires[mine->ends[e].wire];
-    const int         side = mine->ends[e].side;
-    if (wire->wire.subsystem[1 - side] >= i) continue;
-    double                *own = wire->lent->ahead[side], *u = wire->lent->u;
+    const graph_wire      *wire  = &g->wires[mine->ends[e].wire];
+    const int              side  = mine->ends[e].side;
     const graph_subsystem *other = &g->subsystems[wire->wire.subsystem[1 - side]];
+    double                *own = wire->lent->ahead[side], *u = wire->lent->u;
     const double          *y[2];
+    if (other->place >= mine->place || !is_driven(g, wire, side)) continue;
     if (has_pass) {
       y[side] = graph_port(wire, side, mine->y_new);
     } else {
@@ -40,9 +48,9 @@ static void refresh_inputs(yoke_graph *g, int i, bool has_pass) {
 
 yoke_status graph_pass_in_sequence(yoke_graph *g, bool has_pass, int aims, yoke_step_statistics *statistics,
                                    yoke_context *ctx) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    if (i > 0) refresh_inputs(g, i, has_pass);
-    YOKE_TRY(graph_pass_one(g, i, aims, statistics, ctx));
+  for (int k = 0; k < g->n_subsystems; ++k) {
+    if (k > 0) refresh_inputs(g, g->sequence[k], has_pass);
+    YOKE_TRY(graph_pass_one(g, g->sequence[k], aims, statistics, ctx));
   }
   return YOKE_OK;
 }

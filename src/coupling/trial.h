@@ -32,6 +32,8 @@ void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind compariso
 
 /* Can every subsystem go back? Otherwise *name is the first that cannot. */
 bool        yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
+/* Are all couplings signals, so that no port shows a motion? */
+bool        yoke_graph_is_all_signals(const yoke_graph *graph);
 /* Do Kraft's constants hold for all couplings? Otherwise *name is the first for which they do not. */
 bool        yoke_graph_has_end_values(const yoke_graph *graph, const char **name);
 /* Can consistent values be found? Multipliers need subsystems with analytic responses; *name is the first without. */
@@ -70,7 +72,8 @@ void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *o
 
 /* One channel of all couplings. */
 typedef struct yoke_channel_trial {
-  bool          is_force;
+  bool          is_force, is_signal;
+  double        size;             /* largest |u| of accepted steps */
   double        value, predicted; /* at T_{N+1} */
   double        compared;         /* end value of the comparison, when there was one */
   const double *past;             /* accepted, newest first */

@@ -12,6 +12,7 @@ enum {
 };
 static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
 static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
+static const double beyond_signals   = 1e18; /* likewise of signals, whose units nobody knows */
 
 /* What may help a coupling that diverges. */
 static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
@@ -45,23 +46,29 @@ static bool is_negligible(const yoke_graph *g, const graph_channel *channel, dou
   return !channel->info.is_force && L > 0.0 && fabs(jump) * turn <= 1e-6 * graph_residual_size(g, channel->unit.kind);
 }
 
-/* Sizes of all motions and of all forces as the watch goes through the channels. */
+/* Sizes of all motions, forces and signals as the watch goes through the channels. */
 typedef struct watched_sizes {
-  double largest[2], start_size[2];
+  double largest[GRAPH_N_KINDS], start_size[GRAPH_N_KINDS];
 } watched_sizes;
+
+static int kind_of(const yoke_channel *channel) {
+  return yoke_channel_is_signal(channel) ? GRAPH_SIGNALS : channel->is_force ? GRAPH_FORCES : GRAPH_MOTIONS;
+}
 
 /* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
  * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
  * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
  * time, but they hardly grow. What was seen goes to channel->growth and `sizes`. */
 static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, watched_sizes *sizes, yoke_context *ctx) {
-  const bool    is_force = channel->info.is_force;
-  graph_growth *growth   = &channel->growth;
-  const double  value    = channel->value;
-  const double  jump     = value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
-  *growth                = channel->kept->growth;
-  const bool exceeds     = fabs(jump) > channel->kept->sizes.usual && fabs(jump) > fabs(growth->jump) &&
-                       fabs(jump) > 1e-9 * sizes->largest[is_force] && !is_negligible(g, channel, jump);
+  const int     kind   = kind_of(&channel->info);
+  graph_growth *growth = &channel->growth;
+  const double  value  = channel->value;
+  const double  jump   = value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
+  *growth              = channel->kept->growth;
+  /* controllers make signals jump, with any sign and size */
+  const bool exceeds = kind != GRAPH_SIGNALS && fabs(jump) > channel->kept->sizes.usual &&
+                       fabs(jump) > fabs(growth->jump) && fabs(jump) > 1e-9 * sizes->largest[kind] &&
+                       !is_negligible(g, channel, jump);
   if (exceeds) {
     /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
     if (fabs(jump) > impact_growth * fabs(growth->jump)) growth->n_growing = growth->n_flips = 0;
@@ -84,10 +91,11 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
   const bool diverges =
       exceeds && (is_ahead ? share > 1e8 : explodes || grows || growth->n_growing >= 10 * GROWING_STEPS);
   /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
-  const bool is_starting   = g->block->n_accepted < START_STEPS;
-  const bool is_beyond     = !is_starting && fabs(value) > beyond_mechanics * fmax(1.0, sizes->start_size[is_force]);
-  sizes->largest[is_force] = fmax(sizes->largest[is_force], fabs(value));
-  if (is_starting) sizes->start_size[is_force] = fmax(sizes->start_size[is_force], fabs(value));
+  const bool   is_starting = g->block->n_accepted < START_STEPS;
+  const double beyond      = kind == GRAPH_SIGNALS ? beyond_signals : beyond_mechanics;
+  const bool   is_beyond   = !is_starting && fabs(value) > beyond * fmax(1.0, sizes->start_size[kind]);
+  sizes->largest[kind]     = fmax(sizes->largest[kind], fabs(value));
+  if (is_starting) sizes->start_size[kind] = fmax(sizes->start_size[kind], fabs(value));
   if (is_beyond && isfinite(value)) {
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
                      "the co-simulation diverges: coupling '%s' (%s) has grown to %.3g at t = %.9g s; use %s",
@@ -148,15 +156,15 @@ yoke_status graph_watch(yoke_graph *g, yoke_context *ctx) {
 
 void graph_watch_accept(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
-    const graph_channel *channel  = &g->channels[c];
-    graph_kept          *kept     = channel->kept;
-    const bool           is_force = channel->info.is_force;
-    const double         size     = fabs(channel->value);
+    const graph_channel *channel = &g->channels[c];
+    graph_kept          *kept    = channel->kept;
+    const int            kind    = kind_of(&channel->info);
+    const double         size    = fabs(channel->value);
     if (!is_watched(channel)) continue;
     kept->growth     = channel->growth;
     kept->correction = fabs(channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1]);
     graph_sizes_set(&kept->sizes, fmax(kept->sizes.usual, size));
-    g->block->largest[is_force] = fmax(g->block->largest[is_force], size);
-    if (g->block->n_accepted < START_STEPS) g->block->start_size[is_force] = fmax(g->block->start_size[is_force], size);
+    g->block->largest[kind] = fmax(g->block->largest[kind], size);
+    if (g->block->n_accepted < START_STEPS) g->block->start_size[kind] = fmax(g->block->start_size[kind], size);
   }
 }
