@@ -32,7 +32,7 @@ yoke_status graph_consistent_create(yoke_graph *g, yoke_context *ctx) {
 yoke_status graph_consistent_prepare(yoke_graph *g, yoke_context *ctx) {
   graph_consistent *x = g->consistent;
   if (x == NULL || x->instant != NULL || g->block->n_past == 0) return YOKE_OK;
-  return graph_instant_create(g, true, ctx, &x->instant);
+  return graph_instant_create(g, GRAPH_FOR_ESTIMATES, ctx, &x->instant);
 }
 
 void graph_consistent_destroy(yoke_graph *g) {

@@ -80,6 +80,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   yoke_state_reset_destroy(&g->reset);
   yoke_state_reset_destroy(&g->joints);
   graph_instant_destroy(&g->anew);
+  graph_instant_destroy(&g->signals);
   yoke_joint_forces_destroy(&g->forces);
   yoke_arena_free(&g->work);
   yoke_arena_free(&g->arena);

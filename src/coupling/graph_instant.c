@@ -1,6 +1,8 @@
 #include "coupling/graph_instant.h"
 #include "coupling/graph_feeds.h"
+#include "coupling/signal_loops.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include <lapacke.h>
 #include <math.h>
@@ -27,7 +29,7 @@ typedef struct instant_wire {
 
 struct graph_instant {
   yoke_arena    arena;
-  bool          for_estimates;
+  bool          for_estimates, has_signals;
   int           n;       /* unknowns */
   int          *unknown; /* [n_channels] index of a channel's unknown; -1: its value follows from y */
   instant_wire *wires;   /* [n_wires]; n 0: it does not take part */
@@ -36,13 +38,14 @@ struct graph_instant {
   yoke_pattern *pattern;
   yoke_linear  *linear;
   yoke_factor  *factor;
-  double       *J;      /* [nnz] */
-  double       *c;      /* [n] conditions, then corrections */
-  double       *work;   /* of the solver */
-  double       *dense;  /* [n, n] and the work of dgelsy */
-  int          *pivot;  /* [n] */
-  graph_moment  moment; /* of the search under way */
-  yoke_status  *status; /* [n_subsystems] of the responses */
+  double       *J;        /* [nnz] */
+  double       *c;        /* [n] conditions, then corrections */
+  double       *work;     /* of the solver */
+  double       *dense;    /* [n, n] and the work of dgelsy */
+  int          *pivot;    /* [n] */
+  graph_moment  moment;   /* of the search under way */
+  bool         *is_asked; /* [n_subsystems] for its response */
+  yoke_status  *status;   /* [n_subsystems] of the responses */
 };
 
 /* ---- creation ---- */
@@ -52,25 +55,23 @@ static bool is_estimated(const yoke_channel *channel) {
   return channel->enters[0] == YOKE_ENTRY_LAMBDA && channel->enters[1] == YOKE_ENTRY_LAMBDA;
 }
 
-/* The first side whose subsystem gives no responses; -1: both do. */
-static int mute_side(const yoke_graph *g, const graph_wire *wire) {
+static bool both_respond(const yoke_graph *g, const graph_wire *wire) {
   for (int side = 0; side < 2; ++side) {
-    if (g->subsystems[wire->wire.subsystem[side]].subsystem->ops->instant == NULL) return side;
+    if (g->subsystems[wire->wire.subsystem[side]].subsystem->ops->instant == NULL) return false;
   }
-  return -1;
+  return true;
 }
 
-static bool takes_part(const yoke_graph *g, const graph_wire *wire, bool for_estimates, yoke_context *ctx) {
-  const yoke_instant_form *form = wire->wire.formulation->instant;
-  const int                mute = mute_side(g, wire);
-  if (form == NULL || (for_estimates && !form->for_estimates)) return false;
-  if (mute >= 0 && !for_estimates)
-    yoke_warn(
-        ctx,
-        "coupling '%s': subsystem '%s' does not show how its accelerations respond, so behind jumps and events the "
-        "coupling goes on from the values before",
-        wire->wire.name, g->subsystems[wire->wire.subsystem[mute]].subsystem->name);
-  return mute < 0;
+bool graph_instant_wants(const yoke_graph *g, const graph_wire *wire, graph_instant_kind kind) {
+  const yoke_formulation_ops *ops = wire->wire.formulation;
+  if (ops->instant == NULL) return false;
+  switch (kind) {
+  case GRAPH_FOR_ESTIMATES: return ops->instant->for_estimates && both_respond(g, wire);
+  case GRAPH_FOR_START: return wire->wire.initial == NULL;
+  case GRAPH_FOR_SIGNALS: return ops->for_signals;
+  case GRAPH_FOR_RESTART: break;
+  }
+  return true;
 }
 
 /* Conditions of a wire at t with values `now` and outputs y; values that follow directly go to u. Returns their number. */
@@ -86,6 +87,8 @@ static yoke_status list_unknowns(graph_instant *x, yoke_graph *g, int w) {
   instant_wire     *own  = &x->wires[w];
   const size_t      n    = (size_t)wire->n_channels;
   const double     *y[2];
+  x->has_signals = x->has_signals || wire->wire.formulation->for_signals;
+  for (int side = 0; side < 2; ++side) x->is_asked[wire->wire.subsystem[side]] = true;
   own->of    = yoke_arena_take(&x->arena, n, sizeof *own->of);
   own->dc_du = yoke_arena_take(&x->arena, n * n, sizeof *own->dc_du);
   for (int side = 0; side < 2; ++side) {
@@ -175,17 +178,18 @@ static yoke_status create_matrix(graph_instant *x, const yoke_graph *g, yoke_con
   return x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
-yoke_status graph_instant_create(yoke_graph *g, bool for_estimates, yoke_context *ctx, graph_instant **out) {
+yoke_status graph_instant_create(yoke_graph *g, graph_instant_kind kind, yoke_context *ctx, graph_instant **out) {
   graph_instant *x = yoke_allocate(1, sizeof *x);
   *out             = x;
   if (x == NULL) return yoke_out_of_memory(ctx, "coupling values at one instant");
-  x->for_estimates   = for_estimates;
+  x->for_estimates   = kind == GRAPH_FOR_ESTIMATES;
+  x->is_asked        = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->is_asked);
   x->unknown         = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->unknown);
   x->wires           = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->wires);
   yoke_status status = x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
   for (int k = 0; status == YOKE_OK && k < g->n_channels; ++k) x->unknown[k] = -1;
   for (int w = 0; status == YOKE_OK && w < g->n_wires; ++w) {
-    if (takes_part(g, &g->wires[w], for_estimates, ctx)) status = list_unknowns(x, g, w);
+    if (graph_instant_wants(g, &g->wires[w], kind)) status = list_unknowns(x, g, w);
   }
   if (status == YOKE_OK && x->n > 0) status = create_matrix(x, g, ctx);
   if (status == YOKE_OK) return YOKE_OK;
@@ -202,6 +206,10 @@ void graph_instant_destroy(graph_instant **instant) {
   yoke_arena_free(&x->arena);
   free(x);
   *instant = NULL;
+}
+
+bool graph_instant_has_signals(const graph_instant *x) {
+  return x->has_signals;
 }
 
 bool graph_instant_takes(const graph_instant *x, int wire) {
@@ -231,6 +239,34 @@ typedef struct search {
   yoke_graph    *g;
 } search;
 
+/* Size of the difference in an input; 0: nothing enters. */
+static double difference(const yoke_graph *g, const graph_subsystem *s, int input) {
+  double size = 0.0;
+  for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f)
+    size = fmax(size, graph_perturbation(&g->channels[s->feeds[f].channel]));
+  return size;
+}
+
+/* Response of a subsystem that tells none: central differences of its outputs under constant inputs u. */
+static yoke_status differ(const yoke_graph *g, const graph_subsystem *s, yoke_signal *u, int worker) {
+  const size_t ny = (size_t)s->subsystem->ny;
+  double      *c  = g->signal_c[worker]; /* of u */
+  YOKE_ASSERT(u->n_pieces == 1 && u->degree == 0);
+  memset(s->da_du, 0, ny * (size_t)s->subsystem->nu * sizeof *s->da_du);
+  for (int k = 0; k < s->subsystem->nu; ++k) {
+    const double kept = c[k], size = difference(g, s, k);
+    double *row = s->da_du + (size_t)k * ny, *const y[2] = {g->variant_y[worker], row};
+    if (size == 0.0) continue;
+    for (int side = 0; side < 2; ++side) {
+      c[k] = side == 0 ? kept - size : kept + size;
+      YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[worker], s->accepted, u, YOKE_SIDE_RIGHT, y[side]));
+    }
+    c[k] = kept;
+    for (size_t i = 0; i < ny; ++i) row[i] = (y[1][i] - y[0][i]) / (2.0 * size);
+  }
+  return YOKE_OK;
+}
+
 static void respond(void *user, int i, int worker) {
   const search    *f = user;
   yoke_graph      *g = f->g;
@@ -238,11 +274,15 @@ static void respond(void *user, int i, int worker) {
   double           times[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   const bool       is_trial = f->x->moment == GRAPH_END_OF_TRIAL;
-  if (s->subsystem->ops->instant == NULL) return; /* nobody asks */
+  if (!f->x->is_asked[i]) return;
   if (is_trial)
     graph_signal(g, i, -1, 0.0, times, g->signal_c[worker], &signal);
   else
     graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[worker], &signal);
+  if (s->subsystem->ops->instant == NULL) {
+    f->x->status[i] = differ(g, s, &signal, worker);
+    return;
+  }
   f->x->status[i] =
       s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], is_trial ? s->trial : s->accepted, &signal,
                                            is_trial ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT, s->da_du);
@@ -308,6 +348,29 @@ static yoke_status solve_dense(graph_instant *x) {
   return info == 0 ? YOKE_OK : YOKE_SINGULAR;
 }
 
+static bool is_signal(const yoke_graph *g, int channel) {
+  return yoke_channel_is_signal(&g->channels[channel].info);
+}
+
+/* Signals that go round in a circle of gain 1 have no values. */
+static yoke_status check_loops(graph_instant *x, const yoke_graph *g, yoke_context *ctx) {
+  if (!x->has_signals || x->n > DENSE_LIMIT) return YOKE_OK;
+  const size_t mark       = yoke_arena_mark(&x->arena);
+  int         *channel_of = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *channel_of);
+  bool        *signal     = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *signal);
+  bool        *in_loop    = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *in_loop);
+  yoke_status  status     = x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  for (int k = 0; status == YOKE_OK && k < g->n_channels; ++k) {
+    if (x->unknown[k] < 0) continue;
+    channel_of[x->unknown[k]] = k;
+    signal[x->unknown[k]]     = is_signal(g, k);
+  }
+  if (status == YOKE_OK) status = graph_singular_loop(x->pattern, x->J, signal, in_loop, &x->arena);
+  if (status == YOKE_SINGULAR) status = graph_name_loop(g, x->n, channel_of, in_loop, ctx);
+  yoke_arena_release(&x->arena, mark);
+  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "the loops of %d coupling values", x->n) : status;
+}
+
 static yoke_status solve(graph_instant *x, yoke_context *ctx) {
   if (!x->for_estimates) yoke_factor_release(&x->factor); /* nothing of an earlier restart */
   const yoke_status status = yoke_factor_make(x->linear, x->J, NULL, &x->factor);
@@ -333,6 +396,7 @@ yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment mom
                        g->subsystems[i].subsystem->name);
   }
   set_matrix(x, g);
+  YOKE_TRY(check_loops(x, g, ctx));
   YOKE_TRY(solve(x, ctx));
   for (int k = 0; k < g->n_channels; ++k) {
     if (x->unknown[k] >= 0) values[k] += x->c[x->unknown[k]];

@@ -1,7 +1,8 @@
 /* Instant: coupling values that belong to each other at one instant, from one linear system over all wires that have conditions for it
- * (formulation.h). Their unknowns u (multipliers, row accelerations) change the outputs by the responses dy/du that the subsystems give,
- * so that conditions c(u, y), affine in both, hold with
- *   (dc/du + sum over sides dc/dy dy/du) (u* - u) = -c(u, y). */
+ * (formulation.h). Their unknowns u (multipliers, row accelerations, signals) change the outputs by the responses dy/du that the subsystems
+ * give, or that are differences of their outputs, so that conditions c(u, y), affine in both, hold with
+ *   (dc/du + sum over sides dc/dy dy/du) (u* - u) = -c(u, y);
+ * for signals, which need not be affine, this is one step of Newton's method (graph_balance.h). */
 #ifndef YOKE_COUPLING_GRAPH_INSTANT_H
 #define YOKE_COUPLING_GRAPH_INSTANT_H
 
@@ -13,11 +14,22 @@ typedef enum graph_moment {
   GRAPH_BEHIND_NOW    /* accepted states at T_N, y, newest values of the history, from the right */
 } graph_moment;
 
-/* `for_estimates`: multipliers of the formulations that say so, which enter both sides; a displacement side opposite keeps its own. Else
- * all unknowns of all formulations, of wires whose subsystems give responses; needs outputs y. */
-yoke_status graph_instant_create(yoke_graph *graph, bool for_estimates, yoke_context *ctx, graph_instant **out);
+/* Which values are found. */
+typedef enum graph_instant_kind {
+  GRAPH_FOR_ESTIMATES, /* multipliers of the formulations that say so, which enter both sides, of subsystems that give
+                        * responses; a displacement side opposite keeps its own */
+  GRAPH_FOR_START,     /* all unknowns of wires without values of their own at the start */
+  GRAPH_FOR_RESTART,   /* all unknowns */
+  GRAPH_FOR_SIGNALS    /* signals */
+} graph_instant_kind;
+
+/* Needs outputs y. */
+yoke_status graph_instant_create(yoke_graph *graph, graph_instant_kind kind, yoke_context *ctx, graph_instant **out);
 void        graph_instant_destroy(graph_instant **instant);
 
+/* Would a wire take part? */
+bool graph_instant_wants(const yoke_graph *graph, const graph_wire *wire, graph_instant_kind kind);
+bool graph_instant_has_signals(const graph_instant *instant);
 bool graph_instant_takes(const graph_instant *instant, int wire);
 bool graph_instant_is_unknown(const graph_instant *instant, int channel);
 

@@ -308,8 +308,9 @@ struct yoke_graph {
   yoke_state_reset  *reset;  /* NULL: no coupling resets states */
   yoke_joint_forces *forces; /* NULL: every coupling finds its own */
   /* Made when a restart or an event needs them first: */
-  graph_instant     *anew;   /* values of all joint couplings behind T_N */
-  yoke_state_reset  *joints; /* reset of all joints */
+  graph_instant     *anew;    /* values of all joints and signals behind T_N */
+  graph_instant     *signals; /* of signals alone */
+  yoke_state_reset  *joints;  /* reset of all joints */
 };
 
 /* Is the subsystem stepped on a state beside the accepted one? */
@@ -423,8 +424,6 @@ yoke_status graph_outputs_with_history(yoke_graph *graph, double t, yoke_side li
 /* Constant inputs of one subsystem from the newest values of the history; `times` [2], `c` [nu]. */
 void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double *times, double *c, yoke_signal *out);
 
-/* Values of the history and outputs of the accepted states that belong to each other; wires that are given keep theirs. */
-yoke_status graph_balance(yoke_graph *graph, double t, yoke_side limit, yoke_context *ctx);
 /* The history begins anew at T_N: laws give the values of all wires but those that `kept` (not NULL) takes, which keep theirs. */
 yoke_status graph_begin_anew(yoke_graph *graph, const graph_instant *kept, yoke_context *ctx);
 

@@ -1,7 +1,7 @@
 /* Events and restarts of a graph: what subsystems found inside a trial step, states that change from outside, and a history that
  * begins anew. */
 #include "coupling/comparison.h"
-#include "coupling/graph_instant.h"
+#include "coupling/graph_balance.h"
 #include "coupling/kept_matrix.h"
 #include "coupling/state_reset.h"
 
@@ -83,46 +83,22 @@ static void keep_outputs(yoke_graph *g) {
 }
 
 yoke_status graph_begin_anew(yoke_graph *g, const graph_instant *kept, yoke_context *ctx) {
-  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = kept != NULL && graph_instant_takes(kept, w);
+  for (int w = 0; w < g->n_wires; ++w)
+    g->wires[w].is_given = (kept != NULL && graph_instant_takes(kept, w)) || g->wires[w].wire.formulation->for_signals;
   forget(g);
   YOKE_TRY(graph_balance(g, g->block->past_t[0], YOKE_SIDE_LEFT, ctx));
+  if (g->has_signals && g->signals == NULL) YOKE_TRY(graph_instant_create(g, GRAPH_FOR_SIGNALS, ctx, &g->signals));
+  if (g->has_signals) YOKE_TRY(graph_balance_instant(g, g->signals, YOKE_SIDE_LEFT, ctx));
   keep_outputs(g);
   return YOKE_OK;
-}
-
-/* Values of all joint couplings from the outputs y, as the newest of the history. */
-static yoke_status find_joint_values(yoke_graph *g, double *values, yoke_context *ctx) {
-  YOKE_TRY(graph_instant_find(g->anew, g, GRAPH_BEHIND_NOW, values, ctx));
-  for (int c = 0; c < g->n_channels; ++c) {
-    if (!graph_instant_takes(g->anew, g->channels[c].wire)) continue;
-    if (!isfinite(values[c])) return YOKE_NON_FINITE;
-    g->channels[c].kept->past[0] = values[c];
-  }
-  return YOKE_OK;
-}
-
-/* Positions and velocities give the forces of elements and the copies; with these the accelerations give the multipliers. One more round
- * takes what rounding left. */
-static yoke_status settle_anew(yoke_graph *g, double *values, yoke_context *ctx) {
-  const double t = g->block->past_t[0];
-  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = graph_instant_takes(g->anew, w);
-  for (int round = 0; round < 2; ++round) {
-    YOKE_TRY(graph_balance(g, t, YOKE_SIDE_RIGHT, ctx));
-    YOKE_TRY(find_joint_values(g, values, ctx));
-  }
-  return graph_balance(g, t, YOKE_SIDE_RIGHT, ctx);
 }
 
 yoke_status yoke_graph_restart(yoke_graph *g, yoke_context *ctx) {
   const double t = g->block->past_t[0];
   YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_RIGHT));
-  if (g->anew == NULL) YOKE_TRY(graph_instant_create(g, false, ctx, &g->anew));
-  const size_t mark   = yoke_arena_mark(&g->work);
-  double      *values = yoke_arena_take(&g->work, (size_t)g->n_channels, sizeof *values);
-  yoke_status  status = values != NULL ? settle_anew(g, values, ctx) : YOKE_E_MEMORY;
-  yoke_arena_release(&g->work, mark);
-  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "a restart of the couplings");
-  YOKE_TRY(status);
+  if (g->anew == NULL) YOKE_TRY(graph_instant_create(g, GRAPH_FOR_RESTART, ctx, &g->anew));
+  for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = graph_instant_takes(g->anew, w);
+  YOKE_TRY(graph_balance_instant(g, g->anew, YOKE_SIDE_RIGHT, ctx));
   forget(g);
   keep_outputs(g);
   return YOKE_OK;

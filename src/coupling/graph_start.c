@@ -1,11 +1,10 @@
 /* Start of a graph: subsystems and coupling values that belong to each other, and a past that is given. */
 #include "coupling/comparison.h"
+#include "coupling/graph_balance.h"
 #include "coupling/graph_feeds.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { START_ITERATIONS = 20 };
 
 void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u) {
@@ -52,47 +51,44 @@ yoke_status graph_outputs_with_history(yoke_graph *g, double t, yoke_side limit)
   return YOKE_OK;
 }
 
-/* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). */
-static void set_initial(yoke_graph *g) {
+/* Channel values that the wires give themselves (multipliers of the whole model, copies of its motion). false: some are to be found. */
+static bool set_initial(yoke_graph *g) {
+  bool all = true;
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel           = &g->channels[c];
     const double  *initial           = g->wires[channel->wire].wire.initial;
-    g->wires[channel->wire].is_given = initial != NULL;
+    const bool     is_found          = graph_instant_wants(g, &g->wires[channel->wire], GRAPH_FOR_START);
+    g->wires[channel->wire].is_given = initial != NULL || is_found;
+    all                              = all && !is_found;
     if (initial == NULL) continue;
     channel->kept->past[0] = initial[c - g->wires[channel->wire].first];
     graph_sizes_set(&channel->kept->sizes, fabs(channel->kept->past[0]));
   }
+  return all;
 }
 
-/* Positions and velocities do not depend on the inputs, accelerations do: two rounds settle forces, a third what depends on accelerations. */
-yoke_status graph_balance(yoke_graph *g, double t, yoke_side limit, yoke_context *ctx) {
-  for (int round = 0; round < START_ITERATIONS; ++round) {
-    double      change = 0.0;
-    yoke_status status = graph_outputs_with_history(g, t, limit);
-    if (status != YOKE_OK) return yoke_fail(ctx, YOKE_E_UNSTABLE, "outputs at t = %.9g s are not finite", t);
-    for (int w = 0; w < g->n_wires; ++w) {
-      const graph_wire *wire = &g->wires[w];
-      double           *u    = wire->lent->u;
-      if (wire->is_given || wire->wire.formulation->update == NULL) continue;
-      graph_update(g, wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y),
-                   graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
-      for (int k = 0; k < wire->n_channels; ++k) {
-        graph_channel *channel = &g->channels[wire->first + k];
-        change                 = fmax(change, fabs(u[k] - channel->kept->past[0]) / fmax(fabs(u[k]), 1e-12));
-        channel->kept->past[0] = u[k];
-        graph_sizes_set(&channel->kept->sizes, fabs(u[k]));
-      }
-    }
-    if (change < 1e-14) break;
+/* Values of wires that bring none and have conditions for them: joints of foreign subsystems, signals. */
+static yoke_status find_values(yoke_graph *g, double t, yoke_context *ctx) {
+  graph_instant *x = NULL;
+  YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_RIGHT));
+  yoke_status status = graph_instant_create(g, GRAPH_FOR_START, ctx, &x);
+  if (status == YOKE_OK) status = graph_balance_instant(g, x, YOKE_SIDE_RIGHT, ctx);
+  for (int c = 0; status == YOKE_OK && c < g->n_channels; ++c) {
+    graph_kept *kept = g->channels[c].kept;
+    if (graph_instant_takes(x, g->channels[c].wire)) graph_sizes_set(&kept->sizes, fabs(kept->past[0]));
   }
-  return graph_outputs_with_history(g, t, limit);
+  graph_instant_destroy(&x);
+  if (status == YOKE_OK) return graph_outputs_with_history(g, t, YOKE_SIDE_LEFT);
+  return status < 0 ? status
+                    : yoke_fail(ctx, YOKE_E_MODEL, "the values of the couplings at t = %.9g s cannot be found: %s", t,
+                                yoke_status_text(status));
 }
 
 yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   g->block->n_past    = 1;
   g->block->past_t[0] = t;
   g->is_stepping      = false;
-  set_initial(g);
+  const bool has_all  = set_initial(g);
   for (int i = 0; i < g->n_subsystems; ++i) {
     double      times[2];
     yoke_signal signal;
@@ -101,6 +97,7 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
   }
   YOKE_TRY(graph_balance(g, t, YOKE_SIDE_LEFT, ctx));
+  if (!has_all) YOKE_TRY(find_values(g, t, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
     double      times[2];
     yoke_signal signal;
