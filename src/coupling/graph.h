@@ -159,11 +159,12 @@ typedef struct yoke_held_entry {
   int number; /* of the value */
   int subsystem, input;
 } yoke_held_entry;
-yoke_status yoke_graph_hold(yoke_graph *graph, int n_values, const double *values, int n_entries,
-                            const yoke_held_entry *entries, yoke_context *ctx);
+yoke_status   yoke_graph_hold(yoke_graph *graph, int n_values, const double *values, int n_entries,
+                              const yoke_held_entry *entries, yoke_context *ctx);
 /* Behind it call yoke_graph_restart, once for all that were set. */
-void        yoke_graph_set_held(yoke_graph *graph, int number, double value);
-double      yoke_graph_held(const yoke_graph *graph, int number);
+void          yoke_graph_set_held(yoke_graph *graph, int number, double value);
+double        yoke_graph_held(const yoke_graph *graph, int number);
+const double *yoke_graph_all_held(const yoke_graph *graph); /* [n_values] by number */
 
 /* Start all subsystems at t with consistent coupling values (fixed point of u = phi(y), which is exact without feed-through of
  * forces into positions and velocities). */

@@ -6,7 +6,7 @@
 
 /* Where the parts lie: bytes from the start of the block. */
 typedef struct places {
-  size_t channels, outputs, broyden, columns, end;
+  size_t channels, outputs, held, broyden, columns, end;
 } places;
 
 /* Who reads the past: predictors and layouts k + 1 points, k the highest degree of the run and of channels with one of their own; least
@@ -34,9 +34,10 @@ static places find_places(const yoke_graph *g) {
   const size_t n_c = g->broyden != NULL ? (size_t)g->n_c : 0;
   places       p   = {.channels = sizeof(graph_block)};
   p.outputs        = p.channels + (size_t)g->n_channels * sizeof(graph_kept);
-  p.broyden        = p.outputs;
+  p.held           = p.outputs;
   for (int i = 0; i < g->n_subsystems; ++i)
-    p.broyden += (size_t)(g->output_points + 1) * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
+    p.held += (size_t)(g->output_points + 1) * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
+  p.broyden = p.held + (size_t)g->n_held * sizeof(double);
   p.columns = p.end = p.broyden + n_c * n_c * sizeof(double);
   for (int i = 0; g->broyden != NULL && i < g->n_subsystems; ++i)
     p.end += (size_t)g->subsystems[i].n_columns * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
@@ -66,6 +67,7 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
     s->dy_kept = columns;
     if (g->broyden != NULL) columns += s->n_columns * (ptrdiff_t)s->subsystem->ny;
   }
+  g->held         = (double *)(void *)(at + p.held);
   g->broyden_kept = (double *)(void *)(at + p.broyden);
   return YOKE_OK;
 }
@@ -97,6 +99,11 @@ bool graph_block_is_sound(const yoke_graph *g, const void *bytes, double t) {
     graph_kept kept;
     memcpy(&kept, (const char *)bytes + p.channels + (size_t)c * sizeof kept, sizeof kept);
     if (!is_sound_kept(&kept, g->channels[c].n_nodes)) return false;
+  }
+  for (int k = 0; k < g->n_held; ++k) {
+    double value;
+    memcpy(&value, (const char *)bytes + p.held + (size_t)k * sizeof value, sizeof value);
+    if (!isfinite(value)) return false;
   }
   return true;
 }

@@ -27,7 +27,7 @@ static yoke_status show(yoke_graph *g, graph_subsystem *s) {
   double      *c        = g->signal_c[0];
   const double times[2] = {g->block->past_t[0], g->t_next};
   for (int k = 0; k < s->subsystem->nu; ++k) {
-    c[k] = 0.0;
+    c[k] = graph_held_value(g, s, k);
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
       c[k] += graph_end_share(g, &s->feeds[f]) * g->channels[s->feeds[f].channel].applied;
   }

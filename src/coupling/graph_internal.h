@@ -66,7 +66,7 @@ typedef struct matrix_tag {
 } matrix_tag;
 
 /* The block: all that changes from one accepted step to the next besides the subsystems' states. One piece of memory without pointers:
- * this head, then graph_kept of every channel, outputs of every subsystem (y, past_y), what is kept of the matrix (graph_block.c). A trial only
+ * this head, then graph_kept of every channel, outputs of every subsystem (y, past_y), values from outside, what is kept of the matrix (graph_block.c). A trial only
  * reads it; acceptance, start, restart and yoke_graph_memory_set write it. */
 typedef struct graph_block {
   int64_t    n_accepted;         /* steps */
@@ -179,6 +179,7 @@ typedef struct graph_subsystem {
   double         *past_y;  /* [output_points, ny] newest first */
   graph_feed     *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
   int            *feed_at; /* [nu + 1] */
+  int            *held;    /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
   yoke_context   *ctx;
   double          t_reached; /* by its main integration */
   yoke_status     status;    /* of the last pass */
@@ -242,6 +243,8 @@ struct yoke_graph {
 
   graph_block *block; /* what is kept from step to step, of block_size bytes */
   size_t       block_size;
+  int          n_held;               /* values from outside */
+  double      *held;                 /* [n_held] in the block */
   bool         has_shares;           /* of a wire */
   int channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
 
@@ -426,6 +429,11 @@ void graph_held_signal(const yoke_graph *graph, int subsystem, double t, double 
 
 /* The history begins anew at T_N: laws give the values of all wires but those that `kept` (not NULL) takes, which keep theirs. */
 yoke_status graph_begin_anew(yoke_graph *graph, const graph_instant *kept, yoke_context *ctx);
+
+/* What an input is besides its feeds. */
+static inline double graph_held_value(const yoke_graph *graph, const graph_subsystem *subsystem, int input) {
+  return subsystem->held != NULL && subsystem->held[input] >= 0 ? graph->held[subsystem->held[input]] : 0.0;
+}
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */
 static inline const double *graph_port(const graph_wire *wire, int side, const double *y) {

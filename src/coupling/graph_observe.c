@@ -86,7 +86,7 @@ const double *yoke_graph_observed_channels(const yoke_graph *g, int wire) {
 /* Constant inputs of one subsystem as the last step left them. */
 static void applied_signal(const yoke_graph *g, const graph_subsystem *s, double *times, double *c, yoke_signal *out) {
   for (int k = 0; k < s->subsystem->nu; ++k) {
-    c[k] = 0.0;
+    c[k] = graph_held_value(g, s, k);
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
       c[k] += graph_now_share(&s->feeds[f]) * g->channels[s->feeds[f].channel].kept->applied;
   }

@@ -176,6 +176,7 @@ void graph_signal(const yoke_graph *g, int i, int column, double shift, double *
     for (int k = 0; k < s->subsystem->nu; ++k) {
       double *place = c + ((size_t)p * (size_t)s->subsystem->nu + (size_t)k) * width;
       memset(place, 0, width * sizeof *place);
+      place[0] = graph_held_value(g, s, k);
       for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f) add_feed(g, s, &s->feeds[f], column, shift, start, place);
       scale_to_time(g, degree, place);
     }

@@ -30,7 +30,7 @@ void graph_settle(const graph_wire *wire, double t, const double *y1, const doub
 void graph_held_signal(const yoke_graph *g, int i, double t, double *times, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
   for (int k = 0; k < s->subsystem->nu; ++k) {
-    c[k] = 0.0;
+    c[k] = graph_held_value(g, s, k);
     for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f)
       c[k] += graph_now_share(&s->feeds[f]) * g->channels[s->feeds[f].channel].kept->past[0];
   }

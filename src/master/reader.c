@@ -26,7 +26,8 @@ typedef struct reader_entry {
 
 struct yoke_reader {
   yoke_system  *system;
-  uint64_t      stamp; /* of the present time, from 1 */
+  uint64_t      stamp;  /* of the present time, from 1 */
+  uint64_t      n_sets; /* of the system's inputs that it knows */
   int           n_parts;
   reader_group *groups; /* [n_parts] subsystems, then the wires and what is made of several owners, then the energies */
   int           n;
@@ -187,8 +188,16 @@ static yoke_status fail(const yoke_reader *r, const reader_entry *entry, yoke_st
                    yoke_status_text(status));
 }
 
+/* Other inputs show other values at the same time. */
+static void look_for_sets(yoke_reader *r) {
+  if (r->n_sets == r->system->n_sets) return;
+  r->n_sets = r->system->n_sets;
+  ++r->stamp;
+}
+
 yoke_status yoke_reader_get(yoke_reader *r, int n, const int *numbers, double *values, yoke_context *ctx) {
   const reader_entry *first = NULL; /* that is not finite */
+  look_for_sets(r);
   for (int i = 0; i < n; ++i) {
     const int number = numbers[i];
     if (number < 0 || number >= r->n)

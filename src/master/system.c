@@ -61,6 +61,18 @@ static yoke_status create_control(yoke_system *s, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Values of the plan's inputs enter the subsystems. */
+static yoke_status hold_inputs(yoke_system *s, yoke_context *ctx) {
+  const yoke_plan *plan   = s->plan;
+  const size_t     mark   = yoke_arena_mark(&s->arena);
+  double          *values = yoke_arena_take(&s->arena, (size_t)plan->n_inputs, sizeof *values);
+  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d inputs", plan->n_inputs));
+  for (int i = 0; i < plan->n_inputs; ++i) values[i] = plan->inputs[i].value;
+  const yoke_status status = yoke_graph_hold(s->graph, plan->n_inputs, values, plan->n_held, plan->held, ctx);
+  yoke_arena_release(&s->arena, mark);
+  return status;
+}
+
 static yoke_status build(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
   const yoke_plan *plan = s->plan;
   YOKE_TRY(yoke_system_events_create(ctx, plan, &s->events));
@@ -69,6 +81,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
                             plan->step.is_free ? 1 : options->threads, &s->exec));
   YOKE_TRY(yoke_graph_create(ctx, plan->n_parts, s->subsystems, plan->n_couplings, plan->wires, &plan->scheme, s->exec,
                              &s->graph));
+  YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
   YOKE_TRY(yoke_graph_start(s->graph, plan->t_start, ctx));
   YOKE_TRY(add_past(s, ctx));
@@ -139,6 +152,20 @@ yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
                    yoke_graph_t(s->graph));
 }
 
+/* States or inputs have jumped at the present time. */
+static yoke_status begin_anew(yoke_system *s, yoke_context *ctx) {
+  if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
+  s->is_fresh = true;
+  return system_restart(s, ctx);
+}
+
+static yoke_status refuse_broken(const yoke_system *s, yoke_context *ctx) {
+  return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                   "what happened at t = %.9g s failed half-way: the run cannot go on from there; go back to a state "
+                   "that was saved before",
+                   yoke_graph_t(s->graph));
+}
+
 /* Events of the last step: those that only record where they were found, the others now, in the order of the file. */
 static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_context *ctx) {
   const yoke_system_events *events = &s->events;
@@ -152,9 +179,45 @@ static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_
   }
   if (!sets) return YOKE_OK;
   YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
-  if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
-  s->is_fresh = true;
-  return system_restart(s, ctx);
+  return begin_anew(s, ctx);
+}
+
+/* ---- inputs ---- */
+
+static yoke_status check_inputs(const yoke_system *s, int n, const int *inputs, const double *values,
+                                yoke_context *ctx) {
+  for (int i = 0; i < n; ++i) {
+    if (inputs[i] < 0 || inputs[i] >= s->plan->n_inputs)
+      return yoke_fail(ctx, YOKE_E_USAGE, "there is no input number %d: the model has %d, counted from 0", inputs[i],
+                       s->plan->n_inputs);
+    if (!isfinite(values[i]))
+      return yoke_fail(ctx, YOKE_E_USAGE, "input '%s' cannot be %g: a finite number is needed",
+                       s->plan->inputs[inputs[i]].name, values[i]);
+  }
+  if (s->is_unfinished)
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "the step that ended at t = %.9g s was interrupted before its samples and events were dealt with: "
+                     "inputs cannot be set there",
+                     yoke_graph_t(s->graph));
+  return s->is_broken ? refuse_broken(s, ctx) : YOKE_OK;
+}
+
+yoke_status yoke_system_set_inputs(yoke_system *s, int n, const int *inputs, const double *values, yoke_context *ctx) {
+  bool changes = false;
+  YOKE_TRY(check_inputs(s, n, inputs, values, ctx));
+  for (int i = 0; i < n; ++i) {
+    changes = changes || yoke_graph_held(s->graph, inputs[i]) != values[i];
+    yoke_graph_set_held(s->graph, inputs[i], values[i]);
+  }
+  if (!changes) return YOKE_OK;
+  ++s->n_sets;
+  const yoke_status status = begin_anew(s, ctx);
+  s->is_broken             = status != YOKE_OK;
+  return status;
+}
+
+double yoke_system_input(const yoke_system *s, int input) {
+  return yoke_graph_held(s->graph, input);
 }
 
 /* ---- run ---- */
@@ -191,12 +254,7 @@ static yoke_status take_step(yoke_system *s, double t_stop, double t_end, const 
 /* One step to t_stop at most, its samples and its events, in a run that ends at t_end, or what an interrupted step left to be done. */
 static yoke_status step_with(yoke_system *s, double t_stop, double t_end, const yoke_sink *sink,
                              yoke_step_statistics *statistics, bool *stop, yoke_context *ctx) {
-  if (s->is_broken) {
-    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
-                     "the events at t = %.9g s failed half-way: the run cannot go on from there; go back to a state "
-                     "that was saved before",
-                     yoke_graph_t(s->graph));
-  }
+  if (s->is_broken) return refuse_broken(s, ctx);
   s->samples.is_behind = false;
   if (!s->is_unfinished) YOKE_TRY(take_step(s, t_stop, t_end, sink, statistics, ctx));
   YOKE_TRY(system_emit_due(s, t_end, sink, ctx));

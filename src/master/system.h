@@ -105,8 +105,10 @@ yoke_status yoke_system_unpack(yoke_system *system, yoke_unpack *in, yoke_contex
 yoke_status yoke_system_save(const yoke_system *system, yoke_pack *out, yoke_context *ctx);
 yoke_status yoke_system_restore(yoke_system *system, const void *bytes, size_t size, yoke_context *ctx);
 
-/* Inputs of the plan: values from the present time on, until they are set again. The next step begins as behind an event that sets states.
- * Between steps only; part of pack. */
+/* Inputs of the plan: values from the present time on, until they are set again. Where one is another than before the next step begins as
+ * behind an event that sets states: right limits count, the past of the couplings is forgotten. Between steps only; part of pack.
+ * YOKE_E_USAGE: no such input, or no finite value; nothing is set then. Where the couplings find no values behind the jump the
+ * system cannot go on but from a state that was saved. */
 yoke_status yoke_system_set_inputs(yoke_system *system, int n, const int *inputs, const double *values,
                                    yoke_context *ctx);
 double      yoke_system_input(const yoke_system *system, int input);

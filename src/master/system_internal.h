@@ -46,7 +46,8 @@ struct yoke_system {
   double              t_previous;    /* beginning of the last step */
   bool                has_begun;     /* a run has shown the start */
   bool                is_unfinished; /* a step was accepted whose samples or events were not dealt with */
-  bool                is_broken;     /* its events failed half-way */
+  bool                is_broken;     /* its events failed half-way, or what follows from other inputs */
+  uint64_t            n_sets;        /* how often inputs were set */
   bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;

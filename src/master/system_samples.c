@@ -137,8 +137,12 @@ yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double
     }
   }
   take_means(s);
-  const yoke_sighting at = {
-      .t = t, .parts = x->row, .channels = x->channels, .means = x->means, .lost = system_loss_at(s, t)};
+  const yoke_sighting at = {.t        = t,
+                            .parts    = x->row,
+                            .channels = x->channels,
+                            .inputs   = yoke_graph_all_held(s->graph),
+                            .means    = x->means,
+                            .lost     = system_loss_at(s, t)};
   return yoke_observer_show(observer, &at, values, totals);
 }
 
@@ -159,8 +163,12 @@ static yoke_status show_observed(yoke_system *s, int i, double t, yoke_totals *t
     c += n;
   }
   take_means(s);
-  const yoke_sighting at = {
-      .t = t, .parts = x->row, .channels = x->channels, .means = x->means, .lost = system_loss_at(s, t)};
+  const yoke_sighting at = {.t        = t,
+                            .parts    = x->row,
+                            .channels = x->channels,
+                            .inputs   = yoke_graph_all_held(s->graph),
+                            .means    = x->means,
+                            .lost     = system_loss_at(s, t)};
   return yoke_observer_show(x->observer, &at, x->outputs, totals);
 }
 
