@@ -105,13 +105,14 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_con
 static int converge_model(const converge_arguments *a, yoke_converge_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_convergence result;
+  yoke_convergence result = {0};
   progress         line;
   progress_start(&line, a->quiet || a->json);
   options->progress        = progress_share;
   options->user            = &line;
   options->run.interrupted = interrupt_watch();
-  const yoke_status status = yoke_converge(ctx, options, &result);
+  yoke_status status       = plugins_load(ctx, &a->model);
+  if (status == YOKE_OK) status = yoke_converge(ctx, options, &result);
   progress_clear(&line);
   if (a->json) {
     print_json(ctx, options->run.model, &result, status);

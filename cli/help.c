@@ -125,6 +125,21 @@ static void help_settings(page *p) {
   (void)print_settings(p, NULL);
 }
 
+static void help_plugins(page *p) {
+  page_text(p,
+            "plugins: shared libraries with types of subsystems that are written by users (yoke/subsystem.h)\n"
+            "A model names a type:\n"
+            "  subsystems: {pump: {kind: user, type: gear-pump, parameters: {...}, ports: {flange: plane}}}\n"
+            "and a run loads the library that brings it:\n"
+            "  yoke run MODEL --plugin ./pump.so\n"
+            "Loading runs code of the library: load only what you trust. Nothing in a model file loads one, and yoke "
+            "check and\n"
+            "yoke info never do. A library is made with\n"
+            "  cc -shared -fPIC -o pump.so pump.c $(pkg-config --cflags yoke)\n"
+            "and shows the function yoke_plugin_types. It finds yoke_fail, yoke_warn, yoke_note and the functions of\n"
+            "yoke/signal.h and yoke/status.h in the program that loads it.");
+}
+
 /* yoke help settings NAME */
 static int help_setting(const command_def *command, const char *name) {
   const char *keys[256];
@@ -147,6 +162,7 @@ const help_topic help_topics[] = {
     {"formulations", "how a coupling is cut", help_formulations},
     {"settings", "keys of a model file that say how it is run", help_settings},
     {"outputs", "names of quantities", help_outputs},
+    {"plugins", "subsystems written by users", help_plugins},
     {"exit-codes", "what the program returns to the shell", help_exit_codes},
 };
 const int n_help_topics = (int)(sizeof help_topics / sizeof *help_topics);
@@ -224,7 +240,7 @@ const command_def help_command = {
     .name      = "help",
     .usage     = "[COMMAND|TOPIC] [NAME]",
     .summary   = "explain a command or a topic",
-    .details   = "Topics: solvers, schemes, formulations, settings, outputs, exit-codes.\n"
+    .details   = "Topics: solvers, schemes, formulations, settings, outputs, plugins, exit-codes.\n"
                  "yoke help settings NAME: those with this key, option, path, formulation or solver.\n"
                  "Completion in this shell: source <(yoke help --completion bash)",
     .options   = help_options,

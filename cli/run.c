@@ -258,13 +258,14 @@ static void print_values(const yoke_run_options *options, const yoke_run_summary
 static int run_model(const run_arguments *a, yoke_run_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_run_summary summary;
+  yoke_run_summary summary = {0};
   progress         line;
   progress_start(&line, a->quiet || a->json);
-  options->progress        = progress_update;
-  options->user            = &line;
-  options->interrupted     = interrupt_watch();
-  const yoke_status status = yoke_run(ctx, options, &summary);
+  options->progress    = progress_update;
+  options->user        = &line;
+  options->interrupted = interrupt_watch();
+  yoke_status status   = plugins_load(ctx, &a->model);
+  if (status == YOKE_OK) status = yoke_run(ctx, options, &summary);
   progress_clear(&line);
   print_messages(ctx);
   if (a->json) {

@@ -219,13 +219,14 @@ static void print_json(const yoke_context *ctx, const stability_arguments *a, co
 static int study(const stability_arguments *a, yoke_stability_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_stability_table table;
+  yoke_stability_table table = {0};
   progress             line;
   progress_start(&line, a->quiet || a->json);
   options->progress        = progress_share;
   options->user            = &line;
   options->run.interrupted = interrupt_watch();
-  const yoke_status status = yoke_stability_study(ctx, options, &table);
+  yoke_status status       = plugins_load(ctx, &a->model);
+  if (status == YOKE_OK) status = yoke_stability_study(ctx, options, &table);
   progress_clear(&line);
   if (a->json) {
     print_json(ctx, a, options->run.model, &table, status);

@@ -4,6 +4,7 @@
 #include "api/output_check.h"
 #include "api/run.h"
 #include "base/cancel.h"
+#include "base/hooks.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/text.h"
@@ -133,7 +134,8 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
   yoke_cancel cancel = {.flag = run.interrupted};
   yoke_context_watch(ctx, &cancel);
-  row->status = yoke_run_load(ctx, &run, &model);
+  row->status = yoke_context_inherit(ctx, s->ctx);
+  if (row->status == YOKE_OK) row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
   if (row->status != YOKE_OK) row->reason = reason_of(ctx, row->status);
   yoke_model_destroy(&model);
