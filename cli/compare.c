@@ -104,14 +104,15 @@ static void print_runs(const yoke_run_summary *split, const yoke_run_summary *wh
 static int compare_model(const compare_arguments *a, yoke_run_options *options, double tol) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_run_summary split, whole;
-  yoke_comparison  comparison;
+  yoke_run_summary split = {0}, whole = {0};
+  yoke_comparison  comparison = {0};
   progress         line;
   progress_start(&line, a->quiet || a->json);
   options->progress    = progress_update;
   options->user        = &line;
   options->interrupted = interrupt_watch();
-  yoke_status status   = yoke_run_compare(ctx, options, &split, &whole, &comparison);
+  yoke_status status   = plugins_load(ctx, &a->model);
+  if (status == YOKE_OK) status = yoke_run_compare(ctx, options, &split, &whole, &comparison);
   progress_clear(&line);
   if (status == YOKE_OK) status = judge(ctx, &comparison, a->exact, tol);
   if (a->json) {

@@ -7,7 +7,9 @@
 
 #include "../check.h"
 #include "../cosimulation/rig.h"
+#include "../user/types.h"
 #include "oscillator.h"
+#include "user/user.h"
 
 typedef yoke_status (*kind_make)(yoke_context *ctx, const void *definition, yoke_subsystem **out);
 
@@ -43,6 +45,39 @@ yoke_status make_oscillator(yoke_context *ctx, const void *definition, yoke_subs
 yoke_status make_oscillator_that_cannot_go_back(yoke_context *ctx, const void *definition, yoke_subsystem **out) {
   (void)definition;
   return make_able(ctx, 0, out);
+}
+
+/* The same as a type of a user; subsystems outlive the context that knows it. */
+static yoke_status make_user(const unsigned *can, yoke_subsystem **out) {
+  static const yoke_user_argument arguments[] = {
+      {"mass", NULL, 2.0}, {"stiffness", NULL, 1000.0}, {"damping", NULL, 10.0}, {"v", NULL, -100.0}};
+  const yoke_user_type type = mass_type(can);
+  yoke_context        *ctx;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_add_type(ctx, &type), YOKE_OK);
+  const yoke_user_def def = {
+      .name = "user", .entry = yoke_user_find(ctx, "mass"), .n_arguments = 4, .arguments = arguments};
+  const yoke_status status = yoke_user_create(ctx, &def, out);
+  yoke_context_destroy(&ctx);
+  return status;
+}
+
+yoke_status make_user_mass(yoke_context *ctx, const void *definition, yoke_subsystem **out) {
+  static const unsigned can = MASS_REPEAT | MASS_INSTANT | MASS_RESPONSE | MASS_ENERGY;
+  (void)ctx, (void)definition;
+  return make_user(&can, out);
+}
+
+yoke_status make_user_mass_on_the_heap(yoke_context *ctx, const void *definition, yoke_subsystem **out) {
+  static const unsigned can = MASS_REPEAT | MASS_RESPONSE | MASS_HEAP;
+  (void)ctx, (void)definition;
+  return make_user(&can, out);
+}
+
+yoke_status make_user_mass_that_cannot_go_back(yoke_context *ctx, const void *definition, yoke_subsystem **out) {
+  static const unsigned can = 0;
+  (void)ctx, (void)definition;
+  return make_user(&can, out);
 }
 
 static void watch_all(rig *r) {

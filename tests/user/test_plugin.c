@@ -134,6 +134,7 @@ static void the_program_loads_plugins_before_it_runs_a_model(void **state) {
                                      {"plugin_other", 2, "does not show the function yoke_plugin_types"},
                                      {"plugin_nowhere", 7, "cannot be loaded"}};
   static const char *const runs[] = {"run examples/two-mass.yaml --set t_end=0.01 --plugin",
+                                     "compare examples/two-mass.yaml --tol 1 --set t_end=0.01 --plugin",
                                      "converge examples/two-mass.yaml --steps 1e-3 --set t_end=0.01 --plugin",
                                      "stability two-mass --point --set step=1e-3 --plugin"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {

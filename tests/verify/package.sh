@@ -37,7 +37,8 @@ run diff "$folder/shared" "$folder/static"
 # and those are what the headers declare
 for header in "$prefix"/include/yoke/*.h; do echo "#include <yoke/$(basename "$header")>"; done > "$folder/all.c"
 cc -E -I"$prefix/include" "$folder/all.c" | awk '/^# [0-9]+ "/ { ours = $3 ~ /\/yoke\//; next } ours' |
-  grep -o 'yoke_[a-z0-9_]*(\|extern const [a-z_]* yoke_[a-z_]*' | sed -e 's/($//' -e 's/.* //' | sort -u > "$folder/declared"
+  grep -o 'yoke_[a-z0-9_]*(\|extern const [a-z_]* yoke_[a-z_]*' | sed -e 's/($//' -e 's/.* //' | sort -u |
+  grep -v '^yoke_plugin_types$' > "$folder/declared" # which plugins define
 run diff "$folder/declared" "$folder/shared"
 
 # ---- headers by themselves ----
