@@ -36,6 +36,7 @@ enum {
   MAX_NAME      = 256,     /* characters of a name with its indices */
   MAX_LITERAL   = 300,     /* digits of a number */
   MAX_POWER     = 16,      /* largest exponent done by products */
+  MAX_REPLACED  = 1 << 14, /* instructions of a formula whose variables are replaced by formulas */
   MAX_DIMENSION = 999      /* exponent of a base unit */
 };
 
@@ -770,6 +771,12 @@ static bool number_variables(yoke_expression *e) {
   return true;
 }
 
+/* By how much an instruction changes the height of the stack. */
+static int program_growth(int op) {
+  if (op == YOKE_OP_CONSTANT || op == YOKE_OP_VARIABLE) return 1;
+  return op == YOKE_OP_SELECT ? -2 : op >= YOKE_OP_ADD ? -1 : 0;
+}
+
 static bool parse_whole(compiler *c, quantity *out) {
   const size_t length = strnlen(c->text, MAX_TEXT + 1);
   if (length > MAX_TEXT) return fail(c, 0, "found more than %d characters, expected a formula", (int)MAX_TEXT);
@@ -809,6 +816,56 @@ yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbol
   }
   *out = e;
   return YOKE_OK;
+}
+
+/* ---- Replacement ---- */
+
+static const yoke_expression *inner_of(const yoke_instruction *in, const yoke_expression *const *inner) {
+  return inner != NULL && in->op == YOKE_OP_VARIABLE ? inner[in->number] : NULL;
+}
+
+/* Instructions once variables are replaced; 0: they do not fit, in number or on the machine's stack. */
+static int replaced_length(const yoke_expression *e, const yoke_expression *const *inner) {
+  int n = 0, top = 0;
+  for (int i = 0; i < e->n; ++i) {
+    const yoke_instruction *in   = &e->program[i];
+    const yoke_expression  *own  = inner_of(in, inner);
+    const bool              adds = in->op == YOKE_OP_CONSTANT || in->op == YOKE_OP_VARIABLE;
+    int                     most = top + 1;
+    for (int k = 0, at = top; own != NULL && k < own->n; ++k) {
+      at += program_growth(own->program[k].op);
+      if (at > most) most = at;
+    }
+    n += own != NULL ? own->n : 1;
+    if (n > MAX_REPLACED || (adds && most > YOKE_PROGRAM_STACK)) return 0;
+    top += program_growth(in->op);
+  }
+  return n;
+}
+
+yoke_status yoke_expression_replace(const yoke_expression *expression, const int *number,
+                                    const yoke_expression *const *inner, yoke_expression **out) {
+  const int n = replaced_length(expression, inner);
+  *out        = NULL;
+  if (n == 0) return YOKE_E_MODEL;
+  yoke_expression *e = calloc(1, sizeof *e);
+  if (e == NULL) return YOKE_E_MEMORY;
+  e->text    = yoke_text_copy(expression->text);
+  e->program = calloc((size_t)n, sizeof *e->program);
+  e->state   = expression->state;
+  memcpy(e->dimension, expression->dimension, sizeof e->dimension);
+  for (int i = 0; e->program != NULL && i < expression->n; ++i) {
+    const yoke_instruction *in  = &expression->program[i];
+    const yoke_expression  *own = inner_of(in, inner);
+    for (int k = 0; own != NULL && k < own->n; ++k) e->program[e->n++] = own->program[k];
+    if (own != NULL) continue;
+    e->program[e->n] = *in;
+    if (in->op == YOKE_OP_VARIABLE && number != NULL) e->program[e->n].number = number[in->number];
+    ++e->n;
+  }
+  if (e->text == NULL || e->program == NULL || !number_variables(e)) yoke_expression_destroy(&e);
+  *out = e;
+  return e != NULL ? YOKE_OK : YOKE_E_MEMORY;
 }
 
 yoke_expression *yoke_expression_retain(const yoke_expression *expression) {

@@ -56,7 +56,14 @@ yoke_status yoke_expression_compile(const char *text, const yoke_symbols *symbol
 yoke_expression *yoke_expression_retain(const yoke_expression *expression);
 void             yoke_expression_destroy(yoke_expression **expression);
 
+/* The same formula of other variables: what reads variable k reads variable number[k] (NULL: k), or takes the value of inner[k], whose variables
+ * stay (NULL: of none; inner NULL: of none at all). Gives. YOKE_E_MODEL: it would become too long; YOKE_E_MEMORY. */
+yoke_status yoke_expression_replace(const yoke_expression *expression, const int *number,
+                                    const yoke_expression *const *inner, yoke_expression **out);
+
 bool        yoke_expression_is_constant(const yoke_expression *expression);
+/* Is it c + sum a_k x_k with constant c and a_k? Then these are its value and its gradient where all variables are 0. */
+bool        yoke_expression_is_affine(const yoke_expression *expression);
 const char *yoke_expression_text(const yoke_expression *expression);
 
 /* The variables that the program reads: indices as given by lookup, increasing, without repetition. */

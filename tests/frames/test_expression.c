@@ -618,6 +618,57 @@ static void damaged_formulas_never_crash(void **state) {
   }
 }
 
+/* ---- structure ---- */
+
+static void affine_formulas_are_known_by_their_program(void **state) {
+  (void)state;
+  static const char *const affine[] = {"3*(x - y)/l + t", "-(x + 2)^1*l", "5", "x/s - if(1, 2, 3)", "(x + y)*0"};
+  static const char *const others[] = {"x*y", "l/x", "abs(x)", "x^2", "min(x, y)", "if(x > 0, 1, 2)", "x - sin(t)"};
+  for (size_t k = 0; k < sizeof affine / sizeof *affine; ++k) {
+    yoke_expression *e = compile(affine[k]);
+    if (!yoke_expression_is_affine(e)) fail_msg("%s", affine[k]);
+    yoke_expression_destroy(&e);
+  }
+  for (size_t k = 0; k < sizeof others / sizeof *others; ++k) {
+    yoke_expression *e = compile(others[k]);
+    if (yoke_expression_is_affine(e)) fail_msg("%s", others[k]);
+    yoke_expression_destroy(&e);
+  }
+}
+
+static void variables_are_replaced_by_others_and_by_formulas(void **state) {
+  (void)state;
+  const double           x[]   = {0.5, 2.0, 3.0, 7.0};
+  const int              to[]  = {0, 3, 2};
+  yoke_expression       *outer = compile("x^2 - y*t"), *square = compile("(x + y)*(x - y)"), *out = NULL;
+  const yoke_expression *with[] = {NULL, NULL, square};
+  double                 slope[3];
+  assert_int_equal(yoke_expression_replace(outer, to, NULL, &out), YOKE_OK);
+  assert_true(fabs(yoke_expression_evaluate(out, x, slope) - 47.5) < 1e-13);
+  assert_int_equal(yoke_expression_variables(out)[2], 3);
+  assert_true(fabs(slope[2] - 14.0) < 1e-13);
+  yoke_expression_destroy(&out);
+  assert_int_equal(yoke_expression_replace(outer, NULL, with, &out), YOKE_OK);
+  assert_true(fabs(yoke_expression_evaluate(out, x, slope) - 6.5) < 1e-13);
+  assert_true(fabs(slope[1] - 2.0) < 1e-13);
+  yoke_expression_destroy(&out);
+  yoke_expression_destroy(&outer);
+  yoke_expression_destroy(&square);
+}
+
+static void a_formula_that_would_become_too_long_is_refused(void **state) {
+  (void)state;
+  yoke_expression *e = compile("x + x"), *longer = NULL;
+  yoke_status      status;
+  do {
+    const yoke_expression *with[] = {NULL, e};
+    status                        = yoke_expression_replace(e, NULL, with, &longer);
+    yoke_expression_destroy(&e);
+    e = longer;
+  } while (status == YOKE_OK);
+  assert_int_equal(status, YOKE_E_MODEL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(operators_bind_as_in_mathematics),
@@ -642,6 +693,9 @@ int main(void) {
       cmocka_unit_test(deep_nesting_is_an_error_not_a_crash),
       cmocka_unit_test(moderate_nesting_and_long_sums_are_fine),
       cmocka_unit_test(a_text_without_end_is_refused),
+      cmocka_unit_test(affine_formulas_are_known_by_their_program),
+      cmocka_unit_test(variables_are_replaced_by_others_and_by_formulas),
+      cmocka_unit_test(a_formula_that_would_become_too_long_is_refused),
       cmocka_unit_test(junk_never_crashes),
       cmocka_unit_test(damaged_formulas_never_crash),
   };
