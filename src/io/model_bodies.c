@@ -203,7 +203,10 @@ void model_read_frames(reader *r, scope *s) {
     }
     char full[2 * NAME_SIZE];
     model_print(full, sizeof full, "%s", is_ground ? "ground" : r->model->bodies[body].name);
-    if (!is_ground && r->model->bodies[body].kind == YOKE_BODY_CHAIN) {
+    if (!is_ground && model_port_owner(r->model, body) != NULL) {
+      model_mistake(r, key, NULL, "found frames of '%s', a port of subsystem '%s', expected a port of its own there",
+                    full, model_port_owner(r->model, body)->name);
+    } else if (!is_ground && r->model->bodies[body].kind == YOKE_BODY_CHAIN) {
       model_mistake(r, key, NULL, "found frames of the chain '%s', whose masses are frames themselves: %s[i]", full,
                     full);
     } else if (dot == NULL) {

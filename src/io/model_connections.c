@@ -222,6 +222,18 @@ static bool apply_axis(reader *r, const scope *s, const yoke_yaml_node *node, yo
   return true;
 }
 
+/* A port of a subsystem of its own is joined to bodies: what holds it to the ground or to itself belongs into its code. */
+static bool check_ports(reader *r, const yoke_yaml_node *between, const yoke_connection *c) {
+  const int           body[2]  = {r->model->frames[c->frame[0]].body, r->model->frames[c->frame[1]].body};
+  const yoke_foreign *owner[2] = {model_port_owner(r->model, body[0]), model_port_owner(r->model, body[1])};
+  const yoke_foreign *own      = owner[0] != NULL ? owner[0] : owner[1];
+  if (own == NULL || (body[0] >= 0 && body[1] >= 0 && owner[0] != owner[1])) return true;
+  return model_mistake(r, between, "between",
+                       "found a port of subsystem '%s' and %s, expected a body of the model, or a port of another "
+                       "subsystem, at the other end",
+                       own->name, body[0] < 0 || body[1] < 0 ? "the ground" : "another of its ports");
+}
+
 static bool read_ends(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
   const yoke_yaml_node *between = yoke_yaml_find(map, "between");
   if (between == NULL || between->kind != YOKE_YAML_LIST || between->n != 2) {
@@ -235,7 +247,7 @@ static bool read_ends(reader *r, const scope *s, const yoke_yaml_node *map, yoke
     return model_mistake(r, between, "between", "found both ends on '%s', expected two different bodies",
                          a->body < 0 ? "ground" : r->model->bodies[a->body].name);
   }
-  return true;
+  return check_ports(r, between, c);
 }
 
 /* Joints need freedoms that masses on a line do not have. */
@@ -277,8 +289,10 @@ static bool read_connection(reader *r, scope *s, const yoke_yaml_node *key, cons
   char        name[NAME_SIZE];
   model_full_name(s, key->text, counted, name, sizeof name);
   if (!model_grow(r, &m->connections, m->n_connections, &r->capacity_connections, sizeof *m->connections)) return false;
-  if (yoke_names_find(&r->body_names, name) != YOKE_NAMES_NONE) {
-    return model_mistake(r, key, NULL, "found the name '%s' of a body, expected another name: both have outputs", name);
+  if (yoke_names_find(&r->body_names, name) != YOKE_NAMES_NONE ||
+      yoke_names_find(&r->foreign_names, name) != YOKE_NAMES_NONE) {
+    return model_mistake(r, key, NULL, "found the name '%s' of a %s, expected another name: both have outputs", name,
+                         yoke_names_find(&r->body_names, name) != YOKE_NAMES_NONE ? "body" : "subsystem");
   }
   yoke_connection *c = &m->connections[m->n_connections];
   *c                 = (yoke_connection){.kind = (yoke_connection_kind)kind, .name = yoke_arena_text(&m->arena, name)};

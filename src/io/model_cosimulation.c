@@ -104,7 +104,8 @@ static void read_subsystems(reader *r, const yoke_yaml_node *node) {
     yoke_split_part *part = model_part(r->model, name);
     model_enter(r, YOKE_SUBSYSTEM_PATH, NULL);
     if (part == NULL && r->model->n_parts > 0) {
-      model_mistake(r, map->keys[i], name, "found the name of no subsystem, expected a name below 'split'");
+      model_mistake(r, map->keys[i], name,
+                    "found the name of no subsystem, expected a name below 'split' or 'subsystems'");
       continue;
     }
     model_enter(r, YOKE_SUBSYSTEM_PATH, name);

@@ -21,6 +21,11 @@ static bool read_set(reader *r, const scope *s, const yoke_yaml_node *node, yoke
       good = model_mistake(r, node->keys[k], "set", "found '%s', expected a state of a body as in ball.v", name);
       continue;
     }
+    if (model_port_owner(r->model, state.body) != NULL) {
+      good = model_mistake(r, node->keys[k], "set", "found '%s', which only subsystem '%s' itself can set", name,
+                           model_port_owner(r->model, state.body)->name);
+      continue;
+    }
     yoke_expression *value;
     if (!model_expression(r, s, node->items[k], "set", VARIABLES_STATES, Q_ANY, &value)) {
       good = false;

@@ -1,8 +1,8 @@
 /* The stages of loading:
  *   1. tree:    file and includes read and merged, overrides applied; the merged tree is written to model->text
  *   2. scopes:  parameters evaluated, instances of assemblies opened
- *   3. bodies and frames of all scopes, so that everything can be named from anywhere
- *   4. connections, loads, events of all scopes
+ *   3. bodies, ports of subsystems and frames of all scopes, so that everything can be named from anywhere
+ *   4. connections, inputs, loads, events, outputs, inputs of subsystems of all scopes
  *   5. settings
  * Mistakes are collected; stage 1 must succeed for the others to start. */
 #include "io/model_file.h"
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const top_keys[] = {"yoke",    "name",         "include",    "parameters", "gravity",
-                                       "t_start", "t_end",        "assemblies", "instances",  "bodies",
-                                       "frames",  "connections",  "loads",      "events",     "outputs",
-                                       "split",   "cosimulation", "solvers",    "output"};
+static const char *const top_keys[] = {
+    "yoke",       "name",      "include", "parameters", "gravity",      "t_start", "t_end",
+    "assemblies", "instances", "bodies",  "frames",     "connections",  "inputs",  "subsystems",
+    "loads",      "events",    "outputs", "split",      "cosimulation", "solvers", "output"};
 
 static bool check_version(reader *r) {
   const yoke_yaml_node *version = yoke_yaml_find(r->root, "yoke");
@@ -48,14 +48,17 @@ static void read_sections(reader *r) {
   const yoke_frame ground = {.body = YOKE_GROUND, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   if (model_add_frame(r, r->root, "ground", &ground) < 0 || !model_open_scopes(r)) return;
   for (int k = 0; k < r->n_scopes; ++k) model_read_bodies(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_subsystems(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_frames(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_connections(r, r->scopes[k]);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_inputs(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_laws(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_loads(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_events(r, r->scopes[k]);
   model_read_outputs(r);
+  for (int k = 0; k < r->n_scopes; ++k) model_read_subsystem_inputs(r, r->scopes[k]);
   model_enter(r, "", NULL);
-  if (r->model->n_bodies == 0 && r->n_errors == 0)
+  if (r->model->n_bodies == 0 && r->model->n_foreigns == 0 && r->n_errors == 0)
     model_mistake(r, r->root, "bodies", "found nothing, expected at least one body");
   if (r->n_errors == 0) model_read_split(r);
   model_read_settings(r);
@@ -80,7 +83,8 @@ static bool read_tree(reader *r, yoke_yaml_node *root, const char *path, const y
 
 static void reader_clear(reader *r) {
   yoke_names *const tables[] = {&r->body_names,  &r->frame_names,    &r->connection_names, &r->load_names,
-                                &r->event_names, &r->variable_names, &r->output_names,     &r->reference_names};
+                                &r->event_names, &r->variable_names, &r->output_names,     &r->reference_names,
+                                &r->input_names, &r->foreign_names};
   for (int k = 0; k < MODEL_COUNT(tables); ++k) yoke_names_clear(tables[k]);
   model_close_scopes(r);
   yoke_arena_free(&r->scratch);

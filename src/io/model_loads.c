@@ -233,6 +233,12 @@ static bool read_load(reader *r, scope *s, const yoke_yaml_node *key, const yoke
   if (!model_frame(r, s, on, "on", &frame)) return false;
   if (r->model->frames[frame].body < 0)
     return model_mistake(r, on, "on", "found the ground, expected a body or a frame on a body");
+  const yoke_foreign *owner = model_port_owner(r->model, r->model->frames[frame].body);
+  if (owner != NULL)
+    return model_mistake(r, on, "on",
+                         "found a port of subsystem '%s', which feels its connections only; expected a "
+                         "body: give the subsystem an input for the load, or a body joined to the port",
+                         owner->name);
   if (!good) return false;
   if (kind != LOAD_CONTACT && kind != LOAD_DRAG) return read_vectors(r, s, node, name, (file_kind)kind, frame);
   yoke_load *load = add_load(r, name, kind == LOAD_CONTACT ? YOKE_LOAD_CONTACT : YOKE_LOAD_DRAG, frame);

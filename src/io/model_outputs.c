@@ -4,37 +4,24 @@
 
 static const char *const keys[] = {"value", "unit", "description", "count"};
 
-enum { MAX_UNIT = 32, MAX_DESCRIPTION = 200, MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64 };
 
 /* ---- names first: expressions may read outputs that stand behind them ---- */
 
 static bool name_output(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
-  static const char *const words[] = {"t", "i", "pi", "e"};
-  yoke_model              *m       = r->model;
-  char                     name[NAME_SIZE], position[1024], where[1024 + 2 * NAME_SIZE];
-  double                   unused;
-  bool                     is_bad = false;
-  for (int k = 0; k < MODEL_COUNT(words); ++k) {
-    if (strcmp(key->text, words[k]) == 0)
-      return model_mistake(r, key, NULL, "found the name '%s', which has a meaning of its own; expected another name",
-                           key->text);
-  }
-  if (model_parameter(r, s, key->text, &unused, &is_bad) != YOKE_SYMBOL_UNKNOWN || is_bad)
-    return model_mistake(r, key, NULL, "found the name '%s' of a parameter, expected another name", key->text);
+  yoke_model *m = r->model;
+  char        name[NAME_SIZE];
+  if (!model_check_symbol(r, s, key)) return false;
   model_full_name(s, key->text, counted, name, sizeof name);
-  model_position(node, position, sizeof position);
-  model_print(where, sizeof where, "%s: key '%s'", position, r->where);
   if (!model_grow(r, &m->user_outputs, m->n_user_outputs, &r->capacity_outputs, sizeof *m->user_outputs)) return false;
   yoke_user_output *output = &m->user_outputs[m->n_user_outputs];
   *output                  = (yoke_user_output){.name        = yoke_arena_text(&m->arena, name),
                                                 .unit        = yoke_arena_text(&m->arena, ""),
                                                 .description = yoke_arena_text(&m->arena, ""),
-                                                .where       = yoke_arena_text(&m->arena, where)};
+                                                .where       = model_where(r, node, NULL)};
   if (!model_has_memory(r)) return false;
   ++m->n_user_outputs;
-  if (yoke_names_find(&r->body_names, name) != YOKE_NAMES_NONE ||
-      yoke_names_find(&r->connection_names, name) != YOKE_NAMES_NONE)
-    return model_mistake(r, key, NULL, "found the name '%s' of a body or connection, expected another name", name);
+  if (!model_is_free(r, key, name)) return false;
   switch (yoke_names_add(&r->output_names, output->name, m->n_user_outputs - 1)) {
   case YOKE_NAMES_ADDED: return true;
   case YOKE_NAMES_EXISTS:
@@ -44,20 +31,6 @@ static bool name_output(reader *r, scope *s, const yoke_yaml_node *key, const yo
 }
 
 /* ---- expressions ---- */
-
-/* A short text of one line that a table can hold. */
-static bool read_text(reader *r, const yoke_yaml_node *map, const char *key, size_t most, char **out) {
-  const yoke_yaml_node *node = yoke_yaml_find(map, key);
-  if (node == NULL) return true;
-  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR || strlen(node->text) > most ||
-      strpbrk(node->text, "\n\r\t") != NULL) {
-    char expected[80];
-    model_print(expected, sizeof expected, "a text of one line with at most %zu letters", most);
-    return model_expected(r, node, key, expected);
-  }
-  *out = yoke_arena_text(&r->model->arena, node->text);
-  return model_has_memory(r);
-}
 
 static bool read_output(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
   const bool            is_map = node->kind == YOKE_YAML_MAP;
@@ -71,8 +44,8 @@ static bool read_output(reader *r, scope *s, const yoke_yaml_node *key, const yo
   good = model_expression(r, s, value, is_map ? "value" : NULL, VARIABLES_OUTPUTS, Q_ANY, &expression) && good;
   yoke_user_output *output = &r->model->user_outputs[i];
   output->value            = expression;
-  good                     = read_text(r, node, "unit", MAX_UNIT, &output->unit) && good;
-  return read_text(r, node, "description", MAX_DESCRIPTION, &output->description) && good;
+  good                     = model_short_text(r, node, "unit", MAX_UNIT, &output->unit) && good;
+  return model_short_text(r, node, "description", MAX_DESCRIPTION, &output->description) && good;
 }
 
 /* ---- circles ---- */

@@ -9,8 +9,8 @@
 enum { MAX_INCLUDES = 1000, MAX_INCLUDE_DEPTH = 32 };
 
 /* Maps of named things: entries of several files are put together. In all other keys the including file wins. */
-static const char *const collections[] = {"parameters", "bodies",  "frames",     "connections", "loads",
-                                          "events",     "outputs", "assemblies", "instances"};
+static const char *const collections[] = {"parameters", "bodies", "frames",  "connections", "inputs",   "subsystems",
+                                          "loads",      "events", "outputs", "assemblies",  "instances"};
 
 static bool is_collection(const char *key) {
   for (int k = 0; k < MODEL_COUNT(collections); ++k) {
@@ -253,7 +253,7 @@ static bool set_path(reader *r, yoke_yaml_node *root, char *path, yoke_yaml_node
   yoke_yaml_node *node    = root;
   const char     *section = path;
   int             level   = 0;
-  char           *name    = path;
+  const char     *name    = path;
   for (char *dot = strchr(name, '.'); dot != NULL; dot = strchr(name, '.')) {
     *dot = '\0';
     if (name[0] == '\0')
@@ -274,6 +274,14 @@ static bool set_path(reader *r, yoke_yaml_node *root, char *path, yoke_yaml_node
     node->items[k - 1] = value;
     return true;
   }
+  if (level == 1 && strcmp(section, "inputs") == 0) { /* an input exists, and keeps its unit */
+    if (!check_exists(r, value, node, section, name)) return false;
+    if (value->kind == YOKE_YAML_SCALAR && yoke_yaml_find(node, name)->kind == YOKE_YAML_MAP) {
+      node = descend(r, node, name, section, level, value);
+      name = "value";
+    }
+  }
+  if (node == NULL) return false;
   yoke_yaml_node *key = yoke_yaml_new_scalar(r->yaml, value, name);
   if (key == NULL || yoke_yaml_put(r->yaml, node, key, value) != YOKE_OK) return model_out_of_memory(r);
   return true;

@@ -114,8 +114,8 @@ static scope *add_scope(reader *r, scope *parent, const char *prefix, const yoke
   return s;
 }
 
-static const char *const assembly_keys[] = {"parameters", "bodies", "frames",  "connections",
-                                            "loads",      "events", "outputs", "instances"};
+static const char *const assembly_keys[] = {"parameters", "bodies", "frames", "connections", "inputs",
+                                            "subsystems", "loads",  "events", "outputs",     "instances"};
 
 static void open_instances(reader *r, scope *s);
 

@@ -69,15 +69,31 @@ static model_quantity find_of_joint(const yoke_model *m, int connection, const c
   return QUANTITY_OF_MOTION;
 }
 
+static model_quantity find_of_foreign(const yoke_model *m, int foreign, const char *word, yoke_variable *out) {
+  for (int k = 0; k < m->foreigns[foreign].n_outputs; ++k) {
+    if (strcmp(m->foreigns[foreign].outputs[k].name, word) != 0) continue;
+    *out = (yoke_variable){.kind = YOKE_VARIABLE_FOREIGN, .object = foreign, .component = k};
+    return QUANTITY_OF_MOTION;
+  }
+  return QUANTITY_NONE;
+}
+
 model_quantity model_find_quantity(reader *r, const scope *s, const char *name, yoke_variable *out, double *value) {
   char        object[NAME_SIZE];
-  const char *word = part_name(name, object);
+  const char *word  = part_name(name, object);
+  const int   input = model_find(s, &r->input_names, name);
+  if (input >= 0) {
+    *out = (yoke_variable){.kind = YOKE_VARIABLE_INPUT, .object = input};
+    return QUANTITY_OF_MOTION;
+  }
   if (word == NULL) return QUANTITY_NONE;
   if (strcmp(object, "total") == 0) return is_listed(YOKE_OF_TOTAL, word) ? QUANTITY_OF_FORCES : QUANTITY_NONE;
   const int body = model_find(s, &r->body_names, object);
   if (body >= 0) return find_of_body(r->model, body, word, out);
   const int frame = model_find(s, &r->frame_names, object);
   if (frame >= 0) return find_of_frame(r->model, frame, word, out, value);
+  const int foreign = model_find(s, &r->foreign_names, object);
+  if (foreign >= 0) return find_of_foreign(r->model, foreign, word, out);
   const int connection = model_find(s, &r->connection_names, object);
   return connection >= 0 ? find_of_joint(r->model, connection, word, out) : QUANTITY_NONE;
 }
@@ -113,7 +129,7 @@ int model_deflection(reader *r, bool is_rate) {
   return model_variable(r, &own);
 }
 
-/* Full name of a body, frame or connection; NULL: none. */
+/* Full name of a body, frame, subsystem or connection; NULL: none. */
 static const char *full_object(const reader *r, const scope *s, const char *object) {
   const yoke_model *m = r->model;
   if (strcmp(object, "total") == 0) return "total";
@@ -121,6 +137,8 @@ static const char *full_object(const reader *r, const scope *s, const char *obje
   if (body >= 0) return m->bodies[body].name;
   const int frame = model_find(s, &r->frame_names, object);
   if (frame >= 0 && m->frames[frame].body >= 0) return m->frames[frame].name;
+  const int foreign = model_find(s, &r->foreign_names, object);
+  if (foreign >= 0) return m->foreigns[foreign].name;
   const int connection = model_find(s, &r->connection_names, object);
   return connection >= 0 ? m->connections[connection].name : NULL;
 }
@@ -128,8 +146,10 @@ static const char *full_object(const reader *r, const scope *s, const char *obje
 /* Full name of an output of the model; whether its object shows this word is found when a run is planned. */
 static bool full_name(const reader *r, const scope *s, const char *name, char *out, size_t size) {
   char        object[NAME_SIZE], body[NAME_SIZE];
-  const char *word = part_name(name, object);
-  if (word == NULL) return false;
+  const char *word  = part_name(name, object);
+  const int   input = model_find(s, &r->input_names, name);
+  if (input >= 0) model_print(out, size, "%s", r->model->inputs[input].name);
+  if (word == NULL || input >= 0) return input >= 0;
   const bool  is_integral = strcmp(word, "integral") == 0;
   const char *position    = is_integral ? part_name(object, body) : NULL; /* "a.x.integral" */
   const char *owner       = full_object(r, s, position != NULL ? body : object);

@@ -210,6 +210,55 @@ bool model_check_name(reader *r, const yoke_yaml_node *key, bool is_parameter) {
   return true;
 }
 
+bool model_check_symbol(reader *r, const scope *s, const yoke_yaml_node *key) {
+  static const char *const words[] = {"t", "i", "pi", "e"};
+  double                   unused;
+  bool                     is_bad = false;
+  for (int k = 0; k < MODEL_COUNT(words); ++k) {
+    if (strcmp(key->text, words[k]) == 0)
+      return model_mistake(r, key, NULL, "found the name '%s', which has a meaning of its own; expected another name",
+                           key->text);
+  }
+  if (model_parameter(r, s, key->text, &unused, &is_bad) == YOKE_SYMBOL_UNKNOWN && !is_bad) return true;
+  return model_mistake(r, key, NULL, "found the name '%s' of a parameter, expected another name", key->text);
+}
+
+bool model_is_free(reader *r, const yoke_yaml_node *key, const char *name) {
+  const struct {
+    const yoke_names *names;
+    const char       *what;
+  } list[] = {{&r->body_names, "a body"},
+              {&r->connection_names, "a connection"},
+              {&r->foreign_names, "a subsystem"},
+              {&r->input_names, "an input"}};
+  for (int k = 0; k < MODEL_COUNT(list); ++k) {
+    if (yoke_names_find(list[k].names, name) != YOKE_NAMES_NONE)
+      return model_mistake(r, key, NULL, "found the name '%s' of %s, expected another name", name, list[k].what);
+  }
+  return true;
+}
+
+bool model_short_text(reader *r, const yoke_yaml_node *map, const char *key, size_t most, char **out) {
+  const yoke_yaml_node *node = yoke_yaml_find(map, key);
+  if (node == NULL) return true;
+  if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR || strlen(node->text) > most ||
+      strpbrk(node->text, "\n\r\t") != NULL) {
+    char expected[80];
+    model_print(expected, sizeof expected, "a text of one line with at most %zu letters", most);
+    return model_expected(r, node, key, expected);
+  }
+  *out = yoke_arena_text(&r->model->arena, node->text);
+  return model_has_memory(r);
+}
+
+char *model_where(reader *r, const yoke_yaml_node *at, const char *key) {
+  char position[1024], where[1024 + 2 * NAME_SIZE];
+  model_position(at, position, sizeof position);
+  model_print(where, sizeof where, "%s: key '%s%s%s'", position, r->where, key != NULL ? "." : "",
+              key != NULL ? key : "");
+  return yoke_arena_text(&r->model->arena, where);
+}
+
 /* ---- expressions ---- */
 
 typedef struct lookup_context {
@@ -295,9 +344,10 @@ static void suggest(void *user, const char *name, char *text, size_t size) {
   const char     *nearest = NULL;
   for (const scope *s = c->s; s != NULL && nearest == NULL; s = s->parent)
     nearest = yoke_names_nearest(&s->parameter_names, name);
-  const char *dot = strrchr(name, '.');
-  if (nearest == NULL && dot != NULL &&
-      (c->v == VARIABLES_STATES || c->v == VARIABLES_FORMULA || c->v == VARIABLES_OUTPUTS)) {
+  const char *dot              = strrchr(name, '.');
+  const bool  reads_quantities = c->v == VARIABLES_STATES || c->v == VARIABLES_FORMULA || c->v == VARIABLES_OUTPUTS;
+  if (nearest == NULL && reads_quantities) nearest = yoke_names_nearest(&c->r->input_names, name);
+  if (nearest == NULL && dot != NULL && reads_quantities) {
     char body[NAME_SIZE];
     model_print(body, sizeof body, "%.*s", (int)(dot - name), name);
     const char *close = model_find(c->s, &c->r->body_names, body) == YOKE_NAMES_NONE
@@ -364,14 +414,27 @@ bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, 
   return false;
 }
 
-bool model_reads_quantities(reader *r, const scope *s, const char *text) {
-  lookup_context     context = {.r = r, .s = s, .v = VARIABLES_LAW, .is_probe = true};
+/* Compiles without recording what is wrong; *is_constant: it is good and reads no variable. */
+static lookup_context probe(reader *r, const scope *s, const char *text, variables v, bool *is_constant) {
+  lookup_context     context = {.r = r, .s = s, .v = v, .is_probe = true};
   const yoke_symbols symbols = {.lookup = lookup, .user = &context};
   yoke_expression   *unused  = NULL;
   char               message[400];
-  (void)yoke_expression_compile(text, &symbols, message, sizeof message, &unused);
+  *is_constant = yoke_expression_compile(text, &symbols, message, sizeof message, &unused) == YOKE_OK &&
+                 yoke_expression_is_constant(unused);
   yoke_expression_destroy(&unused);
-  return context.reads;
+  return context;
+}
+
+bool model_reads_quantities(reader *r, const scope *s, const char *text) {
+  bool unused;
+  return probe(r, s, text, VARIABLES_LAW, &unused).reads;
+}
+
+bool model_is_number(reader *r, const scope *s, const char *text) {
+  bool is_constant;
+  (void)probe(r, s, text, VARIABLES_NONE, &is_constant);
+  return is_constant;
 }
 
 bool model_expression(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, variables v, quantity q,

@@ -72,13 +72,13 @@ typedef struct reader {
   int                   n_scopes;
   size_t                capacity_scopes;
   scope               **scopes; /* [0] is the model itself */
-  yoke_names            body_names, frame_names, connection_names, load_names, event_names;
+  yoke_names            body_names, frame_names, connection_names, load_names, event_names, input_names, foreign_names;
   size_t capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
   int    parameter_depth;
   parameter *active[64];                    /* parameters being evaluated, outermost first */
   yoke_names variable_names;                /* "kind/object/mass/v/component" -> number of the variable */
   yoke_names output_names, reference_names; /* outputs of the user; outputs that they read, by their full names */
-  size_t     capacity_outputs, capacity_references;
+  size_t     capacity_outputs, capacity_references, capacity_inputs, capacity_foreigns;
   int        law_of; /* connection whose law is being read */
 } reader;
 
@@ -110,20 +110,30 @@ void        model_position(const yoke_yaml_node *at, char *text, size_t size);
 void        model_enter(reader *r, const char *section, const char *name);
 
 /* The subsystem of this name; NULL: there is none. */
-yoke_split_part *model_part(const yoke_model *model, const char *name);
+yoke_split_part    *model_part(const yoke_model *model, const char *name);
+/* The subsystem of its own whose port this body stands in for; NULL: none. */
+const yoke_foreign *model_port_owner(const yoke_model *model, int body);
 
 /* ---- keys and words ---- */
 
 /* All keys of `map` must be in list[n]; each other one is a mistake with the nearest valid key. */
-bool model_check_keys(reader *r, const yoke_yaml_node *map, const char *const *list, int n);
+bool  model_check_keys(reader *r, const yoke_yaml_node *map, const char *const *list, int n);
 /* A map (nothing counts as an empty one: *out = NULL). */
-bool model_map(reader *r, const yoke_yaml_node *node, const char *key, const yoke_yaml_node **out);
+bool  model_map(reader *r, const yoke_yaml_node *node, const char *key, const yoke_yaml_node **out);
 /* One of the words list[n]: index, or -1 (recorded). */
-int  model_word(reader *r, const yoke_yaml_node *node, const char *key, const char *const *list, int n);
-bool model_boolean(reader *r, const yoke_yaml_node *node, const char *key, bool *out);
-bool model_is_name(const char *text);
+int   model_word(reader *r, const yoke_yaml_node *node, const char *key, const char *const *list, int n);
+bool  model_boolean(reader *r, const yoke_yaml_node *node, const char *key, bool *out);
+bool  model_is_name(const char *text);
 /* Can `key` be the name of a body, frame, ... or of a parameter: letters, digits, underscore, and no word with a meaning of its own? */
-bool model_check_name(reader *r, const yoke_yaml_node *key, bool is_parameter);
+bool  model_check_name(reader *r, const yoke_yaml_node *key, bool is_parameter);
+/* The same for a name that stands in expressions by itself, as those of inputs and outputs do: no parameter has it. */
+bool  model_check_symbol(reader *r, const scope *s, const yoke_yaml_node *key);
+/* Has a body, connection, subsystem or input this full name? That is a mistake at `key`. */
+bool  model_is_free(reader *r, const yoke_yaml_node *key, const char *name);
+/* Optional key of a map: a short text of one line that a table can hold, in the model's arena. */
+bool  model_short_text(reader *r, const yoke_yaml_node *map, const char *key, size_t most, char **out);
+/* "m.yaml:7:3: key 'outputs.speed'" for messages of the planner, in the model's arena; `key` may be NULL. */
+char *model_where(reader *r, const yoke_yaml_node *at, const char *key);
 
 /* ---- numbers ---- */
 
@@ -154,6 +164,8 @@ typedef enum variables {
   VARIABLES_OUTPUTS  /* t is 0, outputs as in yoke_output_reference */
 } variables;
 
+/* Does the text read as a number: an expression of parameters? Nothing is recorded. */
+bool model_is_number(reader *r, const scope *s, const char *text);
 /* Does an expression of a law read quantities of the model besides x, v and t? */
 bool model_reads_quantities(reader *r, const scope *s, const char *text);
 /* Compiles the scalar. Gives. */
@@ -166,7 +178,7 @@ bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, 
 /* model_quantities.c: numbers (>= 1) of quantities by name, registered in the model. */
 typedef enum model_quantity {
   QUANTITY_NONE,
-  QUANTITY_OF_MOTION, /* a function of (q, v) */
+  QUANTITY_OF_MOTION, /* a function of (q, v), an input of the model, or an output of a subsystem of its own */
   QUANTITY_OF_FORCES, /* an acceleration, a force or an energy */
   QUANTITY_CONSTANT   /* of a frame of the ground */
 } model_quantity;
@@ -216,6 +228,9 @@ bool             model_open_scopes(reader *r);
 void model_read_bodies(reader *r, scope *s);
 void model_read_frames(reader *r, scope *s);
 bool model_read_chain(reader *r, scope *s, const yoke_yaml_node *node, yoke_chain **out);
+void model_read_inputs(reader *r, scope *s);
+void model_read_subsystems(reader *r, scope *s); /* all but their inputs, which read outputs */
+void model_read_subsystem_inputs(reader *r, scope *s);
 void model_read_connections(reader *r, scope *s);
 void model_read_laws(reader *r, scope *s); /* of connections, when all of them have names */
 void model_read_loads(reader *r, scope *s);
@@ -228,6 +243,7 @@ void model_read_cosimulation(reader *r);
 /* ---- settings ---- */
 
 enum { MAX_SETTING_KEYS = 128 };
+enum { MAX_UNIT = 32, MAX_DESCRIPTION = 200 }; /* letters */
 
 /* The value that `node` gives to the setting `row` below `path`, which must outlive the model; `key` is where it stands. */
 bool model_setting(reader *r, const char *path, const yoke_setting *row, const yoke_yaml_node *key,

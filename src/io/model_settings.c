@@ -146,6 +146,11 @@ static void read_solvers(reader *r) {
     if (part == NULL && m->n_parts > 0) { /* without a split the names of subsystems mean nothing */
       model_mistake(r, map->keys[k], name,
                     "found the name of no subsystem, expected 'default' or a name below 'split'");
+    } else if (part != NULL && part->is_foreign) {
+      model_mistake(r, map->keys[k], name,
+                    "found a solver for a subsystem that steps itself, expected none: use parameters of its own "
+                    "(subsystems.%.64s.parameters)",
+                    name);
     } else if (!yoke_yaml_is_nothing(map->items[k]) && read_solver(r, map->items[k], name, &own) && part != NULL) {
       part->has_solver = true;
       part->solver     = own;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNASSIGNED = -1 };
+enum { UNASSIGNED = -1, OF_PORT = -2 /* it stands in for a port of a subsystem of its own */ };
 
 typedef struct assignment {
   int   *part_of; /* [n_bodies] part of each whole body */
@@ -35,6 +35,10 @@ static yoke_split_part *add_part(reader *r, const yoke_yaml_node *at, assignment
 static bool assign_body(reader *r, const yoke_yaml_node *at, assignment *a, int body) {
   yoke_model      *m    = r->model;
   yoke_split_part *part = &m->parts[m->n_parts - 1];
+  if (a->part_of[body] == OF_PORT) {
+    return model_mistake(r, at, part->name, "found '%s', a port of subsystem '%s', expected bodies of the model",
+                         m->bodies[body].name, model_port_owner(m, body)->name);
+  }
   if (a->part_of[body] != UNASSIGNED || a->masses[body] > 0) {
     const int other = a->part_of[body];
     return model_mistake(r, at, part->name, "found body '%s', which is already in '%s', expected each body once",
@@ -105,7 +109,7 @@ static bool assign_pattern(reader *r, const yoke_yaml_node *at, assignment *a, c
   int               n = 0;
   model_print(pattern, sizeof pattern, strpbrk(name, "*?") != NULL ? "%s" : "%s[*]", name);
   for (int k = 0; k < m->n_bodies; ++k) {
-    if (!yoke_text_matches(pattern, m->bodies[k].name)) continue;
+    if (a->part_of[k] == OF_PORT || !yoke_text_matches(pattern, m->bodies[k].name)) continue;
     if (!assign_body(r, at, a, k)) return false;
     ++n;
   }
@@ -179,21 +183,59 @@ static void check_complete(reader *r, const yoke_yaml_node *map, const assignmen
                   m->bodies[first].name, n - 1);
 }
 
+/* A part of its own for every subsystem that is no part of the mechanics, with the bodies that stand in for its ports. */
+static bool add_foreign_parts(reader *r, assignment *a) {
+  yoke_model *m = r->model;
+  for (int i = 0; i < m->n_foreigns; ++i) {
+    yoke_foreign    *f    = &m->foreigns[i];
+    yoke_split_part *part = add_part(r, yoke_yaml_find(r->root, "subsystems"), a, f->name);
+    if (part == NULL) return false;
+    f->part          = m->n_parts - 1;
+    part->is_foreign = true;
+    part->foreign    = i;
+    for (int k = 0; k < f->n_ports; ++k) {
+      if (!model_grow(r, &part->bodies, part->n_bodies, &a->capacity_bodies, sizeof *part->bodies)) return false;
+      part->bodies[part->n_bodies++] = f->ports[k].body;
+    }
+  }
+  return true;
+}
+
+/* Beside subsystems of their own all bodies are one part. */
+static bool add_whole(reader *r, assignment *a) {
+  const yoke_model *m      = r->model;
+  bool              is_any = false, good = true;
+  for (int k = 0; k < m->n_bodies; ++k) is_any = is_any || a->part_of[k] == UNASSIGNED;
+  if (!is_any) return true;
+  if (add_part(r, r->root, a, "model") == NULL) return false;
+  for (int k = 0; good && k < m->n_bodies; ++k) {
+    if (a->part_of[k] == UNASSIGNED) good = assign_body(r, r->root, a, k);
+  }
+  return good;
+}
+
 void model_read_split(reader *r) {
   const yoke_yaml_node *map;
+  const yoke_model     *m = r->model;
   model_enter(r, "", NULL);
-  if (!model_map(r, yoke_yaml_find(r->root, "split"), "split", &map) || map == NULL) return;
-  model_enter(r, "split", NULL);
-  const size_t n = (size_t)r->model->n_bodies + 1;
-  assignment   a = {.part_of = yoke_arena_take(&r->scratch, n, sizeof(int)),
-                    .masses  = yoke_arena_take(&r->scratch, n, sizeof(int))};
-  if (r->scratch.has_failed) {
-    model_out_of_memory(r);
-  } else {
-    bool good = true;
-    for (size_t k = 0; k < n; ++k) a.part_of[k] = UNASSIGNED;
+  if (!model_map(r, yoke_yaml_find(r->root, "split"), "split", &map) || (map == NULL && m->n_foreigns == 0)) return;
+  const size_t n    = (size_t)m->n_bodies + 1;
+  assignment   a    = {.part_of = yoke_arena_take(&r->scratch, n, sizeof(int)),
+                       .masses  = yoke_arena_take(&r->scratch, n, sizeof(int))};
+  bool         good = !r->scratch.has_failed || model_out_of_memory(r);
+  if (!good) return;
+  for (size_t k = 0; k < n; ++k) a.part_of[k] = UNASSIGNED;
+  for (int i = 0; i < m->n_foreigns; ++i) {
+    for (int k = 0; k < m->foreigns[i].n_ports; ++k) a.part_of[m->foreigns[i].ports[k].body] = OF_PORT;
+  }
+  if (map != NULL) {
+    model_enter(r, "split", NULL);
     for (int k = 0; k < map->n; ++k) good = read_part(r, r->scopes[0], map->keys[k], map->items[k], &a) && good;
     if (good) check_complete(r, map, &a);
+  } else {
+    good = add_whole(r, &a);
   }
+  model_enter(r, "subsystems", NULL);
+  if (good) add_foreign_parts(r, &a);
   model_enter(r, "", NULL);
 }

@@ -30,6 +30,9 @@ static void release_elements(yoke_model *m) {
   }
   for (int i = 0; m->user_outputs != NULL && i < m->n_user_outputs; ++i)
     yoke_expression_destroy(&m->user_outputs[i].value);
+  for (int i = 0; m->foreigns != NULL && i < m->n_foreigns; ++i) {
+    for (int k = 0; k < m->foreigns[i].n_inputs; ++k) yoke_expression_destroy(&m->foreigns[i].inputs[k].value);
+  }
   for (int i = 0; m->parts != NULL && i < m->n_parts; ++i) {
     free(m->parts[i].bodies);
     yoke_settings_clear(&m->parts[i].given);
@@ -64,6 +67,8 @@ void yoke_model_destroy(yoke_model **model) {
   free(m->ghosts);
   free(m->user_outputs);
   free(m->references);
+  free(m->inputs);
+  free(m->foreigns);
   free(m->cosimulation.own);
   free(m->name);
   free(m->text);

@@ -227,8 +227,8 @@ typedef struct yoke_output_reference {
 
 /* A number that may be set from outside while the model runs (`inputs:`). */
 typedef struct yoke_model_input {
-  char  *name, *unit; /* unit "" where none is given */
-  double value;       /* until it is set */
+  char  *name, *unit, *description; /* unit, description: "" where none is given */
+  double value;                     /* until it is set */
 } yoke_model_input;
 
 /* Foreign subsystem (`subsystems:`): no part of the mechanics but code of its own, whose kind and type are found when a run is planned. What it

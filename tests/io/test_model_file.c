@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "check.h"
+#include "loaded.h"
 #include "master/macro_settings.h"
 
 #include "io/model_file.h"
@@ -17,57 +18,11 @@
 
 #define HEAD "yoke: 1\nt_end: 1\n"
 
-typedef struct loaded {
-  yoke_context *ctx;
-  yoke_model   *model;
-  yoke_status   status;
-} loaded;
-
-static loaded load_set(const char *text, int n_set, const char *const *set) {
-  loaded         l       = {0};
-  yoke_overrides options = {.n = n_set, .texts = set};
-  assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
-  l.status = yoke_model_file_read_text(l.ctx, "m.yaml", text, strlen(text), &options, &l.model);
-  return l;
-}
-
 static loaded load_file(const char *path) {
   loaded l = {0};
   assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
   l.status = yoke_model_file_read(l.ctx, path, NULL, &l.model);
   return l;
-}
-
-static void release(loaded *l) {
-  yoke_model_destroy(&l->model);
-  yoke_context_destroy(&l->ctx);
-}
-
-static bool has_message(const loaded *l, const char *part) {
-  for (size_t i = 0; i < yoke_context_n_messages(l->ctx); ++i) {
-    if (strstr(yoke_context_message(l->ctx, i), part) != NULL) return true;
-  }
-  return false;
-}
-
-static loaded good(const char *text) {
-  loaded l = load_set(text, 0, NULL);
-  if (l.status != YOKE_OK)
-    fail_msg("%s", yoke_context_n_messages(l.ctx) > 0 ? yoke_context_message(l.ctx, 0) : "no message");
-  return l;
-}
-
-/* `text` is refused as a model; one of the messages contains `part`. */
-static void bad_set(const char *text, int n_set, const char *const *set, const char *part) {
-  loaded l = load_set(text, n_set, set);
-  assert_int_equal(l.status, YOKE_E_MODEL);
-  assert_null(l.model);
-  if (!has_message(&l, part)) fail_msg("'%s' is not in '%s'", part, yoke_context_message(l.ctx, 0));
-  release(&l);
-}
-
-static void bad(const char *text, const char *part) {
-  bad_set(text, 0, NULL, part);
 }
 
 static const yoke_body *body_of(const loaded *l, const char *name) {
@@ -805,7 +760,7 @@ static void mistakes_name_place_key_value_and_expectation(void **state) {
       {PLANAR "outputs: {speed: {value: b.vx, description: [a]}}\n", "a text of one line with at most 200 letters"},
       {PLANAR "outputs: {speed: [b.vx]}\n", "expected an expression, or a map"},
       {PLANAR "outputs: {t: b.vx}\n", "which has a meaning of its own"},
-      {PLANAR "outputs: {b: b.vx}\n", "the name 'b' of a body or connection"},
+      {PLANAR "outputs: {b: b.vx}\n", "the name 'b' of a body, expected another name"},
       {PLANAR "parameters: {k: 2}\noutputs: {k: b.vx}\n", "the name 'k' of a parameter"},
       {PLANAR "outputs: {s: {value: s[i-1] + i, count: 70}}\n", "unknown name 's[0]'"},
       {PLANAR "outputs: {s: {value: \"if(i > 1, s[max(i-1, 1)], b.x)\", count: 70}}\n", "in a circle: s[1], s[1]"},

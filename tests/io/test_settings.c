@@ -203,8 +203,8 @@ static void keys_and_words_that_nothing_could_read_are_refused(void **state) {
                {"subsystems: {p: {jacobian: broyden}}",
                 "key 'cosimulation.subsystems.p.jacobian': found 'broyden', expected one of: tangent, "
                 "finite-difference, analytic"},
-               {"subsystems: {pp: {jacobian: tangent}}",
-                "key 'cosimulation.subsystems.pp': found the name of no subsystem, expected a name below 'split'"},
+               {"subsystems: {pp: {jacobian: tangent}}", "key 'cosimulation.subsystems.pp': found the name of no "
+                                                         "subsystem, expected a name below 'split' or 'subsystems'"},
                {"subsystems: {p: {jacobin: tangent}}", "did you mean 'jacobian'?"},
                {"subsystems: tangent", "key 'cosimulation.subsystems'"},
                {"couplings: {j: {samples: 3}}", "it is one for all"},
