@@ -1,3 +1,4 @@
+#include "master/foreign_part.h"
 #include "master/plan_builder.h"
 
 #include "model/model_switches.h"
@@ -36,6 +37,7 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .n_ports      = s->n_ports,
                                                    .port_frame   = s->port_frame,
                                                    .port_request = s->port_request,
+                                                   .port_signals = s->port_signals,
                                                    .n_inputs     = s->n_inputs,
                                                    .inputs       = s->inputs,
                                                    .n_integrals  = s->n_integrals,
@@ -47,6 +49,13 @@ static void define_part(yoke_plan *plan, int part) {
   plan->parts[part].definition = native;
   plan->parts[part].make       = yoke_native_part_make;
   plan->parts[part].residual   = yoke_native_handle(YOKE_NATIVE_RESIDUAL, 0, 0);
+}
+
+static void define_foreign(yoke_plan *plan, const yoke_foreign_part *foreign) {
+  yoke_plan_part *part = &plan->parts[foreign->part];
+  part->definition     = foreign;
+  part->make           = yoke_foreign_part_make;
+  part->residual       = YOKE_NO_HANDLE;
 }
 
 static yoke_status create_parts(plan_builder *b) {
@@ -73,7 +82,10 @@ void yoke_plan_destroy(yoke_plan **plan) {
   for (int k = 0; k < p->n_couplings; ++k) {
     if (p->wires[k].self != NULL) p->wires[k].formulation->destroy(p->wires[k].self);
     yoke_law_clear(&p->couplings[k].law);
+    yoke_expression *own = (yoke_expression *)(uintptr_t)p->couplings[k].signal.expression; /* of a signal */
+    yoke_expression_destroy(&own);
   }
+  for (int i = 0; i < p->n_foreigns; ++i) yoke_user_release(&p->foreigns[i].entry);
   for (int i = 0; p->native != NULL && i < p->n_parts; ++i) yoke_submodel_clear(&p->native[i].submodel);
   for (int i = 0; i < p->formulas.n; ++i) yoke_expression_destroy(&p->formulas.list[i].expression);
   yoke_output_list_clear(&p->outputs);
@@ -98,6 +110,7 @@ static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
 /* Bodies, connections, loads and events to their parts; what is cut becomes couplings. */
 static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
+  YOKE_TRY(plan_find_foreigns(b, options));
   YOKE_TRY(plan_read_settings(b));
   YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
@@ -105,13 +118,22 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   take_facts(b, &plan->facts);
   YOKE_TRY(create_parts(b));
   YOKE_TRY(plan_map_frames(b));
+  YOKE_TRY(plan_find_signals(b));
+  YOKE_TRY(plan_take_inputs(b));
   YOKE_TRY(plan_sort_connections(b));
   YOKE_TRY(plan_set_couplings(b)); /* while no part has ghosts */
   for (int k = 0; k < plan->n_couplings; ++k) YOKE_TRY(plan_connect(b, k));
+  YOKE_TRY(plan_connect_signals(b));
   YOKE_TRY(plan_sort_loads(b));
   YOKE_TRY(plan_sort_events(b));
+  YOKE_TRY(plan_add_foreign_events(b));
   YOKE_TRY(plan_sort_variables(b));
-  YOKE_TRY(plan_sort_integrals(b));
+  return plan_sort_integrals(b);
+}
+
+/* What reads outputs by name, and what follows from all couplings. */
+static yoke_status finish_split(plan_builder *b) {
+  YOKE_TRY(plan_connect_inputs(b));
   plan_choose_step(b);
   return plan_find_past(b);
 }
@@ -127,9 +149,11 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
   if (plan->arena.has_failed) return plan_no_memory(b);
   YOKE_TRY(options->is_whole ? plan_take_whole(b) : split(b, options));
-  for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
   YOKE_TRY(plan_name_outputs(b));
   YOKE_TRY(plan_take_formulas(b));
+  if (!options->is_whole) YOKE_TRY(finish_split(b));
+  for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
+  for (int i = 0; i < plan->n_foreigns; ++i) define_foreign(plan, &plan->foreigns[i]);
   return plan_select_outputs(b);
 }
 
@@ -141,6 +165,7 @@ yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const y
   if (b.plan == NULL) return plan_no_memory(&b);
   const yoke_status status = build(&b, options != NULL ? options : &standard);
   free(b.frame_map);
+  free(b.signals);
   yoke_start_clear(&b.start);
   if (status == YOKE_OK)
     *out = b.plan;

@@ -10,8 +10,11 @@
  *   4. The channels of its formulation say what each side gets: force inputs, or the other frame as a ghost together with the
  *      connection itself (ends in the same order), which a rigid joint's multipliers drive.
  *   5. Channels of constraints start with the multipliers and motions of the assembled whole model.
- * An event goes into the part of the states it reads and sets, the time integral of a position into that of its body. Joints with
- * prescribed motion, loads and events across parts are refused with names.
+ *   6. What a load, an event or a law inside a part reads of another part becomes a signal (plan_signals.c). An event goes into the part of the
+ *      states it sets or reads, the time integral of a position into that of its body.
+ *   7. A subsystem that is no part of the mechanics is made of a type that the context knows (foreign_part.h). Bodies stand in for its ports while
+ *      the whole model is assembled; its inputs read outputs of other parts as signals (plan_inputs.c).
+ * Joints with prescribed motion and laws of couplings that read others are refused with names.
  *
  * A plan points to nothing of the model it was made of, which may be destroyed. It is constant while systems work with it. */
 #ifndef YOKE_MASTER_PLAN_H
@@ -28,7 +31,7 @@ typedef struct yoke_plan_directory yoke_plan_directory; /* names of all outputs 
 
 /* A number that may be set from outside, and what it enters. */
 typedef struct yoke_plan_input {
-  char  *name, *unit;
+  char  *name, *unit, *description;
   double value; /* at the start */
 } yoke_plan_input;
 
@@ -94,34 +97,36 @@ typedef struct yoke_plan_facts {
 } yoke_plan_facts;
 
 typedef struct yoke_plan {
-  yoke_arena               arena;      /* of all arrays and names */
-  char                    *name;       /* of the model */
-  char                     solver[24]; /* the model's standard, for reports */
-  double                   t_start, t_end;
-  double                   every; /* interval of samples [s]; 0: every accepted step */
-  int                      n_parts;
-  yoke_plan_part          *parts;
-  int                      n_couplings;
-  yoke_plan_coupling      *couplings;
-  yoke_wire               *wires; /* [n_couplings]; formulations are owned by the plan */
-  yoke_scheme_settings     scheme;
-  yoke_plan_step           step;
-  yoke_switches            switches; /* of loads and of events of time alone */
-  int                      n_events;
-  yoke_plan_event         *events; /* in the order of the file */
-  int                      n_inputs, n_held;
-  yoke_plan_input         *inputs;    /* in the order of the file */
-  yoke_held_entry         *held;      /* [n_held] what they enter */
-  yoke_plan_integral      *integrals; /* in the order of the file */
-  int                      n_past;
-  yoke_plan_point         *past;     /* from t_start - H backwards */
-  bool                     has_work; /* dissipated and external work are integrated along */
-  yoke_output_list         outputs;  /* that the user selected */
-  yoke_output_formulas     formulas; /* that the user wrote */
-  yoke_plan_directory     *directory;
-  yoke_plan_facts          facts;
-  yoke_places              places; /* of the model's bodies */
-  struct yoke_native_part *native; /* [n_parts] what native parts are made of (native_part.h) */
+  yoke_arena           arena;      /* of all arrays and names */
+  char                *name;       /* of the model */
+  char                 solver[24]; /* the model's standard, for reports */
+  double               t_start, t_end;
+  double               every; /* interval of samples [s]; 0: every accepted step */
+  int                  n_parts;
+  yoke_plan_part      *parts;
+  int                  n_couplings;
+  yoke_plan_coupling  *couplings;
+  yoke_wire           *wires; /* [n_couplings]; formulations are owned by the plan */
+  yoke_scheme_settings scheme;
+  yoke_plan_step       step;
+  yoke_switches        switches; /* of loads and of events of time alone */
+  int                  n_events;
+  yoke_plan_event     *events; /* in the order of the file */
+  int                  n_inputs, n_constants, n_held;
+  yoke_plan_input     *inputs; /* in the order of the file, then constants, which nobody sets and which have no name */
+  yoke_held_entry     *held;   /* [n_held] what they enter */
+  yoke_plan_integral  *integrals; /* in the order of the file */
+  int                  n_past;
+  yoke_plan_point     *past;     /* from t_start - H backwards */
+  bool                 has_work; /* dissipated and external work are integrated along */
+  yoke_output_list     outputs;  /* that the user selected */
+  yoke_output_formulas formulas; /* that the user wrote */
+  yoke_plan_directory *directory;
+  yoke_plan_facts      facts;
+  yoke_places          places;      /* of the model's bodies */
+  struct yoke_native_part  *native; /* [n_parts] what native parts are made of (native_part.h) */
+  int                       n_foreigns;
+  struct yoke_foreign_part *foreigns; /* what the others are made of (foreign_part.h) */
 } yoke_plan;
 
 typedef struct yoke_plan_options {

@@ -11,6 +11,22 @@ typedef struct plan_connection {
   int part, own;
 } plan_connection;
 
+/* A number that a part reads and does not own (plan_signals.c). */
+enum { PLAN_OUTSIDE = -1 };
+typedef struct plan_signal {
+  int part, variable; /* of the model, counted from 0 */
+  int source;         /* part that shows it; PLAN_OUTSIDE: an input of the model */
+  int input;          /* of the part */
+  int coupling;       /* -1: none */
+} plan_signal;
+
+/* An end of a signal. */
+typedef struct plan_end {
+  int                    part, port; /* side 2: -1: it enters `input` */
+  int                    input;
+  const yoke_port_shape *shape;
+} plan_end;
+
 typedef struct plan_builder {
   yoke_context       *ctx;
   const yoke_model   *model;
@@ -19,6 +35,11 @@ typedef struct plan_builder {
   yoke_macro_settings macro;
   int                *frame_map;   /* [n_frames] frame of the part's submodel; -1: ground */
   plan_connection    *connections; /* [n_connections] where they went */
+  int                 n_signals;
+  plan_signal        *signals; /* sorted by part and variable */
+  size_t              capacity_signals;
+  int                *event_part; /* [n_events] */
+  yoke_model          standing;   /* the model with foreign ports where they are; its bodies are in the plan's arena */
 } plan_builder;
 
 yoke_status    plan_no_memory(const plan_builder *b);
@@ -40,9 +61,37 @@ yoke_frame plan_coupling_end(const plan_builder *b, const yoke_plan_coupling *co
 /* The same as a frame of its part; -1: no memory. */
 int        plan_add_end_frame(const plan_builder *b, const yoke_plan_coupling *coupling, int side);
 
+/* Parts of the two ends of a connection; the ground is in the part of the other end. */
+void plan_connection_parts(const plan_builder *b, int connection, int part[2]);
+
+/* plan_foreigns.c: foreign subsystems and where their ports are; their events behind those of the file. */
+yoke_status plan_find_foreigns(plan_builder *b, const yoke_plan_options *options);
+int         plan_n_foreign_events(const plan_builder *b);
+yoke_status plan_add_foreign_events(plan_builder *b);
+
+/* plan_signals.c: what parts read of others, then inputs of parts and wires for it. */
+yoke_status        plan_find_signals(plan_builder *b);
+yoke_status        plan_connect_signals(plan_builder *b);
+const plan_signal *plan_find_signal(const plan_builder *b, int part, int variable); /* NULL: it is its own */
+/* One more wire; takes the law's expression. */
+yoke_status        plan_add_signal(plan_builder *b, const char *name, const plan_end *from, const plan_end *to,
+                                   const yoke_signal_law *law);
+/* The formula that is variable `number`; NULL: no memory. Gives. */
+yoke_expression   *plan_pick(int number);
+/* What a part is made of that is foreign; NULL: it is native. */
+const struct yoke_foreign_part *plan_foreign(const plan_builder *b, int part);
+int64_t     plan_variable_handle(const plan_builder *b, const yoke_variable *variable); /* in its native part */
+/* What side 1 of a signal that is a variable shows in a state of the whole model. */
+yoke_status plan_signal_output(const plan_builder *b, int coupling, double t, const yoke_whole_state *at, double *y);
+
+/* plan_inputs.c: inputs of the model; those of foreign subsystems, which read outputs. */
+yoke_status plan_take_inputs(plan_builder *b);
+yoke_status plan_connect_inputs(plan_builder *b);
+
 /* plan_settings.c: scheme and step of the run; settings of all couplings, and whether their formulations take them. */
 yoke_status plan_read_settings(plan_builder *b);
 yoke_status plan_set_couplings(plan_builder *b);
+yoke_status plan_set_signal(plan_builder *b, int coupling);
 
 /* plan_wires.c: formulation, ports, ghosts and inputs of a coupling. */
 yoke_status plan_connect(plan_builder *b, int coupling);

@@ -97,7 +97,7 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
     return yoke_fail(
         b->ctx, YOKE_E_MODEL,
         "the law of '%s' reads quantities of the model and lies between subsystems '%s' and '%s': keep its "
-        "bodies in one subsystem",
+        "bodies in one subsystem, or write the force as two loads, one on each end",
         connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
   }
   yoke_plan_coupling k = {.connection = c, .chain = -1, .element = -1};
@@ -167,22 +167,36 @@ static yoke_status add_cuts(plan_builder *b, int body) {
   return YOKE_OK;
 }
 
+void plan_connection_parts(const plan_builder *b, int c, int part[2]) {
+  for (int side = 0; side < 2; ++side) part[side] = plan_frame_part(b, b->model->connections[c].frame[side]);
+  if (part[0] < 0) part[0] = part[1] < 0 ? 0 : part[1];
+  if (part[1] < 0) part[1] = part[0];
+}
+
+/* Signals that inputs of foreign subsystems may need: one for every quantity that they read. */
+static size_t most_inputs(const yoke_model *model) {
+  size_t n = 0;
+  for (int i = 0; i < model->n_foreigns; ++i) {
+    for (int k = 0; k < model->foreigns[i].n_inputs; ++k)
+      n += (size_t)yoke_expression_n_variables(model->foreigns[i].inputs[k].value);
+  }
+  return n;
+}
+
 /* Every connection to its part or to the list of couplings, then the cuts of chains. */
 yoke_status plan_sort_connections(plan_builder *b) {
   yoke_plan        *plan  = b->plan;
   const yoke_model *model = b->model;
-  const size_t      most  = (size_t)model->n_connections + (size_t)plan->places.piece_at[model->n_bodies] + 1;
-  plan->couplings         = yoke_arena_take(&plan->arena, most, sizeof *plan->couplings);
-  plan->wires             = yoke_arena_take(&plan->arena, most, sizeof *plan->wires);
-  b->connections          = yoke_arena_take(&plan->arena, (size_t)model->n_connections + 1, sizeof *b->connections);
+  const size_t      most  = (size_t)model->n_connections + (size_t)plan->places.piece_at[model->n_bodies] +
+                      (size_t)b->n_signals + most_inputs(model) + 1;
+  plan->couplings = yoke_arena_take(&plan->arena, most, sizeof *plan->couplings);
+  plan->wires     = yoke_arena_take(&plan->arena, most, sizeof *plan->wires);
+  b->connections  = yoke_arena_take(&plan->arena, (size_t)model->n_connections + 1, sizeof *b->connections);
   if (plan->arena.has_failed) return plan_no_memory(b);
   for (int c = 0; c < model->n_connections; ++c) {
     b->connections[c] = (plan_connection){-1, -1};
-    const int *frame  = model->connections[c].frame;
-    int        part[2];
-    for (int side = 0; side < 2; ++side) part[side] = plan_frame_part(b, frame[side]);
-    if (part[0] < 0) part[0] = part[1] < 0 ? 0 : part[1];
-    if (part[1] < 0) part[1] = part[0];
+    int part[2];
+    plan_connection_parts(b, c, part);
     if (part[0] == part[1])
       YOKE_TRY(add_inner_connection(b, c, part[0]));
     else

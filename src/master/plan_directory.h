@@ -11,8 +11,16 @@ enum { PLAN_NAME_LENGTH = 256 };
 typedef struct named_body {
   char          *name;
   yoke_body_kind kind;
-  int            n; /* masses */
+  int            n;    /* masses */
+  int            y_at; /* it stands in for a port: where its outputs begin among those of its subsystem; else -1 */
 } named_body;
+
+/* Output of a foreign subsystem. */
+typedef struct named_signal {
+  char       *name;
+  const char *unit;
+  int         part, y;
+} named_signal;
 
 typedef struct named_frame {
   char          *name;
@@ -30,12 +38,14 @@ typedef struct named_connection {
 } named_connection;
 
 struct yoke_plan_directory {
-  int          n_bodies, n_frames, n_connections, n_integrals;
+  int          n_bodies, n_frames, n_connections, n_integrals, n_signals;
   named_body  *bodies;
   named_frame *frames; /* those that have a name of their own on a body that has more freedoms than a mass on a line */
   named_connection *connections;
   char            **integrals; /* "a.x" */
-  bool              has_work;  /* dissipated and external work are integrated along */
+  named_signal     *signals;
+  bool              has_work; /* dissipated and external work are integrated along */
+  const char       *silent;   /* a subsystem that does not account for its energy; NULL: all do */
 };
 
 /* One output on the way. */
@@ -72,9 +82,10 @@ bool plan_is_meant(const char *pattern, const plan_shown *shown);
 /* Component i of a body, or mass i of a chain. */
 yoke_output plan_component_output(const yoke_plan *plan, int body, yoke_native_quantity quantity, int i);
 
-/* Does a pattern name an energy that work belongs to? One that this run does not account for? */
-bool plan_names_work(const char *pattern);
-bool plan_is_work(const yoke_plan *plan, const char *pattern);
+/* Does a pattern name an energy, of the list from number `first` on? One that this run does not account for, and why? */
+enum { PLAN_WHY_LENGTH = PLAN_NAME_LENGTH + 80 };
+bool plan_names_total(const char *pattern, int first);
+bool plan_is_untold(const yoke_plan *plan, const char *pattern, char *why, size_t size);
 
 /* Does it name what a connection shows with another split or method? The same file runs as a whole and with every method. */
 bool plan_is_absent(const yoke_plan *plan, const char *pattern);
@@ -84,7 +95,5 @@ bool plan_search(const yoke_plan *plan, const char *name, yoke_output *out, char
 
 /* Formulas that read what is not there are absent, and those that read them. */
 void plan_mark_absent(yoke_output_formulas *formulas);
-
-extern const char *const plan_no_work; /* why it is not there */
 
 #endif

@@ -1,4 +1,5 @@
 #include "master/fingerprint.h"
+#include "master/foreign_part.h"
 #include "master/native_part.h"
 
 #include "control/control_settings.h"
@@ -21,6 +22,21 @@ static void put_object(void *user, const char *kind, const char *name, uint64_t 
     yoke_fingerprint_sum(list->out, sum, "%s '%s' of subsystem '%s'", kind, name, list->part);
 }
 
+/* Type and parameters of a foreign subsystem. */
+static void put_foreign(const yoke_foreign_part *part, yoke_pack *out) {
+  yoke_fingerprint_text(out, part->type, "the type of subsystem '%s'", part->name);
+  yoke_fingerprint_number(out, "the number of its parameters", part->n_arguments);
+  for (int k = 0; k < part->n_arguments; ++k) {
+    const yoke_user_argument *argument = &part->arguments[k];
+    char                      name[200];
+    snprintf(name, sizeof name, "subsystems.%.64s.parameters.%.64s", part->name, argument->name);
+    if (argument->text != NULL)
+      yoke_fingerprint_text(out, argument->text, "%s", name);
+    else
+      yoke_fingerprint_number(out, name, argument->value);
+  }
+}
+
 static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
   const yoke_plan_part    *part = &plan->parts[p];
   object_list              list = {.out = out, .part = part->name};
@@ -30,6 +46,7 @@ static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
   snprintf(path, sizeof path, YOKE_SUBSYSTEM_PATH ".%s", part->name);
   if (own != NULL) yoke_fingerprint_settings(out, &yoke_subsystem_rows, path, &own[p]);
   if (part->make == yoke_native_part_make) yoke_model_fingerprint(plan->native[p].def.model, put_object, &list);
+  if (part->make == yoke_foreign_part_make) put_foreign(part->definition, out);
 }
 
 /* ---- couplings ---- */
@@ -45,8 +62,20 @@ static uint64_t add_rows(uint64_t sum, const yoke_link *link, int n, const yoke_
   return sum;
 }
 
-static uint64_t sum_of_coupling(const yoke_plan_coupling *c) {
+/* What a signal carries, and where it comes from and goes to. */
+static uint64_t sum_of_signal(const yoke_plan *plan, const yoke_plan_coupling *c) {
+  const double numbers[] = {c->signal.factor, c->signal.offset};
+  uint64_t     sum       = yoke_expression_checksum(YOKE_CHECKSUM_START, c->signal.expression);
+  sum                    = yoke_checksum(sum, numbers, sizeof numbers);
+  sum                    = yoke_checksum(sum, c->port, sizeof c->port);
+  if (plan->parts[c->part[0]].make != yoke_native_part_make) return sum;
+  const yoke_native_signals *shown = &plan->native[c->part[0]].submodel.port_signals[c->port[0]];
+  return yoke_checksum(sum, shown->handles, (size_t)shown->n * sizeof *shown->handles);
+}
+
+static uint64_t sum_of_coupling(const yoke_plan *plan, const yoke_plan_coupling *c) {
   uint64_t sum = yoke_law_checksum(YOKE_CHECKSUM_START, &c->law);
+  if (c->is_signal) return sum_of_signal(plan, c);
   if (c->is_joint) return add_rows(sum, &c->joint.link, c->joint.n, c->joint.row, c->joint.offset);
   const yoke_force_element *e = &c->element_law;
   sum                         = add_rows(sum, &e->link, e->n, e->row, e->offset);
@@ -60,10 +89,24 @@ static void put_coupling(const yoke_plan *plan, int k, yoke_pack *out) {
   yoke_fingerprint_text(out, c->name, "the name of coupling %d", k + 1);
   for (int side = 0; side < 2; ++side)
     yoke_fingerprint_text(out, plan->parts[c->part[side]].name, "side %d of coupling '%s'", side + 1, c->name);
-  yoke_fingerprint_sum(out, sum_of_coupling(c), "connection '%s'", c->name);
+  yoke_fingerprint_sum(out, sum_of_coupling(plan, c), "connection '%s'", c->name);
   snprintf(path, sizeof path, YOKE_COUPLING_PATH ".%s", c->name);
   yoke_fingerprint_settings(out, &yoke_coupling_rows, path, &c->settings);
   yoke_fingerprint_settings(out, &plan->wires[k].formulation->settings, path, c->settings.own);
+}
+
+static void put_inputs(const yoke_plan *plan, yoke_pack *out) {
+  uint64_t sum = YOKE_CHECKSUM_START;
+  yoke_fingerprint_number(out, "the number of inputs", plan->n_inputs);
+  for (int k = 0; k < plan->n_inputs; ++k) {
+    char name[200];
+    snprintf(name, sizeof name, "inputs.%.128s", plan->inputs[k].name);
+    yoke_fingerprint_number(out, name, plan->inputs[k].value);
+  }
+  for (int k = 0; k < plan->n_constants; ++k)
+    sum = yoke_checksum(sum, &plan->inputs[plan->n_inputs + k].value, sizeof(double));
+  yoke_fingerprint_sum(out, yoke_checksum(sum, plan->held, (size_t)plan->n_held * sizeof *plan->held),
+                       "what the inputs enter");
 }
 
 void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out) {
@@ -82,4 +125,5 @@ void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out) {
   yoke_fingerprint_settings(out, &yoke_corrector_rows, yoke_corrector_rows.path, &plan->scheme);
   for (int p = 0; p < plan->n_parts; ++p) put_part(plan, p, out);
   for (int k = 0; k < plan->n_couplings; ++k) put_coupling(plan, k, out);
+  if (plan->n_inputs + plan->n_constants > 0) put_inputs(plan, out);
 }

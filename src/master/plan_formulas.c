@@ -2,14 +2,24 @@
 #include "master/plan_directory.h"
 
 /* What a run does not have is told where it is read first. */
-static const yoke_user_output *first_reader(const yoke_model *model, int reference) {
+static bool reads(const yoke_expression *x, int reference) {
+  for (int k = 0; k < yoke_expression_n_variables(x); ++k) {
+    if (yoke_expression_variables(x)[k] == reference + 1) return true;
+  }
+  return false;
+}
+
+static const char *first_reader(const yoke_model *model, int reference) {
   for (int i = 0; i < model->n_user_outputs; ++i) {
-    const yoke_expression *x = model->user_outputs[i].value;
-    for (int k = 0; k < yoke_expression_n_variables(x); ++k) {
-      if (yoke_expression_variables(x)[k] == reference + 1) return &model->user_outputs[i];
+    if (reads(model->user_outputs[i].value, reference)) return model->user_outputs[i].where;
+  }
+  for (int i = 0; i < model->n_foreigns; ++i) {
+    const yoke_foreign *foreign = &model->foreigns[i];
+    for (int k = 0; k < foreign->n_inputs; ++k) {
+      if (reads(foreign->inputs[k].value, reference)) return foreign->inputs[k].where;
     }
   }
-  return NULL;
+  return "outputs";
 }
 
 /* The output that reference k names; with another split or method it might be there. */
@@ -21,15 +31,15 @@ static yoke_status resolve(plan_builder *b, int k, yoke_output *out) {
     return YOKE_OK;
   }
   if (plan_search(b->plan, reference->name, out, nearest)) return YOKE_OK;
-  const yoke_user_output *reader = first_reader(b->model, k);
-  const char             *where  = reader != NULL ? reader->where : "outputs";
-  *out                           = (yoke_output){.source = YOKE_OUTPUT_NONE};
+  const char *where = first_reader(b->model, k);
+  *out              = (yoke_output){.source = YOKE_OUTPUT_NONE};
   if (plan_is_absent(b->plan, reference->name)) {
     yoke_note(b->ctx, "%s: '%s' does not exist in this run, nor what is made of it", where, reference->name);
     return YOKE_OK;
   }
-  if (plan_is_work(b->plan, reference->name))
-    return yoke_fail(b->ctx, YOKE_E_MODEL, "%s: '%s' does not exist: %s", where, reference->name, plan_no_work);
+  char why[PLAN_WHY_LENGTH];
+  if (plan_is_untold(b->plan, reference->name, why, sizeof why))
+    return yoke_fail(b->ctx, YOKE_E_MODEL, "%s: '%s' does not exist: %s", where, reference->name, why);
   return yoke_fail(b->ctx, YOKE_E_MODEL, "%s: found '%s', expected the name of an output%s%s%s", where, reference->name,
                    nearest[0] != '\0' ? "; did you mean '" : "", nearest, nearest[0] != '\0' ? "'?" : "");
 }
@@ -82,5 +92,6 @@ yoke_status plan_take_formulas(plan_builder *b) {
 
 const char *yoke_plan_output_description(const yoke_plan *plan, int i) {
   const yoke_output *output = &plan->outputs.list[i];
+  if (output->source == YOKE_OUTPUT_INPUT) return plan->inputs[output->index].description;
   return output->source == YOKE_OUTPUT_FORMULA ? plan->formulas.list[output->index].description : "";
 }

@@ -1,6 +1,7 @@
 /* Names of all outputs of a plan. */
 #include "master/plan_directory.h"
 
+#include "master/foreign_part.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -44,8 +45,17 @@ static bool pass(const plan_walk *w, const char *object, const yoke_quantity *ro
 }
 
 yoke_output plan_component_output(const yoke_plan *plan, int b, yoke_native_quantity quantity, int i) {
-  const bool       is_chain = plan->directory->bodies[b].kind == YOKE_BODY_CHAIN;
-  const yoke_place place    = yoke_place_find(&plan->places, b, is_chain ? i : 0);
+  const named_body *body     = &plan->directory->bodies[b];
+  const bool        is_chain = body->kind == YOKE_BODY_CHAIN;
+  const yoke_place  place    = yoke_place_find(&plan->places, b, is_chain ? i : 0);
+  if (body->y_at >= 0) {
+    const yoke_port_shape *shape = yoke_body_shape(body->kind);
+    const int              first = quantity == YOKE_NATIVE_Q   ? 0
+                                   : quantity == YOKE_NATIVE_V ? yoke_shape_at_v(shape)
+                                                               : yoke_shape_at_a(shape);
+    return (yoke_output){
+        .source = YOKE_OUTPUT_PART, .index = place.part, .handle = yoke_output_handle(body->y_at + first + i)};
+  }
   return (yoke_output){.source = YOKE_OUTPUT_PART,
                        .index  = place.part,
                        .handle = yoke_native_handle(quantity, place.body, is_chain ? place.mass : i)};
@@ -176,6 +186,28 @@ static bool visit_integral(const plan_walk *w, int k) {
   return w->visit(w->user, &(plan_shown){.name = name, .unit = "m s", .output = &output});
 }
 
+/* Outputs of foreign subsystems, then inputs of the model. */
+static bool visit_signals(const plan_walk *w) {
+  const yoke_plan_directory *d = w->plan->directory;
+  for (int k = 0; k < d->n_signals; ++k) {
+    const named_signal *signal = &d->signals[k];
+    const yoke_output   output = {
+          .source = YOKE_OUTPUT_PART, .index = signal->part, .handle = yoke_output_handle(signal->y)};
+    if (!w->visit(w->user, &(plan_shown){.name = signal->name, .unit = signal->unit, .output = &output})) return false;
+  }
+  for (int k = 0; k < w->plan->n_inputs; ++k) {
+    const yoke_plan_input *input  = &w->plan->inputs[k];
+    const yoke_output      output = {.source = YOKE_OUTPUT_INPUT, .index = k};
+    if (!w->visit(w->user, &(plan_shown){.name = input->name, .unit = input->unit, .output = &output})) return false;
+  }
+  return true;
+}
+
+static int n_totals(const plan_walk *w) {
+  if (w->plan->directory->silent != NULL) return 0;
+  return w->plan->directory->has_work ? YOKE_N_TOTALS : YOKE_TOTAL_DISSIPATED;
+}
+
 bool plan_visit_all(const plan_walk *w) {
   const yoke_plan_directory *d = w->plan->directory;
   for (int b = 0; b < d->n_bodies; ++b) {
@@ -190,7 +222,8 @@ bool plan_visit_all(const plan_walk *w) {
   for (int c = 0; c < d->n_connections; ++c) {
     if (!visit_connection(w, &d->connections[c])) return false;
   }
-  for (int k = 0; k < (d->has_work ? YOKE_N_TOTALS : YOKE_TOTAL_DISSIPATED); ++k) {
+  if (!visit_signals(w)) return false;
+  for (int k = 0; k < n_totals(w); ++k) {
     const yoke_output output = {.source = YOKE_OUTPUT_TOTAL, .row = k};
     if (!pass(w, "total", yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k, 0, false, &output)) return false;
   }
@@ -249,6 +282,30 @@ static named_connection name_connection(const plan_builder *b, int c) {
   return out;
 }
 
+/* Bodies that stand in for ports, outputs, and whether all energies are told. */
+static yoke_status name_foreigns(const plan_builder *b, yoke_plan_directory *d) {
+  yoke_arena *arena = &b->plan->arena;
+  int         n     = 0;
+  for (int i = 0; i < b->plan->n_foreigns; ++i) n += b->model->foreigns[i].n_outputs;
+  d->signals = yoke_arena_take(arena, (size_t)n + 1, sizeof *d->signals);
+  if (arena->has_failed) return plan_no_memory(b);
+  for (int i = 0; i < b->plan->n_foreigns; ++i) {
+    const yoke_foreign      *from = &b->model->foreigns[i];
+    const yoke_foreign_part *own  = &b->plan->foreigns[i];
+    if (!own->has_energy && d->silent == NULL) d->silent = own->name;
+    for (int k = 0; k < from->n_ports; ++k) d->bodies[from->ports[k].body].y_at = own->y_at[own->port[k]];
+    for (int k = 0; k < from->n_outputs; ++k) {
+      char name[PLAN_NAME_LENGTH];
+      snprintf(name, sizeof name, "%s.%s", from->name, from->outputs[k].name);
+      d->signals[d->n_signals++] = (named_signal){.name = yoke_arena_text(arena, name),
+                                                  .unit = own->unit[k],
+                                                  .part = own->part,
+                                                  .y    = own->y_at[own->output[k]]};
+    }
+  }
+  return arena->has_failed ? plan_no_memory(b) : YOKE_OK;
+}
+
 yoke_status plan_name_outputs(plan_builder *b) {
   const yoke_model    *model = b->model;
   yoke_arena          *arena = &b->plan->arena;
@@ -268,8 +325,10 @@ yoke_status plan_name_outputs(plan_builder *b) {
     const yoke_body *body = &model->bodies[i];
     d->bodies[i]          = (named_body){.name = yoke_arena_text(arena, body->name),
                                          .kind = body->kind,
-                                         .n    = body->kind == YOKE_BODY_CHAIN ? body->chain->n : 1};
+                                         .n    = body->kind == YOKE_BODY_CHAIN ? body->chain->n : 1,
+                                         .y_at = -1};
   }
+  YOKE_TRY(name_foreigns(b, d));
   name_frames(b, d);
   for (int c = 0; c < d->n_connections; ++c) d->connections[c] = name_connection(b, c);
   for (int k = 0; k < d->n_integrals; ++k) d->integrals[k] = yoke_arena_text(arena, model->output.integrals[k]);

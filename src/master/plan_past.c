@@ -35,7 +35,7 @@ static yoke_status macro_step_back(const yoke_start *start, const backward *b, d
 }
 
 /* Outputs of all ports and channel values of joints for the state that was reached. */
-static void note_point(const plan_builder *b, const backward *state, yoke_plan_point *point) {
+static yoke_status note_point(const plan_builder *b, const backward *state, yoke_plan_point *point) {
   const yoke_plan       *plan = b->plan;
   const yoke_whole_state at   = {state->q, state->v, state->a};
   double                *next = point->y, *u = point->u;
@@ -43,10 +43,11 @@ static void note_point(const plan_builder *b, const backward *state, yoke_plan_p
     const yoke_plan_coupling *coupling = &plan->couplings[k];
     const yoke_wire          *wire     = &plan->wires[k];
     double                   *y[2], force[YOKE_CONNECTION_MAX_ROWS] = {0.0}, g[YOKE_CONNECTION_MAX_ROWS];
+    if (coupling->is_signal) YOKE_TRY(plan_signal_output(b, k, point->t, &at, next));
     for (int side = 0; side < 2; ++side) {
       y[side] = next;
       next += wire->n_y[side];
-      plan_port_outputs(b, k, side, &at, y[side]);
+      if (!coupling->is_signal) plan_port_outputs(b, k, side, &at, y[side]);
     }
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(b->start.mb, b->start.work, coupling->connection, point->t, state->q, state->v,
@@ -54,6 +55,7 @@ static void note_point(const plan_builder *b, const backward *state, yoke_plan_p
     plan_joint_values(plan, k, force, (const double *const[2]){y[0], y[1]}, u);
     u += plan_n_channels(wire);
   }
+  return YOKE_OK;
 }
 
 /* Macro points that the highest degree of the run can use. */
@@ -101,12 +103,17 @@ yoke_status plan_find_past(plan_builder *b) {
   yoke_arena scratch = {0};
   backward   state;
   if (plan->scheme.start != YOKE_START_EXACT) return YOKE_OK;
+  if (plan->n_foreigns > 0)
+    return yoke_fail(
+        b->ctx, YOKE_E_MODEL,
+        "start exact: subsystem '%s' cannot be integrated backwards from its start; use start ramp or graded",
+        b->model->foreigns[0].name);
   yoke_status status = allocate(b, &scratch, &state);
   for (int k = 0; status == YOKE_OK && k < plan->n_past; ++k) {
     yoke_plan_point *point = &plan->past[k];
     point->t               = plan->t_start - (double)(k + 1) * plan->step.H;
     status = macro_step_back(&b->start, &state, plan->t_start - (double)k * plan->step.H, plan->step.H, point->t);
-    if (status == YOKE_OK) note_point(b, &state, point);
+    if (status == YOKE_OK) status = note_point(b, &state, point);
   }
   yoke_arena_free(&scratch);
   if (status == YOKE_E_MEMORY) return plan_no_memory(b);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const plan_no_work = "work is not integrated along in this run; use cosimulation.energy monitor";
-
 /* ---- patterns ---- */
 
 static int n_dots(const char *text) {
@@ -50,8 +48,15 @@ static plan_hidden find_hidden(int n, char *const *patterns) {
   return out;
 }
 
-bool plan_is_work(const yoke_plan *plan, const char *pattern) {
-  return !plan->directory->has_work && plan_names_work(pattern);
+bool plan_is_untold(const yoke_plan *plan, const char *pattern, char *why, size_t size) {
+  const char *silent = plan->directory->silent;
+  if (silent != NULL && plan_names_total(pattern, YOKE_TOTAL_ENERGY)) {
+    snprintf(why, size, "subsystem '%s' does not account for its energy", silent);
+    return true;
+  }
+  if (plan->directory->has_work || !plan_names_total(pattern, YOKE_TOTAL_DISSIPATED)) return false;
+  snprintf(why, size, "work is not integrated along in this run; use cosimulation.energy monitor");
+  return true;
 }
 
 typedef struct absence {
@@ -139,15 +144,15 @@ bool plan_search(const yoke_plan *plan, const char *name, yoke_output *out, char
 }
 
 yoke_status yoke_plan_find_output(yoke_context *ctx, const yoke_plan *plan, const char *name, yoke_output *out) {
-  char nearest[PLAN_NAME_LENGTH];
+  char nearest[PLAN_NAME_LENGTH], why[PLAN_WHY_LENGTH];
   for (int i = 0; i < plan->outputs.n; ++i) { /* also those that were added */
     if (strcmp(plan->outputs.name[i], name) != 0) continue;
     *out = plan->outputs.list[i];
     return YOKE_OK;
   }
   if (plan_search(plan, name, out, nearest)) return YOKE_OK;
-  if (plan_is_work(plan, name))
-    return yoke_fail(ctx, YOKE_E_USAGE, "output '%s' does not exist: %s", name, plan_no_work);
+  if (plan_is_untold(plan, name, why, sizeof why))
+    return yoke_fail(ctx, YOKE_E_USAGE, "output '%s' does not exist: %s", name, why);
   return yoke_fail(ctx, YOKE_E_USAGE, "there is no output '%s'%s%s%s", name,
                    nearest[0] != '\0' ? "; did you mean '" : "", nearest, nearest[0] != '\0' ? "'?" : "");
 }
@@ -207,8 +212,9 @@ static yoke_status tell_unused(const plan_builder *b, const char *pattern) {
     yoke_note(b->ctx, "output.select: '%s' matches no output of this run", pattern);
     return YOKE_OK;
   }
-  if (plan_is_work(b->plan, pattern))
-    return yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' does not exist: %s", pattern, plan_no_work);
+  char why[PLAN_WHY_LENGTH];
+  if (plan_is_untold(b->plan, pattern, why, sizeof why))
+    return yoke_fail(b->ctx, YOKE_E_MODEL, "output.select: '%s' does not exist: %s", pattern, why);
   yoke_output unused;
   char        nearest[PLAN_NAME_LENGTH];
   (void)plan_search(b->plan, pattern, &unused, nearest);

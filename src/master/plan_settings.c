@@ -102,7 +102,7 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
   s->order                        = own_degree(macro);
   s->relaxation                   = macro->relaxation;
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
-  if (ops == NULL || ops->for_joints != coupling->is_joint) {
+  if (ops == NULL || ops->for_joints != coupling->is_joint || ops->for_signals) {
     return yoke_fail(b->ctx, YOKE_E_MODEL,
                      "coupling '%s': formulation '%s' is not for %s; use formulation %s (yoke help formulations lists "
                      "all)",
@@ -112,6 +112,38 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
   }
   yoke_coupling_own(ops, 2, lists, s);
   return YOKE_OK;
+}
+
+yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
+  const yoke_plan_coupling *k = &plan->couplings[coupling];
+  return (yoke_coupling_def){.name        = k->name,
+                             .formulation = yoke_formulation_find(k->settings.formulation),
+                             .joint       = k->is_joint ? &k->joint : NULL,
+                             .element     = k->is_joint || k->is_signal ? NULL : &k->element_law,
+                             .signal      = k->is_signal ? &k->signal : NULL,
+                             .shape       = {k->shape[0], k->shape[1]},
+                             .settings    = &k->settings};
+}
+
+/* Is the formulation possible with these settings? */
+static yoke_status check_formulation(const plan_builder *b, int coupling) {
+  const yoke_coupling_def def    = yoke_plan_coupling_def(b->plan, coupling);
+  const yoke_scheme_ops  *scheme = yoke_scheme_find(b->macro.scheme.scheme);
+  const int               order  = b->macro.order < 0 ? b->macro.control.order_min : b->macro.order;
+  return def.formulation->check(b->ctx, &def, scheme != NULL ? &scheme->traits : NULL, order);
+}
+
+yoke_status plan_set_signal(plan_builder *b, int coupling) {
+  yoke_coupling_settings *s = &b->plan->couplings[coupling].settings;
+  yoke_setting_start(&yoke_coupling_rows, s);
+  for (int i = 0; yoke_formulation_at(i) != NULL; ++i) {
+    if (yoke_formulation_at(i)->for_signals)
+      snprintf(s->formulation, sizeof s->formulation, "%s", yoke_formulation_at(i)->name);
+  }
+  s->step       = b->macro.step;
+  s->order      = own_degree(&b->macro);
+  s->relaxation = b->macro.relaxation;
+  return check_formulation(b, coupling);
 }
 
 /* The setting that names a side of the coupling; NULL: the formulation has none. */
@@ -140,6 +172,12 @@ static yoke_status set_side(plan_builder *b, yoke_plan_coupling *k) {
                      k->name, row->key, given, plan_part_name(b, k->part[0]), plan_part_name(b, k->part[1]), k->name,
                      row->key);
   }
+  for (int side = 0; side < 2; ++side) { /* what is not native cannot follow */
+    k->settings.side = side;
+    if (plan_foreign(b, k->part[1 - side]) == NULL) continue;
+    snprintf(given, row->size, "%s", plan_part_name(b, k->part[side]));
+    return YOKE_OK;
+  }
   yoke_joint_end end[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_frame frame = plan_coupling_end(b, k, side);
@@ -162,24 +200,6 @@ static yoke_status set_side(plan_builder *b, yoke_plan_coupling *k) {
             k->name, plan_part_name(b, k->part[side]), plan_part_name(b, k->part[1 - side]), ratio, row->key,
             plan_part_name(b, k->part[side]));
   return YOKE_OK;
-}
-
-yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
-  const yoke_plan_coupling *k = &plan->couplings[coupling];
-  return (yoke_coupling_def){.name        = k->name,
-                             .formulation = yoke_formulation_find(k->settings.formulation),
-                             .joint       = k->is_joint ? &k->joint : NULL,
-                             .element     = k->is_joint ? NULL : &k->element_law,
-                             .shape       = {k->shape[0], k->shape[1]},
-                             .settings    = &k->settings};
-}
-
-/* Is the formulation possible with these settings? */
-static yoke_status check_formulation(const plan_builder *b, int coupling) {
-  const yoke_coupling_def def    = yoke_plan_coupling_def(b->plan, coupling);
-  const yoke_scheme_ops  *scheme = yoke_scheme_find(b->macro.scheme.scheme);
-  const int               order  = b->macro.order < 0 ? b->macro.control.order_min : b->macro.order;
-  return def.formulation->check(b->ctx, &def, scheme != NULL ? &scheme->traits : NULL, order);
 }
 
 yoke_status plan_set_couplings(plan_builder *b) {

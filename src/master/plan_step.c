@@ -28,6 +28,7 @@ static bool copies_motion(const yoke_plan *plan, int k) {
   const yoke_wire    *wire = &plan->wires[k];
   int                 n;
   const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
+  if (plan->couplings[k].is_signal) return false;
   if (wire->formulation->instant != NULL && wire->formulation->instant->for_estimates) return false;
   for (int i = 0; i < n; ++i) {
     if (!channels[i].is_force) return true;

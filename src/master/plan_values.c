@@ -49,7 +49,8 @@ yoke_status plan_set_initial(plan_builder *b, int coupling) {
   yoke_wire             *wire = &b->plan->wires[coupling];
   const int              n    = plan_n_channels(wire);
   double                 out[2][YOKE_PORT_MAX_Y];
-  if (!k->is_joint) return YOKE_OK;
+  if (!k->is_joint || b->plan->n_foreigns > 0)
+    return YOKE_OK; /* forces of foreign subsystems are known when they start */
   k->initial = yoke_arena_take(&b->plan->arena, (size_t)n + 1, sizeof *k->initial);
   if (b->plan->arena.has_failed) return plan_no_memory(b);
   for (int side = 0; side < 2; ++side) plan_port_outputs(b, coupling, side, &at, out[side]);

@@ -2,6 +2,7 @@
 #include "master/plan_builder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static yoke_status take_places(plan_builder *b) {
   yoke_places *p = &b->plan->places;
@@ -41,6 +42,36 @@ static yoke_status take_integrals(plan_builder *b) {
   return YOKE_OK;
 }
 
+/* Inputs of the model enter its only subsystem; variables that read them read its inputs. */
+static yoke_status connect_inputs(plan_builder *b) {
+  yoke_plan     *plan  = b->plan;
+  yoke_submodel *whole = plan_submodel(b, 0);
+  const int      n     = b->model->n_variables;
+  yoke_variable *own   = yoke_allocate((size_t)n + 1, sizeof *own);
+  if (own == NULL) return plan_no_memory(b);
+  b->n_signals       = n; /* at most */
+  yoke_status status = plan_take_inputs(b);
+  b->n_signals       = 0;
+  for (int k = 0; k < n && status == YOKE_OK; ++k) {
+    const yoke_input input = {.kind = YOKE_INPUT_SIGNAL, .factor = 1.0};
+    own[k]                 = b->model->variables[k];
+    if (own[k].kind != YOKE_VARIABLE_INPUT) continue;
+    const int at = yoke_submodel_add_input(whole, &input);
+    if (at < 0) status = plan_no_memory(b);
+    if (at < 0) break;
+    plan->held[plan->n_held++] = (yoke_held_entry){.number = own[k].object, .input = at};
+    own[k]                     = (yoke_variable){.kind = YOKE_VARIABLE_SIGNAL, .object = at};
+  }
+  if (status == YOKE_OK && plan->n_held > 0) {
+    yoke_model *reading = yoke_model_reading(b->model, own);
+    if (reading == NULL) status = plan_no_memory(b);
+    if (reading != NULL) yoke_model_destroy(&whole->model);
+    if (reading != NULL) whole->model = reading;
+  }
+  free(own);
+  return status;
+}
+
 /* There is nothing to couple: one plain integration per step. */
 static void take_steps(plan_builder *b) {
   yoke_scheme_settings *scheme = &b->plan->scheme;
@@ -59,9 +90,13 @@ static void take_steps(plan_builder *b) {
 
 yoke_status plan_take_whole(plan_builder *b) {
   yoke_plan *plan = b->plan;
-  plan->native    = yoke_arena_take(&plan->arena, 1, sizeof *plan->native);
-  plan->parts     = yoke_arena_take(&plan->arena, 1, sizeof *plan->parts);
-  b->connections  = yoke_arena_take(&plan->arena, (size_t)b->model->n_connections + 1, sizeof *b->connections);
+  if (b->model->n_foreigns > 0)
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "model '%s' cannot run as a whole: '%s' is a subsystem of its own; run it without --monolithic",
+                     plan->name, b->model->foreigns[0].name);
+  plan->native   = yoke_arena_take(&plan->arena, 1, sizeof *plan->native);
+  plan->parts    = yoke_arena_take(&plan->arena, 1, sizeof *plan->parts);
+  b->connections = yoke_arena_take(&plan->arena, (size_t)b->model->n_connections + 1, sizeof *b->connections);
   if (plan->arena.has_failed) return plan_no_memory(b);
   plan->parts[0].name        = plan->name;
   plan->n_parts              = 1;
@@ -70,6 +105,7 @@ yoke_status plan_take_whole(plan_builder *b) {
   YOKE_TRY(take_places(b));
   YOKE_TRY(take_events(b));
   YOKE_TRY(take_integrals(b));
+  YOKE_TRY(connect_inputs(b));
   take_steps(b);
   plan->facts = (yoke_plan_facts){.n_bodies = b->model->n_bodies, .n_connections = b->model->n_connections};
   return YOKE_OK;

@@ -1,15 +1,24 @@
+#include "master/foreign_part.h"
 #include "master/plan_builder.h"
 
 #include <string.h>
 
+/* Port of a foreign part at the end of a coupling: its bodies are its ports, in their order. */
+static int foreign_port(const plan_builder *b, const yoke_plan_coupling *k, int side) {
+  const yoke_frame end = plan_coupling_end(b, k, side);
+  return plan_foreign(b, k->part[side])->port[yoke_place_find(&b->plan->places, end.body, end.mass).body];
+}
+
+static int add_port(const plan_builder *b, const yoke_plan_coupling *k, int side, int extras) {
+  const int f = plan_add_end_frame(b, k, side);
+  return f >= 0 ? yoke_submodel_add_port(plan_submodel(b, k->part[side]), f, extras) : -1;
+}
+
 static yoke_status add_ports(plan_builder *b, yoke_plan_coupling *k, yoke_wire *wire) {
   for (int side = 0; side < 2; ++side) {
-    yoke_submodel *part = plan_submodel(b, k->part[side]);
-    const int      f    = plan_add_end_frame(b, k, side);
-    if (f < 0) return plan_no_memory(b);
     const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
     wire->n_y[side]  = yoke_shape_n_y(k->shape[side]) + yoke_port_n_extras(extras, k->joint.n);
-    k->port[side]    = yoke_submodel_add_port(part, f, extras);
+    k->port[side]    = plan_foreign(b, k->part[side]) != NULL ? foreign_port(b, k, side) : add_port(b, k, side, extras);
     if (k->port[side] < 0) return plan_no_memory(b);
     wire->subsystem[side] = k->part[side];
     wire->port[side]      = k->port[side];
@@ -75,6 +84,7 @@ static yoke_status add_inputs(plan_builder *b, const yoke_plan_coupling *k, yoke
   int                 n;
   const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
   for (int side = 0; side < 2; ++side) {
+    if (plan_foreign(b, k->part[side]) != NULL) continue; /* the graph makes a wrench of the channels */
     ghost_end          end     = {-1, -1};
     yoke_port_request *request = &plan_submodel(b, k->part[side])->port_request[k->port[side]];
     wire->input_at[side]       = yoke_arena_take(&b->plan->arena, (size_t)n, sizeof *wire->input_at[side]);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bool plan_names_work(const char *pattern) {
-  for (int k = YOKE_TOTAL_DISSIPATED; k < YOKE_N_TOTALS; ++k) {
+bool plan_names_total(const char *pattern, int first) {
+  for (int k = first; k < YOKE_N_TOTALS; ++k) {
     char name[40];
     snprintf(name, sizeof name, "total.%s",
              yoke_quantity_name(yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k));
@@ -17,7 +17,7 @@ bool plan_names_work(const char *pattern) {
 
 /* Patterns for everything do not ask. */
 static bool asks_for_work(const char *name) {
-  return strncmp(name, "total", 5) == 0 && plan_names_work(name);
+  return strncmp(name, "total", 5) == 0 && plan_names_total(name, YOKE_TOTAL_DISSIPATED);
 }
 
 static bool is_asked_for(const yoke_model *model, const yoke_plan_options *options) {

@@ -60,7 +60,7 @@ static yoke_chain *chain_piece(yoke_arena *arena, const yoke_chain *whole, int f
   return out;
 }
 
-static void set_start(yoke_body *body, const double *q, const double *v) {
+void yoke_body_set_start(yoke_body *body, const double *q, const double *v) {
   const int dimensions = body->kind == YOKE_BODY_MASS1D ? 1 : body->kind == YOKE_BODY_PLANAR ? 2 : 3;
   memcpy(body->position, q, (size_t)dimensions * sizeof *q);
   memcpy(body->velocity, v, (size_t)dimensions * sizeof *v);
@@ -82,7 +82,7 @@ static void copy_body(yoke_arena *arena, const yoke_model *whole, const yoke_sta
   out->name  = yoke_arena_text(arena, whole->bodies[b].name);
   out->chain = NULL;
   if (out->kind != YOKE_BODY_CHAIN) {
-    set_start(out, q, v);
+    yoke_body_set_start(out, q, v);
   } else {
     out->chain = chain_piece(arena, whole->bodies[b].chain, first, n, q, v);
   }
@@ -94,6 +94,7 @@ void yoke_submodel_clear(yoke_submodel *s) {
   yoke_model_destroy(&s->model);
   free(s->port_frame);
   free(s->port_request);
+  free(s->port_signals);
   free(s->inputs);
   free(s->integrals);
   *s = (yoke_submodel){0};
@@ -202,12 +203,26 @@ int yoke_submodel_add_integral(yoke_submodel *s, const yoke_variable *position) 
   return s->n_integrals++;
 }
 
-int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras) {
+/* Room for one more port in all lists. */
+static bool grow_ports(yoke_submodel *s) {
   const size_t n = (size_t)s->n_ports + 1;
-  if (!yoke_grow(&s->port_request, &s->capacity_requests, n, sizeof *s->port_request) ||
-      !yoke_grow(&s->port_frame, &s->capacity_ports, n, sizeof *s->port_frame))
-    return -1;
+  return yoke_grow(&s->port_request, &s->capacity_requests, n, sizeof *s->port_request) &&
+         yoke_grow(&s->port_signals, &s->capacity_signals, n, sizeof *s->port_signals) &&
+         yoke_grow(&s->port_frame, &s->capacity_ports, n, sizeof *s->port_frame);
+}
+
+int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras) {
+  if (!grow_ports(s)) return -1;
   s->port_frame[s->n_ports]   = frame;
   s->port_request[s->n_ports] = (yoke_port_request){.extras = extras, .connection = -1};
+  s->port_signals[s->n_ports] = (yoke_native_signals){0};
   return s->n_ports++;
+}
+
+int yoke_submodel_add_signal_port(yoke_submodel *s, int n, const int64_t *handles) {
+  const int64_t *own = yoke_arena_copy(&s->model->arena, handles, (size_t)n, sizeof *own);
+  if (own == NULL) return -1;
+  const int port = yoke_submodel_add_port(s, -1, 0);
+  if (port >= 0) s->port_signals[port] = (yoke_native_signals){n, own};
+  return port;
 }

@@ -19,9 +19,12 @@ typedef struct yoke_submodel {
   yoke_input          *inputs;       /* [n_inputs] */
   int                  n_integrals;
   yoke_variable       *integrals; /* [n_integrals] positions whose time integrals are wanted */
-  size_t capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_requests, capacity_inputs,
-      capacity_loads, capacity_events, capacity_integrals;
+  size_t capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_requests, capacity_signals,
+      capacity_inputs, capacity_loads, capacity_events, capacity_integrals;
 } yoke_submodel;
+
+/* Position and velocity of a body that is no chain, from its share of q and v. */
+void yoke_body_set_start(yoke_body *body, const double *q, const double *v);
 
 /* Bodies of part `part` at their start, settings of the run. */
 yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, int part, yoke_submodel *out);

@@ -51,11 +51,34 @@ const yoke_model *yoke_model_retain(const yoke_model *model) {
   return shared;
 }
 
+yoke_model *yoke_model_reading(const yoke_model *model, const yoke_variable *variables) {
+  const size_t   n   = (size_t)model->n_variables;
+  yoke_model    *out = yoke_allocate(1, sizeof *out);
+  yoke_variable *own = yoke_allocate(n + 1, sizeof *own);
+  if (out == NULL || own == NULL) {
+    free(out);
+    free(own);
+    return NULL;
+  }
+  *out = *model;
+  memcpy(own, variables, n * sizeof *own);
+  atomic_init(&out->n_shares, 0);
+  out->like      = (yoke_model *)(uintptr_t)yoke_model_retain(model);
+  out->variables = own;
+  return out;
+}
+
 void yoke_model_destroy(yoke_model **model) {
   if (model == NULL || *model == NULL) return;
   yoke_model *m = *model;
   *model        = NULL;
   if (atomic_fetch_sub(&m->n_shares, 1) > 0) return;
+  if (m->like != NULL) {
+    yoke_model_destroy(&m->like);
+    free(m->variables);
+    free(m);
+    return;
+  }
   release_elements(m);
   free(m->bodies);
   free(m->frames);

@@ -311,6 +311,7 @@ typedef struct yoke_cosimulation_def {
 typedef struct yoke_model {
   yoke_arena             arena;
   atomic_int             n_shares; /* owners beside the first */
+  struct yoke_model     *like;     /* all but its variables belongs to this model; NULL: to itself */
   char                  *name;
   char                  *text; /* the whole source (all includes, overrides), stored in results */
   int                    n_files;
@@ -340,6 +341,8 @@ typedef struct yoke_model {
 /* One more owner of the same model, which never changes. Every owner destroys it, the last one frees it. */
 const yoke_model *yoke_model_retain(const yoke_model *model);
 YOKE_API void     yoke_model_destroy(yoke_model **model);
+/* The same model, one more owner of it, with other variables [n_variables], which are copied. Gives. NULL: no memory. */
+yoke_model       *yoke_model_reading(const yoke_model *model, const yoke_variable *variables);
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);

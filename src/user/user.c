@@ -372,3 +372,8 @@ const yoke_user_instance *yoke_user_instance_of(const yoke_subsystem *subsystem)
   const user_self *self = yoke_subsystem_bare(subsystem)->self;
   return &self->instance;
 }
+
+bool yoke_user_acts(const yoke_subsystem *subsystem) {
+  const user_self *self = yoke_subsystem_bare(subsystem)->self;
+  return self->type->events != NULL && self->type->events->act != NULL;
+}

@@ -29,5 +29,7 @@ yoke_status yoke_user_create(yoke_context *ctx, const yoke_user_def *def, yoke_s
 
 /* Names of what an instance takes and shows. Of a user subsystem or a wrapper around one only. */
 const yoke_user_instance *yoke_user_instance_of(const yoke_subsystem *subsystem);
+/* Do its events change its state? Else they are only recorded. */
+bool                      yoke_user_acts(const yoke_subsystem *subsystem);
 
 #endif

@@ -1,0 +1,261 @@
+/* Signals of a plan: numbers that a part reads and does not own.
+ *
+ *   1. Loads, laws of elements inside a part and events are searched for variables of other parts, inputs of the model and outputs of foreign
+ *      subsystems. Every (part, variable) gets one input of the part, whatever reads it.
+ *   2. An input of the model enters it directly (`held`). Anything else comes over a wire of formulation signal. */
+#include "master/plan_builder.h"
+
+#include "coupling/scheme.h"
+#include "master/foreign_part.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is read ---- */
+
+/* Part that a variable belongs to; YOKE_OUTSIDE: it is an input of the model. */
+static yoke_status find_source(const plan_builder *b, const char *what, const char *name, int variable, int *source) {
+  const yoke_model    *model = b->model;
+  const yoke_variable *v     = &model->variables[variable];
+  int                  body[2], mass[2], part[2] = {0, 0};
+  if (v->kind == YOKE_VARIABLE_INPUT || v->kind == YOKE_VARIABLE_FOREIGN) {
+    *source = v->kind == YOKE_VARIABLE_INPUT ? PLAN_OUTSIDE : model->foreigns[v->object].part;
+    return YOKE_OK;
+  }
+  const int n = yoke_variable_bodies(model, v, body, mass);
+  for (int k = 0; k < n; ++k) part[k] = yoke_place_find(&b->plan->places, body[k], mass[k]).part;
+  *source = part[0];
+  if (n < 2 || part[0] == part[1]) return YOKE_OK;
+  char state[300];
+  yoke_variable_name(model, v, state, sizeof state);
+  return yoke_fail(
+      b->ctx, YOKE_E_MODEL,
+      "%s '%s' reads '%s', and '%s' lies between subsystems '%s' and '%s': read angles or positions of its "
+      "bodies, '%s' and '%s', instead, or keep them in one subsystem",
+      what, name, state, model->connections[v->object].name, plan_part_name(b, part[0]), plan_part_name(b, part[1]),
+      model->bodies[body[0]].name, model->bodies[body[1]].name);
+}
+
+static yoke_status note(plan_builder *b, const char *what, const char *name, const yoke_expression *e, int part) {
+  for (int k = 0; e != NULL && k < yoke_expression_n_variables(e); ++k) {
+    const int variable = yoke_expression_variables(e)[k] - 1;
+    int       source;
+    if (variable < 0) continue; /* t */
+    YOKE_TRY(find_source(b, what, name, variable, &source));
+    if (source == part) continue;
+    if (!yoke_grow(&b->signals, &b->capacity_signals, (size_t)b->n_signals + 1, sizeof *b->signals))
+      return plan_no_memory(b);
+    b->signals[b->n_signals++] =
+        (plan_signal){.part = part, .variable = variable, .source = source, .input = -1, .coupling = -1};
+  }
+  return YOKE_OK;
+}
+
+/* ---- events ---- */
+
+static int first_native(const plan_builder *b) {
+  for (int p = 0; p < b->model->n_parts; ++p) {
+    if (!b->model->parts[p].is_foreign) return p;
+  }
+  return -1;
+}
+
+/* Part of an event: that of the states it sets, else of the first state it reads, else any. */
+static yoke_status find_part(const plan_builder *b, const yoke_event *event, int *part) {
+  const yoke_model *model = b->model;
+  *part                   = -1;
+  for (int k = 0; k < event->n_set; ++k) {
+    const yoke_variable *v   = &model->variables[event->variable[k] - 1];
+    const int            own = yoke_place_find(&b->plan->places, v->body, v->mass).part;
+    if (*part < 0) *part = own;
+    if (own == *part) continue;
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "event '%s' sets states of subsystems '%s' and '%s': keep these bodies in one subsystem, or write "
+                     "two events",
+                     event->name, plan_part_name(b, *part), plan_part_name(b, own));
+  }
+  for (int k = 0; *part < 0 && k < yoke_expression_n_variables(event->when); ++k) {
+    const int variable = yoke_expression_variables(event->when)[k] - 1;
+    int       source   = PLAN_OUTSIDE;
+    if (variable >= 0) YOKE_TRY(find_source(b, "event", event->name, variable, &source));
+    if (source >= 0 && !model->parts[source].is_foreign) *part = source;
+  }
+  if (*part < 0) *part = first_native(b);
+  if (*part >= 0) return YOKE_OK;
+  return yoke_fail(
+      b->ctx, YOKE_E_MODEL,
+      "event '%s': the model has no bodies, whose solver could find it; let a subsystem of its own tell it",
+      event->name);
+}
+
+/* ---- all ---- */
+
+static int compare_signals(const void *a, const void *b) {
+  const plan_signal *x = a, *y = b;
+  return x->part != y->part ? x->part - y->part : x->variable - y->variable;
+}
+
+static void sort(plan_builder *b) {
+  int n = 0;
+  if (b->n_signals > 1) qsort(b->signals, (size_t)b->n_signals, sizeof *b->signals, compare_signals);
+  for (int k = 0; k < b->n_signals; ++k) {
+    if (n == 0 || compare_signals(&b->signals[n - 1], &b->signals[k]) != 0) b->signals[n++] = b->signals[k];
+  }
+  b->n_signals = n;
+}
+
+yoke_status plan_find_signals(plan_builder *b) {
+  const yoke_model *model = b->model;
+  b->event_part           = yoke_arena_take(&b->plan->arena, (size_t)model->n_events + 1, sizeof *b->event_part);
+  if (b->event_part == NULL) return plan_no_memory(b);
+  for (int c = 0; c < model->n_connections; ++c) {
+    const yoke_connection *connection = &model->connections[c];
+    int                    part[2];
+    plan_connection_parts(b, c, part);
+    if (part[0] == part[1]) YOKE_TRY(note(b, "the law of", connection->name, connection->formula, part[0]));
+  }
+  for (int i = 0; i < model->n_loads; ++i) {
+    const yoke_load *load = &model->loads[i];
+    const int        part = plan_frame_part(b, load->frame);
+    for (int k = 0; part >= 0 && k < 3; ++k) YOKE_TRY(note(b, "load", load->name, load->value[k], part));
+  }
+  for (int i = 0; i < model->n_events; ++i) {
+    const yoke_event *event = &model->events[i];
+    YOKE_TRY(find_part(b, event, &b->event_part[i]));
+    YOKE_TRY(note(b, "event", event->name, event->when, b->event_part[i]));
+    for (int k = 0; k < event->n_set; ++k) YOKE_TRY(note(b, "event", event->name, event->value[k], b->event_part[i]));
+  }
+  sort(b);
+  return YOKE_OK;
+}
+
+const plan_signal *plan_find_signal(const plan_builder *b, int part, int variable) {
+  const plan_signal wanted = {.part = part, .variable = variable};
+  if (b->n_signals == 0) return NULL;
+  return bsearch(&wanted, b->signals, (size_t)b->n_signals, sizeof wanted, compare_signals);
+}
+
+/* ---- wires ---- */
+
+yoke_status plan_add_signal(plan_builder *b, const char *name, const plan_end *from, const plan_end *to,
+                            const yoke_signal_law *law) {
+  yoke_plan          *plan = b->plan;
+  const int           k    = plan->n_couplings++;
+  yoke_plan_coupling *c    = &plan->couplings[k];
+  yoke_wire          *wire = &plan->wires[k];
+  *c                       = (yoke_plan_coupling){.name       = yoke_arena_text(&plan->arena, name),
+                                                  .connection = -1,
+                                                  .chain      = -1,
+                                                  .element    = -1,
+                                                  .frame      = {-1, -1},
+                                                  .part       = {from->part, to->part},
+                                                  .port       = {from->port, to->port},
+                                                  .shape      = {from->shape, to->shape},
+                                                  .is_signal  = true,
+                                                  .signal     = *law};
+  *wire                    = (yoke_wire){.name      = c->name,
+                                         .subsystem = {from->part, to->part},
+                                         .port      = {from->port, to->port},
+                                         .shape     = {from->shape, to->shape},
+                                         .n_y       = {law->n, 0}};
+  if (to->port < 0) {
+    wire->input_at[1] = yoke_arena_take(&plan->arena, 1, sizeof *wire->input_at[1]);
+    if (wire->input_at[1] != NULL) *wire->input_at[1] = to->input;
+  }
+  if (plan->arena.has_failed) return plan_no_memory(b);
+  YOKE_TRY(plan_set_signal(b, k));
+  const yoke_coupling_def def = yoke_plan_coupling_def(plan, k);
+  wire->formulation           = def.formulation;
+  return wire->formulation->create(b->ctx, &def, &wire->self);
+}
+
+static yoke_symbol_kind picked(void *user, const char *name, double *value, int *variable) {
+  (void)name, (void)value;
+  *variable = *(const int *)user;
+  return YOKE_SYMBOL_VARIABLE;
+}
+
+yoke_expression *plan_pick(int number) {
+  const yoke_symbols symbols = {.lookup = picked, .user = &number};
+  yoke_expression   *out     = NULL;
+  char               message[100];
+  (void)yoke_expression_compile("y", &symbols, message, sizeof message, &out);
+  return out;
+}
+
+const yoke_foreign_part *plan_foreign(const plan_builder *b, int part) {
+  const yoke_split_part *p = &b->model->parts[part];
+  return p->is_foreign ? &b->plan->foreigns[p->foreign] : NULL;
+}
+
+int64_t plan_variable_handle(const plan_builder *b, const yoke_variable *v) {
+  if (v->kind == YOKE_VARIABLE_JOINT)
+    return yoke_native_handle(v->is_velocity ? YOKE_NATIVE_COORDINATE_RATE : YOKE_NATIVE_COORDINATE,
+                              b->connections[v->object].own, v->component);
+  if (v->kind == YOKE_VARIABLE_FRAME)
+    return yoke_native_handle(v->is_velocity ? YOKE_NATIVE_FRAME_V : YOKE_NATIVE_FRAME_Q, b->frame_map[v->object],
+                              v->component);
+  const yoke_place place = yoke_place_find(&b->plan->places, v->body, v->mass);
+  return yoke_native_handle(v->is_velocity ? YOKE_NATIVE_V : YOKE_NATIVE_Q, place.body, place.mass + v->component);
+}
+
+/* Where the variable is shown, and what of it the signal is. */
+static yoke_status find_end(const plan_builder *b, const plan_signal *s, plan_end *end, yoke_signal_law *law) {
+  const yoke_variable     *v       = &b->model->variables[s->variable];
+  const yoke_foreign_part *foreign = plan_foreign(b, s->source);
+  *end                             = (plan_end){.part = s->source, .shape = &yoke_shape_signal};
+  *law                             = (yoke_signal_law){.n = 1, .factor = 1.0};
+  if (foreign == NULL) {
+    const int64_t handle = plan_variable_handle(b, v);
+    end->port            = yoke_submodel_add_signal_port(plan_submodel(b, s->source), 1, &handle);
+    return end->port >= 0 ? YOKE_OK : plan_no_memory(b);
+  }
+  if (v->kind == YOKE_VARIABLE_FOREIGN) {
+    end->port = foreign->output[v->component];
+    return YOKE_OK;
+  }
+  const yoke_place place = yoke_place_find(&b->plan->places, v->body, v->mass); /* its bodies are its ports */
+  end->port              = foreign->port[place.body];
+  end->shape             = yoke_body_shape(b->model->bodies[v->body].kind);
+  law->n                 = yoke_shape_n_y(end->shape);
+  law->expression        = plan_pick(1 + v->component + (v->is_velocity ? yoke_shape_at_v(end->shape) : 0));
+  return law->expression != NULL ? YOKE_OK : plan_no_memory(b);
+}
+
+yoke_status plan_connect_signals(plan_builder *b) {
+  yoke_plan *plan = b->plan;
+  for (int k = 0; k < b->n_signals; ++k) {
+    plan_signal         *s     = &b->signals[k];
+    const yoke_variable *v     = &b->model->variables[s->variable];
+    const yoke_input     input = {.kind = YOKE_INPUT_SIGNAL, .factor = 1.0};
+    s->input                   = yoke_submodel_add_input(plan_submodel(b, s->part), &input);
+    if (s->input < 0) return plan_no_memory(b);
+    if (s->source == PLAN_OUTSIDE) {
+      plan->held[plan->n_held++] = (yoke_held_entry){.number = v->object, .subsystem = s->part, .input = s->input};
+      continue;
+    }
+    char            state[300], name[600];
+    plan_end        from;
+    const plan_end  to = {.part = s->part, .port = -1, .input = s->input, .shape = &yoke_shape_signal};
+    yoke_signal_law law;
+    yoke_variable_name(b->model, v, state, sizeof state);
+    snprintf(name, sizeof name, "%s -> %s", state, plan_part_name(b, s->part));
+    YOKE_TRY(find_end(b, s, &from, &law));
+    s->coupling = plan->n_couplings;
+    YOKE_TRY(plan_add_signal(b, name, &from, &to, &law));
+  }
+  return YOKE_OK;
+}
+
+/* ---- values of the whole model ---- */
+
+yoke_status plan_signal_output(const plan_builder *b, int coupling, double t, const yoke_whole_state *at, double *y) {
+  double *values = yoke_allocate((size_t)b->model->n_variables + 1, sizeof *values);
+  if (values == NULL) return YOKE_E_MEMORY;
+  yoke_multibody_variables(b->start.mb, t, at->q, at->v, NULL, values);
+  for (int k = 0; k < b->n_signals; ++k) {
+    if (b->signals[k].coupling == coupling) *y = values[b->signals[k].variable + 1];
+  }
+  free(values);
+  return YOKE_OK;
+}
