@@ -60,7 +60,7 @@ static inline bench_run bench_model(const char *path, const char *const *sets, c
   yoke_context *ctx = NULL;
   if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
   yoke_model             *model   = NULL;
-  const yoke_load_options options = {.n_set = n, .set = all};
+  const yoke_load_options options = {.size = sizeof options, .n_sets = n, .sets = all};
   if (yoke_model_load(ctx, path, &options, &model) != YOKE_OK) bench_die(ctx, path);
   for (int k = 0; k < repeats; ++k) {
     const yoke_plan_options whole  = {.is_whole = true};

@@ -27,7 +27,11 @@ static void prepare(const api_case *one, prepared *p) {
 }
 
 static yoke_simulation *open_simulation(yoke_context *ctx, const prepared *p, const char *name) {
-  const yoke_load_options       load    = {p->options.n_sets, p->options.sets};
+#ifdef YOKE_INSPECT_H
+  const yoke_load_options load = {.size = sizeof load, .n_sets = p->options.n_sets, .sets = p->options.sets};
+#else
+  const yoke_load_options load = {p->options.n_sets, p->options.sets};
+#endif
   const yoke_simulation_options options = {
       .size = sizeof options, .monolithic = p->options.monolithic, .no_predict = true, .exec = "serial", .threads = 1};
   yoke_model      *model = NULL;
@@ -39,9 +43,9 @@ static yoke_simulation *open_simulation(yoke_context *ctx, const prepared *p, co
 }
 
 static double time_run(const prepared *p, const char *name) {
-  yoke_context    *ctx = NULL;
-  yoke_run_summary summary;
-  const double     begin = bench_now();
+  yoke_context    *ctx     = NULL;
+  yoke_run_summary summary = BENCH_EMPTY(yoke_run_summary);
+  const double     begin   = bench_now();
   bench_need(yoke_context_create(&ctx), ctx, name);
   bench_need(yoke_run(ctx, &p->options, &summary), ctx, name);
   yoke_run_summary_release(&summary);

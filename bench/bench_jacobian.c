@@ -26,14 +26,14 @@ static jacobian_run run(const char *jacobian, double H, int steps) {
            jacobian != NULL ? jacobian : "analytic");
   for (int i = 0; i < (jacobian == NULL ? 1 : REPEATS); ++i) {
     yoke_run_options options = bench_options("examples/pendulum-chain.yaml", sets, text, list);
-    yoke_run_summary summary;
-    yoke_context    *ctx = NULL;
-    options.n_print      = 1;
-    options.print        = &output;
-    options.monolithic   = jacobian == NULL;
-    options.n_choices    = jacobian == NULL ? 3 : 0;
-    options.choices      = exact;
-    const double start   = bench_now();
+    yoke_run_summary summary = BENCH_EMPTY(yoke_run_summary);
+    yoke_context    *ctx     = NULL;
+    options.n_print          = 1;
+    options.print            = &output;
+    options.monolithic       = jacobian == NULL;
+    options.n_choices        = jacobian == NULL ? 3 : 0;
+    options.choices          = exact;
+    const double start       = bench_now();
     bench_need(yoke_context_create(&ctx), ctx, output);
     const yoke_status status = yoke_run(ctx, &options, &summary);
     if (status == YOKE_E_MODEL) {

@@ -30,14 +30,14 @@ static parts_run run(const parts_case *one, int parts, int steps, bool is_refere
            10 * parts, parts, steps, one->sets);
   for (int i = 0; i < (is_reference ? 1 : RUNS / parts); ++i) {
     yoke_run_options options = bench_options("examples/chain-load.yaml", sets, text, list);
-    yoke_run_summary summary;
-    yoke_context    *ctx = NULL;
-    options.n_print      = 1;
-    options.print        = &output;
-    options.monolithic   = is_reference;
-    options.n_choices    = is_reference ? 3 : 0;
-    options.choices      = exact;
-    const double start   = bench_now();
+    yoke_run_summary summary = BENCH_EMPTY(yoke_run_summary);
+    yoke_context    *ctx     = NULL;
+    options.n_print          = 1;
+    options.print            = &output;
+    options.monolithic       = is_reference;
+    options.n_choices        = is_reference ? 3 : 0;
+    options.choices          = exact;
+    const double start       = bench_now();
     bench_need(yoke_context_create(&ctx), ctx, one->name);
     bench_need(yoke_run(ctx, &options, &summary), ctx, one->name);
     best.seconds = fmin(best.seconds, bench_now() - start);

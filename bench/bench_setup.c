@@ -21,12 +21,20 @@ static int set_up(const setup_case *one) {
   char                   text[BENCH_TEXT];
   const char            *list[BENCH_SETS];
   const yoke_run_options options = bench_options(one->model, one->sets, text, list);
-  yoke_model_facts       facts;
-  yoke_context          *ctx = NULL;
+  yoke_model_facts       facts   = BENCH_EMPTY(yoke_model_facts);
+  yoke_context          *ctx     = NULL;
   bench_need(yoke_context_create(&ctx), ctx, one->name);
+#ifdef YOKE_INSPECT_H
+  yoke_inspection *inspection = NULL;
+  bench_need(yoke_model_inspect(ctx, &options, &inspection), ctx, one->name);
+  bench_need(yoke_inspection_facts_get(ctx, inspection, &facts), ctx, one->name);
+  const int n_freedoms = facts.n_freedoms;
+  yoke_inspection_destroy(&inspection);
+#else
   bench_need(yoke_model_inspect(ctx, &options, &facts), ctx, one->name);
   const int n_freedoms = facts.n_freedoms;
   yoke_model_facts_release(&facts);
+#endif
   yoke_context_destroy(&ctx);
   return n_freedoms;
 }

@@ -47,8 +47,8 @@ static const split_case cases[] = {
 static double end_value(const split_case *one, bool is_reference) {
   char             text[BENCH_TEXT];
   const char      *list[BENCH_SETS];
-  yoke_run_options options = bench_options(one->model, one->sets, text, list);
-  yoke_run_summary summary;
+  yoke_run_options options         = bench_options(one->model, one->sets, text, list);
+  yoke_run_summary summary         = BENCH_EMPTY(yoke_run_summary);
   yoke_context    *ctx             = NULL;
   options.n_print                  = 1;
   options.print                    = &one->output;

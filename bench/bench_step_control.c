@@ -55,7 +55,7 @@ static result run(const char *const *sets, bool is_split, samples *s) {
   yoke_system_summary summary;
   int                 n = 0;
   while (sets[n] != NULL) ++n;
-  const yoke_load_options   options = {.n_set = n, .set = sets};
+  const yoke_load_options   options = {.size = sizeof options, .n_sets = n, .sets = sets};
   const yoke_system_options serial  = {.exec = "serial", .threads = 1};
   if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
   if (yoke_model_load(ctx, "examples/chain-imp.yaml", &options, &model) != YOKE_OK) bench_die(ctx, "loading");

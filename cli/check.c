@@ -16,13 +16,12 @@ static const option_def check_options[] = {
 static int check_model(const check_arguments *a, const char *path) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_run_options options = yoke_run_options_default();
-  options.model            = path;
-  options.n_sets           = a->set.n;
-  options.sets             = a->set.texts;
-  options.monolithic       = a->monolithic;
-  yoke_model_facts  facts;
-  const yoke_status status = yoke_model_inspect(ctx, &options, &facts);
+  const yoke_run_options options = {
+      .size = sizeof options, .model = path, .n_sets = a->set.n, .sets = a->set.texts, .monolithic = a->monolithic};
+  yoke_inspection *inspection = NULL;
+  yoke_model_facts facts      = {.size = sizeof facts};
+  yoke_status      status     = yoke_model_inspect(ctx, &options, &inspection);
+  if (status == YOKE_OK) status = yoke_inspection_facts_get(ctx, inspection, &facts);
   print_messages(ctx);
   if (status == YOKE_OK && !a->quiet) {
     printf("%s: fine, %d %s, %d %s, %d %s", path, facts.n_bodies, plural(facts.n_bodies, "body", "bodies"),
@@ -36,7 +35,7 @@ static int check_model(const check_arguments *a, const char *path) {
   } else if (status != YOKE_OK) {
     fprintf(stderr, "%s: %s\n", path, yoke_status_text(status));
   }
-  yoke_model_facts_release(&facts);
+  yoke_inspection_destroy(&inspection);
   yoke_context_destroy(&ctx);
   /* A model that cannot be assembled (singular, not converged) is a defect of the model. */
   if (status == YOKE_OK) return EXIT_CODE_DONE;

@@ -22,12 +22,29 @@ static const option_def compare_options[] = {
     MODEL_OPTIONS(compare_arguments),
 };
 
+/* A comparison, if there is one, and what it says of itself. */
+typedef struct findings {
+  yoke_comparison      *comparison; /* NULL: none */
+  yoke_comparison_facts facts;
+} findings;
+
+static yoke_status take_facts(yoke_context *ctx, findings *f) {
+  f->facts.size = sizeof f->facts;
+  return yoke_comparison_facts_get(ctx, f->comparison, &f->facts);
+}
+
+static yoke_difference difference_at(const findings *f, int i) {
+  yoke_difference d = {.size = sizeof d};
+  (void)yoke_comparison_get(NULL, f->comparison, i, &d);
+  return d;
+}
+
 /* NaN (a value is finite in one only) is beyond every tolerance. */
 static bool is_within(double nrmse, double tol) {
   return nrmse <= tol;
 }
 
-static yoke_status judge(yoke_context *ctx, const yoke_comparison *c, bool exact, double tol) {
+static yoke_status judge(yoke_context *ctx, const yoke_comparison_facts *c, bool exact, double tol) {
   if (exact) return c->same_bits ? YOKE_OK : YOKE_E_DIFFERENT;
   if (!c->same_span) {
     yoke_warn(ctx, "the results end or start at different times; compared from %.9g to %.9g s only", c->t_from,
@@ -37,17 +54,18 @@ static yoke_status judge(yoke_context *ctx, const yoke_comparison *c, bool exact
   return is_within(c->largest_nrmse, tol) ? YOKE_OK : YOKE_E_DIFFERENT;
 }
 
-static void print_table(const yoke_comparison *c, const compare_arguments *a, double tol, yoke_status status) {
-  int width = 8;
+static void print_table(const findings *f, const compare_arguments *a, double tol, yoke_status status) {
+  const yoke_comparison_facts *c     = &f->facts;
+  int                          width = 8;
   for (int i = 0; i < c->n_common; ++i) {
-    const int length = (int)strlen(c->differences[i].name);
+    const int length = (int)strlen(difference_at(f, i).name);
     if (length > width && length <= 40) width = length;
   }
   printf("%-*s  %12s  %12s  %12s\n", width, "quantity", "NRMSE", "largest", "at t [s]");
   for (int i = 0; i < c->n_common; ++i) {
-    const yoke_difference *d    = &c->differences[i];
-    const bool             fine = a->exact ? d->same_bits : is_within(d->nrmse, tol);
-    printf("%-*s  %12.4e  %12.4e  %12.6g%s\n", width, d->name, d->nrmse, d->largest, d->t, fine ? "" : "  *");
+    const yoke_difference d    = difference_at(f, i);
+    const bool            fine = a->exact ? d.same_bits : is_within(d.nrmse, tol);
+    printf("%-*s  %12.4e  %12.4e  %12.6g%s\n", width, d.name, d.nrmse, d.largest, d.t, fine ? "" : "  *");
   }
   if (c->is_interpolated) puts("the times differ: the result with more times was interpolated at those of the other");
   if (c->n_only_a > 0)
@@ -62,8 +80,9 @@ static void print_table(const yoke_comparison *c, const compare_arguments *a, do
   }
 }
 
-static void print_json(const yoke_context *ctx, const yoke_comparison *c, double tol, yoke_status status) {
-  json j = {.file = stdout};
+static void print_json(const yoke_context *ctx, const findings *f, double tol, yoke_status status) {
+  const yoke_comparison_facts *c = &f->facts;
+  json                         j = {.file = stdout};
   json_begin(&j, NULL, '{');
   json_text(&j, "status", status_word(status));
   json_whole(&j, "exit_code", yoke_status_exit_code(status));
@@ -78,13 +97,13 @@ static void print_json(const yoke_context *ctx, const yoke_comparison *c, double
   json_whole(&j, "only_in_second", c->n_only_b);
   json_begin(&j, "quantities", '[');
   for (int i = 0; i < c->n_common; ++i) {
-    const yoke_difference *d = &c->differences[i];
+    const yoke_difference d = difference_at(f, i);
     json_begin(&j, NULL, '{');
-    json_text(&j, "name", d->name);
-    json_number(&j, "nrmse", d->nrmse);
-    json_number(&j, "largest", d->largest);
-    json_number(&j, "t", d->t);
-    json_truth(&j, "same_bits", d->same_bits);
+    json_text(&j, "name", d.name);
+    json_number(&j, "nrmse", d.nrmse);
+    json_number(&j, "largest", d.largest);
+    json_number(&j, "t", d.t);
+    json_truth(&j, "same_bits", d.same_bits);
     json_end(&j, '}');
   }
   json_end(&j, ']');
@@ -104,25 +123,26 @@ static void print_runs(const yoke_run_summary *split, const yoke_run_summary *wh
 static int compare_model(const compare_arguments *a, yoke_run_options *options, double tol) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_run_summary split = {0}, whole = {0};
-  yoke_comparison  comparison = {0};
+  yoke_run_summary split = {.size = sizeof split}, whole = {.size = sizeof whole};
+  findings         found = {0};
   progress         line;
   progress_start(&line, a->quiet || a->json);
   options->progress    = progress_update;
   options->user        = &line;
   options->interrupted = interrupt_watch();
   yoke_status status   = plugins_load(ctx, &a->model);
-  if (status == YOKE_OK) status = yoke_run_compare(ctx, options, &split, &whole, &comparison);
+  if (status == YOKE_OK) status = yoke_run_compare(ctx, options, &split, &whole, &found.comparison);
   progress_clear(&line);
-  if (status == YOKE_OK) status = judge(ctx, &comparison, a->exact, tol);
+  if (status == YOKE_OK) status = take_facts(ctx, &found);
+  if (status == YOKE_OK) status = judge(ctx, &found.facts, a->exact, tol);
   if (a->json) {
-    print_json(ctx, &comparison, tol, status);
-  } else if (comparison.n_common > 0 && !a->quiet) {
+    print_json(ctx, &found, tol, status);
+  } else if (found.facts.n_common > 0 && !a->quiet) {
     print_runs(&split, &whole);
-    print_table(&comparison, a, tol, status);
+    print_table(&found, a, tol, status);
   }
   print_messages(ctx);
-  yoke_comparison_release(&comparison);
+  yoke_comparison_destroy(&found.comparison);
   yoke_run_summary_release(&split);
   yoke_run_summary_release(&whole);
   yoke_context_destroy(&ctx);
@@ -132,19 +152,20 @@ static int compare_model(const compare_arguments *a, yoke_run_options *options, 
 static int compare_files(const compare_arguments *a, const char *path_a, const char *path_b, double tol) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_result    *result_a = NULL, *result_b = NULL;
-  yoke_comparison comparison = {0};
-  yoke_status     status     = yoke_result_open(ctx, path_a, &result_a);
+  yoke_result *result_a = NULL, *result_b = NULL;
+  findings     found  = {0};
+  yoke_status  status = yoke_result_open(ctx, path_a, &result_a);
   if (status == YOKE_OK) status = yoke_result_open(ctx, path_b, &result_b);
-  if (status == YOKE_OK) status = yoke_result_compare(ctx, result_a, result_b, &comparison);
-  if (status == YOKE_OK) status = judge(ctx, &comparison, a->exact, tol);
+  if (status == YOKE_OK) status = yoke_result_compare(ctx, result_a, result_b, &found.comparison);
+  if (status == YOKE_OK) status = take_facts(ctx, &found);
+  if (status == YOKE_OK) status = judge(ctx, &found.facts, a->exact, tol);
   if (a->json) {
-    print_json(ctx, &comparison, tol, status);
-  } else if (comparison.n_common > 0 && !a->quiet) {
-    print_table(&comparison, a, tol, status);
+    print_json(ctx, &found, tol, status);
+  } else if (found.facts.n_common > 0 && !a->quiet) {
+    print_table(&found, a, tol, status);
   }
   print_messages(ctx);
-  yoke_comparison_release(&comparison);
+  yoke_comparison_destroy(&found.comparison);
   yoke_result_close(&result_a);
   yoke_result_close(&result_b);
   yoke_context_destroy(&ctx);
@@ -154,7 +175,7 @@ static int compare_files(const compare_arguments *a, const char *path_a, const c
 static int compare_main(const command_def *command, int argc, char **argv) {
   compare_arguments a        = {0};
   text_list         operands = {0};
-  yoke_run_options  options  = yoke_run_options_default();
+  yoke_run_options  options  = {.size = sizeof options};
   int               code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   double tol = 1e-6;

@@ -11,8 +11,8 @@ typedef void option_visitor(const command_def *command, const option_def *option
 static void each_option(const command_def *command, option_visitor *visit) {
   for (int i = 0; i < command->n_options; ++i) visit(command, &command->options[i], NULL);
   for (int i = 0, n = yoke_n_settings(); command->has_choices && i < n; ++i) {
-    yoke_setting_facts facts;
-    yoke_setting_describe(i, &facts);
+    yoke_setting_facts facts = {.size = sizeof facts};
+    (void)yoke_setting_describe(i, &facts);
     const option_def option = {facts.option, 0, OPTION_TEXT, 0, facts.value, facts.help};
     if (facts.option) visit(command, &option, &facts);
   }
@@ -20,8 +20,8 @@ static void each_option(const command_def *command, option_visitor *visit) {
 
 static void each_setting(void (*visit)(const yoke_setting_facts *facts)) {
   for (int i = 0, n = yoke_n_settings(); i < n; ++i) {
-    yoke_setting_facts facts;
-    yoke_setting_describe(i, &facts);
+    yoke_setting_facts facts = {.size = sizeof facts};
+    (void)yoke_setting_describe(i, &facts);
     if (!facts.refused) visit(&facts);
   }
 }

@@ -29,6 +29,18 @@ static const option_def converge_options[] = {
     {"quiet", 'q', OPTION_FLAG, offsetof(converge_arguments, quiet), NULL, "no table, no progress line"},
 };
 
+/* A study, if there is one, and what it says of itself. */
+typedef struct findings {
+  yoke_convergence      *convergence; /* NULL: none */
+  yoke_convergence_facts facts;
+} findings;
+
+static yoke_converge_row row_at(const findings *f, int method, int step) {
+  yoke_converge_row row = {.size = sizeof row};
+  (void)yoke_convergence_get(NULL, f->convergence, method, step, &row);
+  return row;
+}
+
 /* ---- table ---- */
 
 static void print_errors(const yoke_converge_row *row, bool has_local) {
@@ -50,50 +62,56 @@ static const char *failure_word(const yoke_converge_row *row) {
   }
 }
 
-static void print_table(const yoke_convergence *c, bool has_local) {
-  printf("model      %s, %.6g .. %.6g s\n", c->name && *c->name ? c->name : "(no name)", c->t_start, c->t_end);
+static void print_table(const findings *f, bool has_local) {
+  const yoke_convergence_facts *c = &f->facts;
+  printf("model      %s, %.6g .. %.6g s\n", *c->name ? c->name : "(no name)", c->t_start, c->t_end);
   printf("reference  the whole model, solver %s\n", *c->reference ? c->reference : "(none)");
   puts("errors     NRMSE at the macro points; order: against the line above");
   for (int m = 0; m < c->n_methods; ++m) {
-    printf("\n%s\n  %-12s  %-15s  %-15s", c->labels[m], "H [s]", "global position", "global velocity");
+    printf("\n%s\n  %-12s  %-15s  %-15s", row_at(f, m, 0).label, "H [s]", "global position", "global velocity");
     puts(has_local ? "  local position   local velocity" : "");
     for (int k = 0; k < c->n_steps; ++k) {
-      const yoke_converge_row *row = &c->rows[m * c->n_steps + k];
-      printf("  %-12.6g", row->H);
-      if (row->status == YOKE_OK) {
-        print_errors(row, has_local);
+      const yoke_converge_row row = row_at(f, m, k);
+      printf("  %-12.6g", row.H);
+      if (row.status == YOKE_OK) {
+        print_errors(&row, has_local);
       } else {
-        printf("  %s: %s\n", failure_word(row), row->reason ? row->reason : yoke_status_text(row->status));
+        printf("  %s: %s\n", failure_word(&row), row.reason ? row.reason : yoke_status_text(row.status));
       }
     }
   }
 }
 
-static void print_json(const yoke_context *ctx, const char *path, const yoke_convergence *c, yoke_status status) {
+static void json_row(json *j, const yoke_converge_row *row) {
   static const char *const keys[YOKE_N_ERRORS] = {"global_position", "global_velocity", "local_position",
                                                   "local_velocity"};
-  json                     j                   = {.file = stdout};
+  json_begin(j, NULL, '{');
+  json_text(j, "method", row->label);
+  json_number(j, "step", row->H);
+  json_text(j, "status", row->status == YOKE_OK ? "done" : failure_word(row));
+  json_text(j, "reason", row->reason);
+  json_whole(j, "macro_steps", row->macro_steps);
+  for (int part = 0; part < 2; ++part) {
+    json_begin(j, part == 0 ? "error" : "order", '{');
+    for (int e = 0; e < YOKE_N_ERRORS; ++e) json_number(j, keys[e], part == 0 ? row->error[e] : row->order[e]);
+    json_end(j, '}');
+  }
+  json_end(j, '}');
+}
+
+static void print_json(const yoke_context *ctx, const char *path, const findings *f, yoke_status status) {
+  const yoke_convergence_facts *c = &f->facts;
+  json                          j = {.file = stdout};
   json_begin(&j, NULL, '{');
   json_text(&j, "status", status_word(status));
   json_whole(&j, "exit_code", yoke_status_exit_code(status));
   json_text(&j, "model", path);
   json_text(&j, "name", c->name);
-  json_text(&j, "reference", *c->reference ? c->reference : NULL);
+  json_text(&j, "reference", c->reference && *c->reference ? c->reference : NULL);
   json_begin(&j, "rows", '[');
-  for (int i = 0; c->rows && i < c->n_methods * c->n_steps; ++i) {
-    const yoke_converge_row *row = &c->rows[i];
-    json_begin(&j, NULL, '{');
-    json_text(&j, "method", c->labels[i / c->n_steps]);
-    json_number(&j, "step", row->H);
-    json_text(&j, "status", row->status == YOKE_OK ? "done" : failure_word(row));
-    json_text(&j, "reason", row->reason);
-    json_whole(&j, "macro_steps", row->macro_steps);
-    for (int part = 0; part < 2; ++part) {
-      json_begin(&j, part == 0 ? "error" : "order", '{');
-      for (int e = 0; e < YOKE_N_ERRORS; ++e) json_number(&j, keys[e], part == 0 ? row->error[e] : row->order[e]);
-      json_end(&j, '}');
-    }
-    json_end(&j, '}');
+  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+    const yoke_converge_row row = row_at(f, i / c->n_steps, i % c->n_steps);
+    json_row(&j, &row);
   }
   json_end(&j, ']');
   json_messages(&j, ctx, status);
@@ -105,22 +123,22 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_con
 static int converge_model(const converge_arguments *a, yoke_converge_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_convergence result = {0};
-  progress         line;
+  findings found = {.facts.size = sizeof found.facts};
+  progress line;
   progress_start(&line, a->quiet || a->json);
-  options->progress        = progress_share;
-  options->user            = &line;
-  options->run.interrupted = interrupt_watch();
-  yoke_status status       = plugins_load(ctx, &a->model);
-  if (status == YOKE_OK) status = yoke_converge(ctx, options, &result);
+  options->progress  = progress_share;
+  options->user      = &line;
+  yoke_status status = plugins_load(ctx, &a->model);
+  if (status == YOKE_OK) status = yoke_converge(ctx, options, &found.convergence);
   progress_clear(&line);
+  if (found.convergence) (void)yoke_convergence_facts_get(ctx, found.convergence, &found.facts);
   if (a->json) {
-    print_json(ctx, options->run.model, &result, status);
-  } else if (!a->quiet && result.rows && result.labels) {
-    print_table(&result, !a->no_local);
+    print_json(ctx, options->run->model, &found, status);
+  } else if (!a->quiet && found.convergence) {
+    print_table(&found, !a->no_local);
   }
   print_messages(ctx);
-  yoke_convergence_release(&result);
+  yoke_convergence_destroy(&found.convergence);
   yoke_context_destroy(&ctx);
   return yoke_status_exit_code(status);
 }
@@ -140,13 +158,14 @@ static int converge_main(const command_def *command, int argc, char **argv) {
   text_list             operands = {0};
   word_list             steps    = {0};
   method_list           methods  = {0};
-  yoke_converge_options options  = yoke_converge_options_default();
+  yoke_run_options      run      = {.size = sizeof run};
+  yoke_converge_options options  = {.size = sizeof options, .run = &run};
   int                   code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   code = check_values(command, &a, &operands);
   if (code == PARSE_DONE) code = words_split(command, "steps", a.steps, &steps);
   if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, false, &methods);
-  if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options.run);
+  if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &run);
   if (code == PARSE_DONE && a.reference_rtol) {
     char *end              = NULL;
     options.reference_rtol = strtod(a.reference_rtol, &end);
@@ -154,7 +173,8 @@ static int converge_main(const command_def *command, int argc, char **argv) {
       code = usage_error(command, "--reference-rtol is '%s', expected a number > 0", a.reference_rtol);
   }
   if (code == PARSE_DONE) {
-    options.run.model = operands.texts[0];
+    run.model         = operands.texts[0];
+    run.interrupted   = interrupt_watch();
     options.n_steps   = steps.n;
     options.steps     = steps.words;
     options.n_methods = methods.n;

@@ -42,12 +42,12 @@ static void help_exit_codes(page *p) {
 /* Quantities of the same object as number `first`; gives the number of the next object's first one. */
 static int put_quantities(page *p, int first) {
   char                lines[2000] = "";
-  yoke_quantity_facts of, q;
+  yoke_quantity_facts of = {.size = sizeof of}, q = {.size = sizeof q};
   int                 i = first;
-  yoke_quantity_describe(first, &of);
+  (void)yoke_quantity_describe(first, &of);
   for (; i < yoke_n_quantities(); ++i) {
     const size_t used = strlen(lines);
-    yoke_quantity_describe(i, &q);
+    (void)yoke_quantity_describe(i, &q);
     if (strcmp(q.object, of.object) != 0) break;
     snprintf(lines + used, sizeof lines - used, "%c %-21s %-12s %s\n", q.is_asked_for ? '+' : ' ', q.names, q.unit,
              q.help);
@@ -112,8 +112,8 @@ static void print_setting(page *p, const yoke_setting_facts *s) {
 static int print_settings(page *p, const char *name) {
   int n = 0;
   for (int i = 0, n_settings = yoke_n_settings(); i < n_settings; ++i) {
-    yoke_setting_facts facts;
-    yoke_setting_describe(i, &facts);
+    yoke_setting_facts facts = {.size = sizeof facts};
+    (void)yoke_setting_describe(i, &facts);
     if (!is_asked_for(&facts, name)) continue;
     if (n++ == 0 && !name) page_text(p, "settings: keys of a model file, for --set and, where one is named, options\n");
     print_setting(p, &facts);
@@ -146,8 +146,8 @@ static int help_setting(const command_def *command, const char *name) {
   int         n = 0;
   if (print_settings(&(page){.file = stdout}, name) > 0) return EXIT_CODE_DONE;
   for (int i = 0, n_settings = yoke_n_settings(); i < n_settings && n < 256; ++i) {
-    yoke_setting_facts facts;
-    yoke_setting_describe(i, &facts);
+    yoke_setting_facts facts = {.size = sizeof facts};
+    (void)yoke_setting_describe(i, &facts);
     keys[n++] = facts.key;
   }
   const char *nearest = yoke_nearest_name(name, keys, n);

@@ -27,15 +27,37 @@ static const option_def info_options[] = {
 
 enum { N_SHOWN = 12 };
 
-static void print_items(const char *label, int n, const yoke_model_item *items, bool all) {
+typedef yoke_status (*item_get)(yoke_context *ctx, const yoke_inspection *inspection, int i, yoke_model_item *out);
+
+static yoke_model_item item_at(const yoke_inspection *in, item_get get, int i) {
+  yoke_model_item item = {.size = sizeof item};
+  (void)get(NULL, in, i, &item);
+  return item;
+}
+
+static yoke_part_item part_at(const yoke_inspection *in, int i) {
+  yoke_part_item item = {.size = sizeof item};
+  (void)yoke_inspection_part(NULL, in, i, &item);
+  return item;
+}
+
+static yoke_coupling_item coupling_at(const yoke_inspection *in, int i) {
+  yoke_coupling_item item = {.size = sizeof item};
+  (void)yoke_inspection_coupling(NULL, in, i, &item);
+  return item;
+}
+
+static void print_items(const char *label, const yoke_inspection *in, int n, item_get get, bool all) {
   const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
-  for (int i = 0; i < shown; ++i)
-    printf("%-14s %s%s%s%s%s\n", i == 0 ? label : "", items[i].name, *items[i].kind ? "  " : "", items[i].kind,
-           *items[i].description ? "  " : "", items[i].description);
+  for (int i = 0; i < shown; ++i) {
+    const yoke_model_item item = item_at(in, get, i);
+    printf("%-14s %s%s%s%s%s\n", i == 0 ? label : "", item.name, *item.kind ? "  " : "", item.kind,
+           *item.description ? "  " : "", item.description);
+  }
   if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
 }
 
-static void print_split(const yoke_model_facts *f, bool all) {
+static void print_split(const yoke_inspection *in, const yoke_model_facts *f, bool all) {
   if (f->n_parts == 0) return;
   if (f->control[0])
     printf("%-14s %s, %s, step control: %s\n", "cosimulation", f->scheme, f->sequence, f->control);
@@ -44,17 +66,17 @@ static void print_split(const yoke_model_facts *f, bool all) {
            f->macro_step);
   const int parts = all || f->n_parts <= N_SHOWN ? f->n_parts : N_SHOWN;
   for (int i = 0; i < parts; ++i) {
-    printf("%-14s %s  %s, solver %s\n", i == 0 ? "subsystems" : "", f->parts[i].name, f->parts[i].contents,
-           f->parts[i].solver);
+    const yoke_part_item p = part_at(in, i);
+    printf("%-14s %s  %s, solver %s\n", i == 0 ? "subsystems" : "", p.name, p.contents, p.solver);
   }
   if (parts < f->n_parts) printf("%-14s ... %d more (--all lists them)\n", "", f->n_parts - parts);
   const int couplings = all || f->n_couplings <= N_SHOWN ? f->n_couplings : N_SHOWN;
   for (int i = 0; i < couplings; ++i) {
-    const yoke_coupling_item *c = &f->couplings[i];
-    printf("%-14s %s  %s, %s to %s, %s %s%s%s, %d %s: %s\n", i == 0 ? "couplings" : "", c->name, c->kind, c->side[0],
-           c->side[1], c->formulation, c->decomposition, strcmp(c->extension, "none") == 0 ? "" : ", extension ",
-           strcmp(c->extension, "none") == 0 ? "" : c->extension, c->n_channels,
-           plural(c->n_channels, "channel", "channels"), c->channels);
+    const yoke_coupling_item c = coupling_at(in, i);
+    printf("%-14s %s  %s, %s to %s, %s %s%s%s, %d %s: %s\n", i == 0 ? "couplings" : "", c.name, c.kind, c.side[0],
+           c.side[1], c.formulation, c.decomposition, strcmp(c.extension, "none") == 0 ? "" : ", extension ",
+           strcmp(c.extension, "none") == 0 ? "" : c.extension, c.n_channels,
+           plural(c.n_channels, "channel", "channels"), c.channels);
   }
   if (couplings < f->n_couplings) printf("%-14s ... %d more (--all lists them)\n", "", f->n_couplings - couplings);
   if (f->n_couplings == 0) printf("%-14s none: the subsystems do not touch each other\n", "couplings");
@@ -76,7 +98,7 @@ static void print_settings(const char *settings, bool all) {
   }
 }
 
-static void print_model(const char *path, const yoke_model_facts *f, bool all) {
+static void print_model(const char *path, const yoke_inspection *in, const yoke_model_facts *f, bool all) {
   printf("%-14s %s (%s)\n", "model", f->name, path);
   printf("%-14s %d bodies, %d connections, %d loads, %d events\n", "contents", f->n_bodies, f->n_connections,
          f->n_loads, f->n_events);
@@ -84,56 +106,58 @@ static void print_model(const char *path, const yoke_model_facts *f, bool all) {
          f->n_constraints, f->n_redundant, f->n_freedoms, plural(f->n_freedoms, "freedom", "freedoms"));
   printf("%-14s %.9g .. %.9g s\n", "time", f->t_start, f->t_end);
   printf("%-14s %s, rtol %.3g, atol %.3g\n", "solver", f->solver, f->rtol, f->atol);
-  print_items("bodies", f->n_bodies, f->bodies, all);
-  print_items("connections", f->n_connections, f->connections, all);
-  print_split(f, all);
+  print_items("bodies", in, f->n_bodies, yoke_inspection_body, all);
+  print_items("connections", in, f->n_connections, yoke_inspection_connection, all);
+  print_split(in, f, all);
   printf("%-14s %d of %d selected, ", "outputs", f->n_outputs, f->n_outputs_all);
   if (f->every > 0.0) {
     printf("every %.9g s\n", f->every);
   } else {
     puts("at every step");
   }
-  print_items("", f->n_outputs, f->outputs, all);
+  print_items("", in, f->n_outputs, yoke_inspection_output, all);
   if (f->output_file) printf("%-14s %s\n", "result", f->output_file);
   if (f->output_csv) printf("%-14s %s\n", "CSV", f->output_csv);
   print_settings(f->settings, all);
 }
 
-static void json_items(json *j, const char *key, int n, const yoke_model_item *items, const char *kind) {
+static void json_items(json *j, const char *key, const yoke_inspection *in, int n, item_get get, const char *kind) {
   json_begin(j, key, '[');
   for (int i = 0; i < n; ++i) {
+    const yoke_model_item item = item_at(in, get, i);
     json_begin(j, NULL, '{');
-    json_text(j, "name", items[i].name);
-    json_text(j, kind, items[i].kind);
-    if (*items[i].description) json_text(j, "description", items[i].description);
+    json_text(j, "name", item.name);
+    json_text(j, kind, item.kind);
+    if (*item.description) json_text(j, "description", item.description);
     json_end(j, '}');
   }
   json_end(j, ']');
 }
 
-static void json_split(json *j, const yoke_model_facts *f) {
+static void json_split(json *j, const yoke_inspection *in, const yoke_model_facts *f) {
   json_begin(j, "subsystems", '[');
   for (int i = 0; i < f->n_parts; ++i) {
+    const yoke_part_item p = part_at(in, i);
     json_begin(j, NULL, '{');
-    json_text(j, "name", f->parts[i].name);
-    json_text(j, "contents", f->parts[i].contents);
-    json_text(j, "solver", f->parts[i].solver);
+    json_text(j, "name", p.name);
+    json_text(j, "contents", p.contents);
+    json_text(j, "solver", p.solver);
     json_end(j, '}');
   }
   json_end(j, ']');
   json_begin(j, "couplings", '[');
   for (int i = 0; i < f->n_couplings; ++i) {
-    const yoke_coupling_item *c = &f->couplings[i];
+    const yoke_coupling_item c = coupling_at(in, i);
     json_begin(j, NULL, '{');
-    json_text(j, "name", c->name);
-    json_text(j, "kind", c->kind);
-    json_text(j, "side1", c->side[0]);
-    json_text(j, "side2", c->side[1]);
-    json_text(j, "formulation", c->formulation);
-    json_text(j, "decomposition", c->decomposition);
-    json_text(j, "extension", c->extension);
-    json_whole(j, "n_channels", c->n_channels);
-    json_text(j, "channels", c->channels);
+    json_text(j, "name", c.name);
+    json_text(j, "kind", c.kind);
+    json_text(j, "side1", c.side[0]);
+    json_text(j, "side2", c.side[1]);
+    json_text(j, "formulation", c.formulation);
+    json_text(j, "decomposition", c.decomposition);
+    json_text(j, "extension", c.extension);
+    json_whole(j, "n_channels", c.n_channels);
+    json_text(j, "channels", c.channels);
     json_end(j, '}');
   }
   json_end(j, ']');
@@ -144,7 +168,7 @@ static void json_split(json *j, const yoke_model_facts *f) {
   json_text(j, "control", f->control[0] ? f->control : NULL);
 }
 
-static void json_model(json *j, const yoke_model_facts *f) {
+static void json_model(json *j, const yoke_inspection *in, const yoke_model_facts *f) {
   json_text(j, "name", f->name);
   json_number(j, "t_start", f->t_start);
   json_number(j, "t_end", f->t_end);
@@ -159,24 +183,34 @@ static void json_model(json *j, const yoke_model_facts *f) {
   json_whole(j, "redundant", f->n_redundant);
   json_whole(j, "freedoms", f->n_freedoms);
   json_whole(j, "n_outputs_all", f->n_outputs_all);
-  json_items(j, "bodies", f->n_bodies, f->bodies, "kind");
-  json_items(j, "connections", f->n_connections, f->connections, "kind");
-  json_items(j, "outputs", f->n_outputs, f->outputs, "unit");
-  json_split(j, f);
+  json_items(j, "bodies", in, f->n_bodies, yoke_inspection_body, "kind");
+  json_items(j, "connections", in, f->n_connections, yoke_inspection_connection, "kind");
+  json_items(j, "outputs", in, f->n_outputs, yoke_inspection_output, "unit");
+  json_split(j, in, f);
   json_text(j, "settings", f->settings);
 }
 
 /* ---- modes ---- */
 
-static void print_modes(const char *path, const yoke_modes *modes) {
-  printf("%d %s of %s about its %s\n", modes->n, plural(modes->n, "mode", "modes"), path,
-         modes->at == YOKE_AT_EQUILIBRIUM ? "equilibrium" : "start");
-  if (modes->n > 0) printf("%4s  %14s  %10s  %-12s %s\n", "", "frequency [Hz]", "damping", "kind", "largest motions");
-  for (int i = 0; i < modes->n; ++i) {
-    const yoke_mode *m = &modes->modes[i];
-    printf("%4d  %14.8g  %10.4g  %-12s", i + 1, m->frequency, m->damping + 0.0, yoke_mode_kind_name(m->kind));
-    for (int k = 0; k < m->n_shape; ++k) { /* motions in phase or against it have a sign, others their phase */
-      const yoke_mode_motion *s        = &m->shape[k];
+static const char *at_word(yoke_linearize_at at) {
+  return at == YOKE_AT_EQUILIBRIUM ? "equilibrium" : "start";
+}
+
+static yoke_mode mode_at(const yoke_modes *modes, int i) {
+  yoke_mode mode = {.size = sizeof mode};
+  (void)yoke_modes_get(NULL, modes, i, &mode);
+  return mode;
+}
+
+static void print_modes(const char *path, yoke_linearize_at at, const yoke_modes *modes) {
+  const int n = yoke_modes_n(modes);
+  printf("%d %s of %s about its %s\n", n, plural(n, "mode", "modes"), path, at_word(at));
+  if (n > 0) printf("%4s  %14s  %10s  %-12s %s\n", "", "frequency [Hz]", "damping", "kind", "largest motions");
+  for (int i = 0; i < n; ++i) {
+    const yoke_mode m = mode_at(modes, i);
+    printf("%4d  %14.8g  %10.4g  %-12s", i + 1, m.frequency, m.damping + 0.0, yoke_mode_kind_name(m.kind));
+    for (int k = 0; k < m.n_shape; ++k) { /* motions in phase or against it have a sign, others their phase */
+      const yoke_mode_motion *s        = &m.shape[k];
       const bool              opposite = fabs(s->phase) > 3.13;
       printf("%s %s %.3g", k > 0 ? "," : "", s->name, opposite ? -s->amplitude : s->amplitude);
       if (!opposite && fabs(s->phase) > 0.01) printf(" at %.0f deg", s->phase * 57.295779513082323);
@@ -185,24 +219,24 @@ static void print_modes(const char *path, const yoke_modes *modes) {
   }
 }
 
-static void json_modes(json *j, const yoke_modes *modes) {
-  json_text(j, "at", modes->at == YOKE_AT_EQUILIBRIUM ? "equilibrium" : "start");
-  json_whole(j, "freedoms", modes->n_freedoms);
+static void json_modes(json *j, yoke_linearize_at at, const yoke_modes *modes) {
+  json_text(j, "at", at_word(at));
+  json_whole(j, "freedoms", yoke_modes_n_freedoms(modes));
   json_begin(j, "modes", '[');
-  for (int i = 0; i < modes->n; ++i) {
-    const yoke_mode *m = &modes->modes[i];
+  for (int i = 0; i < yoke_modes_n(modes); ++i) {
+    const yoke_mode m = mode_at(modes, i);
     json_begin(j, NULL, '{');
-    json_text(j, "kind", yoke_mode_kind_name(m->kind));
-    json_number(j, "frequency", m->frequency);
-    json_number(j, "damping", m->damping);
-    json_number(j, "re", m->re);
-    json_number(j, "im", m->im);
+    json_text(j, "kind", yoke_mode_kind_name(m.kind));
+    json_number(j, "frequency", m.frequency);
+    json_number(j, "damping", m.damping);
+    json_number(j, "re", m.re);
+    json_number(j, "im", m.im);
     json_begin(j, "shape", '[');
-    for (int k = 0; k < m->n_shape; ++k) {
+    for (int k = 0; k < m.n_shape; ++k) {
       json_begin(j, NULL, '{');
-      json_text(j, "name", m->shape[k].name);
-      json_number(j, "amplitude", m->shape[k].amplitude);
-      json_number(j, "phase", m->shape[k].phase);
+      json_text(j, "name", m.shape[k].name);
+      json_number(j, "amplitude", m.shape[k].amplitude);
+      json_number(j, "phase", m.shape[k].phase);
       json_end(j, '}');
     }
     json_end(j, ']');
@@ -217,33 +251,39 @@ static yoke_status info_linear(yoke_context *ctx, const info_arguments *a, const
   if (a->linearize != NULL) YOKE_TRY(yoke_linearize_write(ctx, options, at, a->linearize));
   if (a->linearize != NULL && a->json) json_text(j, "linearize", a->linearize);
   if (!a->modes) return YOKE_OK;
-  yoke_modes        modes;
-  const yoke_status status = yoke_modes_compute(ctx, options, at, &modes);
-  if (status == YOKE_OK && a->json) json_modes(j, &modes);
-  if (status == YOKE_OK && !a->json) print_modes(path, &modes);
-  yoke_modes_release(&modes);
-  return status;
+  yoke_modes *modes = NULL;
+  YOKE_TRY(yoke_modes_compute(ctx, options, at, &modes));
+  if (a->json)
+    json_modes(j, at, modes);
+  else
+    print_modes(path, at, modes);
+  yoke_modes_destroy(&modes);
+  return YOKE_OK;
 }
 
 static yoke_status info_model(yoke_context *ctx, const info_arguments *a, const char *path, json *j) {
-  yoke_run_options options = yoke_run_options_default();
-  options.model            = path;
-  options.n_sets           = a->set.n;
-  options.sets             = a->set.texts;
-  options.monolithic       = a->monolithic;
+  const yoke_run_options options = {
+      .size = sizeof options, .model = path, .n_sets = a->set.n, .sets = a->set.texts, .monolithic = a->monolithic};
   if (a->modes || a->linearize != NULL) return info_linear(ctx, a, path, &options, j);
-  yoke_model_facts  facts;
-  const yoke_status status = yoke_model_inspect(ctx, &options, &facts);
-  if (status == YOKE_OK && a->json) json_model(j, &facts);
-  if (status == YOKE_OK && !a->json) print_model(path, &facts, a->all);
-  yoke_model_facts_release(&facts);
+  yoke_inspection *inspection = NULL;
+  yoke_model_facts facts      = {.size = sizeof facts};
+  yoke_status      status     = yoke_model_inspect(ctx, &options, &inspection);
+  if (status == YOKE_OK) status = yoke_inspection_facts_get(ctx, inspection, &facts);
+  if (status == YOKE_OK && a->json) json_model(j, inspection, &facts);
+  if (status == YOKE_OK && !a->json) print_model(path, inspection, &facts, a->all);
+  yoke_inspection_destroy(&inspection);
   return status;
 }
 
+static yoke_result_facts facts_of(const yoke_result *result) {
+  yoke_result_facts facts = {.size = sizeof facts};
+  (void)yoke_result_facts_get(NULL, result, &facts);
+  return facts;
+}
+
 static void print_result(const yoke_result *result, bool all) {
-  yoke_result_facts f;
-  yoke_result_facts_get(result, &f);
-  const int n = yoke_result_n_quantities(result);
+  const yoke_result_facts f = facts_of(result);
+  const int               n = yoke_result_n_quantities(result);
   printf("%-14s %s (%s%s%s)\n", "result", yoke_result_path(result), f.format, *f.version ? ", yoke " : "", f.version);
   if (*f.name) printf("%-14s %s\n", "model", f.name);
   if (*f.status) printf("%-14s %s\n", "status", f.status);
@@ -284,8 +324,7 @@ static void print_result(const yoke_result *result, bool all) {
 }
 
 static void json_result(json *j, const yoke_result *result) {
-  yoke_result_facts f;
-  yoke_result_facts_get(result, &f);
+  const yoke_result_facts f = facts_of(result);
   json_text(j, "format", f.format);
   json_text(j, "version", f.version);
   json_text(j, "name", f.name);
@@ -320,9 +359,7 @@ static yoke_status info_result(yoke_context *ctx, const info_arguments *a, const
   if (a->json) {
     json_result(j, result);
   } else if (a->model) {
-    yoke_result_facts facts;
-    yoke_result_facts_get(result, &facts);
-    fputs(facts.model, stdout);
+    fputs(facts_of(result).model, stdout);
   } else {
     print_result(result, a->all);
   }

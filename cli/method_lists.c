@@ -61,7 +61,8 @@ static const char *take_choice(choice_list *choices, const char *name) {
 static yoke_method_choice combine(const method_list *list, const int *at) {
   const char *word[N_METHOD_WORDS];
   for (int k = 0; k < N_METHOD_WORDS; ++k) word[k] = list->words[k].n > 0 ? list->words[k].words[at[k]] : NULL;
-  return (yoke_method_choice){.scheme        = word[0],
+  return (yoke_method_choice){.size          = sizeof(yoke_method_choice),
+                              .scheme        = word[0],
                               .formulation   = word[1],
                               .decomposition = word[2],
                               .extension     = word[3],

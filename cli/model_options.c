@@ -27,7 +27,7 @@ static int check_word(const command_def *command, const char *option, const char
 }
 
 int choice_check(const command_def *command, const yoke_choice *choice) {
-  yoke_setting_facts facts;
+  yoke_setting_facts facts = {.size = sizeof facts};
   if (!choice_find(choice->name, strlen(choice->name), &facts) || facts.is_open) return PARSE_DONE;
   for (int i = 0; i < facts.n_words; ++i) {
     if (strcmp(facts.words[i], choice->value) == 0) return PARSE_DONE;

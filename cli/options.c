@@ -29,9 +29,9 @@ static void put_option(page *p, char letter, const char *name, const char *value
 static void choices_help(page *p) {
   page_heading(p, "options that stand for keys of the model file (yoke help settings)");
   for (int i = 0, n = yoke_n_settings(); i < n; ++i) {
-    yoke_setting_facts facts;
+    yoke_setting_facts facts = {.size = sizeof facts};
     char               help[800];
-    yoke_setting_describe(i, &facts);
+    (void)yoke_setting_describe(i, &facts);
     if (!facts.option) continue;
     const bool is_listed = strstr(facts.help, "yoke help ") != NULL; /* its words have a topic of their own */
     snprintf(help, sizeof help, "%s (key %s)", facts.n_words > 0 && !is_listed ? facts.values : facts.help, facts.path);
@@ -51,7 +51,7 @@ void options_help(const command_def *command, page *p) {
 
 bool choice_find(const char *name, size_t length, yoke_setting_facts *out) {
   const int i = yoke_setting_with_option(name, length);
-  if (i >= 0) yoke_setting_describe(i, out);
+  if (i >= 0) (void)yoke_setting_describe(i, out);
   return i >= 0;
 }
 
@@ -83,8 +83,8 @@ static int unknown_option(const command_def *command, const char *argument) {
   name[strcspn(name, "=")] = '\0';
   for (int i = 0; i < command->n_options && n < 64; ++i) names[n++] = command->options[i].name;
   for (int i = 0, n_settings = yoke_n_settings(); command->has_choices && i < n_settings && n < 64; ++i) {
-    yoke_setting_facts facts;
-    yoke_setting_describe(i, &facts);
+    yoke_setting_facts facts = {.size = sizeof facts};
+    (void)yoke_setting_describe(i, &facts);
     if (facts.option) names[n++] = facts.option;
   }
   const char *nearest = yoke_nearest_name(name, names, n);
@@ -134,7 +134,7 @@ static int parse_option(const command_def *command, int argc, char **argv, int *
   const size_t       length   = is_long ? strcspn(name, "=") : 1;
   const option_def  *option   = find_option(command, name, length, !is_long);
   const char        *value = is_long ? (name[length] == '=' ? name + length + 1 : NULL) : (name[1] ? name + 1 : NULL);
-  yoke_setting_facts facts;
+  yoke_setting_facts facts = {.size = sizeof facts};
   if (!option && command->has_choices && is_long && choice_find(name, length, &facts))
     return parse_choice(command, argc, argv, i, value, &facts, arguments);
   if (!option) return unknown_option(command, argument);

@@ -258,7 +258,7 @@ static void print_values(const yoke_run_options *options, const yoke_run_summary
 static int run_model(const run_arguments *a, yoke_run_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_run_summary summary = {0};
+  yoke_run_summary summary = {.size = sizeof summary};
   progress         line;
   progress_start(&line, a->quiet || a->json);
   options->progress    = progress_update;
@@ -283,7 +283,7 @@ static int run_main(const command_def *command, int argc, char **argv) {
   run_arguments    a        = {0};
   text_list        operands = {0};
   name_list        names    = {0};
-  yoke_run_options options  = yoke_run_options_default();
+  yoke_run_options options  = {.size = sizeof options};
   int              code     = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   code = check_values(command, &a, &operands);

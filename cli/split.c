@@ -21,20 +21,39 @@ static const option_def split_options[] = {
 
 enum { N_SHOWN = 20 };
 
-static void explain(const yoke_split_proposal *p) {
+/* A proposal, if there is one, and what it says of itself. */
+typedef struct findings {
+  yoke_split_proposal *proposal; /* NULL: none */
+  yoke_split_facts     facts;
+} findings;
+
+static yoke_cut_part part_at(const findings *f, int i) {
+  yoke_cut_part part = {.size = sizeof part};
+  (void)yoke_split_proposal_part(NULL, f->proposal, i, &part);
+  return part;
+}
+
+static yoke_cut cut_at(const findings *f, int i) {
+  yoke_cut cut = {.size = sizeof cut};
+  (void)yoke_split_proposal_cut(NULL, f->proposal, i, &cut);
+  return cut;
+}
+
+static void explain(const findings *f) {
+  const yoke_split_facts *p = &f->facts;
   for (int i = 0; i < p->n_parts && i < N_SHOWN; ++i) {
-    fprintf(stderr, "%-8s %s: %d %s, cost %d\n", i == 0 ? "parts" : "", p->parts[i].name, p->parts[i].n_bodies,
-            p->parts[i].is_piece ? plural(p->parts[i].n_bodies, "mass", "masses")
-                                 : plural(p->parts[i].n_bodies, "body", "bodies"),
-            p->parts[i].cost);
+    const yoke_cut_part part = part_at(f, i);
+    fprintf(stderr, "%-8s %s: %d %s, cost %d\n", i == 0 ? "parts" : "", part.name, part.n_bodies,
+            part.is_piece ? plural(part.n_bodies, "mass", "masses") : plural(part.n_bodies, "body", "bodies"),
+            part.cost);
   }
   if (p->n_parts > N_SHOWN) fprintf(stderr, "%-8s ... %d more\n", "", p->n_parts - N_SHOWN);
   fprintf(stderr, "balance  largest cost is %.3g times the mean (cost: freedoms of the bodies)\n", p->balance);
   for (int i = 0; i < p->n_cuts && i < N_SHOWN; ++i) {
-    const yoke_cut *c = &p->cuts[i];
+    const yoke_cut c = cut_at(f, i);
     fprintf(stderr, "%-8s %s (%s) between %s and %s: stiffness %.4g, %.4g rad/s, mass ratio %.3g%s\n",
-            i == 0 ? "cuts" : "", c->name, c->kind, p->parts[c->part[0]].name, p->parts[c->part[1]].name, c->stiffness,
-            c->frequency, c->mass_ratio, c->is_loaded ? ", next to a load" : "");
+            i == 0 ? "cuts" : "", c.name, c.kind, part_at(f, c.part[0]).name, part_at(f, c.part[1]).name, c.stiffness,
+            c.frequency, c.mass_ratio, c.is_loaded ? ", next to a load" : "");
   }
   if (p->n_cuts > N_SHOWN) fprintf(stderr, "%-8s ... %d more\n", "", p->n_cuts - N_SHOWN);
   if (p->n_cuts == 0) fputs("cuts     none: the parts do not touch each other\n", stderr);
@@ -45,8 +64,9 @@ static void explain(const yoke_split_proposal *p) {
           plural(p->n_groups, "group", "groups"), p->frequency_range[0], p->frequency_range[1]);
 }
 
-static void print_json(const yoke_context *ctx, const yoke_split_proposal *p, const char *path, yoke_status status) {
-  json j = {.file = stdout};
+static void print_json(const yoke_context *ctx, const findings *f, const char *path, yoke_status status) {
+  const yoke_split_facts *p = &f->facts;
+  json                    j = {.file = stdout};
   json_begin(&j, NULL, '{');
   json_text(&j, "status", status_word(status));
   json_whole(&j, "exit_code", yoke_status_exit_code(status));
@@ -54,25 +74,26 @@ static void print_json(const yoke_context *ctx, const yoke_split_proposal *p, co
   json_number(&j, "balance", p->balance);
   json_begin(&j, "parts", '[');
   for (int i = 0; i < p->n_parts; ++i) {
+    const yoke_cut_part part = part_at(f, i);
     json_begin(&j, NULL, '{');
-    json_text(&j, "name", p->parts[i].name);
-    json_whole(&j, "bodies", p->parts[i].n_bodies);
-    json_whole(&j, "cost", p->parts[i].cost);
+    json_text(&j, "name", part.name);
+    json_whole(&j, "bodies", part.n_bodies);
+    json_whole(&j, "cost", part.cost);
     json_end(&j, '}');
   }
   json_end(&j, ']');
   json_begin(&j, "cuts", '[');
   for (int i = 0; i < p->n_cuts; ++i) {
-    const yoke_cut *c = &p->cuts[i];
+    const yoke_cut c = cut_at(f, i);
     json_begin(&j, NULL, '{');
-    json_text(&j, "name", c->name);
-    json_text(&j, "kind", c->kind);
-    json_text(&j, "side1", p->parts[c->part[0]].name);
-    json_text(&j, "side2", p->parts[c->part[1]].name);
-    json_number(&j, "stiffness", c->stiffness);
-    json_number(&j, "frequency", c->frequency);
-    json_number(&j, "mass_ratio", c->mass_ratio);
-    json_truth(&j, "next_to_load", c->is_loaded);
+    json_text(&j, "name", c.name);
+    json_text(&j, "kind", c.kind);
+    json_text(&j, "side1", part_at(f, c.part[0]).name);
+    json_text(&j, "side2", part_at(f, c.part[1]).name);
+    json_number(&j, "stiffness", c.stiffness);
+    json_number(&j, "frequency", c.frequency);
+    json_number(&j, "mass_ratio", c.mass_ratio);
+    json_truth(&j, "next_to_load", c.is_loaded);
     json_end(&j, '}');
   }
   json_end(&j, ']');
@@ -84,23 +105,21 @@ static void print_json(const yoke_context *ctx, const yoke_split_proposal *p, co
 static int split_model(const split_arguments *a, const char *path, int n) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_run_options options = yoke_run_options_default();
-  options.model            = path;
-  options.n_sets           = a->set.n;
-  options.sets             = a->set.texts;
-  options.out              = a->out;
-  yoke_split_proposal proposal;
-  yoke_status         status = yoke_split_propose(ctx, &options, n, &proposal);
-  if (status == YOKE_OK && !a->quiet && !a->json) explain(&proposal);
+  const yoke_run_options options = {
+      .size = sizeof options, .model = path, .n_sets = a->set.n, .sets = a->set.texts, .out = a->out};
+  findings    found  = {.facts.size = sizeof found.facts};
+  yoke_status status = yoke_split_propose(ctx, &options, n, &found.proposal);
+  if (status == YOKE_OK) status = yoke_split_proposal_facts_get(ctx, found.proposal, &found.facts);
+  if (status == YOKE_OK && !a->quiet && !a->json) explain(&found);
   if (a->json) {
-    print_json(ctx, &proposal, path, status);
+    print_json(ctx, &found, path, status);
   } else if (status == YOKE_OK && !a->out) {
-    fputs(proposal.split, stdout);
+    fputs(found.facts.split, stdout);
   } else if (status == YOKE_OK && !a->quiet) {
     printf("%s: written\n", a->out);
   }
   print_messages(ctx);
-  yoke_split_proposal_release(&proposal);
+  yoke_split_proposal_destroy(&found.proposal);
   yoke_context_destroy(&ctx);
   return yoke_status_exit_code(status);
 }

@@ -74,6 +74,18 @@ static int read_axis(const command_def *command, const char *option, const char 
 
 /* ---- summary ---- */
 
+/* A study, if there is one, and what it says of itself. */
+typedef struct findings {
+  yoke_stability_table *table; /* NULL: none */
+  yoke_stability_facts  facts;
+} findings;
+
+static yoke_stability_row row_at(const findings *f, int i) {
+  yoke_stability_row row = {.size = sizeof row};
+  (void)yoke_stability_table_get(NULL, f->table, i, &row);
+  return row;
+}
+
 /* What the dominant eigenvector says. */
 static void print_culprit(FILE *file, const yoke_stability_row *row) {
   if (!*row->coupling) return;
@@ -94,13 +106,13 @@ static void print_point(const yoke_stability_row *row, int n_rows, bool bare) {
   }
   fputc('\n', file);
   if (isfinite(row->re))
-    fprintf(file, "eigenvalue %.12g %+.12g i of a matrix of %d rows\n", row->re, row->im, row->size);
+    fprintf(file, "eigenvalue %.12g %+.12g i of a matrix of %d rows\n", row->re, row->im, row->n_states);
   if (row->is_linearized) fputs("model      linearised about its rest state\n", file);
   if (row->model_rho > 1.0 + 1e-9)
     fprintf(file, "note       the model itself grows by %.9g per step, without any coupling\n", row->model_rho);
 }
 
-static void print_limit(const yoke_stability_row *row, const yoke_stability_table *t) {
+static void print_limit(const yoke_stability_row *row, const yoke_stability_facts *t) {
   const char *unit = row->is_relative ? " times the present step" : " s";
   if (t->n_rows > 1) printf("%s\n", row->label);
   if (!isfinite(row->limit)) {
@@ -120,16 +132,18 @@ static void print_limit(const yoke_stability_row *row, const yoke_stability_tabl
 }
 
 /* Points of a map that have no radius. */
-static long long count_missing(const yoke_stability_row *row, const yoke_stability_table *t) {
+static long long count_missing(const yoke_stability_row *row, const yoke_stability_facts *t) {
   long long n = 0;
   for (size_t i = 0; i < (size_t)t->nx * (size_t)t->ny; ++i) n += isnan(row->values[i]);
   return n;
 }
 
-static void print_map(const yoke_stability_row *row, const yoke_stability_table *t) {
-  int width = 0;
+static void print_map(const yoke_stability_row *row, const findings *f) {
+  const yoke_stability_facts *t     = &f->facts;
+  int                         width = 0;
   for (int i = 0; i < t->n_rows; ++i) {
-    const int n = t->rows[i].label ? (int)strlen(t->rows[i].label) : 0;
+    const char *label = row_at(f, i).label;
+    const int   n     = label ? (int)strlen(label) : 0;
     if (n > width) width = n;
   }
   const long long n = (long long)t->nx * (long long)t->ny, n_missing = count_missing(row, t);
@@ -138,17 +152,18 @@ static void print_map(const yoke_stability_row *row, const yoke_stability_table 
   putchar('\n');
 }
 
-static void print_rows(const stability_arguments *a, const yoke_stability_table *t) {
+static void print_rows(const stability_arguments *a, const findings *f) {
+  const yoke_stability_facts *t = &f->facts;
   for (int i = 0; i < t->n_rows; ++i) {
-    const yoke_stability_row *row = &t->rows[i];
+    const yoke_stability_row at = row_at(f, i), *row = &at;
     if (row->status == YOKE_E_INTERRUPTED) {
-      if (row->values && row->label) print_map(row, t);
+      if (row->values && row->label) print_map(row, f);
     } else if (row->status != YOKE_OK) {
       if (t->n_rows > 1 && row->label) printf("%s\nnot possible: %s\n", row->label, row->reason ? row->reason : "");
     } else if (a->limit) {
       print_limit(row, t);
     } else if (t->nx > 0) {
-      print_map(row, t);
+      print_map(row, f);
     } else {
       print_point(row, t->n_rows, a->point);
     }
@@ -157,17 +172,16 @@ static void print_rows(const stability_arguments *a, const yoke_stability_table 
 }
 
 /* Numbers for scripts. */
-static void print_radii(const yoke_stability_table *t) {
-  for (int i = 0; i < t->n_rows; ++i) {
-    if (t->n_rows == 1) {
-      printf("%.12g\n", t->rows[i].status == YOKE_OK ? t->rows[i].rho : (double)NAN);
-    } else {
-      printf("%.12g\t%s\n", t->rows[i].status == YOKE_OK ? t->rows[i].rho : (double)NAN, t->rows[i].label);
-    }
+static void print_radii(const findings *f) {
+  for (int i = 0; i < f->facts.n_rows; ++i) {
+    const yoke_stability_row row = row_at(f, i);
+    printf("%.12g", row.status == YOKE_OK ? row.rho : (double)NAN);
+    if (f->facts.n_rows > 1) printf("\t%s", row.label);
+    putchar('\n');
   }
 }
 
-static void json_row(json *j, const stability_arguments *a, const yoke_stability_table *t,
+static void json_row(json *j, const stability_arguments *a, const yoke_stability_facts *t,
                      const yoke_stability_row *row) {
   const bool is_map = row->values != NULL, is_good = row->status == YOKE_OK;
   json_begin(j, NULL, '{');
@@ -190,7 +204,7 @@ static void json_row(json *j, const stability_arguments *a, const yoke_stability
     json_number(j, "re", row->re);
     json_number(j, "im", row->im);
     json_number(j, "model_radius", row->model_rho);
-    json_whole(j, "size", row->size);
+    json_whole(j, "size", row->n_states);
     json_truth(j, "linearized", row->is_linearized);
     json_text(j, "coupling", *row->coupling ? row->coupling : NULL);
     json_text(j, "channel", *row->channel ? row->channel : NULL);
@@ -199,16 +213,20 @@ static void json_row(json *j, const stability_arguments *a, const yoke_stability
   json_end(j, '}');
 }
 
-static void print_json(const yoke_context *ctx, const stability_arguments *a, const char *path,
-                       const yoke_stability_table *t, yoke_status status) {
-  json j = {.file = stdout};
+static void print_json(const yoke_context *ctx, const stability_arguments *a, const char *path, const findings *f,
+                       yoke_status status) {
+  const yoke_stability_facts *t = &f->facts;
+  json                        j = {.file = stdout};
   json_begin(&j, NULL, '{');
   json_text(&j, "status", status_word(status));
   json_whole(&j, "exit_code", yoke_status_exit_code(status));
   json_text(&j, "model", path);
   json_whole(&j, "points", t->nx > 0 ? (int64_t)t->nx * t->ny : 1);
   json_begin(&j, "rows", '[');
-  for (int i = 0; t->rows && i < t->n_rows; ++i) json_row(&j, a, t, &t->rows[i]);
+  for (int i = 0; i < t->n_rows; ++i) {
+    const yoke_stability_row row = row_at(f, i);
+    json_row(&j, a, t, &row);
+  }
   json_end(&j, ']');
   json_messages(&j, ctx, status);
   json_end(&j, '}');
@@ -219,23 +237,23 @@ static void print_json(const yoke_context *ctx, const stability_arguments *a, co
 static int study(const stability_arguments *a, yoke_stability_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
-  yoke_stability_table table = {0};
-  progress             line;
+  findings found = {.facts.size = sizeof found.facts};
+  progress line;
   progress_start(&line, a->quiet || a->json);
-  options->progress        = progress_share;
-  options->user            = &line;
-  options->run.interrupted = interrupt_watch();
-  yoke_status status       = plugins_load(ctx, &a->model);
-  if (status == YOKE_OK) status = yoke_stability_study(ctx, options, &table);
+  options->progress  = progress_share;
+  options->user      = &line;
+  yoke_status status = plugins_load(ctx, &a->model);
+  if (status == YOKE_OK) status = yoke_stability_study(ctx, options, &found.table);
   progress_clear(&line);
+  if (found.table) (void)yoke_stability_table_facts_get(ctx, found.table, &found.facts);
   if (a->json) {
-    print_json(ctx, a, options->run.model, &table, status);
+    print_json(ctx, a, options->run->model, &found, status);
   } else if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
-    if (a->point && status == YOKE_OK) print_radii(&table);
-    if (!a->quiet) print_rows(a, &table);
+    if (a->point && status == YOKE_OK) print_radii(&found);
+    if (!a->quiet) print_rows(a, &found);
   }
   print_messages(ctx);
-  yoke_stability_table_release(&table);
+  yoke_stability_table_destroy(&found.table);
   yoke_context_destroy(&ctx);
   return yoke_status_exit_code(status);
 }
@@ -289,7 +307,8 @@ static int stability_main(const command_def *command, int argc, char **argv) {
   text_list              operands   = {0};
   method_list            methods    = {0};
   char                  *storage[2] = {0};
-  yoke_stability_options options    = yoke_stability_options_default();
+  yoke_run_options       run        = {.size = sizeof run};
+  yoke_stability_options options    = {.size = sizeof options, .run = &run};
   int                    code       = options_parse(command, argc, argv, &a, &operands);
   if (code != PARSE_DONE) return code;
   code = check_values(command, &a, &operands);
@@ -297,10 +316,11 @@ static int stability_main(const command_def *command, int argc, char **argv) {
   if (code == PARSE_DONE) code = read_axis(command, "x", a.x, &options.x, &storage[0]);
   if (code == PARSE_DONE) code = read_axis(command, "y", a.y, &options.y, &storage[1]);
   if (code == PARSE_DONE) code = methods_expand(command, &a.model, a.index, is_test_model(operands.texts[0]), &methods);
-  if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options.run);
+  if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &run);
   if (code == PARSE_DONE) {
     const bool is_csv  = a.out && strlen(a.out) > 4 && strcmp(a.out + strlen(a.out) - 4, ".csv") == 0;
-    options.run.model  = operands.texts[0];
+    run.model          = operands.texts[0];
+    run.interrupted    = interrupt_watch();
     options.n_methods  = methods.n;
     options.methods    = methods.methods;
     options.n_cases    = a.cases.n;

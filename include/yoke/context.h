@@ -1,4 +1,19 @@
-/* Context: collects the messages of one thread of control. The library never prints.
+/* Conventions of all headers.
+ *
+ * Structs that cross the border begin with their size, so that programs and libraries of different versions understand each other: the
+ * caller sets `size` to sizeof the struct, and zero in all other members is the standard or "none":
+ *   yoke_run_options options = {.size = sizeof options, .model = "pendulum.yaml"};
+ * Where the library fills a struct it fills as much as the caller's size leaves room for. A size that cannot be is YOKE_E_USAGE. Structs without a size
+ * are parts of others and never change.
+ *
+ * *Borrows*: for the call. *Keeps*: must outlive. *Gives*: the caller destroys it. Texts and arrays that a struct was filled with belong to the
+ * object it tells of, unless a function releases them. Destroying takes NULL and a pointer to NULL.
+ *
+ * Functions that give a yoke_status leave a message in `ctx` (which may be NULL) when they fail; `out` is NULL then, if nothing else is said.
+ * YOKE_E_MEMORY may come from every one of them, YOKE_E_USAGE from every one that takes a struct with a size.
+ *
+ * ---- context ----
+ * Collects the messages of one thread of control. The library never prints.
  * A context is not shared between threads; tasks that run side by side own one each. Creating one sets BLAS (OpenBLAS,
  * MKL, BLIS) to one thread for the whole process, so that results have the same bits everywhere. */
 #ifndef YOKE_CONTEXT_H
@@ -17,10 +32,11 @@ typedef struct yoke_context yoke_context;
 
 typedef enum yoke_severity { YOKE_SEVERITY_ERROR, YOKE_SEVERITY_WARNING, YOKE_SEVERITY_NOTE } yoke_severity;
 
-YOKE_API yoke_status yoke_context_create(yoke_context **out); /* gives */
+YOKE_API yoke_status yoke_context_create(yoke_context **out); /* gives; YOKE_E_MEMORY */
 YOKE_API void        yoke_context_destroy(yoke_context **ctx);
 
-/* Messages in the order they were recorded. Texts belong to the context. */
+/* Messages in the order they were recorded, i < n_messages; n_errors counts all errors, n_lost messages that found no place. Texts belong to the
+ * context until it is cleared. */
 YOKE_API size_t        yoke_context_n_messages(const yoke_context *ctx);
 YOKE_API const char   *yoke_context_message(const yoke_context *ctx, size_t i);
 YOKE_API yoke_severity yoke_context_message_severity(const yoke_context *ctx, size_t i);

@@ -23,7 +23,7 @@ typedef enum yoke_mode_kind {
   YOKE_MODE_FLUTTER      /* a pair with real part > 0: unstable */
 } yoke_mode_kind;
 
-/* "rigid-body", "oscillation", "decay", "growth", "flutter" */
+/* "rigid-body", "oscillation", "decay", "growth", "flutter"; "" for every other number */
 YOKE_API const char *yoke_mode_kind_name(yoke_mode_kind kind);
 
 enum { YOKE_MODE_SHAPE = 4 };
@@ -34,7 +34,22 @@ typedef struct yoke_mode_motion {
   double phase;     /* [rad] against the first, in (-pi, pi] */
 } yoke_mode_motion;
 
+/* Modes of a model, slowest first. */
+typedef struct yoke_modes yoke_modes;
+
+/* Reads model, sets and the other overrides of `options`; a split plays no part. Gives.
+ *   YOKE_E_NOT_CONVERGED   no rest state was found
+ *   YOKE_E_USAGE           too many freedoms
+ * and what loading the model gives. */
+YOKE_API yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
+                                        yoke_modes **out);
+YOKE_API void        yoke_modes_destroy(yoke_modes **modes);
+
+YOKE_API int yoke_modes_n(const yoke_modes *modes);
+YOKE_API int yoke_modes_n_freedoms(const yoke_modes *modes);
+
 typedef struct yoke_mode {
+  size_t           size;
   yoke_mode_kind   kind;
   double           re, im;    /* eigenvalue [1/s], im >= 0 */
   double           frequency; /* |eigenvalue| / 2 pi [Hz] */
@@ -43,21 +58,13 @@ typedef struct yoke_mode {
   yoke_mode_motion shape[YOKE_MODE_SHAPE];
 } yoke_mode;
 
-typedef struct yoke_modes {
-  yoke_linearize_at at;
-  int               n_freedoms, n; /* n modes, slowest first */
-  yoke_mode        *modes;
-} yoke_modes;
-
-/* Reads model, sets and the other overrides of `options`; a split plays no part. YOKE_E_NOT_CONVERGED: no rest state was found;
- * YOKE_E_USAGE: too many freedoms. Gives what `modes` holds; release it in any case. */
-YOKE_API yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
-                                        yoke_modes *modes);
-YOKE_API void        yoke_modes_release(yoke_modes *modes);
+/* Mode i < yoke_modes_n. YOKE_E_USAGE: there is no such mode. */
+YOKE_API yoke_status yoke_modes_get(yoke_context *ctx, const yoke_modes *modes, int i, yoke_mode *out);
 
 /* x' = f0 + A x + B u, y = y0 + C x + D u about that state, written to `path`: HDF5 if it ends in .h5 or .hdf5, CSV (one entry per line)
  * if in .csv, else plain text. x: independent coordinates and their velocities, as deviations; u: a force or moment on every
- * body; y: positions and velocities of all bodies. */
+ * body; y: positions and velocities of all bodies. Fails as yoke_modes_compute does; YOKE_E_IO: the file could not be written, YOKE_E_UNSUPPORTED: HDF5
+ * in a build without it. */
 YOKE_API yoke_status yoke_linearize_write(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
                                           const char *path);
 

@@ -1,4 +1,5 @@
-/* Model: a mechanical system read from a model file (docs/model-file.md). Constant after loading. */
+/* Model: a mechanical system, read from a model file (docs/model-file.md) or built by calls (yoke/draft.h). Constant: any number of threads may use one at
+ * the same time. */
 #ifndef YOKE_MODEL_H
 #define YOKE_MODEL_H
 
@@ -11,20 +12,30 @@ extern "C" {
 
 typedef struct yoke_model yoke_model;
 
+/* A setting by the name of its option ("order", yoke/settings.h) or by its key ("output.every"), with its value as in the model file. */
+typedef struct yoke_choice {
+  const char *name, *value;
+} yoke_choice;
+
+/* All is borrowed for the call. */
 typedef struct yoke_load_options {
-  int                n_set;
-  const char *const *set; /* [n_set] overrides "path=value", e.g. "bodies.upper.mass=3"; applied in order */
+  size_t             size;
+  int                n_sets; /* overrides "path=value", e.g. "bodies.upper.mass=3", applied in this order ... */
+  const char *const *sets;
+  int                n_choices; /* ... followed by these */
+  const yoke_choice *choices;
 } yoke_load_options;
 
-/* Read, check and build the model of `path`, with everything it includes. `options` may be NULL. Up to 20 mistakes are recorded in
- * `ctx`, each with file, line, column, key, what was found and what was expected. YOKE_E_MODEL: a mistake in the file or in an override;
- * YOKE_E_IO: the file cannot be read; YOKE_E_MEMORY. */
+/* Read, check and build the model of `path`, with everything it includes. options NULL: none. Up to 20 mistakes are recorded in
+ * `ctx`, each with file, line, column, key, what was found and what was expected. Gives.
+ *   YOKE_E_MODEL   a mistake in the file or in an override
+ *   YOKE_E_IO      a file cannot be read */
 YOKE_API yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options,
-                                     yoke_model **out); /* gives */
+                                     yoke_model **out);
 
 /* The same from a text of `size` bytes; `name` stands for the file in messages, includes are relative to its folder. */
 YOKE_API yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
-                                          const yoke_load_options *options, yoke_model **out); /* gives */
+                                          const yoke_load_options *options, yoke_model **out);
 
 YOKE_API void yoke_model_destroy(yoke_model **model);
 

@@ -3,7 +3,9 @@
 #define YOKE_QUANTITIES_H
 
 #include <yoke/export.h>
+#include <yoke/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +13,7 @@ extern "C" {
 
 /* Names that belong together, of one kind of object. */
 typedef struct yoke_quantity_facts {
+  size_t      size;
   const char *object;       /* "rigid", "planar", ..., "joint", "connection", "total" */
   char        names[80];    /* "x y z"; i and k in brackets are numbers from 1 */
   const char *unit;         /* "m" */
@@ -19,9 +22,9 @@ typedef struct yoke_quantity_facts {
   bool        is_of_motion; /* a function of positions and velocities: loads, laws and events may read it */
 } yoke_quantity_facts;
 
-/* In the order of `yoke help outputs`. */
-YOKE_API int  yoke_n_quantities(void);
-YOKE_API void yoke_quantity_describe(int i, yoke_quantity_facts *out);
+/* In the order of `yoke help outputs`. YOKE_E_USAGE: there is no such number, or a size that cannot be. */
+YOKE_API int         yoke_n_quantities(void);
+YOKE_API yoke_status yoke_quantity_describe(int i, yoke_quantity_facts *out);
 
 #ifdef __cplusplus
 }

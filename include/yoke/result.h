@@ -15,11 +15,14 @@ extern "C" {
 typedef struct yoke_result yoke_result;
 
 /* HDF5 is recognised by its contents, everything else is read as CSV. A file that a run is still writing, or that a
- * killed run left, can be read too. */
-YOKE_API yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out); /* gives */
+ * killed run left, can be read too. A result without a file: yoke_simulation_record_take. Gives.
+ *   YOKE_E_IO            the file cannot be read, or is no result
+ *   YOKE_E_UNSUPPORTED   HDF5 in a build without it */
+YOKE_API yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out);
 YOKE_API void        yoke_result_close(yoke_result **result);
 
-YOKE_API const char *yoke_result_path(const yoke_result *result);
+/* Quantities i < n_quantities. Texts belong to the result. */
+YOKE_API const char *yoke_result_path(const yoke_result *result); /* or the name of a result without a file */
 YOKE_API int         yoke_result_n_quantities(const yoke_result *result);
 YOKE_API const char *yoke_result_name(const yoke_result *result, int i); /* "upper.x" */
 YOKE_API const char *yoke_result_unit(const yoke_result *result, int i); /* "m"; "" when the file does not say */
@@ -28,7 +31,7 @@ YOKE_API int         yoke_result_find(const yoke_result *result, const char *nam
 /* Output times [s] of quantity i, not decreasing; two equal times are the two sides of a jump. Belong to the result. */
 YOKE_API const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times);
 
-/* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast. */
+/* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast. YOKE_E_IO: the file cannot be read. */
 YOKE_API yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values);
 
 /* Macro steps of a split run: how long they are, and what made them shorter. */
@@ -53,7 +56,8 @@ YOKE_API const char *yoke_reason_word(int reason);
 
 /* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
 typedef struct yoke_result_facts {
-  const char      *format;    /* "HDF5", "CSV" */
+  size_t           size;
+  const char      *format;    /* "HDF5", "CSV", "memory" */
   const char      *version;   /* of yoke */
   const char      *name;      /* of the model */
   const char      *model;     /* its whole text */
@@ -72,9 +76,10 @@ typedef struct yoke_result_facts {
   yoke_step_report report;
   bool             is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
 } yoke_result_facts;
-YOKE_API void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts);
+YOKE_API yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, yoke_result_facts *out);
 
-/* Clear the mark that a killed run left in an HDF5 file, so that every reader opens it. Not while a run writes it. */
+/* Clear the mark that a killed run left in an HDF5 file, so that every reader opens it. Not while a run writes it.
+ * YOKE_E_IO: the file cannot be changed. YOKE_E_UNSUPPORTED: a build without HDF5. */
 YOKE_API yoke_status yoke_result_repair(yoke_context *ctx, const char *path);
 
 /* Does the file look like a result (HDF5 by contents, CSV by name)? false when it cannot be read. */
@@ -84,7 +89,29 @@ YOKE_API bool yoke_result_is_result(const char *path);
  * interpolated (cubic, not across jumps) at the times of the other.
  *   nrmse = sqrt( sum_k (a_k - b_k)^2 / sum_k (b_k - mean b)^2 )
  * The denominator is kept away from rounding noise: see docs/program.md. */
+typedef struct yoke_comparison yoke_comparison;
+
+/* Gives; both results may be closed then. They may be of files or of records in memory.
+ *   YOKE_E_DIFFERENT   no common quantity or no common time
+ *   YOKE_E_IO          a file cannot be read, or its times are in disorder */
+YOKE_API yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison **out);
+YOKE_API void        yoke_comparison_destroy(yoke_comparison **comparison);
+
+typedef struct yoke_comparison_facts {
+  size_t size;
+  int    n_common, n_only_a, n_only_b; /* quantities */
+  double t_from, t_to;                 /* compared span [s] */
+  bool   same_span;                    /* both start and end at the same times */
+  bool   is_interpolated;              /* times differ somewhere */
+  double largest_nrmse;                /* NaN when a value was not finite in one and finite in the other */
+  bool   same_bits;                    /* all quantities, nothing only in one */
+} yoke_comparison_facts;
+YOKE_API yoke_status yoke_comparison_facts_get(yoke_context *ctx, const yoke_comparison *comparison,
+                                               yoke_comparison_facts *out);
+
+/* One quantity. */
 typedef struct yoke_difference {
+  size_t      size;
   const char *name; /* belongs to the comparison */
   double      nrmse;
   double      largest;   /* |a - b| */
@@ -93,21 +120,9 @@ typedef struct yoke_difference {
   bool        same_bits; /* times and values, in the whole file */
 } yoke_difference;
 
-typedef struct yoke_comparison {
-  int              n_common;
-  yoke_difference *differences; /* [n_common] in the order of A */
-  int              n_only_a, n_only_b;
-  double           t_from, t_to;    /* compared span [s] */
-  bool             same_span;       /* both start and end at the same times */
-  bool             is_interpolated; /* times differ somewhere */
-  double           largest_nrmse;   /* NaN when a value was not finite in one and finite in the other */
-  bool             same_bits;       /* all quantities, nothing only in one */
-  char            *names;           /* storage */
-} yoke_comparison;
-
-/* Gives. No common quantity or no common time: YOKE_E_DIFFERENT. */
-YOKE_API yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *out);
-YOKE_API void        yoke_comparison_release(yoke_comparison *comparison);
+/* Number i < n_common, in the order of A. YOKE_E_USAGE: there is no such number. */
+YOKE_API yoke_status yoke_comparison_get(yoke_context *ctx, const yoke_comparison *comparison, int i,
+                                         yoke_difference *out);
 
 /* `value` with 17 digits and a decimal point in every locale; "nan", "inf", "-inf". */
 enum { YOKE_NUMBER_SIZE = 32 };

@@ -4,6 +4,7 @@
 
 #include <yoke/context.h>
 #include <yoke/export.h>
+#include <yoke/model.h>
 #include <yoke/result.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,14 +14,11 @@
 extern "C" {
 #endif
 
-/* A setting by the name of its option ("order", yoke/settings.h) or by its key ("output.every"), with its value as in the model file. */
-typedef struct yoke_choice {
-  const char *name, *value;
-} yoke_choice;
-
-/* All texts are borrowed for the call. Start from yoke_run_options_default(). */
+/* All is borrowed for the call. A model file or a model, with what is changed in it, and how it is run. */
 typedef struct yoke_run_options {
-  const char        *model;  /* path of the model file */
+  size_t             size;
+  const char        *model;  /* path of the model file, or ... */
+  const yoke_model  *loaded; /* ... a model that exists already; NULL: none */
   int                n_sets; /* overrides "path=value", applied in this order ... */
   const char *const *sets;
   int                n_choices; /* ... followed by these */
@@ -48,8 +46,6 @@ typedef struct yoke_run_options {
       *interrupted; /* not 0: stop after the present micro step. NULL: never. May be set by a signal handler. */
 } yoke_run_options;
 
-YOKE_API yoke_run_options yoke_run_options_default(void);
-
 /* What the couplings of a split run left open at macro points, by kind. Angles count as lengths, times the length of the model. */
 enum { YOKE_N_RESIDUAL_KINDS = 5 };
 typedef struct yoke_residual_summary {
@@ -63,10 +59,15 @@ YOKE_API const char *yoke_residual_name(int kind);      /* "position", "velocity
 YOKE_API const char *yoke_residual_unit_name(int kind); /* "m", "m/s", "m/s^2", "N", "N*m" */
 YOKE_API const char *yoke_residual_verdict(double share); /* "held" to 1e-6, "small" to 1e-3, else "large" */
 
+/* Filled by a run. `name`, `out`, `csv` and `print_values` are given: yoke_run_summary_release. */
 typedef struct yoke_run_summary {
-  char            *name;       /* of the model; NULL when it could not be read */
-  char             solver[24]; /* as asked for: "auto" */
-  char             method[24]; /* at work at the end: "dopri5" */
+  size_t           size;
+  char            *name;      /* of the model; NULL when it could not be read */
+  char            *out, *csv; /* files written; NULL: none */
+  int              n_print;
+  double          *print_values; /* [n_print], those of options->print at time t; NaN: not known */
+  char             solver[24];   /* as asked for: "auto" */
+  char             method[24];   /* at work at the end: "dopri5" */
   double           rtol, atol;
   double           t_start, t_end; /* asked for [s] */
   double           t;              /* reached [s] */
@@ -82,7 +83,6 @@ typedef struct yoke_run_summary {
   bool             stopped_by_event;
   int64_t          n_rows;    /* output times kept */
   int              n_outputs; /* quantities per output time */
-  char            *out, *csv; /* files written; NULL: none */
   bool             is_split;
   int              n_subsystems, n_couplings, n_channels;
   char             scheme[16], sequence[16];
@@ -102,15 +102,13 @@ typedef struct yoke_run_summary {
   int64_t unconverged; /* macro steps accepted although their conditions do not hold as they should */
   double  residual;    /* largest violation of a coupling condition in an accepted macro step, in mixed units */
   yoke_residual_summary residuals[YOKE_N_RESIDUAL_KINDS]; /* the same by kind */
-  int                   n_print;
-  double               *print_values; /* [n_print], those of options->print at time t; NaN: not known */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.
- * Gives what `summary` holds (release it in any case); it is filled as far as the run came, also on failure.
+ * Gives what `summary` holds (release it in any case but that of a wrong size); it is filled as far as the run came, also on failure.
  *   YOKE_OK              t_end was reached, or an event ended the run; everything written is finite
  *   YOKE_E_INTERRUPTED   stopped by `progress` or `interrupted`; the files hold what was computed
- *   YOKE_E_USAGE         an unknown name in `print`, a file to be written that was read or is to be written twice
+ *   YOKE_E_USAGE         no model or two of them, an unknown name in `print`, a file to be written that was read or is to be written twice
  *   YOKE_E_UNSTABLE      an output was not finite, or the couplings diverge
  *   YOKE_E_NOT_CONVERGED a macro step did not converge
  *   YOKE_E_IO            a result file could not be written
@@ -119,102 +117,10 @@ YOKE_API yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options
 YOKE_API void        yoke_run_summary_release(yoke_run_summary *summary);
 
 /* The co-simulation of a model (A) against its own monolithic run (B, the reference), without files. Where the model keeps
- * every step, outputs are compared at the macro points. Gives all three; the comparison as yoke_result_compare does. */
+ * every step, outputs are compared at the macro points. Gives all three, summaries as yoke_run does, the comparison as yoke_result_compare. Fails as these do;
+ * YOKE_E_USAGE also: the model has no split. */
 YOKE_API yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
-                                      yoke_run_summary *monolithic, yoke_comparison *comparison);
-
-/* What a model consists of once it is assembled. */
-typedef struct yoke_model_item {
-  char *name;
-  char *kind;        /* "planar", "revolute", ...; of an output: its unit */
-  char *description; /* of an output that the user wrote; "": none */
-} yoke_model_item;
-
-typedef struct yoke_part_item { /* a subsystem */
-  char *name;
-  char *contents; /* "2 bodies", "50 masses of c" */
-  char *solver;
-} yoke_part_item;
-
-typedef struct yoke_coupling_item {
-  char *name, *kind;   /* of its connection; cut of a chain: "element" */
-  char *side[2];       /* subsystems */
-  char *formulation;   /* "constitutive" */
-  char *decomposition; /* "force/force" */
-  char *extension;     /* "none" */
-  char *channels;      /* "force x, force y" */
-  int   n_channels;
-} yoke_coupling_item;
-
-typedef struct yoke_model_facts {
-  char               *name;
-  double              t_start, t_end;
-  char                solver[24];
-  double              rtol, atol;
-  int                 n_bodies, n_connections, n_loads, n_events;
-  yoke_model_item    *bodies;                   /* [n_bodies] */
-  yoke_model_item    *connections;              /* [n_connections] */
-  int                 nq, nv;                   /* coordinates and velocities */
-  int                 n_constraints;            /* rows of the constraints, redundant ones included */
-  int                 n_redundant;              /* rows that follow from the others */
-  int                 n_freedoms;               /* nv minus independent constraints */
-  int                 n_outputs;                /* selected */
-  int                 n_outputs_all;            /* that exist */
-  yoke_model_item    *outputs;                  /* [n_outputs] */
-  char               *output_file, *output_csv; /* NULL: none named by the model */
-  double              every;                    /* [s]; 0: every step */
-  char               *settings;                 /* all that a run reads, as text of a model file */
-  /* with a split; all 0 otherwise */
-  int                 n_parts, n_couplings;
-  yoke_part_item     *parts;     /* [n_parts] */
-  yoke_coupling_item *couplings; /* [n_couplings] */
-  char                scheme[16], sequence[16];
-  int                 order;
-  double              macro_step;   /* [s] */
-  char                control[400]; /* what step control chooses and why; "": fixed step */
-} yoke_model_facts;
-
-/* Load, assemble and split, with the overrides of `options` (all that stand for keys, and `monolithic`). Gives. */
-YOKE_API yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts);
-YOKE_API void        yoke_model_facts_release(yoke_model_facts *facts);
-
-/* A proposed split: where the model is cut and why. */
-typedef struct yoke_cut {
-  char  *name;      /* connection, or element of a chain: "c.element[12]" (before mass 12, counted from 1) */
-  char  *kind;      /* "spring-damper", "element" */
-  int    part[2];   /* number of the part of both sides, from 0 */
-  double stiffness; /* largest of its directions [N/m] or [N m/rad] */
-  double
-         frequency; /* sqrt(stiffness / reduced mass or inertia) [rad/s]; damping counts by d / reduced mass where that is more */
-  double mass_ratio; /* heavier to lighter side, >= 1 */
-  bool   is_loaded;  /* a load acts next to it */
-} yoke_cut;
-
-typedef struct yoke_cut_part {
-  char *name;
-  bool  is_piece; /* of a chain */
-  int   n_bodies; /* piece: masses */
-  int   cost;     /* freedoms of its bodies */
-} yoke_cut_part;
-
-typedef struct yoke_split_proposal {
-  int            n_parts, n_cuts;
-  yoke_cut_part *parts;
-  yoke_cut      *cuts;
-  double         balance;            /* largest cost to mean cost, >= 1 */
-  double         frequency_range[2]; /* of all elements that could be cut [rad/s] */
-  int            n_candidates;       /* elements that could be cut */
-  int            n_groups;           /* bodies that rigid joints and loads hold together count as one group */
-  char          *split;              /* section `split:` as text of a model file */
-  char          *model;              /* the model file's text with this section in place of its own */
-} yoke_split_proposal;
-
-/* Cut a model into n_parts: soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never
- * a rigid joint. Reads model and sets of `options`, and writes the model with its split to `out` where that is not NULL. Gives. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none).
- * YOKE_E_USAGE: the model has fewer groups than parts are asked for. */
-YOKE_API yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
-                                        yoke_split_proposal *out);
-YOKE_API void        yoke_split_proposal_release(yoke_split_proposal *proposal);
+                                      yoke_run_summary *monolithic, yoke_comparison **comparison);
 
 /* Write the commented starter model to `path`; an existing file is never overwritten (YOKE_E_IO). */
 YOKE_API yoke_status yoke_starter_write(yoke_context *ctx, const char *path);

@@ -3,6 +3,7 @@
 #define YOKE_SETTINGS_H
 
 #include <yoke/export.h>
+#include <yoke/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,6 +14,7 @@ extern "C" {
 enum { YOKE_SETTING_WORDS = 64 };
 
 typedef struct yoke_setting_facts {
+  size_t      size;
   char        path[128];      /* "cosimulation.couplings.beta"; of solvers "solvers.default.rtol" */
   const char *key;            /* "beta" */
   const char *help;           /* what it means, one line */
@@ -31,11 +33,11 @@ typedef struct yoke_setting_facts {
   bool        is_open;     /* anything else: numbers with units, expressions, names */
 } yoke_setting_facts;
 
-/* In the order of `yoke help settings`. */
-YOKE_API int  yoke_n_settings(void);
-YOKE_API void yoke_setting_describe(int i, yoke_setting_facts *out);
+/* In the order of `yoke help settings`. YOKE_E_USAGE: there is no such number, or a size that cannot be. */
+YOKE_API int         yoke_n_settings(void);
+YOKE_API yoke_status yoke_setting_describe(int i, yoke_setting_facts *out);
 /* The setting that the option of this name stands for (`length` letters, without dashes); -1: none. */
-YOKE_API int  yoke_setting_with_option(const char *option, size_t length);
+YOKE_API int         yoke_setting_with_option(const char *option, size_t length);
 
 #ifdef __cplusplus
 }

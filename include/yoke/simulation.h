@@ -5,12 +5,7 @@
  * Threads: any number of simulations may work at the same time, each on its own thread with a context of its own; one simulation and one
  * context belong to one thread at a time. Only yoke_simulation_cancel and yoke_simulation_clear_cancel may be called from any thread.
  *
- * Structs of this header begin with their size, so that programs and libraries of different versions understand each other: the caller
- * sets `size` to sizeof the struct, and zero in all other members is the standard or "none":
- *   yoke_simulation_options options = {.size = sizeof options, .monolithic = true};
- * Where the library fills a struct it fills as much as the caller's size leaves room for. A size that cannot be is YOKE_E_USAGE.
- *
- * Functions that give a yoke_status leave a message in `ctx` when they fail. YOKE_E_MEMORY may come from every one of them. */
+ * Sizes of structs, ownership and failures: yoke/context.h. */
 #ifndef YOKE_SIMULATION_H
 #define YOKE_SIMULATION_H
 
@@ -188,8 +183,9 @@ YOKE_API yoke_status yoke_snapshot_from_bytes(yoke_context *ctx, const void *byt
 /* Result files, as in yoke_run_options. */
 typedef struct yoke_record_options {
   size_t      size;
-  const char *out; /* NULL: what the key output.file says, "": none. A name that ends in .csv is written as CSV */
-  const char *csv; /* likewise output.csv */
+  const char *out;       /* NULL: what the key output.file says, "": none. A name that ends in .csv is written as CSV */
+  const char *csv;       /* likewise output.csv */
+  bool        in_memory; /* rows are kept in memory besides, for yoke_simulation_record_take */
 } yoke_record_options;
 
 /* From now on results are recorded: the present time, then what a run writes (output.every, output.select, macro steps). options NULL: the files that
@@ -205,6 +201,11 @@ YOKE_API yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *
  * behind a step that failed, else "interrupted"; a record that holds nothing but the start of an unfinished run leaves no file.
  * YOKE_E_USAGE: no record is open. YOKE_E_IO: a file could not be finished. YOKE_E_UNSTABLE: the present time cannot be shown. */
 YOKE_API yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *simulation);
+
+/* The same for a record in memory, and what it holds: a result to be read and compared like one of a file, called `name`. Gives.
+ * YOKE_E_USAGE also: the record is not in memory (it stays open). */
+YOKE_API yoke_status yoke_simulation_record_take(yoke_context *ctx, yoke_simulation *simulation, const char *name,
+                                                 yoke_result **out);
 
 /* ---- statistics ---- */
 

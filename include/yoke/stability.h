@@ -18,10 +18,12 @@ typedef struct yoke_stability_axis {
   bool        is_log;
 } yoke_stability_axis;
 
+/* All is borrowed for the call. */
 typedef struct yoke_stability_options {
+  size_t                    size;
   /* model: "two-mass", "two-mass-rigid", "kinematic-two-mass" (closed form), or a model file (the engine itself). sets: "re=-0.1" for
-   * a test model, else overrides as for a run. threads, interrupted, and what stands for keys. */
-  yoke_run_options          run;
+   * a test model, else overrides as for a run. threads, interrupted, and what stands for keys. Or a model that is loaded. */
+  const yoke_run_options   *run;
   int                       n_methods; /* 0: one, as the model says */
   const yoke_method_choice *methods;
   int                       n_cases; /* 0: one without settings of its own */
@@ -36,16 +38,39 @@ typedef struct yoke_stability_options {
   void *user;
 } yoke_stability_options;
 
-YOKE_API yoke_stability_options yoke_stability_options_default(void);
+/* Every method in every case. */
+typedef struct yoke_stability_table yoke_stability_table;
+
+/* A method that is impossible is a row that says why. Gives; *out may be there after a failure too, with the rows that there are.
+ *   YOKE_OK             at least one row is good
+ *   YOKE_E_INTERRUPTED  stopped; points that are missing are NaN, files are written if one is there
+ *   YOKE_E_USAGE        an axis or a setting that does not exist, a file that was read
+ *   YOKE_E_IO           a file could not be written
+ * and, when no row is good, the status of the first one; what loading the model gives. */
+YOKE_API yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options,
+                                          yoke_stability_table **out);
+YOKE_API void        yoke_stability_table_destroy(yoke_stability_table **table);
+
+typedef struct yoke_stability_facts {
+  size_t        size;
+  const char   *model; /* name */
+  bool          is_test_model;
+  int           n_rows; /* cases by cases, methods inside */
+  int           nx, ny; /* points of the axes; a point: 0, 0, a line: ny = 1 */
+  const double *x, *y;  /* values of the axes [nx], [ny]; NULL: no such axis */
+} yoke_stability_facts;
+YOKE_API yoke_status yoke_stability_table_facts_get(yoke_context *ctx, const yoke_stability_table *table,
+                                                    yoke_stability_facts *out);
 
 enum { YOKE_STABILITY_WORD = 96 };
 
 /* One method in one case. */
 typedef struct yoke_stability_row {
-  char       *label;
+  size_t      size;
+  const char *label;
   yoke_status status;        /* not YOKE_OK: nothing else is known */
-  char       *reason;        /* why not; NULL when YOKE_OK */
-  int         size;          /* rows of the amplification matrix */
+  const char *reason;        /* why not; NULL when YOKE_OK */
+  int         n_states;      /* rows of the amplification matrix */
   bool        is_linearized; /* a model file that is not linear: about its rest state */
   /* a point */
   bool        is_relative; /* a test model with dimensionless parameters: steps are multiples of its own */
@@ -61,28 +86,13 @@ typedef struct yoke_stability_row {
   double limit_searched; /* largest step looked at */
   double stable_again;   /* smallest step looked at above the limit that is stable; 0: none */
   /* a map or a line */
-  double *values;   /* [y.n, x.n], y.n = 1 for a line; NaN: not defined there */
-  int64_t n_stable; /* points */
+  const double *values;   /* [ny, nx]; NaN: not defined there. NULL: a point or a limit */
+  int64_t       n_stable; /* points */
 } yoke_stability_row;
 
-typedef struct yoke_stability_table {
-  char               *model; /* name */
-  bool                is_test_model;
-  int                 n_rows;
-  yoke_stability_row *rows;  /* [n_rows] cases by cases, methods inside */
-  double             *x, *y; /* values of the axes [x.n], [y.n]; NULL: no such axis */
-  int                 nx, ny;
-} yoke_stability_table;
-
-/* Gives (release in any case). A method that is impossible is a row that says why.
- *   YOKE_OK             at least one row is good
- *   YOKE_E_INTERRUPTED  stopped; points that are missing are NaN, files are written if one is there
- *   YOKE_E_USAGE        an axis or a setting that does not exist
- *   YOKE_E_IO           a file could not be written
- * and, when no row is good, the status of the first one; what loading the model gives. */
-YOKE_API yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options,
-                                          yoke_stability_table *out);
-YOKE_API void        yoke_stability_table_release(yoke_stability_table *table);
+/* Row i < n_rows. YOKE_E_USAGE: there is no such row. */
+YOKE_API yoke_status yoke_stability_table_get(yoke_context *ctx, const yoke_stability_table *table, int i,
+                                              yoke_stability_row *out);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include <yoke/context.h>
 #include <yoke/converge.h>
 #include <yoke/export.h>
+#include <yoke/inspect.h>
 #include <yoke/linearize.h>
 #include <yoke/model.h>
 #include <yoke/quantities.h>

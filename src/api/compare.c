@@ -1,8 +1,15 @@
 #include "api/compare.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct yoke_comparison {
+  yoke_comparison_facts facts;
+  yoke_difference      *differences; /* [n_common] in the order of A */
+  char                 *names;       /* storage */
+};
 
 /* Last index k with times[k] < t (strict) or <= t; n when there is none. */
 static size_t last_before(const double *times, size_t n, double t, bool strict) {
@@ -176,7 +183,8 @@ static yoke_status check_times(yoke_context *ctx, const yoke_result *result, int
 }
 
 /* Span that both results cover, from the times of their first common quantity. */
-static yoke_status find_span(yoke_context *ctx, yoke_result *a, int i, yoke_result *b, int j, yoke_comparison *out) {
+static yoke_status find_span(yoke_context *ctx, yoke_result *a, int i, yoke_result *b, int j,
+                             yoke_comparison_facts *out) {
   YOKE_TRY(check_times(ctx, a, i));
   YOKE_TRY(check_times(ctx, b, j));
   size_t        na, nb;
@@ -195,8 +203,9 @@ static yoke_status find_span(yoke_context *ctx, yoke_result *a, int i, yoke_resu
                    yoke_result_path(a), ta[0], ta[na - 1], yoke_result_path(b), tb[0], tb[nb - 1]);
 }
 
-static yoke_status allocate(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *out) {
-  size_t length = 1;
+static yoke_status allocate(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *comparison) {
+  yoke_comparison_facts *out    = &comparison->facts;
+  size_t                 length = 1;
   for (int i = 0; i < yoke_result_n_quantities(a); ++i) {
     if (yoke_result_find(b, yoke_result_name(a, i)) < 0) continue;
     out->n_common++;
@@ -210,9 +219,9 @@ static yoke_status allocate(yoke_context *ctx, yoke_result *a, yoke_result *b, y
     return yoke_fail(ctx, YOKE_E_DIFFERENT, "'%s' and '%s' have no quantity in common", yoke_result_path(a),
                      yoke_result_path(b));
   }
-  out->differences = yoke_allocate((size_t)out->n_common, sizeof *out->differences);
-  out->names       = yoke_allocate(length, 1);
-  if (out->differences && out->names) return YOKE_OK;
+  comparison->differences = yoke_allocate((size_t)out->n_common, sizeof *comparison->differences);
+  comparison->names       = yoke_allocate(length, 1);
+  if (comparison->differences && comparison->names) return YOKE_OK;
   return yoke_out_of_memory(ctx, "the comparison of %d quantities", out->n_common);
 }
 
@@ -242,53 +251,72 @@ static yoke_status compare_all(yoke_context *ctx, yoke_result *a, yoke_result *b
     const size_t     size       = strlen(yoke_result_name(a, i)) + 1;
     difference->name            = memcpy(name, yoke_result_name(a, i), size);
     name += size;
-    if (k == 0) status = find_span(ctx, a, i, b, j, out);
+    if (k == 0) status = find_span(ctx, a, i, b, j, &out->facts);
     if (status == YOKE_OK) status = load(ctx, a, i, &ca, &room_a);
     if (status == YOKE_OK) status = load(ctx, b, j, &cb, &room_b);
     if (status != YOKE_OK || ca.n == 0 || cb.n == 0) continue;
     difference->t         = fmax(ca.times[0], cb.times[0]);
     difference->same_bits = same_bits(&ca, &cb);
-    compare_curves(&ca, &cb, out->t_from, out->t_to, difference, &s[k]);
+    compare_curves(&ca, &cb, out->facts.t_from, out->facts.t_to, difference, &s[k]);
     k++;
   }
   free(ca.values);
   free(cb.values);
-  if (status == YOKE_OK) out->n_common = k;
+  if (status == YOKE_OK) out->facts.n_common = k;
   return status;
 }
 
-yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison *out) {
-  *out               = (yoke_comparison){0};
-  sums       *s      = NULL;
-  yoke_status status = allocate(ctx, a, b, out);
-  if (status == YOKE_OK && !(s = yoke_allocate((size_t)out->n_common, sizeof *s))) {
-    status = yoke_out_of_memory(ctx, "the comparison of %d quantities", out->n_common);
+/* Errors in the scale of their families, and the verdict on all. */
+static void judge(yoke_comparison *c, const sums *s) {
+  yoke_comparison_facts *out                           = &c->facts;
+  double                 largest_deviation[N_FAMILIES] = {0};
+  for (int k = 0; k < out->n_common; ++k) {
+    double *family_deviation = &largest_deviation[measure_of(c->differences[k].name).family];
+    if (s[k].n > 0.0) *family_deviation = fmax(*family_deviation, sqrt(s[k].variation / s[k].n));
   }
-  if (status == YOKE_OK) status = compare_all(ctx, a, b, out, s);
-  if (status == YOKE_OK) {
-    double largest_deviation[N_FAMILIES] = {0};
-    for (int k = 0; k < out->n_common; ++k) {
-      double *family_deviation = &largest_deviation[measure_of(out->differences[k].name).family];
-      if (s[k].n > 0.0) *family_deviation = fmax(*family_deviation, sqrt(s[k].variation / s[k].n));
-    }
-    out->same_bits = out->n_only_a == 0 && out->n_only_b == 0;
-    for (int k = 0; k < out->n_common; ++k) {
-      yoke_difference *difference = &out->differences[k];
-      const measure    scale      = measure_of(difference->name);
-      difference->nrmse           = nrmse(&s[k], scale.share * largest_deviation[scale.family]);
-      out->same_bits              = out->same_bits && difference->same_bits;
-      if (isnan(difference->nrmse) || difference->nrmse > out->largest_nrmse) {
-        if (!isnan(out->largest_nrmse)) out->largest_nrmse = difference->nrmse;
-      }
+  out->same_bits = out->n_only_a == 0 && out->n_only_b == 0;
+  for (int k = 0; k < out->n_common; ++k) {
+    yoke_difference *difference = &c->differences[k];
+    const measure    scale      = measure_of(difference->name);
+    difference->nrmse           = nrmse(&s[k], scale.share * largest_deviation[scale.family]);
+    out->same_bits              = out->same_bits && difference->same_bits;
+    if (isnan(difference->nrmse) || difference->nrmse > out->largest_nrmse) {
+      if (!isnan(out->largest_nrmse)) out->largest_nrmse = difference->nrmse;
     }
   }
+}
+
+yoke_status yoke_result_compare(yoke_context *ctx, yoke_result *a, yoke_result *b, yoke_comparison **out) {
+  *out                    = NULL;
+  sums            *s      = NULL;
+  yoke_comparison *c      = yoke_allocate(1, sizeof *c);
+  yoke_status      status = c != NULL ? allocate(ctx, a, b, c) : yoke_out_of_memory(ctx, "the comparison");
+  if (status == YOKE_OK && !(s = yoke_allocate((size_t)c->facts.n_common, sizeof *s))) {
+    status = yoke_out_of_memory(ctx, "the comparison of %d quantities", c->facts.n_common);
+  }
+  if (status == YOKE_OK) status = compare_all(ctx, a, b, c, s);
+  if (status == YOKE_OK) judge(c, s);
   free(s);
-  if (status != YOKE_OK) yoke_comparison_release(out);
+  if (status == YOKE_OK)
+    *out = c;
+  else
+    yoke_comparison_destroy(&c);
   return status;
 }
 
-void yoke_comparison_release(yoke_comparison *comparison) {
-  free(comparison->differences);
-  free(comparison->names);
-  *comparison = (yoke_comparison){0};
+void yoke_comparison_destroy(yoke_comparison **comparison) {
+  if (comparison == NULL || *comparison == NULL) return;
+  free((*comparison)->differences);
+  free((*comparison)->names);
+  free(*comparison);
+  *comparison = NULL;
+}
+
+yoke_status yoke_comparison_facts_get(yoke_context *ctx, const yoke_comparison *c, yoke_comparison_facts *out) {
+  return yoke_sized_show(ctx, out, &c->facts, sizeof c->facts, "yoke_comparison_facts");
+}
+
+yoke_status yoke_comparison_get(yoke_context *ctx, const yoke_comparison *c, int i, yoke_difference *out) {
+  return yoke_sized_show_item(ctx, out, c->differences, c->facts.n_common, i, sizeof *c->differences,
+                              "yoke_difference");
 }

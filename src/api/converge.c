@@ -7,6 +7,7 @@
 #include "base/hooks.h"
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "io/csv.h"
 #include "master/idle_settings.h"
@@ -18,9 +19,12 @@
 
 enum { MAX_LABEL = 200, MAX_SLOPES = 4 };
 
-yoke_converge_options yoke_converge_options_default(void) {
-  return (yoke_converge_options){.run = yoke_run_options_default()};
-}
+struct yoke_convergence {
+  yoke_arena             arena; /* of rows and texts */
+  yoke_convergence_facts facts;
+  char                   reference[24];
+  yoke_converge_row     *rows; /* [n_methods, n_steps] */
+};
 
 _Static_assert((int)YOKE_ERROR_GLOBAL_POSITION == (int)YOKE_DEVIATION_GLOBAL_POSITION &&
                    (int)YOKE_ERROR_GLOBAL_VELOCITY == (int)YOKE_DEVIATION_GLOBAL_VELOCITY &&
@@ -52,6 +56,7 @@ typedef struct study {
   int                          n_idle;  /* settings that had no effect in some of them */
   idle_setting                 idle[MAX_IDLE];
   double                       t_start, t_end; /* of the present one */
+  bool                         is_ready;       /* there are rows */
 } study;
 
 /* A run has a setting that nothing reads there; another method may. */
@@ -82,9 +87,9 @@ static void warn_idle(const study *s) {
 static bool report(void *user, double t) {
   const study                 *s = user;
   const yoke_converge_options *o = s->options;
-  if (o->run.interrupted != NULL && *o->run.interrupted != 0) return false;
+  if (o->run->interrupted != NULL && *o->run->interrupted != 0) return false;
   const double part = s->t_end > s->t_start ? (t - s->t_start) / (s->t_end - s->t_start) : 1.0;
-  const double all  = (double)s->out->n_methods * (double)s->out->n_steps;
+  const double all  = (double)s->out->facts.n_methods * (double)s->out->facts.n_steps;
   return o->progress == NULL || o->progress(o->user, ((double)s->n_done + part) / all);
 }
 
@@ -117,12 +122,11 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
 }
 
 /* First error of the context, or what the status means. */
-static char *reason_of(const yoke_context *ctx, yoke_status status) {
+static const char *reason_of(const yoke_context *ctx, yoke_status status) {
   for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
-    if (yoke_context_message_severity(ctx, i) == YOKE_SEVERITY_ERROR)
-      return yoke_text_copy(yoke_context_message(ctx, i));
+    if (yoke_context_message_severity(ctx, i) == YOKE_SEVERITY_ERROR) return yoke_context_message(ctx, i);
   }
-  return yoke_text_copy(yoke_status_text(status));
+  return yoke_status_text(status);
 }
 
 /* One run; its messages stay in the row. YOKE_E_MEMORY, YOKE_E_INTERRUPTED: the study ends. */
@@ -130,14 +134,14 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
                            yoke_converge_row *row) {
   yoke_context          *ctx   = NULL;
   yoke_model            *model = NULL;
-  const yoke_run_options run   = yoke_method_options(&s->options->run, method, step, choices);
+  const yoke_run_options run   = yoke_method_options(s->options->run, method, step, choices);
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
   yoke_cancel cancel = {.flag = run.interrupted};
   yoke_context_watch(ctx, &cancel);
   row->status = yoke_context_inherit(ctx, s->ctx);
   if (row->status == YOKE_OK) row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
-  if (row->status != YOKE_OK) row->reason = reason_of(ctx, row->status);
+  if (row->status != YOKE_OK) row->reason = yoke_arena_text(&s->out->arena, reason_of(ctx, row->status));
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);
   ++s->n_done;
@@ -147,9 +151,9 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
 }
 
 static void find_orders(yoke_convergence *c) {
-  for (int m = 0; m < c->n_methods; ++m) {
-    for (int k = 1; k < c->n_steps; ++k) {
-      yoke_converge_row *row = &c->rows[m * c->n_steps + k], *before = row - 1;
+  for (int m = 0; m < c->facts.n_methods; ++m) {
+    for (int k = 1; k < c->facts.n_steps; ++k) {
+      yoke_converge_row *row = &c->rows[m * c->facts.n_steps + k], *before = row - 1;
       for (int e = 0; e < YOKE_N_ERRORS; ++e) {
         const double order = log(row->error[e] / before->error[e]) / log(row->H / before->H);
         if (isfinite(order)) row->order[e] = order;
@@ -165,9 +169,9 @@ static void put_csv(FILE *file, const void *user) {
   fputs("method,H,global position,global velocity,local position,local velocity,order global position,order global "
         "velocity,order local position,order local velocity,status\n",
         file);
-  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+  for (int i = 0; i < c->facts.n_methods * c->facts.n_steps; ++i) {
     const yoke_converge_row *row = &c->rows[i];
-    yoke_csv_put_quoted(file, c->labels[i / c->n_steps]);
+    yoke_csv_put_quoted(file, row->label);
     fputc(',', file);
     yoke_csv_put_number(file, row->H);
     for (int e = 0; e < 2 * YOKE_N_ERRORS; ++e) {
@@ -187,9 +191,9 @@ static int find_slopes(const yoke_convergence *c, int e, yoke_plot_slope *slopes
   int n = 0;
   for (int p = 1; p <= 12 && n < MAX_SLOPES; ++p) {
     double lowest = INFINITY, H = 0.0, factor = 1.0;
-    for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+    for (int i = 0; i < c->facts.n_methods * c->facts.n_steps; ++i) {
       const yoke_converge_row *row = &c->rows[i];
-      if (i % c->n_steps == 0 || !(fabs(row->order[e] - p) < 0.3)) continue;
+      if (i % c->facts.n_steps == 0 || !(fabs(row->order[e] - p) < 0.3)) continue;
       const double ratio = row[-1].H / row->H, end = fmin(row->error[e], row[-1].error[e]);
       if (!(end < lowest) || ratio == 1.0) continue;
       lowest = end;
@@ -204,10 +208,10 @@ static int find_slopes(const yoke_convergence *c, int e, yoke_plot_slope *slopes
 
 static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_convergence *c, bool has_local) {
   const int         n_errors = has_local ? YOKE_N_ERRORS : 2;
-  const size_t      n_rows   = (size_t)c->n_methods * (size_t)c->n_steps;
+  const size_t      n_rows   = (size_t)c->facts.n_methods * (size_t)c->facts.n_steps;
   yoke_plot_panel   panels[YOKE_N_ERRORS];
   yoke_plot_slope   slopes[YOKE_N_ERRORS][MAX_SLOPES];
-  yoke_plot_series *series = yoke_allocate((size_t)c->n_methods * YOKE_N_ERRORS, sizeof *series);
+  yoke_plot_series *series = yoke_allocate((size_t)c->facts.n_methods * YOKE_N_ERRORS, sizeof *series);
   double           *x      = yoke_allocate(n_rows * (1 + YOKE_N_ERRORS), sizeof *x);
   yoke_status       status = series != NULL && x != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the convergence study");
   for (size_t i = 0; status == YOKE_OK && i < n_rows; ++i) {
@@ -215,24 +219,24 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
     for (int e = 0; e < YOKE_N_ERRORS; ++e) x[(size_t)(1 + e) * n_rows + i] = c->rows[i].error[e];
   }
   for (int e = 0; status == YOKE_OK && e < n_errors; ++e) {
-    for (int m = 0; m < c->n_methods; ++m) {
-      series[e * c->n_methods + m] = (yoke_plot_series){.label     = c->labels[m],
-                                                        .n         = c->n_steps,
-                                                        .x         = x + m * c->n_steps,
-                                                        .y         = x + (size_t)(1 + e) * n_rows + m * c->n_steps,
-                                                        .has_marks = true,
-                                                        .style     = m};
+    for (int m = 0; m < c->facts.n_methods; ++m) {
+      series[e * c->facts.n_methods + m] = (yoke_plot_series){.label = c->rows[m * c->facts.n_steps].label,
+                                                              .n     = c->facts.n_steps,
+                                                              .x     = x + m * c->facts.n_steps,
+                                                              .y = x + (size_t)(1 + e) * n_rows + m * c->facts.n_steps,
+                                                              .has_marks = true,
+                                                              .style     = m};
     }
     panels[e] = (yoke_plot_panel){.title    = yoke_error_name(e),
                                   .x        = {.caption = "macro step H [s]", .is_log = true},
                                   .y        = {.caption = "NRMSE [1]", .is_log = true},
-                                  .n_series = c->n_methods,
-                                  .series   = series + e * c->n_methods,
+                                  .n_series = c->facts.n_methods,
+                                  .series   = series + e * c->facts.n_methods,
                                   .n_slopes = find_slopes(c, e, slopes[e]),
                                   .slopes   = slopes[e]};
   }
   char title[MAX_LABEL];
-  snprintf(title, sizeof title, "%s: coupling error", c->name != NULL && c->name[0] != '\0' ? c->name : "model");
+  snprintf(title, sizeof title, "%s: coupling error", c->facts.name[0] != '\0' ? c->facts.name : "model");
   const yoke_plot_figure figure = {.title = title,
                                    .description =
                                        "Error of the co-simulation against the whole model over the macro step",
@@ -249,17 +253,17 @@ static yoke_status write_svg(yoke_context *ctx, const char *path, const yoke_con
 
 /* A mistake in the model or in a macro step is no matter of rows. `model`: gives, with the last of the steps. */
 static yoke_status check_steps(study *s, yoke_choice *choices, yoke_model **model) {
-  static const yoke_method_choice plain = {0};
+  static const yoke_method_choice plain = {.size = sizeof plain};
   for (int k = 0; k < s->options->n_steps; ++k) {
     yoke_model_destroy(model);
     const char            *step = s->options->steps[k];
-    const yoke_run_options run  = yoke_method_options(&s->options->run, &plain, step, choices);
+    const yoke_run_options run  = yoke_method_options(s->options->run, &plain, step, choices);
     YOKE_TRY(yoke_run_load(s->ctx, &run, model));
     if ((*model)->n_parts == 0)
       return yoke_fail(s->ctx, YOKE_E_USAGE,
                        "'%s' has no split: there is no coupling whose error could be measured; add a section split "
                        "(yoke split proposes one)",
-                       run.model);
+                       yoke_run_name(&run));
     if (!(*model)->cosimulation.has_step)
       return yoke_fail(s->ctx, YOKE_E_USAGE,
                        "macro step '%s': a step that is chosen during the run has no order; give a number", step);
@@ -279,30 +283,26 @@ static yoke_status prepare(study *s, const yoke_method_choice *methods, yoke_cho
     yoke_model_destroy(&model);
     return status;
   }
-  c->name    = yoke_text_copy(model->name != NULL ? model->name : "");
-  c->t_start = model->t_start;
-  c->t_end   = model->t_end;
-  c->labels  = yoke_allocate((size_t)c->n_methods, sizeof *c->labels);
-  c->rows    = yoke_allocate((size_t)c->n_methods * (size_t)c->n_steps, sizeof *c->rows);
-  bool ok    = c->name != NULL && c->labels != NULL && c->rows != NULL;
-  for (int m = 0; ok && m < c->n_methods; ++m) {
-    char label[MAX_LABEL];
-    yoke_method_label(&methods[m], label, sizeof label);
-    c->labels[m] = yoke_text_copy(label);
-    ok           = c->labels[m] != NULL;
-  }
-  for (int i = 0; ok && i < c->n_methods * c->n_steps; ++i) {
-    c->rows[i].H      = NAN;
-    c->rows[i].status = YOKE_E_INTERRUPTED; /* until it is run */
-    for (int e = 0; e < YOKE_N_ERRORS; ++e) c->rows[i].error[e] = c->rows[i].order[e] = NAN;
-  }
-  if (status == YOKE_OK && !ok) status = yoke_out_of_memory(s->ctx, "the convergence study");
+  c->facts.name    = yoke_arena_text(&c->arena, model->name != NULL ? model->name : "");
+  c->facts.t_start = model->t_start;
+  c->facts.t_end   = model->t_end;
   yoke_model_destroy(&model);
-  return status;
+  c->rows = yoke_arena_take(&c->arena, (size_t)c->facts.n_methods * (size_t)c->facts.n_steps, sizeof *c->rows);
+  YOKE_TRY(yoke_arena_check(&c->arena, s->ctx, "the convergence study"));
+  for (int i = 0; i < c->facts.n_methods * c->facts.n_steps; ++i) {
+    yoke_converge_row *row = &c->rows[i];
+    char               label[MAX_LABEL];
+    (void)yoke_method_label(&methods[i / c->facts.n_steps], label, sizeof label);
+    row->label  = i % c->facts.n_steps == 0 ? yoke_arena_text(&c->arena, label) : row[-1].label;
+    row->H      = NAN;
+    row->status = YOKE_E_INTERRUPTED; /* until it is run */
+    for (int e = 0; e < YOKE_N_ERRORS; ++e) row->error[e] = row->order[e] = NAN;
+  }
+  return yoke_arena_check(&c->arena, s->ctx, "the convergence study");
 }
 
 static bool has_good_row(const yoke_convergence *c) {
-  for (int i = 0; i < c->n_methods * c->n_steps; ++i) {
+  for (int i = 0; i < c->facts.n_methods * c->facts.n_steps; ++i) {
     if (c->rows[i].status == YOKE_OK) return true;
   }
   return false;
@@ -312,7 +312,7 @@ static bool has_good_row(const yoke_convergence *c) {
 static yoke_status verdict(study *s) {
   const yoke_convergence *c = s->out;
   if (has_good_row(c)) return YOKE_OK;
-  return yoke_fail(s->ctx, c->rows[0].status, "no run came to its end; the first one (%s): %s", c->labels[0],
+  return yoke_fail(s->ctx, c->rows[0].status, "no run came to its end; the first one (%s): %s", c->rows[0].label,
                    c->rows[0].reason != NULL ? c->rows[0].reason : "");
 }
 
@@ -329,34 +329,65 @@ static yoke_status write_files(study *s, yoke_status status) {
   return status;
 }
 
-yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence *out) {
-  static const yoke_method_choice plain   = {0};
-  const yoke_method_choice       *methods = options->n_methods > 0 ? options->methods : &plain;
-  *out = (yoke_convergence){.n_methods = options->n_methods > 0 ? options->n_methods : 1, .n_steps = options->n_steps};
-  study s = {.ctx = ctx, .options = options, .out = out};
-  if (options->n_steps < 1) return yoke_fail(ctx, YOKE_E_USAGE, "no macro steps are given");
-  yoke_choice *choices = yoke_allocate((size_t)options->run.n_choices + YOKE_METHOD_CHOICES, sizeof *choices);
-  yoke_status  status =
-      choices != NULL ? prepare(&s, methods, choices) : yoke_out_of_memory(ctx, "the convergence study");
-  const bool is_ready = status == YOKE_OK;
-  for (int m = 0; m < out->n_methods && status == YOKE_OK; ++m) {
-    for (int k = 0; k < out->n_steps && status == YOKE_OK; ++k)
-      status = run_one(&s, &methods[m], options->steps[k], choices, &out->rows[m * out->n_steps + k]);
-  }
-  free(choices);
-  if (!is_ready) return status;
-  find_orders(out);
-  warn_idle(&s);
-  if (status == YOKE_OK) status = verdict(&s);
+/* All runs; their files where one is good. */
+static yoke_status run_all(study *s, const yoke_method_choice *methods, yoke_choice *choices) {
+  yoke_convergence *c = s->out;
+  const int         n = c->facts.n_steps;
+  YOKE_TRY(prepare(s, methods, choices));
+  s->is_ready        = true;
+  yoke_status status = YOKE_OK;
+  for (int i = 0; i < c->facts.n_methods * n && status == YOKE_OK; ++i)
+    status = run_one(s, &methods[i / n], s->options->steps[i % n], choices, &c->rows[i]);
+  find_orders(c);
+  warn_idle(s);
+  c->facts.reference = c->reference;
+  if (status == YOKE_OK) status = verdict(s);
   /* An earlier table is not replaced by one of failures. */
-  return status == YOKE_E_MEMORY || !has_good_row(out) ? status : write_files(&s, status);
+  return status == YOKE_E_MEMORY || !has_good_row(c) ? status : write_files(s, status);
 }
 
-void yoke_convergence_release(yoke_convergence *c) {
-  for (int m = 0; c->labels != NULL && m < c->n_methods; ++m) free(c->labels[m]);
-  for (int i = 0; c->rows != NULL && i < c->n_methods * c->n_steps; ++i) free(c->rows[i].reason);
-  free(c->name);
-  free(c->labels);
-  free(c->rows);
-  *c = (yoke_convergence){0};
+yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *options, yoke_convergence **out) {
+  yoke_converge_options own;
+  yoke_run_options      run;
+  yoke_method_choice   *methods = NULL;
+  *out                          = NULL;
+  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_converge_options"));
+  YOKE_TRY(yoke_run_options_take(ctx, own.run, &run));
+  own.run = &run;
+  if (own.n_steps < 1) return yoke_fail(ctx, YOKE_E_USAGE, "no macro steps are given");
+  yoke_convergence *c       = yoke_allocate(1, sizeof *c);
+  yoke_choice      *choices = yoke_allocate((size_t)run.n_choices + YOKE_METHOD_CHOICES, sizeof *choices);
+  study             s       = {.ctx = ctx, .options = &own, .out = c};
+  yoke_status       status  = yoke_methods_take(ctx, own.n_methods, own.methods, &methods);
+  if (status == YOKE_OK && (c == NULL || choices == NULL)) status = yoke_out_of_memory(ctx, "the convergence study");
+  if (status == YOKE_OK) {
+    c->facts = (yoke_convergence_facts){
+        .reference = "", .n_methods = own.n_methods > 0 ? own.n_methods : 1, .n_steps = own.n_steps};
+    status = run_all(&s, methods, choices);
+  }
+  free(choices);
+  free(methods);
+  if (s.is_ready)
+    *out = c;
+  else
+    yoke_convergence_destroy(&c);
+  return status;
+}
+
+void yoke_convergence_destroy(yoke_convergence **convergence) {
+  if (convergence == NULL || *convergence == NULL) return;
+  yoke_arena_free(&(*convergence)->arena);
+  free(*convergence);
+  *convergence = NULL;
+}
+
+yoke_status yoke_convergence_facts_get(yoke_context *ctx, const yoke_convergence *c, yoke_convergence_facts *out) {
+  return yoke_sized_show(ctx, out, &c->facts, sizeof c->facts, "yoke_convergence_facts");
+}
+
+yoke_status yoke_convergence_get(yoke_context *ctx, const yoke_convergence *c, int method, int step,
+                                 yoke_converge_row *out) {
+  const int n_steps = c->facts.n_steps, n = c->facts.n_methods * n_steps;
+  const int i = method >= 0 && method < c->facts.n_methods && step >= 0 && step < n_steps ? method * n_steps + step : n;
+  return yoke_sized_show_item(ctx, out, c->rows, n, i, sizeof *c->rows, "yoke_converge_row");
 }

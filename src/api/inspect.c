@@ -1,90 +1,90 @@
-/* Inspection: what a model consists of once it is assembled and split. Public part: yoke/run.h. */
+/* Inspection: what a model consists of once it is assembled and split. Public part: yoke/inspect.h. */
+#include <yoke/inspect.h>
+
 #include "api/run.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "io/settings_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void release_items(yoke_model_item **items, int n) {
-  for (int i = 0; *items && i < n; ++i) {
-    free((*items)[i].name);
-    free((*items)[i].kind);
-    free((*items)[i].description);
-  }
-  free(*items);
-  *items = NULL;
+struct yoke_inspection {
+  yoke_arena          arena; /* of all that follows */
+  yoke_model_facts    facts;
+  yoke_model_item    *bodies, *connections, *outputs; /* as many as the facts tell */
+  yoke_part_item     *parts;
+  yoke_coupling_item *couplings;
+};
+
+static const char *keep(yoke_inspection *in, const char *text) {
+  return yoke_arena_text(&in->arena, text != NULL ? text : "");
 }
 
-typedef struct item_texts {
-  const char *name, *kind, *description;
-} item_texts;
+/* ---- items ---- */
 
-/* Copies of n items; `item` gives number i, as far as it has these texts. */
-static bool take_items(yoke_model_item **items, int n, const void *from, item_texts (*item)(const void *from, int i)) {
-  *items = yoke_allocate((size_t)n + 1, sizeof **items);
-  for (int i = 0; *items && i < n; ++i) {
-    const item_texts texts  = item(from, i);
-    (*items)[i].name        = yoke_text_copy(texts.name ? texts.name : "");
-    (*items)[i].kind        = yoke_text_copy(texts.kind ? texts.kind : "");
-    (*items)[i].description = yoke_text_copy(texts.description ? texts.description : "");
-    if (!(*items)[i].name || !(*items)[i].kind || !(*items)[i].description) return false;
-  }
-  return *items != NULL;
+static yoke_model_item make_item(yoke_inspection *in, const char *name, const char *kind, const char *description) {
+  return (yoke_model_item){.name = keep(in, name), .kind = keep(in, kind), .description = keep(in, description)};
 }
 
-static item_texts body_item(const void *from, int i) {
+static yoke_model_item body_item(yoke_inspection *in, const void *from, int i) {
   const yoke_model *model = from;
-  return (item_texts){.name = model->bodies[i].name, .kind = yoke_body_kind_name(model->bodies[i].kind)};
+  return make_item(in, model->bodies[i].name, yoke_body_kind_name(model->bodies[i].kind), NULL);
 }
 
-static item_texts connection_item(const void *from, int i) {
+static yoke_model_item connection_item(yoke_inspection *in, const void *from, int i) {
   const yoke_model *model = from;
-  return (item_texts){.name = model->connections[i].name,
-                      .kind = yoke_connection_kind_name(model->connections[i].kind)};
+  return make_item(in, model->connections[i].name, yoke_connection_kind_name(model->connections[i].kind), NULL);
 }
 
-static item_texts output_item(const void *from, int i) {
+static yoke_model_item output_item(yoke_inspection *in, const void *from, int i) {
   const yoke_plan *plan = from;
-  return (item_texts){plan->outputs.name[i], plan->outputs.unit[i], yoke_plan_output_description(plan, i)};
+  return make_item(in, plan->outputs.name[i], plan->outputs.unit[i], yoke_plan_output_description(plan, i));
 }
 
-static yoke_status take_model_facts(yoke_context *ctx, const yoke_model *model, const yoke_run_system *run,
-                                    yoke_model_facts *facts) {
+/* n items that `item` makes. Without memory none: the arena tells. */
+static yoke_model_item *take_items(yoke_inspection *in, int n, const void *from,
+                                   yoke_model_item (*item)(yoke_inspection *in, const void *from, int i)) {
+  yoke_model_item *items = yoke_arena_take(&in->arena, (size_t)n, sizeof *items);
+  for (int i = 0; items != NULL && i < n; ++i) items[i] = item(in, from, i);
+  return items;
+}
+
+static void take_model(yoke_inspection *in, const yoke_model *model, const yoke_run_system *run) {
   const yoke_plan_facts sizes = yoke_run_system_facts(run);
   const int64_t         n_all = yoke_plan_count_outputs(run->plan);
-  facts->t_start              = model->t_start;
-  facts->t_end                = model->t_end;
-  facts->rtol                 = model->solver.rtol;
-  facts->atol                 = model->solver.atol;
-  facts->every                = model->output.every;
-  facts->n_bodies             = model->n_bodies;
-  facts->n_connections        = model->n_connections;
-  facts->n_loads              = model->n_loads;
-  facts->n_events             = model->n_events;
-  facts->nq                   = sizes.nq;
-  facts->nv                   = sizes.nv;
-  facts->n_constraints        = sizes.ng;
-  facts->n_redundant          = sizes.n_redundant;
-  facts->n_freedoms           = sizes.n_freedoms;
-  facts->n_outputs            = run->plan->outputs.n;
-  facts->n_outputs_all        = n_all < INT32_MAX ? (int)n_all : INT32_MAX;
-  snprintf(facts->solver, sizeof facts->solver, "%s", model->solver.kind);
-  facts->name = yoke_text_copy(model->name ? model->name : "");
-  if (model->output.file) facts->output_file = yoke_text_copy(model->output.file);
-  if (model->output.csv) facts->output_csv = yoke_text_copy(model->output.csv);
-  if (facts->name && take_items(&facts->bodies, facts->n_bodies, model, body_item) &&
-      take_items(&facts->connections, facts->n_connections, model, connection_item) &&
-      take_items(&facts->outputs, facts->n_outputs, run->plan, output_item)) {
-    return YOKE_OK;
-  }
-  return yoke_out_of_memory(ctx, "the facts of '%s'", facts->name ? facts->name : "the model");
+  in->facts                   = (yoke_model_facts){.name          = keep(in, model->name),
+                                                   .t_start       = model->t_start,
+                                                   .t_end         = model->t_end,
+                                                   .solver        = keep(in, model->solver.kind),
+                                                   .rtol          = model->solver.rtol,
+                                                   .atol          = model->solver.atol,
+                                                   .n_bodies      = model->n_bodies,
+                                                   .n_connections = model->n_connections,
+                                                   .n_loads       = model->n_loads,
+                                                   .n_events      = model->n_events,
+                                                   .nq            = sizes.nq,
+                                                   .nv            = sizes.nv,
+                                                   .n_constraints = sizes.ng,
+                                                   .n_redundant   = sizes.n_redundant,
+                                                   .n_freedoms    = sizes.n_freedoms,
+                                                   .n_outputs     = run->plan->outputs.n,
+                                                   .n_outputs_all = n_all < INT32_MAX ? (int)n_all : INT32_MAX,
+                                                   .every         = model->output.every,
+                                                   .scheme        = "",
+                                                   .sequence      = "",
+                                                   .control       = ""};
+  if (model->output.file != NULL) in->facts.output_file = keep(in, model->output.file);
+  if (model->output.csv != NULL) in->facts.output_csv = keep(in, model->output.csv);
+  in->bodies      = take_items(in, model->n_bodies, model, body_item);
+  in->connections = take_items(in, model->n_connections, model, connection_item);
+  in->outputs     = take_items(in, run->plan->outputs.n, run->plan, output_item);
 }
 
 /* ---- split ---- */
 
-static char *contents_of(const yoke_model *model, const yoke_split_part *part) {
+static const char *contents_of(yoke_inspection *in, const yoke_model *model, const yoke_split_part *part) {
   char bodies[40] = "", masses[160] = "";
   if (part->n_bodies > 0)
     snprintf(bodies, sizeof bodies, "%d %s", part->n_bodies, part->n_bodies == 1 ? "body" : "bodies");
@@ -94,37 +94,34 @@ static char *contents_of(const yoke_model *model, const yoke_split_part *part) {
   }
   char text[200];
   snprintf(text, sizeof text, "%s%s", bodies, masses);
-  return yoke_text_copy(text);
+  return keep(in, text);
 }
 
-static bool take_parts(const yoke_model *model, yoke_model_facts *facts) {
-  facts->parts = yoke_allocate((size_t)model->n_parts, sizeof *facts->parts);
-  if (!facts->parts) return false;
-  facts->n_parts = model->n_parts;
-  for (int i = 0; i < model->n_parts; ++i) {
+static void take_parts(yoke_inspection *in, const yoke_model *model) {
+  in->parts         = yoke_arena_take(&in->arena, (size_t)model->n_parts, sizeof *in->parts);
+  in->facts.n_parts = model->n_parts;
+  for (int i = 0; in->parts != NULL && i < model->n_parts; ++i) {
     const yoke_split_part *from = &model->parts[i];
-    yoke_part_item        *to   = &facts->parts[i];
-    to->name                    = yoke_text_copy(from->name);
-    to->contents                = contents_of(model, from);
-    to->solver                  = yoke_text_copy(from->has_solver ? from->solver.kind : model->solver.kind);
-    if (!to->name || !to->contents || !to->solver) return false;
+    in->parts[i]                = (yoke_part_item){.name     = keep(in, from->name),
+                                                   .contents = contents_of(in, model, from),
+                                                   .solver   = keep(in, from->has_solver ? from->solver.kind : model->solver.kind)};
   }
-  return true;
 }
 
-static char *channel_list(const yoke_graph *graph, int wire) {
+static const char *channel_list(yoke_inspection *in, const yoke_graph *graph, int wire) {
   const int n    = yoke_graph_n_channels(graph, wire);
   size_t    size = 1;
   for (int i = 0; i < n; ++i) size += strlen(yoke_graph_channel_name(graph, wire, i)) + 2;
-  char *text = yoke_allocate(size, 1);
-  for (int i = 0; text && i < n; ++i) {
+  char *text = yoke_arena_take(&in->arena, size, 1);
+  for (int i = 0; text != NULL && i < n; ++i) {
     const size_t length = strlen(text);
     snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", yoke_graph_channel_name(graph, wire, i));
   }
   return text;
 }
 
-static bool take_coupling(const yoke_model *model, const yoke_plan_coupling *from, yoke_coupling_item *to) {
+static yoke_coupling_item coupling_item(yoke_inspection *in, const yoke_model *model, const yoke_run_system *run,
+                                        int k) {
   static const char *const decompositions[] = {
       [YOKE_FORCE_FORCE]               = "force/force",
       [YOKE_FORCE_DISPLACEMENT]        = "force/displacement",
@@ -133,84 +130,103 @@ static bool take_coupling(const yoke_model *model, const yoke_plan_coupling *fro
   };
   static const char *const extensions[] = {
       [YOKE_EXTENSION_NONE] = "none", [YOKE_EXTENSION_D] = "d", [YOKE_EXTENSION_I] = "i"};
-  to->name = yoke_text_copy(from->name);
-  to->kind = yoke_text_copy(
-      from->connection < 0 ? "element" : yoke_connection_kind_name(model->connections[from->connection].kind));
-  for (int side = 0; side < 2; ++side) to->side[side] = yoke_text_copy(model->parts[from->part[side]].name);
-  to->formulation   = yoke_text_copy(from->settings.formulation);
-  to->decomposition = yoke_text_copy(decompositions[from->settings.decomposition]);
-  to->extension     = yoke_text_copy(extensions[from->settings.extension]);
-  return to->name && to->kind && to->side[0] && to->side[1] && to->formulation && to->decomposition && to->extension;
+  const yoke_plan_coupling *from  = &run->plan->couplings[k];
+  const yoke_graph         *graph = yoke_system_graph(run->system);
+  return (yoke_coupling_item){
+      .name          = keep(in, from->name),
+      .kind          = keep(in, from->connection < 0 ? "element"
+                                                     : yoke_connection_kind_name(model->connections[from->connection].kind)),
+      .side          = {keep(in, model->parts[from->part[0]].name), keep(in, model->parts[from->part[1]].name)},
+      .formulation   = keep(in, from->settings.formulation),
+      .decomposition = decompositions[from->settings.decomposition],
+      .extension     = extensions[from->settings.extension],
+      .channels      = channel_list(in, graph, k),
+      .n_channels    = yoke_graph_n_channels(graph, k)};
 }
 
-static bool take_split(const yoke_model *model, const yoke_run_system *run, yoke_model_facts *facts) {
+static void take_split(yoke_inspection *in, const yoke_model *model, const yoke_run_system *run) {
   const yoke_plan        *plan   = run->plan;
-  const yoke_graph       *graph  = yoke_system_graph(run->system);
   const yoke_step_choice *choice = yoke_system_choice(run->system);
-  if (plan->step.is_free) return true;
+  yoke_model_facts       *facts  = &in->facts;
+  if (plan->step.is_free) return;
   facts->order      = plan->scheme.order;
   facts->macro_step = yoke_system_H(run->system);
-  if (choice) snprintf(facts->control, sizeof facts->control, "%s", choice->reasons);
-  snprintf(facts->scheme, sizeof facts->scheme, "%s", plan->scheme.scheme);
-  snprintf(facts->sequence, sizeof facts->sequence, "%s", plan->scheme.gauss_seidel ? "gauss-seidel" : "jacobi");
-  facts->couplings = yoke_allocate((size_t)plan->n_couplings + 1, sizeof *facts->couplings);
-  if (!facts->couplings || !take_parts(model, facts)) return false;
+  if (choice != NULL) facts->control = keep(in, choice->reasons);
+  facts->scheme   = keep(in, plan->scheme.scheme);
+  facts->sequence = plan->scheme.gauss_seidel ? "gauss-seidel" : "jacobi";
+  take_parts(in, model);
+  in->couplings      = yoke_arena_take(&in->arena, (size_t)plan->n_couplings, sizeof *in->couplings);
   facts->n_couplings = plan->n_couplings;
-  for (int k = 0; k < plan->n_couplings; ++k) {
-    yoke_coupling_item *to = &facts->couplings[k];
-    to->n_channels         = yoke_graph_n_channels(graph, k);
-    to->channels           = channel_list(graph, k);
-    if (!to->channels || !take_coupling(model, &plan->couplings[k], to)) return false;
-  }
-  return true;
-}
-
-static void release_split(yoke_model_facts *facts) {
-  for (int i = 0; facts->parts && i < facts->n_parts; ++i) {
-    free(facts->parts[i].name);
-    free(facts->parts[i].contents);
-    free(facts->parts[i].solver);
-  }
-  for (int k = 0; facts->couplings && k < facts->n_couplings; ++k) {
-    yoke_coupling_item *c       = &facts->couplings[k];
-    char *const         texts[] = {c->name,        c->kind,          c->side[0],   c->side[1],
-                                   c->formulation, c->decomposition, c->extension, c->channels};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) free(texts[i]);
-  }
-  free(facts->parts);
-  free(facts->couplings);
+  for (int k = 0; in->couplings != NULL && k < plan->n_couplings; ++k)
+    in->couplings[k] = coupling_item(in, model, run, k);
 }
 
 /* ---- public ---- */
 
-yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_model_facts *facts) {
-  *facts                                   = (yoke_model_facts){0};
-  yoke_model                   *model      = NULL;
-  yoke_run_system               run        = {0};
-  yoke_status                   status     = yoke_run_load(ctx, options, &model);
-  const yoke_simulation_options simulation = yoke_run_simulation(options);
+static yoke_status fill(yoke_context *ctx, yoke_inspection *in, const yoke_run_options *options,
+                        const yoke_model *model, const yoke_run_system *run) {
+  char *settings = yoke_run_settings_text(model, run->plan, yoke_system_choice(run->system), options->threads);
+  if (settings == NULL) return yoke_out_of_memory(ctx, "the settings");
+  take_model(in, model, run);
+  take_split(in, model, run);
+  in->facts.settings = keep(in, settings);
+  free(settings);
+  return yoke_arena_check(&in->arena, ctx, "the facts of '%s'", model->name != NULL ? model->name : "the model");
+}
+
+yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *options, yoke_inspection **out) {
+  yoke_run_options own;
+  yoke_model      *model = NULL;
+  yoke_run_system  run   = {0};
+  *out                   = NULL;
+  YOKE_TRY(yoke_run_options_take(ctx, options, &own));
+  yoke_inspection *in = yoke_allocate(1, sizeof *in);
+  if (in == NULL) return yoke_out_of_memory(ctx, "the facts of the model");
+  const yoke_simulation_options simulation = yoke_run_simulation(&own);
+  yoke_status                   status     = yoke_run_load(ctx, &own, &model);
   if (status == YOKE_OK) status = yoke_run_system_create(ctx, &simulation, model, &run);
-  if (status == YOKE_OK) status = take_model_facts(ctx, model, &run, facts);
-  if (status == YOKE_OK) {
-    facts->settings = yoke_run_settings_text(model, run.plan, yoke_system_choice(run.system), options->threads);
-    if (facts->settings == NULL) status = yoke_out_of_memory(ctx, "the settings");
-  }
-  if (status == YOKE_OK && !take_split(model, &run, facts))
-    status = yoke_out_of_memory(ctx, "the facts of '%s'", facts->name);
+  if (status == YOKE_OK) status = fill(ctx, in, &own, model, &run);
   yoke_run_system_clear(&run);
   yoke_model_destroy(&model);
-  if (status != YOKE_OK) yoke_model_facts_release(facts);
+  if (status == YOKE_OK)
+    *out = in;
+  else
+    yoke_inspection_destroy(&in);
   return status;
 }
 
-void yoke_model_facts_release(yoke_model_facts *facts) {
-  release_items(&facts->bodies, facts->n_bodies);
-  release_items(&facts->connections, facts->n_connections);
-  release_items(&facts->outputs, facts->n_outputs);
-  release_split(facts);
-  free(facts->name);
-  free(facts->output_file);
-  free(facts->output_csv);
-  free(facts->settings);
-  *facts = (yoke_model_facts){0};
+void yoke_inspection_destroy(yoke_inspection **inspection) {
+  if (inspection == NULL || *inspection == NULL) return;
+  yoke_arena_free(&(*inspection)->arena);
+  free(*inspection);
+  *inspection = NULL;
+}
+
+yoke_status yoke_inspection_facts_get(yoke_context *ctx, const yoke_inspection *in, yoke_model_facts *out) {
+  return yoke_sized_show(ctx, out, &in->facts, sizeof in->facts, "yoke_model_facts");
+}
+
+static yoke_status show_item(yoke_context *ctx, const yoke_model_item *items, int n, int i, yoke_model_item *out) {
+  return yoke_sized_show_item(ctx, out, items, n, i, sizeof *items, "yoke_model_item");
+}
+
+yoke_status yoke_inspection_body(yoke_context *ctx, const yoke_inspection *in, int i, yoke_model_item *out) {
+  return show_item(ctx, in->bodies, in->facts.n_bodies, i, out);
+}
+
+yoke_status yoke_inspection_connection(yoke_context *ctx, const yoke_inspection *in, int i, yoke_model_item *out) {
+  return show_item(ctx, in->connections, in->facts.n_connections, i, out);
+}
+
+yoke_status yoke_inspection_output(yoke_context *ctx, const yoke_inspection *in, int i, yoke_model_item *out) {
+  return show_item(ctx, in->outputs, in->facts.n_outputs, i, out);
+}
+
+yoke_status yoke_inspection_part(yoke_context *ctx, const yoke_inspection *in, int i, yoke_part_item *out) {
+  return yoke_sized_show_item(ctx, out, in->parts, in->facts.n_parts, i, sizeof *in->parts, "yoke_part_item");
+}
+
+yoke_status yoke_inspection_coupling(yoke_context *ctx, const yoke_inspection *in, int i, yoke_coupling_item *out) {
+  return yoke_sized_show_item(ctx, out, in->couplings, in->facts.n_couplings, i, sizeof *in->couplings,
+                              "yoke_coupling_item");
 }

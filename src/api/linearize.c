@@ -6,6 +6,7 @@
 #include "api/output_check.h"
 #include "api/run.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "io/matrix_file.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,10 @@ static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options
                               const char *path, linear_model *m) {
   const bool            with_matrices = path != NULL;
   const yoke_output_use output        = {"the file of matrices", path};
-  *m                                  = (linear_model){0};
-  YOKE_TRY(yoke_run_load(ctx, options, &m->model));
+  yoke_run_options      own;
+  *m = (linear_model){0};
+  YOKE_TRY(yoke_run_options_take(ctx, options, &own));
+  YOKE_TRY(yoke_run_load(ctx, &own, &m->model));
   YOKE_TRY(yoke_output_check(ctx, m->model, 1, &output));
   YOKE_TRY(yoke_whole_model_create(ctx, m->model, 0, NULL, &m->whole));
   yoke_equations *e = &m->whole.equations;
@@ -63,9 +66,14 @@ static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options
 
 /* ---- modes ---- */
 
+struct yoke_modes {
+  int        n_freedoms, n;
+  yoke_mode *modes; /* [n] */
+};
+
 const char *yoke_mode_kind_name(yoke_mode_kind kind) {
   static const char *const names[] = {"rigid-body", "oscillation", "decay", "growth", "flutter"};
-  return names[kind];
+  return (int)kind >= 0 && (size_t)kind < sizeof names / sizeof *names ? names[kind] : "";
 }
 
 static yoke_mode_kind kind_of(yoke_eigenmode_kind kind) {
@@ -97,9 +105,14 @@ static yoke_mode mode_of(const yoke_eigenmode *from) {
   return to;
 }
 
-static yoke_status take_modes(yoke_context *ctx, const yoke_eigenmodes *from, yoke_modes *to) {
-  to->modes = yoke_allocate((size_t)from->n + 1, sizeof *to->modes);
-  if (to->modes == NULL) return yoke_out_of_memory(ctx, "%d modes", from->n);
+static yoke_status take_modes(yoke_context *ctx, const yoke_eigenmodes *from, yoke_modes **out) {
+  yoke_modes *to = yoke_allocate(1, sizeof *to);
+  if (to != NULL) to->modes = yoke_allocate((size_t)from->n + 1, sizeof *to->modes);
+  *out = to;
+  if (to == NULL || to->modes == NULL) {
+    yoke_modes_destroy(out);
+    return yoke_out_of_memory(ctx, "%d modes", from->n);
+  }
   to->n_freedoms = from->n_freedoms;
   to->n          = from->n;
   for (int i = 0; i < from->n; ++i) to->modes[i] = mode_of(&from->modes[i]);
@@ -107,22 +120,35 @@ static yoke_status take_modes(yoke_context *ctx, const yoke_eigenmodes *from, yo
 }
 
 yoke_status yoke_modes_compute(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
-                               yoke_modes *modes) {
+                               yoke_modes **out) {
   linear_model    m;
   yoke_eigenmodes found = {0};
-  *modes                = (yoke_modes){0};
+  *out                  = NULL;
   yoke_status status    = open_model(ctx, options, at, NULL, &m);
   if (status == YOKE_OK) status = yoke_eigenmodes_of(ctx, m.model, m.whole.mb, &m.l, &found);
-  if (status == YOKE_OK) status = take_modes(ctx, &found, modes);
+  if (status == YOKE_OK) status = take_modes(ctx, &found, out);
   yoke_eigenmodes_release(&found);
-  modes->at = at;
   clear(&m);
   return status;
 }
 
-void yoke_modes_release(yoke_modes *modes) {
-  free(modes->modes);
-  *modes = (yoke_modes){0};
+void yoke_modes_destroy(yoke_modes **modes) {
+  if (modes == NULL || *modes == NULL) return;
+  free((*modes)->modes);
+  free(*modes);
+  *modes = NULL;
+}
+
+int yoke_modes_n(const yoke_modes *modes) {
+  return modes->n;
+}
+
+int yoke_modes_n_freedoms(const yoke_modes *modes) {
+  return modes->n_freedoms;
+}
+
+yoke_status yoke_modes_get(yoke_context *ctx, const yoke_modes *modes, int i, yoke_mode *out) {
+  return yoke_sized_show_item(ctx, out, modes->modes, modes->n, i, sizeof *modes->modes, "yoke_mode");
 }
 
 /* ---- matrices ---- */

@@ -1,8 +1,10 @@
 #include "api/method_choice.h"
+#include "base/memory.h"
+#include "base/sized.h"
 #include <stdio.h>
 #include <string.h>
 
-void yoke_method_label(const yoke_method_choice *m, char *text, size_t size) {
+static void put_label(const yoke_method_choice *m, char *text, size_t size) {
   const struct {
     const char *before, *word, *after;
   } parts[]   = {{"", m->scheme, ""},        {"", m->formulation, ""},         {"index ", m->index, ""},
@@ -15,6 +17,25 @@ void yoke_method_label(const yoke_method_choice *m, char *text, size_t size) {
                              parts[i].after);
   }
   if (used == 0) snprintf(text, size, "as the model says");
+}
+
+yoke_status yoke_method_label(const yoke_method_choice *method, char *text, size_t size) {
+  yoke_method_choice own;
+  if (size > 0) text[0] = '\0';
+  YOKE_TRY(yoke_sized_take(NULL, method, &own, sizeof own, "yoke_method_choice"));
+  if (size > 0) put_label(&own, text, size);
+  return YOKE_OK;
+}
+
+yoke_status yoke_methods_take(yoke_context *ctx, int n, const yoke_method_choice *given, yoke_method_choice **out) {
+  *out = yoke_allocate(n > 0 ? (size_t)n : 1, sizeof **out);
+  if (*out == NULL) return yoke_out_of_memory(ctx, "%d methods", n);
+  (*out)->size = sizeof **out;
+  for (int i = 0; i < n; ++i) {
+    const void *entry = (const char *)given + (size_t)i * given->size; /* as long as the caller knows it */
+    YOKE_TRY(yoke_sized_take(ctx, entry, &(*out)[i], sizeof **out, "yoke_method_choice"));
+  }
+  return YOKE_OK;
 }
 
 yoke_run_options yoke_method_options(const yoke_run_options *run, const yoke_method_choice *method, const char *step,

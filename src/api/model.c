@@ -1,22 +1,7 @@
-/* The public model: read from a file or a text, and what it says of itself. */
+/* The public model: what it says of itself. */
 #include <yoke/model.h>
 
-#include "io/model_file.h"
-
-static yoke_overrides overrides_of(const yoke_load_options *options) {
-  return options != NULL ? (yoke_overrides){.n = options->n_set, .texts = options->set} : (yoke_overrides){0};
-}
-
-yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options, yoke_model **out) {
-  const yoke_overrides overrides = overrides_of(options);
-  return yoke_model_file_read(ctx, path, &overrides, out);
-}
-
-yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
-                                 const yoke_load_options *options, yoke_model **out) {
-  const yoke_overrides overrides = overrides_of(options);
-  return yoke_model_file_read_text(ctx, name, text, size, &overrides, out);
-}
+#include "model/model.h"
 
 const char *yoke_model_name(const yoke_model *model) {
   return model->name;

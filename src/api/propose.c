@@ -1,8 +1,11 @@
-/* Proposal of a split as text: the section `split:`, and the model file with it. Public part: yoke/run.h. */
+/* Proposal of a split as text: the section `split:`, and the model file with it. Public part: yoke/inspect.h. */
+#include <yoke/inspect.h>
+
 #include "api/output_check.h"
 #include "api/run.h"
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "io/model_file.h"
 #include "master/partition.h"
@@ -11,6 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct yoke_split_proposal {
+  yoke_arena       arena; /* of parts, cuts and their names */
+  yoke_split_facts facts;
+  yoke_cut_part   *parts;
+  yoke_cut        *cuts;
+  char            *split, *model; /* of the facts */
+};
 
 /* ---- the section ---- */
 
@@ -33,21 +44,18 @@ static bool is_equal_chain(const yoke_model *model, const yoke_assignment *a) {
   return true;
 }
 
-static bool name_parts(const yoke_model *model, const yoke_assignment *a, yoke_split_proposal *p) {
+static void name_parts(const yoke_model *model, const yoke_assignment *a, yoke_split_proposal *p) {
   const char *prefix = is_free(model, "part") ? "part" : is_free(model, "subsystem") ? "subsystem" : "split_part";
   const bool  equal  = is_equal_chain(model, a);
-  bool        done   = true;
-  for (int k = 0; k < p->n_parts; ++k) {
+  for (int k = 0; k < p->facts.n_parts; ++k) {
     char name[200];
     if (equal) {
       snprintf(name, sizeof name, "%.100s[%d]", model->bodies[0].name, k + 1);
     } else {
       snprintf(name, sizeof name, "%s%d", prefix, k + 1);
     }
-    p->parts[k].name = yoke_text_copy(name);
-    done             = done && p->parts[k].name != NULL;
+    p->parts[k].name = yoke_arena_text(&p->arena, name);
   }
-  return done;
 }
 
 /* "rod[12]" is number 12 of rod: length of "rod", else 0. */
@@ -89,10 +97,10 @@ static char *section_text(const yoke_model *model, const yoke_assignment *a, con
   FILE  *file = open_memstream(&text, &size);
   if (file == NULL) return NULL;
   if (is_equal_chain(model, a)) {
-    fprintf(file, "split: {%s: %d}\n", model->bodies[0].name, p->n_parts);
+    fprintf(file, "split: {%s: %d}\n", model->bodies[0].name, p->facts.n_parts);
   } else {
     fputs("split:\n", file);
-    for (int k = 0; k < p->n_parts; ++k) {
+    for (int k = 0; k < p->facts.n_parts; ++k) {
       fprintf(file, "  %s: [", p->parts[k].name);
       const yoke_chain_piece *piece = &a->pieces[k];
       if (piece->n > 0) {
@@ -180,8 +188,9 @@ static bool is_model(yoke_context *ctx, const char *path, const char *text, int 
 /* The user's own text, with its comments, where that reads; else the model as one file (includes, overrides, flow style). */
 static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
                               yoke_split_proposal *p) {
-  char *own   = options->n_sets == 0 ? read_file(options->model) : NULL;
-  bool  alone = own != NULL;
+  const char *path  = yoke_run_name(options);
+  char       *own   = options->n_sets == 0 && options->model != NULL ? read_file(path) : NULL;
+  bool        alone = own != NULL;
   for (const char *line = own; alone && line != NULL && *line != '\0';) {
     alone = !starts_key(line, "include");
     line += strcspn(line, "\n");
@@ -189,11 +198,11 @@ static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options
   }
   if (alone) p->model = replace_split(own, p->split);
   free(own);
-  if (is_model(NULL, options->model, p->model, p->n_parts)) return YOKE_OK;
+  if (is_model(NULL, path, p->model, p->facts.n_parts)) return YOKE_OK;
   free(p->model);
   p->model = replace_split(model->text, p->split);
   if (p->model == NULL) return yoke_out_of_memory(ctx, "the model with its split");
-  if (is_model(ctx, options->model, p->model, p->n_parts)) return YOKE_OK;
+  if (is_model(ctx, path, p->model, p->facts.n_parts)) return YOKE_OK;
   return yoke_fail(
       ctx, YOKE_E_MODEL,
       "the model cannot take the proposed split: see above; it may name subsystems or cuts of its old split "
@@ -202,73 +211,91 @@ static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options
 
 /* ---- public ---- */
 
-/* What was found, also by a proposal that failed. */
 static yoke_status take_proposal(yoke_context *ctx, const yoke_proposal *from, yoke_split_proposal *to) {
-  bool done              = true;
-  to->balance            = from->balance;
-  to->frequency_range[0] = from->frequency_range[0];
-  to->frequency_range[1] = from->frequency_range[1];
-  to->n_candidates       = from->n_candidates;
-  to->n_groups           = from->n_groups;
-  to->parts              = yoke_allocate((size_t)from->n_parts + 1, sizeof *to->parts);
-  to->cuts               = yoke_allocate((size_t)from->n_cuts + 1, sizeof *to->cuts);
-  if (to->parts == NULL || to->cuts == NULL) return yoke_out_of_memory(ctx, "the proposal of a split");
-  to->n_parts = from->n_parts;
-  to->n_cuts  = from->n_cuts;
+  to->facts = (yoke_split_facts){.n_parts         = from->n_parts,
+                                 .n_cuts          = from->n_cuts,
+                                 .balance         = from->balance,
+                                 .frequency_range = {from->frequency_range[0], from->frequency_range[1]},
+                                 .n_candidates    = from->n_candidates,
+                                 .n_groups        = from->n_groups};
+  to->parts = yoke_arena_take(&to->arena, (size_t)from->n_parts, sizeof *to->parts);
+  to->cuts  = yoke_arena_take(&to->arena, (size_t)from->n_cuts, sizeof *to->cuts);
+  YOKE_TRY(yoke_arena_check(&to->arena, ctx, "the proposal of a split"));
   for (int k = 0; k < from->n_parts; ++k) {
     const yoke_proposal_part *part = &from->parts[k];
     to->parts[k] = (yoke_cut_part){.is_piece = part->is_piece, .n_bodies = part->n_bodies, .cost = part->cost};
   }
   for (int i = 0; i < from->n_cuts; ++i) {
     const yoke_proposal_cut *cut = &from->cuts[i];
-    to->cuts[i]                  = (yoke_cut){.name       = yoke_text_copy(cut->name != NULL ? cut->name : ""),
-                                              .kind       = yoke_text_copy(cut->kind),
+    to->cuts[i]                  = (yoke_cut){.name       = yoke_arena_text(&to->arena, cut->name != NULL ? cut->name : ""),
+                                              .kind       = yoke_arena_text(&to->arena, cut->kind),
                                               .part       = {cut->part[0], cut->part[1]},
                                               .stiffness  = cut->stiffness,
                                               .frequency  = cut->frequency,
                                               .mass_ratio = cut->mass_ratio,
                                               .is_loaded  = cut->is_loaded};
-    done                         = done && to->cuts[i].name != NULL && to->cuts[i].kind != NULL;
   }
-  return done ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
+  return yoke_arena_check(&to->arena, ctx, "the proposal of a split");
 }
 
-yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
-                               yoke_split_proposal *out) {
-  yoke_model     *model      = NULL;
+static yoke_status propose(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model, int n_parts,
+                           yoke_split_proposal *p) {
   yoke_assignment assignment = {0};
   yoke_proposal   proposal   = {0};
-  *out                       = (yoke_split_proposal){0};
-  if (n_parts < 2) return yoke_fail(ctx, YOKE_E_USAGE, "%d parts asked for, expected at least 2", n_parts);
-  const yoke_output_use output = {"the model with its split", options->out};
-  yoke_status           status = yoke_run_load(ctx, options, &model);
-  if (status == YOKE_OK) status = yoke_output_check(ctx, model, 1, &output);
+  yoke_status     status     = yoke_partition_propose(ctx, model, n_parts, &assignment, &proposal);
+  if (status == YOKE_OK) status = take_proposal(ctx, &proposal, p);
   if (status == YOKE_OK) {
-    status                  = yoke_partition_propose(ctx, model, n_parts, &assignment, &proposal);
-    const yoke_status taken = take_proposal(ctx, &proposal, out);
-    if (status == YOKE_OK) status = taken;
+    name_parts(model, &assignment, p);
+    if (!p->arena.has_failed) p->split = section_text(model, &assignment, p);
+    if (p->split == NULL) status = yoke_out_of_memory(ctx, "the proposal of a split");
   }
-  if (status == YOKE_OK) {
-    if (name_parts(model, &assignment, out)) out->split = section_text(model, &assignment, out);
-    if (out->split == NULL) status = yoke_out_of_memory(ctx, "the proposal of a split");
-  }
-  if (status == YOKE_OK) status = model_text(ctx, options, model, out);
-  if (status == YOKE_OK && options->out != NULL) status = yoke_output_file_write_text(ctx, options->out, out->model);
+  if (status == YOKE_OK) status = model_text(ctx, options, model, p);
+  p->facts.split = p->split;
+  p->facts.model = p->model;
   yoke_assignment_release(&assignment);
   yoke_proposal_release(&proposal);
-  yoke_model_destroy(&model);
   return status;
 }
 
-void yoke_split_proposal_release(yoke_split_proposal *proposal) {
-  for (int k = 0; proposal->parts != NULL && k < proposal->n_parts; ++k) free(proposal->parts[k].name);
-  for (int i = 0; proposal->cuts != NULL && i < proposal->n_cuts; ++i) {
-    free(proposal->cuts[i].name);
-    free(proposal->cuts[i].kind);
-  }
-  free(proposal->parts);
-  free(proposal->cuts);
-  free(proposal->split);
-  free(proposal->model);
-  *proposal = (yoke_split_proposal){0};
+yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
+                               yoke_split_proposal **out) {
+  yoke_run_options own;
+  yoke_model      *model = NULL;
+  *out                   = NULL;
+  YOKE_TRY(yoke_run_options_take(ctx, options, &own));
+  if (n_parts < 2) return yoke_fail(ctx, YOKE_E_USAGE, "%d parts asked for, expected at least 2", n_parts);
+  yoke_split_proposal *p = yoke_allocate(1, sizeof *p);
+  if (p == NULL) return yoke_out_of_memory(ctx, "the proposal of a split");
+  const yoke_output_use output = {"the model with its split", own.out};
+  yoke_status           status = yoke_run_load(ctx, &own, &model);
+  if (status == YOKE_OK) status = yoke_output_check(ctx, model, 1, &output);
+  if (status == YOKE_OK) status = propose(ctx, &own, model, n_parts, p);
+  if (status == YOKE_OK && own.out != NULL) status = yoke_output_file_write_text(ctx, own.out, p->model);
+  yoke_model_destroy(&model);
+  if (status == YOKE_OK)
+    *out = p;
+  else
+    yoke_split_proposal_destroy(&p);
+  return status;
+}
+
+void yoke_split_proposal_destroy(yoke_split_proposal **proposal) {
+  if (proposal == NULL || *proposal == NULL) return;
+  yoke_arena_free(&(*proposal)->arena);
+  free((*proposal)->split);
+  free((*proposal)->model);
+  free(*proposal);
+  *proposal = NULL;
+}
+
+yoke_status yoke_split_proposal_facts_get(yoke_context *ctx, const yoke_split_proposal *p, yoke_split_facts *out) {
+  return yoke_sized_show(ctx, out, &p->facts, sizeof p->facts, "yoke_split_facts");
+}
+
+yoke_status yoke_split_proposal_part(yoke_context *ctx, const yoke_split_proposal *p, int i, yoke_cut_part *out) {
+  return yoke_sized_show_item(ctx, out, p->parts, p->facts.n_parts, i, sizeof *p->parts, "yoke_cut_part");
+}
+
+yoke_status yoke_split_proposal_cut(yoke_context *ctx, const yoke_split_proposal *p, int i, yoke_cut *out) {
+  return yoke_sized_show_item(ctx, out, p->cuts, p->facts.n_cuts, i, sizeof *p->cuts, "yoke_cut");
 }

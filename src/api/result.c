@@ -2,6 +2,7 @@
 #include <yoke/result.h>
 
 #include "api/step_report.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "io/result_reader.h"
 
@@ -46,8 +47,8 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
   return yoke_result_reader_values(ctx, result, i, values);
 }
 
-void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) {
-  *facts = (yoke_result_facts){
+yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, yoke_result_facts *out) {
+  const yoke_result_facts facts = {
       .format              = result->is_hdf5     ? "HDF5"
                              : result->is_memory ? "memory"
                                                  : "CSV",
@@ -70,4 +71,5 @@ void yoke_result_facts_get(const yoke_result *result, yoke_result_facts *facts) 
       .report              = yoke_step_report_of(&result->steps),
       .is_open_for_writing = result->is_open_for_writing,
   };
+  return yoke_sized_show(ctx, out, &facts, sizeof facts, "yoke_result_facts");
 }

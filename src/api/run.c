@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "model/model_times.h"
 #include <errno.h>
@@ -11,10 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-yoke_run_options yoke_run_options_default(void) {
-  return (yoke_run_options){0};
-}
 
 yoke_simulation_options yoke_run_simulation(const yoke_run_options *o) {
   return (yoke_simulation_options){
@@ -263,7 +260,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
     summary->load_time = yoke_clock_now() - begin;
   }
   if (status == YOKE_OK) status = simulate(ctx, s, handles, summary);
-  if (status == YOKE_OK && keep) status = yoke_recorder_take(s->recorder, ctx, options->model, keep);
+  if (status == YOKE_OK && keep) status = yoke_recorder_take(s->recorder, ctx, yoke_run_name(options), keep);
   status = trace_close(ctx, &trace, status);
   if (s) summary->report = yoke_step_report_of(&s->tally);
   if (s) yoke_recorder_destroy(&s->recorder);
@@ -286,7 +283,13 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
 }
 
 yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary) {
-  return run_and_keep(ctx, options, summary, NULL);
+  yoke_run_summary filled = {0};
+  yoke_run_options own;
+  YOKE_TRY(yoke_sized_check(ctx, summary, "yoke_run_summary"));
+  yoke_status status = yoke_run_options_take(ctx, options, &own);
+  if (status == YOKE_OK) status = run_and_keep(ctx, &own, &filled, NULL);
+  yoke_sized_give(summary, &filled, sizeof filled);
+  return status;
 }
 
 enum { COMPARED_TIMES = 200 }; /* with step control */
@@ -297,7 +300,8 @@ static yoke_status common_times(yoke_context *ctx, const yoke_run_options *optio
   YOKE_TRY(yoke_run_load(ctx, options, &model));
   yoke_status status = YOKE_OK;
   if (model->n_parts == 0) {
-    status = yoke_fail(ctx, YOKE_E_USAGE, "'%s' has no split: there is nothing to compare it with", options->model);
+    status =
+        yoke_fail(ctx, YOKE_E_USAGE, "'%s' has no split: there is nothing to compare it with", yoke_run_name(options));
   } else if (model->output.every <= 0.0) {
     const double span = model->t_end - model->t_start;
     yoke_number_text(model->cosimulation.has_step ? model->cosimulation.step : span / COMPARED_TIMES, text);
@@ -306,14 +310,12 @@ static yoke_status common_times(yoke_context *ctx, const yoke_run_options *optio
   return status;
 }
 
-yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
-                             yoke_run_summary *monolithic, yoke_comparison *comparison) {
-  yoke_run_options own    = *options;
-  yoke_result     *result = NULL, *reference = NULL;
-  yoke_choice     *choices                 = yoke_allocate((size_t)options->n_choices + 1, sizeof *choices);
-  char             every[YOKE_NUMBER_SIZE] = "";
-  *split = *monolithic = (yoke_run_summary){0};
-  *comparison          = (yoke_comparison){0};
+/* `own` is changed. */
+static yoke_status compare_runs(yoke_context *ctx, yoke_run_options own, yoke_run_summary *split,
+                                yoke_run_summary *monolithic, yoke_comparison **comparison) {
+  yoke_result *result = NULL, *reference = NULL;
+  yoke_choice *choices                 = yoke_allocate((size_t)own.n_choices + 1, sizeof *choices);
+  char         every[YOKE_NUMBER_SIZE] = "";
   own.out = own.csv  = "";
   own.monolithic     = false;
   yoke_status status = choices ? common_times(ctx, &own, every) : yoke_out_of_memory(ctx, "the run");
@@ -333,10 +335,27 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
   return status;
 }
 
+yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
+                             yoke_run_summary *monolithic, yoke_comparison **comparison) {
+  yoke_run_summary filled[2] = {0};
+  yoke_run_options own;
+  *comparison = NULL;
+  YOKE_TRY(yoke_sized_check(ctx, split, "yoke_run_summary"));
+  YOKE_TRY(yoke_sized_check(ctx, monolithic, "yoke_run_summary"));
+  yoke_status status = yoke_run_options_take(ctx, options, &own);
+  if (status == YOKE_OK) status = compare_runs(ctx, own, &filled[0], &filled[1], comparison);
+  yoke_sized_give(split, &filled[0], sizeof filled[0]);
+  yoke_sized_give(monolithic, &filled[1], sizeof filled[1]);
+  return status;
+}
+
+/* Members that own something are among the first: every caller knows them. */
 void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->name);
   free(summary->out);
   free(summary->csv);
   free(summary->print_values);
-  *summary = (yoke_run_summary){0};
+  summary->name = summary->out = summary->csv = NULL;
+  summary->print_values                       = NULL;
+  summary->n_print                            = 0;
 }

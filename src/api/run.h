@@ -7,11 +7,17 @@
 #include <yoke/run.h>
 #include <yoke/simulation.h>
 
+/* What the caller gave, checked: one model. */
+yoke_status yoke_run_options_take(yoke_context *ctx, const yoke_run_options *given, yoke_run_options *own);
+
+/* Of the model, in messages. */
+const char *yoke_run_name(const yoke_run_options *options);
+
 /* The model with all overrides that the options stand for. Gives. */
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out);
 
-/* The same model with other settings: its text is read again. Gives. */
-yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, int n_choices, const yoke_choice *choices,
+/* The same model with overrides: its text is read again; without any, a share of it. Gives. */
+yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, const yoke_load_options *options,
                               yoke_model **out);
 
 /* What the options of a run say of the simulation that it is made of; borrows. Settings are in the model already. */

@@ -1,6 +1,7 @@
-/* Loading a model with the overrides that the options of a run stand for. */
+/* Loading a model with the overrides that options stand for. */
 #include "api/run.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "io/model_file.h"
 #include "io/setting_tables.h"
@@ -59,26 +60,93 @@ static yoke_status make_list(yoke_context *ctx, int n_sets, const char *const *s
   return is_all ? YOKE_OK : yoke_out_of_memory(ctx, "the overrides");
 }
 
-yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *o, yoke_model **out) {
+/* A share of the model. */
+static yoke_model *share(const yoke_model *model) {
+  return (yoke_model *)(uintptr_t)yoke_model_retain(model); /* whoever has a share may give it back */
+}
+
+/* The model that was read again from one text knows the files that the text came from. */
+static yoke_status take_files(yoke_context *ctx, const yoke_model *from, yoke_model *to) {
+  char **files = calloc((size_t)from->n_files + 1, sizeof *files);
+  bool   done  = files != NULL;
+  for (int i = 0; done && i < from->n_files; ++i) done = (files[i] = yoke_text_copy(from->files[i])) != NULL;
+  char **old   = done ? to->files : files;
+  int    n_old = done ? to->n_files : from->n_files;
+  if (done) to->files = files, to->n_files = from->n_files;
+  for (int i = 0; old != NULL && i < n_old; ++i) free(old[i]);
+  free(old);
+  return done ? YOKE_OK : yoke_out_of_memory(ctx, "the model");
+}
+
+static const char *name_of(const yoke_model *model) {
+  return model->n_files > 0 ? model->files[0] : "model";
+}
+
+/* The text of a model, with overrides. */
+static yoke_status read_again(yoke_context *ctx, const yoke_model *model, const yoke_overrides *overrides,
+                              yoke_model **out) {
+  YOKE_TRY(yoke_model_file_read_text(ctx, name_of(model), model->text, strlen(model->text), overrides, out));
+  const yoke_status status = take_files(ctx, model, *out);
+  if (status != YOKE_OK) yoke_model_destroy(out);
+  return status;
+}
+
+yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, const yoke_load_options *o,
+                              yoke_model **out) {
   override_list list;
-  *out               = NULL;
+  *out = NULL;
+  if (o->n_sets == 0 && o->n_choices == 0) {
+    *out = share(model);
+    return YOKE_OK;
+  }
   yoke_status status = make_list(ctx, o->n_sets, o->sets, o->n_choices, o->choices, &list);
-  if (status == YOKE_OK)
-    status = yoke_model_file_read(ctx, o->model, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
+  if (status == YOKE_OK) status = read_again(ctx, model, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
   clear_list(&list);
   return status;
 }
 
-yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, int n_choices, const yoke_choice *choices,
-                              yoke_model **out) {
-  override_list list;
-  *out               = NULL;
-  yoke_status status = make_list(ctx, 0, NULL, n_choices, choices, &list);
+yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options, yoke_model **out) {
+  yoke_load_options own;
+  override_list     list;
+  *out = NULL;
+  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
+  yoke_status status = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
   if (status == YOKE_OK)
-    status = yoke_model_file_read_text(ctx, model->n_files > 0 ? model->files[0] : "model", model->text,
-                                       strlen(model->text), &(yoke_overrides){.n = list.n, .texts = list.list}, out);
+    status = yoke_model_file_read(ctx, path, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
   clear_list(&list);
   return status;
+}
+
+yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
+                                 const yoke_load_options *options, yoke_model **out) {
+  yoke_load_options own;
+  override_list     list;
+  *out = NULL;
+  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
+  yoke_status status = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
+  if (status == YOKE_OK)
+    status = yoke_model_file_read_text(ctx, name, text, size, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
+  clear_list(&list);
+  return status;
+}
+
+/* ---- options of a run ---- */
+
+yoke_status yoke_run_options_take(yoke_context *ctx, const yoke_run_options *given, yoke_run_options *own) {
+  YOKE_TRY(yoke_sized_take(ctx, given, own, sizeof *own, "yoke_run_options"));
+  if ((own->model == NULL) != (own->loaded == NULL)) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "%s: give either the path of a model file (`model`) or a model (`loaded`)",
+                   own->model == NULL ? "no model is given" : "two models are given");
+}
+
+const char *yoke_run_name(const yoke_run_options *options) {
+  return options->model != NULL ? options->model : name_of(options->loaded);
+}
+
+yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *o, yoke_model **out) {
+  const yoke_load_options load = {
+      .size = sizeof load, .n_sets = o->n_sets, .sets = o->sets, .n_choices = o->n_choices, .choices = o->choices};
+  return o->loaded != NULL ? yoke_model_choose(ctx, o->loaded, &load, out) : yoke_model_load(ctx, o->model, &load, out);
 }
 
 static bool is_of_cosimulation(const char *key) {

@@ -1,5 +1,6 @@
 #include <yoke/settings.h>
 
+#include "base/sized.h"
 #include "coupling/formulation.h"
 #include "integrate/solver_options.h"
 #include "io/setting_tables.h"
@@ -74,26 +75,27 @@ static void describe_formulations(const yoke_setting *row, yoke_setting_facts *o
   }
 }
 
-void yoke_setting_describe(int i, yoke_setting_facts *out) {
+yoke_status yoke_setting_describe(int i, yoke_setting_facts *out) {
   const yoke_setting     *row = NULL;
   const yoke_joined_table t   = find(i, &row);
-  *out                        = (yoke_setting_facts){.path = ""};
-  if (t.path == NULL || row == NULL) return;
-  yoke_setting_full_key(&t, row, out->path, sizeof out->path);
-  out->key         = row->key;
-  out->help        = row->help;
-  out->refused     = row->refused;
-  out->option      = row->option;
-  out->value       = row->value;
-  out->n_words     = yoke_setting_words(row, out->words);
-  out->is_whole    = row->type == YOKE_SETTING_INTEGER;
-  out->min         = row->min;
-  out->max         = row->max;
-  out->is_positive = row->type == YOKE_SETTING_POSITIVE && row->unit == NULL;
-  out->is_open     = row->type != YOKE_SETTING_WORD && !out->is_whole && !out->is_positive;
-  yoke_setting_values_text(row, out->values, sizeof out->values);
-  yoke_setting_standard_text(row, out->standard, sizeof out->standard);
-  if (t.table == &yoke_solver_rows) describe_solvers(row, out);
-  if (t.formulation != NULL) describe_formulations(row, out);
-  yoke_setting_condition_text(row, out->condition, sizeof out->condition);
+  yoke_setting_facts      own = {.path = ""};
+  if (i < 0 || t.path == NULL || row == NULL) return YOKE_E_USAGE;
+  yoke_setting_full_key(&t, row, own.path, sizeof own.path);
+  own.key         = row->key;
+  own.help        = row->help;
+  own.refused     = row->refused;
+  own.option      = row->option;
+  own.value       = row->value;
+  own.n_words     = yoke_setting_words(row, own.words);
+  own.is_whole    = row->type == YOKE_SETTING_INTEGER;
+  own.min         = row->min;
+  own.max         = row->max;
+  own.is_positive = row->type == YOKE_SETTING_POSITIVE && row->unit == NULL;
+  own.is_open     = row->type != YOKE_SETTING_WORD && !own.is_whole && !own.is_positive;
+  yoke_setting_values_text(row, own.values, sizeof own.values);
+  yoke_setting_standard_text(row, own.standard, sizeof own.standard);
+  if (t.table == &yoke_solver_rows) describe_solvers(row, &own);
+  if (t.formulation != NULL) describe_formulations(row, &own);
+  yoke_setting_condition_text(row, own.condition, sizeof own.condition);
+  return yoke_sized_show(NULL, out, &own, sizeof own, "yoke_setting_facts");
 }

@@ -20,7 +20,7 @@ yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *s, const 
     return yoke_fail(ctx, YOKE_E_USAGE, "results are recorded already; end the record before another one begins");
   const yoke_recorder_names names = {.out = own.out, .csv = own.csv};
   YOKE_TRY(yoke_recorder_files(ctx, s->given, &names, files));
-  return simulation_record_to(ctx, s, files, false);
+  return simulation_record_to(ctx, s, files, own.in_memory);
 }
 
 static bool is_shown(const yoke_simulation *s) {
@@ -41,8 +41,8 @@ yoke_status simulation_record_close(yoke_context *ctx, yoke_simulation *s, yoke_
   return yoke_recorder_close(s->recorder, ctx, status);
 }
 
-yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
-  if (s->recorder == NULL) return yoke_fail(ctx, YOKE_E_USAGE, "no record is open");
+/* The last row, and the files are complete; the recorder is still there. */
+static yoke_status complete(yoke_context *ctx, yoke_simulation *s) {
   const yoke_status behind = s->status;
   yoke_status       ended = behind, status = YOKE_OK;
   if (behind == YOKE_OK || behind == YOKE_E_INTERRUPTED) {
@@ -50,6 +50,27 @@ yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
     ended  = status != YOKE_OK ? status : yoke_simulation_has_ended(s) ? YOKE_OK : YOKE_E_INTERRUPTED;
   }
   const yoke_status closed = yoke_recorder_close(s->recorder, ctx, ended);
-  yoke_recorder_destroy(&s->recorder);
   return status == YOKE_OK && closed != ended ? closed : status;
+}
+
+static yoke_status no_record(yoke_context *ctx) {
+  return yoke_fail(ctx, YOKE_E_USAGE, "no record is open");
+}
+
+yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
+  if (s->recorder == NULL) return no_record(ctx);
+  const yoke_status status = complete(ctx, s);
+  yoke_recorder_destroy(&s->recorder);
+  return status;
+}
+
+yoke_status yoke_simulation_record_take(yoke_context *ctx, yoke_simulation *s, const char *name, yoke_result **out) {
+  *out = NULL;
+  if (s->recorder == NULL) return no_record(ctx);
+  if (!s->recorder->store.is_wanted)
+    return yoke_fail(ctx, YOKE_E_USAGE, "the record is in files only; begin it with `in_memory`");
+  yoke_status status = complete(ctx, s);
+  if (status == YOKE_OK) status = yoke_recorder_take(s->recorder, ctx, name, out);
+  yoke_recorder_destroy(&s->recorder);
+  return status;
 }

@@ -1,11 +1,13 @@
 /* Stability studies: all methods in all cases. Public part: yoke/stability.h. */
 #include "analysis/test_model.h"
+#include "api/method_choice.h"
 #include "api/output_check.h"
 #include "api/run.h"
 #include "api/stability_target.h"
 #include "base/cancel.h"
 #include "base/hooks.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +15,6 @@
 #include <string.h>
 
 enum { MAX_LABEL = 400 };
-
-yoke_stability_options yoke_stability_options_default(void) {
-  return (yoke_stability_options){.run = yoke_run_options_default()};
-}
 
 double yoke_stability_axis_value(const yoke_stability_axis *axis, int i) {
   if (axis->name == NULL || i <= 0 || axis->n <= 1) return axis->from;
@@ -89,11 +87,11 @@ static void case_release(case_sets *c) {
 }
 
 static yoke_status case_create(yoke_context *ctx, const yoke_stability_options *o, const char *text, case_sets *out) {
-  size_t n = (size_t)o->run.n_sets + 1;
+  size_t n = (size_t)o->run->n_sets + 1;
   for (const char *c = text; *c != '\0'; ++c) n += *c == ',';
   *out = (case_sets){.sets = yoke_allocate(n + 1, sizeof *out->sets), .storage = yoke_text_copy(text)};
   if (out->sets == NULL || out->storage == NULL) return yoke_out_of_memory(ctx, "the stability study");
-  for (int i = 0; i < o->run.n_sets; ++i) out->sets[out->n++] = o->run.sets[i];
+  for (int i = 0; i < o->run->n_sets; ++i) out->sets[out->n++] = o->run->sets[i];
   for (char *at = out->storage; *at != '\0';) {
     char *next = at + strcspn(at, ",");
     if (*next == ',') *next++ = '\0';
@@ -116,29 +114,30 @@ typedef struct study {
 static bool report(void *user, double share) {
   const study                  *s = user;
   const yoke_stability_options *o = s->options;
-  if (o->run.interrupted != NULL && *o->run.interrupted != 0) return false;
-  return o->progress == NULL || o->progress(o->user, ((double)s->n_done + share) / (double)s->out->n_rows);
+  if (o->run->interrupted != NULL && *o->run->interrupted != 0) return false;
+  return o->progress == NULL || o->progress(o->user, ((double)s->n_done + share) / (double)s->out->facts.n_rows);
 }
 
-static char *make_label(const yoke_method_choice *method, const char *text) {
+static const char *make_label(yoke_arena *arena, const yoke_method_choice *method, const char *text) {
   char label[MAX_LABEL];
-  yoke_method_label(method, label, sizeof label);
+  (void)yoke_method_label(method, label, sizeof label);
   const bool   is_plain = strcmp(label, "as the model says") == 0;
   const size_t n        = is_plain && text[0] != '\0' ? 0 : strlen(label);
   if (text[0] != '\0') snprintf(label + n, sizeof label - n, "%s%s", n > 0 ? ", " : "", text);
-  return yoke_text_copy(label);
+  return yoke_arena_text(arena, label);
 }
 
 static yoke_status ask(yoke_context *ctx, study *s, const yoke_stability_variant *v, yoke_stability_row *row) {
-  const yoke_stability_table *t = s->out;
+  yoke_stability_table *t = s->out;
   if (s->options->find_limit) return s->target->limit(ctx, v, row, report, s);
   if (s->options->x.name == NULL)
     return report(s, 0.0) ? s->target->point(ctx, v, row) : yoke_fail(ctx, YOKE_E_INTERRUPTED, "interrupted");
-  const size_t n = (size_t)t->nx * (size_t)t->ny;
-  row->values    = yoke_allocate(n, sizeof *row->values);
-  if (row->values == NULL) return yoke_out_of_memory(ctx, "a map of %d x %d", t->nx, t->ny);
-  const yoke_status status = s->target->map(ctx, v, row, report, s);
-  for (size_t i = 0; i < n; ++i) row->n_stable += row->values[i] <= 1.0 + yoke_stability_slack;
+  const size_t n      = (size_t)t->facts.nx * (size_t)t->facts.ny;
+  double      *values = yoke_arena_take(&t->arena, n, sizeof *values);
+  row->values         = values;
+  if (values == NULL) return yoke_out_of_memory(ctx, "a map of %d x %d", t->facts.nx, t->facts.ny);
+  const yoke_status status = s->target->map(ctx, v, row, values, report, s);
+  for (size_t i = 0; i < n; ++i) row->n_stable += values[i] <= 1.0 + yoke_stability_slack;
   return status;
 }
 
@@ -147,9 +146,9 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
                             yoke_stability_row *row) {
   yoke_context *own = NULL;
   if (yoke_context_create(&own) != YOKE_OK) return yoke_out_of_memory(ctx, "the stability study");
-  yoke_cancel cancel = {.flag = s->options->run.interrupted};
+  yoke_cancel cancel = {.flag = s->options->run->interrupted};
   yoke_context_watch(own, &cancel);
-  row->label  = make_label(v->method, text);
+  row->label  = make_label(&s->out->arena, v->method, text);
   row->status = row->label != NULL ? yoke_context_inherit(own, ctx) : YOKE_E_MEMORY;
   if (row->status == YOKE_OK) row->status = ask(own, s, v, row);
   if (row->status != YOKE_OK) {
@@ -157,7 +156,7 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
     for (size_t i = yoke_context_n_messages(own); i-- > 0;) {
       if (yoke_context_message_severity(own, i) == YOKE_SEVERITY_ERROR) reason = yoke_context_message(own, i);
     }
-    row->reason = yoke_text_copy(reason);
+    row->reason = yoke_arena_text(&s->out->arena, reason);
   }
   yoke_context_destroy(&own);
   ++s->n_done;
@@ -166,12 +165,10 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
   return YOKE_OK;
 }
 
-static yoke_status run_cases(yoke_context *ctx, study *s) {
-  static const yoke_method_choice plain   = {0};
-  static const char *const        no_case = "";
-  const yoke_stability_options   *o       = s->options;
-  const yoke_method_choice       *methods = o->n_methods > 0 ? o->methods : &plain;
-  const char *const              *cases   = o->n_cases > 0 ? o->cases : &no_case;
+static yoke_status run_cases(yoke_context *ctx, study *s, const yoke_method_choice *methods) {
+  static const char *const      no_case = "";
+  const yoke_stability_options *o       = s->options;
+  const char *const            *cases   = o->n_cases > 0 ? o->cases : &no_case;
   const int   n_methods = o->n_methods > 0 ? o->n_methods : 1, n_cases = o->n_cases > 0 ? o->n_cases : 1;
   yoke_status status = YOKE_OK;
   for (int c = 0; c < n_cases && status == YOKE_OK; ++c) {
@@ -188,8 +185,8 @@ static yoke_status run_cases(yoke_context *ctx, study *s) {
 
 /* ---- the study ---- */
 
-static double *axis_values(const yoke_stability_axis *axis) {
-  double *values = yoke_allocate((size_t)axis->n, sizeof *values);
+static const double *axis_values(yoke_arena *arena, const yoke_stability_axis *axis) {
+  double *values = yoke_arena_take(arena, (size_t)axis->n, sizeof *values);
   for (int i = 0; values != NULL && i < axis->n; ++i) values[i] = yoke_stability_axis_value(axis, i);
   return values;
 }
@@ -199,36 +196,35 @@ static yoke_status prepare(yoke_context *ctx, study *s) {
   yoke_stability_table         *t = s->out;
   yoke_test_model_kind          kind;
   YOKE_TRY(check_options(ctx, o));
-  t->is_test_model = yoke_test_model_find(o->run.model, &kind);
-  s->target        = t->is_test_model ? &yoke_closed_form_target : &yoke_engine_target;
-  t->model         = yoke_text_copy(o->run.model);
-  t->n_rows        = (o->n_methods > 0 ? o->n_methods : 1) * (o->n_cases > 0 ? o->n_cases : 1);
-  t->rows          = yoke_allocate((size_t)t->n_rows, sizeof *t->rows);
-  t->nx            = o->x.name != NULL ? o->x.n : 0;
-  t->ny            = o->y.name != NULL ? o->y.n : t->nx > 0 ? 1 : 0;
-  if (o->x.name != NULL) t->x = axis_values(&o->x);
-  if (o->y.name != NULL) t->y = axis_values(&o->y);
-  if (t->model == NULL || t->rows == NULL || (o->x.name != NULL && t->x == NULL) || (o->y.name != NULL && t->y == NULL))
-    return yoke_out_of_memory(ctx, "the stability study");
-  for (int i = 0; i < t->n_rows; ++i) t->rows[i].status = YOKE_E_INTERRUPTED; /* until it is done */
+  t->facts.is_test_model = o->run->model != NULL && yoke_test_model_find(o->run->model, &kind);
+  s->target              = t->facts.is_test_model ? &yoke_closed_form_target : &yoke_engine_target;
+  t->facts.model         = yoke_arena_text(&t->arena, yoke_run_name(o->run));
+  t->facts.n_rows        = (o->n_methods > 0 ? o->n_methods : 1) * (o->n_cases > 0 ? o->n_cases : 1);
+  t->rows                = yoke_arena_take(&t->arena, (size_t)t->facts.n_rows, sizeof *t->rows);
+  t->facts.nx            = o->x.name != NULL ? o->x.n : 0;
+  t->facts.ny            = o->y.name != NULL ? o->y.n : t->facts.nx > 0 ? 1 : 0;
+  if (o->x.name != NULL) t->facts.x = axis_values(&t->arena, &o->x);
+  if (o->y.name != NULL) t->facts.y = axis_values(&t->arena, &o->y);
+  YOKE_TRY(yoke_arena_check(&t->arena, ctx, "the stability study"));
+  for (int i = 0; i < t->facts.n_rows; ++i) t->rows[i].status = YOKE_E_INTERRUPTED; /* until it is done */
   enum { N_OUTPUTS = 3 };
   const yoke_output_use outputs[N_OUTPUTS] = {
       {"the result", o->out}, {"the CSV file", o->csv}, {"the picture", o->svg}};
   const bool has_outputs = o->out != NULL || o->csv != NULL || o->svg != NULL;
-  if (t->is_test_model) return yoke_output_check(ctx, NULL, N_OUTPUTS, outputs);
+  if (t->facts.is_test_model) return yoke_output_check(ctx, NULL, N_OUTPUTS, outputs);
   yoke_model *model = NULL; /* a file that cannot be read is no matter of rows */
   if (o->n_cases == 0 && o->n_methods == 0 && !has_outputs) return YOKE_OK;
-  yoke_status status = yoke_run_load(ctx, &o->run, &model);
+  yoke_status status = yoke_run_load(ctx, o->run, &model);
   if (status == YOKE_OK) status = yoke_output_check(ctx, model, N_OUTPUTS, outputs);
   yoke_model_destroy(&model);
   return status;
 }
 
 static yoke_status verdict(yoke_context *ctx, const yoke_stability_table *t) {
-  for (int i = 0; i < t->n_rows; ++i) {
+  for (int i = 0; i < t->facts.n_rows; ++i) {
     if (t->rows[i].status == YOKE_OK) return YOKE_OK;
   }
-  if (t->n_rows == 1)
+  if (t->facts.n_rows == 1)
     return yoke_fail(ctx, t->rows[0].status, "%s", t->rows[0].reason != NULL ? t->rows[0].reason : "");
   return yoke_fail(ctx, t->rows[0].status, "no method is possible; the first one (%s): %s", t->rows[0].label,
                    t->rows[0].reason != NULL ? t->rows[0].reason : "");
@@ -236,37 +232,60 @@ static yoke_status verdict(yoke_context *ctx, const yoke_stability_table *t) {
 
 /* Is any point known? An earlier map is not replaced by an empty one. */
 static bool has_values(const yoke_stability_table *t) {
-  for (int r = 0; r < t->n_rows; ++r) {
-    for (size_t i = 0; t->rows[r].values != NULL && i < (size_t)t->nx * (size_t)t->ny; ++i) {
+  for (int r = 0; r < t->facts.n_rows; ++r) {
+    for (size_t i = 0; t->rows[r].values != NULL && i < (size_t)t->facts.nx * (size_t)t->facts.ny; ++i) {
       if (!isnan(t->rows[r].values[i])) return true;
     }
   }
   return false;
 }
 
-yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options, yoke_stability_table *out) {
-  *out               = (yoke_stability_table){0};
-  study       s      = {.options = options, .out = out};
-  yoke_status status = prepare(ctx, &s);
-  if (status != YOKE_OK) return status;
-  status = run_cases(ctx, &s);
-  if (status == YOKE_OK) status = verdict(ctx, out);
-  if (options->x.name != NULL && (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && has_values(out)))) {
-    const yoke_status written = yoke_stability_write(ctx, options, out);
+static yoke_status run_study(yoke_context *ctx, study *s, const yoke_method_choice *methods) {
+  const yoke_stability_options *o      = s->options;
+  yoke_status                   status = run_cases(ctx, s, methods);
+  if (status == YOKE_OK) status = verdict(ctx, s->out);
+  if (o->x.name != NULL && (status == YOKE_OK || (status == YOKE_E_INTERRUPTED && has_values(s->out)))) {
+    const yoke_status written = yoke_stability_write(ctx, o, s->out);
     if (status == YOKE_OK) status = written;
   }
   return status;
 }
 
-void yoke_stability_table_release(yoke_stability_table *t) {
-  for (int i = 0; t->rows != NULL && i < t->n_rows; ++i) {
-    free(t->rows[i].label);
-    free(t->rows[i].reason);
-    free(t->rows[i].values);
+yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options *options, yoke_stability_table **out) {
+  yoke_stability_options own;
+  yoke_run_options       run;
+  yoke_method_choice    *methods = NULL;
+  *out                           = NULL;
+  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_stability_options"));
+  YOKE_TRY(yoke_run_options_take(ctx, own.run, &run));
+  own.run                 = &run;
+  yoke_stability_table *t = yoke_allocate(1, sizeof *t);
+  if (t == NULL) return yoke_out_of_memory(ctx, "the stability study");
+  study       s      = {.options = &own, .out = t};
+  yoke_status status = yoke_methods_take(ctx, own.n_methods, own.methods, &methods);
+  if (status == YOKE_OK) status = prepare(ctx, &s);
+  if (status == YOKE_OK) {
+    *out   = t;
+    status = run_study(ctx, &s, methods);
+  } else {
+    yoke_stability_table_destroy(&t);
   }
-  free(t->model);
-  free(t->rows);
-  free(t->x);
-  free(t->y);
-  *t = (yoke_stability_table){0};
+  free(methods);
+  return status;
+}
+
+void yoke_stability_table_destroy(yoke_stability_table **table) {
+  if (table == NULL || *table == NULL) return;
+  yoke_arena_free(&(*table)->arena);
+  free(*table);
+  *table = NULL;
+}
+
+yoke_status yoke_stability_table_facts_get(yoke_context *ctx, const yoke_stability_table *t,
+                                           yoke_stability_facts *out) {
+  return yoke_sized_show(ctx, out, &t->facts, sizeof t->facts, "yoke_stability_facts");
+}
+
+yoke_status yoke_stability_table_get(yoke_context *ctx, const yoke_stability_table *t, int i, yoke_stability_row *out) {
+  return yoke_sized_show_item(ctx, out, t->rows, t->facts.n_rows, i, sizeof *t->rows, "yoke_stability_row");
 }

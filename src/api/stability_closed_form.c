@@ -198,7 +198,7 @@ static yoke_status set_method(yoke_context *ctx, const yoke_stability_variant *v
                                                "displacement/displacement"};
   static const char *const extensions[]     = {"none", "d", "i"};
   static const char *const predictors[] = {"extrapolation", "least-squares", "acceleration", "acceleration-relaxed"};
-  const yoke_run_options  *run          = &v->options->run;
+  const yoke_run_options  *run          = v->options->run;
   yoke_test_method        *m            = &p->method;
   const char              *order = first_of(v->method->order, yoke_run_choice(run, "order")), *index = v->method->index;
   const char              *scheme        = first_of(v->method->scheme, yoke_run_choice(run, "scheme"));
@@ -258,12 +258,12 @@ static yoke_status make_region(yoke_context *ctx, const yoke_stability_variant *
   int                           groups = 0;
   yoke_test_model_kind          kind;
   *r = (region){.axis = {-1, -1}, .axes = {&o->x, &o->y}};
-  if (!yoke_test_model_find(o->run.model, &kind)) return YOKE_E_INTERNAL;
+  if (!yoke_test_model_find(o->run->model, &kind)) return YOKE_E_INTERNAL;
   r->base.model  = yoke_test_model_default(kind);
   r->base.ratios = yoke_test_ratios_default();
   YOKE_TRY(set_method(ctx, v, &r->base));
   for (int i = 0; i < v->n_sets; ++i) YOKE_TRY(set_one(ctx, v->sets[i], &r->base, &groups));
-  const char *step = yoke_run_choice(&o->run, "step");
+  const char *step = yoke_run_choice(o->run, "step");
   if (step != NULL) {
     char text[80];
     snprintf(text, sizeof text, "step=%s", step);
@@ -292,7 +292,7 @@ static yoke_status take_point(yoke_context *ctx, const place *p, yoke_stability_
   if (matrix == NULL) return yoke_out_of_memory(ctx, "the stability study");
   int         n      = 0;
   yoke_status status = yoke_recurrence_build(ctx, &p->model, &p->method, matrix, &n);
-  row->size          = n;
+  row->n_states      = n;
   if (status == YOKE_OK) status = yoke_dominant_mode(n, matrix, &row->rho, &row->re, &row->im, NULL);
   free(matrix);
   if (status > 0) { /* a pole, or overflow */
@@ -374,7 +374,8 @@ static yoke_axis plain_axis(const yoke_stability_axis *axis) {
 }
 
 static yoke_status closed_form_map(yoke_context *ctx, const yoke_stability_variant *v, yoke_stability_row *row,
-                                   bool (*progress)(void *user, double share), void *user) {
+                                   double *values, bool (*progress)(void *user, double share), void *user) {
+  (void)row;
   region r;
   YOKE_TRY(make_region(ctx, v, &r));
   const yoke_map map = {.x             = plain_axis(&v->options->x),
@@ -383,8 +384,8 @@ static yoke_status closed_form_map(yoke_context *ctx, const yoke_stability_varia
                         .user          = &r,
                         .progress      = progress,
                         .progress_user = user,
-                        .n_threads     = v->options->run.threads};
-  return yoke_map_run(ctx, &map, row->values);
+                        .n_threads     = v->options->run->threads};
+  return yoke_map_run(ctx, &map, values);
 }
 
 const yoke_stability_target yoke_closed_form_target = {

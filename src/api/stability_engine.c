@@ -28,7 +28,7 @@ static yoke_status load_at(yoke_context *ctx, const engine_region *r, double x, 
   const yoke_stability_variant *v        = r->variant;
   const double                  value[2] = {x, y};
   char                          axis[2][MAX_KEY + YOKE_NUMBER_SIZE + 2];
-  yoke_run_options              base    = v->options->run;
+  yoke_run_options              base    = *v->options->run;
   const char                  **sets    = yoke_allocate((size_t)v->n_sets + 2, sizeof *sets);
   yoke_choice                  *choices = yoke_allocate((size_t)base.n_choices + YOKE_METHOD_CHOICES, sizeof *choices);
   *out                                  = NULL;
@@ -60,7 +60,7 @@ static yoke_status need_split(yoke_context *ctx, const engine_region *r, const y
   return yoke_fail(
       ctx, YOKE_E_USAGE,
       "'%s' has no split: there is no coupling that could be unstable; add a section split (yoke split proposes one)",
-      r->variant->options->run.model);
+      yoke_run_name(r->variant->options->run));
 }
 
 /* Does the model load with axis k, at its first value, under `key`? */
@@ -110,7 +110,7 @@ static void take_point(const yoke_stability_point *from, yoke_stability_row *row
   row->re        = from->re;
   row->im        = from->im;
   row->model_rho = from->model;
-  row->size      = from->n;
+  row->n_states  = from->n;
   row->is_stable = yoke_stability_is_stable(from, yoke_stability_slack);
   snprintf(row->coupling, sizeof row->coupling, "%s", from->coupling);
   snprintf(row->channel, sizeof row->channel, "%s", from->channel);
@@ -184,7 +184,7 @@ static yoke_status engine_limit(yoke_context *ctx, const yoke_stability_variant 
 /* ---- maps ---- */
 
 static bool is_interrupted(const engine_region *r) {
-  const volatile sig_atomic_t *flag = r->variant->options->run.interrupted;
+  const volatile sig_atomic_t *flag = r->variant->options->run->interrupted;
   return flag != NULL && *flag != 0;
 }
 
@@ -260,24 +260,24 @@ static yoke_status try_first(yoke_context *ctx, const engine_region *r, yoke_sta
 }
 
 static yoke_status engine_map(yoke_context *ctx, const yoke_stability_variant *v, yoke_stability_row *row,
-                              bool (*progress)(void *user, double share), void *user) {
+                              double *values, bool (*progress)(void *user, double share), void *user) {
   engine_region r;
   YOKE_TRY(make_region(ctx, v, &r));
-  r.values           = row->values;
+  r.values           = values;
   const int       nx = r.axes[0]->n, ny = r.axes[1]->name != NULL ? r.axes[1]->n : 1;
   const int       across = r.is_step[1] ? 0 : 1; /* lines go along the step where there is one */
   const int       n      = across == 0 ? nx : ny;
   const line_task task   = {&r, across};
   double         *done   = yoke_allocate((size_t)n, sizeof *done);
   yoke_status     status = done != NULL ? try_first(ctx, &r, row) : yoke_out_of_memory(ctx, "the stability study");
-  for (int i = 0; i < nx * ny; ++i) row->values[i] = NAN;
+  for (int i = 0; i < nx * ny; ++i) values[i] = NAN;
   const yoke_map map = {.x             = {.n = 1},
                         .y             = {.from = 0.0, .to = n - 1, .n = n},
                         .value         = line_value,
                         .user          = &task,
                         .progress      = progress,
                         .progress_user = user,
-                        .n_threads     = v->options->run.threads};
+                        .n_threads     = v->options->run->threads};
   if (status == YOKE_OK) status = yoke_map_run(ctx, &map, done);
   free(done);
   if (status == YOKE_E_INTERRUPTED && yoke_context_n_errors(ctx) == 0) return yoke_fail(ctx, status, "interrupted");

@@ -32,20 +32,20 @@ static void put_csv(FILE *file, const void *user) {
   const yoke_stability_options *o     = facts->options;
   const yoke_stability_table   *t     = facts->table;
   yoke_csv_put_quoted(file, o->x.name);
-  if (t->y != NULL) fputc(',', file), yoke_csv_put_quoted(file, o->y.name);
-  for (int r = 0; r < t->n_rows; ++r) {
+  if (t->facts.y != NULL) fputc(',', file), yoke_csv_put_quoted(file, o->y.name);
+  for (int r = 0; r < t->facts.n_rows; ++r) {
     fputc(',', file);
     yoke_csv_put_quoted(file, t->rows[r].label != NULL ? t->rows[r].label : "");
   }
   fputc('\n', file);
-  for (int j = 0; j < t->ny; ++j) {
-    for (int i = 0; i < t->nx; ++i) {
-      yoke_csv_put_number(file, t->x[i]);
-      if (t->y != NULL) fputc(',', file), yoke_csv_put_number(file, t->y[j]);
-      for (int r = 0; r < t->n_rows; ++r) {
+  for (int j = 0; j < t->facts.ny; ++j) {
+    for (int i = 0; i < t->facts.nx; ++i) {
+      yoke_csv_put_number(file, t->facts.x[i]);
+      if (t->facts.y != NULL) fputc(',', file), yoke_csv_put_number(file, t->facts.y[j]);
+      for (int r = 0; r < t->facts.n_rows; ++r) {
         const double *values = values_of(&t->rows[r]);
         fputc(',', file);
-        yoke_csv_put_number(file, values != NULL ? values[(size_t)j * (size_t)t->nx + (size_t)i] : (double)NAN);
+        yoke_csv_put_number(file, values != NULL ? values[(size_t)j * (size_t)t->facts.nx + (size_t)i] : (double)NAN);
       }
       fputc('\n', file);
     }
@@ -83,27 +83,27 @@ static bool put_values(hid_t file, const char *name, int n_dims, const hsize_t *
 
 static bool put_table(hid_t file, const yoke_stability_options *o, const yoke_stability_table *t, double *block,
                       const char **labels) {
-  const size_t  n       = (size_t)t->nx * (size_t)t->ny;
-  const hsize_t all[3]  = {(hsize_t)t->n_rows, (hsize_t)t->ny, (hsize_t)t->nx};
-  const char   *texts[] = {YOKE_VERSION, t->model};
-  for (int r = 0; r < t->n_rows; ++r) {
+  const size_t  n       = (size_t)t->facts.nx * (size_t)t->facts.ny;
+  const hsize_t all[3]  = {(hsize_t)t->facts.n_rows, (hsize_t)t->facts.ny, (hsize_t)t->facts.nx};
+  const char   *texts[] = {YOKE_VERSION, t->facts.model};
+  for (int r = 0; r < t->facts.n_rows; ++r) {
     const double *values = values_of(&t->rows[r]);
     labels[r]            = t->rows[r].label != NULL ? t->rows[r].label : "";
     for (size_t i = 0; i < n; ++i) block[(size_t)r * n + i] = values != NULL ? values[i] : (double)NAN;
   }
   bool ok = put_texts(file, "yoke_version", 1, &texts[0]) && put_texts(file, "model", 1, &texts[1]);
-  ok      = ok && (o->run.n_sets == 0 || put_texts(file, "settings", o->run.n_sets, o->run.sets));
-  ok      = ok && put_values(file, "rho", 3, all, block, "methods", t->n_rows, labels);
-  ok      = ok && put_values(file, "x", 1, &all[2], t->x, "name", 1, &o->x.name);
-  return ok && (t->y == NULL || put_values(file, "y", 1, &all[1], t->y, "name", 1, &o->y.name));
+  ok      = ok && (o->run->n_sets == 0 || put_texts(file, "settings", o->run->n_sets, o->run->sets));
+  ok      = ok && put_values(file, "rho", 3, all, block, "methods", t->facts.n_rows, labels);
+  ok      = ok && put_values(file, "x", 1, &all[2], t->facts.x, "name", 1, &o->x.name);
+  return ok && (t->facts.y == NULL || put_values(file, "y", 1, &all[1], t->facts.y, "name", 1, &o->y.name));
 }
 
 static bool put_hdf5(hid_t file, const void *user) {
-  const study_facts          *facts  = user;
-  const yoke_stability_table *t      = facts->table;
-  double                     *block  = yoke_allocate((size_t)t->n_rows * (size_t)t->nx * (size_t)t->ny, sizeof *block);
-  const char                **labels = yoke_allocate((size_t)t->n_rows, sizeof *labels);
-  const bool done = block != NULL && labels != NULL && put_table(file, facts->options, t, block, labels);
+  const study_facts          *facts = user;
+  const yoke_stability_table *t     = facts->table;
+  double *block = yoke_allocate((size_t)t->facts.n_rows * (size_t)t->facts.nx * (size_t)t->facts.ny, sizeof *block);
+  const char **labels = yoke_allocate((size_t)t->facts.n_rows, sizeof *labels);
+  const bool   done   = block != NULL && labels != NULL && put_table(file, facts->options, t, block, labels);
   free(block);
   free(labels);
   return done;
@@ -145,7 +145,7 @@ static void pick_parts(const yoke_stability_table *t, int r, bool common, char *
     const char  *comma  = strstr(at, ", ");
     const size_t n      = comma != NULL ? (size_t)(comma - at) : strlen(at);
     bool         in_all = true;
-    for (int k = 0; k < t->n_rows && in_all; ++k)
+    for (int k = 0; k < t->facts.n_rows && in_all; ++k)
       in_all = t->rows[k].label != NULL && has_part(t->rows[k].label, at, n);
     if (in_all == common && used < size)
       used += (size_t)snprintf(text + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)n, at);
@@ -154,18 +154,18 @@ static void pick_parts(const yoke_stability_table *t, int r, bool common, char *
 }
 
 static void make_title(const yoke_stability_options *o, const yoke_stability_table *t, char *text, size_t size) {
-  const char *slash = strrchr(t->model, '/');
+  const char *slash = strrchr(t->facts.model, '/');
   if (o->title != NULL) {
     snprintf(text, size, "%s", o->title);
     return;
   }
-  snprintf(text, size, "%s", slash != NULL ? slash + 1 : t->model);
+  snprintf(text, size, "%s", slash != NULL ? slash + 1 : t->facts.model);
   if (t->rows[0].label != NULL && strcmp(t->rows[0].label, "as the model says") != 0)
     pick_parts(t, 0, true, text, size);
-  const char *const words[2] = {yoke_run_choice(&o->run, "sequence"), yoke_run_choice(&o->run, "predictor")};
-  for (int i = 0; i < 2 + o->run.n_sets; ++i) {
+  const char *const words[2] = {yoke_run_choice(o->run, "sequence"), yoke_run_choice(o->run, "predictor")};
+  for (int i = 0; i < 2 + o->run->n_sets; ++i) {
     const size_t used = strlen(text);
-    const char  *word = i < 2 ? words[i] : o->run.sets[i - 2];
+    const char  *word = i < 2 ? words[i] : o->run->sets[i - 2];
     if (word != NULL) snprintf(text + used, size - used, ", %s", word);
   }
 }
@@ -193,22 +193,24 @@ static yoke_status draw_maps(yoke_context *ctx, const char *path, const yoke_sta
                              const yoke_stability_table *t, const char *title) {
   static const char *const shades[] = {"stable (" RHO " " AT_MOST " 1)", RHO " " AT_MOST " 1.1", RHO " " AT_MOST " 1.5",
                                        RHO " " AT_MOST " 3", RHO " > 3"};
-  const int columns = o->n_columns > 0 && o->n_columns <= MAX_COLUMNS ? o->n_columns : t->n_rows < 4 ? t->n_rows : 4;
-  const int lines   = (t->n_rows + columns - 1) / columns;
-  yoke_plot_panel *panels = yoke_allocate((size_t)lines * (size_t)columns, sizeof *panels);
-  yoke_plot_map   *maps   = yoke_allocate((size_t)t->n_rows, sizeof *maps);
-  char(*titles)[MAX_TEXT] = yoke_allocate((size_t)t->n_rows, sizeof *titles);
+  const int                columns  = o->n_columns > 0 && o->n_columns <= MAX_COLUMNS ? o->n_columns
+                                      : t->facts.n_rows < 4                           ? t->facts.n_rows
+                                                                                      : 4;
+  const int                lines    = (t->facts.n_rows + columns - 1) / columns;
+  yoke_plot_panel         *panels   = yoke_allocate((size_t)lines * (size_t)columns, sizeof *panels);
+  yoke_plot_map           *maps     = yoke_allocate((size_t)t->facts.n_rows, sizeof *maps);
+  char(*titles)[MAX_TEXT]           = yoke_allocate((size_t)t->facts.n_rows, sizeof *titles);
   yoke_status status =
       panels != NULL && maps != NULL && titles != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the picture");
   for (int r = 0; status == YOKE_OK && r < lines * columns; ++r) {
-    if (r >= t->n_rows) {
+    if (r >= t->facts.n_rows) {
       panels[r] = (yoke_plot_panel){.is_absent = true};
       continue;
     }
     const yoke_stability_row *row = &t->rows[r];
-    if (row->label != NULL && t->n_rows > 1) pick_parts(t, r, false, titles[r], MAX_TEXT);
-    maps[r]   = (yoke_plot_map){.nx       = t->nx,
-                                .ny       = t->ny,
+    if (row->label != NULL && t->facts.n_rows > 1) pick_parts(t, r, false, titles[r], MAX_TEXT);
+    maps[r]   = (yoke_plot_map){.nx       = t->facts.nx,
+                                .ny       = t->facts.ny,
                                 .values   = row->values,
                                 .n_levels = 4,
                                 .levels   = {1.0 + yoke_stability_slack, 1.1, 1.5, 3.0},
@@ -235,21 +237,25 @@ static yoke_status draw_maps(yoke_context *ctx, const char *path, const yoke_sta
 
 static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_stability_options *o,
                               const yoke_stability_table *t, const char *title) {
-  yoke_plot_series *series = yoke_allocate((size_t)t->n_rows + 1, sizeof *series);
+  yoke_plot_series *series = yoke_allocate((size_t)t->facts.n_rows + 1, sizeof *series);
   if (series == NULL) return yoke_out_of_memory(ctx, "the picture");
-  const double ends[2] = {t->x[0], t->x[t->nx - 1]}, one[2] = {1.0, 1.0};
+  const double ends[2] = {t->facts.x[0], t->facts.x[t->facts.nx - 1]}, one[2] = {1.0, 1.0};
   double       least = INFINITY, most = 0.0;
   int          n = 0;
-  for (int r = 0; r < t->n_rows; ++r) {
+  for (int r = 0; r < t->facts.n_rows; ++r) {
     const yoke_stability_row *row = &t->rows[r];
     if (values_of(row) == NULL) continue;
-    for (int i = 0; i < t->nx; ++i) {
+    for (int i = 0; i < t->facts.nx; ++i) {
       if (!isfinite(row->values[i])) continue;
       least = fmin(least, row->values[i]);
       most  = fmax(most, row->values[i]);
     }
-    series[n++] = (yoke_plot_series){
-        .label = row->label, .n = t->nx, .x = t->x, .y = row->values, .has_marks = t->nx <= 30, .style = r + 1};
+    series[n++] = (yoke_plot_series){.label     = row->label,
+                                     .n         = t->facts.nx,
+                                     .x         = t->facts.x,
+                                     .y         = row->values,
+                                     .has_marks = t->facts.nx <= 30,
+                                     .style     = r + 1};
   }
   series[n++]                   = (yoke_plot_series){.label = RHO " = 1", .n = 2, .x = ends, .y = one, .style = 0};
   const yoke_plot_panel  panel  = {.x = {caption_of(&o->x), o->x.is_log, o->x.from, o->x.to},
@@ -273,5 +279,5 @@ yoke_status yoke_stability_write(yoke_context *ctx, const yoke_stability_options
   if (o->out != NULL) YOKE_TRY(write_hdf5(ctx, o->out, &facts));
   if (o->csv != NULL) YOKE_TRY(yoke_output_file_write(ctx, o->csv, put_csv, &facts));
   if (o->svg == NULL) return YOKE_OK;
-  return t->y != NULL ? draw_maps(ctx, o->svg, o, t, title) : draw_lines(ctx, o->svg, o, t, title);
+  return t->facts.y != NULL ? draw_maps(ctx, o->svg, o, t, title) : draw_lines(ctx, o->svg, o, t, title);
 }

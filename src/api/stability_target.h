@@ -3,7 +3,14 @@
 #ifndef YOKE_API_STABILITY_TARGET_H
 #define YOKE_API_STABILITY_TARGET_H
 
+#include "base/memory.h"
 #include <yoke/stability.h>
+
+struct yoke_stability_table {
+  yoke_arena           arena; /* of rows, values and texts */
+  yoke_stability_facts facts;
+  yoke_stability_row  *rows; /* [n_rows] */
+};
 
 /* One method in one case. All pointers are kept by the caller. */
 typedef struct yoke_stability_variant {
@@ -21,7 +28,7 @@ typedef struct yoke_stability_target {
   yoke_status (*point)(yoke_context *ctx, const yoke_stability_variant *variant, yoke_stability_row *row);
   yoke_status (*limit)(yoke_context *ctx, const yoke_stability_variant *variant, yoke_stability_row *row,
                        bool (*progress)(void *user, double share), void *user);
-  yoke_status (*map)(yoke_context *ctx, const yoke_stability_variant *variant, yoke_stability_row *row,
+  yoke_status (*map)(yoke_context *ctx, const yoke_stability_variant *variant, yoke_stability_row *row, double *values,
                      bool (*progress)(void *user, double share), void *user);
 } yoke_stability_target;
 

@@ -19,6 +19,7 @@ yoke_status yoke_sized_check(yoke_context *ctx, const void *given, const char *n
 
 yoke_status yoke_sized_take(yoke_context *ctx, const void *given, void *own, size_t size, const char *name) {
   memset(own, 0, size);
+  memcpy(own, &size, sizeof size);
   if (given == NULL) return YOKE_OK;
   YOKE_TRY(yoke_sized_check(ctx, given, name));
   const size_t   known = size_of(given);
@@ -32,6 +33,7 @@ yoke_status yoke_sized_take(yoke_context *ctx, const void *given, void *own, siz
         name, known, i, size);
   }
   memcpy(own, given, known < size ? known : size);
+  memcpy(own, &size, sizeof size); /* what it says of itself */
   return YOKE_OK;
 }
 
@@ -40,4 +42,19 @@ void yoke_sized_give(void *out, const void *own, size_t size) {
   if (known > size) known = size;
   memcpy(out, own, known);
   memcpy(out, &known, sizeof known);
+}
+
+yoke_status yoke_sized_show(yoke_context *ctx, void *out, const void *own, size_t size, const char *name) {
+  YOKE_TRY(yoke_sized_check(ctx, out, name));
+  yoke_sized_give(out, own, size);
+  return YOKE_OK;
+}
+
+yoke_status yoke_sized_show_item(yoke_context *ctx, void *out, const void *list, int n, int i, size_t size,
+                                 const char *name) {
+  YOKE_TRY(yoke_sized_check(ctx, out, name));
+  if (i < 0 || i >= n)
+    return yoke_fail(ctx, YOKE_E_USAGE, "there is no %s number %d: there are %d, counted from 0", name, i, n);
+  yoke_sized_give(out, (const char *)list + (size_t)i * size, size);
+  return YOKE_OK;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define METHOD .size = sizeof(yoke_method_choice)
 #define FF "force/force"
 #define FD "force/displacement"
 #define DD "displacement/displacement"
@@ -39,19 +40,19 @@ typedef struct row {
 
 #define ORIGINAL(d, k)                                                                                                 \
   two_mass, 4, li_start, "ramp", {                                                                                     \
-    .decomposition = d, .order = k                                                                                     \
+    METHOD, .decomposition = d, .order = k                                                                             \
   }
 #define EXPLICIT(d, k)                                                                                                 \
   two_mass, 4, li_start, "exact", {                                                                                    \
-    .scheme = "explicit", .decomposition = d, .order = k                                                               \
+    METHOD, .scheme = "explicit", .decomposition = d, .order = k                                                       \
   }
 #define EXTENDED(d, x, k)                                                                                              \
   two_mass, 4, li_start_ext, "ramp", {                                                                                 \
-    .decomposition = d, .extension = x, .order = k                                                                     \
+    METHOD, .decomposition = d, .extension = x, .order = k                                                             \
   }
 #define RIGID(f, k)                                                                                                    \
   two_mass_rigid, 2, rigid_start, "ramp", {                                                                            \
-    .formulation = f, .order = k                                                                                       \
+    METHOD, .formulation = f, .order = k                                                                               \
   }
 /* Rows whose methods do not drift: there the local reference is defined without a choice. */
 static const row rows[] = {
@@ -69,26 +70,35 @@ static const row rows[] = {
     {RIGID("stabilized-index-1", "0"), {7.931e-08, 7.476e-08, 2.448e-10, 8.571e-10}, {3.00, 3.00, 4.05, 3.99}},
 };
 
-static yoke_converge_options study_of(const row *r) {
-  yoke_converge_options options = yoke_converge_options_default();
-  options.run.model             = r->model;
-  options.run.n_sets            = r->n_sets;
-  options.run.sets              = r->sets;
-  static yoke_choice choices[2] = {{"t-end", "1"}, {"start", NULL}};
-  choices[1].value              = r->start;
-  options.run.n_choices         = r->start != NULL ? 2 : 1;
-  options.run.choices           = choices;
-  options.n_steps               = 2;
-  options.steps                 = both_steps;
-  options.n_methods             = 1;
-  options.methods               = &r->method;
-  return options;
+typedef struct fixture {
+  yoke_context     *ctx;
+  yoke_run_options  run;
+  yoke_choice       choices[2];
+  yoke_convergence *result;
+} fixture;
+
+static yoke_converge_options study_of(fixture *f, const row *r) {
+  f->choices[0] = (yoke_choice){"t-end", "1"};
+  f->choices[1] = (yoke_choice){"start", r->start};
+  f->run        = (yoke_run_options){.size      = sizeof f->run,
+                                     .model     = r->model,
+                                     .n_sets    = r->n_sets,
+                                     .sets      = r->sets,
+                                     .n_choices = r->start != NULL ? 2 : 1,
+                                     .choices   = f->choices};
+  return (yoke_converge_options){.size      = sizeof(yoke_converge_options),
+                                 .run       = &f->run,
+                                 .n_steps   = 2,
+                                 .steps     = both_steps,
+                                 .n_methods = 1,
+                                 .methods   = &r->method};
 }
 
-typedef struct fixture {
-  yoke_context    *ctx;
-  yoke_convergence result;
-} fixture;
+static yoke_converge_row row_of(const fixture *f, int method, int step) {
+  yoke_converge_row out = {.size = sizeof out};
+  assert_int_equal(yoke_convergence_get(f->ctx, f->result, method, step, &out), YOKE_OK);
+  return out;
+}
 
 static int set_up(void **state) {
   fixture *f = calloc(1, sizeof *f);
@@ -99,26 +109,26 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   fixture *f = *state;
-  yoke_convergence_release(&f->result);
+  yoke_convergence_destroy(&f->result);
   yoke_context_destroy(&f->ctx);
   free(f);
   return 0;
 }
 
 static yoke_status study(fixture *f, const yoke_converge_options *options) {
-  yoke_convergence_release(&f->result);
+  yoke_convergence_destroy(&f->result);
   return yoke_converge(f->ctx, options, &f->result);
 }
 
 static void errors_and_orders_are_those_of_li_8_6(void **state) {
   fixture *f = *state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    const yoke_converge_options options = study_of(&rows[i]);
+    const yoke_converge_options options = study_of(f, &rows[i]);
     assert_int_equal(study(f, &options), YOKE_OK);
     for (int e = 0; e < YOKE_N_ERRORS; ++e) {
-      const double error = f->result.rows[0].error[e], order = f->result.rows[1].order[e];
+      const double error = row_of(f, 0, 0).error[e], order = row_of(f, 0, 1).order[e];
       if (fabs(error / rows[i].error[e] - 1.0) <= 0.01 && fabs(order - rows[i].order[e]) <= 0.1) continue;
-      fail_msg("%s, %s: error %.4g order %.3f, printed %.4g %.2f", f->result.labels[0], yoke_error_name(e), error,
+      fail_msg("%s, %s: error %.4g order %.3f, printed %.4g %.2f", row_of(f, 0, 0).label, yoke_error_name(e), error,
                order, rows[i].error[e], rows[i].order[e]);
     }
   }
@@ -167,15 +177,18 @@ static void methods_that_drift_have_the_errors_of_li_8_6(void **state) {
 #undef W
   fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    const char *const *own    = cases[i].sets;
-    const char *const  sets[] = {rigid_start[0], rigid_start[1], own[0], own[1], own[2], own[3]};
-    const row          r      = {
-                      .model = two_mass_rigid, .n_sets = 6, .sets = sets, .start = "ramp", .method = {.order = cases[i].order}};
-    yoke_converge_options options = study_of(&r);
+    const char *const    *own     = cases[i].sets;
+    const char *const     sets[]  = {rigid_start[0], rigid_start[1], own[0], own[1], own[2], own[3]};
+    const row             r       = {.model  = two_mass_rigid,
+                                     .n_sets = 6,
+                                     .sets   = sets,
+                                     .start  = "ramp",
+                                     .method = {METHOD, .order = cases[i].order}};
+    yoke_converge_options options = study_of(f, &r);
     options.n_steps               = 1;
     assert_int_equal(study(f, &options), YOKE_OK);
     for (int e = 0; e < YOKE_N_ERRORS; ++e) {
-      const double error = f->result.rows[0].error[e];
+      const double error = row_of(f, 0, 0).error[e];
       if (cases[i].error[e] == 0.0) continue;
       if (fabs(error / cases[i].error[e] - 1.0) <= (e == YOKE_ERROR_LOCAL_VELOCITY ? 0.02 : 0.01)) continue;
       fail_msg("%s %s %s %s order %s, %s: error %.4g, printed %.4g", own[0], own[1], own[2], own[3], cases[i].order,
@@ -186,17 +199,17 @@ static void methods_that_drift_have_the_errors_of_li_8_6(void **state) {
 
 static void a_run_that_diverges_is_a_row_that_says_so(void **state) {
   fixture                 *f         = *state;
-  const yoke_method_choice methods[] = {{.formulation = "baumgarte", .index = "2", .order = "1"},
-                                        {.formulation = "baumgarte", .index = "2", .order = "0"}};
+  const yoke_method_choice methods[] = {{METHOD, .formulation = "baumgarte", .index = "2", .order = "1"},
+                                        {METHOD, .formulation = "baumgarte", .index = "2", .order = "0"}};
   const row                r         = {.model = two_mass_rigid, .n_sets = 4, .sets = rigid_mu_1, .start = "ramp"};
-  yoke_converge_options    options   = study_of(&r);
+  yoke_converge_options    options   = study_of(f, &r);
   options.n_methods                  = 2;
   options.methods                    = methods;
   assert_int_equal(study(f, &options), YOKE_OK);
-  assert_int_equal(f->result.rows[0].status, YOKE_E_UNSTABLE);
-  assert_true(isnan(f->result.rows[0].error[0]));
-  assert_non_null(strstr(f->result.rows[0].reason, "is open by"));
-  assert_int_equal(f->result.rows[2].status, YOKE_OK);
+  assert_int_equal(row_of(f, 0, 0).status, YOKE_E_UNSTABLE);
+  assert_true(isnan(row_of(f, 0, 0).error[0]));
+  assert_non_null(strstr(row_of(f, 0, 0).reason, "is open by"));
+  assert_int_equal(row_of(f, 1, 0).status, YOKE_OK);
 }
 
 static void when_no_run_is_good_the_study_fails_with_the_reason(void **state) {
@@ -205,8 +218,8 @@ static void when_no_run_is_good_the_study_fails_with_the_reason(void **state) {
                                    .n_sets = 2,
                                    .sets   = rigid_start,
                                    .start  = "ramp",
-                                   .method = {.formulation = "stabilized-index-1", .order = "2"}};
-  yoke_converge_options options = study_of(&r);
+                                   .method = {METHOD, .formulation = "stabilized-index-1", .order = "2"}};
+  yoke_converge_options options = study_of(f, &r);
   const yoke_status     status  = study(f, &options);
   assert_int_not_equal(status, YOKE_OK);
   assert_int_not_equal(status, YOKE_E_UNSTABLE);
@@ -215,10 +228,9 @@ static void when_no_run_is_good_the_study_fails_with_the_reason(void **state) {
 
 static void a_model_without_a_split_is_refused(void **state) {
   fixture              *f       = *state;
-  yoke_converge_options options = yoke_converge_options_default();
-  options.run.model             = "examples/pendulum.yaml";
-  options.n_steps               = 2;
-  options.steps                 = both_steps;
+  const row             r       = {.model = "examples/pendulum.yaml", .method = {METHOD}};
+  yoke_converge_options options = study_of(f, &r);
+  options.n_methods             = 0;
   assert_int_equal(study(f, &options), YOKE_E_USAGE);
 }
 
@@ -229,42 +241,40 @@ static bool stop_at_once(void *user, double share) {
 
 static void an_interrupt_leaves_rows_that_say_they_were_not_run(void **state) {
   fixture              *f       = *state;
-  yoke_converge_options options = study_of(&rows[0]);
+  yoke_converge_options options = study_of(f, &rows[0]);
   double                share   = -1.0;
   options.progress              = stop_at_once;
   options.user                  = &share;
   assert_int_equal(study(f, &options), YOKE_E_INTERRUPTED);
   CHECK_NEAR(share, 1.0 / 1600.0, 1e-9); /* the first of 800 steps of the first of two runs */
-  assert_int_equal(f->result.rows[1].status, YOKE_E_INTERRUPTED);
+  assert_int_equal(row_of(f, 0, 1).status, YOKE_E_INTERRUPTED);
 }
 
 static void without_local_errors_only_global_ones_are_known(void **state) {
   fixture              *f       = *state;
-  yoke_converge_options options = study_of(&rows[0]);
+  yoke_converge_options options = study_of(f, &rows[0]);
   options.no_local              = true;
   assert_int_equal(study(f, &options), YOKE_OK);
-  CHECK_NEAR(f->result.rows[0].error[YOKE_ERROR_GLOBAL_POSITION] / 2.346e-04, 1.0, 0.01);
-  assert_true(isnan(f->result.rows[0].error[YOKE_ERROR_LOCAL_POSITION]));
+  CHECK_NEAR(row_of(f, 0, 0).error[YOKE_ERROR_GLOBAL_POSITION] / 2.346e-04, 1.0, 0.01);
+  assert_true(isnan(row_of(f, 0, 0).error[YOKE_ERROR_LOCAL_POSITION]));
 }
 
 /* A model that is neither linear nor free of constraints. */
 static void the_double_pendulum_has_the_order_of_its_method(void **state) {
   static const char *const steps[]   = {"4 ms", "2 ms"};
-  const yoke_method_choice method    = {.formulation = "stabilized-index-2", .order = "1"};
+  const yoke_method_choice method    = {METHOD, .formulation = "stabilized-index-2", .order = "1"};
   fixture                 *f         = *state;
-  yoke_converge_options    options   = yoke_converge_options_default();
-  options.run.model                  = "examples/double-pendulum.yaml";
-  static const yoke_choice choices[] = {{"t-end", "0.2"}, {"rtol", "1e-12"}, {"atol", "1e-12"}};
-  options.run.n_choices              = 3;
-  options.run.choices                = choices;
-  options.n_steps                    = 2;
-  options.steps                      = steps;
-  options.n_methods                  = 1;
-  options.methods                    = &method;
+  const yoke_choice        choices[] = {{"t-end", "0.2"}, {"rtol", "1e-12"}, {"atol", "1e-12"}};
+  const yoke_run_options   run       = {
+              .size = sizeof run, .model = "examples/double-pendulum.yaml", .n_choices = 3, .choices = choices};
+  const yoke_converge_options options = {
+      .size = sizeof options, .run = &run, .n_steps = 2, .steps = steps, .n_methods = 1, .methods = &method};
+  yoke_convergence_facts facts = {.size = sizeof facts};
   assert_int_equal(study(f, &options), YOKE_OK);
-  assert_string_equal(f->result.reference, "dop853");
-  CHECK_NEAR(f->result.rows[1].order[YOKE_ERROR_GLOBAL_POSITION], 4.0, 0.3);
-  CHECK_NEAR(f->result.rows[1].order[YOKE_ERROR_GLOBAL_VELOCITY], 4.0, 0.3);
+  assert_int_equal(yoke_convergence_facts_get(f->ctx, f->result, &facts), YOKE_OK);
+  assert_string_equal(facts.reference, "dop853");
+  CHECK_NEAR(row_of(f, 0, 1).order[YOKE_ERROR_GLOBAL_POSITION], 4.0, 0.3);
+  CHECK_NEAR(row_of(f, 0, 1).order[YOKE_ERROR_GLOBAL_VELOCITY], 4.0, 0.3);
 }
 
 static char *whole_file(const char *path) {
@@ -279,7 +289,7 @@ static char *whole_file(const char *path) {
 static void the_table_and_the_picture_are_written(void **state) {
   fixture              *f       = *state;
   char                  csv[]   = P_tmpdir "/yoke-converge-XXXXXX", svg[80];
-  yoke_converge_options options = study_of(&rows[0]);
+  yoke_converge_options options = study_of(f, &rows[0]);
   close(mkstemp(csv));
   snprintf(svg, sizeof svg, "%s.svg", csv);
   options.csv = csv;

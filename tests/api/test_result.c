@@ -55,6 +55,21 @@ static void write_csv(fixture *f, const char *path, int n_rows, double h, double
   assert_int_equal(yoke_csv_writer_close(&writer, f->ctx, true, &is_kept), YOKE_OK);
 }
 
+/* The facts of a comparison, and its quantity i where that is wanted, without its name. */
+static yoke_comparison_facts compare(fixture *f, yoke_result *a, yoke_result *b, int i, yoke_difference *difference) {
+  yoke_comparison      *c     = NULL;
+  yoke_comparison_facts facts = {.size = sizeof facts};
+  assert_int_equal(yoke_result_compare(f->ctx, a, b, &c), YOKE_OK);
+  assert_int_equal(yoke_comparison_facts_get(f->ctx, c, &facts), YOKE_OK);
+  if (difference != NULL) {
+    *difference = (yoke_difference){.size = sizeof *difference};
+    assert_int_equal(yoke_comparison_get(f->ctx, c, i, difference), YOKE_OK);
+    difference->name = NULL;
+  }
+  yoke_comparison_destroy(&c);
+  return facts;
+}
+
 static void assert_holds_test_data(fixture *f, const char *path, int n_rows) {
   yoke_result *result;
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
@@ -215,10 +230,10 @@ static void hdf5_tells_about_its_run(void **state) {
   fixture          *f = *state;
   char              path[128];
   yoke_result      *result;
-  yoke_result_facts facts;
+  yoke_result_facts facts = {.size = sizeof facts};
   write_hdf5(f, in_folder(f, "a.h5", path), 11);
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
-  yoke_result_facts_get(result, &facts);
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
   assert_string_equal(facts.version, "1.2.3");
   assert_string_equal(facts.name, "pendulum");
   assert_string_equal(facts.model, "yoke: 1\n");
@@ -277,11 +292,11 @@ static void hdf5_of_a_split_run_has_the_quantities_of_the_whole_model(void **sta
   fixture          *f = *state;
   char              path[128];
   yoke_result      *result;
-  yoke_result_facts facts;
+  yoke_result_facts facts = {.size = sizeof facts};
   write_split(f, in_folder(f, "a.h5", path));
   assert_holds_test_data(f, path, 5);
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
-  yoke_result_facts_get(result, &facts);
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
   assert_int_equal(yoke_result_n_quantities(result), N);
   assert_string_equal(facts.scheme, "implicit");
   assert_int_equal(facts.n_groups, 1);
@@ -297,10 +312,10 @@ static void the_report_of_macro_steps_follows_from_the_file(void **state) {
   fixture          *f = *state;
   char              path[128];
   yoke_result      *result;
-  yoke_result_facts facts;
+  yoke_result_facts facts = {.size = sizeof facts};
   write_split(f, in_folder(f, "a.h5", path));
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
-  yoke_result_facts_get(result, &facts);
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
   assert_int_equal(facts.report.steps, 7);
   assert_true(facts.report.smallest == 0.002 && facts.report.largest == 0.01);
   CHECK_NEAR(facts.report.mean, (6 * 0.01 + 0.002) / 7, 1e-17);
@@ -387,12 +402,12 @@ static void repair_clears_the_mark_of_a_killed_run(void **state) {
   fixture          *f = *state;
   char              path[128];
   yoke_result      *result;
-  yoke_result_facts facts;
+  yoke_result_facts facts = {.size = sizeof facts};
   write_and_die(in_folder(f, "a.h5", path));
   in_folder(f, "a.part.h5", path);
   for (int repaired = 0; repaired < 2; ++repaired) {
     assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
-    yoke_result_facts_get(result, &facts);
+    assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
     assert_string_equal(facts.status, "running");
     assert_int_equal(facts.is_open_for_writing, !repaired);
     yoke_result_close(&result);
@@ -453,10 +468,10 @@ static void f42_full_disk_keeps_what_was_flushed_and_says_failed(void **state) {
   fixture          *f = *state;
   char              path[128];
   yoke_result      *result;
-  yoke_result_facts facts;
+  yoke_result_facts facts = {.size = sizeof facts};
   assert_fails_in_order(in_folder(f, "a.h5", path), 250000);
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
-  yoke_result_facts_get(result, &facts);
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
   assert_string_equal(facts.status, "failed: File too large");
   assert_false(facts.is_open_for_writing);
   size_t        n;
@@ -524,18 +539,17 @@ static void hdf5_result_needs_an_ordinary_file(void **state) {
 }
 
 static void hdf5_and_csv_of_one_run_are_equal_in_every_bit(void **state) {
-  fixture        *f = *state;
-  char            path_a[128], path_b[128];
-  yoke_result    *a, *b;
-  yoke_comparison c;
+  fixture              *f = *state;
+  char                  path_a[128], path_b[128];
+  yoke_result          *a, *b;
+  yoke_comparison_facts c;
   write_hdf5(f, in_folder(f, "a.h5", path_a), 30);
   write_csv(f, in_folder(f, "b.csv", path_b), 30, 0.01, value);
   assert_int_equal(yoke_result_open(f->ctx, path_a, &a), YOKE_OK);
   assert_int_equal(yoke_result_open(f->ctx, path_b, &b), YOKE_OK);
-  assert_int_equal(yoke_result_compare(f->ctx, a, b, &c), YOKE_OK);
+  c = compare(f, a, b, 0, NULL);
   assert_true(c.same_bits && c.same_span && !c.is_interpolated);
   assert_true(c.largest_nrmse == 0.0);
-  yoke_comparison_release(&c);
   yoke_result_close(&a);
   yoke_result_close(&b);
 }
@@ -567,22 +581,25 @@ static double not_finite(int k, int i) {
   return k == 7 && i == 2 ? (double)NAN : reference(k, i);
 }
 
-static void compare_curves(fixture *f, double (*at)(int k, int i), int n_rows, yoke_comparison *c) {
+/* The facts, and quantity i. */
+static yoke_comparison_facts compare_curves(fixture *f, double (*at)(int k, int i), int n_rows, int i,
+                                            yoke_difference *difference) {
   char         path_a[128], path_b[128];
   yoke_result *a, *b;
   write_csv(f, in_folder(f, "a.csv", path_a), n_rows, 0.01, at);
   write_csv(f, in_folder(f, "b.csv", path_b), 100, 0.01, reference);
   assert_int_equal(yoke_result_open(f->ctx, path_a, &a), YOKE_OK);
   assert_int_equal(yoke_result_open(f->ctx, path_b, &b), YOKE_OK);
-  assert_int_equal(yoke_result_compare(f->ctx, a, b, c), YOKE_OK);
-  assert_int_equal(c->n_common, N);
+  const yoke_comparison_facts c = compare(f, a, b, i, difference);
+  assert_int_equal(c.n_common, N);
   yoke_result_close(&a);
   yoke_result_close(&b);
+  return c;
 }
 
 static void nrmse_is_the_error_over_the_deviation_of_the_reference(void **state) {
-  yoke_comparison c;
-  compare_curves(*state, one_percent_more, 100, &c);
+  yoke_difference d;
+  compare_curves(*state, one_percent_more, 100, 1, &d);
   double mean = 0.0, square = 0.0, variation = 0.0, largest = 0.0;
   for (int k = 0; k < 100; ++k) mean += reference(k, 1) / 100.0;
   for (int k = 0; k < 100; ++k) {
@@ -591,10 +608,9 @@ static void nrmse_is_the_error_over_the_deviation_of_the_reference(void **state)
     variation += (reference(k, 1) - mean) * (reference(k, 1) - mean);
     largest = fmax(largest, error);
   }
-  assert_true(fabs(c.differences[1].nrmse - sqrt(square / variation)) < 1e-14);
-  assert_true(c.differences[1].largest == largest);
-  assert_true(fabs(c.differences[1].t - 0.16) < 0.011); /* sin(0.1 k) peaks at k = 15.7 */
-  yoke_comparison_release(&c);
+  assert_true(fabs(d.nrmse - sqrt(square / variation)) < 1e-14);
+  assert_true(d.largest == largest);
+  assert_true(fabs(d.t - 0.16) < 0.011); /* sin(0.1 k) peaks at k = 15.7 */
 }
 
 static void noise_of_a_quantity_of_rounding_size_is_seen_against_its_family(void **state) {
@@ -604,7 +620,6 @@ static void noise_of_a_quantity_of_rounding_size_is_seen_against_its_family(void
   static const char *const both[2] = {"bob.x", "rod.x"};
   char                     path[2][128];
   yoke_result             *results[2];
-  yoke_comparison          c;
   for (int r = 0; r < 2; ++r) {
     yoke_csv_writer *writer;
     in_folder(f, r ? "b.csv" : "a.csv", path[r]);
@@ -616,27 +631,22 @@ static void noise_of_a_quantity_of_rounding_size_is_seen_against_its_family(void
     assert_int_equal(yoke_csv_writer_close(&writer, f->ctx, true, &is_kept), YOKE_OK);
     assert_int_equal(yoke_result_open(f->ctx, path[r], &results[r]), YOKE_OK);
   }
-  assert_int_equal(yoke_result_compare(f->ctx, results[0], results[1], &c), YOKE_OK);
+  const yoke_comparison_facts c = compare(f, results[0], results[1], 0, NULL);
   assert_true(c.largest_nrmse > 0.0 && c.largest_nrmse < 1e-11);
-  yoke_comparison_release(&c);
   yoke_result_close(&results[0]);
   yoke_result_close(&results[1]);
 }
 
 static void value_that_is_not_finite_in_one_result_is_a_difference(void **state) {
-  yoke_comparison c;
-  compare_curves(*state, not_finite, 100, &c);
-  assert_true(isnan(c.largest_nrmse));
-  assert_true(isnan(c.differences[2].nrmse) && fabs(c.differences[2].t - 0.07) < 1e-12);
-  yoke_comparison_release(&c);
+  yoke_difference d;
+  assert_true(isnan(compare_curves(*state, not_finite, 100, 2, &d).largest_nrmse));
+  assert_true(isnan(d.nrmse) && fabs(d.t - 0.07) < 1e-12);
 }
 
 static void result_that_ends_early_does_not_cover_the_same_span(void **state) {
-  yoke_comparison c;
-  compare_curves(*state, reference, 60, &c);
+  const yoke_comparison_facts c = compare_curves(*state, reference, 60, 0, NULL);
   assert_false(c.same_span);
   assert_true(c.largest_nrmse == 0.0 && fabs(c.t_to - 0.59) < 1e-12);
-  yoke_comparison_release(&c);
 }
 
 static void interpolation_is_of_fourth_order(void **state) {
@@ -665,15 +675,16 @@ static void interpolation_does_not_cross_a_jump(void **state) {
 }
 
 static void results_without_a_common_quantity_are_different(void **state) {
-  fixture        *f = *state;
-  char            path_a[128], path_b[128];
-  yoke_result    *a, *b;
-  yoke_comparison c;
+  fixture         *f = *state;
+  char             path_a[128], path_b[128];
+  yoke_result     *a, *b;
+  yoke_comparison *c;
   put_text(in_folder(f, "a.csv", path_a), "time,a\n0,1\n");
   put_text(in_folder(f, "b.csv", path_b), "time,b\n0,1\n");
   assert_int_equal(yoke_result_open(f->ctx, path_a, &a), YOKE_OK);
   assert_int_equal(yoke_result_open(f->ctx, path_b, &b), YOKE_OK);
   assert_int_equal(yoke_result_compare(f->ctx, a, b, &c), YOKE_E_DIFFERENT);
+  assert_null(c);
   yoke_result_close(&a);
   yoke_result_close(&b);
 }

@@ -92,9 +92,9 @@ static yoke_run_summary run_to_file(const char *model, const char *sets, const c
   char             text[COSIM_TEXT];
   const char      *list[COSIM_MAX_SETS];
   int              n       = 0;
-  yoke_run_options options = yoke_run_options_default();
-  yoke_run_summary summary;
-  yoke_context    *ctx = NULL;
+  yoke_run_options options = {.size = sizeof options};
+  yoke_run_summary summary = {.size = sizeof summary};
+  yoke_context    *ctx     = NULL;
   snprintf(text, sizeof text, "%s", sets);
   for (char *set = strtok(text, ";"); set != NULL; set = strtok(NULL, ";")) list[n++] = set;
   options.model      = model;

@@ -109,7 +109,7 @@ static yoke_model *load(yoke_context *ctx, const char *path, const char *sets) {
   set_list    list;
   yoke_model *model = NULL;
   split_sets(sets, &list);
-  const yoke_load_options options = {.n_set = list.n, .set = list.list};
+  const yoke_load_options options = {.size = sizeof options, .n_sets = list.n, .sets = list.list};
   expect(ctx, yoke_model_load(ctx, path, &options, &model), YOKE_OK);
   return model;
 }
@@ -161,8 +161,8 @@ static void expect_same_file(const char *a, const char *b, const char *what) {
 }
 
 static yoke_run_summary run(yoke_context *ctx, const run_case *c, const char *out, const char *csv) {
-  yoke_run_options options = yoke_run_options_default();
-  yoke_run_summary summary;
+  yoke_run_options options = {.size = sizeof options};
+  yoke_run_summary summary = {.size = sizeof summary};
   set_list         list;
   split_sets(c->sets, &list);
   options.model      = c->model;
@@ -251,14 +251,16 @@ static void a_record_is_the_file_of_a_run(void **state) {
   record(f->ctx, s, b, "");
   expect(f->ctx, yoke_simulation_run_to(f->ctx, s, yoke_simulation_t_end(s)), YOKE_OK);
   yoke_simulation_destroy(&s); /* ends the record too */
-  yoke_result      *results[2] = {NULL, NULL};
-  yoke_result_facts facts[2];
-  yoke_comparison   comparison;
+  yoke_result          *results[2] = {NULL, NULL};
+  yoke_result_facts     facts[2]   = {{.size = sizeof facts[0]}, {.size = sizeof facts[1]}};
+  yoke_comparison      *comparison = NULL;
+  yoke_comparison_facts found      = {.size = sizeof found};
   expect(f->ctx, yoke_result_open(f->ctx, a, &results[0]), YOKE_OK);
   expect(f->ctx, yoke_result_open(f->ctx, b, &results[1]), YOKE_OK);
   expect(f->ctx, yoke_result_compare(f->ctx, results[0], results[1], &comparison), YOKE_OK);
-  assert_true(comparison.same_bits);
-  for (int i = 0; i < 2; ++i) yoke_result_facts_get(results[i], &facts[i]);
+  expect(f->ctx, yoke_comparison_facts_get(f->ctx, comparison, &found), YOKE_OK);
+  assert_true(found.same_bits);
+  for (int i = 0; i < 2; ++i) expect(f->ctx, yoke_result_facts_get(f->ctx, results[i], &facts[i]), YOKE_OK);
   assert_string_equal(facts[1].status, "done");
   assert_string_equal(facts[0].model, facts[1].model);
   assert_string_equal(facts[0].settings, facts[1].settings);
@@ -266,7 +268,7 @@ static void a_record_is_the_file_of_a_run(void **state) {
   assert_int_equal(facts[0].n_macro_steps, facts[1].n_macro_steps);
   assert_true(facts[1].n_macro_steps > 5);
   assert_memory_equal(&facts[0].report, &facts[1].report, sizeof facts[0].report);
-  yoke_comparison_release(&comparison);
+  yoke_comparison_destroy(&comparison);
   for (int i = 0; i < 2; ++i) yoke_result_close(&results[i]);
   yoke_run_summary_release(&summary);
 }
@@ -975,14 +977,14 @@ static void choices_are_those_of_a_run(void **state) {
   const fixture    *f = *state;
   char              a[128], b[128];
   const yoke_choice choices[] = {{"order", "2"}, {"scheme", "implicit"}, {"output.every", "1.7e-3"}, {"t_end", "0.03"}};
-  yoke_run_options  options   = yoke_run_options_default();
-  yoke_run_summary  summary;
-  options.model      = two_mass;
-  options.n_choices  = 4;
-  options.choices    = choices;
-  options.out        = in_folder(f, "run.csv", a);
-  options.csv        = "";
-  options.no_predict = true;
+  yoke_run_options  options   = {.size = sizeof options};
+  yoke_run_summary  summary   = {.size = sizeof summary};
+  options.model               = two_mass;
+  options.n_choices           = 4;
+  options.choices             = choices;
+  options.out                 = in_folder(f, "run.csv", a);
+  options.csv                 = "";
+  options.no_predict          = true;
   expect(f->ctx, yoke_run(f->ctx, &options, &summary), YOKE_OK);
   const yoke_simulation_options own = {.size = sizeof own, .no_predict = true, .n_choices = 4, .choices = choices};
   yoke_simulation              *s   = open_with(f->ctx, two_mass, NULL, &own);
@@ -1108,10 +1110,10 @@ static void a_step_that_fails_leaves_the_simulation_before_it(void **state) {
     if (k == 0) expect(f->ctx, yoke_simulation_step(f->ctx, s, NULL), wanted[k]); /* and again */
     if (k == 1 && yoke_has_hdf5()) {
       yoke_result      *result = NULL;
-      yoke_result_facts facts;
+      yoke_result_facts facts  = {.size = sizeof facts};
       expect(f->ctx, yoke_simulation_record_end(f->ctx, s), YOKE_OK);
       expect(f->ctx, yoke_result_open(f->ctx, path, &result), YOKE_OK);
-      yoke_result_facts_get(result, &facts);
+      yoke_result_facts_get(f->ctx, result, &facts);
       assert_string_equal(facts.status, "failed: values are not finite or the run is unstable");
       yoke_result_close(&result);
     }
@@ -1138,10 +1140,10 @@ static void a_record_may_begin_on_the_way_and_end_early(void **state) {
   expect(f->ctx, yoke_simulation_record_end(f->ctx, s), YOKE_OK);
   expect_failure(f->ctx, yoke_simulation_record_end(f->ctx, s), YOKE_E_USAGE, "no record is open");
   yoke_result      *result = NULL;
-  yoke_result_facts facts;
+  yoke_result_facts facts  = {.size = sizeof facts};
   size_t            n;
   expect(f->ctx, yoke_result_open(f->ctx, path, &result), YOKE_OK);
-  yoke_result_facts_get(result, &facts);
+  yoke_result_facts_get(f->ctx, result, &facts);
   assert_string_equal(facts.status, "interrupted");
   const double *t = yoke_result_times(result, 0, &n);
   assert_int_equal(n, 5);

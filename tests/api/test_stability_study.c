@@ -13,9 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#define METHOD .size = sizeof(yoke_method_choice)
+
 typedef struct fixture {
-  yoke_context        *ctx;
-  yoke_stability_table table;
+  yoke_context         *ctx;
+  yoke_run_options      run;
+  yoke_stability_table *table;
 } fixture;
 
 static int set_up(void **state) {
@@ -27,14 +30,14 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   fixture *f = *state;
-  yoke_stability_table_release(&f->table);
+  yoke_stability_table_destroy(&f->table);
   yoke_context_destroy(&f->ctx);
   free(f);
   return 0;
 }
 
 static yoke_status study(fixture *f, const yoke_stability_options *options) {
-  yoke_stability_table_release(&f->table);
+  yoke_stability_table_destroy(&f->table);
   yoke_context_clear(f->ctx);
   return yoke_stability_study(f->ctx, options, &f->table);
 }
@@ -46,16 +49,23 @@ static void expect_done(fixture *f, const yoke_stability_options *options) {
   fail_msg("%s", yoke_status_name(status));
 }
 
-static yoke_stability_options options_of(const char *model, int n_sets, const char *const *sets,
+static yoke_stability_options options_of(fixture *f, const char *model, int n_sets, const char *const *sets,
                                          const yoke_method_choice *method) {
-  yoke_stability_options o = yoke_stability_options_default();
-  o.run.model              = model;
-  o.run.n_sets             = n_sets;
-  o.run.sets               = sets;
-  o.run.threads            = 1;
-  o.n_methods              = method != NULL ? 1 : 0;
-  o.methods                = method;
-  return o;
+  f->run = (yoke_run_options){.size = sizeof f->run, .model = model, .n_sets = n_sets, .sets = sets, .threads = 1};
+  return (yoke_stability_options){
+      .size = sizeof(yoke_stability_options), .run = &f->run, .n_methods = method != NULL ? 1 : 0, .methods = method};
+}
+
+static yoke_stability_row row_of(const fixture *f, int i) {
+  yoke_stability_row out = {.size = sizeof out};
+  assert_int_equal(yoke_stability_table_get(f->ctx, f->table, i, &out), YOKE_OK);
+  return out;
+}
+
+static int n_rows_of(const fixture *f) {
+  yoke_stability_facts facts = {.size = sizeof facts};
+  assert_int_equal(yoke_stability_table_facts_get(f->ctx, f->table, &facts), YOKE_OK);
+  return facts.n_rows;
 }
 
 /* ---- test models ---- */
@@ -67,75 +77,81 @@ static void radii_of_the_test_models_are_those_of_li_8_2(void **state) {
     const char        *sets; /* parted by commas: a case */
     double             rho;
   } cases[] = {
-      {"two-mass", {.order = "1"}, "re=-0.1,im=2.5", 1.51017686},
-      {"two-mass", {.decomposition = "displacement/displacement", .order = "3"}, "re=-0.5,im=6", 0.542957094},
-      {"two-mass", {.extension = "d", .order = "1"}, "re=-0.5,im=9.5,am=10,ar=10,ai=10,arc=10,aic=10", 3.6968964},
-      {"two-mass", {.scheme = "explicit", .order = "2"}, "re=-0.5,im=1", 3.8466328},
-      {"two-mass-rigid", {.formulation = "baumgarte", .index = "1", .order = "0"}, "re=-0.2,im=1.5,ai=10", 1.13998217},
+      {"two-mass", {METHOD, .order = "1"}, "re=-0.1,im=2.5", 1.51017686},
+      {"two-mass", {METHOD, .decomposition = "displacement/displacement", .order = "3"}, "re=-0.5,im=6", 0.542957094},
+      {"two-mass",
+       {METHOD, .extension = "d", .order = "1"},
+       "re=-0.5,im=9.5,am=10,ar=10,ai=10,arc=10,aic=10",
+       3.6968964},
+      {"two-mass", {METHOD, .scheme = "explicit", .order = "2"}, "re=-0.5,im=1", 3.8466328},
       {"two-mass-rigid",
-       {.formulation = "baumgarte", .index = "2", .order = "2"},
+       {METHOD, .formulation = "baumgarte", .index = "1", .order = "0"},
+       "re=-0.2,im=1.5,ai=10",
+       1.13998217},
+      {"two-mass-rigid",
+       {METHOD, .formulation = "baumgarte", .index = "2", .order = "2"},
        "re=-0.2,im=1.5,am=2,ar=2,ai=2,mu=0.25",
        1.47014905},
       {"two-mass-rigid",
-       {.formulation = "weighted", .index = "2", .order = "1"},
+       {METHOD, .formulation = "weighted", .index = "2", .order = "1"},
        "re=-0.2,im=1.5,am=2,ar=2,ai=2,a=2.5",
        0.829093649},
       {"two-mass-rigid",
-       {.formulation = "weighted", .index = "1", .order = "0"},
+       {METHOD, .formulation = "weighted", .index = "1", .order = "0"},
        "re=-0.2,im=1.5,am=2,ar=2,ai=2,a=0.5,b=1/4",
        0.795238293},
       {"two-mass-rigid",
-       {.formulation = "projection", .decomposition = "force/displacement", .order = "1"},
+       {METHOD, .formulation = "projection", .decomposition = "force/displacement", .order = "1"},
        "re=-0.2,im=1.5,am=10",
        0.976324758},
-      {"two-mass-rigid", {.order = "1"}, "re=-0.1,im=9.8", 1.37147838},
+      {"two-mass-rigid", {METHOD, .order = "1"}, "re=-0.1,im=9.8", 1.37147838},
       {"two-mass-rigid",
-       {.formulation = "stabilized-index-1", .order = "3"},
+       {METHOD, .formulation = "stabilized-index-1", .order = "3"},
        "re=-0.02,im=0.3,am=10,ar=10,ai=10",
        0.831998077},
   };
   fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    yoke_stability_options o = options_of(cases[i].model, 0, NULL, &cases[i].method);
+    yoke_stability_options o = options_of(f, cases[i].model, 0, NULL, &cases[i].method);
     o.n_cases                = 1;
     o.cases                  = &cases[i].sets;
     expect_done(f, &o);
-    CHECK_NEAR(f->table.rows[0].rho / cases[i].rho, 1.0, 1e-7);
+    CHECK_NEAR(row_of(f, 0).rho / cases[i].rho, 1.0, 1e-7);
   }
 }
 
 static void physical_parameters_and_ratios_describe_the_same_point(void **state) {
   fixture                 *f        = *state;
-  const yoke_method_choice method   = {.order = "2"};
+  const yoke_method_choice method   = {METHOD, .order = "2"};
   const char *const        ratios[] = {"re=-0.1", "im=2.5", "am=2"};
   /* H = 0.1 s: c1 = |Lambda|^2 m1 / H^2, d1 = -2 re m1 / H; subsystem 2 has m2 = 2, the coupling the mass 2 m1 m2 / (m1 + m2) = 4/3 */
   const char *const        physical[] = {"step=0.1", "m1=1",    "m2=2",
                                          "c1=626",   "c2=1252", "cc=834.666666666666667",
                                          "d1=2",     "d2=4",    "dc=2.66666666666666667"};
-  yoke_stability_options   a          = options_of("two-mass", 3, ratios, &method);
-  yoke_stability_options   b          = options_of("two-mass", 9, physical, &method);
+  yoke_stability_options   a          = options_of(f, "two-mass", 3, ratios, &method);
   expect_done(f, &a);
-  const double rho = f->table.rows[0].rho;
+  const double           rho = row_of(f, 0).rho;
+  yoke_stability_options b   = options_of(f, "two-mass", 9, physical, &method);
   expect_done(f, &b);
-  CHECK_NEAR(f->table.rows[0].rho, rho, 1e-12);
-  CHECK_NEAR(f->table.rows[0].step, 0.1, 0.0);
+  CHECK_NEAR(row_of(f, 0).rho, rho, 1e-12);
+  CHECK_NEAR(row_of(f, 0).step, 0.1, 0.0);
 }
 
 static void numbers_of_stable_points_are_those_of_li_8_4(void **state) {
   static const struct {
     yoke_method_choice method;
     int64_t            n;
-  } cases[]  = {{{.order = "0"}, 1000},
-                {{.order = "1"}, 976},
-                {{.decomposition = "force/displacement", .extension = "i", .order = "0"}, 899},
-                {{.decomposition = "displacement/displacement", .order = "3"}, 985}};
+  } cases[]  = {{{METHOD, .order = "0"}, 1000},
+                {{METHOD, .order = "1"}, 976},
+                {{METHOD, .decomposition = "force/displacement", .extension = "i", .order = "0"}, 899},
+                {{METHOD, .decomposition = "displacement/displacement", .order = "3"}, 985}};
   fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    yoke_stability_options o = options_of("two-mass", 0, NULL, &cases[i].method);
+    yoke_stability_options o = options_of(f, "two-mass", 0, NULL, &cases[i].method);
     o.x                      = (yoke_stability_axis){"re", -0.05, -1.95, 20, false};
     o.y                      = (yoke_stability_axis){"im", 0.1, 9.9, 50, false};
     expect_done(f, &o);
-    CHECK_NEAR((double)f->table.rows[0].n_stable, (double)cases[i].n, 2.0);
+    CHECK_NEAR((double)row_of(f, 0).n_stable, (double)cases[i].n, 2.0);
   }
 }
 
@@ -150,49 +166,50 @@ static void limits_of_the_kinematic_coupling_are_those_of_schneider(void **state
   fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     const char *const        sets[] = {cases[i].set, "outputs=held"};
-    const yoke_method_choice method = {.order = cases[i].order};
-    yoke_stability_options   o      = options_of("kinematic-two-mass", 2, sets, &method);
+    const yoke_method_choice method = {METHOD, .order = cases[i].order};
+    yoke_stability_options   o      = options_of(f, "kinematic-two-mass", 2, sets, &method);
     o.find_limit                    = true;
     expect_done(f, &o);
-    CHECK_NEAR(f->table.rows[0].limit, cases[i].limit, 5e-6);
+    CHECK_NEAR(row_of(f, 0).limit, cases[i].limit, 5e-6);
   }
 }
 
 static void the_limit_of_a_dimensionless_model_scales_its_eigenvalue(void **state) {
   fixture                 *f      = *state;
-  const yoke_method_choice method = {.order = "1"};
+  const yoke_method_choice method = {METHOD, .order = "1"};
   /* Li 8.3: force/force k = 1, onset 1.9383 at re = -0.05: the ray through that point has its limit at 1 */
   const char *const        sets[] = {"re=-0.05", "im=1.9383"};
-  yoke_stability_options   o      = options_of("two-mass", 2, sets, &method);
+  yoke_stability_options   o      = options_of(f, "two-mass", 2, sets, &method);
   o.find_limit                    = true;
   expect_done(f, &o);
-  CHECK_NEAR(f->table.rows[0].limit, 1.0, 2e-3);
-  assert_true(f->table.rows[0].is_relative);
-  assert_false(f->table.rows[0].is_stable); /* just above */
+  CHECK_NEAR(row_of(f, 0).limit, 1.0, 2e-3);
+  assert_true(row_of(f, 0).is_relative);
+  assert_false(row_of(f, 0).is_stable); /* just above */
 }
 
 static void cases_come_before_methods_and_are_named(void **state) {
-  static const yoke_method_choice methods[] = {{.order = "0"}, {.order = "1"}};
+  static const yoke_method_choice methods[] = {{METHOD, .order = "0"}, {METHOD, .order = "1"}};
   static const char *const        cases[]   = {"am=10", "ar=10,ai=2"};
   fixture                        *f         = *state;
-  yoke_stability_options          o         = options_of("two-mass", 0, NULL, methods);
+  yoke_stability_options          o         = options_of(f, "two-mass", 0, NULL, methods);
   o.n_methods                               = 2;
   o.n_cases                                 = 2;
   o.cases                                   = cases;
   expect_done(f, &o);
-  assert_int_equal(f->table.n_rows, 4);
-  assert_string_equal(f->table.rows[1].label, "order 1, am=10");
-  assert_string_equal(f->table.rows[2].label, "order 0, ar=10,ai=2");
+  assert_int_equal(n_rows_of(f), 4);
+  assert_string_equal(row_of(f, 1).label, "order 1, am=10");
+  assert_string_equal(row_of(f, 2).label, "order 0, ar=10,ai=2");
 }
 
 static void an_impossible_method_is_a_row_that_says_why(void **state) {
-  static const yoke_method_choice methods[] = {{.scheme = "explicit", .extension = "d"}, {.order = "1"}};
+  static const yoke_method_choice methods[] = {{METHOD, .scheme = "explicit", .extension = "d"},
+                                               {METHOD, .order = "1"}};
   fixture                        *f         = *state;
-  yoke_stability_options          o         = options_of("two-mass", 0, NULL, methods);
+  yoke_stability_options          o         = options_of(f, "two-mass", 0, NULL, methods);
   o.n_methods                               = 2;
   expect_done(f, &o);
-  assert_int_equal(f->table.rows[0].status, YOKE_E_USAGE);
-  assert_non_null(strstr(f->table.rows[0].reason, "extension d"));
+  assert_int_equal(row_of(f, 0).status, YOKE_E_USAGE);
+  assert_non_null(strstr(row_of(f, 0).reason, "extension d"));
   o.n_methods = 1;
   assert_int_equal(study(f, &o), YOKE_E_USAGE);
 }
@@ -208,7 +225,7 @@ static void mistakes_name_what_is_wrong(void **state) {
   fixture                 *f         = *state;
   for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
     const char *const            both[] = {"re=-0.2", sets[i][0]};
-    const yoke_stability_options o      = options_of("two-mass", 2, both, NULL);
+    const yoke_stability_options o      = options_of(f, "two-mass", 2, both, NULL);
     assert_int_equal(study(f, &o), YOKE_E_USAGE);
     if (strstr(yoke_context_message(f->ctx, 0), sets[i][1]) == NULL)
       fail_msg("'%s' does not say '%s'", yoke_context_message(f->ctx, 0), sets[i][1]);
@@ -221,7 +238,7 @@ static void bad_axes_are_refused(void **state) {
                                              {"nothing", 0.0, 1.0, 5, false}, {"samples", 1.0, 5.0, 5, false}};
   fixture                         *f      = *state;
   for (size_t i = 0; i < sizeof axes / sizeof *axes; ++i) {
-    yoke_stability_options o = options_of("two-mass", 0, NULL, NULL);
+    yoke_stability_options o = options_of(f, "two-mass", 0, NULL, NULL);
     o.x                      = axes[i];
     assert_int_equal(study(f, &o), YOKE_E_USAGE);
   }
@@ -230,24 +247,25 @@ static void bad_axes_are_refused(void **state) {
 /* ---- model files ---- */
 
 static void the_engine_and_the_closed_form_give_the_same_map(void **state) {
-  static const yoke_method_choice methods[] = {
-      {.order = "1"}, {.decomposition = "force/displacement", .order = "2"}, {.scheme = "explicit", .order = "1"}};
+  static const yoke_method_choice methods[] = {{METHOD, .order = "1"},
+                                               {METHOD, .decomposition = "force/displacement", .order = "2"},
+                                               {METHOD, .scheme = "explicit", .order = "1"}};
   static const char *const file_sets[] = {"parameters.m2=2", "parameters.d1=1", "parameters.d2=1", "parameters.dc=1"};
   static const char *const form_sets[] = {"m1=1", "m2=2", "c1=1000", "c2=1000", "d1=1", "d2=1", "dc=1"};
   fixture                 *f           = *state;
   double                   engine[3][12];
-  yoke_stability_options   o = options_of("examples/two-mass.yaml", 4, file_sets, methods);
+  yoke_stability_options   o = options_of(f, "examples/two-mass.yaml", 4, file_sets, methods);
   o.n_methods                = 3;
   o.x                        = (yoke_stability_axis){"step", 1e-3, 0.1, 4, true};
   o.y                        = (yoke_stability_axis){"cc", 100.0, 2000.0, 3, false};
   expect_done(f, &o);
-  for (int m = 0; m < 3; ++m) memcpy(engine[m], f->table.rows[m].values, sizeof engine[m]);
-  o.run.model  = "two-mass";
-  o.run.n_sets = 7;
-  o.run.sets   = form_sets;
+  for (int m = 0; m < 3; ++m) memcpy(engine[m], row_of(f, m).values, sizeof engine[m]);
+  f->run.model  = "two-mass";
+  f->run.n_sets = 7;
+  f->run.sets   = form_sets;
   expect_done(f, &o);
   for (int m = 0; m < 3; ++m) {
-    for (int i = 0; i < 12; ++i) CHECK_NEAR(engine[m][i], f->table.rows[m].values[i], 1e-9 * fmax(1.0, engine[m][i]));
+    for (int i = 0; i < 12; ++i) CHECK_NEAR(engine[m][i], row_of(f, m).values[i], 1e-9 * fmax(1.0, engine[m][i]));
   }
 }
 
@@ -256,44 +274,44 @@ static void axes_may_be_exchanged(void **state) {
   const yoke_stability_axis step  = {"step", 1e-3, 0.1, 4, true};
   const yoke_stability_axis stiff = {"connections.coupling.stiffness", 100.0, 2000.0, 3, false};
   double                    values[12];
-  yoke_stability_options    o = options_of("examples/two-mass.yaml", 0, NULL, NULL);
+  yoke_stability_options    o = options_of(f, "examples/two-mass.yaml", 0, NULL, NULL);
   o.x                         = step;
   o.y                         = stiff;
   expect_done(f, &o);
-  memcpy(values, f->table.rows[0].values, sizeof values);
+  memcpy(values, row_of(f, 0).values, sizeof values);
   o.x = stiff;
   o.y = step;
   expect_done(f, &o);
   for (int i = 0; i < 4; ++i) {
-    for (int j = 0; j < 3; ++j) CHECK_NEAR(f->table.rows[0].values[i * 3 + j], values[j * 4 + i], 1e-12);
+    for (int j = 0; j < 3; ++j) CHECK_NEAR(row_of(f, 0).values[i * 3 + j], values[j * 4 + i], 1e-12);
   }
 }
 
 static void the_limit_of_a_model_file_names_the_coupling(void **state) {
   fixture                 *f      = *state;
-  const yoke_method_choice method = {.order = "2"};
-  yoke_stability_options   o      = options_of("examples/two-mass.yaml", 0, NULL, &method);
+  const yoke_method_choice method = {METHOD, .order = "2"};
+  yoke_stability_options   o      = options_of(f, "examples/two-mass.yaml", 0, NULL, &method);
   o.find_limit                    = true;
   expect_done(f, &o);
-  const double limit = f->table.rows[0].limit;
-  assert_string_equal(f->table.rows[0].coupling, "coupling");
+  const double limit = row_of(f, 0).limit;
+  assert_string_equal(row_of(f, 0).coupling, "coupling");
   /* the closed form agrees */
   const char *const sets[] = {"m2=2", "c1=1000", "c2=1000", "cc=1000", "d1=10", "d2=10", "dc=10", "step=1e-3"};
-  o.run.model              = "two-mass";
-  o.run.n_sets             = 8;
-  o.run.sets               = sets;
+  f->run.model             = "two-mass";
+  f->run.n_sets            = 8;
+  f->run.sets              = sets;
   expect_done(f, &o);
-  CHECK_NEAR(f->table.rows[0].limit / limit, 1.0, 1e-5);
+  CHECK_NEAR(row_of(f, 0).limit / limit, 1.0, 1e-5);
 }
 
 static void a_model_without_split_and_a_missing_file_are_errors(void **state) {
   fixture               *f = *state;
-  yoke_stability_options o = options_of("examples/pendulum.yaml", 0, NULL, NULL);
+  yoke_stability_options o = options_of(f, "examples/pendulum.yaml", 0, NULL, NULL);
   assert_int_equal(study(f, &o), YOKE_E_USAGE);
-  o.run.model = "examples/no-such-file.yaml";
+  f->run.model = "examples/no-such-file.yaml";
   assert_int_equal(study(f, &o), YOKE_E_IO);
-  o.run.model = "examples/two-mass.yaml";
-  o.x         = (yoke_stability_axis){"no_such_parameter", 0.0, 1.0, 3, false};
+  f->run.model = "examples/two-mass.yaml";
+  o.x          = (yoke_stability_axis){"no_such_parameter", 0.0, 1.0, 3, false};
   assert_int_equal(study(f, &o), YOKE_E_MODEL);
 }
 
@@ -301,16 +319,16 @@ static void a_model_without_split_and_a_missing_file_are_errors(void **state) {
 
 static void the_number_of_threads_changes_no_bit(void **state) {
   fixture                 *f      = *state;
-  const yoke_method_choice method = {.extension = "d", .order = "1"};
+  const yoke_method_choice method = {METHOD, .extension = "d", .order = "1"};
   double                   values[35];
-  yoke_stability_options   o = options_of("two-mass", 0, NULL, &method);
+  yoke_stability_options   o = options_of(f, "two-mass", 0, NULL, &method);
   o.x                        = (yoke_stability_axis){"re", -2.0, 0.0, 5, false};
   o.y                        = (yoke_stability_axis){"im", 0.0, 10.0, 7, false};
   expect_done(f, &o);
-  memcpy(values, f->table.rows[0].values, sizeof values);
-  o.run.threads = 3;
+  memcpy(values, row_of(f, 0).values, sizeof values);
+  f->run.threads = 3;
   expect_done(f, &o);
-  assert_memory_equal(values, f->table.rows[0].values, sizeof values);
+  assert_memory_equal(values, row_of(f, 0).values, sizeof values);
 }
 
 static char *whole_file(const char *path) {
@@ -332,15 +350,15 @@ static void an_interrupt_keeps_the_rows_that_are_done(void **state) {
   fixture                 *f        = *state;
   for (int m = 0; m < 2; ++m) {
     int                    n_calls = 0;
-    yoke_stability_options o       = options_of(models[m], 0, NULL, NULL);
+    yoke_stability_options o       = options_of(f, models[m], 0, NULL, NULL);
     o.x                            = (yoke_stability_axis){m == 0 ? "re" : "step", 1e-3, 1e-2, 3, false};
     o.y                            = (yoke_stability_axis){m == 0 ? "im" : "cc", 1.0, 10.0, 10, false};
     o.progress                     = stop;
     o.user                         = &n_calls;
     assert_int_equal(study(f, &o), YOKE_E_INTERRUPTED);
     assert_true(n_calls > 0);
-    assert_true(isfinite(f->table.rows[0].values[0]));
-    assert_true(isnan(f->table.rows[0].values[29]));
+    assert_true(isfinite(row_of(f, 0).values[0]));
+    assert_true(isnan(row_of(f, 0).values[29]));
   }
 }
 
@@ -348,7 +366,7 @@ static void an_interrupted_map_is_written_as_far_as_it_came(void **state) {
   fixture               *f       = *state;
   int                    n_calls = 0;
   char                   csv[]   = P_tmpdir "/yoke-stability-XXXXXX";
-  yoke_stability_options o       = options_of("two-mass", 0, NULL, NULL);
+  yoke_stability_options o       = options_of(f, "two-mass", 0, NULL, NULL);
   close(mkstemp(csv));
   o.x        = (yoke_stability_axis){"re", -2.0, 0.0, 2, false};
   o.y        = (yoke_stability_axis){"im", 0.0, 9.0, 10, false};
@@ -367,14 +385,14 @@ static void an_interrupted_map_is_written_as_far_as_it_came(void **state) {
 
 static void maps_and_lines_are_written(void **state) {
   static const yoke_method_choice methods[] = {
-      {.order = "1"}, {.order = "2"}, {.scheme = "explicit", .extension = "d"}};
+      {METHOD, .order = "1"}, {METHOD, .order = "2"}, {METHOD, .scheme = "explicit", .extension = "d"}};
   fixture *f     = *state;
   char     csv[] = P_tmpdir "/yoke-stability-XXXXXX", svg[80], h5[80];
   close(mkstemp(csv));
   snprintf(svg, sizeof svg, "%s.svg", csv);
   snprintf(h5, sizeof h5, "%s.h5", csv);
   for (int n_axes = 1; n_axes <= 2; ++n_axes) {
-    yoke_stability_options o = options_of("two-mass", 0, NULL, methods);
+    yoke_stability_options o = options_of(f, "two-mass", 0, NULL, methods);
     o.n_methods              = 3;
     o.x                      = (yoke_stability_axis){"re", -2.0, 0.0, 6, false};
     if (n_axes == 2) o.y = (yoke_stability_axis){"im", 0.01, 10.0, 5, true};
@@ -403,7 +421,7 @@ static void files_that_cannot_be_written_are_errors(void **state) {
   static const char *const bad = "/no/such/folder/file";
   fixture                 *f   = *state;
   for (int k = 0; k < (yoke_has_hdf5() ? 3 : 2); ++k) {
-    yoke_stability_options o = options_of("two-mass", 0, NULL, NULL);
+    yoke_stability_options o = options_of(f, "two-mass", 0, NULL, NULL);
     o.x                      = (yoke_stability_axis){"re", -2.0, 0.0, 3, false};
     if (k == 0) o.csv = bad;
     if (k == 1) o.svg = bad;

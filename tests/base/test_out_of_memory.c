@@ -184,7 +184,7 @@ static char folder[] = "/tmp/yoke-memory-XXXXXX";
 static char path[N_FILES][64];
 
 static yoke_run_options options_of_run(int model) {
-  yoke_run_options options = yoke_run_options_default();
+  yoke_run_options options = {.size = sizeof options};
   options.model            = path[model];
   options.threads          = 1;
   options.exec             = "serial";
@@ -192,7 +192,7 @@ static yoke_run_options options_of_run(int model) {
 }
 
 static yoke_status run_with_files(yoke_context *ctx, bool monolithic) {
-  yoke_run_summary summary = {0};
+  yoke_run_summary summary = {.size = sizeof summary};
   yoke_run_options options = options_of_run(PENDULUM);
   options.monolithic       = monolithic;
   options.out              = yoke_has_hdf5() ? path[H5] : "";
@@ -211,11 +211,11 @@ static yoke_status run_split(yoke_context *ctx) {
 }
 
 static yoke_status run_stability(yoke_context *ctx) {
-  yoke_stability_table   table   = {0};
-  yoke_stability_options options = yoke_stability_options_default();
-  options.run                    = options_of_run(TWO_MASSES);
-  const yoke_status status       = yoke_stability_study(ctx, &options, &table);
-  yoke_stability_table_release(&table);
+  yoke_stability_table        *table   = NULL;
+  const yoke_run_options       run     = options_of_run(TWO_MASSES);
+  const yoke_stability_options options = {.size = sizeof options, .run = &run};
+  const yoke_status            status  = yoke_stability_study(ctx, &options, &table);
+  yoke_stability_table_destroy(&table);
   return status;
 }
 

@@ -295,9 +295,9 @@ static void help_and_options_come_from_the_table_of_settings(void **state) {
   char *all = strdup(f->out);
   assert_int_equal(yoke(f, "help run"), 0);
   for (int i = 0; i < yoke_n_settings(); ++i) {
-    yoke_setting_facts facts;
+    yoke_setting_facts facts = {.size = sizeof facts};
     char               option[200];
-    yoke_setting_describe(i, &facts);
+    (void)yoke_setting_describe(i, &facts);
     assert_says(all, facts.path);
     if (facts.option == NULL) continue;
     snprintf(option, sizeof option, "--%s %s", facts.option, facts.value);

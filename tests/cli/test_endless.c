@@ -70,7 +70,7 @@ static void run_until_interrupted(fixture *f, bool monolithic, const char *step,
   char              path[128], csv[128];
   const char *const sets[]  = {step, "solvers.default.kind=dopri5"};
   yoke_context     *ctx     = NULL;
-  yoke_run_options  options = yoke_run_options_default();
+  yoke_run_options  options = {.size = sizeof options};
   write_text(in_folder(f, "m.yaml", path), model);
   options.model       = path;
   options.csv         = in_folder(f, "o.csv", csv);
@@ -96,7 +96,7 @@ static void run_until_interrupted(fixture *f, bool monolithic, const char *step,
 }
 
 static void f22_an_interrupt_is_read_inside_a_long_macro_step(void **state) {
-  yoke_run_summary summary;
+  yoke_run_summary summary = {.size = sizeof summary};
   for (int threads = 1; threads <= 2; ++threads) {
     run_until_interrupted(*state, false, "solvers.default.step=1e-9", threads, NULL, &summary);
     assert_true(summary.t == 0.0); /* no macro step was accepted: there is nothing to keep but the start */
@@ -106,7 +106,7 @@ static void f22_an_interrupt_is_read_inside_a_long_macro_step(void **state) {
 }
 
 static void f22_progress_is_asked_inside_a_long_macro_step(void **state) {
-  yoke_run_summary summary;
+  yoke_run_summary summary = {.size = sizeof summary};
   int              n_asked = 0;
   run_until_interrupted(*state, false, "solvers.default.step=1e-9", 1, &n_asked, &summary);
   assert_int_equal(n_asked, 2);
@@ -114,7 +114,7 @@ static void f22_progress_is_asked_inside_a_long_macro_step(void **state) {
 }
 
 static void f22_an_interrupt_is_read_between_micro_steps_and_samples_of_a_whole_model(void **state) {
-  yoke_run_summary summary;
+  yoke_run_summary summary = {.size = sizeof summary};
   run_until_interrupted(*state, true, "solvers.default.step=1e-9", 1, NULL, &summary);
   assert_true(summary.t > 0.0 && summary.t < 1.0);
   assert_int_equal(summary.n_rows, 2);

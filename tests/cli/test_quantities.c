@@ -30,9 +30,9 @@ static void f62_help_and_page_list_the_same_quantities(void **state) {
   assert_int_equal(yoke(f, "help outputs"), 0);
   assert_int_equal(n_rows, yoke_n_quantities());
   for (int i = 0; i < yoke_n_quantities(); ++i) {
-    yoke_quantity_facts q;
+    yoke_quantity_facts q = {.size = sizeof q};
     char                row[400];
-    yoke_quantity_describe(i, &q);
+    (void)yoke_quantity_describe(i, &q);
     const char *shown = strcmp(object, q.object) != 0 ? q.object : "";
     object            = q.object;
     snprintf(row, sizeof row, "| %s | `%s` | %s | %s | %s |\n", shown, q.names, q.unit, q.is_asked_for ? "+" : "",
@@ -61,9 +61,9 @@ static void every_quantity_of_the_list_exists(void **state) {
              "cosimulation: {step: 0.01, energy: monitor}\n");
   char arguments[3500] = "run @/m.yaml --print rigid.x";
   for (int i = 0; i < yoke_n_quantities(); ++i) {
-    yoke_quantity_facts q;
+    yoke_quantity_facts q = {.size = sizeof q};
     char                names[80];
-    yoke_quantity_describe(i, &q);
+    (void)yoke_quantity_describe(i, &q);
     if (strncmp(q.names, "force_mean", 10) == 0) continue; /* with inner nodes only */
     snprintf(names, sizeof names, "%s", q.names);
     for (char *name = strtok(names, " "); name != NULL; name = strtok(NULL, " ")) {

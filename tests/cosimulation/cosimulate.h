@@ -56,7 +56,7 @@ static inline yoke_status cosim_load(cosim *c, const char *path, const char *set
     assert_true(n < COSIM_MAX_SETS);
     list[n++] = rest;
   }
-  const yoke_load_options options = {.n_set = n, .set = list};
+  const yoke_load_options options = {.size = sizeof options, .n_sets = n, .sets = list};
   c->status                       = strchr(path, '\n') != NULL
                                         ? yoke_model_load_text(c->ctx, "test.yaml", path, strlen(path), &options, &c->model)
                                         : yoke_model_load(c->ctx, path, &options, &c->model);

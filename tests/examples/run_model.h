@@ -63,7 +63,8 @@ static inline model_run run_file(const char *path, const char *const *sets, cons
   char        text[2][64];
   model_run   run = {0};
   assert_int_equal(yoke_context_create(&run.ctx), YOKE_OK);
-  const yoke_load_options options = {.n_set = run_options(sets, solver, rtol, all, text), .set = all};
+  const yoke_load_options options = {
+      .size = sizeof options, .n_sets = run_options(sets, solver, rtol, all, text), .sets = all};
   run_loaded(&run, yoke_model_load(run.ctx, path, &options, &run.model), t_end);
   return run;
 }
@@ -74,7 +75,8 @@ static inline model_run run_text(const char *model, const char *const *sets, con
   char        text[2][64];
   model_run   run = {0};
   assert_int_equal(yoke_context_create(&run.ctx), YOKE_OK);
-  const yoke_load_options options = {.n_set = run_options(sets, solver, rtol, all, text), .set = all};
+  const yoke_load_options options = {
+      .size = sizeof options, .n_sets = run_options(sets, solver, rtol, all, text), .sets = all};
   run_loaded(&run, yoke_model_load_text(run.ctx, "test.yaml", model, strlen(model), &options, &run.model), t_end);
   return run;
 }

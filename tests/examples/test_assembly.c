@@ -11,8 +11,8 @@ static const double pi = 3.14159265358979323846;
 
 /* Load and assemble, without a run. */
 static yoke_status assemble(model_run *run, const char *text, const char *const *sets) {
-  yoke_load_options options = {.set = sets};
-  while (sets != NULL && sets[options.n_set] != NULL) ++options.n_set;
+  yoke_load_options options = {.size = sizeof options, .sets = sets};
+  while (sets != NULL && sets[options.n_sets] != NULL) ++options.n_sets;
   *run = (model_run){0};
   assert_int_equal(yoke_context_create(&run->ctx), YOKE_OK);
   yoke_status status = yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), &options, &run->model);

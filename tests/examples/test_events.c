@@ -33,8 +33,7 @@ static int found(const model_run *run, const char *name, double *t) {
 static yoke_status run_to_failure(model_run *run, const char *text) {
   *run = (model_run){0};
   assert_int_equal(yoke_context_create(&run->ctx), YOKE_OK);
-  const yoke_load_options options = {0};
-  assert_int_equal(yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), &options, &run->model), YOKE_OK);
+  assert_int_equal(yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), NULL, &run->model), YOKE_OK);
   assert_int_equal(run_start(run), YOKE_OK);
   return yoke_system_run(run->system, run->model->t_end, NULL, &run->summary, run->ctx);
 }

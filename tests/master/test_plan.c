@@ -34,7 +34,7 @@ static void close_split(loaded *l) {
 /* A file or a text; the model must be readable. */
 static loaded load(const char *path, const char *text, int n_set, const char *const *set) {
   loaded                  l       = {0};
-  const yoke_load_options options = {.n_set = n_set, .set = set};
+  const yoke_load_options options = {.size = sizeof options, .n_sets = n_set, .sets = set};
   assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
   const yoke_status status = text == NULL
                                  ? yoke_model_load(l.ctx, path, &options, &l.model)

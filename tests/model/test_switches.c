@@ -81,12 +81,11 @@ static void zeros_of_a_condition_of_time_are_found(void **state) {
 }
 
 static yoke_switches switches_of_model(const char *text, bool with_events) {
-  yoke_context           *ctx   = NULL;
-  yoke_model             *model = NULL;
-  yoke_switches           s;
-  const yoke_load_options options = {0};
+  yoke_context *ctx   = NULL;
+  yoke_model   *model = NULL;
+  yoke_switches s;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(yoke_model_load_text(ctx, "test.yaml", text, strlen(text), &options, &model), YOKE_OK);
+  assert_int_equal(yoke_model_load_text(ctx, "test.yaml", text, strlen(text), NULL, &model), YOKE_OK);
   assert_int_equal(yoke_model_switches(ctx, model, with_events, &s), YOKE_OK);
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);

@@ -54,7 +54,7 @@ cat > "$folder/five.c" <<'CODE'
 #include <stdio.h>
 #include <yoke/yoke.h>
 int main(int argc, char **argv) {
-  yoke_context *ctx = NULL; yoke_run_options options = yoke_run_options_default(); yoke_run_summary summary;
+  yoke_context *ctx = NULL; yoke_run_options options = {sizeof options}; yoke_run_summary summary = {sizeof summary};
   options.model = argv[argc - 1]; options.csv = "five.csv";
   if (yoke_context_create(&ctx) != YOKE_OK || yoke_run(ctx, &options, &summary) != YOKE_OK) return 1;
   yoke_run_summary_release(&summary); yoke_context_destroy(&ctx); return puts(yoke_version()) < 0; }

@@ -1,0 +1,386 @@
+/* Objects of the library and the structs that cross its border: sizes of callers that are older or newer, items that do not exist, and everything
+ * that takes the path of a model file also takes a model. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "check.h"
+#include "folder.h"
+#include <yoke/yoke.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const two_mass = "examples/two-mass.yaml";
+
+static yoke_model *load(fixture *f, const char *path) {
+  yoke_model *model = NULL;
+  assert_int_equal(yoke_model_load(f->ctx, path, NULL, &model), YOKE_OK);
+  return model;
+}
+
+static yoke_run_options short_run(const char *path, const yoke_model *model) {
+  static const yoke_choice choices[] = {{"t-end", "0.02"}};
+  return (yoke_run_options){.size       = sizeof(yoke_run_options),
+                            .model      = path,
+                            .loaded     = model,
+                            .n_choices  = 1,
+                            .choices    = choices,
+                            .threads    = 1,
+                            .no_predict = true};
+}
+
+static void expect_usage(fixture *f, yoke_status status, const char *part) {
+  assert_int_equal(status, YOKE_E_USAGE);
+  if (!has_message(f->ctx, part)) fail_msg("no message says '%s'", part);
+  yoke_context_clear(f->ctx);
+}
+
+/* ---- sizes ---- */
+
+/* A program that was compiled when the struct ended behind `model` and `loaded`. */
+static void a_shorter_struct_of_options_stands_for_zeros(void **state) {
+  fixture                 *f         = *state;
+  yoke_run_options         options   = short_run(two_mass, NULL);
+  yoke_inspection         *in        = NULL;
+  yoke_model_facts         facts     = {.size = sizeof facts};
+  static const char *const no_sets[] = {"no such key"};
+  options.size                       = offsetof(yoke_run_options, n_sets);
+  options.n_sets                     = 1; /* behind the end: not looked at */
+  options.sets                       = no_sets;
+  assert_int_equal(yoke_model_inspect(f->ctx, &options, &in), YOKE_OK);
+  assert_int_equal(yoke_inspection_facts_get(f->ctx, in, &facts), YOKE_OK);
+  assert_int_equal(facts.n_bodies, 2);
+  yoke_inspection_destroy(&in);
+}
+
+static void a_longer_struct_of_options_is_fine_where_it_asks_for_nothing_more(void **state) {
+  fixture *f = *state;
+  struct {
+    yoke_run_options options;
+    double           more[2];
+  } newer             = {.options = short_run(two_mass, NULL)};
+  yoke_inspection *in = NULL;
+  newer.options.size  = sizeof newer;
+  assert_int_equal(yoke_model_inspect(f->ctx, &newer.options, &in), YOKE_OK);
+  yoke_inspection_destroy(&in);
+  newer.more[1] = 1.0;
+  expect_usage(f, yoke_model_inspect(f->ctx, &newer.options, &in), "use the newer library");
+  assert_null(in);
+}
+
+static void a_shorter_struct_is_filled_as_far_as_it_goes(void **state) {
+  fixture               *f       = *state;
+  const yoke_run_options options = short_run(two_mass, NULL);
+  yoke_run_summary       summary;
+  memset(&summary, 0x5a, sizeof summary);
+  summary.size = offsetof(yoke_run_summary, all_jacobians);
+  assert_int_equal(yoke_run(f->ctx, &options, &summary), YOKE_OK);
+  assert_int_equal(summary.size, offsetof(yoke_run_summary, all_jacobians));
+  assert_true(summary.macro_steps > 0 && summary.t == 0.02);
+  assert_int_equal(summary.all_jacobians, 0x5a5a5a5a5a5a5a5a);
+  yoke_run_summary_release(&summary);
+}
+
+/* Every struct, with a size that was never set. */
+static void a_size_that_was_not_set_is_refused(void **state) {
+  fixture                     *f          = *state;
+  const yoke_run_options       run        = short_run(two_mass, NULL);
+  yoke_model                  *model      = NULL;
+  yoke_inspection             *in         = NULL;
+  yoke_modes                  *modes      = NULL;
+  yoke_comparison             *comparison = NULL;
+  yoke_convergence            *study      = NULL;
+  yoke_stability_table        *table      = NULL;
+  yoke_split_proposal         *proposal   = NULL;
+  const yoke_load_options      no_load    = {0};
+  const yoke_run_options       no_run     = {0};
+  const yoke_converge_options  no_study   = {0};
+  const yoke_stability_options no_map     = {0};
+  yoke_run_summary             sum = {.size = sizeof sum}, no_sum = {0};
+  expect_usage(f, yoke_model_load(f->ctx, two_mass, &no_load, &model), "sizeof(yoke_load_options)");
+  expect_usage(f, yoke_model_load_text(f->ctx, "a", "yoke: 1", 7, &no_load, &model), "sizeof(yoke_load_options)");
+  expect_usage(f, yoke_run(f->ctx, &no_run, &sum), "sizeof(yoke_run_options)");
+  expect_usage(f, yoke_run(f->ctx, &run, &no_sum), "sizeof(yoke_run_summary)");
+  expect_usage(f, yoke_run_compare(f->ctx, &run, &sum, &no_sum, &comparison), "sizeof(yoke_run_summary)");
+  expect_usage(f, yoke_run_compare(f->ctx, &run, &no_sum, &sum, &comparison), "sizeof(yoke_run_summary)");
+  expect_usage(f, yoke_model_inspect(f->ctx, &no_run, &in), "sizeof(yoke_run_options)");
+  expect_usage(f, yoke_modes_compute(f->ctx, &no_run, YOKE_AT_START, &modes), "sizeof(yoke_run_options)");
+  expect_usage(f, yoke_linearize_write(f->ctx, &no_run, YOKE_AT_START, "a.txt"), "sizeof(yoke_run_options)");
+  expect_usage(f, yoke_split_propose(f->ctx, &no_run, 2, &proposal), "sizeof(yoke_run_options)");
+  expect_usage(f, yoke_converge(f->ctx, &no_study, &study), "sizeof(yoke_converge_options)");
+  expect_usage(f, yoke_stability_study(f->ctx, &no_map, &table), "sizeof(yoke_stability_options)");
+  assert_true(model == NULL && in == NULL && modes == NULL && comparison == NULL && study == NULL && table == NULL &&
+              proposal == NULL);
+}
+
+static void methods_of_a_list_lie_as_far_apart_as_the_caller_knows_them(void **state) {
+  fixture *f = *state;
+  struct {
+    yoke_method_choice method;
+    void              *more; /* of a newer header */
+  } methods[2]                         = {{.method = {.size = sizeof methods[0], .order = "0"}},
+                                          {.method = {.size = sizeof methods[0], .order = "1"}}};
+  const yoke_run_options       run     = {.size = sizeof run, .model = "two-mass"};
+  const yoke_stability_options options = {
+      .size = sizeof options, .run = &run, .n_methods = 2, .methods = &methods[0].method};
+  yoke_stability_table *table = NULL;
+  yoke_stability_row    row   = {.size = sizeof row};
+  char                  label[160];
+  assert_int_equal(yoke_stability_study(f->ctx, &options, &table), YOKE_OK);
+  assert_int_equal(yoke_stability_table_get(f->ctx, table, 1, &row), YOKE_OK);
+  assert_string_equal(row.label, "order 1");
+  yoke_stability_table_destroy(&table);
+  methods[1].method.size = 0;
+  expect_usage(f, yoke_stability_study(f->ctx, &options, &table), "sizeof(yoke_method_choice)");
+  assert_int_equal(yoke_method_label(&methods[1].method, label, sizeof label), YOKE_E_USAGE);
+  assert_int_equal(yoke_method_label(&methods[0].method, label, sizeof label), YOKE_OK);
+  assert_string_equal(label, "order 0");
+}
+
+/* ---- items ---- */
+
+static void items_that_do_not_exist_are_refused(void **state) {
+  fixture               *f        = *state;
+  const yoke_run_options run      = short_run(two_mass, NULL);
+  yoke_inspection       *in       = NULL;
+  yoke_modes            *modes    = NULL;
+  yoke_model_item        item     = {.size = sizeof item};
+  yoke_part_item         part     = {.size = sizeof part};
+  yoke_coupling_item     coupling = {.size = sizeof coupling};
+  yoke_mode              mode     = {.size = sizeof mode};
+  assert_int_equal(yoke_model_inspect(f->ctx, &run, &in), YOKE_OK);
+  assert_int_equal(yoke_modes_compute(f->ctx, &run, YOKE_AT_START, &modes), YOKE_OK);
+  assert_int_equal(yoke_inspection_body(f->ctx, in, 1, &item), YOKE_OK);
+  assert_string_equal(item.kind, "mass1d");
+  assert_int_equal(yoke_inspection_connection(f->ctx, in, 0, &item), YOKE_OK);
+  assert_int_equal(yoke_inspection_output(f->ctx, in, 0, &item), YOKE_OK);
+  assert_int_equal(yoke_inspection_part(f->ctx, in, 1, &part), YOKE_OK);
+  assert_string_equal(part.contents, "1 body");
+  assert_int_equal(yoke_inspection_coupling(f->ctx, in, 0, &coupling), YOKE_OK);
+  assert_int_equal(coupling.n_channels, 1);
+  assert_int_equal(yoke_modes_n(modes), 2);
+  assert_int_equal(yoke_modes_n_freedoms(modes), 2);
+  assert_int_equal(yoke_modes_get(f->ctx, modes, 1, &mode), YOKE_OK);
+  assert_string_equal(yoke_mode_kind_name(mode.kind), "oscillation");
+  assert_string_equal(yoke_mode_kind_name((yoke_mode_kind)17), "");
+  expect_usage(f, yoke_inspection_body(f->ctx, in, 2, &item), "no yoke_model_item number 2: there are 2");
+  expect_usage(f, yoke_inspection_connection(f->ctx, in, -1, &item), "number -1");
+  expect_usage(f, yoke_inspection_output(f->ctx, in, 1000, &item), "number 1000");
+  expect_usage(f, yoke_inspection_part(f->ctx, in, 2, &part), "there are 2");
+  expect_usage(f, yoke_inspection_coupling(f->ctx, in, 1, &coupling), "there are 1");
+  expect_usage(f, yoke_modes_get(f->ctx, modes, 2, &mode), "there are 2");
+  mode.size = 0;
+  expect_usage(f, yoke_modes_get(f->ctx, modes, 0, &mode), "sizeof(yoke_mode)");
+  yoke_inspection_destroy(&in);
+  yoke_modes_destroy(&modes);
+}
+
+static void tables_that_describe_the_library_end(void **state) {
+  yoke_quantity_facts quantity = {.size = sizeof quantity}, no_quantity = {0};
+  yoke_setting_facts  setting = {.size = sizeof setting}, no_setting = {0};
+  (void)state;
+  assert_int_equal(yoke_quantity_describe(0, &quantity), YOKE_OK);
+  assert_int_equal(yoke_quantity_describe(yoke_n_quantities(), &quantity), YOKE_E_USAGE);
+  assert_int_equal(yoke_quantity_describe(-1, &quantity), YOKE_E_USAGE);
+  assert_int_equal(yoke_quantity_describe(0, &no_quantity), YOKE_E_USAGE);
+  assert_int_equal(yoke_setting_describe(yoke_n_settings() - 1, &setting), YOKE_OK);
+  assert_int_equal(yoke_setting_describe(yoke_n_settings(), &setting), YOKE_E_USAGE);
+  assert_int_equal(yoke_setting_describe(-1, &setting), YOKE_E_USAGE);
+  assert_int_equal(yoke_setting_describe(0, &no_setting), YOKE_E_USAGE);
+  const int order = yoke_setting_with_option("order", 5);
+  assert_int_equal(yoke_setting_describe(order, &setting), YOKE_OK);
+  assert_string_equal(setting.path, "cosimulation.order");
+  assert_string_equal(yoke_error_name(YOKE_ERROR_LOCAL_VELOCITY), "local velocity");
+  assert_string_equal(yoke_error_name(YOKE_N_ERRORS), "");
+}
+
+/* ---- models in place of files ---- */
+
+static void a_model_is_given_once(void **state) {
+  fixture         *f     = *state;
+  yoke_model      *model = load(f, two_mass);
+  yoke_inspection *in    = NULL;
+  yoke_run_options run   = short_run(two_mass, model);
+  expect_usage(f, yoke_model_inspect(f->ctx, &run, &in), "two models are given");
+  run = short_run(NULL, NULL);
+  expect_usage(f, yoke_model_inspect(f->ctx, &run, &in), "no model is given");
+  yoke_model_destroy(&model);
+}
+
+static void a_run_of_a_model_has_the_bits_of_a_run_of_its_file(void **state) {
+  static const char *const print[] = {"m1.x", "m2.v"};
+  fixture                 *f       = *state;
+  yoke_model              *model   = load(f, two_mass);
+  double                   values[2][2];
+  for (int k = 0; k < 2; ++k) {
+    yoke_run_options run     = short_run(k == 0 ? two_mass : NULL, k == 0 ? NULL : model);
+    yoke_run_summary summary = {.size = sizeof summary};
+    run.n_print              = 2;
+    run.print                = print;
+    if (yoke_run(f->ctx, &run, &summary) != YOKE_OK) fail_msg("%s", yoke_context_message(f->ctx, 0));
+    memcpy(values[k], summary.print_values, sizeof values[k]);
+    yoke_run_summary_release(&summary);
+  }
+  assert_memory_equal(values[0], values[1], sizeof values[0]);
+  yoke_model_destroy(&model);
+}
+
+static void studies_of_a_model_are_those_of_its_file(void **state) {
+  static const char *const steps[] = {"1/500"};
+  fixture                 *f       = *state;
+  yoke_model              *model   = load(f, two_mass);
+  yoke_converge_row        row[2]  = {{.size = sizeof row[0]}, {.size = sizeof row[1]}};
+  yoke_stability_row       rho[2]  = {{.size = sizeof rho[0]}, {.size = sizeof rho[1]}};
+  yoke_mode                mode[2] = {{.size = sizeof mode[0]}, {.size = sizeof mode[1]}};
+  for (int k = 0; k < 2; ++k) {
+    const yoke_run_options       run   = short_run(k == 0 ? two_mass : NULL, k == 0 ? NULL : model);
+    const yoke_converge_options  study = {.size = sizeof study, .run = &run, .n_steps = 1, .steps = steps};
+    const yoke_stability_options point = {.size = sizeof point, .run = &run};
+    yoke_convergence            *c     = NULL;
+    yoke_stability_table        *t     = NULL;
+    yoke_modes                  *m     = NULL;
+    assert_int_equal(yoke_converge(f->ctx, &study, &c), YOKE_OK);
+    assert_int_equal(yoke_convergence_get(f->ctx, c, 0, 0, &row[k]), YOKE_OK);
+    assert_string_equal(row[k].label, "as the model says");
+    expect_usage(f, yoke_convergence_get(f->ctx, c, 0, 1, &row[k]), "no yoke_converge_row");
+    expect_usage(f, yoke_convergence_get(f->ctx, c, 1, 0, &row[k]), "no yoke_converge_row");
+    assert_int_equal(yoke_stability_study(f->ctx, &point, &t), YOKE_OK);
+    assert_int_equal(yoke_stability_table_get(f->ctx, t, 0, &rho[k]), YOKE_OK);
+    assert_int_equal(yoke_modes_compute(f->ctx, &run, YOKE_AT_EQUILIBRIUM, &m), YOKE_OK);
+    assert_int_equal(yoke_modes_get(f->ctx, m, 0, &mode[k]), YOKE_OK);
+    yoke_convergence_destroy(&c);
+    yoke_stability_table_destroy(&t);
+    yoke_modes_destroy(&m);
+  }
+  assert_memory_equal(row[0].error, row[1].error, sizeof row[0].error);
+  assert_memory_equal(&rho[0].rho, &rho[1].rho, sizeof rho[0].rho);
+  assert_memory_equal(&mode[0].frequency, &mode[1].frequency, sizeof(double));
+  yoke_model_destroy(&model);
+}
+
+static void a_split_is_proposed_for_a_model_too(void **state) {
+  fixture               *f        = *state;
+  yoke_model            *model    = load(f, "examples/chain-conv.yaml");
+  const yoke_run_options run      = {.size = sizeof run, .loaded = model};
+  yoke_split_proposal   *proposal = NULL;
+  yoke_split_facts       facts    = {.size = sizeof facts};
+  yoke_cut_part          part     = {.size = sizeof part};
+  yoke_cut               cut      = {.size = sizeof cut};
+  assert_int_equal(yoke_split_propose(f->ctx, &run, 3, &proposal), YOKE_OK);
+  assert_int_equal(yoke_split_proposal_facts_get(f->ctx, proposal, &facts), YOKE_OK);
+  assert_int_equal(facts.n_parts, 3);
+  assert_int_equal(facts.n_cuts, 2);
+  assert_non_null(strstr(facts.model, facts.split));
+  assert_int_equal(yoke_split_proposal_part(f->ctx, proposal, 2, &part), YOKE_OK);
+  assert_true(part.is_piece && part.n_bodies > 0);
+  assert_int_equal(yoke_split_proposal_cut(f->ctx, proposal, 1, &cut), YOKE_OK);
+  assert_string_equal(cut.kind, "element");
+  expect_usage(f, yoke_split_proposal_part(f->ctx, proposal, 3, &part), "there are 3");
+  expect_usage(f, yoke_split_proposal_cut(f->ctx, proposal, 2, &cut), "there are 2");
+  yoke_split_proposal_destroy(&proposal);
+  expect_usage(f, yoke_split_propose(f->ctx, &run, 1, &proposal), "expected at least 2");
+  yoke_model_destroy(&model);
+}
+
+static void a_file_that_a_model_was_read_from_is_not_overwritten(void **state) {
+  fixture         *f = *state;
+  char             top[128], part[128];
+  yoke_run_summary summary = {.size = sizeof summary};
+  FILE            *file    = fopen(in_folder(f, "part.yaml", part), "w");
+  assert_non_null(file);
+  fputs("bodies: {a: {kind: mass1d, mass: 1, v: 1}}\n", file);
+  fclose(file);
+  file = fopen(in_folder(f, "top.yaml", top), "w");
+  assert_non_null(file);
+  fputs("yoke: 1\nt_end: 0.1\ninclude: part.yaml\n", file);
+  fclose(file);
+  yoke_model      *model = load(f, top);
+  yoke_run_options run   = short_run(NULL, model); /* read again, with another end */
+  run.csv                = part;
+  expect_usage(f, yoke_run(f->ctx, &run, &summary), "would overwrite a file that the model includes");
+  yoke_run_summary_release(&summary);
+  yoke_model_destroy(&model);
+}
+
+/* ---- results in memory ---- */
+
+static void a_record_in_memory_is_a_result(void **state) {
+  fixture                *f     = *state;
+  yoke_model             *model = load(f, two_mass);
+  const yoke_choice       end[] = {{"t-end", "0.02"}};
+  yoke_simulation_options how = {.size = sizeof how, .no_predict = true, .threads = 1, .n_choices = 1, .choices = end};
+  const yoke_record_options both       = {.size = sizeof both, .out = "", .csv = "", .in_memory = true};
+  const yoke_record_options files      = {.size = sizeof files, .out = "", .csv = ""};
+  yoke_result              *results[2] = {NULL, NULL};
+  yoke_comparison          *comparison = NULL;
+  yoke_comparison_facts     found      = {.size = sizeof found};
+  yoke_result_facts         facts      = {.size = sizeof facts};
+  for (int k = 0; k < 2; ++k) {
+    yoke_simulation *s = NULL;
+    how.monolithic     = k == 1;
+    assert_int_equal(yoke_simulation_create(f->ctx, model, &how, &s), YOKE_OK);
+    expect_usage(f, yoke_simulation_record_take(f->ctx, s, "none", &results[k]), "no record is open");
+    assert_int_equal(yoke_simulation_record(f->ctx, s, &files), YOKE_OK);
+    expect_usage(f, yoke_simulation_record_take(f->ctx, s, "none", &results[k]), "in_memory");
+    assert_int_equal(yoke_simulation_record_end(f->ctx, s), YOKE_OK);
+    assert_int_equal(yoke_simulation_record(f->ctx, s, &both), YOKE_OK);
+    assert_int_equal(yoke_simulation_run_to(f->ctx, s, 0.02), YOKE_OK);
+    assert_int_equal(yoke_simulation_record_take(f->ctx, s, k == 0 ? "split" : "whole", &results[k]), YOKE_OK);
+    yoke_simulation_destroy(&s);
+  }
+  assert_int_equal(yoke_result_facts_get(f->ctx, results[0], &facts), YOKE_OK);
+  assert_string_equal(facts.format, "memory");
+  assert_string_equal(yoke_result_path(results[1]), "whole");
+  assert_true(yoke_result_find(results[0], "m1.x") >= 0);
+  assert_int_equal(yoke_result_compare(f->ctx, results[0], results[1], &comparison), YOKE_OK);
+  for (int k = 0; k < 2; ++k) yoke_result_close(&results[k]);
+  assert_int_equal(yoke_comparison_facts_get(f->ctx, comparison, &found), YOKE_OK);
+  assert_true(found.same_span && found.largest_nrmse > 0.0 && found.largest_nrmse < 0.2);
+  yoke_difference d = {.size = sizeof d};
+  expect_usage(f, yoke_comparison_get(f->ctx, comparison, found.n_common, &d), "no yoke_difference number");
+  yoke_comparison_destroy(&comparison);
+  yoke_comparison_destroy(&comparison); /* again is fine */
+  yoke_model_destroy(&model);
+}
+
+static void a_model_and_its_whole_are_compared(void **state) {
+  fixture               *f     = *state;
+  yoke_model            *model = load(f, two_mass);
+  const yoke_run_options run   = short_run(NULL, model);
+  yoke_run_summary       split = {.size = sizeof split}, whole = {.size = sizeof whole};
+  yoke_comparison       *comparison = NULL;
+  yoke_comparison_facts  facts      = {.size = sizeof facts};
+  assert_int_equal(yoke_run_compare(f->ctx, &run, &split, &whole, &comparison), YOKE_OK);
+  assert_int_equal(yoke_comparison_facts_get(f->ctx, comparison, &facts), YOKE_OK);
+  assert_true(split.is_split && !whole.is_split && facts.n_common > 0);
+  yoke_comparison_destroy(&comparison);
+  yoke_run_summary_release(&split);
+  yoke_run_summary_release(&whole);
+  yoke_model_destroy(&model);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(a_shorter_struct_of_options_stands_for_zeros),
+      TEST(a_longer_struct_of_options_is_fine_where_it_asks_for_nothing_more),
+      TEST(a_shorter_struct_is_filled_as_far_as_it_goes),
+      TEST(a_size_that_was_not_set_is_refused),
+      TEST(methods_of_a_list_lie_as_far_apart_as_the_caller_knows_them),
+      TEST(items_that_do_not_exist_are_refused),
+      TEST(tables_that_describe_the_library_end),
+      TEST(a_model_is_given_once),
+      TEST(a_run_of_a_model_has_the_bits_of_a_run_of_its_file),
+      TEST(studies_of_a_model_are_those_of_its_file),
+      TEST(a_split_is_proposed_for_a_model_too),
+      TEST(a_file_that_a_model_was_read_from_is_not_overwritten),
+      TEST(a_record_in_memory_is_a_result),
+      TEST(a_model_and_its_whole_are_compared),
+  };
+  return cmocka_run_group_tests_name("objects", tests, NULL, NULL);
+}
