@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { START_ROUNDS = 20 }; /* until states and values at the start belong to each other */
+
 void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u) {
   double *now = wire->lent->now;
@@ -84,11 +86,7 @@ static yoke_status find_values(yoke_graph *g, double t, yoke_context *ctx) {
                                 yoke_status_text(status));
 }
 
-yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
-  g->block->n_past    = 1;
-  g->block->past_t[0] = t;
-  g->is_stepping      = false;
-  const bool has_all  = set_initial(g);
+static yoke_status start_all(yoke_graph *g, double t, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     double      times[2];
     yoke_signal signal;
@@ -96,15 +94,43 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
     YOKE_TRY(
         yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
   }
+  return YOKE_OK;
+}
+
+/* Outputs at the start are the newest of the past. */
+static void keep_outputs(yoke_graph *g) {
+  for (int i = 0; i < g->n_subsystems; ++i)
+    memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
+}
+
+/* States that were started with other inputs may show other outputs than those that are kept: a sampled controller reads its first sample. */
+static yoke_status look_again(yoke_graph *g, double t, bool *differ) {
+  *differ = false;
+  YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_LEFT));
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const graph_subsystem *s = &g->subsystems[i];
+    *differ                  = *differ || memcmp(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double)) != 0;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
+  g->block->n_past    = 1;
+  g->block->past_t[0] = t;
+  g->is_stepping      = false;
+  const bool has_all  = set_initial(g);
+  YOKE_TRY(start_all(g, t, ctx));
   YOKE_TRY(graph_balance(g, t, YOKE_SIDE_LEFT, ctx));
   if (!has_all) YOKE_TRY(find_values(g, t, ctx));
-  for (int i = 0; i < g->n_subsystems; ++i) { /* start again, now with the inputs of the first step's left end */
-    double      times[2];
-    yoke_signal signal;
-    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(
-        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
-    memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
+  keep_outputs(g);
+  YOKE_TRY(start_all(g, t, ctx)); /* now with the inputs of the first step's left end */
+  for (int round = 0; !has_all && round < START_ROUNDS; ++round) {
+    bool differ;
+    YOKE_TRY(look_again(g, t, &differ));
+    if (!differ) break;
+    YOKE_TRY(find_values(g, t, ctx));
+    keep_outputs(g);
+    YOKE_TRY(start_all(g, t, ctx));
   }
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
