@@ -73,10 +73,10 @@ static void print_split(const yoke_inspection *in, const yoke_model_facts *f, bo
   const int couplings = all || f->n_couplings <= N_SHOWN ? f->n_couplings : N_SHOWN;
   for (int i = 0; i < couplings; ++i) {
     const yoke_coupling_item c = coupling_at(in, i);
-    printf("%-14s %s  %s, %s to %s, %s %s%s%s, %d %s: %s\n", i == 0 ? "couplings" : "", c.name, c.kind, c.side[0],
-           c.side[1], c.formulation, c.decomposition, strcmp(c.extension, "none") == 0 ? "" : ", extension ",
-           strcmp(c.extension, "none") == 0 ? "" : c.extension, c.n_channels,
-           plural(c.n_channels, "channel", "channels"), c.channels);
+    printf("%-14s %s  %s, %s to %s, %s%s%s%s%s, %d %s: %s\n", i == 0 ? "couplings" : "", c.name, c.kind, c.side[0],
+           c.side[1], c.formulation, *c.decomposition ? " " : "", c.decomposition,
+           strcmp(c.extension, "none") == 0 ? "" : ", extension ", strcmp(c.extension, "none") == 0 ? "" : c.extension,
+           c.n_channels, plural(c.n_channels, "channel", "channels"), c.channels);
   }
   if (couplings < f->n_couplings) printf("%-14s ... %d more (--all lists them)\n", "", f->n_couplings - couplings);
   if (f->n_couplings == 0) printf("%-14s none: the subsystems do not touch each other\n", "couplings");

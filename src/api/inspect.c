@@ -86,6 +86,14 @@ static void take_model(yoke_inspection *in, const yoke_model *model, const yoke_
 
 static const char *contents_of(yoke_inspection *in, const yoke_model *model, const yoke_split_part *part) {
   char bodies[40] = "", masses[160] = "";
+  if (part->is_foreign) {
+    const yoke_foreign *own = &model->foreigns[part->foreign];
+    char                type[200];
+    snprintf(type, sizeof type, "%s subsystem of type %.80s, %d %s, %d %s, %d %s", own->kind, own->type, own->n_ports,
+             own->n_ports == 1 ? "port" : "ports", own->n_inputs, own->n_inputs == 1 ? "input" : "inputs",
+             own->n_outputs, own->n_outputs == 1 ? "output" : "outputs");
+    return keep(in, type);
+  }
   if (part->n_bodies > 0)
     snprintf(bodies, sizeof bodies, "%d %s", part->n_bodies, part->n_bodies == 1 ? "body" : "bodies");
   if (part->n_masses > 0) {
@@ -104,7 +112,9 @@ static void take_parts(yoke_inspection *in, const yoke_model *model) {
     const yoke_split_part *from = &model->parts[i];
     in->parts[i]                = (yoke_part_item){.name     = keep(in, from->name),
                                                    .contents = contents_of(in, model, from),
-                                                   .solver   = keep(in, from->has_solver ? from->solver.kind : model->solver.kind)};
+                                                   .solver   = keep(in, from->is_foreign   ? "of its own"
+                                                                        : from->has_solver ? from->solver.kind
+                                                                                           : model->solver.kind)};
   }
 }
 
@@ -134,11 +144,12 @@ static yoke_coupling_item coupling_item(yoke_inspection *in, const yoke_model *m
   const yoke_graph         *graph = yoke_system_graph(run->system);
   return (yoke_coupling_item){
       .name          = keep(in, from->name),
-      .kind          = keep(in, from->connection < 0 ? "element"
-                                                     : yoke_connection_kind_name(model->connections[from->connection].kind)),
+      .kind          = keep(in, from->is_signal        ? "signal"
+                                : from->connection < 0 ? "element"
+                                                       : yoke_connection_kind_name(model->connections[from->connection].kind)),
       .side          = {keep(in, model->parts[from->part[0]].name), keep(in, model->parts[from->part[1]].name)},
       .formulation   = keep(in, from->settings.formulation),
-      .decomposition = decompositions[from->settings.decomposition],
+      .decomposition = from->is_signal ? "" : decompositions[from->settings.decomposition],
       .extension     = extensions[from->settings.extension],
       .channels      = channel_list(in, graph, k),
       .n_channels    = yoke_graph_n_channels(graph, k)};
@@ -184,7 +195,7 @@ yoke_status yoke_model_inspect(yoke_context *ctx, const yoke_run_options *option
   if (in == NULL) return yoke_out_of_memory(ctx, "the facts of the model");
   const yoke_simulation_options simulation = yoke_run_simulation(&own);
   yoke_status                   status     = yoke_run_load(ctx, &own, &model);
-  if (status == YOKE_OK) status = yoke_run_system_create(ctx, &simulation, model, &run);
+  if (status == YOKE_OK) status = yoke_run_system_look(ctx, &simulation, model, &run);
   if (status == YOKE_OK) status = fill(ctx, in, &own, model, &run);
   yoke_run_system_clear(&run);
   yoke_model_destroy(&model);

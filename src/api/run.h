@@ -37,6 +37,9 @@ typedef struct yoke_run_system {
 /* Those of the model: its split, unless it has none or the options say monolithic. Borrows `model`, gives; clear in any case. */
 yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                                    yoke_run_system *out);
+/* The same to look at, not to run: code of foreign subsystems is not asked for. */
+yoke_status yoke_run_system_look(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
+                                 yoke_run_system *out);
 void        yoke_run_system_clear(yoke_run_system *run);
 
 /* Sizes of the model. */

@@ -8,11 +8,12 @@ static void warn_idle(void *user, const yoke_setting_value *value, const char *k
   yoke_warn(user, "%s: key '%s' has no effect: %s; leave it out, or change the other", value->position, key, reason);
 }
 
-yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                                   yoke_run_system *out) {
+static yoke_status create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
+                          bool is_dry, yoke_run_system *out) {
   const yoke_plan_options   plan = {.is_whole = model->n_parts == 0 || options->monolithic,
                                     .n_print  = options->n_quantities,
-                                    .print    = options->quantities};
+                                    .print    = options->quantities,
+                                    .is_dry   = is_dry};
   const yoke_system_options own  = {
        .exec    = options->exec,
        .threads = options->threads,
@@ -24,6 +25,16 @@ yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_opti
   YOKE_TRY(yoke_system_create(ctx, out->plan, &own, &out->system));
   yoke_idle_settings(model, out->plan, warn_idle, ctx);
   return YOKE_OK;
+}
+
+yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
+                                   yoke_run_system *out) {
+  return create(ctx, options, model, false, out);
+}
+
+yoke_status yoke_run_system_look(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
+                                 yoke_run_system *out) {
+  return create(ctx, options, model, true, out);
 }
 
 void yoke_run_system_clear(yoke_run_system *run) {

@@ -163,8 +163,11 @@ static void put_cosimulation(text_buffer *buffer, const yoke_model *model, const
   put_step(buffer, plan, choice);
   put_map(buffer, "  corrector: ", &yoke_corrector_rows, settings, plan, "\n");
   put_subsystems(buffer, plan);
-  if (plan->n_couplings > 0) put(buffer, "  couplings:\n");
-  for (int k = 0; k < plan->n_couplings; ++k) put_coupling(buffer, &plan->couplings[k], plan->wires[k].formulation);
+  for (int k = 0, n = 0; k < plan->n_couplings; ++k) {
+    if (plan->couplings[k].is_signal) continue; /* nothing to choose */
+    if (n++ == 0) put(buffer, "  couplings:\n");
+    put_coupling(buffer, &plan->couplings[k], plan->wires[k].formulation);
+  }
 }
 
 char *yoke_run_settings_text(const yoke_model *model, const yoke_plan *plan, const yoke_step_choice *choice,

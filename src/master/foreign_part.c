@@ -11,10 +11,7 @@ yoke_status yoke_foreign_part_make(yoke_context *ctx, const void *definition, yo
   const yoke_foreign_part *part = definition;
   const yoke_user_def      def  = {
             .name = part->name, .entry = part->entry, .n_arguments = part->n_arguments, .arguments = part->arguments};
-  *out = NULL;
-  if (part->entry == NULL)
-    return yoke_fail(ctx, YOKE_E_USAGE, "subsystem '%s' was only planned, it cannot be made", part->name);
-  return yoke_user_create(ctx, &def, out);
+  return part->entry != NULL ? yoke_user_create(ctx, &def, out) : yoke_placeholder_create(ctx, &part->placeholder, out);
 }
 
 int yoke_foreign_part_port_of(const yoke_foreign_part *part, int y) {
@@ -56,27 +53,43 @@ void yoke_foreign_part_take(yoke_arena *arena, const yoke_foreign *from, yoke_fo
 }
 
 void yoke_foreign_part_dry(yoke_arena *arena, const yoke_foreign *from, yoke_foreign_part *out) {
-  int y = 0, u = 0, n = 0;
-  take_places(arena, from->n_ports + from->n_inputs + from->n_outputs, from, out);
+  const int               n_all = from->n_ports + from->n_inputs + from->n_outputs;
+  char                  **name  = yoke_arena_take(arena, (size_t)n_all + 1, sizeof *name);
+  const yoke_port_shape **shape = yoke_arena_take(arena, (size_t)from->n_ports + 1, sizeof *shape);
+  int                     y = 0, u = 0, n = 0;
+  take_places(arena, n_all, from, out);
   if (arena->has_failed) return;
   for (int k = 0; k < from->n_ports; ++k, ++n) {
-    out->port[k]     = n;
-    out->y_at[n]     = y;
-    out->u_at[n]     = u;
-    y += out->n_y[n] = yoke_shape_n_y(from->ports[k].shape);
-    u += from->ports[k].shape->n_v;
+    out->port[k] = n;
+    out->y_at[n] = y;
+    out->u_at[n] = u;
+    out->n_y[n]  = yoke_shape_n_y(from->ports[k].shape);
+    name[n]      = yoke_arena_text(arena, from->ports[k].name);
+    shape[n]     = from->ports[k].shape;
+    y += out->n_y[n];
+    u += shape[n]->n_v;
   }
   for (int k = 0; k < from->n_inputs; ++k, ++n) {
     out->input[k] = n;
     out->y_at[n]  = y;
     out->u_at[n]  = u++;
+    name[n]       = yoke_arena_text(arena, from->inputs[k].name);
   }
   for (int k = 0; k < from->n_outputs; ++k, ++n) {
     out->output[k] = n;
     out->y_at[n]   = y++;
     out->n_y[n]    = 1;
     out->u_at[n]   = -1;
+    name[n]        = yoke_arena_text(arena, from->outputs[k].name);
   }
+  out->y           = yoke_arena_take(arena, (size_t)y + 1, sizeof *out->y);
+  out->placeholder = (yoke_placeholder_def){.name      = out->name,
+                                            .n_ports   = from->n_ports,
+                                            .n_inputs  = from->n_inputs,
+                                            .n_outputs = from->n_outputs,
+                                            .port_name = name,
+                                            .shape     = shape,
+                                            .y         = out->y};
 }
 
 /* ---- as the instance says ---- */
@@ -177,7 +190,7 @@ static void take_instance(yoke_arena *arena, const yoke_foreign *from, const yok
 }
 
 /* A body stands where its port is, and moves as it does. */
-static void stand_in(const double *y, const yoke_port_shape *shape, yoke_body *body) {
+static void place_body(const double *y, const yoke_port_shape *shape, yoke_body *body) {
   double v[YOKE_PORT_MAX_V];
   memcpy(v, y + yoke_shape_at_v(shape), (size_t)shape->n_v * sizeof *v);
   if (body->kind == YOKE_BODY_RIGID) { /* angular velocities of bodies are in their own axes */
@@ -219,7 +232,7 @@ static yoke_status look_at(yoke_context *ctx, yoke_arena *arena, const yoke_fore
   const yoke_status status = block != NULL ? start_outputs(ctx, s, t, block, y)
                                            : yoke_out_of_memory(ctx, "the start of subsystem '%s'", from->name);
   for (int k = 0; k < from->n_ports && status == YOKE_OK; ++k)
-    stand_in(y + out->y_at[out->port[k]], from->ports[k].shape, &bodies[from->ports[k].body]);
+    place_body(y + out->y_at[out->port[k]], from->ports[k].shape, &bodies[from->ports[k].body]);
   free(block);
   return status;
 }

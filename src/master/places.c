@@ -40,7 +40,7 @@ static yoke_status check_pieces(yoke_context *ctx, const yoke_model *model, int 
 }
 
 static yoke_status check_part(yoke_context *ctx, const yoke_model *model, const yoke_split_part *part) {
-  if (part->n_bodies == 0 && part->n_masses == 0) {
+  if (part->n_bodies == 0 && part->n_masses == 0 && !part->is_foreign) {
     return yoke_fail(ctx, YOKE_E_MODEL, "split: subsystem '%s' has no bodies", part->name);
   }
   for (int k = 0; k < part->n_bodies; ++k) {

@@ -116,6 +116,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
   YOKE_TRY(yoke_start_create(b->ctx, b->model, &plan->places, options->q, options->v, &b->start));
   take_facts(b, &plan->facts);
+  plan_set_placeholders(b);
   YOKE_TRY(create_parts(b));
   YOKE_TRY(plan_map_frames(b));
   YOKE_TRY(plan_find_signals(b));

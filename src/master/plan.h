@@ -132,10 +132,9 @@ typedef struct yoke_plan {
 typedef struct yoke_plan_options {
   bool               is_whole; /* the model runs as one subsystem, whatever its split says; also without a split */
   int                n_print;
-  const char *const *print; /* names that will be asked for: what they need is integrated along */
-  bool
-      is_dry; /* nobody will run it: foreign subsystems are not made, what stands in for their ports takes their places */
-  const double *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
+  const char *const *print;  /* names that will be asked for: what they need is integrated along */
+  bool               is_dry; /* nobody will run it: placeholders stand for foreign subsystems (placeholder.h) */
+  const double      *q, *v;  /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
 } yoke_plan_options;
 
 /* Borrows `model`. Combinations of formulations, scheme and order are checked. options NULL: the standard. */

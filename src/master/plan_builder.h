@@ -66,6 +66,7 @@ void plan_connection_parts(const plan_builder *b, int connection, int part[2]);
 
 /* plan_foreigns.c: foreign subsystems and where their ports are; their events behind those of the file. */
 yoke_status plan_find_foreigns(plan_builder *b, const yoke_plan_options *options);
+void        plan_set_placeholders(const plan_builder *b);
 int         plan_n_foreign_events(const plan_builder *b);
 yoke_status plan_add_foreign_events(plan_builder *b);
 

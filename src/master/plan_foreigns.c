@@ -28,13 +28,30 @@ yoke_status plan_find_foreigns(plan_builder *b, const yoke_plan_options *options
     const yoke_foreign *from = &b->model->foreigns[plan->n_foreigns];
     yoke_foreign_part  *own  = &plan->foreigns[plan->n_foreigns++];
     yoke_foreign_part_take(arena, from, own);
-    if (options->is_dry)
+    if (options->is_dry) {
       yoke_foreign_part_dry(arena, from, own);
-    else
+      yoke_note(b->ctx, "subsystem '%s': code of type '%s' is not loaded here, what it does is not looked at",
+                from->name, from->type);
+    } else {
       YOKE_TRY(yoke_foreign_part_find(b->ctx, arena, from, b->model->t_start, bodies, own));
+    }
     if (arena->has_failed) return plan_no_memory(b);
   }
   return YOKE_OK;
+}
+
+/* Placeholders are where the assembly has put their ports. */
+void plan_set_placeholders(const plan_builder *b) {
+  const yoke_whole_state at = {b->start.q, b->start.v, b->start.a};
+  for (int i = 0; i < b->plan->n_foreigns; ++i) {
+    const yoke_foreign      *from = &b->model->foreigns[i];
+    const yoke_foreign_part *own  = &b->plan->foreigns[i];
+    for (int k = 0; own->y != NULL && k < from->n_ports; ++k) {
+      const yoke_frame frame = {.body = from->ports[k].body};
+      double          *y     = own->y + own->y_at[own->port[k]];
+      yoke_start_motion(&b->start, &at, &frame, y, y + yoke_shape_at_v(from->ports[k].shape));
+    }
+  }
 }
 
 int plan_n_foreign_events(const plan_builder *b) {

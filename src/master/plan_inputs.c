@@ -206,7 +206,7 @@ static const char *elsewhere(const reading *r) {
 }
 
 static yoke_status connect(plan_builder *b, reading *r) {
-  bool is_plain = false;
+  bool is_plain  = false;
   int  n_numbers = 0;
   YOKE_TRY(look_at_all(b, r));
   YOKE_TRY(find_plain(b, r, &is_plain));

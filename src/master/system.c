@@ -61,14 +61,15 @@ static yoke_status create_control(yoke_system *s, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-/* Values of the plan's inputs enter the subsystems. */
+/* Values of the plan's inputs and constants enter the subsystems. */
 static yoke_status hold_inputs(yoke_system *s, yoke_context *ctx) {
   const yoke_plan *plan   = s->plan;
+  const int        n      = plan->n_inputs + plan->n_constants;
   const size_t     mark   = yoke_arena_mark(&s->arena);
-  double          *values = yoke_arena_take(&s->arena, (size_t)plan->n_inputs, sizeof *values);
-  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d inputs", plan->n_inputs));
-  for (int i = 0; i < plan->n_inputs; ++i) values[i] = plan->inputs[i].value;
-  const yoke_status status = yoke_graph_hold(s->graph, plan->n_inputs, values, plan->n_held, plan->held, ctx);
+  double          *values = yoke_arena_take(&s->arena, (size_t)n, sizeof *values);
+  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d inputs", n));
+  for (int i = 0; i < n; ++i) values[i] = plan->inputs[i].value;
+  const yoke_status status = yoke_graph_hold(s->graph, n, values, plan->n_held, plan->held, ctx);
   yoke_arena_release(&s->arena, mark);
   return status;
 }

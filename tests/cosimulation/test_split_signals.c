@@ -1,0 +1,259 @@
+/* What a load, a law or an event reads of another part is a signal: a split model with such loads is the whole model, of the order of its couplings.
+ * Inputs from outside enter whole and split models. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "cosimulate.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+/* Two masses that pull at each other by loads. */
+#define PAIR                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.5\n"                                                                                                       \
+  "inputs: {pull: 3 N}\n"                                                                                              \
+  "bodies: {m1: {kind: mass1d, mass: 1, v: 1}, m2: {kind: mass1d, mass: 2, v: -1}}\n"                                  \
+  "connections:\n"                                                                                                     \
+  "  w1: {kind: spring-damper, between: [ground, m1], stiffness: 100, damping: 1}\n"                                   \
+  "  w2: {kind: spring-damper, between: [ground, m2], stiffness: 100, damping: 1}\n"                                   \
+  "loads:\n"                                                                                                           \
+  "  f1: {kind: expression, on: m1, force: 50*(m2.x - m1.x) + 0.5*(m2.v - m1.v) + pull}\n"                             \
+  "  f2: {kind: expression, on: m2, force: 50*(m1.x - m2.x) + 0.5*(m1.v - m2.v)}\n"                                    \
+  "split: {a: [m1], b: [m2]}\n"                                                                                        \
+  "cosimulation: {step: 0.01, order: 1, scheme: semi-implicit}\n"                                                      \
+  "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n"
+
+/* A pendulum that is driven by what a slider does, across the split. */
+#define ARM                                                                                                            \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.5\n"                                                                                                       \
+  "gravity: [0, -9.81, 0]\n"                                                                                           \
+  "bodies:\n"                                                                                                          \
+  "  arm: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"       \
+  "  slider: {kind: mass1d, mass: 1, v: 1}\n"                                                                          \
+  "connections:\n"                                                                                                     \
+  "  hinge: {kind: revolute, between: [ground, arm.root]}\n"                                                           \
+  "  spring: {kind: spring-damper, between: [ground, slider], stiffness: 40}\n"                                        \
+  "split: {one: [arm], two: [slider]}\n"                                                                               \
+  "cosimulation: {step: 0.005, order: 2, scheme: implicit}\n"                                                          \
+  "solvers: {default: {rtol: 1e-10}}\n"
+
+static double error_of(const char *model, const char *sets, const char *name) {
+  cosim        split = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, NULL, 0.0);
+  const double error = fabs(cosim_value(&split, name) - cosim_value(&whole, name));
+  cosim_close(&split);
+  cosim_close(&whole);
+  return error;
+}
+
+/* ---- loads ---- */
+
+static void a_load_that_reads_the_other_part_has_a_signal_with_a_name(void **state) {
+  (void)state;
+  cosim c;
+  cosim_open(&c, PAIR, NULL);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(c.plan->n_couplings, 4);
+  assert_string_equal(c.plan->couplings[0].name, "m2.x -> a");
+  assert_true(c.plan->couplings[0].is_signal);
+  assert_string_equal(c.plan->wires[0].formulation->name, "signal");
+  cosim_close(&c);
+}
+
+static void explicit_signals_have_the_order_of_their_degree_and_one_more(void **state) {
+  (void)state;
+  for (int order = 0; order <= 3; ++order) {
+    double errors[2];
+    for (int k = 0; k < 2; ++k) {
+      char sets[200];
+      snprintf(sets, sizeof sets,
+               "cosimulation.scheme=explicit;cosimulation.start=exact;cosimulation.order=%d;cosimulation.step=%g",
+               order, 0.005 / (1 << k));
+      errors[k] = error_of(PAIR, sets, "m1.x");
+    }
+    CHECK_ORDER(errors, 2, order + 1.0, 0.25);
+  }
+}
+
+static void every_scheme_agrees_with_the_whole_model(void **state) {
+  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+  (void)state;
+  for (size_t k = 0; k < COUNT(schemes); ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets,
+             "cosimulation.scheme=%s;cosimulation.order=2;cosimulation.start=graded;cosimulation.step=0.002",
+             schemes[k]);
+    CHECK_BELOW(error_of(PAIR, sets, "m2.v"), 2e-6);
+  }
+}
+
+static void an_exact_start_knows_the_past_of_signals(void **state) {
+  (void)state;
+  const double exact =
+                   error_of(PAIR, "cosimulation.scheme=explicit;cosimulation.start=exact;cosimulation.order=3", "m1.x"),
+               ramp =
+                   error_of(PAIR, "cosimulation.scheme=explicit;cosimulation.start=ramp;cosimulation.order=3", "m1.x");
+  CHECK_BELOW(exact, 0.2 * ramp);
+}
+
+static void step_control_keeps_signals_to_the_tolerance(void **state) {
+  (void)state;
+  CHECK_BELOW(error_of(PAIR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "m1.x"), 2e-5);
+}
+
+static void loads_read_frames_and_joints_inside_other_parts(void **state) {
+  static const char model[] = ARM
+      "loads:\n"
+      "  push: {kind: expression, on: slider, force: 2*hinge.angle + 0.3*hinge.angle_rate + arm.tip.vy - arm.tip.x}\n"
+      "  turn: {kind: expression, on: arm, torque: 3*slider.x}\n";
+  (void)state;
+  CHECK_BELOW(error_of(model, NULL, "slider.x"), 1e-6);
+  CHECK_BELOW(error_of(model, NULL, "arm.angle"), 1e-6);
+}
+
+static void a_joint_between_two_parts_cannot_be_read(void **state) {
+  static const char model[] =
+      "yoke: 1\nt_end: 1\n"
+      "bodies: {u: {kind: planar, mass: 1, inertia: 1}, l: {kind: planar, mass: 1, inertia: 1}}\n"
+      "connections: {knee: {kind: revolute, between: [u, l]}}\n"
+      "loads: {p: {kind: expression, on: u, torque: -knee.angle}}\n"
+      "split: {a: [u], b: [l]}\ncosimulation: {step: 0.1}\n";
+  cosim c;
+  (void)state;
+  cosim_open(&c, model, NULL);
+  cosim_expect(&c, YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(c.ctx, 0),
+                         "load 'p' reads 'knee.angle', and 'knee' lies between subsystems 'a' and 'b': read angles or "
+                         "positions of its bodies, 'u' and 'l', instead"));
+  cosim_close(&c);
+}
+
+/* ---- laws and events ---- */
+
+static void a_law_inside_a_part_reads_another_part(void **state) {
+  (void)state;
+  static const char model[] = ARM "loads: {turn: {kind: expression, on: arm, torque: 3*slider.x}}\n";
+  CHECK_BELOW(
+      error_of(model, "connections.spring={kind: spring-damper, between: [ground, slider], law: 40*x}", "slider.x"),
+      1e-8);
+  cosim             split, whole;
+  static const char law[] =
+      "connections.spring={kind: spring-damper, between: [ground, slider], law: (40 + 9*arm.angle)*x}";
+  split = cosim_done(model, law, 0.0);
+  whole = cosim_done_monolithic(model, law, 0.0);
+  assert_int_equal(split.plan->n_couplings, 2);
+  CHECK_NEAR(cosim_value(&split, "slider.x"), cosim_value(&whole, "slider.x"), 1e-6);
+  cosim_close(&split);
+  cosim_close(&whole);
+}
+
+static void note_time(void *user, int event, double t) {
+  (void)event;
+  *(double *)user = t;
+}
+
+static double event_time(const char *model, bool is_whole) {
+  cosim           c;
+  double          t    = NAN;
+  const yoke_sink sink = {.user = &t, .event = note_time};
+  cosim_load(&c, model, NULL);
+  cosim_start(&c, is_whole, NULL);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, c.model->t_end, &sink, &c.summary, c.ctx), YOKE_OK);
+  cosim_close(&c);
+  return t;
+}
+
+static void an_event_of_two_parts_is_found_where_they_meet(void **state) {
+  static const char model[] = PAIR "events: {meet: {when: m1.x - m2.x - 0.05, direction: rising, action: stop}}\n";
+  (void)state;
+  const double split = event_time(model, false), whole = event_time(model, true);
+  assert_true(whole > 0.0 && whole < 0.5);
+  CHECK_NEAR(split, whole, 2e-5);
+}
+
+static void an_event_sets_a_state_to_what_another_part_shows(void **state) {
+  static const char model[] = PAIR "events: {swap: {when: m1.x - 0.05, direction: rising, set: {m1.v: m2.v}}}\n";
+  (void)state;
+  CHECK_BELOW(error_of(model, "cosimulation.step=0.002", "m1.x"), 2e-5);
+}
+
+static void an_event_that_sets_two_parts_is_refused(void **state) {
+  cosim c;
+  (void)state;
+  cosim_open(&c, PAIR "events: {both: {when: m1.x - 0.05, set: {m1.v: 0, m2.v: 0}}}\n", NULL);
+  cosim_expect(&c, YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(c.ctx, 0), "event 'both' sets states of subsystems 'a' and 'b'"));
+  cosim_close(&c);
+}
+
+/* ---- inputs from outside ---- */
+
+/* x and v of a mass under a constant force, behind t_set under another one. */
+static void inputs_of(bool is_whole, double *x, double *shown) {
+  static const char model[]   = "yoke: 1\nt_end: 1\ninputs: {other: 1, pull: {value: 3, unit: N}}\n"
+                                "bodies: {m1: {kind: mass1d, mass: 2}, m2: {kind: mass1d, mass: 1}}\n"
+                                "loads: {f: {kind: expression, on: m1, force: 2*pull}}\n"
+                                "outputs: {twice: 2*pull}\n"
+                                "split: {a: [m1], b: [m2]}\ncosimulation: {step: 0.125}\n";
+  const int         numbers[] = {1};
+  const double      values[]  = {-1.0};
+  cosim             c;
+  cosim_load(&c, model, NULL);
+  cosim_start(&c, is_whole, NULL);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(c.plan->n_inputs, 2);
+  assert_string_equal(c.plan->inputs[1].name, "pull");
+  assert_int_equal(c.plan->n_held, 1);
+  assert_int_equal(yoke_system_run(c.system, 0.5, NULL, &c.summary, c.ctx), YOKE_OK);
+  assert_true(cosim_value(&c, "twice") == 6.0);
+  assert_int_equal(yoke_system_set_inputs(c.system, 1, numbers, values, c.ctx), YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, 1.0, NULL, &c.summary, c.ctx), YOKE_OK);
+  *x     = cosim_value(&c, "m1.x");
+  *shown = cosim_value(&c, "pull");
+  cosim_close(&c);
+}
+
+static void inputs_enter_loads_of_whole_and_split_models(void **state) {
+  (void)state;
+  for (int is_whole = 0; is_whole < 2; ++is_whole) {
+    double x, shown;
+    inputs_of(is_whole, &x, &shown); /* a = 3 for half a second, then -1 */
+    CHECK_NEAR(x, 0.5 * 3.0 * 0.25 + 1.5 * 0.5 - 0.5 * 0.25, 1e-9);
+    assert_true(shown == -1.0);
+  }
+}
+
+static void a_stiffness_from_outside_enters_a_law(void **state) {
+  static const char model[] = "yoke: 1\nt_end: 1\ninputs: {k: 100}\n"
+                              "bodies: {m: {kind: mass1d, mass: 1, x: 1}}\n"
+                              "connections: {s: {kind: spring-damper, between: [ground, m], law: k*x}}\n"
+                              "solvers: {default: {rtol: 1e-10}}\n";
+  (void)state;
+  cosim c = cosim_done_monolithic(model, "inputs.k=400", 0.0);
+  CHECK_NEAR(cosim_value(&c, "m.x"), cos(20.0), 1e-7);
+  cosim_close(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_load_that_reads_the_other_part_has_a_signal_with_a_name),
+      cmocka_unit_test(explicit_signals_have_the_order_of_their_degree_and_one_more),
+      cmocka_unit_test(every_scheme_agrees_with_the_whole_model),
+      cmocka_unit_test(an_exact_start_knows_the_past_of_signals),
+      cmocka_unit_test(step_control_keeps_signals_to_the_tolerance),
+      cmocka_unit_test(loads_read_frames_and_joints_inside_other_parts),
+      cmocka_unit_test(a_joint_between_two_parts_cannot_be_read),
+      cmocka_unit_test(a_law_inside_a_part_reads_another_part),
+      cmocka_unit_test(an_event_of_two_parts_is_found_where_they_meet),
+      cmocka_unit_test(an_event_sets_a_state_to_what_another_part_shows),
+      cmocka_unit_test(an_event_that_sets_two_parts_is_refused),
+      cmocka_unit_test(inputs_enter_loads_of_whole_and_split_models),
+      cmocka_unit_test(a_stiffness_from_outside_enters_a_law),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/* Subsystems of their own in a plan: a model with them is what its native twin is, and every mistake is named. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "../cosimulation/cosimulate.h"
+#include "../user/types.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static const unsigned all_abilities = MASS_REPEAT | MASS_INSTANT | MASS_RESPONSE | MASS_ENERGY;
+
+/* A native mass on a spring to a user's one; the twin is native. */
+#define BODY_A "  a: {kind: mass1d, mass: 1, v: 1}\n"
+#define SETTINGS                                                                                                       \
+  "cosimulation: {step: 0.002, order: 2, scheme: implicit}\n"                                                          \
+  "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n"
+#define WALL_A "  wa: {kind: spring-damper, between: [ground, a], stiffness: 100, damping: 1}\n"
+#define OWN(joint)                                                                                                     \
+  "yoke: 1\nt_end: 0.3\nbodies:\n" BODY_A "subsystems:\n"                                                              \
+  "  b: {kind: user, type: mass, parameters: {mass: 2, stiffness: 80, damping: 2, v: -1}, ports: {end: line}}\n"       \
+  "connections:\n" WALL_A "  j: " joint "\n" SETTINGS
+#define TWIN(joint)                                                                                                    \
+  "yoke: 1\nt_end: 0.3\nbodies:\n" BODY_A "  b: {kind: mass1d, mass: 2, v: -1}\n"                                      \
+  "connections:\n" WALL_A "  wb: {kind: spring-damper, between: [ground, b], stiffness: 80, damping: 2}\n"             \
+  "  j: " joint "\n" SETTINGS
+#define SPRING(end) "{kind: spring-damper, between: [a, " end "], stiffness: 300, damping: 3}"
+#define RIGID(end) "{kind: fixed, between: [a, " end "]}"
+
+/* Two native masses that nothing joins, and a user's gain: in and out are given. */
+#define GAIN(in, more)                                                                                                 \
+  "yoke: 1\nt_end: 0.3\ninputs: {pull: 2 N}\n"                                                                         \
+  "bodies: {a: {kind: mass1d, mass: 1, v: 1}, b: {kind: mass1d, mass: 2, x: 0.1}}\n"                                   \
+  "connections:\n" WALL_A "  wb: {kind: spring-damper, between: [ground, b], stiffness: 50}\n"                         \
+  "subsystems: {g: {kind: user, type: gain, parameters: {k: -3}, inputs: {in: " in "}, outputs: {out: N}}}\n"          \
+  "loads: {f: {kind: expression, on: a, force: g.out}}\n" more SETTINGS
+
+static void add_types(cosim *c, const unsigned *can) {
+  const yoke_user_type mass = mass_type(can), gain = gain_type();
+  assert_int_equal(yoke_context_add_type(c->ctx, &mass), YOKE_OK);
+  assert_int_equal(yoke_context_add_type(c->ctx, &gain), YOKE_OK);
+}
+
+static yoke_status open_with(cosim *c, const char *model, const char *sets, const unsigned *can) {
+  cosim_load(c, model, sets);
+  cosim_expect(c, YOKE_OK);
+  add_types(c, can);
+  return cosim_start(c, false, NULL);
+}
+
+static cosim done_with(const char *model, const char *sets, const unsigned *can) {
+  cosim c;
+  open_with(&c, model, sets, can);
+  cosim_run(&c, 0.0, NULL, NULL);
+  cosim_expect(&c, YOKE_OK);
+  return c;
+}
+
+static void compare(const char *own, const char *twin, const char *sets, const char *name, const char *twin_name,
+                    double tolerance) {
+  cosim c = done_with(own, sets, &all_abilities), whole = cosim_done_monolithic(twin, NULL, 0.0);
+  CHECK_NEAR(cosim_value(&c, name), cosim_value(&whole, twin_name), tolerance);
+  cosim_close(&c);
+  cosim_close(&whole);
+}
+
+/* Planning fails, and the first message has this part. */
+static void refused(const char *model, const char *sets, const char *part) {
+  cosim c;
+  open_with(&c, model, sets, &all_abilities);
+  cosim_expect(&c, YOKE_E_MODEL);
+  if (strstr(yoke_context_message(c.ctx, 0), part) == NULL)
+    fail_msg("'%s' is not in: %s", part, yoke_context_message(c.ctx, 0));
+  cosim_close(&c);
+}
+
+/* ---- ports ---- */
+
+static void a_mass_of_a_user_takes_part_by_a_spring(void **state) {
+  (void)state;
+  compare(OWN(SPRING("b.end")), TWIN(SPRING("b")), NULL, "a.x", "a.x", 1e-6);
+  compare(OWN(SPRING("b.end")), TWIN(SPRING("b")), NULL, "b.end.v", "b.v", 1e-5);
+  compare(OWN(SPRING("b.end")), TWIN(SPRING("b")), "cosimulation.scheme=explicit", "b.end.x", "b.x", 1e-4);
+}
+
+static void a_mass_of_a_user_takes_part_by_a_rigid_joint(void **state) {
+  static const char own[] = OWN(RIGID("b.end")), twin[] = TWIN(RIGID("b"));
+  (void)state;
+  compare(own, twin, "subsystems.b.parameters.v=1", "a.x", "a.x", 1.0);
+  cosim c     = done_with(own, "subsystems.b.parameters.v=1", &all_abilities),
+        whole = cosim_done_monolithic(twin, "bodies.b.v=1", 0.0);
+  CHECK_NEAR(cosim_value(&c, "a.x"), cosim_value(&whole, "a.x"), 1e-6);
+  CHECK_NEAR(cosim_value(&c, "j.force[1]"), cosim_value(&whole, "j.force[1]"), 1e-2);
+  cosim_close(&c);
+  cosim_close(&whole);
+}
+
+static void the_model_is_assembled_at_the_port(void **state) {
+  (void)state;
+  cosim c;
+  open_with(&c, OWN(RIGID("b.end")), "subsystems.b.parameters.x=0.25;subsystems.b.parameters.v=0.5", &all_abilities);
+  cosim_expect(&c, YOKE_OK);
+  CHECK_NEAR(cosim_value(&c, "b.end.x"), 0.25, 0.0);
+  CHECK_NEAR(cosim_value(&c, "a.x"), 0.25, 1e-12);
+  CHECK_NEAR(cosim_value(&c, "a.v"), 0.5, 1e-12);
+  cosim_close(&c);
+}
+
+static void loads_read_the_port_of_a_user(void **state) {
+  static const char own[] =
+      OWN(SPRING("b.end")) "loads: {f: {kind: expression, on: a, force: -30*b.end.x - b.end.v}}\n",
+                    twin[] = TWIN(SPRING("b")) "loads: {f: {kind: expression, on: a, force: -30*b.x - b.v}}\n";
+  (void)state;
+  compare(own, twin, NULL, "a.x", "a.x", 1e-6);
+}
+
+/* ---- signals ---- */
+
+static void a_gain_of_a_user_is_the_load_written_out(void **state) {
+  static const struct {
+    const char *own, *twin;
+  } cases[] = {
+      {GAIN("a.x", ""), "-3*a.x"},
+      {GAIN("4*sin(a.x) - a.v", ""), "-3*(4*sin(a.x) - a.v)"},
+      {GAIN("a.x - 2*b.x + 0.5", "split: {p: [a], q: [b]}\n"), "-3*(a.x - 2*b.x + 0.5)"},
+      {GAIN("2 + 1", ""), "-9"},
+      {GAIN("pull", ""), "-3*pull"},
+      {GAIN("speed", "outputs: {speed: 2*twice, twice: a.v + 0}\n"), "-6*a.v"},
+  };
+  (void)state;
+  for (size_t k = 0; k < COUNT(cases); ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets, "loads.f={kind: expression, on: a, force: \"%s\"}", cases[k].twin);
+    static const char twin[] =
+        "yoke: 1\nt_end: 0.3\ninputs: {pull: 2 N}\n"
+        "bodies: {a: {kind: mass1d, mass: 1, v: 1}, b: {kind: mass1d, mass: 2, x: 0.1}}\n"
+        "connections:\n" WALL_A "  wb: {kind: spring-damper, between: [ground, b], stiffness: 50}\n"
+        "loads: {f: {kind: constant, on: a, force: 0}}\n" SETTINGS;
+    cosim c = done_with(cases[k].own, NULL, &all_abilities), whole = cosim_done_monolithic(twin, sets, 0.0);
+    CHECK_NEAR(cosim_value(&c, "a.x"), cosim_value(&whole, "a.x"), 1e-6);
+    cosim_close(&c);
+    cosim_close(&whole);
+  }
+}
+
+static void outputs_of_users_have_names_and_units(void **state) {
+  yoke_output out;
+  (void)state;
+  cosim c = done_with(GAIN("a.x", "outputs: {twice: 2*g.out}\n"), NULL, &all_abilities);
+  CHECK_NEAR(cosim_value(&c, "g.out"), -3.0 * cosim_value(&c, "a.x"), 1e-7);
+  CHECK_NEAR(cosim_value(&c, "twice"), 2.0 * cosim_value(&c, "g.out"), 1e-12);
+  assert_int_equal(yoke_plan_find_output(c.ctx, c.plan, "g.outt", &out), YOKE_E_USAGE);
+  assert_non_null(strstr(yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1), "did you mean 'g.out'?"));
+  for (int i = 0; i < c.plan->outputs.n; ++i) {
+    if (strcmp(c.plan->outputs.name[i], "g.out") == 0) assert_string_equal(c.plan->outputs.unit[i], "N");
+  }
+  cosim_close(&c);
+}
+
+static void what_an_input_cannot_read_is_refused(void **state) {
+  static const struct {
+    const char *model, *part;
+  } cases[] = {
+      {GAIN("a.x*b.x", "split: {p: [a], q: [b]}\n"), "key 'subsystems.g.inputs.in': found 'a.x*b.x', which reads 'a.x' "
+                                                     "and 'b.x' of several subsystems and is no sum"},
+      {GAIN("a.x + b.x + t", "split: {p: [a], q: [b]}\n"), "of several subsystems and is no sum of them"},
+      {GAIN("sin(t)", ""), "found 'sin(t)', an expression of t alone: the subsystem knows the time itself"},
+      {GAIN("a.x + pull", ""), "which makes something of an input of the model"},
+      {GAIN("2*pull", ""), "which makes something of an input of the model"},
+      {GAIN("g.out", ""), "found 'g.out', an output of the same subsystem"},
+      {GAIN("a.y", ""), "found 'a.y', expected the name of an output; did you mean 'a."},
+  };
+  (void)state;
+  for (size_t k = 0; k < COUNT(cases); ++k) refused(cases[k].model, NULL, cases[k].part);
+  refused(GAIN("total.energy", ""), NULL,
+          "'total.energy' does not exist: subsystem 'g' does not account for its energy");
+  refused(GAIN("s.force[1]", "split: {p: [a], q: [b]}\n"),
+          "connections.s={kind: spring-damper, between: [a, b], stiffness: 3}",
+          "found 's.force[1]', which lies between two subsystems");
+}
+
+/* ---- the model and the type ---- */
+
+static void a_type_that_is_not_there_or_is_another_is_named(void **state) {
+  static const char own[] = OWN(SPRING("b.end")), gain[] = GAIN("a.x", "");
+  (void)state;
+  refused(own, "subsystems.b.type=maas",
+          "no type 'maas' is known for subsystem 'b': load the plugin that has it (--plugin "
+          "FILE), or register it (yoke_context_add_type); known are 'mass', 'gain'");
+  refused(own, "subsystems.b.parameters.mas=1", "mas");
+  refused(gain, "subsystems.g.ports={end: line}", "subsystem 'g' names port 'end', but its type 'gain' has none");
+  refused(gain, "subsystems.g.outputs=[out, more]", "subsystem 'g' names output 'more', but its type 'gain' has 'out'");
+  refused(gain, "subsystems.g.inputs={inn: a.x}", "subsystem 'g' names input 'inn', but its type 'gain' has 'in'");
+  refused(gain, "subsystems.g.inputs={}",
+          "type 'gain' of subsystem 'g' has an input 'in', which the model does not name: write what it reads");
+  refused("yoke: 1\nt_end: 1\nbodies:\n" BODY_A "subsystems: {b: {kind: user, type: mass, ports: {end: point}}}\n"
+          "cosimulation: {step: 0.1}\n",
+          NULL, "port 'end' of subsystem 'b' is written with the shape 'point', but its type 'mass' makes it 'line'");
+  refused("yoke: 1\nt_end: 1\nbodies:\n" BODY_A
+          "subsystems: {b: {kind: user, type: mass}}\ncosimulation: {step: 0.1}\n",
+          NULL, "type 'mass' of subsystem 'b' has a port 'end', which the model does not name");
+}
+
+static void a_model_with_subsystems_of_their_own_has_no_whole_run(void **state) {
+  cosim c;
+  (void)state;
+  cosim_load(&c, OWN(SPRING("b.end")), NULL);
+  cosim_start(&c, true, NULL);
+  cosim_expect(&c, YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(c.ctx, 0), "'b' is a subsystem of its own; run it without --monolithic"));
+  cosim_close(&c);
+}
+
+static void an_exact_start_is_refused_beside_users(void **state) {
+  (void)state;
+  refused(OWN(SPRING("b.end")), "cosimulation.start=exact",
+          "start exact: subsystem 'b' cannot be integrated backwards from its start");
+}
+
+static void a_plan_to_look_at_needs_no_types(void **state) {
+  static const char *const models[] = {OWN(SPRING("b.end")), OWN(RIGID("b.end")), GAIN("a.x", ""),
+                                       GAIN("a.x - b.x", "split: {p: [a], q: [b]}\n")};
+  (void)state;
+  for (size_t k = 0; k < COUNT(models); ++k) {
+    const yoke_plan_options options = {.is_dry = true};
+    cosim                   c;
+    cosim_load(&c, models[k], NULL);
+    c.status = yoke_plan_create(c.ctx, c.model, &options, &c.plan);
+    cosim_expect(&c, YOKE_OK);
+    assert_non_null(strstr(yoke_context_message(c.ctx, 0), "is not loaded here, what it does is not looked at"));
+    c.status = yoke_system_create(c.ctx, c.plan, NULL, &c.system);
+    cosim_expect(&c, YOKE_OK);
+    cosim_close(&c);
+  }
+}
+
+/* ---- events, energies, bytes ---- */
+
+static void note_event(void *user, int event, double t) {
+  (void)event;
+  *(double *)user = t;
+}
+
+static void events_of_users_are_events_of_the_run(void **state) {
+  static const unsigned acts = MASS_REPEAT | MASS_EVENTS, can = MASS_REPEAT | MASS_EVENTS | MASS_RECORDS;
+  double                t    = NAN;
+  const yoke_sink       sink = {.user = &t, .event = note_event};
+  cosim                 c;
+  (void)state;
+  open_with(&c, OWN(SPRING("b.end")), "subsystems.b.parameters.level=-0.02", &can);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(c.plan->n_events, 1);
+  assert_string_equal(c.plan->events[0].name, "b.passes");
+  assert_false(c.plan->events[0].sets);
+  c.status = yoke_system_run(c.system, 0.07, &sink, &c.summary, c.ctx);
+  cosim_expect(&c, YOKE_OK);
+  assert_true(t > 0.02 && t < 0.03);
+  cosim_close(&c);
+  open_with(&c, OWN(SPRING("b.end")), NULL, &acts);
+  assert_true(c.plan->events[0].sets);
+  cosim_close(&c);
+}
+
+static void energies_are_there_where_all_subsystems_tell_theirs(void **state) {
+  static const unsigned silent = MASS_REPEAT;
+  (void)state;
+  cosim c = done_with(OWN(SPRING("b.end")), "output.select=[total.energy];cosimulation.energy=monitor", &all_abilities);
+  CHECK_NEAR(c.summary.energy_drift, 0.0, 1e-3);
+  cosim_close(&c);
+  open_with(&c, OWN(SPRING("b.end")), "output.select=[total.energy]", &silent);
+  cosim_expect(&c, YOKE_E_MODEL);
+  assert_non_null(strstr(yoke_context_message(c.ctx, 0), "subsystem 'b' does not account for its energy"));
+  cosim_close(&c);
+  c = done_with(OWN(SPRING("b.end")), NULL, &silent); /* nobody asks */
+  cosim_close(&c);
+}
+
+static void bytes_belong_to_the_parameters_of_a_user(void **state) {
+  cosim     a, b;
+  yoke_pack pack = {0};
+  (void)state;
+  open_with(&a, OWN(SPRING("b.end")), NULL, &all_abilities);
+  open_with(&b, OWN(SPRING("b.end")), "subsystems.b.parameters.stiffness=81", &all_abilities);
+  cosim_expect(&a, YOKE_OK);
+  cosim_expect(&b, YOKE_OK);
+  assert_int_equal(yoke_system_save(a.system, &pack, a.ctx), YOKE_OK);
+  assert_int_equal(yoke_system_restore(a.system, pack.bytes, pack.size, a.ctx), YOKE_OK);
+  assert_int_equal(yoke_system_restore(b.system, pack.bytes, pack.size, b.ctx), YOKE_E_USAGE);
+  assert_non_null(strstr(yoke_context_message(b.ctx, 0), "subsystems.b.parameters.stiffness"));
+  yoke_pack_free(&pack);
+  cosim_close(&a);
+  cosim_close(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_mass_of_a_user_takes_part_by_a_spring),
+      cmocka_unit_test(a_mass_of_a_user_takes_part_by_a_rigid_joint),
+      cmocka_unit_test(the_model_is_assembled_at_the_port),
+      cmocka_unit_test(loads_read_the_port_of_a_user),
+      cmocka_unit_test(a_gain_of_a_user_is_the_load_written_out),
+      cmocka_unit_test(outputs_of_users_have_names_and_units),
+      cmocka_unit_test(what_an_input_cannot_read_is_refused),
+      cmocka_unit_test(a_type_that_is_not_there_or_is_another_is_named),
+      cmocka_unit_test(a_model_with_subsystems_of_their_own_has_no_whole_run),
+      cmocka_unit_test(an_exact_start_is_refused_beside_users),
+      cmocka_unit_test(a_plan_to_look_at_needs_no_types),
+      cmocka_unit_test(events_of_users_are_events_of_the_run),
+      cmocka_unit_test(energies_are_there_where_all_subsystems_tell_theirs),
+      cmocka_unit_test(bytes_belong_to_the_parameters_of_a_user),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
