@@ -136,6 +136,20 @@ static yoke_status finish_columns(const yoke_graph *g, const graph_subsystem *s)
   return YOKE_OK;
 }
 
+/* Outputs that are not finite where the step itself said nothing: code of others may show anything. */
+static void name_output(const yoke_graph *g, const graph_subsystem *s, yoke_context *ctx) {
+  for (int i = 0; i < s->subsystem->n_ports; ++i) {
+    const yoke_port *port = &s->subsystem->ports[i];
+    for (int k = 0; k < port->n_y; ++k) {
+      if (isfinite(s->y_new[port->y_at + k])) continue;
+      (void)yoke_fail(ctx, YOKE_NON_FINITE,
+                      "subsystem '%s': number %d that port '%s' shows is %g behind the step of %.6g s from t = %.9g s",
+                      s->subsystem->name, k + 1, port->name, s->y_new[port->y_at + k], g->H, g->block->past_t[0]);
+      return;
+    }
+  }
+}
+
 /* What the integration of one subsystem says, its messages with its name. One that gives up without a word is named all the same. */
 static yoke_status subsystem_status(const yoke_graph *g, const graph_subsystem *s, yoke_context *ctx) {
   char name[200];
@@ -143,6 +157,7 @@ static yoke_status subsystem_status(const yoke_graph *g, const graph_subsystem *
   if (s->status < 0 && yoke_context_n_messages(s->ctx) == 0)
     return yoke_fail(ctx, s->status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s",
                      s->subsystem->name, g->H, g->block->past_t[0], yoke_status_text(s->status));
+  if (s->status == YOKE_NON_FINITE && yoke_context_n_messages(s->ctx) == 0) name_output(g, s, ctx);
   snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
   for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
     const char *said = yoke_context_message(s->ctx, k);
