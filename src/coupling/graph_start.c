@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { START_ROUNDS = 20 }; /* until states and values at the start belong to each other */
-
 void graph_update(const yoke_graph *g, const graph_wire *wire, double t, const double *y1, const double *y2,
                   double *u) {
   double *now = wire->lent->now;
@@ -86,6 +84,7 @@ static yoke_status find_values(yoke_graph *g, double t, yoke_context *ctx) {
                                 yoke_status_text(status));
 }
 
+/* All subsystems with the newest coupling values as inputs. */
 static yoke_status start_all(yoke_graph *g, double t, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     double      times[2];
@@ -97,19 +96,38 @@ static yoke_status start_all(yoke_graph *g, double t, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-/* Outputs at the start are the newest of the past. */
-static void keep_outputs(yoke_graph *g) {
-  for (int i = 0; i < g->n_subsystems; ++i)
-    memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
-}
-
-/* States that were started with other inputs may show other outputs than those that are kept: a sampled controller reads its first sample. */
-static yoke_status look_again(yoke_graph *g, double t, bool *differ) {
-  *differ = false;
-  YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_LEFT));
+/* The first subsystem that shows something else than what the coupling values were found with; -1: none. Outputs become what is shown. */
+static yoke_status find_moved(yoke_graph *g, double t, int *moved) {
+  *moved = -1;
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s = &g->subsystems[i];
-    *differ                  = *differ || memcmp(s->past_y, s->y, (size_t)s->subsystem->ny * sizeof(double)) != 0;
+    memcpy(s->y_new, s->y, (size_t)s->subsystem->ny * sizeof(double));
+  }
+  YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_LEFT));
+  for (int i = g->n_subsystems - 1; i >= 0; --i) {
+    const graph_subsystem *s = &g->subsystems[i];
+    for (int k = 0; k < s->subsystem->ny; ++k) {
+      if (fabs(s->y[k] - s->y_new[k]) > 1e-12 * fmax(fabs(s->y[k]), fabs(s->y_new[k]))) *moved = i;
+    }
+  }
+  return YOKE_OK;
+}
+
+enum { MOST_STARTS = 20 };
+
+/* A start may read its inputs (the first sample of a controller): its outputs then ask for other values, and these for another start. */
+static yoke_status settle_starts(yoke_graph *g, double t, yoke_context *ctx) {
+  int moved;
+  YOKE_TRY(find_moved(g, t, &moved));
+  for (int n = 0; moved >= 0; ++n) {
+    if (n == MOST_STARTS)
+      return yoke_fail(ctx, YOKE_E_NOT_CONVERGED,
+                       "subsystem '%s': with every start at t = %.9g s its outputs ask for other inputs; let its start "
+                       "not depend on them",
+                       g->subsystems[moved].subsystem->name, t);
+    YOKE_TRY(find_values(g, t, ctx));
+    YOKE_TRY(start_all(g, t, ctx));
+    YOKE_TRY(find_moved(g, t, &moved));
   }
   return YOKE_OK;
 }
@@ -122,16 +140,10 @@ yoke_status yoke_graph_start(yoke_graph *g, double t, yoke_context *ctx) {
   YOKE_TRY(start_all(g, t, ctx));
   YOKE_TRY(graph_balance(g, t, YOKE_SIDE_LEFT, ctx));
   if (!has_all) YOKE_TRY(find_values(g, t, ctx));
-  keep_outputs(g);
-  YOKE_TRY(start_all(g, t, ctx)); /* now with the inputs of the first step's left end */
-  for (int round = 0; !has_all && round < START_ROUNDS; ++round) {
-    bool differ;
-    YOKE_TRY(look_again(g, t, &differ));
-    if (!differ) break;
-    YOKE_TRY(find_values(g, t, ctx));
-    keep_outputs(g);
-    YOKE_TRY(start_all(g, t, ctx));
-  }
+  YOKE_TRY(start_all(g, t, ctx)); /* again, now with the inputs of the first step's left end */
+  if (!has_all) YOKE_TRY(settle_starts(g, t, ctx));
+  for (int i = 0; i < g->n_subsystems; ++i)
+    memcpy(g->subsystems[i].past_y, g->subsystems[i].y, (size_t)g->subsystems[i].subsystem->ny * sizeof(double));
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire = &g->wires[w];
     if (wire->wire.formulation->advise == NULL) continue;
