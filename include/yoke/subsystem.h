@@ -61,7 +61,7 @@ typedef struct yoke_user_argument {
 } yoke_user_argument;
 
 /* What an instance is. `size` is set by the engine, the rest is zero and is filled by `create`; what it points to lives until `destroy`.
- * Ports, inputs and outputs have the names and shapes that the model file writes, in the order of the file. */
+ * Ports and inputs have the names and shapes that the model file writes, in any order; outputs that it does not name are not read. */
 typedef struct yoke_user_instance {
   size_t                  size;
   void                   *self; /* handed to all calls */
@@ -158,13 +158,15 @@ struct yoke_user_type {
   const char *summary; /* one line; NULL: none */
   void       *user;    /* handed to `create` */
 
-  /* An instance for subsystem `name` of a model; name and arguments are good for the call. Unknown or missing arguments are its own to
+  /* An instance for subsystem `name` of a model; name and arguments are good for the call. One is also made, started with inputs of 0 and
+   * destroyed where the engine looks at what a model is made of. Unknown or missing arguments are its own to
    * refuse: YOKE_E_MODEL with a message. YOKE_E_IO: a file that they name. `destroy` is not called where it fails. */
   yoke_status (*create)(yoke_context *ctx, void *user, const char *name, int n_arguments,
                         const yoke_user_argument *arguments, yoke_user_instance *out);
   void (*destroy)(void *self); /* NULL: nothing to do */
 
-  /* `state` (zeroed, or a state that was started before) becomes the state at t; u [nu]: inputs at t. */
+  /* `state` (zeroed, or a state that was started before) becomes the state at t; u [nu]: inputs at t. Called again until the inputs belong
+   * to the outputs of all subsystems. */
   yoke_status (*start)(void *self, void *state, double t, const double *u, yoke_context *ctx);
   /* From t, the time of the state, to t_end under the inputs u (yoke_signal_value), which cover the step. */
   yoke_status (*step)(void *self, void *state, const yoke_signal *u, yoke_user_step *step, yoke_context *ctx);
