@@ -4,6 +4,7 @@
 
 #include <yoke/context.h>
 #include <yoke/converge.h>
+#include <yoke/draft.h>
 #include <yoke/export.h>
 #include <yoke/inspect.h>
 #include <yoke/linearize.h>

@@ -2,6 +2,7 @@
 #ifndef YOKE_API_RUN_H
 #define YOKE_API_RUN_H
 
+#include "io/yaml.h"
 #include "master/system.h"
 #include "model/model.h"
 #include <yoke/run.h>
@@ -15,6 +16,10 @@ const char *yoke_run_name(const yoke_run_options *options);
 
 /* The model with all overrides that the options stand for. Gives. */
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out);
+
+/* The model of a tree of keys and values, which is borrowed. Gives. */
+yoke_status yoke_model_from_tree(yoke_context *ctx, const char *name, const yoke_yaml_node *tree,
+                                 const yoke_load_options *options, yoke_model **out);
 
 /* The same model with overrides: its text is read again; without any, a share of it. Gives. */
 yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, const yoke_load_options *options,

@@ -82,51 +82,56 @@ static const char *name_of(const yoke_model *model) {
   return model->n_files > 0 ? model->files[0] : "model";
 }
 
-/* The text of a model, with overrides. */
-static yoke_status read_again(yoke_context *ctx, const yoke_model *model, const yoke_overrides *overrides,
-                              yoke_model **out) {
-  YOKE_TRY(yoke_model_file_read_text(ctx, name_of(model), model->text, strlen(model->text), overrides, out));
-  const yoke_status status = take_files(ctx, model, *out);
-  if (status != YOKE_OK) yoke_model_destroy(out);
-  return status;
-}
+/* Where a model comes from. */
+typedef struct source {
+  const char           *name;
+  const yoke_yaml_node *tree; /* or ... */
+  const char           *text; /* ... of `size` bytes; neither: the file of this name */
+  size_t                size;
+} source;
 
-yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, const yoke_load_options *o,
-                              yoke_model **out) {
-  override_list list;
+static yoke_status read_source(yoke_context *ctx, const source *from, const yoke_load_options *options,
+                               yoke_model **out) {
+  yoke_load_options own;
+  override_list     list;
   *out = NULL;
-  if (o->n_sets == 0 && o->n_choices == 0) {
-    *out = share(model);
-    return YOKE_OK;
+  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
+  yoke_status          status    = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
+  const yoke_overrides overrides = {.n = list.n, .texts = list.list};
+  if (status == YOKE_OK && from->tree != NULL) {
+    status = yoke_model_file_read_tree(ctx, from->name, from->tree, &overrides, out);
+  } else if (status == YOKE_OK && from->text != NULL) {
+    status = yoke_model_file_read_text(ctx, from->name, from->text, from->size, &overrides, out);
+  } else if (status == YOKE_OK) {
+    status = yoke_model_file_read(ctx, from->name, &overrides, out);
   }
-  yoke_status status = make_list(ctx, o->n_sets, o->sets, o->n_choices, o->choices, &list);
-  if (status == YOKE_OK) status = read_again(ctx, model, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
   clear_list(&list);
   return status;
 }
 
 yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load_options *options, yoke_model **out) {
-  yoke_load_options own;
-  override_list     list;
-  *out = NULL;
-  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
-  yoke_status status = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
-  if (status == YOKE_OK)
-    status = yoke_model_file_read(ctx, path, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
-  clear_list(&list);
-  return status;
+  return read_source(ctx, &(source){.name = path}, options, out);
 }
 
 yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
                                  const yoke_load_options *options, yoke_model **out) {
-  yoke_load_options own;
-  override_list     list;
-  *out = NULL;
-  YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
-  yoke_status status = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
-  if (status == YOKE_OK)
-    status = yoke_model_file_read_text(ctx, name, text, size, &(yoke_overrides){.n = list.n, .texts = list.list}, out);
-  clear_list(&list);
+  return read_source(ctx, &(source){.name = name, .text = text, .size = size}, options, out);
+}
+
+yoke_status yoke_model_from_tree(yoke_context *ctx, const char *name, const yoke_yaml_node *tree,
+                                 const yoke_load_options *options, yoke_model **out) {
+  return read_source(ctx, &(source){.name = name, .tree = tree}, options, out);
+}
+
+yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, const yoke_load_options *o,
+                              yoke_model **out) {
+  if (o->n_sets == 0 && o->n_choices == 0) {
+    *out = share(model);
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke_model_load_text(ctx, name_of(model), model->text, strlen(model->text), o, out));
+  const yoke_status status = take_files(ctx, model, *out);
+  if (status != YOKE_OK) yoke_model_destroy(out);
   return status;
 }
 

@@ -66,14 +66,15 @@ static void read_sections(reader *r) {
   check_unused_overrides(r);
 }
 
-static bool read_tree(reader *r, yoke_yaml_node *root, const char *path, const yoke_overrides *overrides) {
-  if (root == NULL) {
+static bool read_tree(reader *r, const yoke_yaml_node *tree, const char *path, const yoke_overrides *overrides) {
+  yoke_yaml_node *root = NULL;
+  if (tree == NULL) {
     const yoke_yaml_node at = {.file = path, .line = 1, .column = 1};
     return model_mistake(r, &at, NULL, "found an empty file, expected a model that starts with 'yoke: 1'");
   }
-  if (root->kind != YOKE_YAML_MAP)
-    return model_expected(r, root, NULL, "keys of a model file, the first one 'yoke: 1'");
-  if (!model_merge_includes(r, &root, path) || !model_apply_overrides(r, &root, overrides)) return false;
+  if (tree->kind != YOKE_YAML_MAP)
+    return model_expected(r, tree, NULL, "keys of a model file, the first one 'yoke: 1'");
+  if (!model_merge_includes(r, tree, path, &root) || !model_apply_overrides(r, &root, overrides)) return false;
   r->root        = root;
   r->model->text = yoke_yaml_write(root);
   if (r->model->text == NULL) return model_out_of_memory(r);
@@ -90,8 +91,8 @@ static void reader_clear(reader *r) {
   yoke_arena_free(&r->scratch);
 }
 
-/* Builds from a tree that has been read; takes `yaml`. */
-static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, yoke_yaml_node *root, const char *path,
+/* Builds from a tree, which stays as it is; new nodes belong to `yaml`, which is taken. */
+static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, const yoke_yaml_node *root, const char *path,
                          const yoke_overrides *overrides, yoke_model **out) {
   reader *r = calloc(1, sizeof *r);
   if (r != NULL) r->model = calloc(1, sizeof *r->model);
@@ -139,4 +140,12 @@ yoke_status yoke_model_file_read_text(yoke_context *ctx, const char *name, const
   if (status == YOKE_OK) return build(ctx, yaml, root, name, overrides, out);
   yoke_yaml_destroy(&yaml);
   return status;
+}
+
+yoke_status yoke_model_file_read_tree(yoke_context *ctx, const char *name, const yoke_yaml_node *root,
+                                      const yoke_overrides *overrides, yoke_model **out) {
+  yoke_yaml *yaml = NULL;
+  *out            = NULL;
+  if (yoke_yaml_create(&yaml) != YOKE_OK) return yoke_out_of_memory(ctx, "reading '%s'", name);
+  return build(ctx, yaml, root, name, overrides, out);
 }

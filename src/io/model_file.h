@@ -2,6 +2,7 @@
 #ifndef YOKE_IO_MODEL_FILE_H
 #define YOKE_IO_MODEL_FILE_H
 
+#include "io/yaml.h"
 #include "model/model.h"
 
 /* "path=value", e.g. "bodies.upper.mass=3"; applied in order. */
@@ -17,6 +18,10 @@ yoke_status yoke_model_file_read(yoke_context *ctx, const char *path, const yoke
 
 /* The same from a text of `size` bytes; `name` stands for the file in messages, includes are relative to its folder. */
 yoke_status yoke_model_file_read_text(yoke_context *ctx, const char *name, const char *text, size_t size,
+                                      const yoke_overrides *overrides, yoke_model **out);
+
+/* The same from a tree, which is borrowed and left as it is. */
+yoke_status yoke_model_file_read_tree(yoke_context *ctx, const char *name, const yoke_yaml_node *root,
                                       const yoke_overrides *overrides, yoke_model **out);
 
 #endif

@@ -164,7 +164,7 @@ static bool include_all(reader *r, yoke_yaml_node *root, const char *path, inclu
   return good;
 }
 
-bool model_merge_includes(reader *r, yoke_yaml_node **root, const char *path) {
+bool model_merge_includes(reader *r, const yoke_yaml_node *tree, const char *path, yoke_yaml_node **root) {
   include_list *list = calloc(1, sizeof *list);
   if (list == NULL) return model_out_of_memory(r);
   char *real = realpath(path, NULL); /* NULL for a text without a file */
@@ -173,7 +173,7 @@ bool model_merge_includes(reader *r, yoke_yaml_node **root, const char *path) {
     list->stack[list->n_stack++] = 0;
   }
   bool good = real == NULL || keep_file(r, path);
-  *root     = yoke_yaml_copy_shallow(r->yaml, *root);
+  *root     = yoke_yaml_copy_shallow(r->yaml, tree);
   if (good) good = *root != NULL ? include_all(r, *root, path, list) : model_out_of_memory(r);
   if (*root != NULL) yoke_yaml_remove(*root, "include");
   for (int k = 0; k < list->n; ++k) free(list->path[k]);

@@ -213,8 +213,8 @@ void         model_each_value(reader *r, scope *s, const char *section, model_en
 
 /* ---- sections ---- */
 
-/* Includes and overrides: `*root` is replaced by a merged copy. */
-bool model_merge_includes(reader *r, yoke_yaml_node **root, const char *path);
+/* Includes: `*root` is a copy of the tree with what it includes. Overrides: `*root` is replaced by a changed copy. */
+bool model_merge_includes(reader *r, const yoke_yaml_node *tree, const char *path, yoke_yaml_node **root);
 bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_overrides *overrides);
 
 bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const yoke_yaml_node *given, scope *giver);

@@ -18,7 +18,12 @@
 #include <unistd.h>
 #include <yaml.h>
 
-enum { MAX_DEPTH = 200, MAX_NODES = 5000000, MAX_FILE = 64 * 1024 * 1024, CHUNK = 64 * 1024 };
+enum {
+  MAX_DEPTH = YOKE_YAML_MAX_DEPTH,
+  MAX_NODES = YOKE_YAML_MAX_NODES,
+  MAX_FILE  = 64 * 1024 * 1024,
+  CHUNK     = 64 * 1024
+};
 
 /* Stand-ins, one character each so that columns stay true, for '[', ']' and ',' that belong to a scalar:
  * U+E000, U+E001, U+E002 (private use). They are turned back when the scalar is read. */
@@ -543,6 +548,33 @@ yoke_yaml_node *yoke_yaml_find(const yoke_yaml_node *node, const char *key) {
   return NULL;
 }
 
+size_t yoke_yaml_n_nodes(const yoke_yaml *yaml) {
+  return yaml->n_nodes;
+}
+
+/* The code point that begins at *text (UTF-8), and how many bytes it has; 0: there is none. */
+static size_t code_point(const char *text, uint32_t *out) {
+  const unsigned char  *p       = (const unsigned char *)text;
+  const size_t          n       = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter forms have to be used */
+  *out                          = n == 1 ? p[0] : n > 0 ? p[0] & (0x7fu >> n) : 0;
+  for (size_t i = 1; i < n; ++i) {
+    if (p[i] >> 6 != 2) return 0;
+    *out = *out << 6 | (p[i] & 0x3fu);
+  }
+  const bool is_surrogate = *out >= 0xd800 && *out <= 0xdfff;
+  return *out < least[n] || *out > 0x10ffff || is_surrogate ? 0 : n;
+}
+
+bool yoke_yaml_is_text(const char *text) {
+  uint32_t letter;
+  for (size_t n; *text != '\0'; text += n) {
+    n = code_point(text, &letter);
+    if (n == 0 || letter == 0xfffe || letter == 0xffff || (letter >= 0xe000 && letter <= 0xe002)) return false;
+  }
+  return true;
+}
+
 bool yoke_yaml_is_nothing(const yoke_yaml_node *node) {
   return node == NULL || (node->kind == YOKE_YAML_SCALAR && !node->quoted && node->text[0] == '\0');
 }
@@ -562,6 +594,7 @@ yoke_yaml_node *yoke_yaml_copy_shallow(yoke_yaml *yaml, const yoke_yaml_node *no
   yoke_yaml_node *copy = take(yaml, sizeof *copy);
   if (copy == NULL) return NULL;
   *copy             = *node;
+  copy->room        = 0;
   const size_t size = (size_t)node->n * sizeof *node->items;
   if (node->n > 0) {
     copy->items = take(yaml, size);
@@ -586,20 +619,29 @@ yoke_status yoke_yaml_put(yoke_yaml *yaml, yoke_yaml_node *map, yoke_yaml_node *
   return yoke_yaml_append(yaml, map, &key, &value, 1);
 }
 
+/* Larger arrays for n more entries; the old ones stay with the document. */
+static bool make_room(yoke_yaml *yaml, yoke_yaml_node *node, int n) {
+  const int        room  = node->room > 0 && 2 * node->room > node->n + n ? 2 * node->room : node->n + n;
+  const bool       keyed = node->kind == YOKE_YAML_MAP;
+  yoke_yaml_node **items = take(yaml, (size_t)room * sizeof *items);
+  yoke_yaml_node **keys  = keyed ? take(yaml, (size_t)room * sizeof *keys) : NULL;
+  if (items == NULL || (keyed && keys == NULL)) return false;
+  if (node->n > 0) {
+    memcpy(items, node->items, (size_t)node->n * sizeof *items);
+    if (keyed) memcpy(keys, node->keys, (size_t)node->n * sizeof *keys);
+  }
+  node->items = items;
+  node->keys  = keys;
+  node->room  = room;
+  return true;
+}
+
 yoke_status yoke_yaml_append(yoke_yaml *yaml, yoke_yaml_node *map, yoke_yaml_node *const *keys,
                              yoke_yaml_node *const *values, int n) {
   if (n == 0) return YOKE_OK;
-  const size_t     size     = (size_t)(map->n + n) * sizeof *map->items;
-  yoke_yaml_node **all_keys = take(yaml, size), **all_items = take(yaml, size);
-  if (all_keys == NULL || all_items == NULL) return YOKE_E_MEMORY;
-  if (map->n > 0) {
-    memcpy(all_keys, map->keys, (size_t)map->n * sizeof *all_keys);
-    memcpy(all_items, map->items, (size_t)map->n * sizeof *all_items);
-  }
-  memcpy(all_keys + map->n, keys, (size_t)n * sizeof *keys);
-  memcpy(all_items + map->n, values, (size_t)n * sizeof *values);
-  map->keys  = all_keys;
-  map->items = all_items;
+  if (map->n + n > map->room && !make_room(yaml, map, n)) return YOKE_E_MEMORY;
+  if (keys != NULL) memcpy(map->keys + map->n, keys, (size_t)n * sizeof *keys);
+  memcpy(map->items + map->n, values, (size_t)n * sizeof *values);
   map->n += n;
   return YOKE_OK;
 }
@@ -663,6 +705,11 @@ static bool is_plain(const char *text) {
   return text[strlen(text) - 1] != ' ';
 }
 
+/* Letters that do not stand for themselves between quotes: controls, breaks of lines and the mark of byte orders. */
+static bool is_control(uint32_t letter) {
+  return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || letter == 0x2028 || letter == 0x2029 || letter == 0xfeff;
+}
+
 static void write_scalar(writer *w, const yoke_yaml_node *node) {
   if (yoke_yaml_is_nothing(node)) {
     write_text(w, "null");
@@ -673,17 +720,20 @@ static void write_scalar(writer *w, const yoke_yaml_node *node) {
     return;
   }
   write_text(w, "\"");
-  for (const char *p = node->text; *p != '\0'; ++p) {
-    char escape[8];
+  uint32_t letter;
+  for (const char *p = node->text; *p != '\0';) {
+    char         escape[8];
+    const size_t n = code_point(p, &letter);
     if (*p == '"' || *p == '\\') {
       snprintf(escape, sizeof escape, "\\%c", *p);
       write_text(w, escape);
-    } else if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-      snprintf(escape, sizeof escape, "\\x%02x", (unsigned)(unsigned char)*p);
+    } else if (n > 0 && is_control(letter)) {
+      snprintf(escape, sizeof escape, "\\u%04x", (unsigned)letter);
       write_text(w, escape);
     } else {
-      write_bytes(w, p, 1);
+      write_bytes(w, p, n > 0 ? n : 1);
     }
+    p += n > 0 ? n : 1;
   }
   write_text(w, "\"");
 }

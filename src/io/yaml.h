@@ -19,6 +19,7 @@ typedef struct yoke_yaml_node {
   int                     line;   /* from 1; 0: not from a file (an override) */
   int                     column; /* from 1 */
   int                     n;      /* entries of a list or map */
+  int                     room;   /* for entries; 0: as many as there are */
   const char             *file;   /* name for messages */
   const char             *text;   /* scalar; "" for nothing */
   struct yoke_yaml_node **keys;   /* [n] map */
@@ -43,6 +44,13 @@ yoke_yaml_node *yoke_yaml_find(const yoke_yaml_node *node, const char *key);
 /* Is this the empty value (`key:` and nothing behind it)? */
 bool yoke_yaml_is_nothing(const yoke_yaml_node *node);
 
+/* The deepest nesting and the most values of a tree. */
+enum { YOKE_YAML_MAX_DEPTH = 200, YOKE_YAML_MAX_NODES = 5000000 };
+size_t yoke_yaml_n_nodes(const yoke_yaml *yaml); /* that were made */
+
+/* Can the text be written and read back as it is: UTF-8 without zero, and without the letters that stand for brackets here? */
+bool yoke_yaml_is_text(const char *text);
+
 /* Editing. New nodes take file, line and column from `like`. NULL when out of memory. */
 yoke_yaml_node *yoke_yaml_new_map(yoke_yaml *yaml, const yoke_yaml_node *like);
 yoke_yaml_node *yoke_yaml_new_scalar(yoke_yaml *yaml, const yoke_yaml_node *like, const char *text);
@@ -50,7 +58,7 @@ yoke_yaml_node *yoke_yaml_new_scalar(yoke_yaml *yaml, const yoke_yaml_node *like
 yoke_yaml_node *yoke_yaml_copy_shallow(yoke_yaml *yaml, const yoke_yaml_node *node);
 /* Add or replace. */
 yoke_status     yoke_yaml_put(yoke_yaml *yaml, yoke_yaml_node *map, yoke_yaml_node *key, yoke_yaml_node *value);
-/* Add n entries whose keys are not there yet. */
+/* Add n entries whose keys are not there yet; to a list: keys NULL. The time per entry does not depend on how many there are. */
 yoke_status     yoke_yaml_append(yoke_yaml *yaml, yoke_yaml_node *map, yoke_yaml_node *const *keys,
                                  yoke_yaml_node *const *values, int n);
 void            yoke_yaml_remove(yoke_yaml_node *map, const char *key);
