@@ -504,6 +504,46 @@ static void a_restart_finds_the_same_values_again(void **state) {
   loop_close(&x);
 }
 
+/* Step control lets multipliers that lost their way begin anew; signals beside them, in a loop that no iteration settles, fit the outputs. */
+static void signals_fit_where_multipliers_begin_anew(void **state) {
+  loop_def              def     = lighter;
+  yoke_scheme_settings  s       = settings_of("semi-implicit", 1);
+  yoke_control_settings control = yoke_control_settings_default();
+  yoke_step_statistics  statistics;
+  yoke_controller      *controller;
+  yoke_graph           *graph;
+  rig                   r;
+  loop                  x;
+  (void)state;
+  def.blocks[1].D[0][0]   = -6.0;
+  control.tolerances.rtol = 1e-3;
+  control.initial         = 1e-3;
+  control.max             = 1e-3;
+  control.order_max       = 1;
+  assert_int_equal(rig_open(&r, "examples/two-mass-rigid.yaml", NULL, "serial", 1, NULL), YOKE_OK);
+  expect_ok(&x, loop_build(&x, &def, &s));
+  for (int l = 0; l < 2; ++l) {
+    for (int side = 0; side < 2; ++side) x.wires[l].subsystem[side] += 2;
+  }
+  yoke_subsystem *const all[4]   = {r.subsystems[0], r.subsystems[1], x.subsystems[0], x.subsystems[1]};
+  const yoke_wire       wires[3] = {r.plan->wires[0], x.wires[0], x.wires[1]};
+  s.length                       = 1.0;
+  expect_ok(&x, yoke_graph_create(x.ctx, 4, all, 3, wires, &s, x.exec, &graph));
+  expect_ok(&x, yoke_controller_create(x.ctx, graph, &control, &controller));
+  expect_ok(&x, yoke_graph_start(graph, 0.0, x.ctx));
+  for (int k = 0; k < 5; ++k) expect_ok(&x, yoke_controller_step(controller, 1.0, &statistics, x.ctx));
+  expect_ok(&x, yoke_graph_restart_consistent(graph, x.ctx));
+  const block_state *mass = yoke_graph_state(graph, 2);
+  const double       a    = (-40.0 * mass->x[0] - 0.8 * mass->x[1]) / (2.0 + 6.0);
+  CHECK_NEAR(yoke_graph_channel(graph, 1, 0), a, 1e-9);
+  CHECK_NEAR(yoke_graph_channel(graph, 2, 0), -6.0 * a, 1e-9);
+  expect_ok(&x, yoke_controller_step(controller, 1.0, &statistics, x.ctx));
+  yoke_controller_destroy(&controller);
+  yoke_graph_destroy(&graph);
+  loop_close(&x);
+  rig_close(&r);
+}
+
 /* ---- what enters ---- */
 
 static void signals_into_one_input_add_up(void **state) {
@@ -816,6 +856,7 @@ int main(void) {
       cmocka_unit_test(a_nonlinear_loop_is_solved_at_the_start),
       cmocka_unit_test(a_loop_without_a_solution_is_told),
       cmocka_unit_test(a_restart_finds_the_same_values_again),
+      cmocka_unit_test(signals_fit_where_multipliers_begin_anew),
       cmocka_unit_test(signals_into_one_input_add_up),
       cmocka_unit_test(an_input_that_was_made_for_a_signal_needs_no_port),
       cmocka_unit_test(ports_that_do_not_fit_are_refused_with_names),
