@@ -11,9 +11,9 @@ enum { MAX = 4 };
 
 /* J [n, n] row major; *loop: set of bits of the signals in the loop. */
 static yoke_status judge(int n, const double *J, const bool *is_signal, unsigned *loop) {
-  int           row[MAX * MAX], column[MAX * MAX], slot[MAX * MAX];
-  double        values[MAX * MAX];
-  bool          in_loop[MAX];
+  int           row[MAX * MAX] = {0}, column[MAX * MAX] = {0}, slot[MAX * MAX];
+  double        values[MAX * MAX] = {0};
+  bool          in_loop[MAX]      = {0};
   yoke_pattern *pattern;
   yoke_arena    scratch = {0};
   for (int i = 0; i < n * n; ++i) {
