@@ -9,9 +9,7 @@
 #include "../check.h"
 #include "../subsystem/block.h"
 #include "control/controller.h"
-#include "coupling/scheme_settings.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "rig.h"
 
 enum { MAX_BLOCKS = 3, MAX_WIRES = 4 };
 
@@ -370,6 +368,46 @@ static void implicit_steps_have_one_solution_whatever_makes_the_matrix(void **st
   CHECK_NEAR(x1[2], x1[0], 1e-9);
 }
 
+/* In other units they are settled as well: u = unit cos(u/unit + 3 t). */
+static void signals_are_settled_to_their_own_size(void **state) {
+  double u[2];
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    const double   unit = k == 0 ? 1.0 : 1e-3;
+    const loop_def def  = {
+         .n_blocks = 1, .n_links = 1, .blocks = {GAIN(1.0 / unit)}, .links = {{0, 0, 0, 0, unit, 0.0, "cos(y1 + 3*t)"}}};
+    yoke_scheme_settings s = settings_of("implicit", 1);
+    s.atol                 = 1e-5;
+    loop one               = loop_open(&def, &s);
+    loop_steps(&one, 3, 0.2);
+    u[k] = yoke_graph_channel(one.graph, 0, 0) / unit;
+    loop_close(&one);
+  }
+  CHECK_NEAR(u[1], u[0], 1e-9);
+}
+
+/* One correction with responses that are told: a port that two signals read responds once. */
+static void two_signals_may_read_one_port(void **state) {
+  double x[2];
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    loop_def             def = lighter;
+    yoke_scheme_settings s   = settings_of("semi-implicit", 1);
+    s.jacobian               = YOKE_JACOBIAN_ANALYTIC;
+    s.corrections            = 1;
+    if (k == 1) {
+      def.n_links         = 3;
+      def.links[2]        = def.links[1];
+      def.links[1].factor = def.links[2].factor = 0.5;
+    }
+    loop one = loop_open(&def, &s);
+    loop_steps(&one, 10, 0.02);
+    x[k] = ((const block_state *)yoke_graph_state(one.graph, 0))->x[0];
+    loop_close(&one);
+  }
+  CHECK_NEAR(x[1], x[0], 1e-12);
+}
+
 static void predictors_by_accelerations_extrapolate_signals(void **state) {
   static const yoke_predictor predictors[] = {YOKE_PREDICTOR_ACCELERATION, YOKE_PREDICTOR_ACCELERATION_RELAXED};
   (void)state;
@@ -716,17 +754,50 @@ static void step_control_sees_signals_that_lead_nowhere(void **state) {
   CHECK_BELOW(controlled_error(&chain, "implicit", YOKE_ESTIMATOR_MD, 1e-5, &n_steps), 1e-5);
 }
 
-/* A signal in other units asks for the same steps. */
-static void step_control_does_not_depend_on_units(void **state) {
-  loop_def scaled = servo;
-  int      n_steps[2];
+static void a_signal_is_measured_by_its_own_size(void **state) {
+  const yoke_estimator e = {.tolerances = {.rtol = 1e-3}, .scales = {.coupling = {1e4, 1e6}}};
+  yoke_channel_trial   u = {.is_signal = true, .size = 50.0};
   (void)state;
-  scaled.links[0].factor *= 1e5;
-  scaled.links[0].offset *= 1e5;
-  scaled.blocks[1].B[0][0] *= 1e-5;
-  (void)controlled_error(&servo, "implicit", YOKE_ESTIMATOR_CV, 1e-5, &n_steps[0]);
-  (void)controlled_error(&scaled, "implicit", YOKE_ESTIMATOR_CV, 1e-5, &n_steps[1]);
-  assert_true(abs(n_steps[0] - n_steps[1]) <= 2);
+  CHECK_NEAR(yoke_estimator_atol_coupling(&e, &u), 1e-3 * 0.1 * 50.0, 1e-15);
+  u.size = 0.0;
+  CHECK_NEAR(yoke_estimator_atol_coupling(&e, &u), 1e-3 * 1e-3, 1e-18);
+}
+
+/* Beside a spring at rest; the spring's motion says nothing of the signal. */
+static void step_control_by_motions_sees_signals_too(void **state) {
+  const loop_def chain = {
+      .n_blocks = 2, .n_links = 1, .blocks = {MASS(0.1, 0.5), LAG}, .links = {{0, 0, 1, 0, 1.0, 0.0, NULL}}};
+  yoke_control_settings control = yoke_control_settings_default();
+  yoke_scheme_settings  s       = settings_of("implicit", 3);
+  loop_exact            e       = exact_open(&chain);
+  yoke_step_statistics  statistics;
+  yoke_controller      *controller;
+  yoke_graph           *graph;
+  rig                   r;
+  loop                  x;
+  (void)state;
+  control.tolerances.rtol = 1e-5;
+  control.initial         = 1e-5;
+  control.max             = 0.2;
+  control.order_max       = 3;
+  assert_int_equal(rig_open(&r, "examples/two-mass.yaml", "bodies.m1.v=0;bodies.m2.v=0", "serial", 1, NULL), YOKE_OK);
+  expect_ok(&x, loop_build(&x, &chain, &s));
+  x.wires[0].subsystem[0]        = 2;
+  x.wires[0].subsystem[1]        = 3;
+  yoke_subsystem *const all[4]   = {r.subsystems[0], r.subsystems[1], x.subsystems[0], x.subsystems[1]};
+  const yoke_wire       wires[2] = {r.plan->wires[0], x.wires[0]};
+  expect_ok(&x, yoke_graph_create(x.ctx, 4, all, 2, wires, &s, x.exec, &graph));
+  expect_ok(&x, yoke_controller_create(x.ctx, graph, &control, &controller));
+  assert_int_equal(yoke_controller_estimator(controller)->way, YOKE_ESTIMATE_PREDICTED);
+  expect_ok(&x, yoke_graph_start(graph, 0.0, x.ctx));
+  while (yoke_graph_t(graph) < 1.0) expect_ok(&x, yoke_controller_step(controller, 1.0, &statistics, x.ctx));
+  exact_advance(&e, 0.0, 1.0);
+  CHECK_NEAR(((const block_state *)yoke_graph_state(graph, 3))->x[0], e.x[BLOCK_MAX], 1e-5);
+  yoke_controller_destroy(&controller);
+  yoke_graph_destroy(&graph);
+  exact_close(&e);
+  loop_close(&x);
+  rig_close(&r);
 }
 
 /* ---- no way back ---- */
@@ -846,6 +917,8 @@ int main(void) {
       cmocka_unit_test(implicit_is_of_order_k_plus_1),
       cmocka_unit_test(waveform_settles_where_implicit_does),
       cmocka_unit_test(implicit_steps_have_one_solution_whatever_makes_the_matrix),
+      cmocka_unit_test(signals_are_settled_to_their_own_size),
+      cmocka_unit_test(two_signals_may_read_one_port),
       cmocka_unit_test(predictors_by_accelerations_extrapolate_signals),
       cmocka_unit_test(who_shows_a_signal_is_stepped_before_who_reads_it),
       cmocka_unit_test(a_loop_of_feed_through_is_solved_at_the_start),
@@ -864,7 +937,8 @@ int main(void) {
       cmocka_unit_test(a_sampled_controller_is_exact_with_order_0),
       cmocka_unit_test(step_control_keeps_its_tolerance),
       cmocka_unit_test(step_control_sees_signals_that_lead_nowhere),
-      cmocka_unit_test(step_control_does_not_depend_on_units),
+      cmocka_unit_test(a_signal_is_measured_by_its_own_size),
+      cmocka_unit_test(step_control_by_motions_sees_signals_too),
       cmocka_unit_test(a_subsystem_that_cannot_repeat_takes_part_in_explicit),
       cmocka_unit_test(an_input_is_constant_until_it_is_set_again),
       cmocka_unit_test(inputs_are_packed_along),
