@@ -147,12 +147,6 @@ bool yoke_graph_can_compare(const yoke_graph *g, const char **name) {
       *name = wire->wire.name;
       return false;
     }
-    for (int side = 0; graph_has_instant(wire) && side < 2; ++side) {
-      const yoke_subsystem *subsystem = g->subsystems[wire->wire.subsystem[side]].subsystem;
-      if (subsystem->ops->instant != NULL) continue;
-      *name = subsystem->name;
-      return false;
-    }
   }
   return true;
 }

@@ -2,7 +2,6 @@
 #include "coupling/graph_feeds.h"
 #include "coupling/signal_loops.h"
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include <lapacke.h>
 #include <math.h>
@@ -46,6 +45,7 @@ struct graph_instant {
   graph_moment  moment;   /* of the search under way */
   bool         *is_asked; /* [n_subsystems] for its response */
   yoke_status  *status;   /* [n_subsystems] of the responses */
+  double      **held;     /* [n_subsystems] inputs [nu] of those that tell no response; else NULL */
 };
 
 /* ---- creation ---- */
@@ -55,18 +55,11 @@ static bool is_estimated(const yoke_channel *channel) {
   return channel->enters[0] == YOKE_ENTRY_LAMBDA && channel->enters[1] == YOKE_ENTRY_LAMBDA;
 }
 
-static bool both_respond(const yoke_graph *g, const graph_wire *wire) {
-  for (int side = 0; side < 2; ++side) {
-    if (g->subsystems[wire->wire.subsystem[side]].subsystem->ops->instant == NULL) return false;
-  }
-  return true;
-}
-
-bool graph_instant_wants(const yoke_graph *g, const graph_wire *wire, graph_instant_kind kind) {
+bool graph_instant_wants(const graph_wire *wire, graph_instant_kind kind) {
   const yoke_formulation_ops *ops = wire->wire.formulation;
   if (ops->instant == NULL) return false;
   switch (kind) {
-  case GRAPH_FOR_ESTIMATES: return ops->instant->for_estimates && both_respond(g, wire);
+  case GRAPH_FOR_ESTIMATES: return ops->instant->for_estimates;
   case GRAPH_FOR_START: return wire->wire.initial == NULL;
   case GRAPH_FOR_SIGNALS: return ops->for_signals;
   case GRAPH_FOR_RESTART: break;
@@ -183,13 +176,19 @@ yoke_status graph_instant_create(yoke_graph *g, graph_instant_kind kind, yoke_co
   *out             = x;
   if (x == NULL) return yoke_out_of_memory(ctx, "coupling values at one instant");
   x->for_estimates   = kind == GRAPH_FOR_ESTIMATES;
+  x->held            = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->held);
   x->is_asked        = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->is_asked);
   x->unknown         = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->unknown);
   x->wires           = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->wires);
   yoke_status status = x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  for (int i = 0; status == YOKE_OK && i < g->n_subsystems; ++i) {
+    const yoke_subsystem *subsystem = g->subsystems[i].subsystem;
+    if (subsystem->ops->instant == NULL) x->held[i] = yoke_arena_take(&x->arena, (size_t)subsystem->nu, sizeof(double));
+    if (x->arena.has_failed) status = YOKE_E_MEMORY;
+  }
   for (int k = 0; status == YOKE_OK && k < g->n_channels; ++k) x->unknown[k] = -1;
   for (int w = 0; status == YOKE_OK && w < g->n_wires; ++w) {
-    if (graph_instant_wants(g, &g->wires[w], kind)) status = list_unknowns(x, g, w);
+    if (graph_instant_wants(&g->wires[w], kind)) status = list_unknowns(x, g, w);
   }
   if (status == YOKE_OK && x->n > 0) status = create_matrix(x, g, ctx);
   if (status == YOKE_OK) return YOKE_OK;
@@ -247,11 +246,12 @@ static double difference(const yoke_graph *g, const graph_subsystem *s, int inpu
   return size;
 }
 
-/* Response of a subsystem that tells none: central differences of its outputs under constant inputs u. */
-static yoke_status differ(const yoke_graph *g, const graph_subsystem *s, yoke_signal *u, int worker) {
-  const size_t ny = (size_t)s->subsystem->ny;
-  double      *c  = g->signal_c[worker]; /* of u */
-  YOKE_ASSERT(u->n_pieces == 1 && u->degree == 0);
+/* Response of a subsystem that tells none: central differences of the outputs of a state at t under constant inputs c [nu]. */
+static yoke_status differ(const yoke_graph *g, const graph_subsystem *s, const void *state, double t, double *c,
+                          int worker) {
+  const size_t      ny       = (size_t)s->subsystem->ny;
+  const double      times[2] = {t, t + 1.0};
+  const yoke_signal u        = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
   memset(s->da_du, 0, ny * (size_t)s->subsystem->nu * sizeof *s->da_du);
   for (int k = 0; k < s->subsystem->nu; ++k) {
     const double kept = c[k], size = difference(g, s, k);
@@ -259,7 +259,7 @@ static yoke_status differ(const yoke_graph *g, const graph_subsystem *s, yoke_si
     if (size == 0.0) continue;
     for (int side = 0; side < 2; ++side) {
       c[k] = side == 0 ? kept - size : kept + size;
-      YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[worker], s->accepted, u, YOKE_SIDE_RIGHT, y[side]));
+      YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &u, YOKE_SIDE_RIGHT, y[side]));
     }
     c[k] = kept;
     for (size_t i = 0; i < ny; ++i) row[i] = (y[1][i] - y[0][i]) / (2.0 * size);
@@ -279,13 +279,16 @@ static void respond(void *user, int i, int worker) {
     graph_signal(g, i, -1, 0.0, times, g->signal_c[worker], &signal);
   else
     graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[worker], &signal);
+  const void     *state = is_trial && s->trial != NULL ? s->trial : s->accepted;
+  const double    t     = is_trial ? g->t_next : g->block->past_t[0];
+  const yoke_side side  = is_trial ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT;
   if (s->subsystem->ops->instant == NULL) {
-    f->x->status[i] = differ(g, s, &signal, worker);
+    yoke_signal_value(&signal, t, side, 0, f->x->held[i]);
+    f->x->status[i] = differ(g, s, state, t, f->x->held[i], worker);
     return;
   }
   f->x->status[i] =
-      s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], is_trial ? s->trial : s->accepted, &signal,
-                                           is_trial ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT, s->da_du);
+      s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], state, &signal, side, s->da_du);
 }
 
 /* Values that follow from y, and the conditions of the others. */

@@ -28,7 +28,7 @@ yoke_status graph_instant_create(yoke_graph *graph, graph_instant_kind kind, yok
 void        graph_instant_destroy(graph_instant **instant);
 
 /* Would a wire take part? */
-bool graph_instant_wants(const yoke_graph *graph, const graph_wire *wire, graph_instant_kind kind);
+bool graph_instant_wants(const graph_wire *wire, graph_instant_kind kind);
 bool graph_instant_has_signals(const graph_instant *instant);
 bool graph_instant_takes(const graph_instant *instant, int wire);
 bool graph_instant_is_unknown(const graph_instant *instant, int channel);

@@ -57,7 +57,7 @@ static bool set_initial(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
     graph_channel *channel           = &g->channels[c];
     const double  *initial           = g->wires[channel->wire].wire.initial;
-    const bool     is_found          = graph_instant_wants(g, &g->wires[channel->wire], GRAPH_FOR_START);
+    const bool     is_found          = graph_instant_wants(&g->wires[channel->wire], GRAPH_FOR_START);
     g->wires[channel->wire].is_given = initial != NULL || is_found;
     all                              = all && !is_found;
     if (initial == NULL) continue;

@@ -469,6 +469,8 @@ static void step_control_takes_the_steps_that_it_takes_with_a_native_part(void *
       {&second_of_joint, OSC_REPEAT | OSC_INSTANT, S "implicit" F "stabilized-index-2" O "2"},
       {&second_of_joint, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" F "baumgarte" O "2"},
       {&lower_bar, OSC_REPEAT | OSC_INSTANT, S "semi-implicit" F "stabilized-index-2" O "1"},
+      {&second_of_joint, OSC_REPEAT, S "implicit" F "stabilized-index-2" O "2"}, /* responses by differences */
+      {&lower_bar, OSC_REPEAT, S "semi-implicit" F "stabilized-index-2" O "1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     const osc_def def                = able(rows[i].c, rows[i].can | (rows[i].can != 0 ? OSC_RESPONSE : 0));
