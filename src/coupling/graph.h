@@ -139,7 +139,8 @@ typedef struct yoke_wire {
   /* [n_channels] input of the subsystem that a channel enters, where several add up; -1: none. Kept. Not read (may be NULL) where the port takes a wrench (subsystem.h), which
    * the graph makes of the channels. */
   int                      *input_at[2];
-  const double             *initial; /* [n_channels] values at the start; kept. NULL: those that `update` gives */
+  /* [n_channels] values at the start; kept. NULL: those that its conditions at one instant give, else `update` */
+  const double             *initial;
 } yoke_wire;
 
 /* May steps of a subsystem be asked for their response? */
@@ -166,8 +167,9 @@ void          yoke_graph_set_held(yoke_graph *graph, int number, double value);
 double        yoke_graph_held(const yoke_graph *graph, int number);
 const double *yoke_graph_all_held(const yoke_graph *graph); /* [n_values] by number */
 
-/* Start all subsystems at t with consistent coupling values (fixed point of u = phi(y), which is exact without feed-through of
- * forces into positions and velocities). */
+/* Start all subsystems at t with consistent coupling values: forces of elements by u = phi(y), which is exact without feed-through of forces
+ * into positions and velocities; joints without values of their own and signals from one system (graph_instant.h). YOKE_E_MODEL: signals
+ * depend on themselves with gain 1; YOKE_E_NOT_CONVERGED: in a way that does not settle. The message names couplings and subsystems. */
 yoke_status yoke_graph_start(yoke_graph *graph, double t, yoke_context *ctx);
 
 /* For the start `exact`: one more point of the past, older than all given so far: t, and y of the ports as far as the wires read
