@@ -69,7 +69,8 @@ yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
   yoke_context        *quiet = NULL;
   yoke_stability      *s     = NULL;
   yoke_stability_point point;
-  if (model->n_parts == 0 || !model->cosimulation.has_step || n_states(model) > MAX_STATES) return YOKE_OK;
+  if (model->n_parts == 0 || model->n_foreigns > 0 || !model->cosimulation.has_step || n_states(model) > MAX_STATES)
+    return YOKE_OK;
   yoke_status status = yoke_context_create(&quiet);
   if (status == YOKE_OK) yoke_context_watch_with(quiet, ctx, true);
   if (status == YOKE_OK) status = yoke_stability_create(quiet, model, MAX_ROWS, &s);

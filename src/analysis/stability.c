@@ -277,10 +277,28 @@ static yoke_status find_state(const yoke_stability *s, yoke_whole_model *whole, 
   return status;
 }
 
+/* Numbers that are no motions and forces of ports have no place in the linear subsystems. */
+static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
+  const yoke_plan *plan = s->plan;
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (plan->couplings[k].is_signal)
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                       "model '%s': the stability of signals between subsystems ('%s') is not computed; compare runs "
+                       "with smaller and smaller steps (yoke converge)",
+                       s->model->name, plan->couplings[k].name);
+  }
+  if (plan->n_held == 0) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                   "model '%s': the stability of models with inputs ('%s') is not computed; write parameters in their "
+                   "place",
+                   s->model->name, plan->inputs[plan->held[0].number].name);
+}
+
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
   YOKE_TRY(yoke_plan_create(ctx, s->model, NULL, &s->plan));
+  YOKE_TRY(refuse_signals(s, ctx));
   YOKE_TRY(allocate_parts(s, ctx));
   YOKE_TRY(try_linear(s, &is_linear, ctx));
   s->is_linearized = !is_linear;

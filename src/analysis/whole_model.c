@@ -26,7 +26,11 @@ yoke_status yoke_whole_model_create(yoke_context *ctx, const yoke_model *model, 
                                     yoke_whole_model *out) {
   const yoke_multibody_options options = {.n_inputs = n_inputs, .inputs = inputs};
   *out                                 = (yoke_whole_model){.model = model};
-  yoke_status status                   = yoke_multibody_create(ctx, model, &options, &out->equations, &out->mb);
+  if (model->n_foreigns > 0)
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "model '%s' has no equations as a whole: '%s' is a subsystem of its own, whose code only steps",
+                     model->name, model->foreigns[0].name);
+  yoke_status status = yoke_multibody_create(ctx, model, &options, &out->equations, &out->mb);
   if (status != YOKE_OK) {
     *out = (yoke_whole_model){0};
     return status;

@@ -31,12 +31,15 @@ static bool is_free(const yoke_model *model, const char *prefix) {
   for (int b = 0; b < model->n_bodies; ++b) {
     if (strncmp(model->bodies[b].name, prefix, length) == 0) return false;
   }
+  for (int i = 0; i < model->n_foreigns; ++i) {
+    if (strncmp(model->foreigns[i].name, prefix, length) == 0) return false;
+  }
   return true;
 }
 
 /* Is the model one chain in equal parts, as `split: {c: K}` cuts it? */
 static bool is_equal_chain(const yoke_model *model, const yoke_assignment *a) {
-  if (model->n_bodies != 1 || a->pieces[0].n == 0) return false;
+  if (a->n_bodies != 1 || a->pieces[0].n == 0) return false;
   const long long n = model->bodies[0].chain->n;
   for (int k = 0; k < a->n_parts; ++k) {
     if (a->pieces[k].first != (int)(k * n / a->n_parts)) return false;
@@ -70,13 +73,13 @@ static size_t counted_name(const char *name, long *number) {
 /* Bodies of part k; neighbours rod[3], rod[4], rod[5] as one range. */
 static void put_bodies(FILE *file, const yoke_model *model, const yoke_assignment *a, int k) {
   bool is_first = true;
-  for (int b = 0; b < model->n_bodies; ++b) {
+  for (int b = 0; b < a->n_bodies; ++b) {
     if (a->part_of[b] != k) continue;
     const char  *name   = model->bodies[b].name;
     long         number = 0, next = 0;
     const size_t length = counted_name(name, &number);
     long         last   = number;
-    while (length > 0 && b + 1 < model->n_bodies && a->part_of[b + 1] == k &&
+    while (length > 0 && b + 1 < a->n_bodies && a->part_of[b + 1] == k &&
            counted_name(model->bodies[b + 1].name, &next) == length && next == last + 1 &&
            strncmp(model->bodies[b + 1].name, name, length) == 0) {
       last = next;
@@ -180,7 +183,7 @@ static char *read_file(const char *path) {
 static bool is_model(yoke_context *ctx, const char *path, const char *text, int n_parts) {
   yoke_model *model = NULL;
   if (text == NULL || yoke_model_file_read_text(ctx, path, text, strlen(text), NULL, &model) != YOKE_OK) return false;
-  const bool is_fine = model->n_parts == n_parts;
+  const bool is_fine = model->n_parts - model->n_foreigns == n_parts;
   yoke_model_destroy(&model);
   return is_fine;
 }

@@ -315,10 +315,24 @@ static yoke_status propose(yoke_context *ctx, const yoke_model *model, body_grap
   return take_bodies(ctx, model, g, out, facts);
 }
 
-yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
-                                   yoke_proposal *facts) {
-  *out   = (yoke_assignment){.n_parts = n_parts};
-  *facts = (yoke_proposal){0};
+/* The model without ports of foreign subsystems, whose bodies are the last ones, and what ends there. false: no memory. */
+static bool leave_ports(const yoke_model *model, yoke_model *own, yoke_connection **connections) {
+  *own         = *model;
+  *connections = yoke_allocate((size_t)model->n_connections + 1, sizeof **connections);
+  if (*connections == NULL) return false;
+  own->connections   = *connections;
+  own->n_connections = 0;
+  for (int i = 0; i < model->n_foreigns; ++i) own->n_bodies -= model->foreigns[i].n_ports;
+  for (int i = 0; i < model->n_connections; ++i) {
+    const int *frame = model->connections[i].frame;
+    if (model->frames[frame[0]].body < own->n_bodies && model->frames[frame[1]].body < own->n_bodies)
+      own->connections[own->n_connections++] = model->connections[i];
+  }
+  return true;
+}
+
+static yoke_status propose_own(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
+                               yoke_proposal *facts) {
   if (model->n_bodies == 0) return yoke_fail(ctx, YOKE_E_USAGE, "the model has no bodies to split");
   body_graph g;
   facts->parts = yoke_allocate((size_t)n_parts, sizeof *facts->parts);
@@ -335,5 +349,18 @@ yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, i
     largest = fmax(largest, facts->parts[k].cost);
   }
   facts->balance = sum > 0.0 ? largest * n_parts / sum : 1.0;
+  return status;
+}
+
+yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
+                                   yoke_proposal *facts) {
+  yoke_model       own;
+  yoke_connection *connections;
+  *out   = (yoke_assignment){.n_parts = n_parts};
+  *facts = (yoke_proposal){0};
+  if (!leave_ports(model, &own, &connections)) return fail_memory(ctx);
+  out->n_bodies            = own.n_bodies;
+  const yoke_status status = propose_own(ctx, &own, n_parts, out, facts);
+  free(connections);
   return status;
 }

@@ -16,9 +16,9 @@ typedef struct yoke_chain_piece { /* masses first .. first + n - 1 of body `chai
 } yoke_chain_piece;
 
 typedef struct yoke_assignment {
-  int               n_parts;
-  int              *part_of; /* [n_bodies]; of a chain that is cut: its first part */
-  yoke_chain_piece *pieces;  /* [n_parts] */
+  int               n_parts, n_bodies; /* bodies of the model without ports of foreign subsystems, which are the last */
+  int              *part_of;           /* [n_bodies]; of a chain that is cut: its first part */
+  yoke_chain_piece *pieces;            /* [n_parts] */
 } yoke_assignment;
 
 typedef struct yoke_proposal_part {

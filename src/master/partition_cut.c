@@ -119,6 +119,7 @@ static void visit_expression(const yoke_model *model, const yoke_expression *x, 
     int       bodies[2], masses[2];
     const int n = yoke_variable_bodies(model, &model->variables[number - 1], bodies, masses);
     for (int k = 0; k < n; ++k) {
+      if (bodies[k] >= model->n_bodies) continue; /* of a port */
       if (*body >= 0) visit(user, *body, *mass, bodies[k], masses[k]);
       *body = bodies[k];
       *mass = masses[k];
