@@ -91,6 +91,20 @@ static void every_scheme_agrees_with_the_whole_model(void **state) {
   }
 }
 
+static void accelerations_at_the_start_are_those_of_the_whole_model(void **state) {
+  static const char *const names[] = {"upper.alpha", "fore.alpha", "fore.ax", "fore.ay"};
+  cosim                    split, whole;
+  (void)state;
+  cosim_open(&split, "examples/robot-arm-split.yaml", "inputs.lift=7");
+  cosim_open_monolithic(&whole, "examples/robot-arm-split.yaml", "inputs.lift=7");
+  cosim_expect(&split, YOKE_OK);
+  cosim_expect(&whole, YOKE_OK);
+  for (size_t k = 0; k < COUNT(names); ++k)
+    CHECK_NEAR(cosim_value(&split, names[k]), cosim_value(&whole, names[k]), 1e-10);
+  cosim_close(&split);
+  cosim_close(&whole);
+}
+
 static void an_exact_start_knows_the_past_of_signals(void **state) {
   (void)state;
   const double exact =
@@ -244,6 +258,7 @@ int main(void) {
       cmocka_unit_test(a_load_that_reads_the_other_part_has_a_signal_with_a_name),
       cmocka_unit_test(explicit_signals_have_the_order_of_their_degree_and_one_more),
       cmocka_unit_test(every_scheme_agrees_with_the_whole_model),
+      cmocka_unit_test(accelerations_at_the_start_are_those_of_the_whole_model),
       cmocka_unit_test(an_exact_start_knows_the_past_of_signals),
       cmocka_unit_test(step_control_keeps_signals_to_the_tolerance),
       cmocka_unit_test(loads_read_frames_and_joints_inside_other_parts),
