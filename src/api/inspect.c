@@ -52,6 +52,7 @@ static yoke_model_item *take_items(yoke_inspection *in, int n, const void *from,
 }
 
 static void take_model(yoke_inspection *in, const yoke_model *model, const yoke_run_system *run) {
+  const int             n_own = model->n_bodies - yoke_model_n_port_bodies(model);
   const yoke_plan_facts sizes = yoke_run_system_facts(run);
   const int64_t         n_all = yoke_plan_count_outputs(run->plan);
   in->facts                   = (yoke_model_facts){.name          = keep(in, model->name),
@@ -60,7 +61,7 @@ static void take_model(yoke_inspection *in, const yoke_model *model, const yoke_
                                                    .solver        = keep(in, model->solver.kind),
                                                    .rtol          = model->solver.rtol,
                                                    .atol          = model->solver.atol,
-                                                   .n_bodies      = model->n_bodies,
+                                                   .n_bodies      = n_own,
                                                    .n_connections = model->n_connections,
                                                    .n_loads       = model->n_loads,
                                                    .n_events      = model->n_events,
@@ -77,7 +78,7 @@ static void take_model(yoke_inspection *in, const yoke_model *model, const yoke_
                                                    .control       = ""};
   if (model->output.file != NULL) in->facts.output_file = keep(in, model->output.file);
   if (model->output.csv != NULL) in->facts.output_csv = keep(in, model->output.csv);
-  in->bodies      = take_items(in, model->n_bodies, model, body_item);
+  in->bodies      = take_items(in, n_own, model, body_item);
   in->connections = take_items(in, model->n_connections, model, connection_item);
   in->outputs     = take_items(in, run->plan->outputs.n, run->plan, output_item);
 }

@@ -322,7 +322,7 @@ static bool leave_ports(const yoke_model *model, yoke_model *own, yoke_connectio
   if (*connections == NULL) return false;
   own->connections   = *connections;
   own->n_connections = 0;
-  for (int i = 0; i < model->n_foreigns; ++i) own->n_bodies -= model->foreigns[i].n_ports;
+  own->n_bodies -= yoke_model_n_port_bodies(model);
   for (int i = 0; i < model->n_connections; ++i) {
     const int *frame = model->connections[i].frame;
     if (model->frames[frame[0]].body < own->n_bodies && model->frames[frame[1]].body < own->n_bodies)

@@ -98,7 +98,7 @@ void yoke_plan_destroy(yoke_plan **plan) {
 
 static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
   const yoke_equations *e = &b->start.equations;
-  *facts                  = (yoke_plan_facts){.n_bodies      = b->model->n_bodies,
+  *facts                  = (yoke_plan_facts){.n_bodies      = b->model->n_bodies - yoke_model_n_port_bodies(b->model),
                                               .n_connections = b->model->n_connections,
                                               .nq            = e->nq,
                                               .nv            = e->nv,

@@ -233,6 +233,12 @@ bool yoke_variable_is_signal(const yoke_variable *variable) {
          variable->kind == YOKE_VARIABLE_SIGNAL;
 }
 
+int yoke_model_n_port_bodies(const yoke_model *model) {
+  int n = 0;
+  for (int i = 0; i < model->n_foreigns; ++i) n += model->foreigns[i].n_ports;
+  return n;
+}
+
 int yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]) {
   int        n          = 0;
   const bool is_between = variable->kind == YOKE_VARIABLE_JOINT || variable->kind == YOKE_VARIABLE_DEFLECTION;

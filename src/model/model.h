@@ -344,6 +344,9 @@ YOKE_API void     yoke_model_destroy(yoke_model **model);
 /* The same model, one more owner of it, with other variables [n_variables], which are copied. Gives. NULL: no memory. */
 yoke_model       *yoke_model_reading(const yoke_model *model, const yoke_variable *variables);
 
+/* Bodies that are none of the model's own: the last ones stand in for ports of foreign subsystems. */
+int yoke_model_n_port_bodies(const yoke_model *model);
+
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);
 int yoke_model_find_connection(const yoke_model *model, const char *name);
