@@ -130,8 +130,7 @@ static int compare_model(const compare_arguments *a, yoke_run_options *options, 
   options->progress    = progress_update;
   options->user        = &line;
   options->interrupted = interrupt_watch();
-  yoke_status status   = plugins_load(ctx, &a->model);
-  if (status == YOKE_OK) status = yoke_run_compare(ctx, options, &split, &whole, &found.comparison);
+  yoke_status status   = yoke_run_compare(ctx, options, &split, &whole, &found.comparison);
   progress_clear(&line);
   if (status == YOKE_OK) status = take_facts(ctx, &found);
   if (status == YOKE_OK) status = judge(ctx, &found.facts, a->exact, tol);

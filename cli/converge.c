@@ -126,10 +126,9 @@ static int converge_model(const converge_arguments *a, yoke_converge_options *op
   findings found = {.facts.size = sizeof found.facts};
   progress line;
   progress_start(&line, a->quiet || a->json);
-  options->progress  = progress_share;
-  options->user      = &line;
-  yoke_status status = plugins_load(ctx, &a->model);
-  if (status == YOKE_OK) status = yoke_converge(ctx, options, &found.convergence);
+  options->progress        = progress_share;
+  options->user            = &line;
+  const yoke_status status = yoke_converge(ctx, options, &found.convergence);
   progress_clear(&line);
   if (found.convergence) (void)yoke_convergence_facts_get(ctx, found.convergence, &found.facts);
   if (a->json) {

@@ -74,11 +74,6 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
   return check_word(command, "exec", a->exec, execs, 4, NULL);
 }
 
-yoke_status plugins_load(yoke_context *ctx, const model_arguments *a) {
-  for (int i = 0; i < a->plugin.n; ++i) YOKE_TRY(yoke_context_load_plugin(ctx, a->plugin.texts[i]));
-  return YOKE_OK;
-}
-
 /* One call of stdio per line: lines of two threads do not mix. A run whose lines nobody can read any more (a pipe that was
  * closed) is asked to stop. */
 static void write_line(void *user, const char *line) {

@@ -7,7 +7,7 @@
 #include <yoke/yoke.h>
 
 typedef struct model_arguments {
-  text_list   set, plugin;
+  text_list   set;
   choice_list choices;                /* options of settings */
   const char *threads, *exec, *trace; /* trace "": to stderr */
   bool        check;
@@ -18,8 +18,6 @@ typedef struct model_arguments {
   { name, 0, kind, offsetof(type, model.member), value, help }
 #define MODEL_OPTIONS(type)                                                                                            \
   MODEL_OPTION(type, "set", OPTION_LIST, set, "KEY=VALUE", "override a key of the model file; repeatable"),            \
-      MODEL_OPTION(type, "plugin", OPTION_LIST, plugin, "FILE.so",                                                     \
-                   "types of subsystems from a shared library, whose code is run; repeatable (yoke help plugins)"),    \
       MODEL_OPTION(type, "check", OPTION_FLAG, check, NULL, "subsystems watch their contract (slower)"),               \
       MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE",                                                         \
                    "every macro step and call of a subsystem, to stderr or FILE"),                                     \
@@ -35,9 +33,6 @@ int choice_check(const command_def *command, const yoke_choice *choice);
 
 /* Checks the words and numbers, and fills the options, which borrow from `a`. PARSE_DONE, or an exit code after a message. */
 int model_options_apply(const command_def *command, const model_arguments *a, yoke_run_options *options);
-
-/* What --plugin names. Its code is run: called right before the model is. */
-yoke_status plugins_load(yoke_context *ctx, const model_arguments *a);
 
 /* What --trace asks for. */
 void trace_apply(const model_arguments *a, yoke_run_options *options);

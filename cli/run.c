@@ -11,7 +11,7 @@
 typedef struct run_arguments {
   model_arguments model;
   const char     *out, *csv;
-  text_list       print;
+  text_list       print, plugin;
   bool            monolithic, no_predict, json, quiet;
 } run_arguments;
 
@@ -23,6 +23,8 @@ static const option_def run_options[] = {
     {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},
     {"no-predict", 0, OPTION_FLAG, offsetof(run_arguments, no_predict), NULL,
      "do not predict whether the macro step is stable"},
+    {"plugin", 0, OPTION_LIST, offsetof(run_arguments, plugin), "FILE.so",
+     "types of subsystems from a shared library, whose code is run; repeatable (yoke help plugins)"},
     MODEL_OPTIONS(run_arguments),
     {"json", 0, OPTION_FLAG, offsetof(run_arguments, json), NULL, "print one JSON object instead of the summary"},
     {"quiet", 'q', OPTION_FLAG, offsetof(run_arguments, quiet), NULL, "no summary, no progress line"},
@@ -255,6 +257,12 @@ static void print_values(const yoke_run_options *options, const yoke_run_summary
   }
 }
 
+/* Their code is run: right before the model is, and by nothing that a model says. */
+static yoke_status load_plugins(yoke_context *ctx, const text_list *paths) {
+  for (int i = 0; i < paths->n; ++i) YOKE_TRY(yoke_context_load_plugin(ctx, paths->texts[i]));
+  return YOKE_OK;
+}
+
 static int run_model(const run_arguments *a, yoke_run_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
@@ -264,7 +272,7 @@ static int run_model(const run_arguments *a, yoke_run_options *options) {
   options->progress    = progress_update;
   options->user        = &line;
   options->interrupted = interrupt_watch();
-  yoke_status status   = plugins_load(ctx, &a->model);
+  yoke_status status   = load_plugins(ctx, &a->plugin);
   if (status == YOKE_OK) status = yoke_run(ctx, options, &summary);
   progress_clear(&line);
   print_messages(ctx);

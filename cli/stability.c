@@ -240,10 +240,9 @@ static int study(const stability_arguments *a, yoke_stability_options *options) 
   findings found = {.facts.size = sizeof found.facts};
   progress line;
   progress_start(&line, a->quiet || a->json);
-  options->progress  = progress_share;
-  options->user      = &line;
-  yoke_status status = plugins_load(ctx, &a->model);
-  if (status == YOKE_OK) status = yoke_stability_study(ctx, options, &found.table);
+  options->progress        = progress_share;
+  options->user            = &line;
+  const yoke_status status = yoke_stability_study(ctx, options, &found.table);
   progress_clear(&line);
   if (found.table) (void)yoke_stability_table_facts_get(ctx, found.table, &found.facts);
   if (a->json) {

@@ -4,7 +4,6 @@
 #include "api/output_check.h"
 #include "api/run.h"
 #include "base/cancel.h"
-#include "base/hooks.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/sized.h"
@@ -138,8 +137,7 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
   yoke_cancel cancel = {.flag = run.interrupted};
   yoke_context_watch(ctx, &cancel);
-  row->status = yoke_context_inherit(ctx, s->ctx);
-  if (row->status == YOKE_OK) row->status = yoke_run_load(ctx, &run, &model);
+  row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
   if (row->status != YOKE_OK) row->reason = yoke_arena_text(&s->out->arena, reason_of(ctx, row->status));
   yoke_model_destroy(&model);
@@ -264,6 +262,7 @@ static yoke_status check_steps(study *s, yoke_choice *choices, yoke_model **mode
                        "'%s' has no split: there is no coupling whose error could be measured; add a section split "
                        "(yoke split proposes one)",
                        yoke_run_name(&run));
+    YOKE_TRY(yoke_run_needs_whole(s->ctx, &run, *model));
     if (!(*model)->cosimulation.has_step)
       return yoke_fail(s->ctx, YOKE_E_USAGE,
                        "macro step '%s': a step that is chosen during the run has no order; give a number", step);

@@ -306,6 +306,7 @@ static yoke_status common_times(yoke_context *ctx, const yoke_run_options *optio
     const double span = model->t_end - model->t_start;
     yoke_number_text(model->cosimulation.has_step ? model->cosimulation.step : span / COMPARED_TIMES, text);
   }
+  if (status == YOKE_OK) status = yoke_run_needs_whole(ctx, options, model);
   yoke_model_destroy(&model);
   return status;
 }

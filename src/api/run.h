@@ -17,6 +17,9 @@ const char *yoke_run_name(const yoke_run_options *options);
 /* The model with all overrides that the options stand for. Gives. */
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out);
 
+/* YOKE_E_UNSUPPORTED: it does not run as a whole, and its couplings cannot be compared with that. */
+yoke_status yoke_run_needs_whole(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model);
+
 /* The model of a tree of keys and values, which is borrowed. Gives. */
 yoke_status yoke_model_from_tree(yoke_context *ctx, const char *name, const yoke_yaml_node *tree,
                                  const yoke_load_options *options, yoke_model **out);

@@ -32,6 +32,15 @@ const char *yoke_run_choice(const yoke_run_options *options, const char *name) {
   return value;
 }
 
+yoke_status yoke_run_needs_whole(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model) {
+  if (model->n_foreigns == 0) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_UNSUPPORTED,
+      "'%s' does not run as a whole, which its couplings would be compared with: '%s' is a subsystem of its "
+      "own; compare the results of runs with different steps (yoke compare A B)",
+      yoke_run_name(options), model->foreigns[0].name);
+}
+
 /* Overrides and choices, in this order, as overrides. */
 typedef struct override_list {
   int          n, n_texts;

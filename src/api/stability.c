@@ -5,7 +5,6 @@
 #include "api/run.h"
 #include "api/stability_target.h"
 #include "base/cancel.h"
-#include "base/hooks.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -149,8 +148,7 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
   yoke_cancel cancel = {.flag = s->options->run->interrupted};
   yoke_context_watch(own, &cancel);
   row->label  = make_label(&s->out->arena, v->method, text);
-  row->status = row->label != NULL ? yoke_context_inherit(own, ctx) : YOKE_E_MEMORY;
-  if (row->status == YOKE_OK) row->status = ask(own, s, v, row);
+  row->status = row->label != NULL ? ask(own, s, v, row) : YOKE_E_MEMORY;
   if (row->status != YOKE_OK) {
     const char *reason = yoke_status_text(row->status);
     for (size_t i = yoke_context_n_messages(own); i-- > 0;) {

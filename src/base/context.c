@@ -154,15 +154,6 @@ void yoke_context_attach(yoke_context *ctx, const yoke_attachment *attachment) {
   ctx->attachment = *attachment;
 }
 
-yoke_status yoke_context_inherit(yoke_context *ctx, const yoke_context *of) {
-  if (yoke_context_attached(of) == NULL) return YOKE_OK;
-  yoke_attachment copy = of->attachment;
-  copy.data            = copy.copy(copy.data);
-  if (copy.data == NULL) return yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for what a context knows");
-  yoke_context_attach(ctx, &copy);
-  return YOKE_OK;
-}
-
 /* ---- cancel ---- */
 
 void yoke_context_watch(yoke_context *ctx, yoke_cancel *cancel) {

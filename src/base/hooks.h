@@ -11,8 +11,7 @@ const yoke_executor *yoke_context_executor(const yoke_context *ctx);
 
 /* Attachment: what a module above keeps with a context and what is not known here. One per context. */
 typedef struct yoke_attachment {
-  void *data;                      /* NULL: none */
-  void *(*copy)(const void *data); /* gives; NULL: out of memory */
+  void *data; /* NULL: none */
   void (*destroy)(void *data);
 } yoke_attachment;
 
@@ -20,8 +19,5 @@ typedef struct yoke_attachment {
 void *yoke_context_attached(const yoke_context *ctx);
 /* Takes the data. There must be none yet. */
 void  yoke_context_attach(yoke_context *ctx, const yoke_attachment *attachment);
-
-/* ctx, which has no attachment, gets a copy of that of `of`: for contexts of the library's own that objects are made with. */
-yoke_status yoke_context_inherit(yoke_context *ctx, const yoke_context *of);
 
 #endif

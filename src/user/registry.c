@@ -134,24 +134,12 @@ static void registry_destroy(void *data) {
   free(r);
 }
 
-static void *registry_copy(const void *data) {
-  const registry *from = data;
-  registry       *to   = calloc(1, sizeof *to);
-  if (to == NULL || !yoke_grow(&to->entries, &to->capacity, (size_t)from->n, sizeof *to->entries)) {
-    free(to);
-    return NULL;
-  }
-  for (; to->n < from->n; ++to->n) to->entries[to->n] = yoke_user_retain(from->entries[to->n]);
-  return to;
-}
-
 /* That of the context, made where there is none. NULL: out of memory. */
 static registry *registry_of(yoke_context *ctx) {
   registry *r = yoke_context_attached(ctx);
   if (r != NULL) return r;
   r = calloc(1, sizeof *r);
-  if (r != NULL)
-    yoke_context_attach(ctx, &(yoke_attachment){.data = r, .copy = registry_copy, .destroy = registry_destroy});
+  if (r != NULL) yoke_context_attach(ctx, &(yoke_attachment){.data = r, .destroy = registry_destroy});
   return r;
 }
 

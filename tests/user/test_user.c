@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "../check.h"
-#include "base/hooks.h"
 #include "types.h"
 #include "user/user.h"
 #include <stdio.h>
@@ -200,25 +199,6 @@ static void a_type_of_an_older_header_is_filled_up(void **state) {
   t.inside = (const void *)&t; /* not his: never read */
   assert_int_equal(make(&b, &t, 0, NULL), YOKE_OK);
   close_bench(&b);
-}
-
-static void a_context_of_the_library_inherits_types(void **state) {
-  (void)state;
-  bench         b;
-  yoke_context *own;
-  open_mass(&b, &with_repeat);
-  assert_int_equal(yoke_context_create(&own), YOKE_OK);
-  assert_int_equal(yoke_context_inherit(own, b.ctx), YOKE_OK);
-  assert_ptr_equal(yoke_user_find(own, "mass"), yoke_user_find(b.ctx, "mass"));
-  const yoke_user_type other = gain_type();
-  assert_int_equal(yoke_context_add_type(own, &other), YOKE_OK);
-  assert_int_equal(yoke_context_n_types(b.ctx), 1); /* they do not share */
-  close_bench(&b);
-  assert_string_equal(yoke_context_type_name(own, 0), "mass");
-  yoke_context_destroy(&own);
-  assert_int_equal(yoke_context_create(&own), YOKE_OK);
-  assert_int_equal(yoke_context_inherit(own, NULL), YOKE_OK);
-  yoke_context_destroy(&own);
 }
 
 static void a_subsystem_outlives_its_context(void **state) {
@@ -1172,7 +1152,6 @@ int main(void) {
       cmocka_unit_test(a_context_knows_the_types_that_were_added),
       cmocka_unit_test(a_type_that_cannot_be_is_refused),
       cmocka_unit_test(a_type_of_an_older_header_is_filled_up),
-      cmocka_unit_test(a_context_of_the_library_inherits_types),
       cmocka_unit_test(a_subsystem_outlives_its_context),
       cmocka_unit_test(ports_stand_in_the_order_of_the_instance),
       cmocka_unit_test(the_instant_response_of_the_type_is_that_of_the_subsystem),
