@@ -307,6 +307,40 @@ static void a_controller_that_cannot_go_back_samples_at_macro_points(void **stat
   yoke_context_destroy(&ctx);
 }
 
+/* Counts how often it is started, whatever its inputs are. */
+static yoke_status restless_start(void *self, void *state, double t, const double *u, yoke_context *ctx) {
+  (void)state, (void)t, (void)u, (void)ctx;
+  *(double *)self += 1.0;
+  return YOKE_OK;
+}
+
+static yoke_status restless_output(void *self, const void *state, double t, const double *u, double *y) {
+  (void)state, (void)t, (void)u;
+  y[0] = *(const double *)self;
+  return YOKE_OK;
+}
+
+static void a_start_that_never_settles_is_named(void **state) {
+  (void)state;
+  yoke_context    *ctx;
+  yoke_simulation *s    = NULL;
+  yoke_user_type   type = gain_type();
+  type.name             = "restless";
+  type.start            = restless_start;
+  type.output           = restless_output;
+  type.instant          = NULL;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_add_type(ctx, &type), YOKE_OK);
+  assert_int_equal(create(ctx,
+                          HEAD "bodies:\n" M1 "subsystems: {r: {kind: user, type: restless, inputs: {in: m1.x}, "
+                               "outputs: [out]}}\nloads: {f: {kind: expression, on: m1, force: r.out}}\n"
+                               "cosimulation: {step: 1e-3}\n",
+                          false, &s),
+                   YOKE_E_NOT_CONVERGED);
+  assert_true(said(ctx, "subsystem 'r': with every start at t = 0 s its outputs ask for other inputs"));
+  yoke_context_destroy(&ctx);
+}
+
 /* ---- states ---- */
 
 static void saved_states_of_users_go_on_with_the_same_bits(void **state) {
@@ -407,6 +441,7 @@ int main(void) {
       cmocka_unit_test(a_sampled_controller_is_exact_in_every_scheme),
       cmocka_unit_test(events_of_a_user_are_told_and_the_first_sample_is_taken_at_the_start),
       cmocka_unit_test(a_controller_that_cannot_go_back_samples_at_macro_points),
+      cmocka_unit_test(a_start_that_never_settles_is_named),
       cmocka_unit_test(saved_states_of_users_go_on_with_the_same_bits),
       cmocka_unit_test(a_simulation_outlives_the_context_that_knew_its_types),
       cmocka_unit_test(what_cannot_be_is_refused_by_name),
