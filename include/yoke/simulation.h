@@ -153,6 +153,33 @@ YOKE_API yoke_status yoke_simulation_get(yoke_context *ctx, yoke_simulation *sim
 YOKE_API void yoke_simulation_list(const yoke_simulation *simulation,
                                    bool (*visit)(void *user, const char *name, const char *unit), void *user);
 
+/* ---- inputs ---- */
+
+/* Inputs of the model (`inputs:` of the model file): numbers that loads, laws, events and outputs read, constant until they are set. Their present
+ * values are quantities like all others, under their names. Number i < n_inputs, in the order of the file. */
+typedef struct yoke_input_facts {
+  size_t      size;
+  const char *name, *unit, *description; /* "": none; belong to the simulation */
+  double      value;                     /* at present */
+} yoke_input_facts;
+
+YOKE_API int         yoke_simulation_n_inputs(const yoke_simulation *simulation);
+/* YOKE_E_USAGE: there is no such number, or a size that cannot be. */
+YOKE_API yoke_status yoke_simulation_input(yoke_context *ctx, const yoke_simulation *simulation, int i,
+                                           yoke_input_facts *out);
+
+/* inputs[i] is the number of the input names[i]. YOKE_E_USAGE: there is no such input: every unknown name has a message, with the nearest name there is. */
+YOKE_API yoke_status yoke_simulation_find_inputs(yoke_context *ctx, const yoke_simulation *simulation, int n,
+                                                 const char *const *names, int *inputs);
+
+/* values[i] for inputs[i] from the present time on, all at once. Where one is another than before, the next step begins as behind an event that sets states, and
+ * values at the present time are right limits. A snapshot holds them. After YOKE_E_USAGE nothing is set.
+ *   YOKE_E_USAGE         there is no such input, or a value is not finite
+ *   YOKE_E_UNSUPPORTED   a step was interrupted between its samples (step again), or events failed
+ *   > 0, YOKE_E_NOT_CONVERGED, YOKE_E_SUBSYSTEM   the couplings find no values behind the jump: only restore leads on */
+YOKE_API yoke_status yoke_simulation_set(yoke_context *ctx, yoke_simulation *simulation, int n, const int *inputs,
+                                         const double *values);
+
 /* ---- states ---- */
 
 /* All that a simulation is at one time. Belongs to no simulation: any of the same model and settings goes on from it with the same bits, in this
