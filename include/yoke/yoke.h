@@ -30,12 +30,12 @@ YOKE_API const char *yoke_version(void);
 /* Can this build read and write HDF5 results? */
 YOKE_API bool yoke_has_hdf5(void);
 
-/* The methods a model may name in `solvers.default.kind`, in the order of `yoke help solvers`. */
+/* The methods a model may name in `solvers.default.kind`, number i < n in the order of `yoke help solvers`. Texts belong to the library. */
 YOKE_API int         yoke_n_solvers(void);
 YOKE_API const char *yoke_solver_name(int i);
 YOKE_API const char *yoke_solver_summary(int i); /* one line */
 
-/* The formulations of couplings (`cosimulation.couplings.formulation`) and the schemes (`cosimulation.scheme`). */
+/* The formulations of couplings (`cosimulation.couplings.formulation`) and the schemes (`cosimulation.scheme`), likewise. */
 YOKE_API int         yoke_n_formulations(void);
 YOKE_API const char *yoke_formulation_name(int i);
 YOKE_API const char *yoke_formulation_summary(int i); /* one line */
@@ -46,7 +46,7 @@ YOKE_API const char *yoke_scheme_summary(int i);
 /* Can this build propose splits of models that are not one chain? */
 YOKE_API bool yoke_has_metis(void);
 
-/* The entry of list[n] that looks most like `name`, or NULL: for "did you mean". */
+/* The entry of list[n] that looks most like `name`, or NULL: for "did you mean". Borrows. */
 YOKE_API const char *yoke_nearest_name(const char *name, const char *const *list, int n);
 
 #ifdef __cplusplus

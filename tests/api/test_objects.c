@@ -199,6 +199,82 @@ static void tables_that_describe_the_library_end(void **state) {
   assert_string_equal(yoke_error_name(YOKE_N_ERRORS), "");
 }
 
+static void the_library_tells_what_it_is_and_what_it_can(void **state) {
+  static const char *const words[] = {"planar", "rigid"};
+  (void)state;
+  assert_string_equal(yoke_version(), YOKE_VERSION);
+  assert_true(yoke_has_metis() || !yoke_has_metis()); /* depends on the build */
+  assert_string_equal(yoke_nearest_name("plannar", words, 2), "planar");
+  assert_null(yoke_nearest_name("q", words, 2));
+  for (int i = 0; i < yoke_n_solvers(); ++i)
+    assert_true(*yoke_solver_name(i) != '\0' && *yoke_solver_summary(i) != '\0');
+  for (int i = 0; i < yoke_n_schemes(); ++i)
+    assert_true(*yoke_scheme_name(i) != '\0' && *yoke_scheme_summary(i) != '\0');
+  for (int i = 0; i < yoke_n_formulations(); ++i)
+    assert_true(*yoke_formulation_name(i) != '\0' && *yoke_formulation_summary(i) != '\0');
+}
+
+static void words_of_statuses_reasons_and_residuals(void **state) {
+  (void)state;
+  assert_int_equal(yoke_status_exit_code(YOKE_E_MODEL), 3);
+  assert_string_equal(yoke_status_name(YOKE_E_MODEL), "YOKE_E_MODEL");
+  assert_string_equal(yoke_status_text(YOKE_OK), "done");
+  assert_string_equal(yoke_status_name((yoke_status)99), "unknown status");
+  assert_int_equal(yoke_status_exit_code((yoke_status)99), 70);
+  assert_string_equal(yoke_reason_word(0), "error");
+  assert_string_equal(yoke_reason_word(-7), "none");
+  assert_string_equal(yoke_reason_word(99), "none");
+  assert_string_equal(yoke_residual_name(3), "force");
+  assert_string_equal(yoke_residual_name(YOKE_N_RESIDUAL_KINDS), "");
+  assert_string_equal(yoke_residual_unit_name(4), "N*m");
+  assert_string_equal(yoke_residual_unit_name(-1), "");
+  assert_string_equal(yoke_residual_verdict(1e-7), "held");
+  assert_string_equal(yoke_residual_verdict(1e-4), "small");
+  assert_string_equal(yoke_residual_verdict((double)NAN), "large");
+}
+
+static void a_model_tells_what_its_file_says(void **state) {
+  static const char text[] = "yoke: 1\nname: ball\nt_start: 1\nt_end: 2\n"
+                             "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"
+                             "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 1}}\n"
+                             "loads: {l: {kind: constant, on: a, force: 1}}\n"
+                             "events: {e: {when: t - 1.5}}\n"
+                             "split: {p: [a], q: [b]}\n"
+                             "solvers: {default: bdf}\n"
+                             "output: {every: 0.1, file: out.h5, csv: out.csv}\n";
+  fixture          *f      = *state;
+  yoke_model       *model  = NULL;
+  assert_int_equal(yoke_model_load_text(f->ctx, "ball", text, strlen(text), NULL, &model), YOKE_OK);
+  assert_string_equal(yoke_model_name(model), "ball");
+  assert_true(yoke_model_t_start(model) == 1.0 && yoke_model_t_end(model) == 2.0);
+  assert_int_equal(yoke_model_n_bodies(model), 2);
+  assert_int_equal(yoke_model_n_connections(model), 1);
+  assert_int_equal(yoke_model_n_loads(model), 1);
+  assert_int_equal(yoke_model_n_events(model), 1);
+  assert_int_equal(yoke_model_n_parts(model), 2);
+  assert_string_equal(yoke_model_solver(model), "bdf");
+  assert_string_equal(yoke_model_output_file(model), "out.h5");
+  assert_string_equal(yoke_model_output_csv(model), "out.csv");
+  assert_true(yoke_model_output_every(model) == 0.1);
+  yoke_model_destroy(&model);
+}
+
+static void the_starter_is_written_once_and_runs(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  in_folder(f, "new.yaml", path);
+  assert_int_equal(yoke_starter_write(f->ctx, path), YOKE_OK);
+  assert_int_equal(yoke_starter_write(f->ctx, path), YOKE_E_IO);
+  yoke_context_clear(f->ctx);
+  assert_false(yoke_result_is_result(path));
+  yoke_model *model = load(f, path), *same = NULL;
+  assert_int_equal(yoke_model_load_text(f->ctx, path, yoke_model_starter(), strlen(yoke_model_starter()), NULL, &same),
+                   YOKE_OK);
+  assert_string_equal(yoke_model_text(same), yoke_model_text(model));
+  yoke_model_destroy(&model);
+  yoke_model_destroy(&same);
+}
+
 /* ---- models in place of files ---- */
 
 static void a_model_is_given_once(void **state) {
@@ -374,6 +450,10 @@ int main(void) {
       TEST(methods_of_a_list_lie_as_far_apart_as_the_caller_knows_them),
       TEST(items_that_do_not_exist_are_refused),
       TEST(tables_that_describe_the_library_end),
+      TEST(the_library_tells_what_it_is_and_what_it_can),
+      TEST(words_of_statuses_reasons_and_residuals),
+      TEST(a_model_tells_what_its_file_says),
+      TEST(the_starter_is_written_once_and_runs),
       TEST(a_model_is_given_once),
       TEST(a_run_of_a_model_has_the_bits_of_a_run_of_its_file),
       TEST(studies_of_a_model_are_those_of_its_file),
