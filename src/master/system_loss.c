@@ -31,6 +31,7 @@ double system_loss_at(yoke_system *s, double t) {
   double sum = s->loss.sum;
   if (!s->loss.is_wanted || !(t > s->loss.t)) return sum;
   for (int w = 0; w < s->plan->n_couplings; ++w) {
+    if (s->plan->couplings[w].is_signal) continue; /* holds nothing, and may end at an input without a port */
     const yoke_wire_point from = point_of(s, w, s->loss.before, s->loss.t),
                           to   = point_of(s, w, NULL, yoke_graph_t(s->graph));
     sum += yoke_wire_loss(&s->plan->wires[w], &from, &to, t, &s->loss.scratch);

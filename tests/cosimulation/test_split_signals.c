@@ -105,6 +105,13 @@ static void accelerations_at_the_start_are_those_of_the_whole_model(void **state
   cosim_close(&whole);
 }
 
+static void work_of_loads_that_read_signals_is_accounted_for(void **state) {
+  (void)state;
+  cosim c = cosim_done(PAIR, "cosimulation.energy=monitor", 0.0);
+  CHECK_BELOW(fabs(c.summary.energy_drift), 1e-9);
+  cosim_close(&c);
+}
+
 static void an_exact_start_knows_the_past_of_signals(void **state) {
   (void)state;
   const double exact =
@@ -259,6 +266,7 @@ int main(void) {
       cmocka_unit_test(explicit_signals_have_the_order_of_their_degree_and_one_more),
       cmocka_unit_test(every_scheme_agrees_with_the_whole_model),
       cmocka_unit_test(accelerations_at_the_start_are_those_of_the_whole_model),
+      cmocka_unit_test(work_of_loads_that_read_signals_is_accounted_for),
       cmocka_unit_test(an_exact_start_knows_the_past_of_signals),
       cmocka_unit_test(step_control_keeps_signals_to_the_tolerance),
       cmocka_unit_test(loads_read_frames_and_joints_inside_other_parts),

@@ -109,6 +109,52 @@ static void the_model_is_assembled_at_the_port(void **state) {
   cosim_close(&c);
 }
 
+/* A frame that turns about its z axis, which lies along the inertial x axis. */
+static yoke_status post_create(yoke_context *ctx, void *user, const char *name, int n_arguments,
+                               const yoke_user_argument *arguments, yoke_user_instance *out) {
+  static const yoke_user_port port = {"top", "frame"};
+  (void)ctx, (void)user, (void)name, (void)n_arguments, (void)arguments;
+  out->n_ports = 1;
+  out->ports   = &port;
+  return YOKE_OK;
+}
+
+static yoke_status post_output(void *self, const void *state, double t, const double *u, double *y) {
+  const double half = sqrt(0.5), values[13] = {1.0, 2.0, 3.0, half, 0.0, half, 0.0, 0.0, 0.0, 0.5, 4.0, 0.0, 0.0};
+  (void)self, (void)state, (void)t, (void)u;
+  memcpy(y, values, sizeof values);
+  memset(y + 13, 0, 6 * sizeof *y);
+  return YOKE_OK;
+}
+
+static void a_body_is_assembled_at_a_frame_that_turns(void **state) {
+  yoke_user_type type = gain_type();
+  cosim          c;
+  (void)state;
+  type.name    = "post";
+  type.create  = post_create;
+  type.destroy = NULL;
+  type.output  = post_output;
+  type.instant = NULL;
+  cosim_load(&c,
+             "yoke: 1\nt_end: 1\nbodies: {a: {kind: rigid, mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 1, 0], "
+             "angle: 80 deg}}}\n"
+             "subsystems: {p: {kind: user, type: post, ports: {top: frame}}}\n"
+             "connections: {j: {kind: fixed, between: [a, p.top]}}\ncosimulation: {step: 0.1}\n",
+             NULL);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(yoke_context_add_type(c.ctx, &type), YOKE_OK);
+  c.status = yoke_plan_create(c.ctx, c.model, NULL, &c.plan);
+  cosim_expect(&c, YOKE_OK);
+  const yoke_body *a = &c.plan->native[0].submodel.model->bodies[0];
+  CHECK_NEAR(a->position[2], 3.0, 1e-12);
+  CHECK_NEAR(a->velocity[2], 0.5, 1e-12);
+  CHECK_NEAR(fabs(a->orientation[2]), sqrt(0.5), 1e-12);
+  CHECK_NEAR(a->omega[0], 0.0, 1e-12); /* in its own axes */
+  CHECK_NEAR(a->omega[2], 4.0, 1e-12);
+  cosim_close(&c);
+}
+
 static void loads_read_the_port_of_a_user(void **state) {
   static const char own[] =
       OWN(SPRING("b.end")) "loads: {f: {kind: expression, on: a, force: -30*b.end.x - b.end.v}}\n",
@@ -300,6 +346,7 @@ int main(void) {
       cmocka_unit_test(a_mass_of_a_user_takes_part_by_a_spring),
       cmocka_unit_test(a_mass_of_a_user_takes_part_by_a_rigid_joint),
       cmocka_unit_test(the_model_is_assembled_at_the_port),
+      cmocka_unit_test(a_body_is_assembled_at_a_frame_that_turns),
       cmocka_unit_test(loads_read_the_port_of_a_user),
       cmocka_unit_test(a_gain_of_a_user_is_the_load_written_out),
       cmocka_unit_test(outputs_of_users_have_names_and_units),
