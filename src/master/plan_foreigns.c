@@ -28,6 +28,7 @@ yoke_status plan_find_foreigns(plan_builder *b, const yoke_plan_options *options
     const yoke_foreign *from = &b->model->foreigns[plan->n_foreigns];
     yoke_foreign_part  *own  = &plan->foreigns[plan->n_foreigns++];
     yoke_foreign_part_take(arena, from, own);
+    if (arena->has_failed) return plan_no_memory(b);
     if (options->is_dry) {
       yoke_foreign_part_dry(arena, from, own);
       yoke_note(b->ctx, "subsystem '%s': code of type '%s' is not loaded here, what it does is not looked at",
