@@ -87,6 +87,24 @@ typedef struct yoke_executor {
  * YOKE_E_USAGE: no `run`, a number of workers or a size that cannot be. */
 YOKE_API yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *executor);
 
+/* Memory: where objects take what they consist of, where the program has an allocator of its own. */
+typedef struct yoke_memory {
+  size_t size; /* of this struct, as the caller knows it */
+  /* `bytes` > 0, aligned as malloc does; NULL: there is no memory. */
+  void *(*allocate)(void *user, size_t bytes);
+  /* What `allocate` gave, with as many bytes. */
+  void (*release)(void *user, void *memory, size_t bytes);
+  void *user;
+} yoke_memory;
+
+/* Objects that are created with this context from now on take their memory from a copy of `memory`: `allocate`, `release` and `user` must outlive them, and are
+ * called from every thread that creates, steps or destroys one, several at the same time. What is meant is the large memory: contents of models,
+ * plans, subsystems, their matrices and states, couplings, tables of studies. Messages, names that are looked up, texts that are read, heads of objects, snapshots,
+ * result files and other libraries (KLU, LAPACK, HDF5, libyaml) use malloc as before. A model that was loaded with one context and is simulated with another keeps
+ * its own. NULL: malloc, as at first.
+ * YOKE_E_USAGE: `allocate` or `release` is missing, a size that cannot be. */
+YOKE_API yoke_status yoke_context_set_memory(yoke_context *ctx, const yoke_memory *memory);
+
 #ifdef __cplusplus
 }
 #endif

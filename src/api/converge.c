@@ -4,6 +4,7 @@
 #include "api/output_check.h"
 #include "api/run.h"
 #include "base/cancel.h"
+#include "base/hooks.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/sized.h"
@@ -137,6 +138,7 @@ static yoke_status run_one(study *s, const yoke_method_choice *method, const cha
   if (yoke_context_create(&ctx) != YOKE_OK) return yoke_out_of_memory(s->ctx, "the convergence study");
   yoke_cancel cancel = {.flag = run.interrupted};
   yoke_context_watch(ctx, &cancel);
+  (void)yoke_context_set_memory(ctx, yoke_context_memory(s->ctx)); /* it was good there */
   row->status = yoke_run_load(ctx, &run, &model);
   if (row->status == YOKE_OK) row->status = measure(s, ctx, model, &run, row);
   if (row->status != YOKE_OK) row->reason = yoke_arena_text(&s->out->arena, reason_of(ctx, row->status));
@@ -360,6 +362,7 @@ yoke_status yoke_converge(yoke_context *ctx, const yoke_converge_options *option
   yoke_status       status  = yoke_methods_take(ctx, own.n_methods, own.methods, &methods);
   if (status == YOKE_OK && (c == NULL || choices == NULL)) status = yoke_out_of_memory(ctx, "the convergence study");
   if (status == YOKE_OK) {
+    c->arena = yoke_arena_of(ctx);
     c->facts = (yoke_convergence_facts){
         .reference = "", .n_methods = own.n_methods > 0 ? own.n_methods : 1, .n_steps = own.n_steps};
     status = run_all(&s, methods, choices);

@@ -5,6 +5,7 @@
 #include "api/run.h"
 #include "api/stability_target.h"
 #include "base/cancel.h"
+#include "base/hooks.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -147,6 +148,7 @@ static yoke_status fill_row(yoke_context *ctx, study *s, const yoke_stability_va
   if (yoke_context_create(&own) != YOKE_OK) return yoke_out_of_memory(ctx, "the stability study");
   yoke_cancel cancel = {.flag = s->options->run->interrupted};
   yoke_context_watch(own, &cancel);
+  (void)yoke_context_set_memory(own, yoke_context_memory(ctx)); /* it was good there */
   row->label  = make_label(&s->out->arena, v->method, text);
   row->status = row->label != NULL ? ask(own, s, v, row) : YOKE_E_MEMORY;
   if (row->status != YOKE_OK) {
@@ -259,6 +261,7 @@ yoke_status yoke_stability_study(yoke_context *ctx, const yoke_stability_options
   own.run                 = &run;
   yoke_stability_table *t = yoke_allocate(1, sizeof *t);
   if (t == NULL) return yoke_out_of_memory(ctx, "the stability study");
+  t->arena           = yoke_arena_of(ctx);
   study       s      = {.options = &own, .out = t};
   yoke_status status = yoke_methods_take(ctx, own.n_methods, own.methods, &methods);
   if (status == YOKE_OK) status = prepare(ctx, &s);

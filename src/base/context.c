@@ -24,6 +24,7 @@ struct yoke_context {
   void (*log)(void *user, yoke_severity severity, const char *text); /* NULL: none */
   void           *log_user;
   yoke_executor   executor;   /* run NULL: none */
+  yoke_memory     memory;     /* allocate NULL: none */
   yoke_attachment attachment; /* data NULL: none */
 };
 
@@ -139,6 +140,21 @@ yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *ex
   }
   ctx->executor = own;
   return YOKE_OK;
+}
+
+yoke_status yoke_context_set_memory(yoke_context *ctx, const yoke_memory *memory) {
+  yoke_memory own;
+  YOKE_TRY(yoke_sized_take(ctx, memory, &own, sizeof own, "yoke_memory"));
+  if (memory != NULL && (own.allocate == NULL || own.release == NULL)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "memory without a function `%s`, expected both",
+                     own.allocate == NULL ? "allocate" : "release");
+  }
+  ctx->memory = own;
+  return YOKE_OK;
+}
+
+const yoke_memory *yoke_context_memory(const yoke_context *ctx) {
+  return ctx != NULL && ctx->memory.allocate != NULL ? &ctx->memory : NULL;
 }
 
 const yoke_executor *yoke_context_executor(const yoke_context *ctx) {

@@ -8,6 +8,7 @@ enum { YOKE_MOST_WORKERS = 4096 };
 
 /* NULL: none. ctx may be NULL. */
 const yoke_executor *yoke_context_executor(const yoke_context *ctx);
+const yoke_memory   *yoke_context_memory(const yoke_context *ctx);
 
 /* Attachment: what a module above keeps with a context and what is not known here. One per context. */
 typedef struct yoke_attachment {

@@ -3,6 +3,7 @@
  * waste for few. Blocks of HUGE bytes and more fill huge pages. Pieces follow each other in the order they are taken, so a mark
  * is a number of bytes. */
 #include "base/memory.h"
+#include "base/hooks.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,9 +37,10 @@ enum {
   MESSAGE_SIZE = 400
 };
 
-struct yoke_arena_block {   /* the room begins ALIGNMENT bytes behind it */
-  void             *memory; /* from calloc or mmap, which give large pieces zeros without touching them */
-  size_t            mapped; /* bytes of mmap; 0: from calloc */
+struct yoke_arena_block { /* the room begins ALIGNMENT bytes behind it */
+  void *
+      memory; /* from calloc or mmap, which give large pieces zeros without touching them, or from the source of the arena */
+  size_t            mapped; /* bytes of mmap; 0: none of these */
   yoke_arena_block *older;
   yoke_arena_block *spare;  /* given back by release: empty, next of all to be used */
   size_t            before; /* room of all older blocks */
@@ -121,12 +123,13 @@ static char *aligned_start(void *memory, size_t unit) {
 
 /* A new block with this room behind `newest`. A large one begins a huge page, and is mapped: memory from calloc may have been in use before,
  * and lie in small pages for that. */
-static yoke_arena_block *new_block(yoke_arena_block *newest, size_t held, size_t room) {
-  yoke_arena_block fresh = {.older = newest, .before = held, .room = room};
-  char            *start = NULL;
+static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t room) {
+  const yoke_arena_source *source = &arena->source;
+  yoke_arena_block         fresh  = {.older = arena->newest, .before = held, .room = room};
+  char                    *start  = NULL;
 #if defined(YOKE_HUGE_PAGES)
   const size_t bytes = ALIGNMENT + room;
-  if (bytes >= HUGE && bytes < SIZE_MAX - HUGE) {
+  if (source->allocate == NULL && bytes >= HUGE && bytes < SIZE_MAX - HUGE) {
     fresh.mapped = bytes + HUGE;
     fresh.memory = mmap(NULL, fresh.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh.memory == MAP_FAILED) return NULL;
@@ -135,8 +138,9 @@ static yoke_arena_block *new_block(yoke_arena_block *newest, size_t held, size_t
   }
 #endif
   if (start == NULL) {
-    fresh.memory = calloc(1, HEAD + room);
+    fresh.memory = source->allocate != NULL ? source->allocate(source->user, HEAD + room) : calloc(1, HEAD + room);
     if (fresh.memory == NULL) return NULL;
+    if (source->allocate != NULL) memset(fresh.memory, 0, HEAD + room);
     start = aligned_start(fresh.memory, ALIGNMENT);
   }
   yoke_arena_block *block = (yoke_arena_block *)(void *)start;
@@ -144,7 +148,12 @@ static yoke_arena_block *new_block(yoke_arena_block *newest, size_t held, size_t
   return block;
 }
 
-static void free_block(yoke_arena_block *block) {
+static void free_block(const yoke_arena *arena, yoke_arena_block *block) {
+  const yoke_arena_source *source = &arena->source;
+  if (source->allocate != NULL) {
+    source->release(source->user, block->memory, HEAD + block->room);
+    return;
+  }
 #if defined(YOKE_HUGE_PAGES)
   if (block->mapped > 0) {
     (void)munmap(block->memory, block->mapped);
@@ -154,10 +163,10 @@ static void free_block(yoke_arena_block *block) {
   free(block->memory);
 }
 
-static void free_spare(yoke_arena_block *block) {
+static void free_spare(const yoke_arena *arena, yoke_arena_block *block) {
   while (block->spare != NULL) {
     yoke_arena_block *next = block->spare->spare;
-    free_block(block->spare);
+    free_block(arena, block->spare);
     block->spare = next;
   }
 }
@@ -167,7 +176,7 @@ static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
   yoke_arena_block *newest = arena->newest;
   yoke_arena_block *block  = newest != NULL ? newest->spare : NULL;
   if (block == NULL || block->room < bytes) {
-    if (newest != NULL) free_spare(newest);
+    if (newest != NULL) free_spare(arena, newest);
     const size_t held  = newest != NULL ? newest->before + newest->room : 0;
     size_t       usual = held / SHARE / ALIGNMENT * ALIGNMENT;
     if (usual < SMALLEST) usual = SMALLEST;
@@ -175,7 +184,7 @@ static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
 #if defined(YOKE_ASAN)
     usual = 0; /* every piece has its own block, so that writing beyond its end is seen */
 #endif
-    block = new_block(newest, held, bytes > usual ? aligned(bytes) : usual);
+    block = new_block(arena, held, bytes > usual ? aligned(bytes) : usual);
     if (block == NULL) return NULL;
   }
   if (newest != NULL) newest->spare = NULL;
@@ -213,6 +222,17 @@ static void *take(yoke_arena *arena, size_t count, size_t size, size_t alignment
 }
 
 /* ---- the arena ---- */
+
+yoke_arena yoke_arena_of(const yoke_context *ctx) {
+  const yoke_memory *memory = yoke_context_memory(ctx);
+  yoke_arena         arena  = {0};
+  if (memory != NULL) arena.source = (yoke_arena_source){memory->allocate, memory->release, memory->user};
+  return arena;
+}
+
+yoke_arena yoke_arena_like(const yoke_arena *arena) {
+  return (yoke_arena){.source = arena->source};
+}
 
 void yoke_arena_expect(yoke_arena *arena, size_t bytes) {
   const yoke_arena_block *block = arena->newest;
@@ -257,11 +277,11 @@ void yoke_arena_release(yoke_arena *arena, size_t mark) {
 }
 
 void yoke_arena_free(yoke_arena *arena) {
-  if (arena->newest != NULL) free_spare(arena->newest);
+  if (arena->newest != NULL) free_spare(arena, arena->newest);
   for (yoke_arena_block *block = arena->newest; block != NULL;) {
     yoke_arena_block *older = block->older;
-    free_block(block);
+    free_block(arena, block);
     block = older;
   }
-  *arena = (yoke_arena){0};
+  *arena = yoke_arena_like(arena);
 }

@@ -13,7 +13,10 @@
  * are destroyed by hand, before the arena is freed: pieces start as zero, so their pointers are NULL until they are set.
  *
  * For scratch: mark, take, release. Released memory stays with the arena, so a step that takes what the one before
- * took allocates nothing. An arena belongs to one thread of control. {0} is an empty arena. */
+ * took allocates nothing. An arena belongs to one thread of control. {0} is an empty arena, whose blocks come from the process; those of yoke_arena_of come
+ * from where the program that made the context wants them:
+ *
+ *   thing->arena = yoke_arena_of(ctx);      a large object, before anything is taken */
 #ifndef YOKE_BASE_MEMORY_H
 #define YOKE_BASE_MEMORY_H
 
@@ -40,10 +43,22 @@ yoke_out_of_memory(yoke_context *ctx, const char *format, ...);
 
 typedef struct yoke_arena_block yoke_arena_block;
 
+/* Where blocks come from: as in yoke_memory. */
+typedef struct yoke_arena_source {
+  void *(*allocate)(void *user, size_t bytes); /* NULL: malloc and the like */
+  void (*release)(void *user, void *memory, size_t bytes);
+  void *user;
+} yoke_arena_source;
+
 typedef struct yoke_arena {
   yoke_arena_block *newest; /* pieces come from here */
   bool              has_failed;
+  yoke_arena_source source;
 } yoke_arena;
+
+/* An empty arena with the memory of the context, or with that of another arena. ctx may be NULL. */
+yoke_arena yoke_arena_of(const yoke_context *ctx);
+yoke_arena yoke_arena_like(const yoke_arena *arena);
 
 /* A piece of count * size bytes, 64-byte aligned and zeroed (count or size may be 0). NULL: this take or one before failed. */
 void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size);
@@ -65,7 +80,7 @@ yoke_arena_check(const yoke_arena *arena, yoke_context *ctx, const char *format,
 size_t yoke_arena_mark(const yoke_arena *arena);
 void   yoke_arena_release(yoke_arena *arena, size_t mark);
 
-/* Frees all pieces; the arena is empty and can be used again. */
+/* Frees all pieces; the arena is empty and can be used again, with the same source. */
 void yoke_arena_free(yoke_arena *arena);
 
 #endif

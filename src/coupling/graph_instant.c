@@ -175,6 +175,7 @@ yoke_status graph_instant_create(yoke_graph *g, graph_instant_kind kind, yoke_co
   graph_instant *x = yoke_allocate(1, sizeof *x);
   *out             = x;
   if (x == NULL) return yoke_out_of_memory(ctx, "coupling values at one instant");
+  x->arena           = yoke_arena_of(ctx);
   x->for_estimates   = kind == GRAPH_FOR_ESTIMATES;
   x->held            = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->held);
   x->is_asked        = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->is_asked);

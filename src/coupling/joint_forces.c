@@ -123,8 +123,9 @@ static yoke_status build(yoke_joint_forces *f, const yoke_graph *g) {
 yoke_status yoke_joint_forces_create(yoke_context *ctx, const yoke_graph *g, yoke_joint_forces **out) {
   *out = NULL;
   if (!is_needed(ctx, g)) return YOKE_OK;
-  yoke_joint_forces *f      = yoke_allocate(1, sizeof *f);
-  const yoke_status  status = f != NULL ? build(f, g) : YOKE_E_MEMORY;
+  yoke_joint_forces *f = yoke_allocate(1, sizeof *f);
+  if (f != NULL) f->arena = yoke_arena_of(ctx);
+  const yoke_status status = f != NULL ? build(f, g) : YOKE_E_MEMORY;
   if (status != YOKE_OK) {
     yoke_joint_forces_destroy(&f);
     return yoke_out_of_memory(ctx, "the forces of joints");

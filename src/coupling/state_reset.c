@@ -195,6 +195,7 @@ yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, bool
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
   if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
   *r                 = kind;
+  r->arena           = yoke_arena_of(ctx);
   r->wires           = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->wires);
   r->of_wire         = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->of_wire);
   r->subsystems      = yoke_arena_take(&r->arena, (size_t)g->n_subsystems, sizeof *r->subsystems);

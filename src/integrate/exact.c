@@ -269,6 +269,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   }
   exact_self *self = yoke_allocate(1, sizeof *self);
   if (self == NULL) return yoke_out_of_memory(ctx, "solver 'exact'");
+  self->arena      = yoke_arena_of(ctx);
   integrator->self = self;
   self->n          = e->nq + e->nv;
   lay_out(self, integrator);

@@ -54,6 +54,7 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
   }
   yoke_implicit *implicit = yoke_allocate(1, sizeof *implicit);
   if (implicit == NULL) return yoke_out_of_memory(ctx, "an implicit integrator");
+  implicit->arena     = yoke_arena_of(ctx);
   implicit->equations = equations;
   implicit->nq        = equations->nq;
   implicit->nv        = equations->nv;

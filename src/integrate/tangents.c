@@ -90,6 +90,7 @@ yoke_status yoke_tangents_create(yoke_context *ctx, const yoke_integrator *integ
   if (!has_ops(integrator)) return YOKE_OK;
   yoke_tangents *tangents = yoke_allocate(1, sizeof *tangents);
   if (tangents == NULL) return yoke_out_of_memory(ctx, "tangents");
+  tangents->arena      = yoke_arena_of(ctx);
   tangents->integrator = integrator;
   yoke_status status   = create_dae(ctx, tangents);
   if (status == YOKE_OK && tangents->dae->input_pattern == NULL) {

@@ -101,8 +101,9 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, const yoke_yaml_nod
     yoke_yaml_destroy(&yaml);
     return yoke_out_of_memory(ctx, "reading '%s'", path);
   }
-  r->ctx  = ctx;
-  r->yaml = yaml;
+  r->ctx          = ctx;
+  r->model->arena = yoke_arena_of(ctx);
+  r->yaml         = yaml;
   if (read_tree(r, root, path, overrides)) read_sections(r);
   if (r->n_errors > MAX_REPORTED && !r->is_out_of_memory)
     yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", path, r->n_errors - MAX_REPORTED);

@@ -205,6 +205,7 @@ yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *siz
   if (n_edges > INT_MAX / 4) return yoke_fail(ctx, YOKE_E_MEMORY, "%d joints that share bodies are too many", n_edges);
   yoke_block_ldl *f = yoke_allocate(1, sizeof *f);
   if (f == NULL) return yoke_out_of_memory(ctx, "the order of %d blocks", n_nodes);
+  f->arena   = yoke_arena_of(ctx);
   f->n       = n_nodes;
   f->n_edges = n_edges;
   if (build(f, size, a, b) != YOKE_OK) {

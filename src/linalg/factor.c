@@ -326,6 +326,7 @@ yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pat
   YOKE_ASSERT(pattern->n_rows == pattern->n_cols);
   yoke_linear *linear = yoke_allocate(1, sizeof *linear);
   if (linear == NULL) return yoke_out_of_memory(ctx, "a linear solver");
+  linear->arena      = yoke_arena_of(ctx);
   linear->pattern    = pattern;
   linear->kind       = kind;
   linear->n          = pattern->n_rows;
@@ -399,6 +400,7 @@ void yoke_linear_destroy(yoke_linear **linear) {
 static yoke_factor *factor_create(const yoke_linear *linear, bool is_complex) {
   yoke_factor *factor = yoke_allocate(1, sizeof *factor);
   if (factor == NULL) return NULL;
+  factor->arena = yoke_arena_like(&linear->arena);
   atomic_init(&factor->references, 1);
   factor->linear     = linear;
   factor->is_complex = is_complex;

@@ -50,7 +50,7 @@ yoke_status yoke_pattern_create(yoke_context *ctx, int n_rows, int n_cols, int n
   YOKE_TRY(check_triplets(ctx, n_rows, n_cols, n, row, col));
   const int     n_keys = n_rows > n_cols ? n_rows : n_cols;
   const size_t  count  = (size_t)n + 1;
-  yoke_arena    kept = {0}, scratch = {0};
+  yoke_arena    kept = yoke_arena_of(ctx), scratch = {0};
   yoke_pattern *pattern   = yoke_arena_take(&kept, 1, sizeof *pattern);
   int          *col_start = yoke_arena_take(&kept, (size_t)n_cols + 1, sizeof *col_start);
   int          *rows      = yoke_arena_take(&kept, count, sizeof *rows);

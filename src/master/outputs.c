@@ -227,6 +227,7 @@ yoke_status yoke_observer_create(yoke_context *ctx, const yoke_observer_def *def
   *out             = NULL;
   yoke_observer *o = yoke_allocate(1, sizeof *o);
   if (o == NULL) return yoke_out_of_memory(ctx, "%d outputs", def->n);
+  o->arena           = yoke_arena_of(ctx);
   o->n_parts         = def->n_parts;
   o->n_wires         = def->n_wires;
   o->n               = def->n;

@@ -164,6 +164,7 @@ yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const y
   plan_builder                   b        = {.ctx = ctx, .model = model, .plan = yoke_allocate(1, sizeof *b.plan)};
   *out                                    = NULL;
   if (b.plan == NULL) return plan_no_memory(&b);
+  b.plan->arena            = yoke_arena_of(ctx);
   const yoke_status status = build(&b, options != NULL ? options : &standard);
   free(b.frame_map);
   free(b.signals);

@@ -118,6 +118,7 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, int
   *out                         = (yoke_submodel){.model = yoke_allocate(1, sizeof(yoke_model))};
   yoke_model *m                = out->model;
   if (m == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
+  m->arena = yoke_arena_of(ctx);
   memcpy(m->gravity, whole->gravity, sizeof m->gravity);
   m->t_start = whole->t_start;
   m->t_end   = whole->t_end;

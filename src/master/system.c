@@ -100,6 +100,7 @@ yoke_status yoke_system_create(yoke_context *ctx, const yoke_plan *plan, const y
   *out                                      = NULL;
   yoke_system *s                            = yoke_allocate(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "the system");
+  s->arena = yoke_arena_of(ctx);
   if (options == NULL) options = &standard;
   s->plan                  = plan;
   s->log                   = options->log;

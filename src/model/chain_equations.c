@@ -151,6 +151,7 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   }
   yoke_dae *dae = calloc(1, sizeof *dae);
   if (dae == NULL) return yoke_out_of_memory(ctx, "an implicit integrator of a chain of %d masses", n);
+  dae->arena         = yoke_arena_of(ctx);
   const bool index1  = form == YOKE_DAE_INDEX1;
   dae->form          = form;
   dae->nx            = index1 ? 3 * n : 2 * n;

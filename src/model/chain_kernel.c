@@ -587,6 +587,7 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
   YOKE_TRY(check_chain(ctx, chain));
   yoke_chain_kernel *kernel = yoke_allocate(1, sizeof *kernel);
   if (kernel == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
+  kernel->arena      = yoke_arena_of(ctx);
   kernel->n          = chain->n;
   yoke_status status = create_masses(ctx, chain, kernel);
   if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);

@@ -850,6 +850,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   YOKE_TRY(check_options(ctx, model, options));
   yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
   if (mb == NULL) return yoke_out_of_memory(ctx, "model '%s'", model->name);
+  mb->arena          = yoke_arena_of(ctx);
   mb->model          = model;
   mb->length         = yoke_model_length(model);
   mb->alpha          = options->alpha;

@@ -672,6 +672,7 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
   mb_sink               s = {0};
   *out                    = NULL;
   set_parts(mb, mb->n_guided > 0 ? YOKE_DAE_INDEX1 : form, &parts);
+  parts.arena         = yoke_arena_of(ctx);
   yoke_arena  scratch = {0};
   void       *block   = yoke_arena_take(&scratch, 1, mb_work_size(mb));
   double     *state   = yoke_arena_take(&scratch, (size_t)parts.nx + 1, sizeof *state);

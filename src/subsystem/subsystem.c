@@ -131,6 +131,7 @@ void yoke_subsystem_counters(const yoke_subsystem *s, const void *state, yoke_co
 yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_size, yoke_subsystem **out) {
   yoke_subsystem *s = *out = yoke_allocate(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", name);
+  s->arena                 = yoke_arena_of(ctx);
   s->self                  = yoke_arena_take(&s->arena, 1, self_size);
   s->name                  = yoke_arena_text(&s->arena, name);
   const yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", name);
