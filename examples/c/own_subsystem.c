@@ -151,15 +151,15 @@ int main(void) {
   char                          whole[2000], split[2000], motor_load[200];
   double                        at[2][2] = {{0.0}};
   memset(&type, 0, sizeof type);
-  type.size   = sizeof type;
-  type.abi    = YOKE_SUBSYSTEM_ABI;
-  type.name   = "slide";
-  type.create = slide_create;
+  type.size    = sizeof type;
+  type.abi     = YOKE_SUBSYSTEM_ABI;
+  type.name    = "slide";
+  type.create  = slide_create;
   type.destroy = free;
-  type.start  = slide_start;
-  type.step   = slide_step;
-  type.output = slide_output;
-  type.repeat = &repeat;
+  type.start   = slide_start;
+  type.step    = slide_step;
+  type.output  = slide_output;
+  type.repeat  = &repeat;
 
   snprintf(split, sizeof split, "%s%s" REST, head, with_slide, "slide.mount", "slide.force", "");
   snprintf(motor_load, sizeof motor_load, ", motor: {kind: expression, on: slide, force: %s}", motor_as_expression);
