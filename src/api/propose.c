@@ -162,38 +162,44 @@ static char *replace_split(const char *text, const char *section) {
   return out;
 }
 
-static char *read_file(const char *path) {
+/* The text of a file. Gives; *out NULL: it cannot be opened again. */
+static yoke_status read_file(yoke_context *ctx, const char *path, char **out) {
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return NULL;
-  size_t used = 0, capacity = 1 << 16;
-  char  *text = malloc(capacity);
-  while (text != NULL) {
-    used += fread(text + used, 1, capacity - used - 1, file);
-    if (used + 1 < capacity) break;
-    char *larger = realloc(text, capacity *= 2);
-    if (larger == NULL) free(text);
-    text = larger;
+  *out       = NULL;
+  if (file == NULL) return YOKE_OK;
+  size_t used = 0, capacity = 0;
+  char  *text = NULL;
+  while (yoke_grow(&text, &capacity, used + (1 << 16), 1)) {
+    const size_t got = fread(text + used, 1, capacity - used - 1, file);
+    used += got;
+    text[used] = '\0';
+    if (got > 0) continue;
+    fclose(file);
+    *out = text;
+    return YOKE_OK;
   }
-  if (text != NULL) text[used] = '\0';
   fclose(file);
-  return text;
+  free(text);
+  return yoke_out_of_memory(ctx, "'%s'", path);
 }
 
-/* Does the text with its new split read as a model of n parts? */
-static bool is_model(yoke_context *ctx, const char *path, const char *text, int n_parts) {
+/* Does the text with its new split read as a model of n parts? YOKE_E_MODEL: no. */
+static yoke_status try_text(yoke_context *ctx, const char *path, const char *text, int n_parts) {
   yoke_model *model = NULL;
-  if (text == NULL || yoke_model_file_read_text(ctx, path, text, strlen(text), NULL, &model) != YOKE_OK) return false;
-  const bool is_fine = model->n_parts - model->n_foreigns == n_parts;
+  if (text == NULL) return YOKE_E_MODEL;
+  YOKE_TRY(yoke_model_file_read_text(ctx, path, text, strlen(text), NULL, &model));
+  const bool is_fine = model->n_parts == n_parts;
   yoke_model_destroy(&model);
-  return is_fine;
+  return is_fine ? YOKE_OK : YOKE_E_MODEL;
 }
 
 /* The user's own text, with its comments, where that reads; else the model as one file (includes, overrides, flow style). */
 static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
                               yoke_split_proposal *p) {
-  const char *path  = yoke_run_name(options);
-  char       *own   = options->n_sets == 0 && options->model != NULL ? read_file(path) : NULL;
-  bool        alone = own != NULL;
+  const char *path = yoke_run_name(options);
+  char       *own  = NULL;
+  if (options->n_sets == 0 && options->model != NULL) YOKE_TRY(read_file(ctx, path, &own));
+  bool alone = own != NULL;
   for (const char *line = own; alone && line != NULL && *line != '\0';) {
     alone = !starts_key(line, "include");
     line += strcspn(line, "\n");
@@ -201,11 +207,15 @@ static yoke_status model_text(yoke_context *ctx, const yoke_run_options *options
   }
   if (alone) p->model = replace_split(own, p->split);
   free(own);
-  if (is_model(NULL, path, p->model, p->facts.n_parts)) return YOKE_OK;
+  if (alone && p->model == NULL) return yoke_out_of_memory(ctx, "the model with its split");
+  const yoke_status with_comments = try_text(NULL, path, p->model, p->facts.n_parts);
+  if (with_comments == YOKE_OK) return YOKE_OK;
+  if (with_comments == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the model with its split");
   free(p->model);
   p->model = replace_split(model->text, p->split);
   if (p->model == NULL) return yoke_out_of_memory(ctx, "the model with its split");
-  if (is_model(ctx, path, p->model, p->facts.n_parts)) return YOKE_OK;
+  const yoke_status as_one = try_text(ctx, path, p->model, p->facts.n_parts);
+  if (as_one == YOKE_OK || as_one == YOKE_E_MEMORY) return as_one;
   return yoke_fail(
       ctx, YOKE_E_MODEL,
       "the model cannot take the proposed split: see above; it may name subsystems or cuts of its old split "

@@ -261,6 +261,67 @@ static void every_allocation_of_a_simulation_may_fail(void **state) {
   check_every_allocation(run_simulation);
 }
 
+static yoke_status run_draft(yoke_context *ctx) {
+  static const char *const    bodies[]   = {"a1", "a2"};
+  const double                gravity[]  = {0.0, -9.81};
+  const yoke_draft_body       body       = {.size = sizeof body, .kind = "planar", .mass = 1.0, .inertia = {1.0}};
+  const yoke_draft_frame      frame      = {.size = sizeof frame, .at = {0.5}};
+  const yoke_draft_connection connection = {.size = sizeof connection, .kind = "revolute", .between = {"ground", "a1"}};
+  const yoke_draft_load       load       = {.size = sizeof load, .kind = "constant", .on = "a1", .torque = {"1"}};
+  yoke_draft                 *d          = NULL;
+  yoke_model                 *model      = NULL;
+  YOKE_TRY(yoke_draft_create(ctx, "draft", &d));
+  yoke_draft_set_number(d, "t_end", 1.0);
+  yoke_draft_set_numbers(d, "gravity", 2, gravity);
+  for (int i = 1; i <= 150; ++i) {
+    char name[16];
+    snprintf(name, sizeof name, "a%d", i);
+    yoke_draft_add_body(d, name, &body);
+    yoke_draft_add_frame(d, name, "tip", &frame);
+  }
+  yoke_draft_add_connection(d, "hinge", &connection);
+  yoke_draft_add_load(d, "push", &load);
+  yoke_draft_add_output(d, "height", "a1.y", "m");
+  yoke_draft_choose(d, "step", "1e-3");
+  yoke_draft_set_texts(d, "output.select", 2, bodies);
+  yoke_draft_set_texts(d, "output.select", 2, (const char *const[]){"a1.*", "height"});
+  yoke_status status = yoke_model_build(ctx, d, NULL, &model);
+  yoke_model_destroy(&model);
+  yoke_draft_destroy(&d);
+  return status;
+}
+
+static void every_allocation_of_a_draft_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_draft);
+}
+
+/* What models are asked, without files. */
+static yoke_status run_questions(yoke_context *ctx) {
+  const yoke_run_options run   = options_of_run(TWO_MASSES);
+  yoke_run_summary       split = {.size = sizeof split}, whole = {.size = sizeof whole};
+  yoke_inspection       *inspection = NULL;
+  yoke_modes            *modes      = NULL;
+  yoke_comparison       *comparison = NULL;
+  yoke_split_proposal   *proposal   = NULL;
+  yoke_status            status     = yoke_model_inspect(ctx, &run, &inspection);
+  if (status == YOKE_OK) status = yoke_modes_compute(ctx, &run, YOKE_AT_START, &modes);
+  if (status == YOKE_OK && yoke_has_metis()) status = yoke_split_propose(ctx, &run, 2, &proposal);
+  if (status == YOKE_OK) status = yoke_run_compare(ctx, &run, &split, &whole, &comparison);
+  yoke_inspection_destroy(&inspection);
+  yoke_modes_destroy(&modes);
+  yoke_split_proposal_destroy(&proposal);
+  yoke_comparison_destroy(&comparison);
+  yoke_run_summary_release(&split);
+  yoke_run_summary_release(&whole);
+  return status;
+}
+
+static void every_allocation_of_questions_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_questions);
+}
+
 static void f43_every_allocation_of_a_monolithic_run_may_fail(void **state) {
   (void)state;
   check_every_allocation(run_whole);
@@ -303,6 +364,8 @@ int main(void) {
       cmocka_unit_test(f43_every_allocation_of_a_split_run_may_fail),
       cmocka_unit_test(every_allocation_of_a_simulation_may_fail),
       cmocka_unit_test(f43_every_allocation_of_a_stability_analysis_may_fail),
+      cmocka_unit_test(every_allocation_of_a_draft_may_fail),
+      cmocka_unit_test(every_allocation_of_questions_may_fail),
   };
   return cmocka_run_group_tests(tests, make_files, remove_files);
 }
