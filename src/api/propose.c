@@ -188,7 +188,7 @@ static yoke_status try_text(yoke_context *ctx, const char *path, const char *tex
   yoke_model *model = NULL;
   if (text == NULL) return YOKE_E_MODEL;
   YOKE_TRY(yoke_model_file_read_text(ctx, path, text, strlen(text), NULL, &model));
-  const bool is_fine = model->n_parts == n_parts;
+  const bool is_fine = model->n_parts - model->n_foreigns == n_parts;
   yoke_model_destroy(&model);
   return is_fine ? YOKE_OK : YOKE_E_MODEL;
 }
