@@ -73,7 +73,9 @@ void outcome_read(const char *json, outcome *out) {
   out->evaluations       = all > 0.0 ? all : number(json, "evaluations");
   out->accumulated_error = number(json, "accumulated_error");
   char        one[2000];
-  const char *at = member(json, "warnings");
+  const char *at = member(json, "split");
+  out->split     = at != NULL && *at == 't';
+  at             = member(json, "warnings");
   while (at != NULL && next_string(&at, one, sizeof one)) {
     bool counts = true;
     for (size_t k = 0; k < sizeof harmless / sizeof *harmless; ++k) counts = counts && !strstr(one, harmless[k]);

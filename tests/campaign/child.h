@@ -9,6 +9,7 @@ typedef struct outcome {
   bool   out_of_time;       /* ... that of the limit */
   bool   warned;            /* of the result; not of keys without effect and the like */
   bool   warned_strongly;   /* not to use the result */
+  bool   split;             /* was a co-simulation */
   double t_start, t_end;    /* [s] */
   double evaluations;       /* right-hand sides, all integrations of a split */
   double accumulated_error; /* that the run itself reports, in units of the spread; NaN: none */

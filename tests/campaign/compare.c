@@ -41,15 +41,23 @@ static double spread_of(const csv_table *t, int column) {
   return high - low;
 }
 
-/* -1 where the four Euler parameters that begin at this column have the other sign, which is the same orientation. */
-static double sign_of(const csv_table *run, const csv_table *reference, long row, int column) {
+/* Column k is Euler parameter 0 ... 3 of an orientation whose four columns stand side by side; -1: it is not. */
+static int parameter_of(const csv_table *t, int k) {
+  const char  *name = t->names[k];
+  const size_t n    = strlen(name);
+  const int    i    = n > 3 && name[n - 3] == '.' && name[n - 2] == 'q' ? name[n - 1] - '0' : -1;
+  return i >= 0 && k >= i && k - i + 3 < t->n_columns ? i : -1;
+}
+
+/* -1 where the Euler parameters that begin at these columns have other signs, which is the same orientation. */
+static double sign_of(const csv_table *run, int first, const csv_table *reference, int reference_first, long row) {
   double dot = 0.0;
-  for (int k = 0; k < 4; ++k) dot += at(run, row, column + k) * at(reference, row, column + k);
+  for (int k = 0; k < 4; ++k) dot += at(run, row, first + k) * at(reference, row, reference_first + k);
   return dot < 0.0 ? -1.0 : 1.0;
 }
 
 static bool same_times(const csv_table *run, const csv_table *reference, double time) {
-  if (run->n_rows != reference->n_rows || run->n_columns != reference->n_columns || run->n_rows == 0) return false;
+  if (run->n_rows != reference->n_rows || run->n_rows == 0) return false;
   const double span = csv_end(reference, 0) - at(reference, 0, 0);
   for (long i = 0; i < run->n_rows; ++i) {
     if (!(fabs(at(run, i, 0) / time - at(reference, i, 0)) <= 1e-9 * span)) return false;
@@ -81,17 +89,15 @@ difference compare_tables(const csv_table *run, const csv_table *reference, doub
     const sort kind = kind_of(reference->names[k]);
     if (kind < N_KINDS) largest[kind] = fmax(largest[kind], spread_of(reference, k));
   }
-  for (int k = 1, first = 0; k < reference->n_columns; ++k) {
-    const char *name = reference->names[k];
-    const sort  kind = kind_of(name);
-    if (kind == N_KINDS) continue;
-    const double spread    = fmax(fmax(spread_of(reference, k), 0.05 * largest[kind]), 1e-9);
-    const size_t n         = strlen(name);
-    const bool   parameter = n > 3 && name[n - 3] == '.' && name[n - 2] == 'q';
-    if (parameter && name[n - 1] == '0') first = k;
+  for (int k = 1; k < reference->n_columns; ++k) {
+    const char *name   = reference->names[k];
+    const sort  kind   = kind_of(name);
+    const int   column = csv_column(run, name), i_parameter = parameter_of(reference, k);
+    if (kind == N_KINDS || column < 0) continue;
+    const double spread = fmax(fmax(spread_of(reference, k), 0.05 * largest[kind]), 1e-9);
     for (long i = 0; i < reference->n_rows; ++i) {
-      const double sign  = parameter ? sign_of(run, reference, i, first) : 1.0;
-      const double error = distance(sign * at(run, i, k) / unit[kind], reference, i, k, spread, jumps) / spread;
+      const double sign  = i_parameter < 0 ? 1.0 : sign_of(run, column - i_parameter, reference, k - i_parameter, i);
+      const double error = distance(sign * at(run, i, column) / unit[kind], reference, i, k, spread, jumps) / spread;
       if (error <= d.error) continue;
       d = (difference){isfinite(error) ? error : (double)INFINITY, at(reference, i, 0), ""};
       snprintf(d.quantity, sizeof d.quantity, "%s", name);

@@ -12,7 +12,7 @@ typedef struct difference {
   char   quantity[48];
 } difference;
 
-/* Values of `run` are in units of length and time that are `length` and `time` of the reference's.
+/* Quantities that both have are compared. Values of `run` are in units of length and time that are `length` and `time` of the reference's.
  * The spread of a quantity is that of the reference, at least a twentieth of the largest of its kind.
  * `jumps`: where the reference moves by more than a tenth of its spread from one output time to the next, the run may be anywhere
  * between its neighbours: an impact that comes a little sooner or later is no error. */

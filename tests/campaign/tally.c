@@ -34,7 +34,7 @@ void tally_release(tally *t) {
 
 static int in_order(const void *a, const void *b) {
   const record *x = a, *y = b;
-  if (x->seed != y->seed) return x->seed < y->seed ? -1 : 1;
+  if (x->seed != y->seed) return labs(x->seed) < labs(y->seed) ? -1 : 1;
   if (x->slot != y->slot) return x->slot - y->slot;
   return x->trial - y->trial;
 }

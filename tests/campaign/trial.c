@@ -116,6 +116,7 @@ static verdict find_reference(subject *s, const char *handy, const char *nearby)
 }
 
 static verdict judge(const outcome *o, double error) {
+  if (o->exit_code == 0 && !o->split) return VERDICT_REFUSED; /* nothing to couple */
   if (o->exit_code == 0) {
     if (error > WRONG) return o->warned ? VERDICT_WARNED : VERDICT_SILENT;
     return o->warned_strongly && error < GOOD ? VERDICT_FALSE_ALARM : VERDICT_RIGHT;
@@ -141,6 +142,7 @@ static record run_method(const subject *s, const method *m) {
   r.evaluations      = one.outcome.evaluations;
   r.best_evaluations = (double)NAN;
   r.exit_code        = one.outcome.exit_code;
+  r.split            = one.outcome.split;
   r.warned           = one.outcome.warned;
   r.warned_strongly  = one.outcome.warned_strongly;
   snprintf(r.arguments, sizeof r.arguments, "%s", words + strspn(words, " "));
@@ -155,7 +157,7 @@ static record run_grid(const subject *s) {
   const outcome *o      = &s->reference.outcome;
   const method   chosen = {.kind = METHOD_DEFAULT, .rtol = METHOD_DEFAULT_RTOL};
   record         r      = run_method(s, &chosen);
-  if (r.exit_code != 0) return r;
+  if (r.exit_code != 0 || !r.split) return r;
   for (int k = 2; k <= 13; ++k) {
     method fixed = {.kind = METHOD_FIXED};
     snprintf(fixed.arguments, sizeof fixed.arguments, " --step %.17g", s->time * (o->t_end - o->t_start) / (1 << k));
@@ -220,18 +222,24 @@ void trial_seed(const trial_settings *t, long seed, trial_take *take, void *user
 }
 
 void trial_file(const trial_settings *t, const char *path, int i, trial_take *take, void *user) {
-  subject       s = {.settings = t,
-                     .path     = path,
-                     .common   = "--set cosimulation={} --set solvers={}",
-                     .length   = 1.0,
-                     .time     = 1.0,
-                     .blank    = {.seed = -1 - i, .family = N_FAMILIES, .size = 1.0}};
-  const verdict v = find_reference(&s, "", NULL);
-  if (v != VERDICT_RIGHT) {
-    tell_model(&s, v, take, user);
-  } else {
+  char    common[200];
+  subject s     = {.settings = t,
+                   .path     = path,
+                   .common   = common,
+                   .length   = 1.0,
+                   .time     = 1.0,
+                   .jumps    = true,
+                   .blank    = {.seed = -1 - i, .family = N_FAMILIES, .size = 1.0}};
+  run     first = run_model(t, path, "--monolithic"); /* tells the span */
+  snprintf(common, sizeof common, "--set cosimulation={} --set solvers={} --set output.every=%.17g",
+           (first.outcome.t_end - first.outcome.t_start) / 200.0);
+  const verdict v = first.has_table ? find_reference(&s, common, NULL) : VERDICT_NO_REFERENCE;
+  if (v == VERDICT_RIGHT) {
     const record r = run_grid(&s);
     take(user, &r);
+  } else {
+    tell_model(&s, v, take, user);
   }
+  release_run(&first);
   release_run(&s.reference);
 }

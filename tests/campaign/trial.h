@@ -38,7 +38,7 @@ typedef struct record {
   double      size;                          /* length of L [m] */
   double      evaluations, best_evaluations; /* with `grid`: of the best fixed step as accurate; NaN: none */
   int         exit_code;
-  bool        warned, warned_strongly;
+  bool        split, warned, warned_strongly;
   char        arguments[300], quantity[48], message[200];
 } record;
 
@@ -62,7 +62,7 @@ method trial_method(long seed, const sketch *s, int slot, int trial, const char 
 
 void trial_seed(const trial_settings *t, long seed, trial_take *take, void *user);
 
-/* A model file with a split, without its settings: the default, and the grid. `i` numbers it. */
+/* A model file with a split, without its settings: the default, and the grid. `i` numbers it; one without a split is refused. */
 void trial_file(const trial_settings *t, const char *path, int i, trial_take *take, void *user);
 
 #endif
