@@ -136,17 +136,13 @@ static int write_model(long seed, const char *path, const char *given) {
 
 /* ---- main ---- */
 
+/* Its number; -2: there is none. */
 static int family_named(const char *name) {
-  static const char *const names[] = {
-#define FAMILY(name) #name,
-#include "family_list.def"
-#undef FAMILY
-  };
   for (int i = 0; i < N_FAMILIES; ++i) {
-    if (strcmp(names[i], name) == 0) return i;
+    if (strcmp(trial_family_name(i), name) == 0) return i;
   }
   fprintf(stderr, "no family '%s'; there are:", name);
-  for (int i = 0; i < N_FAMILIES; ++i) fprintf(stderr, " %s", names[i]);
+  for (int i = 0; i < N_FAMILIES; ++i) fprintf(stderr, " %s", trial_family_name(i));
   fputc('\n', stderr);
   return -2;
 }

@@ -28,6 +28,8 @@ double draw_log(draw *d, double low, double high);
 /* One of n words. */
 #define DRAW_WORD(d, words) ((words)[draw_int((d), 0, (int)(sizeof(words) / sizeof *(words)) - 1)])
 
+#define PI 3.14159265358979323846
+
 typedef struct vec {
   double x, y, z;
 } vec;

@@ -15,8 +15,6 @@ enum {
 #include "family_list.def"
 #undef FAMILY
 
-#define PI 3.14159265358979323846
-
 /* Damping ratios that occur: none, steel, rubber, oil. */
 static inline double draw_ratio(draw *d) {
   static const double ratios[] = {0.0, 0.001, 0.01, 0.05, 0.3};

@@ -18,7 +18,7 @@ static bool is(const char *a, const char *b) {
 
 /* From two thousandths to half of the shortest period; at most 2000 steps, at least 8. */
 static void draw_step(draw *d, const sketch *s, method *m) {
-  const double period = s->fastest > 0.0 ? fmin(2.0 * 3.14159265358979 / s->fastest, s->span) : 0.5 * s->span;
+  const double period = s->fastest > 0.0 ? fmin(2.0 * PI / s->fastest, s->span) : 0.5 * s->span;
   m->step             = fmin(fmax(period * draw_log(d, 2e-3, 0.5), s->span / 2000.0), s->span / 8.0);
   add(m, " --step %.4g*T", m->step);
 }

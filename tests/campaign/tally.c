@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const family_names[] = {
-#define FAMILY(name) #name,
-#include "family_list.def"
-#undef FAMILY
-    "files"};
-
 static const char *const kind_names[N_METHOD_KINDS] = {"default", "fixed", "controlled"};
 
 /* True errors below this hold as much of the solvers as of the coupling: no ratio is formed. */
@@ -107,9 +101,12 @@ void tally_write_record(FILE *out, const record *r, char *const *names) {
   if (r->seed < 0) {
     fprintf(out, "%s: %s", names[-1 - r->seed], verdict_words(r->verdict));
   } else {
-    fprintf(out, "seed %ld (%s, L = %.3g m): %s", r->seed, family_names[r->family], r->size, verdict_words(r->verdict));
+    fprintf(out, "seed %ld (%s, L = %.3g m): %s", r->seed, trial_family_name(r->family), r->size,
+            verdict_words(r->verdict));
   }
-  if (!isnan(r->error)) fprintf(out, ", error %.2g in %s", r->error, r->quantity);
+  if (!isnan(r->error)) {
+    fprintf(out, ", error %.2g in %s at t = %.3g%s", r->error, r->quantity, r->time, r->seed < 0 ? " s" : "*T");
+  }
   if (r->rtol > 0.0) fprintf(out, ", rtol %.2g", r->rtol);
   if (!isnan(r->estimated)) fprintf(out, ", estimated %.2g", r->estimated);
   if (!isnan(r->evaluations) && r->evaluations > 0.0) fprintf(out, ", %.0f right-hand sides", r->evaluations);
@@ -136,9 +133,9 @@ void tally_write_csv(FILE *out, const tally *t) {
         out);
   for (int i = 0; i < t->n; ++i) {
     const record *r = &t->records[i];
-    fprintf(out, "%ld,%s,%d,%d,%s,%s,%d,%.6g,%.6g,%.6g,%.6g,%.9g,%.9g,%d,%d", r->seed, family_names[r->family], r->slot,
-            r->trial, kind_names[r->kind], verdict_words(r->verdict), r->exit_code, r->error, r->estimated, r->rtol,
-            r->size, r->evaluations, r->best_evaluations, r->warned, r->warned_strongly);
+    fprintf(out, "%ld,%s,%d,%d,%s,%s,%d,%.6g,%.6g,%.6g,%.6g,%.9g,%.9g,%d,%d", r->seed, trial_family_name(r->family),
+            r->slot, r->trial, kind_names[r->kind], verdict_words(r->verdict), r->exit_code, r->error, r->estimated,
+            r->rtol, r->size, r->evaluations, r->best_evaluations, r->warned, r->warned_strongly);
     write_text(out, r->quantity);
     write_text(out, r->arguments);
     write_text(out, r->message);
@@ -199,7 +196,7 @@ static void write_silent(FILE *out, const tally *t, int most) {
 bool tally_report(FILE *out, const tally *t, int most) {
   const int runs = count(t, accepted), n_estimated = count(t, estimated);
   write_head(out, "family");
-  for (int f = 0; f < N_FAMILIES; ++f) write_row(out, t, family_names[f], f, -1);
+  for (int f = 0; f < N_FAMILIES; ++f) write_row(out, t, trial_family_name(f), f, -1);
   write_row(out, t, "all", -1, -1);
   fputc('\n', out);
   write_head(out, "steps");

@@ -30,6 +30,15 @@ const char *verdict_words(verdict v) {
 
 /* ---- drawing ---- */
 
+const char *trial_family_name(int family) {
+  static const char *const names[] = {
+#define FAMILY(name) #name,
+#include "family_list.def"
+#undef FAMILY
+      "files"};
+  return names[family];
+}
+
 int trial_family(long seed) {
   return (int)(seed % N_FAMILIES);
 }
@@ -137,6 +146,7 @@ static record run_method(const subject *s, const method *m) {
   r.verdict          = judge(&one.outcome, diff.error);
   r.kind             = m->kind;
   r.error            = diff.error;
+  r.time             = diff.time;
   r.estimated        = one.outcome.accumulated_error;
   r.rtol             = m->rtol;
   r.evaluations      = one.outcome.evaluations;

@@ -33,6 +33,7 @@ typedef struct record {
   verdict     verdict;
   method_kind kind;
   double      error;                         /* NaN: no result */
+  double      time;                          /* where it is largest, in units of T */
   double      estimated;                     /* NaN: the run reports none */
   double      rtol;                          /* 0: fixed step */
   double      size;                          /* length of L [m] */
@@ -53,8 +54,9 @@ typedef struct trial_settings {
 typedef void trial_take(void *user, const record *r);
 
 /* The model of a seed. */
-int  trial_family(long seed);
-void trial_model(long seed, sketch *s, text *model);
+int         trial_family(long seed);
+const char *trial_family_name(int family); /* N_FAMILIES: files */
+void        trial_model(long seed, sketch *s, text *model);
 
 /* The method of a run: slots 0 ... TRIAL_SLOTS - 1, each tried until the program takes it. */
 enum { TRIAL_SLOTS = 4, TRIAL_METHODS = 5 };
