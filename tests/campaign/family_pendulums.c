@@ -1,4 +1,5 @@
-/* Pendulums of several links in the plane and in space, with rigid and flexible hinges and springs in them. */
+/* Pendulums of several links in the plane and in space, with rigid and flexible hinges and springs in them. Some runs are so long
+ * that their motion is chaotic. */
 #include "families.h"
 
 #include <math.h>
@@ -71,6 +72,7 @@ static void in_space(sketch *s) {
 
 void family_pendulums(sketch *s) {
   s->span = draw_uniform(s->draw, 0.4, 1.2);
+  if (draw_chance(s->draw, 0.1)) s->span *= 4.0;
   if (draw_chance(s->draw, 0.6)) {
     in_plane(s);
   } else {
