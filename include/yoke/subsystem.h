@@ -20,7 +20,8 @@
  *   YOKE_NOT_CONVERGED, YOKE_NON_FINITE, YOKE_SINGULAR       not this time; a shorter step may help, where nobody needs to go back for it
  *   YOKE_E_MEMORY, YOKE_E_SUBSYSTEM                          nothing helps; what has a context says why by yoke_fail (the name of the
  *                                                            subsystem is added). The run ends with exit code 7 and 6
- * Others count as YOKE_NOT_CONVERGED where they are > 0 and as YOKE_E_SUBSYSTEM where they are < 0. A context may be NULL, for yoke_fail too.
+ * Others count as YOKE_NOT_CONVERGED where they are > 0 and as YOKE_E_SUBSYSTEM where they are < 0. A context may be NULL, for yoke_fail too. What a step says that
+ * succeeds is dropped, since steps are repeated.
  *
  * Threads: create, destroy and start of one instance are called by one thread at a time; all others may be called at the same time on
  * different threads for different states of one instance, unless `most_states` of the ability repeat says that there is one at a time.
@@ -117,8 +118,8 @@ typedef struct yoke_user_response {
 } yoke_user_response;
 
 /* Events: a step ends where one is found and tells it (yoke_user_step.event). Behind it the step may be asked to go on as if nothing had
- * happened, because others look further; and it may be repeated to end at that very time, where it must tell the event again. Once all
- * subsystems stand there, the event acts. Where one of them cannot go back, it acts at the end of the macro step, and a warning tells. */
+ * happened, because others look further; and it may be repeated to end at that very time, where it must tell the event again. A step that tells more than a million
+ * of them is refused. Once all subsystems stand there, the event acts. Where one of them cannot go back, it acts at the end of the macro step, and a warning tells. */
 typedef struct yoke_user_events {
   size_t size;
   /* The state changes at its time t; u [nu]: inputs. NULL: events are only recorded. */

@@ -42,7 +42,11 @@ static void sizes_of(const yoke_graph *g, int32_t size[4]) {
 static yoke_status check_ability(const yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     const yoke_subsystem *s = g->subsystems[i].subsystem;
-    if (s->ops->pack == NULL) return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be packed", s->name);
+    if (s->ops->pack == NULL)
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                       "subsystem '%s' cannot be packed: its states are not known to be bytes, and its kind has no "
+                       "ability pack",
+                       s->name);
   }
   return YOKE_OK;
 }

@@ -1,6 +1,7 @@
 /* User subsystem: creation, start and step. */
 #include "user/user_internal.h"
 
+#include "base/cancel.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdint.h>
@@ -55,16 +56,16 @@ static yoke_status check_told(const yoke_subsystem *subsystem, const yoke_user_s
   if (!(told->t_reached > t && told->t_reached <= t_end))
     return yoke_fail(
         ctx, YOKE_E_SUBSYSTEM,
-        "subsystem '%s' (type '%s'): its step from t = %.17g s to %.17g s says that it ended at t = %.17g s",
+        "subsystem '%s': type '%s': its step from t = %.17g s to %.17g s says that it ended at t = %.17g s",
         subsystem->name, self->type->name, t, t_end, told->t_reached);
   if (told->event < -1 || told->event >= n_events)
     return yoke_fail(ctx, YOKE_E_SUBSYSTEM,
-                     "subsystem '%s' (type '%s'): its step from t = %.9g s tells of event %d, it has %d",
+                     "subsystem '%s': type '%s': its step from t = %.9g s tells of event %d, it has %d",
                      subsystem->name, self->type->name, t, told->event, n_events);
   if (told->t_reached < t_end && told->event < 0)
     return yoke_fail(
         ctx, YOKE_E_SUBSYSTEM,
-        "subsystem '%s' (type '%s'): its step from t = %.9g s to %.9g s ended at t = %.9g s and names no event",
+        "subsystem '%s': type '%s': its step from t = %.9g s to %.9g s ended at t = %.9g s and names no event",
         subsystem->name, self->type->name, t, t_end, told->t_reached);
   return YOKE_OK;
 }
@@ -79,7 +80,7 @@ static yoke_status step_piece(const yoke_subsystem *subsystem, void *state, cons
   yoke_status      status = user_status(self->type->step(self->instance.self, user_inner(self, state), u, step, ctx));
   if (status != YOKE_OK) {
     if (ctx != NULL && yoke_context_n_errors(ctx) > n_said) return status;
-    return yoke_fail(ctx, status, "subsystem '%s' (type '%s'): the step of %.6g s from t = %.9g s failed: %s",
+    return yoke_fail(ctx, status, "subsystem '%s': type '%s': the step of %.6g s from t = %.9g s failed: %s",
                      subsystem->name, self->type->name, t_end - t, t, yoke_status_text(status));
   }
   YOKE_TRY(check_told(subsystem, step, t, t_end, ctx));
@@ -89,16 +90,32 @@ static yoke_status step_piece(const yoke_subsystem *subsystem, void *state, cons
   return YOKE_OK;
 }
 
+enum { MOST_PIECES = 1000000 };
+
+/* May a step that was cut into n_pieces so far be cut once more? A type whose events follow each other at once would never come to the end. */
+static yoke_status check_pieces(const yoke_subsystem *subsystem, const yoke_user_step *told, int64_t n_pieces,
+                                yoke_context *ctx) {
+  const user_self *self = subsystem->self;
+  if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
+  if (n_pieces < MOST_PIECES) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_SUBSYSTEM,
+      "subsystem '%s': type '%s': its step to t = %.9g s has more than %d events, the last at t = %.17g s; "
+      "its events must not follow each other at once",
+      subsystem->name, self->type->name, told->t_end, (int)MOST_PIECES, told->t_reached);
+}
+
 /* Events cut the step into pieces; whoever acts on them repeats it. */
 static yoke_status advance(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                            yoke_step_request *request, yoke_user_step *told, yoke_context *ctx) {
-  const bool  looks  = request->n_times > 0 || request->t_look < request->t_end;
-  user_front *front  = state;
-  bool        is_new = request->begins_anew;
-  front->has_ends    = false;
-  front->n_found     = 0;
-  front->until       = (double)INFINITY;
-  front->t_begin     = request->t;
+  const bool  looks    = request->n_times > 0 || request->t_look < request->t_end;
+  user_front *front    = state;
+  bool        is_new   = request->begins_anew;
+  int64_t     n_pieces = 0;
+  front->has_ends      = false;
+  front->n_found       = 0;
+  front->until         = (double)INFINITY;
+  front->t_begin       = request->t;
   if (looks) YOKE_TRY(user_keep_end(subsystem, scratch, state, u, YOKE_SIDE_RIGHT));
   do {
     *told = (yoke_user_step){.size      = sizeof *told,
@@ -112,6 +129,7 @@ static yoke_status advance(const yoke_subsystem *subsystem, void *scratch, void 
     front->has_ends = looks;
     YOKE_TRY(user_observe_passed(subsystem, scratch, state, u, request));
     is_new = false;
+    if (front->t < request->t_end) YOKE_TRY(check_pieces(subsystem, told, ++n_pieces, ctx));
   } while (front->t < request->t_end);
   return YOKE_OK;
 }

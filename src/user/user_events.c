@@ -31,8 +31,9 @@ static double look_ahead(const yoke_subsystem *subsystem, void *copy, const void
   const double      times[2] = {front->t, end};
   const yoke_signal u        = {
              .n = subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = user_doubles(state, self->at_inputs)};
-  yoke_user_step step = {.size = sizeof step, .event = -1};
-  for (double t = front->t; t < end; t = step.t_reached) {
+  yoke_user_step step     = {.size = sizeof step, .event = -1};
+  int            n_pieces = 0;
+  for (double t = front->t; t < end && n_pieces < YOKE_MAX_FOUND; t = step.t_reached, ++n_pieces) {
     step = (yoke_user_step){.size = sizeof step, .t = t, .t_end = end, .t_reached = end, .event = -1};
     if (self->type->step(self->instance.self, user_inner(self, copy), &u, &step, NULL) != YOKE_OK) break;
     if (step.event == event) return step.t_reached;
@@ -73,7 +74,7 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   const yoke_status status =
       user_status(self->type->events->act(self->instance.self, user_inner(self, state), event, front->t, now, ctx));
   if (status == YOKE_OK) return YOKE_OK;
-  return yoke_fail(ctx, status, "subsystem '%s' (type '%s'): event '%s' at t = %.9g s failed: %s", subsystem->name,
+  return yoke_fail(ctx, status, "subsystem '%s': type '%s': event '%s' at t = %.9g s failed: %s", subsystem->name,
                    self->type->name, self->instance.events[event], front->t, yoke_status_text(status));
 }
 

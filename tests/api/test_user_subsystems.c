@@ -378,6 +378,49 @@ static void saved_states_of_users_go_on_with_the_same_bits(void **state) {
   }
 }
 
+static void states_that_are_no_bytes_are_saved_by_ability_pack_only(void **state) {
+  (void)state;
+  yoke_context    *ctx  = NULL;
+  yoke_simulation *s    = NULL;
+  yoke_snapshot   *kept = NULL;
+  yoke_user_type   type = mass_type(&on_heap);
+  char             text[ROOM];
+  type.pack = NULL;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_add_type(ctx, &type), YOKE_OK);
+  snprintf(text, sizeof text, OWN SPRING "cosimulation: {step: 1e-3}\n", "mass", "-1", "other.end");
+  assert_int_equal(create(ctx, text, false, &s), YOKE_OK);
+  assert_int_equal(yoke_simulation_save(ctx, s, &kept), YOKE_E_UNSUPPORTED);
+  assert_true(said(ctx, "subsystem 'other' cannot be packed: its states are not known to be bytes"));
+  assert_int_equal(yoke_simulation_run_to(ctx, s, 0.2), YOKE_OK);
+  yoke_simulation_destroy(&s);
+  yoke_context_destroy(&ctx);
+}
+
+/* ---- messages ---- */
+
+static yoke_status tired_step(void *self, void *state, const yoke_signal *u, yoke_user_step *step, yoke_context *ctx) {
+  return step->t > 0.05 ? YOKE_E_SUBSYSTEM : mass_step(self, state, u, step, ctx);
+}
+
+static void a_step_that_fails_names_its_subsystem_once(void **state) {
+  (void)state;
+  yoke_context    *ctx  = NULL;
+  yoke_simulation *s    = NULL;
+  yoke_user_type   type = mass_type(&repeats);
+  char             text[ROOM];
+  type.step = tired_step;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_add_type(ctx, &type), YOKE_OK);
+  snprintf(text, sizeof text, OWN SPRING "cosimulation: {step: 1e-3}\n", "mass", "-1", "other.end");
+  assert_int_equal(create(ctx, text, false, &s), YOKE_OK);
+  assert_int_equal(yoke_simulation_run_to(ctx, s, 0.2), YOKE_E_SUBSYSTEM);
+  assert_true(said(ctx, "subsystem 'other': type 'mass': the step of 0.001 s from t = "));
+  assert_false(said(ctx, "subsystem 'other': subsystem 'other'"));
+  yoke_simulation_destroy(&s);
+  yoke_context_destroy(&ctx);
+}
+
 static void a_simulation_outlives_the_context_that_knew_its_types(void **state) {
   (void)state;
   yoke_context    *ctx = context(), *other;
@@ -443,6 +486,8 @@ int main(void) {
       cmocka_unit_test(a_controller_that_cannot_go_back_samples_at_macro_points),
       cmocka_unit_test(a_start_that_never_settles_is_named),
       cmocka_unit_test(saved_states_of_users_go_on_with_the_same_bits),
+      cmocka_unit_test(states_that_are_no_bytes_are_saved_by_ability_pack_only),
+      cmocka_unit_test(a_step_that_fails_names_its_subsystem_once),
       cmocka_unit_test(a_simulation_outlives_the_context_that_knew_its_types),
       cmocka_unit_test(what_cannot_be_is_refused_by_name),
   };

@@ -8,6 +8,7 @@
 #include "../check.h"
 #include "types.h"
 #include "user/user.h"
+#include "base/cancel.h"
 #include <stdio.h>
 
 /* ---- a subsystem in a context of its own ---- */
@@ -570,7 +571,7 @@ static void codes_become_those_that_a_subsystem_may_give(void **state) {
     start(&b, 0.0);
     x.status = (yoke_status)rows[i].given;
     assert_int_equal(step(&b, b.state, 0.0, 1.0, 0.0), rows[i].told);
-    expect_said(b.ctx, "subsystem 'part' (type 'told'): the step of 1 s from t = 0 s failed: ");
+    expect_said(b.ctx, "subsystem 'part': type 'told': the step of 1 s from t = 0 s failed: ");
     assert_int_equal(yoke_subsystem_start(b.s, b.scratch, b.state, 0.0, hold(&h, b.s, 0.0), b.ctx), rows[i].told);
     expect_said(b.ctx, "subsystem 'part' (type 'told') cannot start at t = 0 s");
     close_bench(&b);
@@ -613,12 +614,47 @@ static void a_step_that_tells_nonsense_is_refused(void **state) {
     start(&b, 0.0);
     assert_int_equal(step(&b, b.state, 0.0, 1.0, 0.0), YOKE_E_SUBSYSTEM);
     expect_said(b.ctx, rows[i].text);
-    expect_said(b.ctx, "subsystem 'part' (type 'told')");
+    expect_said(b.ctx, "subsystem 'part': type 'told'");
     close_bench(&b);
   }
 }
 
 /* ---- response of a step ---- */
+
+/* The next event is as near as a number can be. */
+static yoke_status hasty_step(void *self, void *state, const yoke_signal *u, yoke_user_step *now, yoke_context *ctx) {
+  (void)self, (void)state, (void)u, (void)ctx;
+  now->t_reached = nextafter(now->t, now->t_end);
+  now->event     = 0;
+  return YOKE_OK;
+}
+
+static void events_that_follow_each_other_at_once_are_refused(void **state) {
+  (void)state;
+  told           x    = {.event = -1};
+  yoke_user_type type = told_type(&x);
+  bench          b;
+  type.step = hasty_step;
+  assert_int_equal(make(&b, &type, 0, NULL), YOKE_OK);
+  start(&b, 0.0);
+  assert_int_equal(step(&b, b.state, 0.0, 1.0, 0.0), YOKE_E_SUBSYSTEM);
+  expect_said(b.ctx, "its step to t = 1 s has more than 1000000 events");
+  close_bench(&b);
+}
+
+static void a_step_with_many_events_is_cancelled_between_them(void **state) {
+  (void)state;
+  told           x      = {.event = -1};
+  yoke_user_type type   = told_type(&x);
+  yoke_cancel    cancel = {.is_stopped = true};
+  bench          b;
+  type.step = hasty_step;
+  assert_int_equal(make(&b, &type, 0, NULL), YOKE_OK);
+  start(&b, 0.0);
+  yoke_context_watch(b.ctx, &cancel);
+  assert_int_equal(step(&b, b.state, 0.0, 1.0, 0.0), YOKE_E_INTERRUPTED);
+  close_bench(&b);
+}
 
 static void the_response_of_a_step_is_that_of_the_type(void **state) {
   (void)state;
@@ -747,7 +783,7 @@ static void an_event_that_fails_is_named(void **state) {
   assert_int_equal(make(&b, &type, 0, NULL), YOKE_OK);
   start(&b, 0.0);
   assert_int_equal(b.s->ops->events->act(b.s, b.scratch, b.state, 0, hold(&h, b.s, 0.0), b.ctx), YOKE_E_SUBSYSTEM);
-  expect_said(b.ctx, "subsystem 'part' (type 'mass'): event 'passes' at t = 0 s failed: a subsystem failed");
+  expect_said(b.ctx, "subsystem 'part': type 'mass': event 'passes' at t = 0 s failed: a subsystem failed");
   close_bench(&b);
 }
 
@@ -1165,6 +1201,8 @@ int main(void) {
       cmocka_unit_test(codes_become_those_that_a_subsystem_may_give),
       cmocka_unit_test(what_a_step_says_itself_is_not_said_twice),
       cmocka_unit_test(a_step_that_tells_nonsense_is_refused),
+      cmocka_unit_test(events_that_follow_each_other_at_once_are_refused),
+      cmocka_unit_test(a_step_with_many_events_is_cancelled_between_them),
       cmocka_unit_test(the_response_of_a_step_is_that_of_the_type),
       cmocka_unit_test(a_step_may_have_no_response),
       cmocka_unit_test(events_are_noted_and_the_step_goes_on),
