@@ -10,7 +10,8 @@
  * object it tells of, unless a function releases them. Destroying takes NULL and a pointer to NULL.
  *
  * Functions that give a yoke_status leave a message in `ctx` (which may be NULL) when they fail; `out` is NULL then, if nothing else is said.
- * YOKE_E_MEMORY may come from every one of them, YOKE_E_USAGE from every one that takes a struct with a size.
+ * YOKE_E_MEMORY may come from every one of them. YOKE_E_USAGE comes from every one that takes a struct with a size or texts, where a struct or a text that must be
+ * there is NULL, or the number of texts is negative. Objects are not looked at: to work on NULL, where `ctx` is not meant, ends the program.
  *
  * ---- context ----
  * Collects the messages of one thread of control. The library never prints.

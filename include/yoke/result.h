@@ -31,7 +31,8 @@ YOKE_API int         yoke_result_find(const yoke_result *result, const char *nam
 /* Output times [s] of quantity i, not decreasing; two equal times are the two sides of a jump. Belong to the result. */
 YOKE_API const double *yoke_result_times(const yoke_result *result, int i, size_t *n_times);
 
-/* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast. YOKE_E_IO: the file cannot be read. */
+/* Values of quantity i at its times, [n_times]. Reading in increasing order of i is fast.
+ * YOKE_E_USAGE: there is no such number. YOKE_E_IO: the file cannot be read. */
 YOKE_API yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values);
 
 /* Macro steps of a split run: how long they are, and what made them shorter. */

@@ -30,7 +30,8 @@ YOKE_API const char *yoke_version(void);
 /* Can this build read and write HDF5 results? */
 YOKE_API bool yoke_has_hdf5(void);
 
-/* The methods a model may name in `solvers.default.kind`, number i < n in the order of `yoke help solvers`. Texts belong to the library. */
+/* The methods a model may name in `solvers.default.kind`, number i < n in the order of `yoke help solvers`; NULL where there is no such number. Texts belong
+ * to the library. */
 YOKE_API int         yoke_n_solvers(void);
 YOKE_API const char *yoke_solver_name(int i);
 YOKE_API const char *yoke_solver_summary(int i); /* one line */

@@ -5,6 +5,7 @@
 #include <yoke/draft.h>
 
 #include "api/run.h"
+#include "base/given.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -382,8 +383,9 @@ void yoke_draft_choose(yoke_draft *d, const char *name, const char *value) {
 /* ---- life ---- */
 
 yoke_status yoke_draft_create(yoke_context *ctx, const char *name, yoke_draft **out) {
+  *out = NULL;
+  YOKE_TRY(yoke_given(ctx, name, "name of a draft"));
   yoke_draft *d = yoke_allocate(1, sizeof *d);
-  *out          = NULL;
   if (d != NULL && yoke_yaml_create(&d->yaml) == YOKE_OK) d->name = yoke_yaml_keep_text(d->yaml, name, strlen(name));
   const yoke_yaml_node like = {.file = d != NULL ? d->name : NULL};
   if (like.file != NULL) {

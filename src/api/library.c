@@ -40,20 +40,20 @@ int yoke_n_formulations(void) {
   return yoke_formulation_n();
 }
 const char *yoke_formulation_name(int i) {
-  return yoke_formulation_at(i)->name;
+  return yoke_formulation_at(i) != NULL ? yoke_formulation_at(i)->name : NULL;
 }
 const char *yoke_formulation_summary(int i) {
-  return yoke_formulation_at(i)->summary;
+  return yoke_formulation_at(i) != NULL ? yoke_formulation_at(i)->summary : NULL;
 }
 
 int yoke_n_schemes(void) {
   return yoke_scheme_n();
 }
 const char *yoke_scheme_name(int i) {
-  return yoke_scheme_at(i)->traits.name;
+  return yoke_scheme_at(i) != NULL ? yoke_scheme_at(i)->traits.name : NULL;
 }
 const char *yoke_scheme_summary(int i) {
-  return yoke_scheme_at(i)->summary;
+  return yoke_scheme_at(i) != NULL ? yoke_scheme_at(i)->summary : NULL;
 }
 
 const char *yoke_nearest_name(const char *name, const char *const *list, int n) {

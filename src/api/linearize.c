@@ -5,6 +5,7 @@
 #include "analysis/modes.h"
 #include "api/output_check.h"
 #include "api/run.h"
+#include "base/given.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "io/matrix_file.h"
@@ -213,7 +214,8 @@ static yoke_status write_matrices(yoke_context *ctx, const linear_model *m, yoke
 yoke_status yoke_linearize_write(yoke_context *ctx, const yoke_run_options *options, yoke_linearize_at at,
                                  const char *path) {
   linear_model m;
-  yoke_status  status = open_model(ctx, options, at, path, &m);
+  YOKE_TRY(yoke_given(ctx, path, "path of the matrices"));
+  yoke_status status = open_model(ctx, options, at, path, &m);
   if (status == YOKE_OK) status = write_matrices(ctx, &m, at, path);
   clear(&m);
   return status;

@@ -2,6 +2,7 @@
 #include <yoke/result.h>
 
 #include "api/step_report.h"
+#include "base/given.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "io/result_reader.h"
@@ -13,12 +14,15 @@ void yoke_number_text(double value, char text[YOKE_NUMBER_SIZE]) {
 }
 
 yoke_status yoke_result_open(yoke_context *ctx, const char *path, yoke_result **out) {
+  *out = NULL;
+  YOKE_TRY(yoke_given(ctx, path, "path of a result"));
   return yoke_result_reader_open(ctx, path, out);
 }
 void yoke_result_close(yoke_result **result) {
-  yoke_result_reader_close(result);
+  if (result != NULL) yoke_result_reader_close(result);
 }
 yoke_status yoke_result_repair(yoke_context *ctx, const char *path) {
+  YOKE_TRY(yoke_given(ctx, path, "path of a result"));
   return yoke_result_reader_repair(ctx, path);
 }
 bool yoke_result_is_result(const char *path) {
@@ -44,6 +48,9 @@ const double *yoke_result_times(const yoke_result *result, int i, size_t *n_time
   return yoke_result_reader_times(result, i, n_times);
 }
 yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, double *values) {
+  if (i < 0 || i >= result->n)
+    return yoke_fail(ctx, YOKE_E_USAGE, "there is no quantity number %d in '%s': it has %d, counted from 0", i,
+                     result->path, result->n);
   return yoke_result_reader_values(ctx, result, i, values);
 }
 

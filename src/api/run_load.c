@@ -1,5 +1,6 @@
 /* Loading a model with the overrides that options stand for. */
 #include "api/run.h"
+#include "base/given.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -54,13 +55,27 @@ static void clear_list(override_list *o) {
   free(o->list);
 }
 
+static yoke_status check_choices(yoke_context *ctx, int n, const yoke_choice *choices) {
+  if (n < 0 || (n > 0 && choices == NULL))
+    return yoke_fail(ctx, YOKE_E_USAGE, "%d choices%s", n,
+                     n < 0 ? ", expected 0 or more" : ", expected a list of them");
+  for (int i = 0; i < n; ++i) {
+    const char *const texts[] = {choices[i].name, choices[i].value};
+    YOKE_TRY(yoke_given_texts(ctx, 2, texts, "name and value of a choice"));
+  }
+  return YOKE_OK;
+}
+
 /* Gives; clear in any case. */
 static yoke_status make_list(yoke_context *ctx, int n_sets, const char *const *sets, int n_choices,
                              const yoke_choice *choices, override_list *out) {
-  *out        = (override_list){.n_texts = n_choices};
-  out->list   = yoke_allocate((size_t)n_sets + (size_t)n_choices + 1, sizeof *out->list);
-  out->texts  = yoke_allocate((size_t)n_choices + 1, sizeof *out->texts);
-  bool is_all = out->list && out->texts;
+  *out = (override_list){0};
+  YOKE_TRY(yoke_given_texts(ctx, n_sets, sets, "an override"));
+  YOKE_TRY(check_choices(ctx, n_choices, choices));
+  out->n_texts = n_choices;
+  out->list    = yoke_allocate((size_t)n_sets + (size_t)n_choices + 1, sizeof *out->list);
+  out->texts   = yoke_allocate((size_t)n_choices + 1, sizeof *out->texts);
+  bool is_all  = out->list && out->texts;
   for (int i = 0; is_all && i < n_sets; ++i) out->list[out->n++] = sets[i];
   for (int i = 0; is_all && i < n_choices; ++i) {
     out->list[out->n++] = out->texts[i] = override_text(&choices[i]);
@@ -104,6 +119,7 @@ static yoke_status read_source(yoke_context *ctx, const source *from, const yoke
   yoke_load_options own;
   override_list     list;
   *out = NULL;
+  YOKE_TRY(yoke_given(ctx, from->name, "name of a model file"));
   YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
   yoke_status          status    = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
   const yoke_overrides overrides = {.n = list.n, .texts = list.list};
@@ -124,6 +140,8 @@ yoke_status yoke_model_load(yoke_context *ctx, const char *path, const yoke_load
 
 yoke_status yoke_model_load_text(yoke_context *ctx, const char *name, const char *text, size_t size,
                                  const yoke_load_options *options, yoke_model **out) {
+  *out = NULL;
+  YOKE_TRY(yoke_given(ctx, text, "text of a model"));
   return read_source(ctx, &(source){.name = name, .text = text, .size = size}, options, out);
 }
 
@@ -148,6 +166,7 @@ yoke_status yoke_model_choose(yoke_context *ctx, const yoke_model *model, const 
 
 yoke_status yoke_run_options_take(yoke_context *ctx, const yoke_run_options *given, yoke_run_options *own) {
   YOKE_TRY(yoke_sized_take(ctx, given, own, sizeof *own, "yoke_run_options"));
+  YOKE_TRY(yoke_given_texts(ctx, own->n_print, own->print, "the name of a quantity"));
   if ((own->model == NULL) != (own->loaded == NULL)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_USAGE, "%s: give either the path of a model file (`model`) or a model (`loaded`)",
                    own->model == NULL ? "no model is given" : "two models are given");

@@ -2,6 +2,7 @@
 #include "api/simulation.h"
 
 #include "analysis/prediction.h"
+#include "base/given.h"
 #include "base/sized.h"
 #include "base/memory.h"
 #include "model/model_times.h"
@@ -124,6 +125,8 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, c
   yoke_simulation_options own;
   *out = NULL;
   YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_simulation_options"));
+  YOKE_TRY(yoke_given(ctx, model, "model"));
+  YOKE_TRY(yoke_given_texts(ctx, own.n_quantities, own.quantities, "the name of a quantity"));
   yoke_simulation *s = yoke_allocate(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "the simulation");
   s->options      = own;

@@ -1,6 +1,7 @@
 /* Inputs of a simulation: numbers that are set from outside, between steps. */
 #include "api/simulation.h"
 
+#include "base/given.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include <stdlib.h>
@@ -45,6 +46,7 @@ yoke_status yoke_simulation_find_inputs(yoke_context *ctx, const yoke_simulation
                                         int *inputs) {
   const yoke_plan *plan   = s->run.plan;
   yoke_status      status = YOKE_OK;
+  YOKE_TRY(yoke_given_texts(ctx, n, names, "the name of an input"));
   for (int k = 0; k < n; ++k) {
     int i = 0;
     while (i < plan->n_inputs && strcmp(plan->inputs[i].name, names[k]) != 0) ++i;

@@ -1,6 +1,7 @@
 /* Quantities of a simulation: names, handles, values. */
 #include "api/simulation.h"
 
+#include "base/given.h"
 #include "base/memory.h"
 
 /* Handles of names that are known, or of those that would be added next. */
@@ -52,6 +53,7 @@ static yoke_status forget_new(yoke_context *ctx, yoke_simulation *s) {
 yoke_status yoke_simulation_find(yoke_context *ctx, yoke_simulation *s, int n, const char *const *names, int *handles) {
   yoke_arena scratch = {0};
   finding new        = {0};
+  YOKE_TRY(yoke_given_texts(ctx, n, names, "the name of a quantity"));
   new.outputs        = yoke_arena_take(&scratch, (size_t)n + 1, sizeof *new.outputs);
   new.names          = yoke_arena_take(&scratch, (size_t)n + 1, sizeof *new.names);
   yoke_status status = yoke_arena_check(&scratch, ctx, "%d quantities", n);

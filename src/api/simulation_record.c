@@ -1,6 +1,7 @@
 /* Results of a simulation. */
 #include "api/simulation.h"
 
+#include "base/given.h"
 #include "base/sized.h"
 
 yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const char *const files[2], bool is_stored) {
@@ -66,6 +67,7 @@ yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
 
 yoke_status yoke_simulation_record_take(yoke_context *ctx, yoke_simulation *s, const char *name, yoke_result **out) {
   *out = NULL;
+  YOKE_TRY(yoke_given(ctx, name, "name of a result"));
   if (s->recorder == NULL) return no_record(ctx);
   if (!s->recorder->store.is_wanted)
     return yoke_fail(ctx, YOKE_E_USAGE, "the record is in files only; begin it with `in_memory`");

@@ -1,6 +1,7 @@
 /* Snapshots: what a simulation is at one time, as a pack of the system and of what is counted beside it. */
 #include "api/simulation.h"
 
+#include "base/given.h"
 #include "base/memory.h"
 #include "base/pack.h"
 #include <math.h>
@@ -92,6 +93,7 @@ static yoke_status take(yoke_context *ctx, yoke_simulation *s, yoke_unpack *in, 
 yoke_status yoke_simulation_restore(yoke_context *ctx, yoke_simulation *s, const yoke_snapshot *snapshot) {
   yoke_unpack in;
   beside      read = {0};
+  YOKE_TRY(yoke_given(ctx, snapshot, "snapshot"));
   YOKE_TRY(yoke_unpack_begin(&in, snapshot->pack.bytes, snapshot->pack.size, ctx));
   YOKE_TRY(take(ctx, s, &in, &read));
   s->has_stopped = read.has_stopped;

@@ -1,6 +1,7 @@
 /* Starter: the model that `yoke new` writes. */
 #include <yoke/model.h>
 #include <yoke/run.h>
+#include "base/given.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,7 @@ const char *yoke_model_starter(void) {
 }
 
 yoke_status yoke_starter_write(yoke_context *ctx, const char *path) {
+  YOKE_TRY(yoke_given(ctx, path, "path of a model file"));
   errno      = 0;
   FILE *file = fopen(path, "wx"); /* x: fails when the file exists, also when another program creates it right now */
   if (!file) {

@@ -35,7 +35,7 @@ yoke_status yoke_context_create(yoke_context **out) {
 }
 
 void yoke_context_destroy(yoke_context **ctx) {
-  if (*ctx == NULL) return;
+  if (ctx == NULL || *ctx == NULL) return;
   yoke_context_clear(*ctx);
   if ((*ctx)->attachment.data != NULL) (*ctx)->attachment.destroy((*ctx)->attachment.data);
   free(*ctx);
@@ -133,6 +133,7 @@ void yoke_context_set_log(yoke_context *ctx, void (*write)(void *user, yoke_seve
 
 yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *executor) {
   yoke_executor own;
+  if (ctx == NULL) return YOKE_E_USAGE; /* there is nobody to tell */
   YOKE_TRY(yoke_sized_take(ctx, executor, &own, sizeof own, "yoke_executor"));
   if (executor != NULL && (own.run == NULL || own.n_workers < 1 || own.n_workers > YOKE_MOST_WORKERS)) {
     return yoke_fail(ctx, YOKE_E_USAGE, "an executor with %s and %d workers, expected a function and 1 to %d",
@@ -144,6 +145,7 @@ yoke_status yoke_context_set_executor(yoke_context *ctx, const yoke_executor *ex
 
 yoke_status yoke_context_set_memory(yoke_context *ctx, const yoke_memory *memory) {
   yoke_memory own;
+  if (ctx == NULL) return YOKE_E_USAGE;
   YOKE_TRY(yoke_sized_take(ctx, memory, &own, sizeof own, "yoke_memory"));
   if (memory != NULL && (own.allocate == NULL || own.release == NULL)) {
     return yoke_fail(ctx, YOKE_E_USAGE, "memory without a function `%s`, expected both",

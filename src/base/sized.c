@@ -1,5 +1,6 @@
 #include "base/sized.h"
 
+#include "base/given.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ static size_t size_of(const void *sized) {
 }
 
 yoke_status yoke_sized_check(yoke_context *ctx, const void *given, const char *name) {
+  YOKE_TRY(yoke_given(ctx, given, name));
   const size_t size = size_of(given);
   if (size > sizeof size && size <= LARGEST) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_USAGE, "the member `size` of a %s is %zu; set it to sizeof(%s)", name, size, name);

@@ -17,7 +17,7 @@ int yoke_scheme_n(void) {
 }
 
 const yoke_scheme_ops *yoke_scheme_at(int i) {
-  return schemes[i];
+  return i >= 0 && i < yoke_scheme_n() ? schemes[i] : NULL;
 }
 
 const yoke_scheme_ops *yoke_scheme_find(const char *name) {

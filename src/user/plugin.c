@@ -65,6 +65,7 @@ yoke_status yoke_context_load_plugin(yoke_context *ctx, const char *path) {
   const int                    n_before = yoke_context_n_types(ctx);
   user_library                *library  = NULL;
   const yoke_user_type *const *types    = NULL;
+  if (ctx == NULL) return YOKE_E_USAGE;
   if (path == NULL || path[0] == '\0') return yoke_fail(ctx, YOKE_E_USAGE, "a plugin without a file name");
   yoke_status status = library_open(ctx, path, &library);
   if (status == YOKE_OK) status = types_of(ctx, library, path, &types);

@@ -178,7 +178,7 @@ yoke_user_entry *yoke_user_find(const yoke_context *ctx, const char *type) {
 /* ---- public calls ---- */
 
 yoke_status yoke_context_add_type(yoke_context *ctx, const yoke_user_type *type) {
-  return user_registry_add(ctx, type, NULL);
+  return ctx != NULL ? user_registry_add(ctx, type, NULL) : YOKE_E_USAGE;
 }
 
 int yoke_context_n_types(const yoke_context *ctx) {

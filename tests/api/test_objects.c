@@ -180,6 +180,89 @@ static void items_that_do_not_exist_are_refused(void **state) {
   yoke_modes_destroy(&modes);
 }
 
+static void destroying_takes_null(void **state) {
+  (void)state;
+  yoke_context_destroy(NULL);
+  yoke_model_destroy(NULL);
+  yoke_draft_destroy(NULL);
+  yoke_simulation_destroy(NULL);
+  yoke_snapshot_destroy(NULL);
+  yoke_result_close(NULL);
+  yoke_comparison_destroy(NULL);
+  yoke_inspection_destroy(NULL);
+  yoke_split_proposal_destroy(NULL);
+  yoke_convergence_destroy(NULL);
+  yoke_stability_table_destroy(NULL);
+  yoke_modes_destroy(NULL);
+}
+
+static void a_context_that_is_missing_is_refused_where_it_is_changed(void **state) {
+  (void)state;
+  const yoke_user_type type = {.size = sizeof type, .abi = YOKE_SUBSYSTEM_ABI, .name = "none"};
+  assert_int_equal(yoke_context_set_executor(NULL, NULL), YOKE_E_USAGE);
+  assert_int_equal(yoke_context_set_memory(NULL, NULL), YOKE_E_USAGE);
+  assert_int_equal(yoke_context_add_type(NULL, &type), YOKE_E_USAGE);
+  assert_int_equal(yoke_context_load_plugin(NULL, "plugin.so"), YOKE_E_USAGE);
+}
+
+static void texts_that_are_missing_are_refused(void **state) {
+  fixture                *f        = *state;
+  const yoke_choice       nameless = {NULL, "1"}, empty = {"step", NULL};
+  const char *const       no_text = NULL;
+  const yoke_load_options loads[] = {
+      {.size = sizeof *loads, .n_choices = 1},
+      {.size = sizeof *loads, .n_choices = 1, .choices = &nameless},
+      {.size = sizeof *loads, .n_choices = 1, .choices = &empty},
+      {.size = sizeof *loads, .n_choices = -5},
+      {.size = sizeof *loads, .n_sets = 1, .sets = &no_text},
+      {.size = sizeof *loads, .n_sets = -1},
+  };
+  yoke_model  *model;
+  yoke_draft  *draft;
+  yoke_result *result;
+  for (size_t i = 0; i < sizeof loads / sizeof *loads; ++i)
+    expect_usage(f, yoke_model_load(f->ctx, two_mass, &loads[i], &model), i == 3 ? "-5 choices" : "expected");
+  expect_usage(f, yoke_model_load(f->ctx, NULL, NULL, &model), "no name of a model file was given");
+  expect_usage(f, yoke_model_load_text(f->ctx, NULL, "yoke: 1\n", 8, NULL, &model),
+               "no name of a model file was given");
+  expect_usage(f, yoke_model_load_text(f->ctx, two_mass, NULL, 0, NULL, &model), "no text of a model was given");
+  expect_usage(f, yoke_draft_create(f->ctx, NULL, &draft), "no name of a draft was given");
+  expect_usage(f, yoke_result_open(f->ctx, NULL, &result), "no path of a result was given");
+  expect_usage(f, yoke_result_repair(f->ctx, NULL), "no path of a result was given");
+  expect_usage(f, yoke_starter_write(f->ctx, NULL), "no path of a model file was given");
+}
+
+static void what_a_simulation_misses_is_refused(void **state) {
+  fixture                  *f       = *state;
+  yoke_model               *model   = load(f, two_mass);
+  const yoke_record_options record  = {.size = sizeof record, .out = "", .csv = "", .in_memory = true};
+  const char *const         no_text = NULL;
+  yoke_simulation          *s       = NULL;
+  yoke_result              *result;
+  int                       number;
+  double                    value;
+  expect_usage(f, yoke_simulation_create(f->ctx, NULL, NULL, &s), "no model was given");
+  assert_int_equal(yoke_simulation_create(f->ctx, model, NULL, &s), YOKE_OK);
+  expect_usage(f, yoke_simulation_find(f->ctx, s, 1, &no_text, &number),
+               "number 1 of a list of 1 is NULL, expected the name of a quantity");
+  expect_usage(f, yoke_simulation_find(f->ctx, s, -2, &no_text, &number),
+               "a list of -2, expected 0 or more, each the name of a quantity");
+  expect_usage(f, yoke_simulation_find_inputs(f->ctx, s, 1, &no_text, &number),
+               "number 1 of a list of 1 is NULL, expected the name of an input");
+  expect_usage(f, yoke_simulation_statistics_get(f->ctx, s, NULL), "no yoke_simulation_statistics was given");
+  expect_usage(f, yoke_simulation_event(f->ctx, s, 0, NULL), "no yoke_event_facts was given");
+  expect_usage(f, yoke_simulation_restore(f->ctx, s, NULL), "no snapshot was given");
+  assert_int_equal(yoke_simulation_record(f->ctx, s, &record), YOKE_OK);
+  expect_usage(f, yoke_simulation_record_take(f->ctx, s, NULL, &result), "no name of a result was given");
+  assert_int_equal(yoke_simulation_step(f->ctx, s, NULL), YOKE_OK);
+  assert_int_equal(yoke_simulation_record_take(f->ctx, s, "short", &result), YOKE_OK);
+  expect_usage(f, yoke_result_read(f->ctx, result, -1, &value), "there is no quantity number -1 in 'short'");
+  expect_usage(f, yoke_result_read(f->ctx, result, 1000, &value), "there is no quantity number 1000 in 'short'");
+  yoke_result_close(&result);
+  yoke_simulation_destroy(&s);
+  yoke_model_destroy(&model);
+}
+
 static void tables_that_describe_the_library_end(void **state) {
   yoke_quantity_facts quantity = {.size = sizeof quantity}, no_quantity = {0};
   yoke_setting_facts  setting = {.size = sizeof setting}, no_setting = {0};
@@ -449,6 +532,10 @@ int main(void) {
       TEST(a_size_that_was_not_set_is_refused),
       TEST(methods_of_a_list_lie_as_far_apart_as_the_caller_knows_them),
       TEST(items_that_do_not_exist_are_refused),
+      TEST(destroying_takes_null),
+      TEST(a_context_that_is_missing_is_refused_where_it_is_changed),
+      TEST(texts_that_are_missing_are_refused),
+      TEST(what_a_simulation_misses_is_refused),
       TEST(tables_that_describe_the_library_end),
       TEST(the_library_tells_what_it_is_and_what_it_can),
       TEST(words_of_statuses_reasons_and_residuals),
