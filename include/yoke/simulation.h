@@ -5,6 +5,9 @@
  * Threads: any number of simulations may work at the same time, each on its own thread with a context of its own; one simulation and one
  * context belong to one thread at a time. Only yoke_simulation_cancel and yoke_simulation_clear_cancel may be called from any thread.
  *
+ * Functions that a simulation calls (progress, event, trace, those of a user's subsystem) run in the middle of a step: they may cancel it; all else that
+ * takes a context is YOKE_E_USAGE there, and it must not be destroyed.
+ *
  * Sizes of structs, ownership and failures: yoke/context.h. */
 #ifndef YOKE_SIMULATION_H
 #define YOKE_SIMULATION_H
@@ -187,7 +190,7 @@ YOKE_API yoke_status yoke_simulation_set(yoke_context *ctx, yoke_simulation *sim
 typedef struct yoke_snapshot yoke_snapshot;
 
 /* *snapshot NULL: a new one (gives); else it is written over, and its memory used again. YOKE_E_UNSUPPORTED: a step was interrupted between its
- * samples (step again), or events failed. After a failure *snapshot is NULL, or what it was if it was given. */
+ * samples (step again), events failed, or a subsystem of a user has states that are no bytes and no ability pack. After a failure *snapshot is NULL, or what it was if it was given. */
 YOKE_API yoke_status yoke_simulation_save(yoke_context *ctx, const yoke_simulation *simulation,
                                           yoke_snapshot **snapshot);
 

@@ -70,15 +70,33 @@ yoke_sink simulation_sink(yoke_simulation *s) {
   return (yoke_sink){.user = s, .sample = take_sample, .progress = follow, .macro = take_macro, .event = take_event};
 }
 
-/* A call that works begins and ends: its messages go to ctx, which is cancelled with the simulation. */
+yoke_status simulation_check_idle(yoke_context *ctx, const yoke_simulation *s) {
+  if (!s->is_at_work) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_USAGE,
+      "the simulation is in the middle of a step: a function that it calls (progress, event, trace, one of "
+      "a subsystem) may cancel it and nothing else; do the rest behind the call that steps");
+}
+
+void simulation_enter(yoke_context *ctx, yoke_simulation *s) {
+  s->is_at_work = true;
+  s->ctx        = ctx;
+}
+
+void simulation_leave(yoke_simulation *s) {
+  s->is_at_work = false;
+  s->ctx        = NULL;
+}
+
+/* Where the context is cancelled with the simulation. */
 static void enter(yoke_context *ctx, yoke_simulation *s) {
-  s->ctx = ctx;
+  simulation_enter(ctx, s);
   yoke_context_watch(ctx, &s->cancel);
 }
 
 static void leave(yoke_context *ctx, yoke_simulation *s) {
   yoke_context_watch(ctx, NULL);
-  s->ctx = NULL;
+  simulation_leave(s);
 }
 
 /* ---- life ---- */
@@ -258,6 +276,7 @@ static void fill(const yoke_simulation *s, yoke_step_facts *out) {
 }
 
 yoke_status yoke_simulation_step(yoke_context *ctx, yoke_simulation *s, yoke_step_facts *facts) {
+  YOKE_TRY(simulation_check_idle(ctx, s));
   if (facts != NULL) YOKE_TRY(yoke_sized_check(ctx, facts, "yoke_step_facts"));
   if (yoke_simulation_has_ended(s) && !yoke_system_is_unfinished(s->run.system)) {
     return yoke_fail(
@@ -272,6 +291,7 @@ yoke_status yoke_simulation_step(yoke_context *ctx, yoke_simulation *s, yoke_ste
 
 yoke_status yoke_simulation_run_to(yoke_context *ctx, yoke_simulation *s, double t) {
   const double now = yoke_simulation_t(s);
+  YOKE_TRY(simulation_check_idle(ctx, s));
   if (!(t >= now && t <= s->model->t_end)) {
     return yoke_fail(
         ctx, YOKE_E_USAGE, "the simulation stands at t = %.9g s and ends at %.9g s: it cannot run to %.9g s%s", now,

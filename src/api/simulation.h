@@ -19,21 +19,29 @@ struct yoke_simulation {
   yoke_simulation_options options;       /* functions, their users and plain values */
   yoke_run_system         run;
   yoke_cancel             cancel;
-  yoke_context           *ctx;         /* of the call that is under way */
-  double                  t_reported;  /* of the last report of progress */
-  double                  t_sampled;   /* of the last sample; NaN: none */
-  bool                    has_stopped; /* an event ended it */
-  yoke_status             status;      /* of the last step */
-  yoke_step_statistics    statistics;  /* likewise */
-  yoke_step_tally         tally;       /* of all macro steps */
-  int                     n_events;
-  size_t                  capacity;
-  simulation_event       *events;   /* [n_events] of the last step */
-  yoke_recorder          *recorder; /* NULL: none */
-  yoke_reader            *reader;
-  yoke_names              names; /* of the reader's numbers */
-  yoke_arena              texts; /* of the names */
+  bool          is_at_work;  /* a call is under way: what it calls back finds the simulation in the middle of a step */
+  yoke_context *ctx;         /* of that call */
+  double        t_reported;  /* of the last report of progress */
+  double        t_sampled;   /* of the last sample; NaN: none */
+  bool          has_stopped; /* an event ended it */
+  yoke_status   status;      /* of the last step */
+  yoke_step_statistics statistics; /* likewise */
+  yoke_step_tally      tally;      /* of all macro steps */
+  int                  n_events;
+  size_t               capacity;
+  simulation_event    *events;   /* [n_events] of the last step */
+  yoke_recorder       *recorder; /* NULL: none */
+  yoke_reader         *reader;
+  yoke_names           names; /* of the reader's numbers */
+  yoke_arena           texts; /* of the names */
 };
+
+/* YOKE_E_USAGE where a function that a step called back calls the simulation. */
+yoke_status simulation_check_idle(yoke_context *ctx, const yoke_simulation *simulation);
+
+/* A call that works begins and ends: its messages go to ctx. */
+void simulation_enter(yoke_context *ctx, yoke_simulation *simulation);
+void simulation_leave(yoke_simulation *simulation);
 
 /* What the system calls. */
 yoke_sink simulation_sink(yoke_simulation *simulation);

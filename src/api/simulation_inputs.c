@@ -57,6 +57,7 @@ yoke_status yoke_simulation_find_inputs(yoke_context *ctx, const yoke_simulation
 }
 
 yoke_status yoke_simulation_set(yoke_context *ctx, yoke_simulation *s, int n, const int *inputs, const double *values) {
+  YOKE_TRY(simulation_check_idle(ctx, s));
   yoke_reader_forget(s->reader);
   return yoke_system_set_inputs(s->run.system, n, inputs, values, ctx);
 }

@@ -53,6 +53,7 @@ static yoke_status forget_new(yoke_context *ctx, yoke_simulation *s) {
 yoke_status yoke_simulation_find(yoke_context *ctx, yoke_simulation *s, int n, const char *const *names, int *handles) {
   yoke_arena scratch = {0};
   finding new        = {0};
+  YOKE_TRY(simulation_check_idle(ctx, s));
   YOKE_TRY(yoke_given_texts(ctx, n, names, "the name of a quantity"));
   new.outputs        = yoke_arena_take(&scratch, (size_t)n + 1, sizeof *new.outputs);
   new.names          = yoke_arena_take(&scratch, (size_t)n + 1, sizeof *new.names);
@@ -67,6 +68,7 @@ yoke_status yoke_simulation_find(yoke_context *ctx, yoke_simulation *s, int n, c
 }
 
 yoke_status yoke_simulation_get(yoke_context *ctx, yoke_simulation *s, int n, const int *handles, double *values) {
+  YOKE_TRY(simulation_check_idle(ctx, s));
   return yoke_reader_get(s->reader, n, handles, values, ctx);
 }
 

@@ -16,6 +16,7 @@ yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const ch
 yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *s, const yoke_record_options *options) {
   yoke_record_options own;
   const char         *files[2];
+  YOKE_TRY(simulation_check_idle(ctx, s));
   YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_record_options"));
   if (s->recorder != NULL)
     return yoke_fail(ctx, YOKE_E_USAGE, "results are recorded already; end the record before another one begins");
@@ -31,10 +32,10 @@ static bool is_shown(const yoke_simulation *s) {
 yoke_status simulation_last_row(yoke_context *ctx, yoke_simulation *s) {
   if (is_shown(s) || yoke_system_is_unfinished(s->run.system)) return YOKE_OK;
   const yoke_sink sink = simulation_sink(s);
-  s->ctx               = ctx;
-  yoke_status status   = yoke_system_begin(s->run.system, &sink, ctx);
+  simulation_enter(ctx, s);
+  yoke_status status = yoke_system_begin(s->run.system, &sink, ctx);
   if (status == YOKE_OK && !is_shown(s)) status = yoke_system_sample(s->run.system, &sink, ctx);
-  s->ctx = NULL;
+  simulation_leave(s);
   return status;
 }
 
@@ -59,6 +60,7 @@ static yoke_status no_record(yoke_context *ctx) {
 }
 
 yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
+  YOKE_TRY(simulation_check_idle(ctx, s));
   if (s->recorder == NULL) return no_record(ctx);
   const yoke_status status = complete(ctx, s);
   yoke_recorder_destroy(&s->recorder);
@@ -67,6 +69,7 @@ yoke_status yoke_simulation_record_end(yoke_context *ctx, yoke_simulation *s) {
 
 yoke_status yoke_simulation_record_take(yoke_context *ctx, yoke_simulation *s, const char *name, yoke_result **out) {
   *out = NULL;
+  YOKE_TRY(simulation_check_idle(ctx, s));
   YOKE_TRY(yoke_given(ctx, name, "name of a result"));
   if (s->recorder == NULL) return no_record(ctx);
   if (!s->recorder->store.is_wanted)

@@ -59,6 +59,7 @@ static yoke_status fill(yoke_context *ctx, const yoke_simulation *s, yoke_pack *
 }
 
 yoke_status yoke_simulation_save(yoke_context *ctx, const yoke_simulation *s, yoke_snapshot **snapshot) {
+  YOKE_TRY(simulation_check_idle(ctx, s));
   yoke_snapshot *own = *snapshot != NULL ? *snapshot : yoke_allocate(1, sizeof *own);
   if (own == NULL) return yoke_out_of_memory(ctx, "a snapshot");
   const yoke_status status = fill(ctx, s, &own->next);
@@ -93,6 +94,7 @@ static yoke_status take(yoke_context *ctx, yoke_simulation *s, yoke_unpack *in, 
 yoke_status yoke_simulation_restore(yoke_context *ctx, yoke_simulation *s, const yoke_snapshot *snapshot) {
   yoke_unpack in;
   beside      read = {0};
+  YOKE_TRY(simulation_check_idle(ctx, s));
   YOKE_TRY(yoke_given(ctx, snapshot, "snapshot"));
   YOKE_TRY(yoke_unpack_begin(&in, snapshot->pack.bytes, snapshot->pack.size, ctx));
   YOKE_TRY(take(ctx, s, &in, &read));

@@ -17,6 +17,7 @@ void simulation_residuals(const yoke_macro_totals *from, yoke_residual_summary t
 }
 
 yoke_status yoke_simulation_statistics_get(yoke_context *ctx, yoke_simulation *s, yoke_simulation_statistics *out) {
+  YOKE_TRY(simulation_check_idle(ctx, s));
   YOKE_TRY(yoke_sized_check(ctx, out, "yoke_simulation_statistics"));
   yoke_system_summary        sum;
   yoke_simulation_statistics own = {0};

@@ -232,6 +232,65 @@ static void nothing_is_set_in_the_middle_of_an_unfinished_step(void **state) {
   assert_true(n_refused > 0 && n_set > 0);
 }
 
+/* ---- functions that a simulation calls ---- */
+
+typedef struct intruder {
+  yoke_context    *ctx;
+  yoke_simulation *s;
+  int              n_calls, n_refused;
+} intruder;
+
+/* All that takes a context, from inside a step. */
+static void intrude(void *user, const char *line) {
+  intruder                  *x      = user;
+  const yoke_record_options  record = {.size = sizeof record, .out = "", .csv = "", .in_memory = true};
+  const char *const          name   = "a.x";
+  const int                  first  = 0;
+  yoke_simulation_statistics sums   = {.size = sizeof sums};
+  yoke_snapshot             *saved  = NULL;
+  double                     value  = 1.0;
+  int                        handle;
+  (void)line;
+  if (x->s == NULL || x->n_calls > 0) return;
+  const yoke_status codes[] = {
+      yoke_simulation_step(x->ctx, x->s, NULL),
+      yoke_simulation_run_to(x->ctx, x->s, 0.02),
+      yoke_simulation_find(x->ctx, x->s, 1, &name, &handle),
+      yoke_simulation_get(x->ctx, x->s, 1, &first, &value),
+      yoke_simulation_set(x->ctx, x->s, 1, &first, &value),
+      yoke_simulation_save(x->ctx, x->s, &saved),
+      yoke_simulation_restore(x->ctx, x->s, saved),
+      yoke_simulation_record(x->ctx, x->s, &record),
+      yoke_simulation_record_end(x->ctx, x->s),
+      yoke_simulation_statistics_get(x->ctx, x->s, &sums),
+  };
+  x->n_calls = (int)(sizeof codes / sizeof *codes);
+  for (int i = 0; i < x->n_calls; ++i) x->n_refused += codes[i] == YOKE_E_USAGE;
+}
+
+static void what_a_step_calls_may_cancel_and_nothing_else(void **state) {
+  fixture                      *f       = *state;
+  intruder                      x       = {.ctx = f->ctx};
+  const yoke_simulation_options options = {
+      .size = sizeof options, .no_predict = true, .exec = "serial", .trace = intrude, .trace_user = &x};
+  yoke_model *model = NULL;
+  double      quiet[4], end[4];
+  assert_int_equal(yoke_model_load_text(f->ctx, "inputs", text, strlen(text), NULL, &model), YOKE_OK);
+  assert_int_equal(yoke_simulation_create(f->ctx, model, &options, &x.s), YOKE_OK);
+  run_to(f, x.s, 0.02);
+  assert_true(x.n_calls > 0);
+  assert_int_equal(x.n_refused, x.n_calls);
+  assert_true(has_message(f->ctx, "the simulation is in the middle of a step"));
+  look(f, x.s, 4, states, end);
+  yoke_simulation_destroy(&x.s);
+  yoke_model_destroy(&model);
+  x.s = open_text(f, text, false);
+  run_to(f, x.s, 0.02);
+  look(f, x.s, 4, states, quiet);
+  assert_memory_equal(end, quiet, sizeof end);
+  yoke_simulation_destroy(&x.s);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -241,6 +300,7 @@ int main(void) {
       TEST(setting_what_is_there_changes_no_bit),
       TEST(present_values_and_what_follows_from_them_are_seen_at_once),
       TEST(nothing_is_set_in_the_middle_of_an_unfinished_step),
+      TEST(what_a_step_calls_may_cancel_and_nothing_else),
       TEST(wrong_names_numbers_and_values_are_refused_and_nothing_is_set),
   };
   return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
