@@ -378,18 +378,24 @@ static void saved_states_of_users_go_on_with_the_same_bits(void **state) {
   }
 }
 
+/* A context that knows one type, and a simulation with a subsystem of it at a spring. */
+static yoke_context *open_one(const yoke_user_type *type, yoke_simulation **s) {
+  yoke_context *ctx = NULL;
+  char          text[ROOM];
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_add_type(ctx, type), YOKE_OK);
+  snprintf(text, sizeof text, OWN SPRING "cosimulation: {step: 1e-3}\n", type->name, "-1", "other.end");
+  assert_int_equal(create(ctx, text, false, s), YOKE_OK);
+  return ctx;
+}
+
 static void states_that_are_no_bytes_are_saved_by_ability_pack_only(void **state) {
   (void)state;
-  yoke_context    *ctx  = NULL;
   yoke_simulation *s    = NULL;
   yoke_snapshot   *kept = NULL;
   yoke_user_type   type = mass_type(&on_heap);
-  char             text[ROOM];
-  type.pack = NULL;
-  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(yoke_context_add_type(ctx, &type), YOKE_OK);
-  snprintf(text, sizeof text, OWN SPRING "cosimulation: {step: 1e-3}\n", "mass", "-1", "other.end");
-  assert_int_equal(create(ctx, text, false, &s), YOKE_OK);
+  type.pack             = NULL;
+  yoke_context *ctx     = open_one(&type, &s);
   assert_int_equal(yoke_simulation_save(ctx, s, &kept), YOKE_E_UNSUPPORTED);
   assert_true(said(ctx, "subsystem 'other' cannot be packed: its states are not known to be bytes"));
   assert_int_equal(yoke_simulation_run_to(ctx, s, 0.2), YOKE_OK);
@@ -405,15 +411,10 @@ static yoke_status tired_step(void *self, void *state, const yoke_signal *u, yok
 
 static void a_step_that_fails_names_its_subsystem_once(void **state) {
   (void)state;
-  yoke_context    *ctx  = NULL;
   yoke_simulation *s    = NULL;
   yoke_user_type   type = mass_type(&repeats);
-  char             text[ROOM];
-  type.step = tired_step;
-  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
-  assert_int_equal(yoke_context_add_type(ctx, &type), YOKE_OK);
-  snprintf(text, sizeof text, OWN SPRING "cosimulation: {step: 1e-3}\n", "mass", "-1", "other.end");
-  assert_int_equal(create(ctx, text, false, &s), YOKE_OK);
+  type.step             = tired_step;
+  yoke_context *ctx     = open_one(&type, &s);
   assert_int_equal(yoke_simulation_run_to(ctx, s, 0.2), YOKE_E_SUBSYSTEM);
   assert_true(said(ctx, "subsystem 'other': type 'mass': the step of 0.001 s from t = "));
   assert_false(said(ctx, "subsystem 'other': subsystem 'other'"));
