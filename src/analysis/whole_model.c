@@ -6,20 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static yoke_status assemble(yoke_context *ctx, yoke_whole_model *w) {
-  const yoke_equations *e        = &w->equations;
-  yoke_assembly         assembly = {0};
-  w->work                        = yoke_arena_take(&w->arena, e->work_size + 1, 1);
-  w->q                           = yoke_arena_take(&w->arena, (size_t)e->nq + 1, sizeof *w->q);
-  w->v                           = yoke_arena_take(&w->arena, (size_t)e->nv + 1, sizeof *w->v);
-  YOKE_TRY(yoke_arena_check(&w->arena, ctx, "model '%s'", w->model->name));
-  yoke_multibody_initial_guess(w->mb, w->q, w->v);
-  const yoke_status status =
-      yoke_assembly_solve(ctx, w->model, w->mb, e, w->work, w->model->t_start, w->q, w->v, &assembly);
-  if (status == YOKE_OK) yoke_multibody_retire(w->mb, assembly.n_redundant, assembly.redundant);
+static yoke_status assemble(yoke_context *ctx, const yoke_multibody_options *options, yoke_whole_model *w) {
+  yoke_equations *e = &w->equations;
+  yoke_assembly   assembly;
+  YOKE_TRY(yoke_assembly_create(ctx, w->model, options, NULL, e, &w->mb, &assembly));
+  w->work = yoke_arena_take(&w->arena, e->work_size + 1, 1);
+  w->q    = yoke_arena_copy(&w->arena, assembly.q, (size_t)e->nq + 1, sizeof *w->q);
+  w->v    = yoke_arena_copy(&w->arena, assembly.v, (size_t)e->nv + 1, sizeof *w->v);
+  yoke_multibody_retire(w->mb, assembly.n_redundant, assembly.redundant);
   w->n_redundant = assembly.n_redundant;
   yoke_assembly_clear(&assembly);
-  return status;
+  return yoke_arena_check(&w->arena, ctx, "model '%s'", w->model->name);
 }
 
 yoke_status yoke_whole_model_create(yoke_context *ctx, const yoke_model *model, int n_inputs, const yoke_input *inputs,
@@ -30,12 +27,7 @@ yoke_status yoke_whole_model_create(yoke_context *ctx, const yoke_model *model, 
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
                      "model '%s' has no equations as a whole: '%s' is a subsystem of its own, whose code only steps",
                      model->name, model->foreigns[0].name);
-  yoke_status status = yoke_multibody_create(ctx, model, &options, &out->equations, &out->mb);
-  if (status != YOKE_OK) {
-    *out = (yoke_whole_model){0};
-    return status;
-  }
-  status = assemble(ctx, out);
+  const yoke_status status = assemble(ctx, &options, out);
   if (status != YOKE_OK) yoke_whole_model_clear(out);
   return status;
 }

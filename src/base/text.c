@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,18 @@ char *yoke_text_copy(const char *text) {
   char        *copy = malloc(size);
   if (copy != NULL) memcpy(copy, text, size);
   return copy;
+}
+
+void yoke_text_append(char *text, size_t size, const char *format, ...) {
+  static const char rest[] = ", ...";
+  const size_t      used   = strlen(text);
+  if (used + sizeof rest > size || (used + 1 >= sizeof rest && strcmp(text + used + 1 - sizeof rest, rest) == 0))
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  const int n = vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+  if (n < 0 || used + (size_t)n + sizeof rest > size) memcpy(text + used, rest, sizeof rest);
 }
 
 void yoke_text_number(double value, char text[YOKE_TEXT_NUMBER]) {

@@ -14,6 +14,9 @@ bool yoke_text_matches(const char *pattern, const char *text);
 /* New string, or NULL when out of memory. Caller frees. */
 char *yoke_text_copy(const char *text);
 
+/* Adds to the end of `text`; what does not fit becomes ", ...", and nothing is added behind it. */
+void yoke_text_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* `value` with 17 digits and a decimal point in every locale; "nan", "inf", "-inf". */
 enum { YOKE_TEXT_NUMBER = 32 };
 void yoke_text_number(double value, char text[YOKE_TEXT_NUMBER]);

@@ -13,9 +13,9 @@
 #include <string.h>
 
 static const char *const top_keys[] = {
-    "yoke",       "name",      "include", "parameters", "gravity",      "t_start", "t_end",
-    "assemblies", "instances", "bodies",  "frames",     "connections",  "inputs",  "subsystems",
-    "loads",      "events",    "outputs", "split",      "cosimulation", "solvers", "output"};
+    "yoke",      "name",   "include",      "parameters",  "gravity", "t_start",    "t_end", "assemblies",
+    "instances", "bodies", "frames",       "connections", "inputs",  "subsystems", "loads", "events",
+    "outputs",   "split",  "cosimulation", "solvers",     "output",  "assemble"};
 
 static bool check_version(reader *r) {
   const yoke_yaml_node *version = yoke_yaml_find(r->root, "yoke");

@@ -22,6 +22,11 @@ static const yoke_setting time_rows[] = {
      .option    = "t-end",
      .value     = "T",
      .help      = "end of the simulated time [s]"},
+    {.key       = "assemble",
+     .type      = YOKE_SETTING_OTHER,
+     .expected  = "true or false",
+     .otherwise = "false",
+     .help      = "bodies may be moved by more than 1 % of the model's length to close the joints"},
 };
 
 const yoke_setting_table yoke_time_rows = {.path = "", YOKE_SETTING_ROWS(time_rows)};
@@ -241,6 +246,8 @@ void model_read_settings(reader *r) {
   const yoke_yaml_node *gravity = yoke_yaml_find(r->root, "gravity");
   read_name(r);
   read_time(r);
+  const yoke_yaml_node *assemble = yoke_yaml_find(r->root, "assemble");
+  if (!yoke_yaml_is_nothing(assemble)) model_boolean(r, assemble, "assemble", &r->model->assemble);
   if (!yoke_yaml_is_nothing(gravity))
     model_numbers(r, r->scopes[0], gravity, "gravity", Q_ACCELERATION, 2, 3, r->model->gravity, NULL);
   read_solvers(r);

@@ -179,6 +179,7 @@ char *yoke_run_settings_text(const yoke_model *model, const yoke_plan *plan, con
   put_number(&buffer, "gravity: [", model->gravity[0], ", ");
   put_number(&buffer, "", model->gravity[1], ", ");
   put_number(&buffer, "", model->gravity[2], "]\n");
+  if (model->assemble) put(&buffer, "assemble: true\n");
   put(&buffer, "solvers:\n");
   put_solver(&buffer, "default", &model->solver);
   for (int i = 0; is_split && i < model->n_parts; ++i) {

@@ -1,16 +1,15 @@
 #include "master/coupling_redundancy.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/redundancy.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_NAMED = 50 }; /* rows whose origin is looked for, a least-squares problem each */
 
-/* Does a connection lie between two parts? */
-static bool crosses(const yoke_model *model, const yoke_places *places, int connection) {
+bool yoke_is_coupling(const yoke_model *model, const yoke_places *places, int connection) {
   int part[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_frame *frame = &model->frames[model->connections[connection].frame[side]];
@@ -31,11 +30,6 @@ static bool *marks(const yoke_start *start) {
   bool     *out = yoke_allocate((size_t)ng + 1, sizeof *out);
   for (int r = 0; r < ng && out != NULL; ++r) out[r] = is_retired(start, r);
   return out;
-}
-
-static void append(char *text, size_t size, const char *before, const char *word) {
-  const size_t n = strlen(text);
-  if (n + 1 < size) snprintf(text + n, size - n, "%s%s", before, word);
 }
 
 /* Adds the joints that row `row` follows from to `is_source` [n_connections]. */
@@ -70,13 +64,13 @@ static yoke_status warn_of(yoke_context *ctx, const yoke_model *model, const yok
   for (int r = 0; r < ng && status == YOKE_OK; ++r) {
     if (!retired[r] || yoke_multibody_row_connection(mb, r) != connection) continue;
     yoke_multibody_row_label(mb, r, label, sizeof label);
-    append(rows, sizeof rows, n++ > 0 ? ", " : "", label + strlen(model->connections[connection].name) + 2);
+    yoke_text_append(rows, sizeof rows, "%s%s", n++ > 0 ? ", " : "",
+                     label + strlen(model->connections[connection].name) + 2);
     if ((*n_named)++ < MOST_NAMED) status = find_sources(mb, work, model->t_start, q, retired, r, is_source);
   }
   for (int c = 0; c < model->n_connections && status == YOKE_OK; ++c) {
-    if (!is_source[c] || strlen(sources) > 300) continue;
-    snprintf(label, sizeof label, "'%s'", model->connections[c].name);
-    append(sources, sizeof sources, n_sources++ > 0 ? ", " : "", label);
+    if (!is_source[c]) continue;
+    yoke_text_append(sources, sizeof sources, "%s'%s'", n_sources++ > 0 ? ", " : "", model->connections[c].name);
   }
   free(is_source);
   if (status != YOKE_OK || n == 0) return status;
@@ -99,19 +93,29 @@ static yoke_status choose(const yoke_places *places, yoke_start *start) {
   yoke_status           status = order != NULL ? YOKE_OK : YOKE_E_MEMORY;
   for (int coupling = 0; coupling < 2 && status == YOKE_OK; ++coupling) {
     for (int r = 0; r < ng; ++r) {
-      if (crosses(model, places, yoke_multibody_row_connection(mb, r)) == (coupling == 1)) order[at++] = r;
+      if (yoke_is_coupling(model, places, yoke_multibody_row_connection(mb, r)) == (coupling == 1)) order[at++] = r;
     }
   }
-  if (status == YOKE_OK) status = yoke_redundancy_rows(mb, start->work, model->t_start, q, order, &n, &rows);
+  if (status == YOKE_OK)
+    status = yoke_redundancy_rows(mb, start->work, model->t_start, q, order, YOKE_REDUNDANCY_DISTANCE, &n, &rows);
   for (int i = 0; i < n && status == YOKE_OK; ++i) {
     const int connection = yoke_multibody_row_connection(mb, rows[i]);
-    if (!crosses(model, places, connection)) continue;
+    if (!yoke_is_coupling(model, places, connection)) continue;
     yoke_start_retired(start, connection)[yoke_multibody_row_own(mb, rows[i])] = true;
     start->any_retired                                                         = true;
   }
   free(order);
   free(rows);
   return status;
+}
+
+/* Rows that the equations of the whole model leave out (assembly.h): those of couplings are left out there, too. */
+static void take_left_out(const yoke_places *places, yoke_start *start) {
+  const bool *left_out = start->assembly.left_out;
+  for (int c = 0; c < start->model->n_connections && left_out != NULL; ++c) {
+    for (int i = 0; i < YOKE_CONNECTION_MAX_ROWS && yoke_is_coupling(start->model, places, c); ++i)
+      yoke_start_retired(start, c)[i] = left_out[(ptrdiff_t)YOKE_CONNECTION_MAX_ROWS * c + i];
+  }
 }
 
 yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *places, yoke_start *start) {
@@ -121,6 +125,7 @@ yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *
   bool       *retired     = NULL;
   int         n_named     = 0;
   yoke_status status      = start->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK) take_left_out(places, start);
   if (status == YOKE_OK && start->assembly.n_redundant > 0) {
     status = choose(places, start);
     if (status == YOKE_OK) {
@@ -128,7 +133,7 @@ yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *
       status  = retired != NULL ? YOKE_OK : YOKE_E_MEMORY;
     }
     for (int c = 0; c < model->n_connections && status == YOKE_OK; ++c) {
-      if (crosses(model, places, c))
+      if (yoke_is_coupling(model, places, c))
         status = warn_of(ctx, model, start->mb, start->work, start->assembly.probe, retired, c, &n_named);
     }
   }

@@ -9,6 +9,9 @@
 
 #include "master/whole_start.h"
 
+/* Does a connection lie between two parts? */
+bool yoke_is_coupling(const yoke_model *model, const yoke_places *places, int connection);
+
 /* Marks start->retired. */
 yoke_status yoke_coupling_redundancy_find(yoke_context *ctx, const yoke_places *places, yoke_start *start);
 

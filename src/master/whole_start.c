@@ -2,6 +2,7 @@
 
 #include "linalg/space.h"
 #include "master/coupling_redundancy.h"
+#include "model/assembly_report.h"
 #include <string.h>
 
 void yoke_start_clear(yoke_start *start) {
@@ -41,34 +42,42 @@ static yoke_status start_multipliers(yoke_context *ctx, yoke_start *out) {
   return status;
 }
 
-/* Where every body's share starts, then q and v: assembled, or as given. */
-static yoke_status find_state(yoke_context *ctx, const double *q, const double *v, yoke_start *out) {
+/* Equations, and q and v: assembled, or as given. */
+static yoke_status find_state(yoke_context *ctx, const yoke_places *places, const double *q, const double *v,
+                              yoke_start *out) {
+  const yoke_model *model  = out->model;
+  bool             *is_cut = yoke_arena_take(&out->arena, (size_t)model->n_connections + 1, sizeof *is_cut);
+  YOKE_TRY(yoke_arena_check(&out->arena, ctx, "%d connections", model->n_connections));
+  for (int c = 0; c < model->n_connections; ++c) is_cut[c] = yoke_is_coupling(model, places, c);
+  YOKE_TRY(yoke_assembly_create(ctx, model, NULL, is_cut, &out->equations, &out->mb, &out->assembly));
+  if (q == NULL) return yoke_assembly_report(ctx, model, &out->equations, out->mb, &out->assembly);
+  memcpy(out->assembly.q, q, (size_t)out->equations.nq * sizeof *q); /* it still tells which rows are redundant */
+  memcpy(out->assembly.v, v, (size_t)out->equations.nv * sizeof *v);
+  return YOKE_OK;
+}
+
+/* Scratch, and where every body's share starts. */
+static yoke_status lay_out(yoke_context *ctx, yoke_start *out) {
   const yoke_model *model = out->model;
+  const size_t      n     = (size_t)model->n_bodies + 1;
+  out->work               = yoke_arena_take(&out->arena, out->equations.work_size + 1, 1);
+  out->q_at               = yoke_arena_take(&out->arena, n, sizeof *out->q_at);
+  out->v_at               = yoke_arena_take(&out->arena, n, sizeof *out->v_at);
+  out->q                  = out->assembly.q;
+  out->v                  = out->assembly.v;
+  YOKE_TRY(yoke_arena_check(&out->arena, ctx, "the start of %d bodies", model->n_bodies));
   for (int b = 0; b < model->n_bodies; ++b) {
     out->q_at[b] = yoke_multibody_q_offset(out->mb, b);
     out->v_at[b] = yoke_multibody_v_offset(out->mb, b);
   }
-  YOKE_TRY(yoke_assembly_solve(ctx, model, out->mb, &out->equations, out->work, model->t_start, out->q, out->v,
-                               &out->assembly));
-  if (q == NULL) return YOKE_OK;
-  memcpy(out->q, q, (size_t)out->equations.nq * sizeof *q); /* the assembly still tells which rows are redundant */
-  memcpy(out->v, v, (size_t)out->equations.nv * sizeof *v);
   return YOKE_OK;
 }
 
 yoke_status yoke_start_create(yoke_context *ctx, const yoke_model *model, const yoke_places *places, const double *q,
                               const double *v, yoke_start *out) {
-  const size_t n = (size_t)model->n_bodies + 1;
-  *out           = (yoke_start){.model = model};
-  YOKE_TRY(yoke_multibody_create(ctx, model, NULL, &out->equations, &out->mb));
-  const yoke_equations *e = &out->equations;
-  out->work               = yoke_arena_take(&out->arena, e->work_size + 1, 1);
-  out->q_at               = yoke_arena_take(&out->arena, n, sizeof *out->q_at);
-  out->v_at               = yoke_arena_take(&out->arena, n, sizeof *out->v_at);
-  out->q                  = yoke_arena_take(&out->arena, (size_t)e->nq + 1, sizeof *out->q);
-  out->v                  = yoke_arena_take(&out->arena, (size_t)e->nv + 1, sizeof *out->v);
-  yoke_status status      = yoke_arena_check(&out->arena, ctx, "the start of %d bodies", model->n_bodies);
-  if (status == YOKE_OK) status = find_state(ctx, q, v, out);
+  *out               = (yoke_start){.model = model};
+  yoke_status status = find_state(ctx, places, q, v, out);
+  if (status == YOKE_OK) status = lay_out(ctx, out);
   if (status == YOKE_OK) status = yoke_coupling_redundancy_find(ctx, places, out);
   if (status == YOKE_OK) status = start_multipliers(ctx, out);
   if (status != YOKE_OK) yoke_start_clear(out);

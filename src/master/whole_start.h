@@ -15,7 +15,7 @@ typedef struct yoke_start {
   yoke_multibody   *mb; /* lives as long as the equations */
   void             *work;
   yoke_assembly     assembly;
-  double           *q, *v;       /* [nq], [nv] */
+  double           *q, *v;       /* [nq], [nv], of the assembly */
   int              *q_at, *v_at; /* [n_bodies] where a body's share starts */
   double           *a;           /* [nv] accelerations */
   double *

@@ -1,9 +1,5 @@
-/* Notation: A = [G; d(coordinate)/dq] has one row per condition, W = 1 for every freedom and 0 for those of kept bodies
- * (small when the joints cannot be closed without them). One Newton step of the positions is the weighted minimum-norm solution of A d = -r:
- *   d = W A^T y,  (A W A^T + eps D) y = -r,  D = diag(A W A^T).
- * The regularisation eps makes redundant conditions harmless: consistent ones do not change the solution. */
 #include "model/assembly.h"
-#include "base/memory.h"
+#include "model/assembly_rows.h"
 #include "model/redundancy.h"
 
 #include <math.h>
@@ -12,464 +8,353 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, MAX_JOINT_FREEDOMS = 12 };
-static const double regularisation = 1e-12; /* eps */
-static const double kept_weight    = 1e-6;  /* kept bodies that have to move: share of their mobility */
-static const double probe_step     = 1e-2;  /* distance of a second position [rad, or share of the extent] */
-static const double tolerance      = 1e-12; /* |r| relative to the size of the mechanism */
+enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 12, VELOCITY_SWEEPS = 3 };
+static const double kept_weight = 1e-6;  /* kept bodies that have to move: share of their mobility */
+static const double probe_step  = 1e-2;  /* distance of a second position [rad, or lengths of the model] */
+static const double tolerance   = 1e-12; /* gaps of a closed mechanism, in units */
+static const double rough       = 1e4;   /* times this where Newton's method gets no nearer: last digits */
+static const double typed_digits =
+    5e-6; /* gap, and distance of a row from others, that rounding of the input explains */
+static const double exact_digits =
+    5e-14; /* ... that rounding in the machine explains: gaps, which projections close to 1e-13 */
+static const double exact_row      = 1e-12; /* ... and distances of rows */
+static const double rate_limit     = 1e-15; /* of the fastest rate: velocities that fit */
+static const double rate_tolerance = 1e-7;  /* of the fastest rate: velocities that do not fit */
 
-typedef struct problem {
-  yoke_arena            arena; /* of all arrays below, and of scratch */
-  const yoke_model     *model;
-  const yoke_multibody *mb;
-  const yoke_equations *equations;
-  void                 *work;
-  double                t;
-  int                   n_rows; /* ng + joint coordinates */
-  int                   n_coordinates;
-  int                  *coordinate_connection; /* [n_coordinates] */
-  int                   nnz;                   /* entries of A, by rows */
-  int                  *row_start, *column;
-  double               *value;
-  int                  *G_slot;  /* entry of A for each entry of G's pattern */
-  double               *G;       /* values of G */
-  double               *weight;  /* [nv] share of mobility */
-  bool                  is_free; /* the joint coordinates the user fixed do not count */
-  /* S = A W A^T, its pattern and how to fill it: products[k] adds value[a] W value[b] to slot. */
-  yoke_pattern         *S_pattern;
-  yoke_linear          *linear;
-  double               *S, *r, *y, *d, *linear_work;
-  int                   n_products;
-  int                  *product_a, *product_b, *product_slot;
-} problem;
+typedef struct search {
+  yoke_assembly_rows rows;
+  yoke_context      *ctx;
+  const bool        *is_cut;
+  double            *guess; /* [nq] */
+  double             gap;   /* largest of the last position, in units */
+  bool               may_leave_out;
+  bool               is_independent; /* no row follows from others */
+} search;
 
-static void problem_clear(problem *p) {
-  yoke_linear_destroy(&p->linear);
-  yoke_pattern_destroy(&p->S_pattern);
-  yoke_arena_free(&p->arena);
+static double limit_of(const search *s) {
+  return tolerance * s->rows.size;
 }
 
-/* Freedoms of kept bodies get this mobility. Returns whether there are any. */
-static bool set_weights(problem *p, bool velocity, double kept) {
-  bool any = false;
-  for (int i = 0; i < p->equations->nv; ++i) p->weight[i] = 1.0;
-  for (int b = 0; b < p->model->n_bodies; ++b) {
-    const yoke_body *body = &p->model->bodies[b];
-    if (velocity ? !body->fix_velocity : !body->fix_position) continue;
-    const int first = yoke_multibody_v_offset(p->mb, b);
-    for (int i = 0; i < yoke_body_nv(body); ++i) p->weight[first + i] = kept;
-    any = true;
-  }
-  return any;
-}
-
-/* Row pattern of A: the rows of G, then one row per joint coordinate. */
-static yoke_status build_rows(problem *p, const double *q, const double *v) {
-  const yoke_pattern *G  = yoke_multibody_G_pattern(p->mb);
-  const int           ng = p->equations->ng;
-  p->row_start           = yoke_arena_take(&p->arena, (size_t)p->n_rows + 2, sizeof *p->row_start);
-  const size_t most      = (size_t)G->nnz + (size_t)p->n_coordinates * MAX_JOINT_FREEDOMS + 1;
-  p->column              = yoke_arena_take(&p->arena, most, sizeof *p->column);
-  p->value               = yoke_arena_take(&p->arena, most, sizeof *p->value);
-  p->G_slot              = yoke_arena_take(&p->arena, (size_t)G->nnz, sizeof *p->G_slot);
-  p->G                   = yoke_arena_take(&p->arena, (size_t)G->nnz, sizeof *p->G);
-  int *next              = yoke_arena_take(&p->arena, (size_t)ng, sizeof *next);
-  if (p->arena.has_failed) return YOKE_E_MEMORY;
-  for (int k = 0; k < G->nnz; ++k) ++p->row_start[G->row[k] + 1];
-  for (int r = 0; r < ng; ++r) p->row_start[r + 1] += p->row_start[r];
-  memcpy(next, p->row_start, (size_t)ng * sizeof *next);
-  for (int c = 0; c < G->n_cols; ++c) {
-    for (int k = G->col_start[c]; k < G->col_start[c + 1]; ++k) {
-      p->G_slot[k]            = next[G->row[k]]++;
-      p->column[p->G_slot[k]] = c;
-    }
-  }
-  int nnz = p->row_start[ng];
-  for (int k = 0; k < p->n_coordinates; ++k) {
-    double    coordinate, rate, value[MAX_JOINT_FREEDOMS];
-    const int n = yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate,
-                                                  p->column + nnz, value);
-    nnz += n;
-    p->row_start[ng + k + 1] = nnz;
-  }
-  p->nnz = nnz;
-  return YOKE_OK;
-}
-
-/* Pattern of S and the list of products that fill it: rows r and s of A share a column. */
-static yoke_status build_normal_matrix(problem *p, yoke_arena *scratch, yoke_context *ctx) {
-  const int nv        = p->equations->nv;
-  int      *col_start = yoke_arena_take(scratch, (size_t)nv + 2, sizeof *col_start);
-  int      *entry     = yoke_arena_take(scratch, (size_t)p->nnz, sizeof *entry);
-  int      *row_of    = yoke_arena_take(scratch, (size_t)p->nnz, sizeof *row_of);
-  if (scratch->has_failed) return YOKE_E_MEMORY;
-  for (int r = 0; r < p->n_rows; ++r) {
-    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) {
-      row_of[k] = r;
-      ++col_start[p->column[k] + 2];
-    }
-  }
-  for (int c = 0; c < nv; ++c) col_start[c + 2] += col_start[c + 1];
-  for (int k = 0; k < p->nnz; ++k) entry[col_start[p->column[k] + 1]++] = k;
-  size_t n = 0;
-  for (int c = 0; c < nv; ++c)
-    n += (size_t)(col_start[c + 1] - col_start[c]) * (size_t)(col_start[c + 1] - col_start[c]);
-  if (n > 200000000) {
-    return yoke_fail(ctx, YOKE_E_MODEL, "one body carries too many joints for the assembly (%zu products)", n);
-  }
-  n += (size_t)p->n_rows; /* the diagonal is always there */
-  int *rows       = yoke_arena_take(scratch, n, sizeof *rows);
-  int *cols       = yoke_arena_take(scratch, n, sizeof *cols);
-  p->product_a    = yoke_arena_take(&p->arena, n, sizeof *p->product_a);
-  p->product_b    = yoke_arena_take(&p->arena, n, sizeof *p->product_b);
-  p->product_slot = yoke_arena_take(&p->arena, n, sizeof *p->product_slot);
-  if (scratch->has_failed || p->arena.has_failed) return YOKE_E_MEMORY;
-  int m = 0;
-  for (int c = 0; c < nv; ++c) {
-    for (int i = col_start[c]; i < col_start[c + 1]; ++i) {
-      for (int j = col_start[c]; j < col_start[c + 1]; ++j) {
-        p->product_a[m] = entry[i];
-        p->product_b[m] = entry[j];
-        rows[m]         = row_of[entry[i]];
-        cols[m]         = row_of[entry[j]];
-        ++m;
-      }
-    }
-  }
-  p->n_products = m;
-  for (int r = 0; r < p->n_rows; ++r) rows[m + r] = cols[m + r] = r;
-  YOKE_TRY(yoke_pattern_create(ctx, p->n_rows, p->n_rows, m + p->n_rows, rows, cols, p->product_slot, &p->S_pattern));
-  YOKE_TRY(yoke_linear_create(ctx, p->S_pattern, YOKE_LINEAR_KLU, &p->linear));
-  p->S           = yoke_arena_take(&p->arena, (size_t)p->S_pattern->nnz, sizeof *p->S);
-  p->r           = yoke_arena_take(&p->arena, (size_t)p->n_rows, sizeof *p->r);
-  p->y           = yoke_arena_take(&p->arena, (size_t)p->n_rows, sizeof *p->y);
-  p->d           = yoke_arena_take(&p->arena, (size_t)nv, sizeof *p->d);
-  p->linear_work = yoke_arena_take(&p->arena, yoke_linear_work_size(p->linear), sizeof *p->linear_work);
-  return p->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
-}
-
-static double wrapped(double angle) { /* into (-pi, pi]: an angle given as 350 deg is met at -10 deg */
-  return remainder(angle, 2.0 * acos(-1.0));
-}
-
-/* r at q; on the velocity level with v. Returns the largest |r| and its row. */
-static double residual(problem *p, const double *q, const double *v, bool velocity, int *worst) {
-  const int ng = p->equations->ng;
-  if (ng > 0) {
-    p->equations->ops->constraint(p->equations->self, p->work, p->t, q, v, velocity ? NULL : p->r,
-                                  velocity ? p->r : NULL);
-  }
-  for (int k = 0; k < p->n_coordinates; ++k) {
-    const yoke_connection *c = &p->model->connections[p->coordinate_connection[k]];
-    double                 coordinate, rate, value[MAX_JOINT_FREEDOMS];
-    int                    column[MAX_JOINT_FREEDOMS];
-    yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate, column,
-                                    value);
-    if (velocity) {
-      p->r[ng + k] = c->has_initial_rate ? rate - c->initial_rate : 0.0;
-    } else if (!c->has_initial || p->is_free) {
-      p->r[ng + k] = 0.0;
-    } else {
-      p->r[ng + k] =
-          c->kind == YOKE_CONNECTION_TRANSLATIONAL ? coordinate - c->initial : wrapped(coordinate - c->initial);
-    }
-  }
+static double largest_of(int n, const double *x, const double *unit) {
   double largest = 0.0;
-  *worst         = -1;
-  for (int i = 0; i < p->n_rows; ++i) {
-    if (!(fabs(p->r[i]) <= largest)) { /* catches not-a-number */
-      largest = fabs(p->r[i]);
-      *worst  = i;
-    }
-    if (isnan(p->r[i])) return INFINITY;
-  }
+  for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(x[i]) / unit[i]);
   return largest;
 }
 
-/* Values of A at q. A coordinate without a wish on this level gets an empty row. */
-static void fill_rows(problem *p, const double *q, const double *v, bool velocity) {
-  const yoke_pattern *G = yoke_multibody_G_pattern(p->mb);
-  yoke_multibody_G(p->mb, p->work, p->t, q, p->G);
-  for (int k = 0; k < G->nnz; ++k) p->value[p->G_slot[k]] = p->G[k];
-  for (int k = 0; k < p->n_coordinates; ++k) {
-    const yoke_connection *c = &p->model->connections[p->coordinate_connection[k]];
-    const int              i = p->row_start[p->equations->ng + k];
-    double                 coordinate, rate;
-    int                    column[MAX_JOINT_FREEDOMS];
-    const int n = yoke_multibody_joint_coordinate(p->mb, p->work, p->coordinate_connection[k], q, v, &coordinate, &rate,
-                                                  column, p->value + i);
-    if (velocity ? !c->has_initial_rate : !c->has_initial || p->is_free)
-      memset(p->value + i, 0, (size_t)n * sizeof *p->value);
-  }
-}
+/* ---- positions ---- */
 
-/* S = A W A^T, not yet regularised. */
-static void fill_normal_matrix(problem *p) {
-  memset(p->S, 0, (size_t)p->S_pattern->nnz * sizeof *p->S);
-  for (int m = 0; m < p->n_products; ++m) {
-    const int a = p->product_a[m], b = p->product_b[m];
-    p->S[p->product_slot[m]] += p->value[a] * p->weight[p->column[a]] * p->value[b];
-  }
-}
-
-/* d = -W A^T (S + eps D)^-1 r */
-static yoke_status newton_direction(problem *p) {
-  fill_normal_matrix(p);
-  for (int r = 0; r < p->n_rows; ++r) {
-    double *diagonal = &p->S[p->product_slot[p->n_products + r]];
-    *diagonal += *diagonal > 0.0 ? regularisation * *diagonal : 1.0;
-    p->y[r] = -p->r[r];
-  }
-  yoke_factor      *factor = NULL;
-  const yoke_status status = yoke_factor_make(p->linear, p->S, NULL, &factor);
-  if (status == YOKE_OK) yoke_factor_solve(factor, p->y, NULL, p->linear_work);
-  yoke_factor_release(&factor);
-  memset(p->d, 0, (size_t)p->equations->nv * sizeof *p->d);
-  if (status != YOKE_OK) return status;
-  for (int r = 0; r < p->n_rows; ++r) {
-    for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k)
-      p->d[p->column[k]] += p->weight[p->column[k]] * p->value[k] * p->y[r];
-  }
-  return YOKE_OK;
-}
-
-static void name_row(const problem *p, int row, char *label, size_t size) {
-  if (row < 0) {
-    snprintf(label, size, "unknown joint");
-  } else if (row < p->equations->ng) {
-    yoke_multibody_row_label(p->mb, row, label, size);
-  } else {
-    snprintf(label, size, "%s: initial coordinate",
-             p->model->connections[p->coordinate_connection[row - p->equations->ng]].name);
-  }
-}
-
-/* Size of the mechanism [m]: residuals are judged against it. */
-static double extent(const yoke_model *model) {
-  double size = 0.0;
-  for (int f = 0; f < model->n_frames; ++f) {
-    for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->frames[f].origin[k]));
-  }
-  for (int b = 0; b < model->n_bodies; ++b) {
-    for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->bodies[b].position[k]));
-  }
-  return fmax(size, 1e-3);
-}
-
-static double norm(int n, const double *x) {
-  double sum = 0.0;
-  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
-  return sqrt(sum);
-}
-
-static double largest_of(int n, const double *x) {
-  double largest = 0.0;
-  for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(x[i]));
-  return largest;
-}
-
-static double position_limit(const problem *p) {
-  return tolerance * fmax(1.0, extent(p->model));
-}
-
-/* Damped Newton: a step is bounded by the size of the mechanism and halved until |r| falls. `total` [nv], NULL: not
- * wanted, receives the sum of all steps. p->r is left at the result. Not converged: q is the best position found. */
-static yoke_status close_positions(problem *p, double *q, const double *v, double *total) {
-  const int    nq = p->equations->nq, nv = p->equations->nv;
-  const double limit = position_limit(p), longest = fmax(1.0, extent(p->model));
-  const size_t mark   = yoke_arena_mark(&p->arena);
-  double      *trial  = yoke_arena_take(&p->arena, (size_t)nq, sizeof *trial);
-  double      *step   = yoke_arena_take(&p->arena, (size_t)nv, sizeof *step);
-  yoke_status  status = YOKE_OK;
-  int          worst;
+/* Damped Newton: a step is bounded by the size of the mechanism and halved until the gaps fall. rows.r and `gap` are left at
+ * the result, the best position found. YOKE_NOT_CONVERGED: they are above the limit. */
+static yoke_status close_positions(search *s, double *q, const double *v) {
+  yoke_assembly_rows *p  = &s->rows;
+  const int           nq = p->equations->nq, nv = p->equations->nv;
+  const size_t        mark   = yoke_arena_mark(&p->arena);
+  double             *trial  = yoke_arena_take(&p->arena, (size_t)nq, sizeof *trial);
+  double             *step   = yoke_arena_take(&p->arena, (size_t)nv, sizeof *step);
+  yoke_status         status = YOKE_OK;
   if (p->arena.has_failed) return YOKE_E_MEMORY;
-  for (int i = 0; i < MAX_ITERATIONS && residual(p, q, v, false, &worst) > limit; ++i) {
-    const double now = norm(p->n_rows, p->r);
-    fill_rows(p, q, v, false);
-    status = newton_direction(p);
+  s->gap = yoke_assembly_residual(p, YOKE_ASSEMBLY_POSITIONS, q, v);
+  for (int i = 0; i < MAX_ITERATIONS && s->gap > limit_of(s); ++i) {
+    const double now = yoke_assembly_distance(p);
+    yoke_assembly_fill(p, YOKE_ASSEMBLY_POSITIONS, q, v);
+    status = yoke_assembly_step(p);
     if (status != YOKE_OK) break;
-    double share = fmin(1.0, longest / fmax(largest_of(nv, p->d), 1e-300)), after = now;
+    double share = fmin(1.0, p->size / fmax(largest_of(nv, p->d, p->unit), 1e-300)), after = now;
     for (int k = 0; k < MAX_HALVINGS; ++k, share *= 0.5) {
       for (int j = 0; j < nv; ++j) step[j] = share * p->d[j];
       memcpy(trial, q, (size_t)nq * sizeof *trial);
       yoke_multibody_move(p->mb, trial, step);
-      (void)residual(p, trial, v, false, &worst);
-      after = norm(p->n_rows, p->r);
+      after = isfinite(yoke_assembly_residual(p, YOKE_ASSEMBLY_POSITIONS, trial, v)) ? yoke_assembly_distance(p)
+                                                                                     : (double)INFINITY;
       if (after < now * (1.0 - 0.1 * share)) break;
     }
     if (!(after < now)) break; /* the last digits, or a dead end */
     memcpy(q, trial, (size_t)nq * sizeof *q);
-    for (int j = 0; j < nv && total != NULL; ++j) total[j] += step[j];
+    s->gap = yoke_assembly_residual(p, YOKE_ASSEMBLY_POSITIONS, q, v);
   }
   yoke_arena_release(&p->arena, mark);
   if (status == YOKE_E_MEMORY) return status;
-  return residual(p, q, v, false, &worst) <= 1e4 * limit ? YOKE_OK : YOKE_NOT_CONVERGED;
-}
-
-static yoke_status fail_open(const problem *p, yoke_context *ctx) {
-  char label[200];
-  int  worst = 0;
-  for (int i = 0; i < p->n_rows; ++i) {
-    if (!(fabs(p->r[i]) <= fabs(p->r[worst]))) worst = i;
-  }
-  name_row(p, worst, label, sizeof label);
-  return yoke_fail(ctx, YOKE_E_MODEL,
-                   "the mechanism cannot be assembled: joint '%s' stays open by %.3g (m or rad) from the given start; "
-                   "check lengths, frames and the starting positions",
-                   label, fabs(p->r[worst]));
-}
-
-/* Kept bodies stand still unless the joints cannot be closed without them. */
-static yoke_status solve_positions(problem *p, yoke_context *ctx, double *q, const double *v, double *moved) {
-  const int    nq    = p->equations->nq;
-  const size_t mark  = yoke_arena_mark(&p->arena);
-  double      *guess = yoke_arena_copy(&p->arena, q, (size_t)nq, sizeof *guess);
-  double      *total = yoke_arena_take(&p->arena, (size_t)p->equations->nv, sizeof *total);
-  if (p->arena.has_failed) return YOKE_E_MEMORY;
-  const bool  any_kept = set_weights(p, false, 0.0);
-  yoke_status status   = close_positions(p, q, v, total);
-  if (status == YOKE_NOT_CONVERGED && any_kept) {
-    (void)set_weights(p, false, kept_weight);
-    memcpy(q, guess, (size_t)nq * sizeof *q);
-    memset(total, 0, (size_t)p->equations->nv * sizeof *total);
-    status = close_positions(p, q, v, total);
-    if (status == YOKE_OK) yoke_note(ctx, "the joints cannot be closed without moving bodies marked `keep`");
-  }
-  *moved = largest_of(p->equations->nv, total);
-  yoke_arena_release(&p->arena, mark);
-  return status == YOKE_NOT_CONVERGED ? fail_open(p, ctx) : status;
-}
-
-/* Linear: one step, then refinement. *now receives the largest |r|. Fails with YOKE_E_MEMORY only. */
-static yoke_status correct_velocities(problem *p, const double *q, double *v, double limit, int *worst, double *now) {
-  *now = residual(p, q, v, true, worst);
-  for (int i = 0; i < 3 && *now > limit; ++i) {
-    fill_rows(p, q, v, true);
-    const yoke_status status = newton_direction(p);
-    if (status == YOKE_E_MEMORY) return status;
-    if (status != YOKE_OK) break;
-    for (int j = 0; j < p->equations->nv; ++j) v[j] += p->d[j];
-    *now = residual(p, q, v, true, worst);
-  }
-  return YOKE_OK;
-}
-
-static yoke_status solve_velocities(problem *p, yoke_context *ctx, const double *q, double *v) {
-  const double scale    = fmax(1.0, largest_of(p->equations->nv, v));
-  int          worst    = -1;
-  const bool   any_kept = set_weights(p, true, 0.0);
-  double       now      = 0.0;
-  YOKE_TRY(correct_velocities(p, q, v, tolerance * scale, &worst, &now));
-  if (!(now <= 1e-7 * scale) && any_kept) {
-    (void)set_weights(p, true, kept_weight);
-    YOKE_TRY(correct_velocities(p, q, v, tolerance * scale, &worst, &now));
-    if (now <= 1e-7 * scale) yoke_note(ctx, "no velocities fit all joints unless bodies marked `keep` change theirs");
-  }
-  if (!(now <= 1e-7 * scale)) {
-    char label[200];
-    name_row(p, worst, label, sizeof label);
-    return yoke_fail(ctx, YOKE_E_MODEL, "no velocities fit all joints: '%s' is violated by %.3g (m/s or rad/s)", label,
-                     now);
-  }
-  return YOKE_OK;
+  s->gap = yoke_assembly_residual(p, YOKE_ASSEMBLY_POSITIONS, q, v);
+  return s->gap <= limit_of(s) ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
 /* Another position q2 of the mechanism near q: a small step along a pseudo-random direction without its part that
  * violates the constraints, then closed again. A mechanism that cannot move stays. */
-static yoke_status probe_position(problem *p, const double *q, const double *v, double *q2) {
-  const int    nv   = p->equations->nv;
-  const size_t mark = yoke_arena_mark(&p->arena);
-  double      *step = yoke_arena_take(&p->arena, (size_t)nv, sizeof *step);
+static yoke_status probe_position(search *s, const double *q, const double *v, double *q2) {
+  yoke_assembly_rows *p    = &s->rows;
+  const int           nv   = p->equations->nv;
+  const size_t        mark = yoke_arena_mark(&p->arena);
+  double             *step = yoke_arena_take(&p->arena, (size_t)nv, sizeof *step);
   if (p->arena.has_failed) return YOKE_E_MEMORY;
   uint32_t seed = 1u;
   for (int i = 0; i < nv; ++i) {
-    seed         = seed * 1664525u + 1013904223u;
-    p->weight[i] = 1.0;
-    step[i]      = (double)(seed >> 8) / 8388608.0 - 1.0;
+    seed    = seed * 1664525u + 1013904223u;
+    step[i] = p->unit[i] * ((double)(seed >> 8) / 8388608.0 - 1.0);
   }
   memcpy(q2, q, (size_t)p->equations->nq * sizeof *q2);
+  (void)yoke_assembly_weigh(p, YOKE_ASSEMBLY_POSITIONS, 1.0);
   p->is_free = true;
-  fill_rows(p, q, v, false);
+  yoke_assembly_fill(p, YOKE_ASSEMBLY_POSITIONS, q, v);
   yoke_status status = YOKE_OK;
   for (int sweep = 0; sweep < 2 && status == YOKE_OK; ++sweep) { /* twice: the solve is regularised */
     for (int r = 0; r < p->n_rows; ++r) {
       p->r[r] = 0.0;
       for (int k = p->row_start[r]; k < p->row_start[r + 1]; ++k) p->r[r] += p->value[k] * step[p->column[k]];
     }
-    status = newton_direction(p);
+    status = yoke_assembly_step(p);
     for (int i = 0; i < nv; ++i) step[i] += p->d[i];
   }
-  const double size = largest_of(nv, step), scale = probe_step * fmin(1.0, extent(p->model)) / fmax(size, 1e-300);
+  const double size = largest_of(nv, step, p->unit);
   if (status == YOKE_OK && size > 1e-6) {
-    for (int i = 0; i < nv; ++i) step[i] *= scale;
+    for (int i = 0; i < nv; ++i) step[i] *= probe_step / size;
     yoke_multibody_move(p->mb, q2, step);
-    status = close_positions(p, q2, v, NULL);
+    status = close_positions(s, q2, v);
+    if (status == YOKE_NOT_CONVERGED && s->gap <= rough * limit_of(s)) status = YOKE_OK;
   }
   p->is_free = false;
   yoke_arena_release(&p->arena, mark);
   return status;
 }
 
-/* Rows that follow from the others at q and also at another position: at a singular position some do so for an
- * instant only. When no second position is found, no row counts as redundant. */
-static yoke_status find_redundancy(problem *p, const double *q, const double *v, yoke_assembly *out) {
-  YOKE_TRY(yoke_redundancy_rows(p->mb, p->work, p->t, q, NULL, &out->n_redundant, &out->redundant));
+/* ---- rows that follow from others ---- */
+
+/* All rows: prescribed motions, then those that are not cut, then cut ones; behind each other as in the model. */
+static int *preferred_order(const search *s) {
+  const yoke_multibody *mb    = s->rows.mb;
+  const int             ng    = s->rows.equations->ng;
+  int                  *order = yoke_allocate((size_t)ng + 1, sizeof *order), n = 0;
+  for (int group = 0; group < 3 && order != NULL; ++group) {
+    for (int r = 0; r < ng; ++r) {
+      const bool is_cut = s->is_cut != NULL && s->is_cut[yoke_multibody_row_connection(mb, r)];
+      if (group == (yoke_multibody_row_is_motion(mb, r) ? 0 : is_cut ? 2 : 1)) order[n++] = r;
+    }
+  }
+  return order;
+}
+
+/* Rows that follow from others at q take no part from now on, others do. Returns how many do not, -1: no memory. */
+static int put_out(search *s, const double *q, const int *order, double distance) {
+  yoke_assembly_rows *p    = &s->rows;
+  int                *rows = NULL, n = 0;
+  memset(p->is_out, 0, (size_t)p->n_rows * sizeof *p->is_out);
+  if (yoke_redundancy_rows(p->mb, p->work, p->t, q, order, distance, &n, &rows) != YOKE_OK) return -1;
+  for (int i = 0; i < n; ++i) p->is_out[rows[i]] = true;
+  free(rows);
+  return n;
+}
+
+/* Largest gap of the rows that are out, at q. */
+static double gap_outside(search *s, const double *q, const double *v) {
+  yoke_assembly_rows *p       = &s->rows;
+  double              largest = 0.0;
+  p->equations->ops->constraint(p->equations->self, p->work, p->t, q, v, p->r, NULL);
+  for (int r = 0; r < p->equations->ng; ++r) {
+    if (p->is_out[r]) largest = fmax(largest, fabs(p->r[r]) / p->row_unit[r]);
+  }
+  return largest;
+}
+
+/* Rows that are out become those that the equations leave out. */
+static yoke_status leave_out(const search *s, yoke_assembly *out) {
+  const yoke_multibody *mb = s->rows.mb;
+  out->left_out = yoke_allocate((size_t)s->rows.model->n_connections * YOKE_CONNECTION_MAX_ROWS + 1, sizeof(bool));
+  if (out->left_out == NULL) return YOKE_E_MEMORY;
+  for (int r = 0; r < s->rows.equations->ng; ++r) {
+    if (!s->rows.is_out[r]) continue;
+    const ptrdiff_t first = (ptrdiff_t)YOKE_CONNECTION_MAX_ROWS * yoke_multibody_row_connection(mb, r);
+    out->left_out[first + yoke_multibody_row_own(mb, r)] = true;
+  }
+  return YOKE_OK;
+}
+
+/* Do rows follow from others near q, but for rounding of what was typed? Then they are to be left out, and q is the position nearest to the
+ * guess without them. Else all take part. */
+static yoke_status judge_rows(search *s, double kept, double *q, const double *v, yoke_assembly *out) {
+  yoke_assembly_rows *p      = &s->rows;
+  const size_t        mark   = yoke_arena_mark(&p->arena);
+  const size_t        nq     = (size_t)p->equations->nq;
+  double             *probe  = yoke_arena_take(&p->arena, nq, sizeof *probe);
+  double             *closed = yoke_arena_copy(&p->arena, s->guess, nq, sizeof *closed);
+  int                *order = preferred_order(s), *exact = NULL, n = -1, n_exact = 0;
+  yoke_status         status = p->arena.has_failed || order == NULL ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK) n = put_out(s, q, order, typed_digits);
+  if (n > 0) {
+    status = probe_position(s, q, v, probe);
+    if (status == YOKE_OK) n = put_out(s, probe, order, typed_digits);
+  }
+  s->is_independent = n == 0;
+  if (n < 0) status = YOKE_E_MEMORY;
+  if (n > 0 && status == YOKE_OK) {
+    (void)yoke_assembly_weigh(p, YOKE_ASSEMBLY_POSITIONS, kept);
+    status = close_positions(s, closed, v);
+  }
+  if (n > 0 && status == YOKE_OK) {
+    const double gap    = fmax(gap_outside(s, closed, v), gap_outside(s, probe, v));
+    status              = yoke_redundancy_rows(p->mb, p->work, p->t, probe, order, exact_row, &n_exact, &exact);
+    const bool is_exact = gap <= exact_digits * p->size && n_exact == n;
+    if (status == YOKE_OK && !is_exact && gap <= typed_digits) {
+      memcpy(q, closed, nq * sizeof *q);
+      status = leave_out(s, out);
+    }
+  }
+  if (out->left_out == NULL) memset(p->is_out, 0, (size_t)p->n_rows * sizeof *p->is_out);
+  free(exact);
+  free(order);
+  yoke_arena_release(&p->arena, mark);
+  return status == YOKE_E_MEMORY ? status : YOKE_OK;
+}
+
+/* Rows that follow from the others at q and also at another position; when no second position is found, no row counts. */
+static yoke_status find_redundancy(search *s, const double *q, const double *v, yoke_assembly *out) {
+  yoke_assembly_rows *p = &s->rows;
+  if (s->is_independent) return YOKE_OK;
+  YOKE_TRY(yoke_redundancy_rows(p->mb, p->work, p->t, q, NULL, YOKE_REDUNDANCY_DISTANCE, &out->n_redundant,
+                                &out->redundant));
   if (out->n_redundant == 0) return YOKE_OK;
   out->probe = malloc(((size_t)p->equations->nq + 1) * sizeof *out->probe);
   if (out->probe == NULL) return YOKE_E_MEMORY;
-  const yoke_status status = probe_position(p, q, v, out->probe);
+  const yoke_status status = probe_position(s, q, v, out->probe);
   free(out->redundant);
   out->redundant   = NULL;
   out->n_redundant = 0;
   if (status == YOKE_OK)
-    return yoke_redundancy_rows(p->mb, p->work, p->t, out->probe, NULL, &out->n_redundant, &out->redundant);
+    return yoke_redundancy_rows(p->mb, p->work, p->t, out->probe, NULL, YOKE_REDUNDANCY_DISTANCE, &out->n_redundant,
+                                &out->redundant);
   return status != YOKE_E_MEMORY ? YOKE_OK : status;
 }
 
-yoke_status yoke_assembly_solve(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb,
-                                const yoke_equations *equations, void *work, double t, double *q, double *v,
-                                yoke_assembly *out) {
-  *out = (yoke_assembly){0};
-  yoke_multibody_initial_guess(mb, q, v);
-  problem p               = {.model = model, .mb = mb, .equations = equations, .work = work, .t = t};
-  p.coordinate_connection = yoke_arena_take(&p.arena, (size_t)model->n_connections, sizeof *p.coordinate_connection);
-  yoke_status status      = yoke_arena_check(&p.arena, ctx, "the assembly of %d constraints", equations->ng);
-  if (status != YOKE_OK) {
-    problem_clear(&p);
-    return status;
+/* ---- the start ---- */
+
+static yoke_status fail_open(search *s) {
+  char      text[600];
+  const int n = yoke_assembly_name_gaps(&s->rows, YOKE_ASSEMBLY_POSITIONS, text, sizeof text);
+  return yoke_fail(s->ctx, YOKE_E_MODEL,
+                   "the mechanism cannot be assembled from the given start: still open %s %s%s; check lengths, frames "
+                   "and the starting positions",
+                   n > 1 ? "are" : "is", n > 0 ? text : "a joint", n > 1 ? ", which contradict each other" : "");
+}
+
+/* Closes the joints, kept bodies with this share of their mobility. */
+static yoke_status attempt(search *s, double kept, double *q, const double *v, yoke_assembly *out) {
+  (void)yoke_assembly_weigh(&s->rows, YOKE_ASSEMBLY_POSITIONS, kept);
+  memcpy(q, s->guess, (size_t)s->rows.equations->nq * sizeof *q);
+  if (close_positions(s, q, v) == YOKE_E_MEMORY) return YOKE_E_MEMORY;
+  if (s->may_leave_out && yoke_multibody_has_loops(s->rows.mb)) {
+    YOKE_TRY(judge_rows(s, kept, q, v, out));
+    s->gap = yoke_assembly_residual(&s->rows, YOKE_ASSEMBLY_POSITIONS, q, v);
   }
-  for (int c = 0; c < model->n_connections; ++c) {
-    const yoke_connection *connection = &model->connections[c];
-    if (!connection->has_initial && !connection->has_initial_rate) continue;
-    double coordinate, rate, value[MAX_JOINT_FREEDOMS];
-    int    column[MAX_JOINT_FREEDOMS];
-    if (yoke_multibody_joint_coordinate(mb, work, c, q, v, &coordinate, &rate, column, value) == 0) {
-      problem_clear(&p);
-      return yoke_fail(ctx, YOKE_E_MODEL,
-                       "connection '%s': a %s has no joint coordinate, so `initial` has no meaning here",
-                       connection->name, yoke_connection_kind_name(connection->kind));
-    }
-    p.coordinate_connection[p.n_coordinates++] = c;
+  return s->gap <= rough * limit_of(s) ? YOKE_OK : YOKE_NOT_CONVERGED;
+}
+
+/* Kept bodies stand still unless the joints cannot be closed without them. */
+static yoke_status solve_positions(search *s, double *q, const double *v, yoke_assembly *out) {
+  const bool  any_kept = yoke_assembly_weigh(&s->rows, YOKE_ASSEMBLY_POSITIONS, 0.0);
+  yoke_status status   = attempt(s, 0.0, q, v, out);
+  if (status == YOKE_NOT_CONVERGED && any_kept) {
+    status = attempt(s, kept_weight, q, v, out);
+    if (status == YOKE_OK) yoke_note(s->ctx, "the joints cannot be closed without moving bodies marked `keep`");
   }
-  p.n_rows = equations->ng + p.n_coordinates;
-  if (p.n_rows == 0) {
-    problem_clear(&p);
-    return YOKE_OK;
+  return status == YOKE_NOT_CONVERGED ? fail_open(s) : status;
+}
+
+/* Linear: one step, then refinement. s->gap receives the largest rest. Fails with YOKE_E_MEMORY only. */
+static yoke_status correct_velocities(search *s, const double *q, double *v, double limit) {
+  s->gap = yoke_assembly_residual(&s->rows, YOKE_ASSEMBLY_VELOCITIES, q, v);
+  for (int i = 0; i < VELOCITY_SWEEPS && s->gap > limit; ++i) {
+    yoke_assembly_fill(&s->rows, YOKE_ASSEMBLY_VELOCITIES, q, v);
+    const yoke_status status = yoke_assembly_step(&s->rows);
+    if (status == YOKE_E_MEMORY) return status;
+    if (status != YOKE_OK) break;
+    for (int j = 0; j < s->rows.equations->nv; ++j) v[j] += s->rows.d[j];
+    s->gap = yoke_assembly_residual(&s->rows, YOKE_ASSEMBLY_VELOCITIES, q, v);
   }
-  yoke_arena scratch = {0};
-  p.weight           = yoke_arena_take(&p.arena, (size_t)equations->nv, sizeof *p.weight);
-  status             = build_rows(&p, q, v);
-  if (status == YOKE_OK) status = build_normal_matrix(&p, &scratch, ctx);
-  yoke_arena_free(&scratch);
-  if (status == YOKE_OK) status = solve_positions(&p, ctx, q, v, &out->moved);
-  if (status == YOKE_OK) status = solve_velocities(&p, ctx, q, v);
-  if (status == YOKE_OK && equations->ng > 0) status = find_redundancy(&p, q, v, out);
-  problem_clear(&p);
-  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "the assembly of %d constraints", p.n_rows) : status;
+  return YOKE_OK;
+}
+
+/* Rates are judged against the fastest one: that of a body, or the one by which a joint is violated (a motion or `initial_rate` on a
+ * mechanism at rest). */
+static yoke_status solve_velocities(search *s, const double *q, double *v) {
+  const double scale    = fmax(largest_of(s->rows.equations->nv, v, s->rows.unit),
+                               yoke_assembly_residual(&s->rows, YOKE_ASSEMBLY_VELOCITIES, q, v));
+  const bool   any_kept = yoke_assembly_weigh(&s->rows, YOKE_ASSEMBLY_VELOCITIES, 0.0);
+  YOKE_TRY(correct_velocities(s, q, v, rate_limit * scale));
+  if (!(s->gap <= rate_tolerance * scale) && any_kept) {
+    (void)yoke_assembly_weigh(&s->rows, YOKE_ASSEMBLY_VELOCITIES, kept_weight);
+    YOKE_TRY(correct_velocities(s, q, v, rate_limit * scale));
+    if (s->gap <= rate_tolerance * scale)
+      yoke_note(s->ctx, "no velocities fit all joints unless bodies marked `keep` change theirs");
+  }
+  if (s->gap <= rate_tolerance * scale) return YOKE_OK;
+  char text[600];
+  (void)yoke_assembly_name_gaps(&s->rows, YOKE_ASSEMBLY_VELOCITIES, text, sizeof text);
+  return yoke_fail(s->ctx, YOKE_E_MODEL,
+                   "no velocities fit all joints: violated are %s; check `initial_rate`, `motion` "
+                   "and bodies marked `keep`",
+                   text);
+}
+
+/* The start of compiled equations. out->left_out becomes set: they are to be compiled again without these rows. */
+static yoke_status solve(yoke_context *ctx, const yoke_model *model, const bool *is_cut, const yoke_multibody *mb,
+                         const yoke_equations *e, void *work, yoke_assembly *out) {
+  search s = {.ctx = ctx, .is_cut = is_cut, .may_leave_out = out->left_out == NULL};
+  yoke_multibody_initial_guess(mb, out->q, out->v);
+  YOKE_TRY(yoke_assembly_rows_create(ctx, model, mb, e, work, model->t_start, out->q, out->v, &s.rows));
+  yoke_status status = YOKE_OK;
+  if (s.rows.n_rows > 0) {
+    s.guess = yoke_arena_copy(&s.rows.arena, out->q, (size_t)e->nq, sizeof *s.guess);
+    status  = s.rows.arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+    if (status == YOKE_OK) status = solve_positions(&s, out->q, out->v, out);
+    const bool is_done = !s.may_leave_out || out->left_out == NULL;
+    if (status == YOKE_OK && is_done) status = solve_velocities(&s, out->q, out->v);
+    if (status == YOKE_OK && is_done && e->ng > 0) status = find_redundancy(&s, out->q, out->v, out);
+  }
+  yoke_assembly_rows_clear(&s.rows);
+  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "the assembly of %d constraints", e->ng) : status;
+}
+
+static void forget_start(yoke_assembly *assembly) {
+  free(assembly->q);
+  free(assembly->v);
+  assembly->q = assembly->v = NULL;
+}
+
+/* Compiles without the rows that are left out, and finds the start. */
+static yoke_status compile(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
+                           const bool *is_cut, yoke_equations *equations, yoke_multibody **mb, yoke_assembly *out) {
+  yoke_multibody_options own = *options;
+  own.left_out               = out->left_out;
+  YOKE_TRY(yoke_multibody_create(ctx, model, &own, equations, mb));
+  void *work         = yoke_allocate(1, equations->work_size + 1);
+  out->q             = yoke_allocate((size_t)equations->nq + 1, sizeof *out->q);
+  out->v             = yoke_allocate((size_t)equations->nv + 1, sizeof *out->v);
+  yoke_status status = work == NULL || out->q == NULL || out->v == NULL
+                           ? yoke_out_of_memory(ctx, "the start of %d bodies", model->n_bodies)
+                           : solve(ctx, model, is_cut, *mb, equations, work, out);
+  free(work);
+  if (status != YOKE_OK) yoke_equations_destroy(equations);
+  return status;
+}
+
+yoke_status yoke_assembly_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
+                                 const bool *is_cut, yoke_equations *equations, yoke_multibody **mb,
+                                 yoke_assembly *out) {
+  static const yoke_multibody_options plain = {0};
+  if (options == NULL) options = &plain;
+  *out               = (yoke_assembly){0};
+  yoke_status status = compile(ctx, model, options, is_cut, equations, mb, out);
+  if (status == YOKE_OK && out->left_out != NULL) {
+    yoke_equations_destroy(equations);
+    forget_start(out);
+    status = compile(ctx, model, options, is_cut, equations, mb, out);
+  }
+  if (status != YOKE_OK) yoke_assembly_clear(out);
+  return status;
 }
 
 void yoke_assembly_clear(yoke_assembly *assembly) {
+  forget_start(assembly);
   free(assembly->redundant);
   free(assembly->probe);
+  free(assembly->left_out);
   *assembly = (yoke_assembly){0};
 }

@@ -318,6 +318,7 @@ typedef struct yoke_model {
   char                 **files; /* [n_files] paths it was read from, the including one first; none: a text */
   double                 gravity[3];
   double                 t_start, t_end;
+  bool                   assemble; /* bodies may be moved far to close the joints */
   int                    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
   int                    n_user_outputs, n_references, n_inputs, n_foreigns;
   yoke_body             *bodies;

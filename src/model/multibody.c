@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double row_zero = 1e-9; /* a row or a residual below this (unit lengths) vanishes */
+static const double row_zero = 5e-6; /* gap, in lengths of the model or rad, that rounding of what was typed explains */
 
 static void mb_destroy(void *self) {
   yoke_multibody *mb = self;
@@ -271,7 +271,8 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
 }
 
 /* Rows that this joint keeps rigid: its own unless it is flexible, and the prescribed motion. */
-static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_pose *guess, double t) {
+static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, const yoke_pose *guess, double t,
+                               const bool *left_out) {
   const yoke_connection *connection = &mb->model->connections[c];
   mb_joint              *joint      = &mb->joints[mb->n_joints];
   yoke_row               rows[YOKE_CONNECTION_MAX_ROWS];
@@ -309,6 +310,10 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
       offset = connection->has_length ? connection->length : s;
       YOKE_TRY(check_distance(ctx, connection, offset));
     }
+    if (left_out != NULL && left_out[i]) {
+      mb->left_out[mb->n_left_out++] = (mb_left_out){joint->link, rows[i], c, i, offset};
+      continue;
+    }
     if (!yoke_row_is_idle(&rows[i], &joint->link, shape)) {
       joint->row[joint->n]      = rows[i];
       joint->own[joint->n]      = i;
@@ -316,7 +321,8 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
       continue;
     }
     if (is_motion) mb_motion(joint, t, &motion, &unused, &unused);
-    if (is_motion || fabs(s - offset - motion) > row_zero * (1.0 + vec3_norm(state.p[0]) + vec3_norm(state.p[1]))) {
+    const double size = yoke_row_is_length(&rows[i]) ? mb->length + vec3_norm(state.p[0]) + vec3_norm(state.p[1]) : 1.0;
+    if (is_motion || fabs(s - offset - motion) > row_zero * size) {
       char label[32];
       yoke_row_label(&rows[i], label, sizeof label);
       return yoke_fail(ctx, YOKE_E_MODEL,
@@ -340,6 +346,18 @@ static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
   mb->needs_variables            = true;
 }
 
+static const bool *left_out_of(const yoke_multibody_options *options, int connection) {
+  return options->left_out != NULL ? options->left_out + (ptrdiff_t)YOKE_CONNECTION_MAX_ROWS * connection : NULL;
+}
+
+/* Room for all rows that are left out. */
+static void take_left_out(yoke_multibody *mb, const yoke_multibody_options *options) {
+  size_t n = 0;
+  for (int i = 0; options->left_out != NULL && i < mb->model->n_connections * YOKE_CONNECTION_MAX_ROWS; ++i)
+    n += options->left_out[i];
+  mb->left_out = yoke_arena_take(&mb->arena, n, sizeof *mb->left_out);
+}
+
 static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options,
                                      const yoke_pose *guess) {
   const yoke_model *model = mb->model;
@@ -351,6 +369,7 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   mb->guided              = yoke_arena_take(&mb->arena, n, sizeof *mb->guided);
   mb->connection_joint    = yoke_arena_take(&mb->arena, n, sizeof *mb->connection_joint);
   mb->connection_force    = yoke_arena_take(&mb->arena, n, sizeof *mb->connection_force);
+  take_left_out(mb, options);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d connections", model->n_connections));
   for (int c = 0; c < model->n_connections; ++c) {
     const yoke_connection *connection = &model->connections[c];
@@ -362,7 +381,7 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
       continue;
     }
     if (is_joint && (!connection->flexible || connection->motion != NULL)) {
-      YOKE_TRY(build_joint(mb, ctx, c, guess, model->t_start));
+      YOKE_TRY(build_joint(mb, ctx, c, guess, model->t_start, left_out_of(options, c)));
     }
     if (!is_joint || connection->flexible) build_force(mb, c, guess);
   }

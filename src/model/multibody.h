@@ -59,6 +59,8 @@ typedef struct yoke_multibody_options {
   int                      n_inputs;
   const yoke_input        *inputs;
   double                   alpha, beta; /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
+  const bool
+      *left_out; /* [n_connections, YOKE_CONNECTION_MAX_ROWS] rows of joints that are no constraints; NULL: none */
 } yoke_multibody_options;
 
 typedef struct yoke_multibody yoke_multibody;
@@ -137,6 +139,18 @@ int  yoke_multibody_row_connection(const yoke_multibody *mb, int row);
 int  yoke_multibody_row_own(const yoke_multibody *mb, int row); /* its place in the joint's own order */
 void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, size_t size);
 
+/* Length of the model (model_length.h), and what counts as one of each freedom, [nv]: this length of translations, 1 rad of rotations. */
+double yoke_multibody_length(const yoke_multibody *mb);
+void   yoke_multibody_units(const yoke_multibody *mb, double *unit);
+/* Is the row a length [m]? Else an angle or a cosine. */
+bool   yoke_multibody_row_is_length(const yoke_multibody *mb, int row);
+/* Is the row a prescribed motion? */
+bool   yoke_multibody_row_is_motion(const yoke_multibody *mb, int row);
+/* Of the rows that the options leave out, the largest gap at q, in units (lengths of the model, rad); which connection's it is. */
+double yoke_multibody_left_open(const yoke_multibody *mb, const double *q, int *connection);
+/* May rows depend on each other? In a tree of bodies of one kind they do nowhere. */
+bool   yoke_multibody_has_loops(const yoke_multibody *mb);
+
 /* G = dg/d(tangent), [ng, nv]: pattern and values at (t, q). g' = G v + g_t. `work` of equations->work_size. */
 const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb);
 void                yoke_multibody_G(const yoke_multibody *mb, void *work, double t, const double *q, double *values);
@@ -150,6 +164,8 @@ void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv);
 
 /* y = M x, [nv]; x and y may be the same. */
 void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double *y);
+/* Inverse of the share of M that body b has: 1 / mass of its translations (chains: of mass `mass`), and J^-1 of its rotations, row major in its axes. */
+void yoke_multibody_mobility(const yoke_multibody *mb, int body, int mass, double *inverse_mass, double J_inverse[9]);
 
 /* Joint coordinate of a revolute, cylindrical (angle about z, in (-pi, pi]) or translational (distance) connection, its rate, and
  * the row d(coordinate)/d(tangent): up to 12 entries (column of v, value). n entries are returned; 0: this joint has no coordinate. */

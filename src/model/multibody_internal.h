@@ -46,6 +46,14 @@ typedef struct mb_joint {
   const yoke_expression *motion;                           /* of the last row; NULL: none */
 } mb_joint;
 
+/* A row of a joint that is no constraint (yoke_multibody_options): its gap is shown, and nothing more. */
+typedef struct mb_left_out {
+  yoke_link link;
+  yoke_row  row;
+  int       connection, own; /* its place in the joint's own order */
+  double    offset;
+} mb_left_out;
+
 /* Joints a and b share a body: S_ab += grad_a(side_a) M^-1 grad_b(side_b)^T at values[at], rows of a. */
 typedef struct mb_coupling {
   int    a, b, side_a, side_b;
@@ -182,6 +190,8 @@ struct yoke_multibody {
   yoke_switches     switches;  /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
+  int               n_left_out;
+  mb_left_out      *left_out;
   mb_guided        *guided; /* [n_guided] */
   yoke_force_element *forces;
   mb_driven          *driven;

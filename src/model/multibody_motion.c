@@ -285,6 +285,18 @@ void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double
   }
 }
 
+void yoke_multibody_mobility(const yoke_multibody *mb, int body, int mass, double *inverse_mass, double J_inverse[9]) {
+  const yoke_body *b = &mb->model->bodies[body];
+  memset(J_inverse, 0, 9 * sizeof *J_inverse);
+  if (b->kind == YOKE_BODY_CHAIN) {
+    const yoke_per_mass *m = &b->chain->mass;
+    *inverse_mass          = 1.0 / (m->each != NULL ? m->each[mass] : m->value);
+    return;
+  }
+  *inverse_mass = 1.0 / b->mass;
+  memcpy(J_inverse, mb->nodes[mb->body_node[body]].inverse_inertia, 9 * sizeof *J_inverse);
+}
+
 /* ---- questions ---- */
 
 int yoke_multibody_q_offset(const yoke_multibody *mb, int body) {
@@ -327,6 +339,34 @@ void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, si
   char            text[32];
   yoke_row_label(&joint->row[row - joint->g0], text, sizeof text);
   snprintf(label, size, "%s: %s", mb->model->connections[joint->connection].name, text);
+}
+
+void yoke_multibody_units(const yoke_multibody *mb, double *unit) {
+  for (int i = 0; i < mb->nv; ++i) unit[i] = mb->length;
+  for (int n = 1; n < mb->n_nodes; ++n) {
+    const mb_node *node = &mb->nodes[n];
+    for (int k = 0; k < node->nv; ++k) {
+      if (node->freedom[k] >= 3) unit[node->iv + k] = 1.0;
+    }
+  }
+}
+
+double yoke_multibody_length(const yoke_multibody *mb) {
+  return mb->length;
+}
+
+bool yoke_multibody_row_is_length(const yoke_multibody *mb, int row) {
+  const mb_joint *joint = &mb->joints[mb->row_joint[row]];
+  return yoke_row_is_length(&joint->row[row - joint->g0]);
+}
+
+bool yoke_multibody_row_is_motion(const yoke_multibody *mb, int row) {
+  const mb_joint *joint = &mb->joints[mb->row_joint[row]];
+  return joint->motion != NULL && row == joint->g0 + joint->n - 1;
+}
+
+bool yoke_multibody_has_loops(const yoke_multibody *mb) {
+  return mb->has_loops;
 }
 
 const yoke_pattern *yoke_multibody_G_pattern(const yoke_multibody *mb) {
@@ -397,6 +437,32 @@ int yoke_multibody_multiplier_at(const yoke_multibody *mb, int connection, int r
   return -1;
 }
 
+/* s of a row that is left out. */
+static double open_by(const yoke_multibody *mb, const mb_left_out *row, const double *q) {
+  yoke_link       link = row->link;
+  yoke_pose       pose[2];
+  yoke_link_state state;
+  double          grad[12];
+  for (int side = 0; side < 2; ++side) {
+    any_pose(mb, row->link.node[side], q, NULL, &pose[side]);
+    link.node[side] = side;
+  }
+  yoke_link_state_set(&link, pose, &state);
+  return yoke_row_gradient(&row->row, &state, grad) - row->offset;
+}
+
+double yoke_multibody_left_open(const yoke_multibody *mb, const double *q, int *connection) {
+  double largest = 0.0;
+  for (int i = 0; i < mb->n_left_out; ++i) {
+    const mb_left_out *row = &mb->left_out[i];
+    const double       gap = fabs(open_by(mb, row, q)) / (yoke_row_is_length(&row->row) ? mb->length : 1.0);
+    if (gap <= largest) continue;
+    largest     = gap;
+    *connection = row->connection;
+  }
+  return largest;
+}
+
 int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
                                      const double *v, const double *u, const double *lambda,
                                      double force[YOKE_CONNECTION_MAX_ROWS], double g[YOKE_CONNECTION_MAX_ROWS]) {
@@ -408,8 +474,7 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
   mb_work_carve(mb, work, &w);
   const int        joint = mb->connection_joint[connection], element = mb->connection_force[connection];
   const yoke_link *link = joint >= 0 ? &mb->joints[joint].link : element >= 0 ? &mb->forces[element].link : NULL;
-  if (link == NULL) return n;
-  for (int side = 0; side < 2; ++side) {
+  for (int side = 0; side < 2 && link != NULL; ++side) {
     any_pose(mb, link->node[side], q, v, &w.pose[link->node[side]]);
   }
   if (element >= 0) { /* a flexible joint's multiplier is -F */
@@ -433,6 +498,9 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
       g[jt->own[i]] = mb_row_value(jt, i, yoke_row_gradient(&jt->row[i], &state, grad), motion);
       if (lambda != NULL) force[jt->own[i]] = lambda[jt->g0 + i];
     }
+  }
+  for (int i = 0; i < mb->n_left_out; ++i) {
+    if (mb->left_out[i].connection == connection) g[mb->left_out[i].own] = open_by(mb, &mb->left_out[i], q);
   }
   return n;
 }

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of a row of length one: what is shorter, outside the span of others, is zero */
-static const double rank_tolerance = 1e-9;
-
-/* G [nnz] at (t, q), each row divided by its length [ng]. */
-static void scaled_rows(const yoke_multibody *mb, void *work, double t, const double *q, double *G, double *length) {
+/* G [nnz] at (t, q), each row divided by its length [ng]. `unit` [nv], NULL: 1, of the freedoms. */
+static void scaled_rows(const yoke_multibody *mb, void *work, double t, const double *q, const double *unit, double *G,
+                        double *length) {
   const yoke_pattern *pattern = yoke_multibody_G_pattern(mb);
   yoke_multibody_G(mb, work, t, q, G);
+  for (int c = 0; c < pattern->n_cols && unit != NULL; ++c) {
+    for (int k = pattern->col_start[c]; k < pattern->col_start[c + 1]; ++k) G[k] *= unit[c];
+  }
   memset(length, 0, (size_t)pattern->n_rows * sizeof *length);
   for (int k = 0; k < pattern->nnz; ++k) length[pattern->row[k]] = hypot(length[pattern->row[k]], G[k]);
   for (int k = 0; k < pattern->nnz; ++k) {
@@ -23,10 +24,10 @@ static void scaled_rows(const yoke_multibody *mb, void *work, double t, const do
 }
 
 yoke_status yoke_redundancy_rows(const yoke_multibody *mb, void *work, double t, const double *q, const int *order,
-                                 int *n, int **rows) {
+                                 double distance, int *n, int **rows) {
   const yoke_pattern *pattern = yoke_multibody_G_pattern(mb);
   const int           ng      = pattern->n_rows;
-  double             *G       = yoke_allocate((size_t)pattern->nnz + (size_t)ng + 1, sizeof *G);
+  double             *G       = yoke_allocate((size_t)(pattern->nnz + ng + pattern->n_cols) + 1, sizeof *G);
   int                *own     = yoke_allocate((size_t)ng + 1, sizeof *own);
   bool               *follows = yoke_allocate(2 * (size_t)ng + 1, sizeof *follows);
   yoke_status         status  = G != NULL && own != NULL && follows != NULL ? YOKE_OK : YOKE_E_MEMORY;
@@ -35,8 +36,10 @@ yoke_status yoke_redundancy_rows(const yoke_multibody *mb, void *work, double t,
   if (status == YOKE_OK && order == NULL) status = yoke_sparse_qr_order(pattern, own);
   if (status == YOKE_OK) {
     const int *taken = order != NULL ? order : own;
-    scaled_rows(mb, work, t, q, G, G + pattern->nnz);
-    status = yoke_sparse_qr(pattern, G, ng, taken, rank_tolerance, NULL, NULL, follows);
+    double    *unit  = G + pattern->nnz + ng;
+    yoke_multibody_units(mb, unit);
+    scaled_rows(mb, work, t, q, unit, G, G + pattern->nnz);
+    status = yoke_sparse_qr(pattern, G, ng, taken, distance, NULL, NULL, follows);
     for (int i = 0; i < ng; ++i) follows[ng + taken[i]] = follows[i];
   }
   if (status == YOKE_OK) {
@@ -67,8 +70,8 @@ yoke_status yoke_redundancy_express(const yoke_multibody *mb, void *work, double
     for (int i = 0; i < ng; ++i) {
       if (!retired[kept[ng + i]]) kept[n++] = kept[ng + i];
     }
-    scaled_rows(mb, work, t, q, G, length);
-    status = yoke_sparse_qr(pattern, G, n, kept, rank_tolerance, f, solution, NULL);
+    scaled_rows(mb, work, t, q, NULL, G, length);
+    status = yoke_sparse_qr(pattern, G, n, kept, YOKE_REDUNDANCY_DISTANCE, f, solution, NULL);
     for (int i = 0; i < n && status == YOKE_OK; ++i) {
       if (length[kept[i]] > 0.0) x[kept[i]] = solution[i] / length[kept[i]];
     }

@@ -8,10 +8,14 @@
 
 #include "model/multibody.h"
 
-/* Rows that follow from others at (t, q): *n of them, increasing, in *rows (gives). `order` [ng] NULL: any choice; else a
- * row is in the list when it follows from rows that stand before it in this order, so that later ones are preferred. */
+/* Of a row of length one, in units of the freedoms (yoke_multibody_units): what is nearer to the span of others lies in it. */
+#define YOKE_REDUNDANCY_DISTANCE 1e-9
+
+/* Rows that follow from others at (t, q), no farther from their span than `distance`: *n of them, increasing, in *rows (gives).
+ * `order` [ng] NULL: any choice; else a row is in the list when it follows from rows that stand before it in this order, so that
+ * later ones are preferred. */
 yoke_status yoke_redundancy_rows(const yoke_multibody *mb, void *work, double t, const double *q, const int *order,
-                                 int *n, int **rows);
+                                 double distance, int *n, int **rows);
 
 /* x [ng]: combination of the rows that are not marked in `retired` [ng] which comes nearest to the force `f` [nv], G^T x = f
  * in the sense of least squares; 0 in marked rows. */

@@ -4,13 +4,16 @@
 #include "base/assert.h"
 #include "base/jump.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "integrate/solver_options.h"
-#include "model/assembly.h"
+#include "model/assembly_report.h"
 #include "model/prescribed.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double most_open = 1e-4; /* rows that are left out: lengths of the model, or rad */
 
 /* ---- inputs ---- */
 
@@ -82,6 +85,23 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
   return YOKE_OK;
 }
 
+/* Rows that are left out because they follow from others to the digits that were typed stay closed, unless the mechanism goes where they do
+ * not follow: a parallelogram that leaves its stretched position as an antiparallelogram. */
+static yoke_status watch_left_out(const yoke_subsystem *subsystem, const yoke_integrator_state *head,
+                                  yoke_context *ctx) {
+  const native *n          = subsystem->self;
+  int           connection = 0;
+  const double  gap        = yoke_multibody_left_open(n->mb, yoke_integrator_q(n->integrator, head), &connection);
+  if (!(gap > most_open)) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_UNSTABLE,
+      "subsystem '%s': joint '%s', whose rows follow from other joints but for the digits that were typed, "
+      "is open by %.3g of the model's length (or rad) at t = %.9g s, %.3g is allowed: the mechanism passed a "
+      "singular position and went another way than its joints; give lengths and frames all their digits "
+      "(expressions of parameters have them), or hold it by fewer joints",
+      subsystem->name, n->model->connections[connection].name, gap, head->t, most_open);
+}
+
 static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                                yoke_step_request *request, yoke_context *ctx) {
   const native                *n    = subsystem->self;
@@ -98,6 +118,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
   }
   native_response_end(n, scratch, subsystem->ny, request->response);
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_LEFT);
+  if (n->is_loose) YOKE_TRY(watch_left_out(subsystem, head, ctx));
   if (!n->is_prescribed) return YOKE_OK;
   /* Shown is what the equations have seen; to them it makes no difference. */
   status = yoke_multibody_prescribe(n->mb, scratch, head->t, native_doubles(state, n->at_u),
@@ -318,32 +339,31 @@ static yoke_status check_guided(yoke_context *ctx, const native *n, void *work) 
 
 static void report_redundancy(yoke_context *ctx, const yoke_multibody *mb, const yoke_assembly *assembly) {
   if (assembly->n_redundant == 0) return;
-  char text[600] = "", label[120];
-  for (int k = 0; k < assembly->n_redundant && strlen(text) < 400; ++k) {
+  char text[500] = "", label[120];
+  for (int k = 0; k < assembly->n_redundant; ++k) {
     yoke_multibody_row_label(mb, assembly->redundant[k], label, sizeof label);
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%s'%s'", k > 0 ? ", " : "", label);
+    yoke_text_append(text, sizeof text, "%s'%s'", k > 0 ? ", " : "", label);
   }
-  yoke_note(ctx, "%d constraint row%s from the others and the smallest reaction forces that fit are shown: %s%s",
-            assembly->n_redundant, assembly->n_redundant > 1 ? "s follow" : " follows", text,
-            strlen(text) >= 400 ? ", ..." : "");
+  yoke_note(ctx, "%d constraint row%s from the others and the smallest reaction forces that fit are shown: %s",
+            assembly->n_redundant, assembly->n_redundant > 1 ? "s follow" : " follows", text);
 }
 
-/* Positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
-static yoke_status find_start(yoke_context *ctx, native *n, bool is_whole, yoke_arena *arena) {
-  const yoke_equations *e        = &n->equations;
-  yoke_assembly         assembly = {0};
-  void                 *work     = yoke_allocate(1, e->work_size + 1);
-  n->q_start                     = yoke_arena_take(arena, (size_t)e->nq + 1, sizeof *n->q_start);
-  n->v_start                     = yoke_arena_take(arena, (size_t)e->nv + 1, sizeof *n->v_start);
-  yoke_status status             = work == NULL || arena->has_failed ? YOKE_E_MEMORY : YOKE_OK;
-  if (status == YOKE_OK) {
-    yoke_multibody_initial_guess(n->mb, n->q_start, n->v_start);
-    if (e->ng > 0 || is_whole) {
-      status = yoke_assembly_solve(ctx, n->model, n->mb, e, work, n->model->t_start, n->q_start, n->v_start, &assembly);
-      if (status == YOKE_OK && is_whole) report_redundancy(ctx, n->mb, &assembly);
-      if (status == YOKE_OK) yoke_multibody_retire(n->mb, assembly.n_redundant, assembly.redundant);
-      n->n_redundant = assembly.n_redundant;
-    }
+/* Equations, positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
+static yoke_status compile(yoke_context *ctx, native *n, const yoke_multibody_options *options, bool is_whole,
+                           yoke_arena *arena) {
+  yoke_equations *e = &n->equations;
+  yoke_assembly   assembly;
+  YOKE_TRY(yoke_assembly_create(ctx, n->model, options, NULL, e, &n->mb, &assembly));
+  void *work         = yoke_allocate(1, e->work_size + 1);
+  n->q_start         = yoke_arena_copy(arena, assembly.q, (size_t)e->nq + 1, sizeof *n->q_start);
+  n->v_start         = yoke_arena_copy(arena, assembly.v, (size_t)e->nv + 1, sizeof *n->v_start);
+  n->n_redundant     = assembly.n_redundant;
+  n->redundant       = yoke_arena_copy(arena, assembly.redundant, (size_t)assembly.n_redundant, sizeof *n->redundant);
+  n->is_loose        = assembly.left_out != NULL;
+  yoke_status status = work == NULL || arena->has_failed ? YOKE_E_MEMORY : YOKE_OK;
+  if (status == YOKE_OK && is_whole) {
+    report_redundancy(ctx, n->mb, &assembly);
+    status = yoke_assembly_report(ctx, n->model, e, n->mb, &assembly);
   }
   if (status == YOKE_OK) status = check_guided(ctx, n, work);
   yoke_assembly_clear(&assembly);
@@ -373,14 +393,10 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                            .alpha          = solver.alpha,
                                            .beta           = solver.beta};
   n->model                              = def->model;
-  YOKE_TRY(yoke_multibody_create(ctx, def->model, &options, &n->equations, &n->mb));
-  const bool is_prescribed = yoke_multibody_is_prescribed(n->mb);
-  if (is_prescribed) {
-    YOKE_TRY(find_start(ctx, n, def->is_whole, &s->arena));
-    YOKE_TRY(prescribe(ctx, n));
-  }
+  YOKE_TRY(compile(ctx, n, &options, def->is_whole, &s->arena));
+  if (yoke_multibody_is_prescribed(n->mb)) YOKE_TRY(prescribe(ctx, n));
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
-  if (!is_prescribed) YOKE_TRY(find_start(ctx, n, def->is_whole, &s->arena));
+  yoke_multibody_retire(n->mb, n->n_redundant, n->redundant); /* its matrix has the pattern of all rows */
   YOKE_TRY(set_ports(ctx, n, s, def));
   if (def->n_inputs > 0 && !def->no_response && yoke_multibody_has_tangents(n->mb) && native_signals_have_tangents(n))
     YOKE_TRY(yoke_tangents_create(ctx, n->integrator, &n->tangents));

@@ -35,6 +35,7 @@ typedef struct native {
   int                  i_integral;               /* first quadrature of the ports in q */
   bool                 has_extras;               /* of some port */
   bool                 is_prescribed, has_image; /* motion given; ports with an image */
+  bool                 is_loose;                 /* rows of joints are left out */
   bool                 has_signals;              /* among the inputs: events may read them */
   bool                 has_signal_ports;
   bool                 needs_accelerations;                           /* some port shows what follows from them */
@@ -46,6 +47,7 @@ typedef struct native {
   native_wanted        shown;             /* what all signals ask for */
   double              *q_start, *v_start; /* [nq], [nv] consistent start */
   int                  n_redundant;       /* constraint rows that follow from the others */
+  int                 *redundant;         /* [n_redundant] */
   yoke_input_kind     *input_kind;        /* [nu] */
   int                 *direction;         /* [n_events] */
   yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */

@@ -52,7 +52,7 @@ static void every_quantity_of_the_list_exists(void **state) {
   write_text(in_folder(f, "m.yaml", path),
              "yoke: 1\nt_end: 0.1\nbodies:\n"
              "  rigid: {kind: rigid, mass: 1, inertia: [1, 1, 1]}\n  planar: {kind: planar, mass: 1, inertia: 1}\n"
-             "  particle: {kind: particle, mass: 1, position: [1, 0, 0]}\n  mass1d: {kind: mass1d, mass: 1}\n"
+             "  particle: {kind: particle, mass: 1}\n  mass1d: {kind: mass1d, mass: 1}\n"
              "  chain: {kind: chain, n: 2, mass: 1}\n"
              "connections:\n"
              "  joint: {kind: cylindrical, between: [ground, rigid]}\n"

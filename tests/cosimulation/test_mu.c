@@ -177,6 +177,7 @@ static void four_bar_through_a_weld_follows_the_whole(void **state) {
 
 static const char spatial[] =
     "yoke: 1\n"
+    "assemble: true\n"
     "gravity: [1, -9.81, 2]\n"
     "t_end: 0.1\n"
     "bodies:\n"

@@ -26,6 +26,7 @@
 /* Two bars; the upper one hits a stop, the lower one is pushed from t = 0.3021 on. */
 #define PENDULUM                                                                                                       \
   "yoke: 1\n"                                                                                                          \
+  "assemble: true\n"                                                                                                   \
   "gravity: [0, -9.81, 0]\n"                                                                                           \
   "t_end: 0.8\n"                                                                                                       \
   "bodies:\n"                                                                                                          \

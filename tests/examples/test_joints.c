@@ -125,8 +125,8 @@ static void print_model_from(char text[MODEL_SIZE], const char *kind, const char
                              const char *const start[2]) {
   const body_data  *body = plane ? plane_body : space_body;
   const char *const end  = plane && (strcmp(kind, "revolute") == 0) ? "pin" : "j";
-  int n = snprintf(text, MODEL_SIZE, "yoke: 1\ngravity: [%g, %g, %g]\nt_end: %g\nbodies:\n", gravity[0], gravity[1],
-                   plane ? 0.0 : gravity[2], t_end);
+  int n = snprintf(text, MODEL_SIZE, "yoke: 1\nassemble: true\ngravity: [%g, %g, %g]\nt_end: %g\nbodies:\n", gravity[0],
+                   gravity[1], plane ? 0.0 : gravity[2], t_end);
   for (int b = 0; b < 2; ++b) n += print_body(text + n, (size_t)(MODEL_SIZE - n), b, &body[b], plane, start[b]);
   n += snprintf(text + n, (size_t)(MODEL_SIZE - n), "connections:\n  joint: {kind: %s, between: [a.%s, b.%s]%s}\n",
                 kind, end, end, more);

@@ -16,13 +16,13 @@
   "frames: {ground: {rail: {at: [0, 0, 0], axis: [1, 0, 0]}}}\n"                                                       \
   "bodies:\n"                                                                                                          \
   "  wheel: {kind: planar, mass: 10, inertia: 1, omega: w0}\n"                                                         \
-  "  crank: {kind: planar, mass: 2, inertia: 0.01, omega: w0, frames: {pin: [r, 0]}}\n"                                \
+  "  crank: {kind: planar, mass: 2, inertia: 0.01, frames: {pin: [r, 0]}}\n"                                           \
   "  rod: {kind: planar, mass: 0.5, inertia: 0.5*l^2/12, position: [r + l/2, 0],\n"                                    \
   "        frames: {a: [-l/2, 0], b: [l/2, 0]}}\n"                                                                     \
   "  piston: {kind: planar, mass: 0.4, inertia: 1e-3, position: [r + l, 0],\n"                                         \
   "           frames: {guide: {at: [0, 0], axis: [1, 0, 0]}}}\n"                                                       \
   "connections:\n"                                                                                                     \
-  "  main: {kind: revolute, between: [ground, crank]}\n"                                                               \
+  "  main: {kind: revolute, between: [ground, crank], initial_rate: 97.238165980147201}\n"                             \
   "  tail: {kind: revolute, between: [ground, wheel]}\n"                                                               \
   "  big_end: {kind: revolute, between: [crank.pin, rod.a]}\n"                                                         \
   "  small_end: {kind: revolute, between: [rod.b, piston]}\n"                                                          \

@@ -255,7 +255,7 @@ static void a_chain_in_any_number_of_pieces_accelerates_as_the_whole(void **stat
 
 /* ---- kinds of connections and bodies ---- */
 
-#define HEAD "yoke: 1\nt_end: 1\ngravity: [0.3, -9.81, 0.2]\n"
+#define HEAD "yoke: 1\nassemble: true\nt_end: 1\ngravity: [0.3, -9.81, 0.2]\n"
 #define RIGID(name, position, more)                                                                                    \
   "  " name ": {kind: rigid, mass: 2, inertia: [1, 2, 2.5], position: " position ", " more "}\n"
 #define COSIMULATION(d) "cosimulation: {step: 1e-3, couplings: {decomposition: " d "}}\n"
@@ -634,17 +634,17 @@ static void settings_have_the_defaults_of_the_manual(void **state) {
 
 /* ---- mistakes ---- */
 
-#define PAIR HEAD "bodies:\n" RIGID("a", "[0, 0, 0]", "") RIGID("b", "[1, 0, 0]", "")
+#define PAIR HEAD "bodies:\n" RIGID("a", "[0, 0, 0]", "frames: {end: [1, 0, 0]}") RIGID("b", "[1, 0, 0]", "")
 
 static void a_joint_with_prescribed_motion_between_parts_is_refused_with_names(void **state) {
   (void)state;
-  refused(PAIR "connections: {knee: {kind: revolute, between: [a, b], motion: 0.1*t}}\nsplit: {p: [a], q: [b]}\n",
+  refused(PAIR "connections: {knee: {kind: revolute, between: [a.end, b], motion: 0.1*t}}\nsplit: {p: [a], q: [b]}\n",
           (const char *const[]){"'knee'", "'p'", "'q'", "motion", NULL});
 }
 
 static void a_formulation_for_other_connections_is_refused(void **state) {
   (void)state;
-  refused(PAIR "connections: {knee: {kind: spherical, between: [a, b]}}\nsplit: {p: [a], q: [b]}\n"
+  refused(PAIR "connections: {knee: {kind: spherical, between: [a.end, b]}}\nsplit: {p: [a], q: [b]}\n"
                "cosimulation: {couplings: {formulation: constitutive}}\n",
           (const char *const[]){"'knee'", NULL});
   refused(PAIR "connections: {knee: {kind: bushing, between: [a, b], stiffness: 1}}\nsplit: {p: [a], q: [b]}\n"

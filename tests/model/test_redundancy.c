@@ -58,7 +58,7 @@ static void five_of_ten_rows_of_a_door_are_redundant(void **state) {
   rig r;
   int n, *rows;
   rig_open(&r);
-  assert_int_equal(yoke_redundancy_rows(r.mb, r.work, 0.0, r.q, NULL, &n, &rows), YOKE_OK);
+  assert_int_equal(yoke_redundancy_rows(r.mb, r.work, 0.0, r.q, NULL, YOKE_REDUNDANCY_DISTANCE, &n, &rows), YOKE_OK);
   assert_int_equal(n, 5);
   for (int i = 1; i < n; ++i) assert_true(rows[i - 1] < rows[i]);
   free(rows);
@@ -72,7 +72,7 @@ static void rows_later_in_the_order_are_the_redundant_ones(void **state) {
   for (int last = 0; last < 2; ++last) { /* the hinge whose rows come last */
     int order[N_ROWS], n, *rows;
     for (int i = 0; i < N_ROWS; ++i) order[i] = last == 1 ? i : (i + 5) % N_ROWS;
-    assert_int_equal(yoke_redundancy_rows(r.mb, r.work, 0.0, r.q, order, &n, &rows), YOKE_OK);
+    assert_int_equal(yoke_redundancy_rows(r.mb, r.work, 0.0, r.q, order, YOKE_REDUNDANCY_DISTANCE, &n, &rows), YOKE_OK);
     assert_int_equal(n, 5);
     for (int i = 0; i < n; ++i) assert_int_equal(rows[i], 5 * last + i);
     free(rows);

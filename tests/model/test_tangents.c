@@ -430,7 +430,7 @@ static void tangents_of_a_redundant_mechanism_stay_on_its_joints(void **state) {
   yoke_multibody_initial_guess(x.s.mb, q, v);
   x.stays = true;
   assert_false(check_subject(&x, 9u)); /* singular as long as nobody retires a row */
-  assert_int_equal(yoke_redundancy_rows(x.s.mb, x.s.work, now, q, NULL, &n, &rows), YOKE_OK);
+  assert_int_equal(yoke_redundancy_rows(x.s.mb, x.s.work, now, q, NULL, YOKE_REDUNDANCY_DISTANCE, &n, &rows), YOKE_OK);
   assert_int_equal(n, 3);
   yoke_multibody_retire(x.s.mb, n, rows);
   free(rows);
