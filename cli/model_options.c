@@ -22,8 +22,8 @@ static int check_word(const command_def *command, const char *option, const char
   for (int i = 0; i < n && used < sizeof list; ++i)
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", words[i]);
   if (topic) snprintf(list, sizeof list, "yoke help %s lists them", topic);
-  return usage_error(command, "unknown %s '%s'%s%s%s; %s", option, text, nearest ? "; did you mean '" : "",
-                     nearest ? nearest : "", nearest ? "'?" : "", list);
+  return usage_error(command, "unknown %s '%s', %s%s%s%s", option, text, list, nearest ? "; did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 int choice_check(const command_def *command, const yoke_choice *choice) {

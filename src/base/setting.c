@@ -173,6 +173,10 @@ bool yoke_setting_is_read(const yoke_setting_table *table, const yoke_setting *r
   return false;
 }
 
+bool yoke_setting_is_tolerance(const double *value) {
+  return value[0] > 0.0 && value[0] < 1.0;
+}
+
 bool yoke_setting_is_share(const double *value) {
   return *value > 0.0 && *value <= 2.0;
 }

@@ -102,6 +102,8 @@ bool yoke_setting_is_read(const yoke_setting_table *table, const yoke_setting *r
 /* Conditions that several rows have. */
 bool yoke_setting_is_share(const double *value);
 #define YOKE_SETTING_SHARE_WORDS "a share of the new value in (0, 2]"
+bool yoke_setting_is_tolerance(const double *value);
+#define YOKE_SETTING_TOLERANCE_WORDS "a number > 0 and < 1"
 
 /* ---- text ---- */
 

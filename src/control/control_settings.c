@@ -26,6 +26,8 @@ static const yoke_setting control_rows[] = {
      .option   = "macro-rtol",
      .value    = "R",
      .help     = "step control: relative error of one macro step",
+     .fits     = yoke_setting_is_tolerance,
+     .expected = YOKE_SETTING_TOLERANCE_WORDS,
      AT(tolerances.rtol)},
     {.key       = "atol",
      .type      = YOKE_SETTING_POSITIVE,

@@ -69,6 +69,7 @@ typedef struct compiler {
   const char         *text;
   size_t              at; /* next character */
   const yoke_symbols *symbols;
+  bool                has_units; /* of symbols */
   char               *message;
   size_t              message_size;
   yoke_status         status;
@@ -221,6 +222,18 @@ static bool same_up_to_angle(const int a[4], const int b[4]) {
   return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
+/* Units that do not fit. Written ones are an error; where units of symbols take part, numbers beside them may be meant in any unit. */
+__attribute__((format(printf, 3, 4))) static bool clash(compiler *c, size_t at, const char *format, ...) {
+  char    text[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (!c->has_units) return fail(c, at, "inconsistent units: %s", text);
+  if (c->symbols->clash != NULL) c->symbols->clash(c->symbols->user, text);
+  return true;
+}
+
 /* The dimension of a + b, min(a, b), ... in `sum` (is_constant is not touched). */
 static bool merge_dimensions(compiler *c, size_t at, const quantity *a, const quantity *b, quantity *sum) {
   if (a->state != DIMENSION_KNOWN || b->state != DIMENSION_KNOWN) {
@@ -233,7 +246,8 @@ static bool merge_dimensions(compiler *c, size_t at, const quantity *a, const qu
     char left[64], right[64];
     yoke_unit_text(a->dimension, left, sizeof left);
     yoke_unit_text(b->dimension, right, sizeof right);
-    return fail(c, at, "inconsistent units: found [%s] and [%s], expected the same", left, right);
+    sum->state = DIMENSION_UNKNOWN;
+    return clash(c, at, "found [%s] and [%s], expected the same", left, right);
   }
   const quantity *with_angle = a->dimension[3] != 0 ? a : b;
   sum->state                 = DIMENSION_KNOWN;
@@ -246,7 +260,7 @@ static bool require_pure(compiler *c, size_t at, const quantity *a, const char *
   if (a->state != DIMENSION_KNOWN || same_up_to_angle(a->dimension, pure)) return true;
   char unit[64];
   yoke_unit_text(a->dimension, unit, sizeof unit);
-  return fail(c, at, "inconsistent units: found [%s] in %s, expected an angle or a pure number", unit, what);
+  return clash(c, at, "found [%s] in %s, expected an angle or a pure number", unit, what);
 }
 
 /* Dimension of a b (sign 1) or a / b (sign -1), into a. */
@@ -610,7 +624,9 @@ static bool parse_symbol(compiler *c, quantity *out) {
   }
   out->is_constant = true;
   if (kind == YOKE_SYMBOL_CONSTANT) {
-    out->state = DIMENSION_UNKNOWN;
+    const bool has_unit = c->symbols->unit != NULL && c->symbols->unit(c->symbols->user, name, out->dimension);
+    out->state          = has_unit ? DIMENSION_KNOWN : DIMENSION_UNKNOWN;
+    c->has_units        = c->has_units || has_unit;
     return emit_constant(c, value);
   }
   /* A parameter called e (restitution, say) wins over the number. */

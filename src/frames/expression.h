@@ -21,6 +21,10 @@ typedef enum yoke_symbol_kind {
 
 typedef struct yoke_symbols {
   yoke_symbol_kind (*lookup)(void *user, const char *name, double *value, int *variable);
+  /* Unit of a constant, exponents of m, kg, s, rad; optional. false: it has none, and fits to everything. */
+  bool (*unit)(void *user, const char *name, int dimension[4]);
+  /* Units that do not fit where units of symbols take part, which is no error: "found [kg] and [m], expected the same"; optional. */
+  void (*clash)(void *user, const char *text);
   /* Nearest valid names for an error message, optional: writes into text. */
   void (*suggest)(void *user, const char *name, char *text, size_t size);
   void *user;

@@ -22,6 +22,8 @@ static const yoke_setting rows[] = {
      .option   = "rtol",
      .value    = "R",
      .help     = "relative tolerance of the error control",
+     .fits     = yoke_setting_is_tolerance,
+     .expected = YOKE_SETTING_TOLERANCE_WORDS,
      AT(rtol)},
     {.key       = "atol",
      .type      = YOKE_SETTING_POSITIVE,

@@ -133,6 +133,18 @@ bool model_orientation(reader *r, const scope *s, const yoke_yaml_node *node, co
 
 /* ---- frames ---- */
 
+/* [x, y, z]; the plane's bodies and the ground need no z. */
+static bool read_place(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int body,
+                       double origin[3]) {
+  int n = 0;
+  if (!model_numbers(r, s, node, key, Q_LENGTH, 2, 3, origin, &n)) return false;
+  if (n == 2 && body >= 0 && r->model->bodies[body].kind != YOKE_BODY_PLANAR) {
+    model_warning(r, node, key, "found two coordinates on a body in space, z is taken as 0; write [%g, %g, 0]",
+                  origin[0], origin[1]);
+  }
+  return true;
+}
+
 /* `tip: [x, y, z]` or `tip: {at: [...], orientation: ..., axis: [...]}` on a body. */
 static bool read_frame(reader *r, const scope *s, int body, const char *owner, const yoke_yaml_node *key,
                        const yoke_yaml_node *node) {
@@ -142,7 +154,7 @@ static bool read_frame(reader *r, const scope *s, int body, const char *owner, c
   if (!model_is_name(key->text)) return model_check_name(r, key, false);
   model_print(name, sizeof name, "%s.%s", owner, key->text);
   if (node->kind == YOKE_YAML_LIST) {
-    if (!model_numbers(r, s, node, key->text, Q_LENGTH, 2, 3, frame.origin, NULL)) return false;
+    if (!read_place(r, s, node, key->text, body, frame.origin)) return false;
     return model_add_frame(r, key, name, &frame) >= 0;
   }
   if (node->kind != YOKE_YAML_MAP)
@@ -150,7 +162,7 @@ static bool read_frame(reader *r, const scope *s, int body, const char *owner, c
   if (!model_check_keys(r, node, keys, MODEL_COUNT(keys))) return false;
   const yoke_yaml_node *at = yoke_yaml_find(node, "at"), *orientation = yoke_yaml_find(node, "orientation"),
                        *axis = yoke_yaml_find(node, "axis");
-  if (at != NULL && !model_numbers(r, s, at, "at", Q_LENGTH, 2, 3, frame.origin, NULL)) return false;
+  if (at != NULL && !read_place(r, s, at, "at", body, frame.origin)) return false;
   if (orientation != NULL && axis != NULL)
     return model_mistake(r, axis, "axis", "found 'orientation' and 'axis', expected one of them");
   if (orientation != NULL) {
@@ -180,7 +192,9 @@ static bool read_frames_of(reader *r, const scope *s, int body, const char *owne
 /* Section `frames:` of the model or an assembly: {ground: {pivot: ...}, rod: {mid: ...}} or {ground.pivot: ...}. */
 void model_read_frames(reader *r, scope *s) {
   const yoke_yaml_node *map;
-  model_enter(r, s->prefix, "frames");
+  char                  path[NAME_SIZE];
+  model_print(path, sizeof path, "%sframes", s->prefix);
+  model_enter(r, path, NULL);
   if (!model_map(r, yoke_yaml_find(s->node, "frames"), NULL, &map) || map == NULL) return;
   for (int k = 0; k < map->n; ++k) {
     const yoke_yaml_node *key = map->keys[k];

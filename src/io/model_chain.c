@@ -171,18 +171,22 @@ static bool read_per_mass(reader *r, const scope *s, const yoke_yaml_node *map, 
     out->each = yoke_arena_take(&r->model->arena, (size_t)n, sizeof *out->each);
     good      = model_has_memory(r);
   }
-  const long last = rule.kind == VALUE_CONSTANT ? 1 : n;
+  const long last  = rule.kind == VALUE_CONSTANT ? 1 : n;
+  double     least = 0.0;
   for (long i = 1; i <= last && good; ++i) {
     const double value = rule_value(&rule, i);
     if (!isfinite(value))
       good = model_mistake(r, node, key, "found %g for i = %ld, expected a finite number", value, i);
     if (good && positive && !(value > 0))
       good = model_mistake(r, node, key, "found %g for i = %ld, expected a value greater than 0", value, i);
+    least = fmin(least, value);
     if (out->each != NULL)
       out->each[i - 1] = value;
     else
       out->value = value;
   }
+  if (good && (strstr(key, "stiffness") != NULL || strstr(key, "damping") != NULL))
+    model_warn_if_negative(r, node, key, least);
   rule_clear(&rule);
   return good;
 }

@@ -1,6 +1,7 @@
 /* Connections of the model file: joints and force elements between two frames. */
 #include "io/model_reader.h"
 #include "base/memory.h"
+#include "model/joint_kinds.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,12 +72,45 @@ static bool check_keys_of(reader *r, const yoke_yaml_node *node, int kind) {
 
 /* ---- values ---- */
 
-/* Scalar for all rows or one value per row. Units: rows may be lengths or angles, so both are let through. */
-static bool read_rows(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int n_rows,
+/* Rows of a flexible connection that act on its bodies: in the plane those of x, y and of the rotation. Returns how many. */
+static int acting_rows(const yoke_model *m, const yoke_connection *c, int rows_out[6]) {
+  const yoke_port_shape *shape[2];
+  yoke_link              link = {.node = {0, 1}};
+  yoke_row               rows[6];
+  int                    n_rows = yoke_joint_rows(c->kind, rows), n = 0;
+  for (int k = 0; c->kind == YOKE_CONNECTION_BUSHING && k < 6; ++k)
+    rows[n_rows++] = (yoke_row){.kind = k < 3 ? YOKE_ROW_ALONG : YOKE_ROW_ROTATION, .k = k % 3};
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame *frame = &m->frames[c->frame[side]];
+    shape[side]             = frame->body >= 0 ? yoke_body_shape(m->bodies[frame->body].kind) : NULL;
+    memcpy(link.origin[side], frame->origin, sizeof frame->origin);
+    memcpy(link.axes[side], frame->axes, sizeof frame->axes);
+  }
+  for (int k = 0; k < n_rows; ++k) {
+    if (!yoke_row_is_idle(&rows[k], &link, shape)) rows_out[n++] = k;
+  }
+  return n;
+}
+
+/* Scalar for all rows, one value per row, or one per row that acts. Units: rows may be lengths or angles, so both are let through. */
+static bool read_rows(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, const yoke_connection *c,
                       double out[6]) {
-  double value = 0;
+  const int n_rows = kinds[c->kind].n_rows;
+  double    value  = 0;
   if (node == NULL) return true;
-  if (node->kind == YOKE_YAML_LIST) {
+  if (node->kind == YOKE_YAML_LIST && node->n < n_rows) {
+    int       acting[6];
+    const int n = acting_rows(r->model, c, acting);
+    double    values[6];
+    if (n == n_rows || node->n != n) {
+      char expected[120], fewer[60] = "";
+      if (n < n_rows) model_print(fewer, sizeof fewer, ", or of %d, of the rows that act on its bodies", n);
+      model_print(expected, sizeof expected, "a number, or a list of %d%s", n_rows, fewer);
+      return model_expected(r, node, key, expected);
+    }
+    if (!model_numbers(r, s, node, key, Q_ANY, n, n, values, NULL)) return false;
+    for (int k = 0; k < n; ++k) out[acting[k]] = values[k];
+  } else if (node->kind == YOKE_YAML_LIST) {
     if (!model_numbers(r, s, node, key, Q_ANY, n_rows, n_rows, out, NULL)) return false;
   } else {
     if (!model_number(r, s, node, key, Q_ANY, &value)) return false;
@@ -90,7 +124,6 @@ static bool read_rows(reader *r, const scope *s, const yoke_yaml_node *node, con
 
 static bool read_flexible(reader *r, const scope *s, const yoke_yaml_node *map, yoke_connection *c) {
   const yoke_yaml_node *stiffness = yoke_yaml_find(map, "stiffness"), *damping = yoke_yaml_find(map, "damping");
-  const int             n_rows = kinds[c->kind].n_rows;
   if (c->kind == YOKE_CONNECTION_BUSHING && stiffness == NULL && damping == NULL) {
     return model_mistake(r, map, "stiffness", "found nothing, expected six values [x, y, z, rx, ry, rz]");
   }
@@ -99,8 +132,7 @@ static bool read_flexible(reader *r, const scope *s, const yoke_yaml_node *map, 
                          "found damping without stiffness, expected both for a flexible joint, none for a rigid one");
   }
   c->flexible = stiffness != NULL && c->kind != YOKE_CONNECTION_BUSHING;
-  return read_rows(r, s, stiffness, "stiffness", n_rows, c->stiffness) &&
-         read_rows(r, s, damping, "damping", n_rows, c->damping);
+  return read_rows(r, s, stiffness, "stiffness", c, c->stiffness) && read_rows(r, s, damping, "damping", c, c->damping);
 }
 
 static bool read_table(reader *r, const scope *s, const yoke_yaml_node *node, bool is_torsion, yoke_table *table) {
@@ -142,9 +174,11 @@ static bool read_law(reader *r, const scope *s, const yoke_yaml_node *map, yoke_
   good      = model_optional(r, s, map, "damping", is_torsion ? Q_TORSION_DAMPING : Q_DAMPING, &law->damping) && good;
   good      = model_optional(r, s, map, "stiffness_power", Q_ANY, &law->stiffness_power) && good;
   good      = model_optional(r, s, map, "damping_power", Q_ANY, &law->damping_power) && good;
-  good      = (ex == NULL || model_positive(r, s, ex, "exponent_x", Q_NUMBER, &law->exponent_x)) && good;
-  good      = (ev == NULL || model_positive(r, s, ev, "exponent_v", Q_NUMBER, &law->exponent_v)) && good;
-  good      = (table == NULL || read_table(r, s, table, is_torsion, &law->table)) && good;
+  const double values[] = {law->stiffness, law->damping, law->stiffness_power, law->damping_power};
+  for (int k = 0; k < 4 && good; ++k) model_warn_if_negative(r, yoke_yaml_find(map, parts[k]), parts[k], values[k]);
+  good = (ex == NULL || model_positive(r, s, ex, "exponent_x", Q_NUMBER, &law->exponent_x)) && good;
+  good = (ev == NULL || model_positive(r, s, ev, "exponent_v", Q_NUMBER, &law->exponent_v)) && good;
+  good = (table == NULL || read_table(r, s, table, is_torsion, &law->table)) && good;
   if (good && yoke_yaml_find(map, "stiffness") == NULL && yoke_yaml_find(map, "stiffness_power") == NULL &&
       table == NULL && formula == NULL && yoke_yaml_find(map, "damping") == NULL &&
       yoke_yaml_find(map, "damping_power") == NULL) {
@@ -263,18 +297,35 @@ static bool check_bodies(reader *r, const yoke_yaml_node *node, const yoke_conne
   return true;
 }
 
+/* A slider whose axis leaves the plane of its bodies is locked. */
+static bool check_axis(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
+  static const double tolerance = 5e-6;
+  if (c->kind != YOKE_CONNECTION_TRANSLATIONAL || c->flexible) return true;
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame *frame = &r->model->frames[c->frame[side]];
+    if (frame->body < 0 || r->model->bodies[frame->body].kind != YOKE_BODY_PLANAR) continue;
+    if (fabs(frame->axes[8]) <= tolerance) continue;
+    return model_mistake(
+        r, node, "axis",
+        "found a translational joint of the planar body '%s' along an axis out of its plane (the z axis "
+        "of frame '%s'), which locks it; expected a direction in the plane: axis: [1, 0, 0]",
+        r->model->bodies[frame->body].name, frame->name);
+  }
+  return true;
+}
+
 static bool read_values(reader *r, const scope *s, const yoke_yaml_node *node, yoke_connection *c) {
   const int keys = kinds[c->kind].keys;
   bool      good = check_keys_of(r, node, (int)c->kind);
   if (!read_ends(r, s, node, c)) return false;
-  good = check_bodies(r, node, c) && good;
-  if ((keys & HAS_LAW) != 0) good = read_law(r, s, node, c) && good;
-  if ((keys & HAS_FLEXIBLE) != 0) good = read_flexible(r, s, node, c) && good;
-  if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;
-  good                       = read_length(r, s, node, c) && good;
+  good                       = check_bodies(r, node, c) && good;
   const yoke_yaml_node *axis = yoke_yaml_find(node, "axis");
+  if ((keys & HAS_LAW) != 0) good = read_law(r, s, node, c) && good;
+  if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;
+  good = read_length(r, s, node, c) && good;
   if (good && axis != NULL && (keys & HAS_AXIS) != 0) good = apply_axis(r, s, axis, c);
-  return good;
+  if ((keys & HAS_FLEXIBLE) != 0) good = read_flexible(r, s, node, c) && good;
+  return good && check_axis(r, axis != NULL ? axis : node, c);
 }
 
 static bool read_connection(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {

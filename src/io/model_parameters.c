@@ -34,7 +34,7 @@ static void evaluate(reader *r, parameter *p) {
   } else {
     r->active[r->parameter_depth++] = p;
     p->state                        = PARAMETER_ACTIVE;
-    const bool good                 = model_number(r, p->home, p->node, p->key->text, Q_ANY, &p->value);
+    const bool good = model_number_with_unit(r, p->home, p->node, p->key->text, &p->value, &p->has_unit, p->unit);
     --r->parameter_depth;
     p->state = good && p->state == PARAMETER_ACTIVE ? PARAMETER_DONE : PARAMETER_BAD;
   }
@@ -53,6 +53,16 @@ yoke_symbol_kind model_parameter(reader *r, const scope *s, const char *name, do
     return YOKE_SYMBOL_CONSTANT;
   }
   return YOKE_SYMBOL_UNKNOWN;
+}
+
+bool model_parameter_unit(const scope *s, const char *name, int unit[4]) {
+  for (; s != NULL; s = s->parent) {
+    const int k = yoke_names_find(&s->parameter_names, name);
+    if (k == YOKE_NAMES_NONE) continue;
+    memcpy(unit, s->parameters[k].unit, sizeof s->parameters[k].unit);
+    return s->parameters[k].state == PARAMETER_DONE && s->parameters[k].has_unit;
+  }
+  return false;
 }
 
 static bool add_parameter(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node) {

@@ -59,22 +59,47 @@ void model_position(const yoke_yaml_node *at, char *text, size_t size) {
   }
 }
 
+enum { MISTAKE_SIZE = 2048 + 2 * NAME_SIZE };
+
+/* "m.yaml:12:3: key 'bodies.rod.mass': <text>" */
+static void describe_mistake(const reader *r, const yoke_yaml_node *at, const char *key, const char *format,
+                             va_list arguments, char text[MISTAKE_SIZE]) {
+  const bool both = r->where[0] != '\0' && key != NULL, any = r->where[0] != '\0' || key != NULL;
+  model_position(at, text, MISTAKE_SIZE / 2);
+  size_t used = strlen(text);
+  if (any) {
+    used += model_print(text + used, MISTAKE_SIZE - used, ": key '%s%s%s'", r->where, both ? "." : "",
+                        key == NULL ? "" : key);
+  }
+  used += model_print(text + used, MISTAKE_SIZE - used, ": ");
+  vsnprintf(text + used, MISTAKE_SIZE - used, format, arguments);
+}
+
 bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...) {
   if (++r->n_errors > MAX_REPORTED || r->is_out_of_memory) return false;
-  char position[1024], path[2 * NAME_SIZE], text[1024];
-  model_position(at, position, sizeof position);
-  const bool both = r->where[0] != '\0' && key != NULL;
-  model_print(path, sizeof path, "%s%s%s", r->where, both ? "." : "", key == NULL ? "" : key);
+  char    text[MISTAKE_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  describe_mistake(r, at, key, format, arguments, text);
   va_end(arguments);
-  if (path[0] == '\0') {
-    yoke_fail(r->ctx, YOKE_E_MODEL, "%s: %s", position, text);
-  } else {
-    yoke_fail(r->ctx, YOKE_E_MODEL, "%s: key '%s': %s", position, path, text);
-  }
+  yoke_fail(r->ctx, YOKE_E_MODEL, "%s", text);
   return false;
+}
+
+void model_warning(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...) {
+  char    text[MISTAKE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  describe_mistake(r, at, key, format, arguments, text);
+  va_end(arguments);
+  yoke_warn(r->ctx, "%s", text);
+}
+
+void model_warn_if_negative(reader *r, const yoke_yaml_node *at, const char *key, double value) {
+  if (!(value < 0.0)) return;
+  model_warning(r, at, key, "found %g, less than 0: %s; write a positive value unless this is meant", value,
+                strstr(key, "damping") != NULL ? "it drives the motion, and energy grows"
+                                               : "it pushes away from its free position");
 }
 
 bool model_out_of_memory(reader *r) {
@@ -118,6 +143,63 @@ void model_enter(reader *r, const char *section, const char *name) {
 }
 
 /* ---- keys and words ---- */
+
+/* Words of other programs. */
+static const char *const synonyms[][2] = {
+    {"hinge", "revolute"},
+    {"pin", "revolute"},
+    {"rotational", "revolute"},
+    {"rotation", "revolute"},
+    {"ball", "spherical"},
+    {"socket", "spherical"},
+    {"slider", "translational"},
+    {"prismatic", "translational"},
+    {"sliding", "translational"},
+    {"cardan", "universal"},
+    {"hooke", "universal"},
+    {"weld", "fixed"},
+    {"welded", "fixed"},
+    {"clamp", "fixed"},
+    {"link", "distance"},
+    {"strut", "distance"},
+    {"rope", "distance"},
+    {"spring", "spring-damper"},
+    {"damper", "spring-damper"},
+    {"dashpot", "spring-damper"},
+    {"torsion", "torsion-spring"},
+    {"rotational-spring", "torsion-spring"},
+    {"mount", "bushing"},
+    {"mass", "mass1d"},
+    {"mass-1d", "mass1d"},
+    {"point", "particle"},
+    {"point-mass", "particle"},
+    {"body", "rigid"},
+    {"rigid-body", "rigid"},
+    {"3d", "rigid"},
+    {"2d", "planar"},
+    {"plane", "planar"},
+    {"moment", "torque"},
+    {"friction", "drag"},
+    {"sine", "harmonic"},
+    {"sinusoidal", "harmonic"},
+    {"pulse", "impulse"},
+};
+
+/* The word of list[n] that means the same, else the nearest one; NULL: none. '_' and capital letters are as good as '-' and small ones. */
+static const char *meant(const char *text, const char *const *list, int n) {
+  char   word[40];
+  size_t k = 0;
+  for (; text[k] != '\0' && k + 1 < sizeof word; ++k)
+    word[k] = text[k] == '_' || text[k] == ' ' ? '-' : (char)tolower((unsigned char)text[k]);
+  word[k] = '\0';
+  for (int i = 0; i < n; ++i) {
+    if (strcmp(word, list[i]) == 0) return list[i];
+    for (int s = 0; s < MODEL_COUNT(synonyms); ++s) {
+      if (strcmp(synonyms[s][0], word) == 0 && strcmp(synonyms[s][1], list[i]) == 0) return list[i];
+    }
+  }
+  return yoke_text_nearest(text, list, n);
+}
 
 /* "; did you mean 'x'?" or "". */
 static const char *hint(const char *nearest, char *text, size_t size) {
@@ -173,7 +255,7 @@ int model_word(reader *r, const yoke_yaml_node *node, const char *key, const cha
     return -1;
   }
   model_mistake(r, node, key, "found '%.60s', expected %s%s", node->text, expected,
-                hint(yoke_text_nearest(node->text, list, n), did_you_mean, sizeof did_you_mean));
+                hint(meant(node->text, list, n), did_you_mean, sizeof did_you_mean));
   return -1;
 }
 
@@ -268,6 +350,8 @@ typedef struct lookup_context {
   const yoke_yaml_node *at;
   const char           *key;
   bool                  bad;             /* met a name whose own mistake is already recorded */
+  bool                  has_units;       /* of parameters */
+  const char           *text;            /* of the expression */
   bool                  is_probe, reads; /* only asked whether the text reads quantities of the model */
 } lookup_context;
 
@@ -338,6 +422,21 @@ static yoke_symbol_kind lookup(void *user, const char *name, double *value, int 
                                                                                     : YOKE_SYMBOL_UNKNOWN;
 }
 
+static bool lookup_unit(void *user, const char *name, int unit[4]) {
+  lookup_context *c     = user;
+  const bool      known = model_parameter_unit(c->s, name, unit);
+  c->has_units          = c->has_units || known;
+  return known;
+}
+
+static void warn_of_clash(void *user, const char *text) {
+  const lookup_context *c = user;
+  model_warning(c->r, c->at, c->key,
+                "found '%.60s', whose parameters have units that do not fit: %s; numbers are used as they are: correct "
+                "the units, or leave them out",
+                c->text, text);
+}
+
 /* States of a body are named by the part in front of the last dot. */
 static void suggest(void *user, const char *name, char *text, size_t size) {
   lookup_context *c       = user;
@@ -371,8 +470,9 @@ static bool fits(const int found[4], const int expected[4]) {
   return !plain || found[3] == 0 || found[3] == expected[3];
 }
 
+/* Numbers beside parameters may be meant in any unit (0.1*k, with 0.1 m in mind): what only units of parameters say is a warning. */
 static bool check_dimension(reader *r, const yoke_yaml_node *at, const char *key, const yoke_expression *expression,
-                            quantity q) {
+                            quantity q, bool has_units) {
   int  dimension[4];
   char unit[60];
   if (q == Q_ANY || !yoke_expression_dimension(expression, dimension)) return true;
@@ -383,17 +483,25 @@ static bool check_dimension(reader *r, const yoke_yaml_node *at, const char *key
   }
   if (fits(dimension, quantities[q].dimension)) return true;
   yoke_unit_text(dimension, unit, sizeof unit);
+  if (has_units) {
+    model_warning(r, at, key,
+                  "found '%.60s', which has the unit %s by its parameters, expected %s; the number is used as it is: "
+                  "correct the unit of the parameter, or leave it out",
+                  yoke_expression_text(expression), unit, quantities[q].text);
+    return true;
+  }
   return model_mistake(r, at, key, "found '%.60s' with the unit %s, expected %s", yoke_expression_text(expression),
                        unit, quantities[q].text);
 }
 
 bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, const char *key, const char *text,
                            variables v, quantity q, yoke_expression **out) {
-  lookup_context     context      = {.r = r, .s = s, .v = v, .at = at, .key = key};
-  const yoke_symbols symbols      = {.lookup = lookup, .suggest = suggest, .user = &context};
-  char               message[400] = "";
-  *out                            = NULL;
-  const yoke_status status        = yoke_expression_compile(text, &symbols, message, sizeof message, out);
+  lookup_context     context = {.r = r, .s = s, .v = v, .at = at, .key = key, .text = text};
+  const yoke_symbols symbols = {
+      .lookup = lookup, .unit = lookup_unit, .clash = warn_of_clash, .suggest = suggest, .user = &context};
+  char message[400]        = "";
+  *out                     = NULL;
+  const yoke_status status = yoke_expression_compile(text, &symbols, message, sizeof message, out);
   if (status == YOKE_E_MEMORY) return model_out_of_memory(r);
   if (context.bad) {
     yoke_expression_destroy(out);
@@ -409,7 +517,7 @@ bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, 
     }
     return model_mistake(r, &place, key, "found '%.60s': %s", text, message + used);
   }
-  if (check_dimension(r, at, key, *out, q)) return true;
+  if (check_dimension(r, at, key, *out, q, context.has_units)) return true;
   yoke_expression_destroy(out);
   return false;
 }
@@ -461,19 +569,32 @@ static bool plain_number(const char *text, double *out) {
   return true;
 }
 
-bool model_number(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out) {
+/* `unit` NULL: not asked for. */
+static bool read_number(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out,
+                        bool *has_unit, int unit[4]) {
   if (node == NULL || yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
     return model_expected(r, node, key, quantities[q].text);
   if (plain_number(node->text, out)) return true;
   yoke_expression *expression;
   if (!model_expression_text(r, s, node, key, node->text, VARIABLES_NONE, q, &expression)) return false;
   const double value = yoke_expression_evaluate(expression, NULL, NULL);
+  if (unit != NULL) *has_unit = yoke_expression_dimension(expression, unit);
   yoke_expression_destroy(&expression);
   if (!isfinite(value)) {
     return model_mistake(r, node, key, "found '%.60s' = %g, expected a finite number", node->text, value);
   }
   *out = value;
   return true;
+}
+
+bool model_number(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out) {
+  return read_number(r, s, node, key, q, out, NULL, NULL);
+}
+
+bool model_number_with_unit(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, double *out,
+                            bool *has_unit, int unit[4]) {
+  *has_unit = false;
+  return read_number(r, s, node, key, Q_ANY, out, has_unit, unit);
 }
 
 bool model_positive(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out) {

@@ -46,6 +46,8 @@ typedef struct parameter {
   parameter_state       state;
   bool                  used;
   double                value;
+  bool                  has_unit;
+  int                   unit[4]; /* exponents of m, kg, s, rad */
 } parameter;
 
 /* Where names are looked up: the model itself, or one instance of an assembly inside its parent. */
@@ -96,6 +98,13 @@ model_print(char *text, size_t size, const char *format, ...);
 __attribute__((format(printf, 4, 5)))
 #endif
 bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...);
+/* The same as a warning: reading goes on. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void model_warning(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...);
+/* Stiffness or damping below 0. */
+void        model_warn_if_negative(reader *r, const yoke_yaml_node *at, const char *key, double value);
 bool        model_out_of_memory(reader *r); /* recorded once; mistakes are not recorded any more. Always false */
 /* Asked once behind a group of takes from the model's arena; false: as model_out_of_memory. */
 bool        model_has_memory(reader *r);
@@ -138,6 +147,9 @@ char *model_where(reader *r, const yoke_yaml_node *at, const char *key);
 /* ---- numbers ---- */
 
 bool model_number(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out);
+/* The same in any unit, which is told if it is known. */
+bool model_number_with_unit(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, double *out,
+                            bool *has_unit, int unit[4]);
 bool model_positive(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q, double *out);
 bool model_not_negative(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, quantity q,
                         double *out);
@@ -221,6 +233,8 @@ bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const
 void model_evaluate_parameters(reader *r, scope *s);
 /* Value of a parameter seen from s. YOKE_SYMBOL_UNKNOWN: none, or it has a mistake (then *bad). */
 yoke_symbol_kind model_parameter(reader *r, const scope *s, const char *name, double *value, bool *bad);
+/* Unit of a parameter that has a value and a unit; else false. */
+bool             model_parameter_unit(const scope *s, const char *name, int unit[4]);
 void             model_close_scopes(reader *r);
 /* The model's own scope and one scope per instance of an assembly. */
 bool             model_open_scopes(reader *r);

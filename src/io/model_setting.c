@@ -35,7 +35,7 @@ static bool read_subsystem(reader *r, const yoke_setting *row, const yoke_yaml_n
 static bool read_numbers(reader *r, const yoke_setting *row, const yoke_yaml_node *node, double *out) {
   const scope   *root = r->scopes[0];
   const quantity q    = quantity_of(row->unit);
-  if (row->type == YOKE_SETTING_POSITIVE) return model_positive(r, root, node, row->key, q, out);
+  if (row->type == YOKE_SETTING_POSITIVE && row->fits == NULL) return model_positive(r, root, node, row->key, q, out);
   if (row->n > 1 ? !model_numbers(r, root, node, row->key, q, row->n, row->n, out, NULL)
                  : !model_number(r, root, node, row->key, q, out))
     return false;

@@ -325,6 +325,16 @@ static yoke_status handle(builder *b, const yaml_event_t *event, bool *done) {
   }
 }
 
+/* Column of a tab among the blanks in front of the text of a line; 0: there is none. */
+static size_t tab_column(const char *text, size_t size, size_t line) {
+  size_t i = 0;
+  for (size_t n = 1; n < line && i < size; ++i) n += text[i] == '\n';
+  for (size_t column = 1; i < size && (text[i] == ' ' || text[i] == '\t'); ++i, ++column) {
+    if (text[i] == '\t') return column;
+  }
+  return 0;
+}
+
 static yoke_status parser_failure(builder *b, const yaml_parser_t *parser, const char *text, size_t size) {
   if (parser->error == YAML_MEMORY_ERROR) return out_of_memory(b);
   size_t line = parser->problem_mark.line + 1, column = parser->problem_mark.column + 1;
@@ -337,6 +347,12 @@ static yoke_status parser_failure(builder *b, const yaml_parser_t *parser, const
     }
     return yoke_fail(b->ctx, YOKE_E_MODEL, "%s:%zu:%zu: found a byte that is no text (%s), expected a YAML file",
                      b->file, line, column, parser->problem == NULL ? "unreadable" : parser->problem);
+  }
+  const size_t tab = tab_column(text, size, line);
+  if (tab > 0) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "%s:%zu:%zu: found a tab in front of the text, expected blanks: YAML indents with blanks only",
+                     b->file, line, tab);
   }
   return yoke_fail(b->ctx, YOKE_E_MODEL, "%s:%zu:%zu: not valid YAML: %s%s%s", b->file, line, column,
                    parser->problem == NULL ? "unknown problem" : parser->problem, parser->context == NULL ? "" : ", ",

@@ -278,7 +278,7 @@ static void estimate_with(const order_row *row, double H, double mean[2], int de
   snprintf(file, sizeof file, "examples/%s.yaml", row->file);
   snprintf(sets, sizeof sets,
            "cosimulation.couplings.formulation=%s;cosimulation.scheme=implicit;cosimulation.order=%d;"
-           "cosimulation.corrector.rtol=1e-10;cosimulation.step={rtol: 10, initial: %.17g, max: %.17g, ratio: [0.5, "
+           "cosimulation.corrector.rtol=1e-10;cosimulation.step={rtol: 0.99, initial: %.17g, max: %.17g, ratio: [0.5, "
            "2]}" TIGHT "%s",
            row->formulation, row->degree, H / 64.0, H, row->extra);
   cosim_open(&c, file, sets);

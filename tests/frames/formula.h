@@ -14,7 +14,7 @@ static inline yoke_symbol_kind formula_symbol(void *user, const char *name, doub
 
 /* Gives. */
 static inline yoke_expression *compile_formula(const char *text) {
-  const yoke_symbols symbols = {formula_symbol, NULL, NULL};
+  const yoke_symbols symbols = {.lookup = formula_symbol};
   char               message[200];
   yoke_expression   *e = NULL;
   if (yoke_expression_compile(text, &symbols, message, sizeof message, &e) != YOKE_OK) fail_msg("%s", message);

@@ -40,7 +40,7 @@ static void suggest(void *user, const char *name, char *text, size_t size) {
   if (name[0] == 'u') snprintf(text, size, "'upper.vx'");
 }
 
-static const yoke_symbols symbols = {lookup, suggest, NULL};
+static const yoke_symbols symbols = {.lookup = lookup, .suggest = suggest};
 
 enum { N_VALUES = 64 };
 

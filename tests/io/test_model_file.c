@@ -800,6 +800,140 @@ static void an_impossible_inertia_is_a_warning(void **state) {
 }
 
 /* Cuts and damages a good model everywhere: it loads or is refused, and nothing else happens. */
+/* ---- what was silent (F60), and words of other programs (F61) ---- */
+
+/* The model loads, with a warning that contains `part`. */
+static void warned(const char *text, const char *part) {
+  loaded l = good(text);
+  if (!has_message(&l, part))
+    fail_msg("'%s' is not in '%s'", part, yoke_context_n_messages(l.ctx) > 0 ? yoke_context_message(l.ctx, 0) : "");
+  release(&l);
+}
+
+static void silent(const char *text) {
+  loaded l = good(text);
+  if (yoke_context_n_messages(l.ctx) > 0) fail_msg("%s", yoke_context_message(l.ctx, 0));
+  release(&l);
+}
+
+#define PLANAR_BODY "bodies: {c: {kind: planar, mass: 1, inertia: 1}}\n"
+
+static void f60_a_planar_slider_along_an_axis_out_of_the_plane_is_refused(void **state) {
+  (void)state;
+  bad(HEAD PLANAR_BODY "connections:\n  s: {kind: translational, between: [ground, c]}\n",
+      "m.yaml:5:6: key 'connections.s.axis': found a translational joint of the planar body 'c' along an axis out of "
+      "its "
+      "plane (the z axis of frame 'c'), which locks it; expected a direction in the plane: axis: [1, 0, 0]");
+  silent(HEAD PLANAR_BODY "connections: {s: {kind: translational, between: [ground, c], axis: [1, 2, 0]}}\n");
+}
+
+static void f60_negative_stiffness_and_damping_are_warned_of(void **state) {
+  (void)state;
+  warned(HEAD PLANAR_BODY "connections: {s: {kind: spring-damper, between: [ground, c], stiffness: -3}}\n",
+         "m.yaml:4:73: key 'connections.s.stiffness': found -3, less than 0: it pushes away");
+  warned(HEAD PLANAR_BODY "connections: {s: {kind: torsion-spring, between: [ground, c], stiffness: 1, damping: -2}}\n",
+         "key 'connections.s.damping': found -2, less than 0: it drives the motion, and energy grows");
+  warned(HEAD "bodies: {c: {kind: chain, n: 3, mass: 1, stiffness: 2 - i}}\n",
+         "key 'bodies.c.stiffness': found -2, less than 0");
+}
+
+static void f60_two_coordinates_in_space_are_warned_of(void **state) {
+  (void)state;
+  warned(HEAD "bodies: {b: {kind: rigid, mass: 1, inertia: [1, 1, 1], frames: {tip: [1, 2]}}}\n",
+         "m.yaml:3:70: key 'bodies.b.tip': found two coordinates on a body in space, z is taken as 0; write [1, 2, 0]");
+  warned(HEAD "bodies: {b: {kind: particle, mass: 1, frames: {tip: {at: [1, 2]}}}}\n", "write [1, 2, 0]");
+  silent(HEAD "bodies: {b: {kind: planar, mass: 1, inertia: 1, frames: {tip: [1, 2]}}}\n");
+}
+
+static void f60_a_parameter_in_the_unit_of_another_quantity_is_warned_of(void **state) {
+  (void)state;
+  warned(HEAD "parameters: {l: 1 kg}\nbodies: {b: {kind: planar, mass: 1, inertia: 1, position: [l, 0]}}\n",
+         "m.yaml:4:60: key 'bodies.b.position': found 'l', which has the unit kg by its parameters, expected a length "
+         "[m]");
+  warned(HEAD "parameters: {l: 1 m, two: 2*l}\nbodies: {b: {kind: planar, mass: two/3, inertia: 1}}\n",
+         "found 'two/3', which has the unit m by its parameters, expected a mass [kg]");
+  silent(HEAD
+         "parameters: {l: 30 mm, m: 2 kg, w: 5 rad/s, n: 3}\n"
+         "bodies: {b: {kind: planar, mass: m*n, inertia: m*l^2/12, position: [l + 0.1, n], velocity: [l*w, 0]}}\n");
+  warned(HEAD "parameters: {l: 1 m, m: 2 kg}\nbodies: {b: {kind: planar, mass: m + l, inertia: 1}}\n",
+         "key 'bodies.b.mass': found 'm + l', whose parameters have units that do not fit: found [kg] and [m]");
+}
+
+static void f60_tolerances_of_one_and_more_are_refused(void **state) {
+  (void)state;
+  static const char *const values[] = {"1.5", "1e300", "1", "0", "-1e-3"};
+  for (int k = 0; k < 5; ++k) {
+    char text[300], macro[300];
+    snprintf(text, sizeof text, HEAD PLANAR_BODY "solvers: {default: {rtol: %s}}\n", values[k]);
+    bad(text, "expected a number > 0 and < 1");
+    snprintf(macro, sizeof macro, HEAD PLANAR_BODY "cosimulation: {step: {rtol: %s}}\n", values[k]);
+    bad(macro, "expected a number > 0 and < 1");
+  }
+}
+
+static void f61_a_tab_is_named(void **state) {
+  (void)state;
+  bad("yoke: 1\nt_end: 1\nbodies:\n \tc: {kind: planar, mass: 1, inertia: 1}\n",
+      "m.yaml:4:2: found a tab in front of the text, expected blanks");
+}
+
+static void f61_words_of_other_programs_are_understood_in_hints(void **state) {
+  (void)state;
+  static const char *const kinds[][2]  = {{"hinge", "revolute"},       {"pin", "revolute"},
+                                          {"Ball", "spherical"},       {"prismatic", "translational"},
+                                          {"slider", "translational"}, {"weld", "fixed"},
+                                          {"spring", "spring-damper"}, {"spring_damper", "spring-damper"},
+                                          {"damper", "spring-damper"}, {"revolut", "revolute"}};
+  static const char *const bodies[][2] = {{"mass", "mass1d"},
+                                          {"point", "particle"},
+                                          {"point_mass", "particle"},
+                                          {"body", "rigid"},
+                                          {"rigid body", "rigid"}};
+  char                     text[300], part[60];
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
+    snprintf(text, sizeof text, HEAD PLANAR_BODY "connections: {s: {kind: %s, between: [ground, c]}}\n", kinds[k][0]);
+    snprintf(part, sizeof part, "; did you mean '%s'?", kinds[k][1]);
+    bad(text, part);
+  }
+  for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; ++k) {
+    snprintf(text, sizeof text, HEAD "bodies: {c: {kind: %s, mass: 1}}\n", bodies[k][0]);
+    snprintf(part, sizeof part, "; did you mean '%s'?", bodies[k][1]);
+    bad(text, part);
+  }
+}
+
+static void f61_flexible_joints_of_the_plane_take_the_stiffness_of_their_rows(void **state) {
+  (void)state;
+  static const char *const kinds[] = {"fixed", "bushing"};
+  for (int k = 0; k < 2; ++k) {
+    char text[300];
+    snprintf(text, sizeof text,
+             HEAD PLANAR_BODY "connections: {s: {kind: %s, between: [ground, c], stiffness: [1, 2, 3]}}\n", kinds[k]);
+    loaded        l = good(text);
+    const double *c = l.model->connections[0].stiffness;
+    NEAR(c[0], 1);
+    NEAR(c[1], 2);
+    NEAR(c[5], 3); /* the rotation in the plane is the last row of both */
+    NEAR(c[0] + c[1] + c[2] + c[3] + c[4] + c[5], 6);
+    release(&l);
+  }
+  bad(HEAD PLANAR_BODY "connections: {s: {kind: fixed, between: [ground, c], stiffness: [1, 2]}}\n",
+      "expected a number, or a list of 6, or of 3, of the rows that act on its bodies");
+}
+
+static void f61_keys_of_frames_in_instances_have_one_dot(void **state) {
+  (void)state;
+  bad(HEAD "assemblies: {a: {bodies: {b: {kind: particle, mass: 1}}, frames: {nobody: {x: [0, 0, 0]}}}}\n"
+           "instances: {c2: {of: a}}\n",
+      "key 'c2.frames': found frames of 'nobody'");
+}
+
+static void f61_laws_read_states_of_bodies(void **state) {
+  (void)state;
+  silent(HEAD "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"
+              "connections: {s: {kind: spring-damper, between: [ground, a], law: 3*x + b.x}}\n");
+}
+
 static void damaged_models_never_crash(void **state) {
   (void)state;
   static const char *const files[]   = {"examples/n-four-bar.yaml", "examples/chain-imp.yaml"};
@@ -922,6 +1056,16 @@ int main(void) {
       cmocka_unit_test(many_mistakes_are_reported_in_one_go),
       cmocka_unit_test(a_mistake_in_counted_copies_is_told_once),
       cmocka_unit_test(an_impossible_inertia_is_a_warning),
+      cmocka_unit_test(f60_a_planar_slider_along_an_axis_out_of_the_plane_is_refused),
+      cmocka_unit_test(f60_negative_stiffness_and_damping_are_warned_of),
+      cmocka_unit_test(f60_two_coordinates_in_space_are_warned_of),
+      cmocka_unit_test(f60_a_parameter_in_the_unit_of_another_quantity_is_warned_of),
+      cmocka_unit_test(f60_tolerances_of_one_and_more_are_refused),
+      cmocka_unit_test(f61_a_tab_is_named),
+      cmocka_unit_test(f61_words_of_other_programs_are_understood_in_hints),
+      cmocka_unit_test(f61_flexible_joints_of_the_plane_take_the_stiffness_of_their_rows),
+      cmocka_unit_test(f61_keys_of_frames_in_instances_have_one_dot),
+      cmocka_unit_test(f61_laws_read_states_of_bodies),
       cmocka_unit_test(damaged_models_never_crash),
       cmocka_unit_test(examples_are_assembled_as_written),
       cmocka_unit_test(the_chain_example_pushes_both_masses_of_each_cut_together),
