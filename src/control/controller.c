@@ -320,8 +320,10 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
     return yoke_fail(
         ctx, YOKE_E_STEP_TOO_SMALL,
         "step control: the macro step from t = %.9g s fell below %.3g s, the last trial of %.3g s failed: %s; "
-        "use scheme implicit, a larger cosimulation.step.rtol, or with rigid joints estimator md",
-        t, least_step(c), H, yoke_status_text(status));
+        "use %sa larger cosimulation.step.rtol, or with rigid joints %s",
+        t, least_step(c), H, yoke_status_text(status),
+        yoke_graph_traits(c->graph)->corrects_to_tolerance ? "" : "scheme implicit, ",
+        c->settings.estimator == YOKE_ESTIMATOR_MD ? "another formulation" : "estimator md");
   return yoke_fail(
       ctx, YOKE_E_STEP_TOO_SMALL,
       "step control: the macro step from t = %.9g s fell below %.3g s; with %.3g s the error is still "
@@ -365,8 +367,8 @@ static yoke_status settle(yoke_controller *c, yoke_context *ctx) {
   const yoke_status status = yoke_graph_restart_consistent(c->graph, ctx);
   if (status == YOKE_OK) return YOKE_OK;
   return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status,
-                   "step control: the couplings cannot begin anew at t = %.9g s; use scheme implicit",
-                   yoke_graph_t(c->graph));
+                   "step control: the couplings cannot begin anew at t = %.9g s; use %s", yoke_graph_t(c->graph),
+                   yoke_graph_traits(c->graph)->corrects_to_tolerance ? "another formulation" : "scheme implicit");
 }
 
 yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_statistics *statistics,

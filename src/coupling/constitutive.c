@@ -867,6 +867,11 @@ static void constitutive_energy(const void *object, double t, const double *cons
 static const yoke_shown_form shown_form = {
     .n_rows = constitutive_n_shown, .values = constitutive_shown, .energy = constitutive_energy};
 
+static const char *constitutive_steadier(const void *object) {
+  const constitutive *self = object;
+  return self->extension == YOKE_EXTENSION_NONE ? "extension d" : NULL;
+}
+
 extern const yoke_formulation_ops constitutive_ops;
 
 const yoke_formulation_ops constitutive_ops = {
@@ -884,6 +889,7 @@ const yoke_formulation_ops constitutive_ops = {
     .update          = constitutive_update,
     .feeds_through   = constitutive_feeds_through,
     .reads_integrals = constitutive_reads_integrals,
+    .steadier        = constitutive_steadier,
     .error           = &error_form,
     .shown           = &shown_form,
 };

@@ -279,6 +279,8 @@ struct yoke_formulation_ops {
                  yoke_arena *scratch);
   /* Does `update` read u_now? NULL: it may. */
   bool (*feeds_through)(const void *self);
+  /* A setting of its own that makes it steadier under schemes that correct, "extension d"; NULL, or gives NULL: none. */
+  const char *(*steadier)(const void *self);
 
   /* Tables; NULL: it has nothing of the kind. */
   const yoke_condition_sets    *sets;

@@ -141,6 +141,7 @@ typedef struct yoke_wire {
   int                      *input_at[2];
   /* [n_channels] values at the start; kept. NULL: those that its conditions at one instant give, else `update` */
   const double             *initial;
+  int                       spare_order; /* its channels have degrees up to the order of the run less this */
 } yoke_wire;
 
 /* May steps of a subsystem be asked for their response? */

@@ -351,6 +351,11 @@ yoke_status graph_watch(yoke_graph *graph, yoke_context *ctx);
 void        graph_watch_accept(yoke_graph *graph);
 yoke_status graph_explain_failure(const yoke_graph *graph, yoke_status status, yoke_context *ctx);
 
+/* Highest degree of the channels of a wire in this run. */
+static inline int graph_wire_order(const yoke_graph *graph, const graph_wire *wire) {
+  return graph->settings.order - wire->wire.spare_order;
+}
+
 /* Degree of the accelerations that predict a step of this degree; the past may allow less. */
 static inline int graph_acceleration_degree(const yoke_graph *graph, int degree) {
   return graph->settings.order_acceleration >= 0 ? graph->settings.order_acceleration : degree;

@@ -87,8 +87,8 @@ yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const doubl
     graph_channel *channel = &g->channels[c];
     yoke_layout    layout;
     const int      wire = channel->wire;
-    g->wires[wire].wire.formulation->layout(g->wires[wire].wire.self, c - g->wires[wire].first, g->settings.order,
-                                            &layout);
+    g->wires[wire].wire.formulation->layout(g->wires[wire].wire.self, c - g->wires[wire].first,
+                                            graph_wire_order(g, &g->wires[wire]), &layout);
     for (int i = 0; i < g->block->n_past; ++i) channel->kept->past[i] = i < depth ? *memory++ : 0.0;
     channel->kept->n_inner = channel->n_nodes - 1;
     for (int j = 0; j < channel->kept->n_inner; ++j) {

@@ -14,7 +14,8 @@ static int degree_now(const yoke_graph *g, const graph_wire *wire) {
   const bool is_low   = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
                       (g->counts_past_low && by_nodes); /* estimates from the predictor need k + 1 values */
   const int available = is_low ? g->block->n_past - 1 : g->block->n_past;
-  for (int degree = g->wanted; degree > 0; --degree) {
+  const int highest   = graph_wire_order(g, wire);
+  for (int degree = g->wanted < highest ? g->wanted : highest; degree > 0; --degree) {
     bool enough = true;
     for (int k = 0; k < wire->n_channels; ++k) {
       yoke_layout layout;

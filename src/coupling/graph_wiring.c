@@ -34,7 +34,7 @@ static void share_sets(yoke_graph *g) {
 /* Unknown nodes of a wire are as many as its conditions, channel by channel the same at every degree of the run. */
 static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
   const yoke_formulation_ops *ops = wire->wire.formulation;
-  for (int degree = g->settings.order; degree >= 0; --degree) {
+  for (int degree = graph_wire_order(g, wire); degree >= 0; --degree) {
     int n = 0;
     for (int k = 0; k < wire->n_channels; ++k) {
       const graph_channel *channel = &g->channels[wire->first + k];
@@ -46,7 +46,7 @@ static yoke_status check_nodes(const yoke_graph *g, const graph_wire *wire, yoke
                        "coupling '%s': channel '%s' of formulation '%s' has %d unknown nodes at order %d and %d at "
                        "order %d; a layout keeps their number",
                        wire->wire.name, channel->info.name, ops->name, yoke_layout_n_nodes(&layout), degree,
-                       channel->n_nodes, g->settings.order);
+                       channel->n_nodes, graph_wire_order(g, wire));
     }
     if (n == wire->n_c) continue;
     return yoke_fail(ctx, YOKE_E_INTERNAL,
@@ -134,7 +134,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       channel->wire          = i;
       channel->has_own_order = own != NULL;
       channel->order         = own != NULL ? own->order(wires[i].self, k) : 0;
-      wires[i].formulation->layout(wires[i].self, k, g->settings.order, &channel->layout);
+      wires[i].formulation->layout(wires[i].self, k, g->settings.order - wires[i].spare_order, &channel->layout);
       channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
       channel->w_at    = g->n_w;
       g->n_w += channel->n_nodes;

@@ -22,7 +22,8 @@ static int known_nodes(const yoke_graph *g, const graph_channel *channel, int mo
 
 void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double *w) {
   double    s[YOKE_LAYOUT_MAX_DEGREE + 1], u[YOKE_LAYOUT_MAX_DEGREE + 1], weight[YOKE_LAYOUT_MAX_DEGREE + 1];
-  const int n = known_nodes(g, channel, (channel->has_own_order ? channel->order : g->wanted) + 1, s, u);
+  const int highest = graph_wire_order(g, &g->wires[channel->wire]), run = g->wanted < highest ? g->wanted : highest;
+  const int n = known_nodes(g, channel, (channel->has_own_order ? channel->order : run) + 1, s, u);
   for (int j = 0; j < channel->n_nodes; ++j) {
     yoke_lagrange_weights(n, s, yoke_layout_node(&channel->layout, j), weight);
     w[j] = 0.0;

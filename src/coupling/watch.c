@@ -3,24 +3,36 @@
 #include "coupling/residuals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
   GROWING_STEPS = 20, /* jumps beyond all values so far that make a divergence ... */
   QUIET_STEPS   = 10, /* ... unless so many steps lie between two of them */
-  START_STEPS   = 20  /* which show what is usual in this run */
+  START_STEPS   = 20, /* which show what is usual in this run */
+  REMEDY_SIZE   = 160
 };
 static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
 static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
 static const double beyond_signals   = 1e18; /* likewise of signals, whose units nobody knows */
 
 /* What may help a coupling that diverges. */
-static const char *remedy(const yoke_graph *g, const graph_channel *channel) {
-  if (channel->has_own_order)
-    return "a smaller macro step, a lower order, or force exact"; /* no other scheme drives it */
-  if (g->scheme->traits.needs_explicit_form) return "a smaller macro step, a lower order, or scheme semi-implicit";
-  if (g->scheme->traits.corrects_to_tolerance) return "a smaller macro step, a lower order, or another formulation";
-  return "a smaller macro step, a lower order, or scheme implicit";
+static void describe_remedy(const yoke_graph *g, const graph_channel *channel, char text[REMEDY_SIZE]) {
+  const yoke_scheme_traits   *traits   = &g->scheme->traits;
+  const yoke_formulation_ops *ops      = g->wires[channel->wire].wire.formulation;
+  const void                 *self     = g->wires[channel->wire].wire.self;
+  const char                 *steadier = ops->steadier != NULL ? ops->steadier(self) : NULL;
+  const char                 *other    = "another formulation";
+  if (channel->has_own_order) {
+    other = "force exact"; /* no other scheme drives it */
+  } else if (traits->needs_explicit_form) {
+    other = "scheme semi-implicit";
+  } else if (!traits->corrects_to_tolerance) {
+    other = "scheme implicit";
+  }
+  const bool calms = steadier != NULL && !traits->needs_explicit_form;
+  snprintf(text, REMEDY_SIZE, "a smaller macro step (try %.2g s)%s, %s%sor %s", 0.25 * g->H,
+           g->settings.order > 0 ? ", a lower order" : "", calms ? steadier : "", calms ? ", " : "", other);
 }
 
 /* A step that failed while a coupling was growing beyond all bounds failed because of that. */
@@ -33,12 +45,14 @@ yoke_status graph_explain_failure(const yoke_graph *g, yoke_status status, yoke_
   if (worst == NULL || g->ignores_jumps || status == YOKE_E_MEMORY || status == YOKE_E_INTERNAL ||
       status == YOKE_E_INTERRUPTED || status == YOKE_JOINT_OPEN) /* which has a message of its own */
     return status;
+  char remedy[REMEDY_SIZE];
+  describe_remedy(g, worst, remedy);
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) has jumped beyond its largest value %d times, last "
                    "by %.3g, when the step "
                    "from t = %.9g s failed; use %s",
                    g->wires[worst->wire].wire.name, worst->info.name, worst->kept->growth.n_growing,
-                   fabs(worst->kept->growth.jump), g->block->past_t[0], remedy(g, worst));
+                   fabs(worst->kept->growth.jump), g->block->past_t[0], remedy);
 }
 /* A motion that moves nothing by more than what counts as met (joint_gap.h) diverges from nothing yet. */
 static bool is_negligible(const yoke_graph *g, const graph_channel *channel, double jump) {
@@ -96,17 +110,20 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
   const bool   is_beyond   = !is_starting && fabs(value) > beyond * fmax(1.0, sizes->start_size[kind]);
   sizes->largest[kind]     = fmax(sizes->largest[kind], fabs(value));
   if (is_starting) sizes->start_size[kind] = fmax(sizes->start_size[kind], fabs(value));
+  char remedy[REMEDY_SIZE];
   if (is_beyond && isfinite(value)) {
+    describe_remedy(g, channel, remedy);
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
                      "the co-simulation diverges: coupling '%s' (%s) has grown to %.3g at t = %.9g s; use %s",
-                     g->wires[channel->wire].wire.name, channel->info.name, fabs(value), g->t_next, remedy(g, channel));
+                     g->wires[channel->wire].wire.name, channel->info.name, fabs(value), g->t_next, remedy);
   }
   if ((!diverges || g->ignores_jumps) && isfinite(value)) return YOKE_OK;
+  describe_remedy(g, channel, remedy);
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "the co-simulation diverges: coupling '%s' (%s) jumps by %.3g at t = %.9g s, more than its largest "
                    "value before, as it did %d times until now; use %s",
                    g->wires[channel->wire].wire.name, channel->info.name, fabs(jump), g->t_next, growth->n_growing,
-                   remedy(g, channel));
+                   remedy);
 }
 
 /* A port that moves a million times the length of the model in one step, or gains as much speed as that takes, belongs to no
@@ -123,12 +140,13 @@ static yoke_status watch_motion(const yoke_graph *g, const graph_wire *wire, yok
       const double change  = fabs(y_new[k] - y[k]) * (is_turn ? L : 1.0) * (k < n_p ? 1.0 : g->H);
       if (change <= limit) continue;
       const char *name = k < n_p ? shape->p[k].name : shape->v[k - n_p].name;
+      char        remedy[REMEDY_SIZE];
+      describe_remedy(g, &g->channels[wire->first], remedy);
       return yoke_fail(
           ctx, YOKE_E_UNSTABLE,
           "the co-simulation diverges: %s of subsystem '%s' at coupling '%s' goes from %.3g to %.3g in the "
           "macro step of %.3g s to t = %.9g s, in a model of %.3g m; use %s",
-          name, s->subsystem->name, wire->wire.name, y[k], y_new[k], g->H, g->t_next, L,
-          remedy(g, &g->channels[wire->first]));
+          name, s->subsystem->name, wire->wire.name, y[k], y_new[k], g->H, g->t_next, L, remedy);
     }
   }
   return YOKE_OK;

@@ -61,6 +61,7 @@ typedef struct yoke_plan_coupling {
   yoke_signal_law        signal;      /* its expression is owned by the plan */
   double                *initial;     /* [n_channels] joints: channel values at the start, else NULL */
   yoke_coupling_settings settings;
+  int                    spare_order; /* of its wire */
 } yoke_plan_coupling;
 
 /* An event, and where it is found. */

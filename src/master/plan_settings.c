@@ -72,11 +72,15 @@ static int own_degree(const yoke_macro_settings *macro) {
   return macro->control.order_max < OWN_DEGREE ? macro->control.order_max : OWN_DEGREE;
 }
 
-/* A formulation for all couplings is meant for those of its kind, when there are any; the others keep their own. */
+/* A formulation for all couplings is meant for those of its kind, when there are any; the others keep their own. Multipliers have no
+ * explicit form, so the explicit scheme gets the one formulation of rigid joints that it can drive. */
 static const char *formulation_of(const plan_builder *b, const yoke_plan_coupling *coupling, const char *given) {
   const yoke_setting_value *for_all =
       yoke_settings_find(&b->model->cosimulation.couplings, YOKE_COUPLING_PATH, "formulation");
-  const char *plain = coupling->is_joint ? "stabilized-index-2" : "constitutive";
+  const yoke_scheme_ops *scheme = yoke_scheme_find(b->macro.scheme.scheme);
+  const bool             is_explicit =
+      scheme != NULL && scheme->traits.extrapolates_only && !yoke_predictor_is_motion(b->macro.scheme.predictor);
+  const char *plain = !coupling->is_joint ? "constitutive" : is_explicit ? "kinematic" : "stabilized-index-2";
   if (given[0] == '\0') return plain;
   const yoke_formulation_ops *ops = yoke_formulation_find(given);
   if (ops == NULL || ops->for_joints == coupling->is_joint || for_all == NULL || strcmp(given, for_all->text) != 0)
@@ -125,12 +129,36 @@ yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
                              .settings    = &k->settings};
 }
 
+/* Does the formulation of coupling k take this degree? */
+static bool takes(const yoke_plan *plan, int k, const yoke_scheme_ops *scheme, int order) {
+  const yoke_coupling_def def = yoke_plan_coupling_def(plan, k);
+  return def.formulation->check(NULL, &def, scheme != NULL ? &scheme->traits : NULL, order) == YOKE_OK;
+}
+
+/* Order of the run as far as the formulation has it. Where other couplings take it, one that does not keeps the highest that it has (F38). */
+static int highest_order(const plan_builder *b, int coupling, const yoke_scheme_ops *scheme, int order) {
+  bool is_taken = false;
+  if (takes(b->plan, coupling, scheme, order)) return order;
+  for (int k = 0; k < b->plan->n_couplings && !is_taken; ++k) is_taken = takes(b->plan, k, scheme, order);
+  for (int lower = order - 1; is_taken && lower >= 0; --lower) {
+    if (takes(b->plan, coupling, scheme, lower)) return lower;
+  }
+  return order;
+}
+
 /* Is the formulation possible with these settings? */
 static yoke_status check_formulation(const plan_builder *b, int coupling) {
+  yoke_plan_coupling     *k      = &b->plan->couplings[coupling];
   const yoke_coupling_def def    = yoke_plan_coupling_def(b->plan, coupling);
   const yoke_scheme_ops  *scheme = yoke_scheme_find(b->macro.scheme.scheme);
   const int               order  = b->macro.order < 0 ? b->macro.control.order_min : b->macro.order;
-  return def.formulation->check(b->ctx, &def, scheme != NULL ? &scheme->traits : NULL, order);
+  const int               own    = b->macro.order < 0 ? order : highest_order(b, coupling, scheme, order);
+  if (own < order) {
+    k->spare_order = order - own;
+    yoke_note(b->ctx, "coupling '%s' has order %d, the highest that formulation %s has here; others have order %d",
+              k->name, own, def.formulation->name, order);
+  }
+  return def.formulation->check(b->ctx, &def, scheme != NULL ? &scheme->traits : NULL, own);
 }
 
 yoke_status plan_set_signal(plan_builder *b, int coupling) {

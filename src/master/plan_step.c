@@ -81,6 +81,10 @@ static void choose_orders(plan_builder *b) {
   }
 }
 
+static int order_of(const yoke_macro_settings *macro, const yoke_plan_coupling *coupling) {
+  return macro->order >= 0 ? macro->order - coupling->spare_order : macro->control.order_min;
+}
+
 /* Scheme, where the file names none: implicit for rigid joints when all formulations take it, since one correction leaves gaps as
  * large as the errors of the method; else the default. */
 static void choose_scheme(plan_builder *b) {
@@ -91,7 +95,7 @@ static void choose_scheme(plan_builder *b) {
   for (int k = 0; k < plan->n_couplings; ++k) {
     const yoke_formulation_ops *ops = plan->wires[k].formulation;
     const bool has_sets = ops->sets != NULL && ops->sets->n(plan->wires[k].self) > 1; /* no common solution */
-    if (has_sets || !bears(plan, k, implicit, macro->order >= 0 ? macro->order : macro->control.order_min)) return;
+    if (has_sets || !bears(plan, k, implicit, order_of(macro, &plan->couplings[k]))) return;
   }
   snprintf(b->plan->scheme.scheme, sizeof b->plan->scheme.scheme, "%s", implicit->traits.name);
 }

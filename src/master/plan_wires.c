@@ -114,6 +114,7 @@ yoke_status plan_connect(plan_builder *b, int coupling) {
   wire->name                   = k->name;
   wire->formulation            = def.formulation;
   wire->joint                  = def.joint;
+  wire->spare_order            = k->spare_order;
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
   YOKE_TRY(add_ports(b, k, wire));
   YOKE_TRY(add_inputs(b, k, wire));

@@ -99,38 +99,41 @@ static yoke_status explain_gap(const yoke_system *s, double t, double H, yoke_co
   const yoke_scheme_settings *scheme = yoke_graph_settings(s->graph);
   const yoke_scheme_traits   *traits = yoke_graph_traits(s->graph);
   char                        joint[300];
-  const char                 *remedy = "a smaller cosimulation.step";
+  const char                 *remedy = "";
   if (traits->corrects_once)
-    remedy = scheme->corrections > 0
-                 ? "more cosimulation.corrections, or leave them out, or a smaller cosimulation.step"
-                 : "a smaller cosimulation.step, or scheme implicit where gaps grew over many steps";
+    remedy = scheme->corrections > 0 ? "more cosimulation.corrections, or leave them out, or "
+                                     : "scheme implicit where gaps grew over many steps, or ";
   if (traits->extrapolates_only && t <= s->plan->t_start && scheme->start != YOKE_START_EXACT)
-    remedy =
-        "cosimulation.start exact, without which motions are held over the first step, or a smaller cosimulation.step";
+    remedy = "cosimulation.start exact, without which motions are held over the first step, or ";
   yoke_graph_open_joint(s->graph, joint, sizeof joint);
-  return yoke_fail(
-      ctx, YOKE_E_UNSTABLE,
-      "behind the macro step of %.6g s from t = %.9g s %s; use %s (cosimulation.joint_tolerance sets the limit)", H, t,
-      joint, remedy);
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "behind the macro step of %.6g s from t = %.9g s %s; use %sa smaller cosimulation.step (try %.2g s) "
+                   "(cosimulation.joint_tolerance sets the limit)",
+                   H, t, joint, remedy, 0.25 * H);
 }
 
 /* The end of a run whose fixed step H from t failed. */
 static yoke_status explain(const yoke_system *s, double t, double H, yoke_status status,
                            const yoke_step_statistics *statistics, yoke_context *ctx) {
-  const bool is_short = statistics->iterations >= yoke_graph_settings(s->graph)->max_iterations;
-  char       who[400];
+  const bool                is_short = statistics->iterations >= yoke_graph_settings(s->graph)->max_iterations;
+  const yoke_scheme_traits *traits   = yoke_graph_traits(s->graph);
+  char                      who[400];
   if (status < 0) return status;
   if (status == YOKE_JOINT_OPEN) return explain_gap(s, t, H, ctx);
   yoke_graph_unsettled(s->graph, who, sizeof who);
   if (status == YOKE_NON_FINITE) {
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
                      "%sthe macro step of %.6g s from t = %.9g s gives values that are not finite; use a smaller step "
-                     "or scheme semi-implicit or implicit",
-                     who, H, t);
+                     "(try %.2g s)%s",
+                     who, H, t, 0.25 * H,
+                     traits->extrapolates_only       ? ", or scheme semi-implicit or implicit"
+                     : traits->corrects_to_tolerance ? ""
+                                                     : ", or scheme implicit");
   }
   return yoke_fail(ctx, YOKE_E_NOT_CONVERGED,
-                   "%sthe macro step of %.6g s from t = %.9g s failed: %s after %d passes; use a smaller step%s", who,
-                   H, t, yoke_status_text(status), statistics->iterations,
+                   "%sthe macro step of %.6g s from t = %.9g s failed: %s after %d passes; use a smaller step (try "
+                   "%.2g s)%s",
+                   who, H, t, yoke_status_text(status), statistics->iterations, 0.25 * H,
                    is_short ? ", or more passes (cosimulation.corrector.max_iterations)" : " or another formulation");
 }
 
