@@ -413,7 +413,7 @@ static yoke_status take(const yoke_state_reset *r, yoke_graph *g, int index, yok
   signal_of(r, g, index, times, &signal);
   YOKE_TRY(s->subsystem->ops->reset->reset(s->subsystem, g->scratch[0], state, &signal, ctx));
   if (!r->is_trial && s->subsystem->ops->events != NULL)
-    s->subsystem->ops->events->begin(s->subsystem, g->scratch[0], state);
+    s->subsystem->ops->events->begin(s->subsystem, g->scratch[0], state, &signal);
   return yoke_subsystem_output(s->subsystem, g->scratch[0], state, &signal, YOKE_SIDE_LEFT, outputs_of(r, s));
 }
 

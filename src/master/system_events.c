@@ -10,6 +10,8 @@ enum {
   MAX_AT_A_TIME = 4  /* of one event, each within 1e-9 of the time before the next */
 };
 
+static const double jump_share = 1e-3; /* of the step: how well the end at an event that jumps is found */
+
 yoke_status yoke_system_events_create(yoke_context *ctx, const yoke_plan *plan, yoke_system_events *out) {
   *out         = (yoke_system_events){.plan = plan, .capacity = plan->n_parts * YOKE_MAX_FOUND + plan->n_events};
   out->found   = yoke_allocate((size_t)out->capacity + 1, sizeof *out->found);
@@ -105,6 +107,12 @@ static void report_late(yoke_system_events *e, int event, double t, double t_nex
       e->plan->events[event].name, t, subsystem, t_next - t);
 }
 
+/* The step is repeated between one that ends too early and one that has the event, and ends with the latter. */
+static double halve(yoke_system_events *e, double t, bool has_event) {
+  if (e->behind - e->before > jump_share * (e->latest - t)) return e->asked = e->before + 0.5 * (e->behind - e->before);
+  return has_event ? (double)INFINITY : (e->asked = e->behind);
+}
+
 /* The first trial shows whether an event acts inside the step. Every other one was made to end at it, and either finds it (or
  * another before it) again, or ends a little too early: then the subsystem says where it will be. */
 double yoke_system_events_end(yoke_system_events *e, const yoke_graph *graph, double t_next, yoke_context *ctx) {
@@ -114,7 +122,8 @@ double yoke_system_events_end(yoke_system_events *e, const yoke_graph *graph, do
   const int    event = look(e, graph, &at);
   if (!(event >= 0 && at <= e->until) && e->until < t_next && yoke_graph_can_repeat(graph, &fixed)) return e->until;
   if (e->n_tries++ == 0) {
-    e->latest = t_next;
+    e->latest = e->behind = e->asked = t_next;
+    e->before                        = t;
     if (event < 0 || at >= t_next) return (double)INFINITY;
     if (!yoke_graph_can_repeat(graph, &fixed)) {
       report_late(e, event, at, t_next, fixed, ctx);
@@ -124,15 +133,23 @@ double yoke_system_events_end(yoke_system_events *e, const yoke_graph *graph, do
   if (event >= 0) e->acting = event;
   if (e->acting < 0) return (double)INFINITY;
   if (event < 0) at = yoke_graph_event_ahead(graph, e->plan->events[e->acting].part, e->plan->events[e->acting].own);
-  if (event < 0 && at - t_next > 1e-3 * (t_next - t)) { /* a rejection made the step end well before the event */
+  const bool is_early = event < 0 && at - t_next > jump_share * (t_next - t);
+  if (is_early && t_next != e->asked) { /* a rejection made the step end well before the event */
     e->acting = -1;
     return (double)INFINITY;
   }
+  if (event < 0)
+    e->before = fmax(e->before, t_next);
+  else
+    e->behind = fmin(e->behind, t_next);
   /* couplings do not bear a macro step that is next to nothing; a solver does */
   const double earliest = t + fmax((e->plan->step.is_free ? 1e-14 : 1e-6) * (e->latest - t), 1e-14 * fabs(t));
+  const double end      = fmax(at, earliest);
   const bool   is_there = fabs(at - t_next) <= 1e-13 * fmax(fabs(e->latest), e->latest - t);
+  const bool   is_lost  = is_early && !(at < e->behind && e->n_tries <= MAX_TRIES);
+  if (is_lost || (event >= 0 && e->before - end > jump_share * (e->latest - t))) return halve(e, t, event >= 0);
   if (is_there || !(at > t && at < e->latest) || e->n_tries > MAX_TRIES) return (double)INFINITY;
-  return fmax(at, earliest) == t_next ? (double)INFINITY : fmax(at, earliest);
+  return end == t_next ? (double)INFINITY : (e->asked = end);
 }
 
 bool yoke_system_events_acts(const yoke_system_events *e, int k) {

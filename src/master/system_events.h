@@ -1,7 +1,8 @@
 /* Events of a system: state events, found by the subsystems inside a step.
  *
  * Every event belongs to one subsystem, whose solver locates it. The first event of a trial that sets or stops ends the step:
- * the step is repeated up to there, and its time improved, because the repeated step has other inputs, until the steps agree.
+ * the step is repeated up to there, and its time improved, because the repeated step has other inputs, until the steps agree. Inputs of degree
+ * 0 jump where the step begins, and with them events: a step up to there has none, so the end is searched between steps without and with it.
  * Events that only record leave the steps as they are, unless a subsystem found more than it can remember: then the step is repeated
  * up to where its memory ended. Without a way back an event acts at the end of its macro step; a step of a system that steps freely
  * then fails. */
@@ -22,12 +23,15 @@ typedef struct yoke_system_events {
   int                acting;  /* the event that the step is repeated for; -1: none */
   int                n_tries; /* of this step */
   double             latest;  /* end of the first trial of this step */
-  double             until;   /* of the last trial that was looked at: later events of `full_part` did not fit */
-  int                full_part;
-  int                n_late;   /* events that acted at the end of their step because a subsystem cannot go back */
-  bool               is_stuck; /* one would have to act inside a free step that cannot be repeated */
-  double            *last;     /* [n_events] when it acted last */
-  int               *repeats;  /* [n_events] how often in a row at nearly one time */
+  double             asked;   /* end of the next trial */
+  double             before,
+      behind;    /* ends of the latest trial of this step without an acting event and of the earliest with one */
+  double  until; /* of the last trial that was looked at: later events of `full_part` did not fit */
+  int     full_part;
+  int     n_late;   /* events that acted at the end of their step because a subsystem cannot go back */
+  bool    is_stuck; /* one would have to act inside a free step that cannot be repeated */
+  double *last;     /* [n_events] when it acted last */
+  int    *repeats;  /* [n_events] how often in a row at nearly one time */
 } yoke_system_events;
 
 yoke_status yoke_system_events_create(yoke_context *ctx, const yoke_plan *plan, yoke_system_events *out);

@@ -122,8 +122,31 @@ static void event_done(const yoke_subsystem *subsystem, void *scratch, void *sta
   found_of(n, state)->is_fresh = true;
 }
 
-static void begin(const yoke_subsystem *subsystem, void *scratch, void *state) {
-  native_begin_events(subsystem->self, scratch, state);
+/* Signals become u, without a jump: they move by no more than couplings left open. Functions that were at 0 stay there. */
+static void shift_signals(const native *n, void *scratch, void *state, const yoke_signal *u) {
+  native_remember_inputs(n, state, u, ((const yoke_integrator_state *)state)->t, YOKE_SIDE_RIGHT);
+  native_hold_events(n, scratch, state);
+}
+
+static const double left_open = 1e-3; /* of a signal's size, at most */
+
+static bool signals_jump(const native *n, void *scratch, const void *state, const yoke_signal *u) {
+  const double *seen = native_doubles(state, n->at_u), *size = native_doubles(state, n->at_size);
+  double       *now   = native_doubles(scratch, n->at_left);
+  bool          jumps = false;
+  yoke_signal_value(u, ((const yoke_integrator_state *)state)->t, YOKE_SIDE_RIGHT, 0, now);
+  for (int i = 0; i < n->equations.nu; ++i)
+    jumps = jumps || (n->input_kind[i] == YOKE_INPUT_SIGNAL && fabs(now[i] - seen[i]) > left_open * size[i]);
+  return jumps;
+}
+
+static void begin(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u) {
+  const native *n     = subsystem->self;
+  const bool    jumps = n->has_signals && signals_jump(n, scratch, state, u);
+  native_begin_events(n, scratch, state);
+  if (n->has_signals && !jumps) shift_signals(n, scratch, state, u);
+  if (jumps) native_remember_inputs(n, state, u, ((const yoke_integrator_state *)state)->t, YOKE_SIDE_RIGHT);
+  if (n->has_signals) native_begin_events(n, scratch, state);
 }
 
 /* The state becomes (q, v). */
@@ -179,6 +202,7 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   const double          t     = ((const yoke_integrator_state *)state)->t;
   double               *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
   if (event->action != YOKE_EVENT_SET) return YOKE_OK;
+  if (n->has_signals) shift_signals(n, scratch, state, u);
   YOKE_TRY(set_values(n, scratch, state, event, u, q, v, ctx));
   yoke_status status = YOKE_OK;
   if (e->ng + e->n_norms > 0) status = e->ops->project_position(e->self, scratch, t, q);

@@ -136,8 +136,9 @@ typedef struct yoke_event_ops {
   double (*ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
   /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. */
   void (*done)(const yoke_subsystem *subsystem, void *scratch, void *state, int event);
-  /* The state has jumped at an event elsewhere: what its functions passed over thereby is no crossing. */
-  void (*begin)(const yoke_subsystem *subsystem, void *scratch, void *state);
+  /* The state, or its inputs, which are `u` from here on, have jumped at an event elsewhere: what its functions passed over thereby is no
+   * crossing. */
+  void (*begin)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u);
   /* The event's own assignments happen at the state's time: its expressions are read from the state, all before any is written; own joints are
    * honoured; the energy that this brings in is counted as external work; the solver takes the state as a new one. */
   yoke_status (*act)(const yoke_subsystem *subsystem, void *scratch, void *state, int event, const yoke_signal *u,

@@ -75,8 +75,8 @@ static void pass_done(const yoke_subsystem *s, void *scratch, void *state, int e
   s->inner->ops->events->done(s->inner, scratch, yoke_wrapper_state(s, state), event);
 }
 
-static void pass_begin(const yoke_subsystem *s, void *scratch, void *state) {
-  s->inner->ops->events->begin(s->inner, scratch, yoke_wrapper_state(s, state));
+static void pass_begin(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u) {
+  s->inner->ops->events->begin(s->inner, scratch, yoke_wrapper_state(s, state), u);
 }
 
 static yoke_status pass_act(const yoke_subsystem *s, void *scratch, void *state, int event, const yoke_signal *u,

@@ -59,8 +59,8 @@ static void done(const yoke_subsystem *subsystem, void *scratch, void *state, in
 }
 
 /* Nothing but `act` makes its states jump. */
-static void begin(const yoke_subsystem *subsystem, void *scratch, void *state) {
-  (void)subsystem, (void)scratch, (void)state;
+static void begin(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u) {
+  (void)subsystem, (void)scratch, (void)state, (void)u;
 }
 
 static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *state, int event, const yoke_signal *u,

@@ -203,6 +203,56 @@ static void an_event_sets_a_state_to_what_another_part_shows(void **state) {
   CHECK_BELOW(error_of(model, "cosimulation.step=0.002", "m1.x"), 2e-5);
 }
 
+/* Two swings. */
+#define SWINGS                                                                                                         \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 2\n"                                                                                                         \
+  "bodies: {m1: {kind: mass1d, mass: 1, x: 1}, m2: {kind: mass1d, mass: 2, v: 1}}\n"                                   \
+  "connections:\n"                                                                                                     \
+  "  w1: {kind: spring-damper, between: [ground, m1], stiffness: 40}\n"                                                \
+  "  w2: {kind: spring-damper, between: [ground, m2], stiffness: 10}\n"                                                \
+  "split: {a: [m1], b: [m2]}\n"                                                                                        \
+  "cosimulation: {step: 0.02}\n"                                                                                       \
+  "solvers: {default: {kind: dopri5, rtol: 1e-10}}\n"
+
+/* As many events and the same end as the whole model, in every scheme. */
+static void expect_events(const char *model, const char *sets, double tolerance) {
+  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+  cosim                    whole     = cosim_done_monolithic(model, sets, 0.0);
+  for (size_t k = 0; k < COUNT(schemes); ++k) {
+    char all[200];
+    snprintf(all, sizeof all, "%s;cosimulation.scheme=%s", sets, schemes[k]);
+    cosim split = cosim_done(model, all, 0.0);
+    assert_int_equal(split.summary.n_events, whole.summary.n_events);
+    CHECK_NEAR(cosim_value(&split, "m2.x"), cosim_value(&whole, "m2.x"), tolerance);
+    cosim_close(&split);
+  }
+  cosim_close(&whole);
+}
+
+/* The signal goes on through 0, and what the step saw of it and what the couplings make of its end differ by a little. */
+static void an_event_that_a_signal_brings_acts_once(void **state) {
+  (void)state;
+  expect_events(SWINGS "loads: {pull: {kind: expression, on: m1, force: 3*sin(4*m2.x)}}\n"
+                       "events: {e: {when: m1.v + 0.1, direction: rising, set: {m2.v: -0.8*m2.v}}}\n",
+                "cosimulation.order=2", 1e-3);
+}
+
+static void a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing(void **state) {
+  (void)state;
+  expect_events(SWINGS "events:\n"
+                       "  turn: {when: m1.x, direction: falling, set: {m1.v: -0.5*m1.v}}\n"
+                       "  seen: {when: m1.v + 1, direction: rising, set: {m2.v: 0.5*m2.v}}\n",
+                "cosimulation.order=2", 1e-7);
+}
+
+/* Where the step begins the signal jumps to its value at the end: the event is there with a long step, and is not with a short one. */
+static void an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step(void **state) {
+  (void)state;
+  expect_events(SWINGS "events: {meet: {when: m2.x - m1.x, direction: rising, set: {m2.v: -m2.v}}}\n",
+                "cosimulation.order=0;cosimulation.step=0.002;t_end=1.5", 3e-3);
+}
+
 static void an_event_that_sets_two_parts_is_refused(void **state) {
   cosim c;
   (void)state;
@@ -274,6 +324,9 @@ int main(void) {
       cmocka_unit_test(a_law_inside_a_part_reads_another_part),
       cmocka_unit_test(an_event_of_two_parts_is_found_where_they_meet),
       cmocka_unit_test(an_event_sets_a_state_to_what_another_part_shows),
+      cmocka_unit_test(an_event_that_a_signal_brings_acts_once),
+      cmocka_unit_test(a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing),
+      cmocka_unit_test(an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step),
       cmocka_unit_test(an_event_that_sets_two_parts_is_refused),
       cmocka_unit_test(inputs_enter_loads_of_whole_and_split_models),
       cmocka_unit_test(a_stiffness_from_outside_enters_a_law),

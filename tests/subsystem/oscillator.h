@@ -474,9 +474,9 @@ static void osc_done(const yoke_subsystem *s, void *scratch, void *state, int ev
   ((osc_state *)state)->sign = 0;
 }
 
-static void osc_begin(const yoke_subsystem *s, void *scratch, void *state) {
+static void osc_begin(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u) {
   osc_state *x = state;
-  (void)scratch;
+  (void)scratch, (void)u;
   if (x->sign != 0) x->sign = x->now.q[0] > osc_of(s)->level ? 1 : -1;
 }
 

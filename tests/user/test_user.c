@@ -760,7 +760,7 @@ static void an_event_acts_at_the_time_of_the_state(void **state) {
     start(&b, 0.0);
     output(&b, b.state, 0.0, y[0]);
     b.s->ops->events->done(b.s, b.scratch, b.state, 0);
-    b.s->ops->events->begin(b.s, b.scratch, b.state);
+    b.s->ops->events->begin(b.s, b.scratch, b.state, hold(&h, b.s, 0.0));
     assert_int_equal(b.s->ops->events->act(b.s, b.scratch, b.state, 0, hold(&h, b.s, 0.0), b.ctx), YOKE_OK);
     output(&b, b.state, 0.0, y[1]);
     assert_true(y[1][1] == (k == 0 ? -y[0][1] : y[0][1]));
