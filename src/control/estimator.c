@@ -7,6 +7,10 @@ static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling
 static const double share_of_scale = 0.1;
 static const double surprise       = 10.0; /* times what two extrapolations differ by */
 
+/* A signal that wakes from rest has no size yet and is off by as much as it changes, however short the step. So those that no motion stands
+ * for are judged when degree 2 has its points. */
+enum { POINTS_TO_JUDGE = 3 };
+
 /* ---- choice ---- */
 
 static yoke_status refuse(yoke_context *ctx, yoke_estimator_kind kind, const char *why, const char *what) {
@@ -26,7 +30,7 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
     if (!is_smooth) *out = YOKE_ESTIMATE_MULTIPLIER;
     return YOKE_OK;
   }
-  if (yoke_graph_is_all_signals(graph)) return YOKE_OK; /* there is no motion to look at */
+  if (!yoke_graph_shows_motion(graph)) return YOKE_OK;
   if (!yoke_graph_can_repeat(graph, &name))
     return refuse(ctx, kind, "repeats steps, which it cannot with subsystem ", name);
   if (s->gauss_seidel)
@@ -126,20 +130,31 @@ static void add(yoke_wrms *norm, search *worst, int wire, double error, double v
   if (part > worst->largest || !isfinite(part)) *worst = (search){part, wire};
 }
 
-/* Errors of the coupling values, of all channels or of signals only. Keeps *worst where it is worse. */
+/* Mean over the step of the error of an input, in units of the error of its predicted end value: L^(k+1)(s), corrected at the end
+ * L^(k+1)(s) - L^k(s). */
+static double mean_error(const yoke_estimator *e, const yoke_trial *trial) {
+  const double high = yoke_error_constants_at(trial->degree + 1, trial->past_s).velocity;
+  if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) return high;
+  return yoke_error_constants_at(trial->degree, trial->past_s).velocity - high;
+}
+
+/* Errors of the coupling values, of all channels or of those alone whose effect no port shows, which count by their mean over the step.
+ * Keeps *worst where it is worse. */
 static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
-                              bool signals_only, search *worst, yoke_estimate *out) {
-  yoke_wrms norm = {0};
+                              bool unfelt_only, search *worst, yoke_estimate *out) {
+  const double share = unfelt_only ? mean_error(e, trial) : 1.0;
+  yoke_wrms    norm  = {0};
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
-    if (signals_only && !channel.is_signal) continue;
+    if (unfelt_only && (!channel.is_signal || channel.is_felt)) continue;
     const bool   smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
     const double value  = smooth ? channel.smooth : channel.value;
     const double error  = (smooth ? channel.smooth_predicted : channel.predicted) - value;
-    add(&norm, worst, channel.wire, error, value, e->tolerances.rtol, yoke_estimator_atol_coupling(e, &channel));
+    add(&norm, worst, channel.wire, share * error, value, e->tolerances.rtol,
+        yoke_estimator_atol_coupling(e, &channel));
   }
-  if (signals_only && norm.n == 0) return;
+  if (unfelt_only && norm.n == 0) return;
   out->norms.coupling = yoke_wrms_value(&norm);
   out->norms.order[2] = yoke_graph_input_order(graph, trial->degree);
   out->worst          = worst->wire;
@@ -219,15 +234,14 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
     yoke_graph_port_trial(graph, i, &port);
     for (int k = 0; k < port.n_p + port.n_v; ++k) {
       const int level = k < port.n_p ? 0 : 1;
-      add(&norm[level], &worst, i / 2, port_error(e, &port, &factor, k), port.y[k], t->rtol, atol[level]);
+      add(&norm[level], &worst, port.wire, port_error(e, &port, &factor, k), port.y[k], t->rtol, atol[level]);
     }
   }
   out->norms.position = yoke_wrms_value(&norm[0]);
   out->norms.velocity = yoke_wrms_value(&norm[1]);
   out->worst          = worst.wire;
   yoke_graph_local_order(graph, trial->degree, out->norms.order);
-  /* a signal says nothing of the motion that it leads to: what it is off by has to do */
-  estimate_coupling(e, graph, trial, true, &worst, out);
+  if (trial->n_past >= POINTS_TO_JUDGE) estimate_coupling(e, graph, trial, true, &worst, out);
   if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
 }
 

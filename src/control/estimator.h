@@ -8,7 +8,8 @@
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
  *                     where a coupling has no constants: of consistent values
- * Signals (formulation signal) count as in cv, whatever the name.
+ * Signals count by the motions that they lead to, which are among the ports; those that nothing shows the effect of by the mean of their error
+ * over the step, in the norm of coupling values.
  * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
  * C^k are C_pos^k for positions and C_vel^k for velocities (error_constants.h). */
 #ifndef YOKE_CONTROL_ESTIMATOR_H

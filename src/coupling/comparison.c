@@ -124,11 +124,11 @@ bool yoke_graph_can_repeat(const yoke_graph *g, const char **name) {
   return true;
 }
 
-bool yoke_graph_is_all_signals(const yoke_graph *g) {
+bool yoke_graph_shows_motion(const yoke_graph *g) {
   for (int i = 0; i < g->n_wires; ++i) {
-    if (!g->wires[i].wire.formulation->for_signals) return false;
+    if (!g->wires[i].wire.formulation->for_signals) return true;
   }
-  return g->n_wires > 0;
+  return g->n_felt > 0 || g->n_wires == 0;
 }
 
 bool yoke_graph_has_end_values(const yoke_graph *g, const char **name) {
@@ -187,19 +187,23 @@ void yoke_graph_trial(const yoke_graph *g, yoke_trial *out) {
 }
 
 int yoke_graph_n_ports(const yoke_graph *g) {
-  return 2 * g->n_wires;
+  return 2 * g->n_wires + g->n_felt;
 }
 
 void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) {
-  const graph_wire      *wire = &g->wires[port / 2];
-  const int              side = port % 2;
-  const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
-  *out                        = (yoke_port_trial){.n_p         = wire->wire.shape[side]->n_p,
-                                                  .n_v         = wire->wire.shape[side]->n_v,
-                                                  .y           = graph_port(wire, side, s->y_new),
-                                                  .y_predicted = graph_port(wire, side, s->y_predicted),
-                                                  .y_accepted  = graph_port(wire, side, s->y)};
-  if (s->y_compared != NULL) out->y_compared = graph_port(wire, side, s->y_compared);
+  const graph_felt      *felt = port < 2 * g->n_wires ? NULL : &g->felt[port - 2 * g->n_wires];
+  const int              i = felt != NULL ? felt->wire : port / 2, side = felt != NULL ? 1 : port % 2;
+  const graph_wire      *wire  = &g->wires[i];
+  const yoke_port_shape *shape = wire->wire.shape[side];
+  const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
+  const int              at    = felt != NULL ? s->subsystem->ports[felt->shown.port].y_at : wire->y_at[side];
+  *out                         = (yoke_port_trial){.wire        = i,
+                                                   .n_p         = felt != NULL ? felt->shown.n_p : shape->n_p,
+                                                   .n_v         = felt != NULL ? felt->shown.n_v : shape->n_v,
+                                                   .y           = s->y_new + at,
+                                                   .y_predicted = s->y_predicted + at,
+                                                   .y_accepted  = s->y + at};
+  if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
 }
 
 int yoke_graph_n_all_channels(const yoke_graph *g) {
@@ -212,6 +216,7 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
 
   *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
                               .is_signal   = yoke_channel_is_signal(&channel->info),
+                              .is_felt     = g->wires[channel->wire].wire.is_felt,
                               .size        = channel->kept->sizes.usual,
                               .value       = channel->value,
                               .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],

@@ -126,6 +126,11 @@ static inline void yoke_step_add_work(yoke_step_statistics *statistics, const yo
   statistics->jacobians += other->jacobians;
 }
 
+/* A motion that signals lead to, as a port of plain numbers shows it: n_p positions, then n_v velocities. */
+typedef struct yoke_felt {
+  int port, n_p, n_v;
+} yoke_felt;
+
 /* One coupling and where it is connected. */
 typedef struct yoke_wire {
   const char                 *name; /* kept */
@@ -142,6 +147,10 @@ typedef struct yoke_wire {
   /* [n_channels] values at the start; kept. NULL: those that its conditions at one instant give, else `update` */
   const double             *initial;
   int                       spare_order; /* its channels have degrees up to the order of the run less this */
+  /* Signals, for error estimates: are the motions of all that it acts on shown, at ports of side 2 in `felt` (kept) of this wire or of another one? */
+  bool                      is_felt;
+  int                       n_felt; /* each port stands with one wire only */
+  const yoke_felt          *felt;
 } yoke_wire;
 
 /* May steps of a subsystem be asked for their response? */

@@ -101,6 +101,12 @@ typedef struct graph_channel {
   double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s (comparison.h) */
 } graph_channel;
 
+/* A motion that signals lead to. */
+typedef struct graph_felt {
+  int       wire;
+  yoke_felt shown; /* at side 2 */
+} graph_felt;
+
 /* Observation (graph_observe.c). */
 typedef struct graph_observation {
   int     n_times;
@@ -240,6 +246,8 @@ struct yoke_graph {
   bool                   has_signals;
   graph_wire            *wires;
   graph_channel         *channels;
+  int                    n_felt;
+  graph_felt            *felt; /* [n_felt] of all wires */
 
   graph_block *block; /* what is kept from step to step, of block_size bytes */
   size_t       block_size;

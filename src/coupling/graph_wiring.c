@@ -94,6 +94,16 @@ static void take_lent(yoke_graph *g) {
   for (size_t k = 0; !g->arena.has_failed && k < n; ++k) lent->curve_of[k] = lent->curves + k * width;
 }
 
+static void list_felt(yoke_graph *g) {
+  for (int i = 0; i < g->n_wires; ++i) g->n_felt += g->wires[i].wire.n_felt;
+  g->felt = yoke_arena_take(&g->arena, (size_t)g->n_felt, sizeof *g->felt);
+  int n   = 0;
+  for (int i = 0; g->felt != NULL && i < g->n_wires; ++i) {
+    const yoke_wire *wire = &g->wires[i].wire;
+    for (int k = 0; k < wire->n_felt; ++k) g->felt[n++] = (graph_felt){.wire = i, .shown = wire->felt[k]};
+  }
+}
+
 /* Room for what conditions take while they are evaluated (for each output and channel some rows of numbers): steps find it. */
 static yoke_status warm_up(yoke_graph *g, yoke_context *ctx) {
   const size_t rows = 64, mark = yoke_arena_mark(&g->work);
@@ -143,6 +153,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     YOKE_TRY(check_nodes(g, wire, ctx));
     for (int side = 0; side < 2; ++side) wire->n_y[side] = wires[i].n_y[side];
   }
+  list_felt(g);
   take_lent(g);
   share_sets(g);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires));

@@ -32,8 +32,8 @@ void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind compariso
 
 /* Can every subsystem go back? Otherwise *name is the first that cannot. */
 bool        yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
-/* Are all couplings signals, so that no port shows a motion? */
-bool        yoke_graph_is_all_signals(const yoke_graph *graph);
+/* Does any port show a motion? None does where all couplings are signals and nothing shows what they lead to. */
+bool        yoke_graph_shows_motion(const yoke_graph *graph);
 /* Do Kraft's constants hold for all couplings? Otherwise *name is the first for which they do not. */
 bool        yoke_graph_has_end_values(const yoke_graph *graph, const char **name);
 /* Can consistent values be found? Multipliers need subsystems with analytic responses; *name is the first without. */
@@ -61,8 +61,9 @@ typedef struct yoke_trial {
 } yoke_trial;
 void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
 
-/* One port (2 n_wires of them: wire i, side s is port 2 i + s): positions first, then velocities. */
+/* One port: positions first, then velocities. Wire i, side s is port 2 i + s; behind them come the motions that signals lead to. */
 typedef struct yoke_port_trial {
+  int           wire;
   int           n_p, n_v;
   const double *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
   const double *y_accepted;                   /* at T_N */
@@ -73,6 +74,7 @@ void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *o
 /* One channel of all couplings. */
 typedef struct yoke_channel_trial {
   bool          is_force, is_signal;
+  bool          is_felt;          /* a signal: the motions that it leads to are among the ports */
   double        size;             /* largest |u| of accepted steps */
   double        value, predicted; /* at T_{N+1} */
   double        compared;         /* end value of the comparison, when there was one */

@@ -168,6 +168,7 @@ yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const y
   const yoke_status status = build(&b, options != NULL ? options : &standard);
   free(b.frame_map);
   free(b.signals);
+  free(b.felt);
   yoke_start_clear(&b.start);
   if (status == YOKE_OK)
     *out = b.plan;

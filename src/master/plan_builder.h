@@ -14,11 +14,18 @@ typedef struct plan_connection {
 /* A number that a part reads and does not own (plan_signals.c). */
 enum { PLAN_OUTSIDE = -1 };
 typedef struct plan_signal {
-  int part, variable; /* of the model, counted from 0 */
-  int source;         /* part that shows it; PLAN_OUTSIDE: an input of the model */
-  int input;          /* of the part */
-  int coupling;       /* -1: none */
+  int  part, variable; /* of the model, counted from 0 */
+  int  source;         /* part that shows it; PLAN_OUTSIDE: an input of the model */
+  int  input;          /* of the part */
+  int  coupling;       /* -1: none */
+  bool is_bare;        /* an event reads it: no motion shows what it leads to */
 } plan_signal;
+
+/* A body or mass that a load or a law which reads a signal acts on. */
+typedef struct plan_felt {
+  int part, body, mass; /* of the model */
+  int variable;         /* one of the signals */
+} plan_felt;
 
 /* An end of a signal. */
 typedef struct plan_end {
@@ -38,6 +45,9 @@ typedef struct plan_builder {
   int                 n_signals;
   plan_signal        *signals; /* sorted by part and variable */
   size_t              capacity_signals;
+  int                 n_felt;
+  plan_felt          *felt;
+  size_t              capacity_felt;
   int                *event_part; /* [n_events] */
   yoke_model          standing;   /* the model with foreign ports where they are; its bodies are in the plan's arena */
 } plan_builder;
@@ -74,6 +84,9 @@ yoke_status plan_add_foreign_events(plan_builder *b);
 yoke_status        plan_find_signals(plan_builder *b);
 yoke_status        plan_connect_signals(plan_builder *b);
 const plan_signal *plan_find_signal(const plan_builder *b, int part, int variable); /* NULL: it is its own */
+/* plan_felt.c: one more body that a signal acts on, at a frame of the model; then ports for step control that show their motions. */
+yoke_status        plan_note_felt(plan_builder *b, int part, int frame, int variable);
+yoke_status        plan_show_felt(plan_builder *b);
 /* One more wire; takes the law's expression. */
 yoke_status        plan_add_signal(plan_builder *b, const char *name, const plan_end *from, const plan_end *to,
                                    const yoke_signal_law *law);

@@ -36,7 +36,9 @@ static yoke_status find_source(const plan_builder *b, const char *what, const ch
       model->bodies[body[0]].name, model->bodies[body[1]].name);
 }
 
-static yoke_status note(plan_builder *b, const char *what, const char *name, const yoke_expression *e, int part) {
+/* Signals of a formula of a part, which acts on the bodies of n frames. */
+static yoke_status note(plan_builder *b, const char *what, const char *name, const yoke_expression *e, int part, int n,
+                        const int *frame) {
   for (int k = 0; e != NULL && k < yoke_expression_n_variables(e); ++k) {
     const int variable = yoke_expression_variables(e)[k] - 1;
     int       source;
@@ -45,8 +47,9 @@ static yoke_status note(plan_builder *b, const char *what, const char *name, con
     if (source == part) continue;
     if (!yoke_grow(&b->signals, &b->capacity_signals, (size_t)b->n_signals + 1, sizeof *b->signals))
       return plan_no_memory(b);
-    b->signals[b->n_signals++] =
-        (plan_signal){.part = part, .variable = variable, .source = source, .input = -1, .coupling = -1};
+    b->signals[b->n_signals++] = (plan_signal){
+        .part = part, .variable = variable, .source = source, .input = -1, .coupling = -1, .is_bare = n == 0};
+    for (int i = 0; source != PLAN_OUTSIDE && i < n; ++i) YOKE_TRY(plan_note_felt(b, part, frame[i], variable));
   }
   return YOKE_OK;
 }
@@ -99,7 +102,10 @@ static void sort(plan_builder *b) {
   int n = 0;
   if (b->n_signals > 1) qsort(b->signals, (size_t)b->n_signals, sizeof *b->signals, compare_signals);
   for (int k = 0; k < b->n_signals; ++k) {
-    if (n == 0 || compare_signals(&b->signals[n - 1], &b->signals[k]) != 0) b->signals[n++] = b->signals[k];
+    if (n == 0 || compare_signals(&b->signals[n - 1], &b->signals[k]) != 0)
+      b->signals[n++] = b->signals[k];
+    else
+      b->signals[n - 1].is_bare = b->signals[n - 1].is_bare || b->signals[k].is_bare;
   }
   b->n_signals = n;
 }
@@ -112,18 +118,21 @@ yoke_status plan_find_signals(plan_builder *b) {
     const yoke_connection *connection = &model->connections[c];
     int                    part[2];
     plan_connection_parts(b, c, part);
-    if (part[0] == part[1]) YOKE_TRY(note(b, "the law of", connection->name, connection->formula, part[0]));
+    if (part[0] == part[1])
+      YOKE_TRY(note(b, "the law of", connection->name, connection->formula, part[0], 2, connection->frame));
   }
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load *load = &model->loads[i];
     const int        part = plan_frame_part(b, load->frame);
-    for (int k = 0; part >= 0 && k < 3; ++k) YOKE_TRY(note(b, "load", load->name, load->value[k], part));
+    for (int k = 0; part >= 0 && k < 3; ++k)
+      YOKE_TRY(note(b, "load", load->name, load->value[k], part, 1, &load->frame));
   }
   for (int i = 0; i < model->n_events; ++i) {
     const yoke_event *event = &model->events[i];
     YOKE_TRY(find_part(b, event, &b->event_part[i]));
-    YOKE_TRY(note(b, "event", event->name, event->when, b->event_part[i]));
-    for (int k = 0; k < event->n_set; ++k) YOKE_TRY(note(b, "event", event->name, event->value[k], b->event_part[i]));
+    YOKE_TRY(note(b, "event", event->name, event->when, b->event_part[i], 0, NULL));
+    for (int k = 0; k < event->n_set; ++k)
+      YOKE_TRY(note(b, "event", event->name, event->value[k], b->event_part[i], 0, NULL));
   }
   sort(b);
   return YOKE_OK;
@@ -244,7 +253,7 @@ yoke_status plan_connect_signals(plan_builder *b) {
     s->coupling = plan->n_couplings;
     YOKE_TRY(plan_add_signal(b, name, &from, &to, &law));
   }
-  return YOKE_OK;
+  return plan->step.is_controlled ? plan_show_felt(b) : YOKE_OK;
 }
 
 /* ---- values of the whole model ---- */

@@ -126,6 +126,58 @@ static void step_control_keeps_signals_to_the_tolerance(void **state) {
   CHECK_BELOW(error_of(PAIR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "m1.x"), 2e-5);
 }
 
+static int64_t steps_of(const char *model, const char *sets) {
+  cosim         c = cosim_done(model, sets, 0.0);
+  const int64_t n = c.summary.macro.steps;
+  cosim_close(&c);
+  return n;
+}
+
+/* The loads of the pair as the spring that they are. */
+static void step_control_takes_signals_for_what_they_do_not_for_their_size(void **state) {
+  static const char        spring[]  = "yoke: 1\nt_end: 0.5\n"
+                                       "bodies: {m1: {kind: mass1d, mass: 1, v: 1}, m2: {kind: mass1d, mass: 2, v: -1}}\n"
+                                       "connections:\n"
+                                       "  w1: {kind: spring-damper, between: [ground, m1], stiffness: 100, damping: 1}\n"
+                                       "  w2: {kind: spring-damper, between: [ground, m2], stiffness: 100, damping: 1}\n"
+                                       "  s: {kind: spring-damper, between: [m1, m2], stiffness: 50, damping: 0.5}\n"
+                                       "split: {a: [m1], b: [m2]}\n"
+                                       "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n";
+  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+  (void)state;
+  for (size_t k = 0; k < COUNT(schemes); ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s;cosimulation.order=auto;cosimulation.step={rtol: 1e-5}",
+             schemes[k]);
+    CHECK_BELOW((double)steps_of(PAIR, sets), 1.25 * (double)steps_of(spring, sets));
+    CHECK_BELOW(error_of(PAIR, sets, "m1.x"), 1e-5);
+  }
+}
+
+/* The controllers of both motors and an event read angles and rates that are 0 at the start. */
+static void step_control_of_an_arm_that_wakes_from_rest_goes_on_where_its_joint_can(void **state) {
+  static const char sets[] = "cosimulation.step={rtol: 1e-4};solvers.default.rtol=1e-9";
+  (void)state;
+  CHECK_BELOW((double)steps_of("examples/robot-arm-split.yaml", sets), 250.0);
+  CHECK_BELOW(error_of("examples/robot-arm-split.yaml", sets, "fore.tip.x"), 1e-4);
+}
+
+/* Nothing of the follower is shown but for the estimate. */
+static void step_control_holds_a_follower_that_shows_nothing_to_the_tolerance(void **state) {
+  static const char   model[] = ARM "loads: {turn: {kind: expression, on: arm, torque: 3*slider.x}}\n";
+  static const double rtol[]  = {1e-3, 1e-5};
+  (void)state;
+  for (size_t k = 0; k < COUNT(rtol); ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets, "cosimulation.order=auto;cosimulation.step={rtol: %g}", rtol[k]);
+    CHECK_BELOW(error_of(model, sets, "arm.angle"), rtol[k]);
+    snprintf(sets, sizeof sets, "cosimulation.order=auto;cosimulation.step={rtol: %g, estimator: md}", rtol[k]);
+    const int64_t by_motion = steps_of(model, sets);
+    snprintf(sets, sizeof sets, "cosimulation.order=auto;cosimulation.step={rtol: %g, estimator: cv}", rtol[k]);
+    CHECK_BELOW((double)by_motion, 0.8 * (double)steps_of(model, sets));
+  }
+}
+
 static void loads_read_frames_and_joints_inside_other_parts(void **state) {
   static const char model[] = ARM
       "loads:\n"
@@ -319,6 +371,9 @@ int main(void) {
       cmocka_unit_test(work_of_loads_that_read_signals_is_accounted_for),
       cmocka_unit_test(an_exact_start_knows_the_past_of_signals),
       cmocka_unit_test(step_control_keeps_signals_to_the_tolerance),
+      cmocka_unit_test(step_control_takes_signals_for_what_they_do_not_for_their_size),
+      cmocka_unit_test(step_control_of_an_arm_that_wakes_from_rest_goes_on_where_its_joint_can),
+      cmocka_unit_test(step_control_holds_a_follower_that_shows_nothing_to_the_tolerance),
       cmocka_unit_test(loads_read_frames_and_joints_inside_other_parts),
       cmocka_unit_test(a_joint_between_two_parts_cannot_be_read),
       cmocka_unit_test(a_law_inside_a_part_reads_another_part),
