@@ -93,18 +93,6 @@ yoke_status graph_begin_anew(yoke_graph *g, const graph_instant *kept, yoke_cont
   return YOKE_OK;
 }
 
-/* Jumps of signals are no crossings. */
-static void begin_events(yoke_graph *g) {
-  for (int i = 0; g->has_signals && i < g->n_subsystems; ++i) {
-    const graph_subsystem *s = &g->subsystems[i];
-    double                 times[2];
-    yoke_signal            signal;
-    if (s->subsystem->ops->events == NULL) continue;
-    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
-    s->subsystem->ops->events->begin(s->subsystem, g->scratch[0], s->accepted, &signal);
-  }
-}
-
 yoke_status yoke_graph_restart(yoke_graph *g, yoke_context *ctx) {
   const double t = g->block->past_t[0];
   YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_RIGHT));
@@ -113,6 +101,16 @@ yoke_status yoke_graph_restart(yoke_graph *g, yoke_context *ctx) {
   YOKE_TRY(graph_balance_instant(g, g->anew, YOKE_SIDE_RIGHT, ctx));
   forget(g);
   keep_outputs(g);
-  begin_events(g);
   return YOKE_OK;
+}
+
+void yoke_graph_begin_events(yoke_graph *g) {
+  for (int i = 0; g->has_signals && i < g->n_subsystems; ++i) {
+    const graph_subsystem *s = &g->subsystems[i];
+    double                 times[2];
+    yoke_signal            signal;
+    if (s->subsystem->ops->events == NULL) continue;
+    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
+    s->subsystem->ops->events->begin(s->subsystem, g->scratch[0], s->accepted, &signal);
+  }
 }

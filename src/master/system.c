@@ -181,7 +181,9 @@ static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_
   }
   if (!sets) return YOKE_OK;
   YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
-  return begin_anew(s, ctx);
+  YOKE_TRY(begin_anew(s, ctx));
+  yoke_graph_begin_events(s->graph);
+  return YOKE_OK;
 }
 
 /* ---- inputs ---- */
