@@ -290,6 +290,30 @@ static void an_event_that_a_signal_brings_acts_once(void **state) {
                 "cosimulation.order=2", 1e-3);
 }
 
+/* The impulses that close the knee move the signal by a little. */
+static void an_event_that_a_signal_brings_acts_once_where_a_joint_is_closed(void **state) {
+  static const char model[] =
+      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 0.6\n"
+      "bodies:\n"
+      "  upper: {kind: planar, mass: 1, inertia: 1/12, position: [0.35, -0.35], angle: -pi/4, frames: {top: [-0.5, 0], "
+      "tip: [0.5, 0]}}\n"
+      "  lower: {kind: planar, mass: 1, inertia: 1/12, position: [1, -1], angle: -pi/4, frames: {top: [-0.5, 0]}}\n"
+      "  m2: {kind: mass1d, mass: 1, v: 1}\n"
+      "connections:\n"
+      "  hinge: {kind: revolute, between: [ground, upper.top]}\n"
+      "  knee: {kind: revolute, between: [upper.tip, lower.top]}\n"
+      "  w: {kind: spring-damper, between: [ground, m2], stiffness: 10}\n"
+      "events: {e: {when: -1.5 - hinge.angle_rate, direction: rising, set: {m2.v: -0.8*m2.v}}}\n"
+      "split: {a: [upper], b: [lower], c: [m2]}\n"
+      "cosimulation: {order: 2, step: 0.015}\n"
+      "solvers: {default: {kind: dopri5, rtol: 1e-10}}\n";
+  (void)state;
+  cosim split = cosim_done(model, "cosimulation.scheme=semi-implicit", 0.0);
+  assert_int_equal(split.summary.n_events, 1);
+  CHECK_BELOW(error_of(model, "cosimulation.scheme=semi-implicit", "m2.x"), 1e-4);
+  cosim_close(&split);
+}
+
 static void a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing(void **state) {
   (void)state;
   expect_events(SWINGS "events:\n"
@@ -380,6 +404,7 @@ int main(void) {
       cmocka_unit_test(an_event_of_two_parts_is_found_where_they_meet),
       cmocka_unit_test(an_event_sets_a_state_to_what_another_part_shows),
       cmocka_unit_test(an_event_that_a_signal_brings_acts_once),
+      cmocka_unit_test(an_event_that_a_signal_brings_acts_once_where_a_joint_is_closed),
       cmocka_unit_test(a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing),
       cmocka_unit_test(an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step),
       cmocka_unit_test(an_event_that_sets_two_parts_is_refused),
