@@ -329,6 +329,21 @@ static void an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step(void **s
                 "cosimulation.order=0;cosimulation.step=0.002;t_end=1.5", 3e-3);
 }
 
+static void events_that_read_signals_of_degree_0_are_warned_of(void **state) {
+  static const char model[] = SWINGS "events: {meet: {when: m2.x - m1.x, direction: rising, action: stop}}\n";
+  cosim             c;
+  (void)state;
+  for (int order = 0; order < 2; ++order) {
+    char sets[100];
+    snprintf(sets, sizeof sets, "cosimulation.order=%d", order);
+    cosim_open(&c, model, sets);
+    cosim_expect(&c, YOKE_OK);
+    assert_int_equal(yoke_context_n_messages(c.ctx), order == 0);
+    if (order == 0) assert_non_null(strstr(yoke_context_message(c.ctx, 0), "event 'meet' of subsystem 'b' reads"));
+    cosim_close(&c);
+  }
+}
+
 static void an_event_that_sets_two_parts_is_refused(void **state) {
   cosim c;
   (void)state;
@@ -407,6 +422,7 @@ int main(void) {
       cmocka_unit_test(an_event_that_a_signal_brings_acts_once_where_a_joint_is_closed),
       cmocka_unit_test(a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing),
       cmocka_unit_test(an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step),
+      cmocka_unit_test(events_that_read_signals_of_degree_0_are_warned_of),
       cmocka_unit_test(an_event_that_sets_two_parts_is_refused),
       cmocka_unit_test(inputs_enter_loads_of_whole_and_split_models),
       cmocka_unit_test(a_stiffness_from_outside_enters_a_law),
