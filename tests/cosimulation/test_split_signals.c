@@ -293,7 +293,7 @@ static void an_event_that_a_signal_brings_acts_once(void **state) {
 /* The impulses that close the knee move the signal by a little. */
 static void an_event_that_a_signal_brings_acts_once_where_a_joint_is_closed(void **state) {
   static const char model[] =
-      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 0.6\n"
+      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 0.6\nassemble: true\n"
       "bodies:\n"
       "  upper: {kind: planar, mass: 1, inertia: 1/12, position: [0.35, -0.35], angle: -pi/4, frames: {top: [-0.5, 0], "
       "tip: [0.5, 0]}}\n"
