@@ -179,6 +179,21 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
   print_result_files(file, s);
 }
 
+static void json_errors(json *j, const char *key, int n, const yoke_error_share *errors) {
+  json_begin(j, key, '{');
+  for (int i = 0; errors && i < n; ++i) json_number(j, errors[i].name, errors[i].error);
+  json_end(j, '}');
+}
+
+static void json_accuracy(json *j, const yoke_run_summary *s) {
+  json_number(j, "accumulated_error", s->is_split ? s->accumulated_error : (double)NAN);
+  json_errors(j, "subsystem_errors", s->n_subsystems, s->subsystem_errors);
+  json_errors(j, "coupling_errors", s->n_couplings, s->coupling_errors);
+  json_whole(j, "estimated_steps", s->estimated_steps);
+  json_whole(j, "monitor_evaluations", s->monitor_evaluations);
+  json_whole(j, "monitor_integrations", s->monitor_integrations);
+}
+
 /* The same members for every run; without a split one subsystem, no coupling, and null. */
 static void json_split(json *j, const yoke_run_summary *s) {
   json_truth(j, "split", s->is_split);
@@ -204,6 +219,7 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_whole(j, "unconverged", s->unconverged);
   json_number(j, "residual", s->is_split ? s->residual : (double)NAN);
   json_residuals(j, s);
+  json_accuracy(j, s);
 }
 
 static void print_json(const yoke_context *ctx, const char *path, const yoke_run_options *options,

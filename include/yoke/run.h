@@ -59,7 +59,14 @@ YOKE_API const char *yoke_residual_name(int kind);      /* "position", "velocity
 YOKE_API const char *yoke_residual_unit_name(int kind); /* "m", "m/s", "m/s^2", "N", "N*m" */
 YOKE_API const char *yoke_residual_verdict(double share); /* "held" to 1e-6, "small" to 1e-3, else "large" */
 
-/* Filled by a run. `name`, `out`, `csv` and `print_values` are given: yoke_run_summary_release. */
+/* Accumulated error of a subsystem or a coupling: the sum of the estimated errors of all macro steps in the positions and velocities of its
+ * ports, in units of their spread (largest - smallest value at macro points); the largest of all ports counts. */
+typedef struct yoke_error_share {
+  char  *name;
+  double error; /* 0.01: one percent of the spread */
+} yoke_error_share;
+
+/* Filled by a run. `name`, `out`, `csv`, `print_values` and the lists of errors are given: yoke_run_summary_release. */
 typedef struct yoke_run_summary {
   size_t           size;
   char            *name;      /* of the model; NULL when it could not be read */
@@ -102,6 +109,12 @@ typedef struct yoke_run_summary {
   int64_t unconverged; /* macro steps accepted although their conditions do not hold as they should */
   double  residual;    /* largest violation of a coupling condition in an accepted macro step, in mixed units */
   yoke_residual_summary residuals[YOKE_N_RESIDUAL_KINDS]; /* the same by kind */
+  /* Accuracy (cosimulation.monitor): */
+  double                accumulated_error; /* largest of all subsystems; NaN: not known */
+  yoke_error_share     *subsystem_errors;  /* [n_subsystems]; NULL: not known */
+  yoke_error_share     *coupling_errors;   /* [n_couplings]; NULL: not known */
+  int64_t               estimated_steps;   /* macro steps whose error was estimated; that of the others was held */
+  int64_t               monitor_evaluations, monitor_integrations; /* that it took, beside those of the run */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

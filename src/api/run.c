@@ -1,4 +1,4 @@
-#include "api/run.h"
+#include "api/accuracy.h"
 #include "api/simulation.h"
 #include "api/step_report.h"
 #include "base/clock.h"
@@ -222,6 +222,10 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
   yoke_system_summarise(s->run.system, &result);
   take_summary(&result, summary);
   if (result.has_macro_steps) warn_of_open_steps(ctx, &result.macro);
+  if (summary->is_split) {
+    const yoke_status known = yoke_accuracy_take(ctx, &s->run, summary);
+    if (status == YOKE_OK) status = known;
+  }
   summary->stopped_by_event = status == YOKE_OK && result.t < summary->t_end;
   if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
     const yoke_status values = yoke_simulation_get(ctx, s, summary->n_print, handles, summary->print_values);
@@ -356,6 +360,7 @@ void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->out);
   free(summary->csv);
   free(summary->print_values);
+  yoke_accuracy_release(summary);
   summary->name = summary->out = summary->csv = NULL;
   summary->print_values                       = NULL;
   summary->n_print                            = 0;

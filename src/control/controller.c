@@ -19,6 +19,7 @@ struct yoke_controller {
   bool                  is_forward;  /* a subsystem cannot go back: what was tried is accepted */
   yoke_trial_end        end;
   void                 *end_user;
+  yoke_monitor         *monitor;    /* NULL: none */
   bool                  has_scales; /* the estimator has seen the start */
 };
 
@@ -83,6 +84,10 @@ void yoke_controller_restart(yoke_controller *c, double H) {
 void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
   c->end      = end;
   c->end_user = user;
+}
+
+void yoke_controller_monitor(yoke_controller *c, yoke_monitor *monitor) {
+  c->monitor = monitor;
 }
 
 double yoke_controller_H(const yoke_controller *c) {
@@ -404,6 +409,8 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       }
     }
     if (v.accepted) {
+      total.local_error = (double)NAN;
+      if (c->monitor != NULL) YOKE_TRY(yoke_monitor_look(c->monitor, &c->estimator, &total));
       yoke_estimator_accept(&c->estimator, c->graph);
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
       total.residual = one.residual;

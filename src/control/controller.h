@@ -11,7 +11,7 @@
 #ifndef YOKE_CONTROL_CONTROLLER_H
 #define YOKE_CONTROL_CONTROLLER_H
 
-#include "control/estimator.h"
+#include "control/monitor.h"
 #include "control/order_control.h"
 #include "control/step_control.h"
 
@@ -43,6 +43,9 @@ yoke_status yoke_controller_step(yoke_controller *controller, double t_stop, yok
  * there instead (an event): it is tried again. NULL: never. */
 typedef double (*yoke_trial_end)(void *user, double t_next, yoke_context *ctx);
 void yoke_controller_watch(yoke_controller *controller, yoke_trial_end end, void *user);
+
+/* Every trial that is accepted is shown to the monitor before (kept). NULL: none. */
+void yoke_controller_monitor(yoke_controller *controller, yoke_monitor *monitor);
 
 /* The motion has a break at the present point (impact, switched load): the past does not continue. Degree 0 and a step of at
  * most `H` [s] again, with a new start phase. */

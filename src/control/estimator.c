@@ -163,9 +163,12 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
 /* Factors of the difference in position and velocity. */
 static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *trial) {
   const yoke_error_constants one = {1.0, 1.0};
+  double                     s[YOKE_ERROR_MAX_K];
   if (e->way != YOKE_ESTIMATE_END && e->way != YOKE_ESTIMATE_PREDICTED) return one;
-  const yoke_error_constants low   = yoke_error_constants_at(trial->degree, trial->past_s),
-                             high  = yoke_error_constants_at(trial->degree + 1, trial->past_s);
+  /* a fixed step may begin with a degree that its past does not bear yet: the constants are those of equal steps before */
+  for (int j = 0; j <= trial->degree; ++j) s[j] = j < trial->n_past ? trial->past_s[j] : s[j - 1] - 1.0;
+  const yoke_error_constants low   = yoke_error_constants_at(trial->degree, s),
+                             high  = yoke_error_constants_at(trial->degree + 1, s);
   const yoke_error_constants ratio = {high.position / low.position, high.velocity / low.velocity};
   if (e->way == YOKE_ESTIMATE_END) return ratio;
   return (yoke_error_constants){1.0 - ratio.position, 1.0 - ratio.velocity};

@@ -1,7 +1,9 @@
 #include "coupling/comparison.h"
 #include "coupling/correction.h"
+#include "coupling/graph_feeds.h"
 
 #include "base/memory.h"
+#include <math.h>
 #include <string.h>
 
 enum { MAX_POINTS = GRAPH_SIGNAL_DEGREE + 1 };
@@ -43,9 +45,10 @@ static yoke_error_rule rule_of(const graph_wire *wire, int degree) {
 }
 
 int graph_comparison_degree(const yoke_graph *g) {
-  int degree = 1;
+  const int inputs = yoke_graph_input_order(g, g->degree) - 1; /* degree of extrapolation that is as good */
+  int       degree = 1;
   for (int i = 0; i < g->n_wires; ++i) {
-    const int asked = rule_of(&g->wires[i], g->degree).comparison_degree;
+    const int asked = rule_of(&g->wires[i], inputs).comparison_degree;
     if (asked > degree) degree = asked;
   }
   if (degree > g->block->n_past) degree = g->block->n_past;
@@ -77,34 +80,72 @@ static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
-  YOKE_TRY(graph_consistent_find(g, ctx));
-  g->has_consistent = true;
-  if (g->comparison == YOKE_COMPARISON_VALUES) return YOKE_OK;
+/* The comparison integration through consistent values, or where nobody looks for them those of the history. */
+static yoke_status compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   const int degree = graph_comparison_degree(g);
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
-    through_end(g, channel->consistent_new, degree, channel->kept->consistent, channel->comparison);
+    if (g->has_consistent)
+      through_end(g, channel->consistent_new, degree, channel->kept->consistent, channel->comparison);
+    else
+      through_end(g, channel->value, degree, channel->kept->past, channel->comparison);
   }
   g->is_compared = true;
   YOKE_TRY(graph_pass_comparison(g, statistics, ctx));
   return meet_conditions(g, ctx);
 }
 
+yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(graph_consistent_find(g, ctx));
+  g->has_consistent = true;
+  return g->comparison == YOKE_COMPARISON_VALUES ? YOKE_OK : compare(g, statistics, ctx);
+}
+
 /* ---- what step control asks (trial.h) ---- */
+
+/* States and consistent values, where there are none yet. */
+static yoke_status take_comparison(yoke_graph *g, yoke_context *ctx) {
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    if (s->compared != NULL) continue;
+    s->y_compared = yoke_arena_take(&g->arena, (size_t)s->subsystem->ny, sizeof(double));
+    s->compared   = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
+    if (g->arena.has_failed) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+  }
+  if (g->consistent == NULL) YOKE_TRY(graph_consistent_create(g, ctx));
+  return graph_consistent_prepare(g, ctx);
+}
 
 yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
   g->counts_past_low = g->keeps_predicted = g->renews_matrix = g->ignores_jumps = true;
   g->channel_points = GRAPH_PAST; /* estimates look back further than the step */
-  for (int i = 0; i < g->n_subsystems && compares; ++i) {
-    graph_subsystem *s = &g->subsystems[i];
-    s->y_compared      = yoke_arena_take(&g->arena, (size_t)s->subsystem->ny, sizeof(double));
-    s->compared        = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
-    if (g->arena.has_failed) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+  return compares ? take_comparison(g, ctx) : YOKE_OK;
+}
+
+yoke_status yoke_graph_monitor(yoke_graph *g, bool compares, yoke_context *ctx) {
+  g->keeps_predicted = true;
+  g->channel_points  = GRAPH_PAST;
+  return compares ? take_comparison(g, ctx) : YOKE_OK;
+}
+
+/* Are there values that do not follow from the outputs alone? */
+static bool has_multipliers(const yoke_graph *g) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (graph_has_instant(&g->wires[i])) return true;
   }
-  if (!compares) return YOKE_OK;
-  YOKE_TRY(graph_consistent_create(g, ctx));
-  return graph_consistent_prepare(g, ctx);
+  return false;
+}
+
+void yoke_graph_look(yoke_graph *g) {
+  if (g->has_consistent || !has_multipliers(g)) return;
+  const bool is_found = graph_consistent_find(g, NULL) == YOKE_OK;
+  for (int k = 0; k < g->n_channels && !is_found; ++k) g->channels[k].consistent_new = g->channels[k].value;
+  g->has_consistent = true;
+}
+
+yoke_status yoke_graph_compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (g->is_compared) return YOKE_OK;
+  return compare(g, statistics, ctx);
 }
 
 void yoke_graph_set_degree(yoke_graph *g, int degree) {
@@ -202,8 +243,19 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
                                                    .n_v         = felt != NULL ? felt->shown.n_v : shape->n_v,
                                                    .y           = s->y_new + at,
                                                    .y_predicted = s->y_predicted + at,
-                                                   .y_accepted  = s->y + at};
+                                                   .y_accepted  = s->y + at,
+                                                   .shape       = felt != NULL ? NULL : shape,
+                                                   .subsystem   = wire->wire.subsystem[side],
+                                                   .can_repeat  = s->trial != NULL};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
+}
+
+int yoke_graph_n_subsystems(const yoke_graph *g) {
+  return g->n_subsystems;
+}
+
+const char *yoke_graph_subsystem_name(const yoke_graph *g, int subsystem) {
+  return g->subsystems[subsystem].subsystem->name;
 }
 
 int yoke_graph_n_all_channels(const yoke_graph *g) {
@@ -233,4 +285,63 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
 
 const char *yoke_graph_wire_name(const yoke_graph *g, int wire) {
   return g->wires[wire].wire.name;
+}
+
+void yoke_graph_jumps(const yoke_graph *g, const double *size, double *jumps) {
+  double    weight[GRAPH_PAST];
+  const int n = g->degree + 1 < g->block->n_past ? g->degree + 1 : g->block->n_past;
+  if (g->has_consistent) yoke_lagrange_weights(n, g->past_s, 1.0, weight);
+  memset(jumps, 0, (size_t)g->n_subsystems * sizeof *jumps);
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    const int           *ends    = g->wires[channel->wire].wire.subsystem;
+    double               jump    = g->has_consistent ? -channel->consistent_new
+                                                     : g->w_predicted[channel->w_at + channel->n_nodes - 1] - channel->value;
+    for (int i = 0; g->has_consistent && i < n; ++i) jump += weight[i] * channel->kept->consistent[i];
+    const double share = fabs(jump) / size[k];
+    for (int side = 0; side < 2; ++side) {
+      if (channel->info.enters[side] != YOKE_ENTRY_NONE) jumps[ends[side]] = fmax(jumps[ends[side]], share);
+    }
+  }
+}
+
+enum { INNER_POINTS = 8 };
+
+/* int_0^s (u^ - u) of a channel over the step, H left out, at s = j / INNER_POINTS, j = 1 ...; trapezoidal rule. */
+static void integrate_difference(const yoke_graph *g, const graph_channel *channel, double sums[INNER_POINTS]) {
+  double sum = 0.0, before = channel->comparison[0] - graph_channel_at(g, channel, 0.0);
+  for (int j = 0; j < INNER_POINTS; ++j) {
+    const double s   = (double)(j + 1) / INNER_POINTS;
+    double       now = 0.0;
+    for (int i = GRAPH_SIGNAL_DEGREE; i >= 0; --i) now = now * s + channel->comparison[i];
+    now -= graph_channel_at(g, channel, s);
+    sum += 0.5 * (before + now) / INNER_POINTS;
+    before  = now;
+    sums[j] = sum;
+  }
+}
+
+void yoke_graph_inner_errors(const yoke_graph *g, int port, double *inner) {
+  const graph_wire      *wire  = &g->wires[port / 2];
+  const yoke_port_shape *shape = wire->wire.shape[port % 2];
+  const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[port % 2]];
+  const int              ny = s->subsystem->ny, at = wire->y_at[port % 2] + yoke_shape_at_a(shape);
+  double                 off[YOKE_PORT_MAX_V][INNER_POINTS] = {{0.0}};
+  for (int k = 0; k < shape->n_p + shape->n_v; ++k) inner[k] = 0.0;
+  if (!g->is_compared || !g->has_consistent || shape->n_v > YOKE_PORT_MAX_V) return;
+  for (int input = 0; input < s->subsystem->nu; ++input) {
+    for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
+      const graph_channel *channel = &g->channels[s->feeds[f].channel];
+      double               sums[INNER_POINTS];
+      if (!graph_consistent_is_unknown(g, s->feeds[f].channel)) continue;
+      integrate_difference(g, channel, sums);
+      for (int k = 0; k < shape->n_v; ++k) {
+        const double a = graph_end_share(g, &s->feeds[f]) * s->da_du[(size_t)input * (size_t)ny + (size_t)(at + k)];
+        for (int j = 0; j < INNER_POINTS; ++j) off[k][j] += g->H * a * sums[j];
+      }
+    }
+  }
+  for (int k = 0; k < shape->n_v; ++k) {
+    for (int j = 0; j < INNER_POINTS; ++j) inner[shape->n_p + k] = fmax(inner[shape->n_p + k], fabs(off[k][j]));
+  }
 }

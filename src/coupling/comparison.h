@@ -29,6 +29,9 @@ void        graph_consistent_take(yoke_graph *graph, yoke_factor **factor);
 /* channel->consistent_new from the outputs of the last pass. */
 yoke_status graph_consistent_find(yoke_graph *graph, yoke_context *ctx);
 
+/* Is the value of a channel found by these conditions? */
+bool graph_consistent_is_unknown(const yoke_graph *graph, int channel);
+
 /* Do its consistent values come from conditions at one instant (formulation.h)? Else from `update`. */
 bool graph_has_instant(const graph_wire *wire);
 

@@ -78,6 +78,11 @@ void graph_consistent_take(yoke_graph *g, yoke_factor **factor) {
   if (g->consistent != NULL) graph_instant_take(g->consistent->instant, factor);
 }
 
+bool graph_consistent_is_unknown(const yoke_graph *g, int channel) {
+  return g->consistent != NULL && g->consistent->instant != NULL &&
+         graph_instant_is_unknown(g->consistent->instant, channel);
+}
+
 /* Values of a wire that follow from y. */
 static void set_wire(const yoke_graph *g, const graph_wire *wire, double *u) {
   for (int k = 0; k < wire->n_channels; ++k) {

@@ -73,6 +73,7 @@ typedef struct yoke_scheme_settings {
   double                   tau;            /* 0.33 */
   int                      max_iterations; /* corrector passes; 10 (waveform 50) */
   yoke_renewal             renewal;
+  bool                     monitor; /* the local error of every step is estimated, which changes nothing of the run */
   /* A graph without wires: */
   bool   stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
   bool   in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */
@@ -115,6 +116,8 @@ typedef struct yoke_step_statistics {
   int            rejected[YOKE_N_REJECTIONS]; /* trials before this step was accepted, by reason */
   yoke_reduction reduced_by;                  /* the last reason why the step is shorter than it was planned */
   bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
+  /* monitor: largest estimated error of positions and velocities in units of their spread so far; NaN: not known */
+  double         local_error;
 } yoke_step_statistics;
 
 /* The work of another trial of the same step is counted too. */

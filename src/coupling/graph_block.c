@@ -1,5 +1,5 @@
 /* The block of a graph: what is kept from step to step, in one piece of memory. */
-#include "coupling/graph_internal.h"
+#include "coupling/kept_matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static places find_places(const yoke_graph *g) {
     p.held += (size_t)(g->output_points + 1) * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
   p.broyden = p.held + (size_t)g->n_held * sizeof(double);
   p.columns = p.end = p.broyden + n_c * n_c * sizeof(double);
-  for (int i = 0; g->broyden != NULL && i < g->n_subsystems; ++i)
+  for (int i = 0; graph_keeps_columns(g) && i < g->n_subsystems; ++i)
     p.end += (size_t)g->subsystems[i].n_columns * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
   return p;
 }
@@ -65,7 +65,7 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
     s->past_y          = outputs + s->subsystem->ny;
     outputs += (g->output_points + 1) * (ptrdiff_t)s->subsystem->ny;
     s->dy_kept = columns;
-    if (g->broyden != NULL) columns += s->n_columns * (ptrdiff_t)s->subsystem->ny;
+    if (graph_keeps_columns(g)) columns += s->n_columns * (ptrdiff_t)s->subsystem->ny;
   }
   g->held         = (double *)(void *)(at + p.held);
   g->broyden_kept = (double *)(void *)(at + p.broyden);

@@ -216,7 +216,13 @@ static void keep_predicted(yoke_graph *g) {
 
 yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   begin_tasks(g);
-  for (int i = 0; i < g->n_subsystems; ++i) add_task(g, i, GRAPH_COMPARISON);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    graph_subsystem *s = &g->subsystems[i];
+    if (s->trial != NULL)
+      add_task(g, i, GRAPH_COMPARISON);
+    else
+      memcpy(s->y_compared, s->y_new, (size_t)s->subsystem->ny * sizeof(double)); /* it cannot go back */
+  }
   run_tasks(g, g->aims, statistics);
   return check_tasks(g, ctx);
 }

@@ -7,6 +7,10 @@ static bool keeps_matrix(const yoke_graph *g) {
   return g->broyden != NULL || (g->scheme->traits.corrects_to_tolerance && !g->renews_matrix);
 }
 
+bool graph_keeps_columns(const yoke_graph *g) {
+  return g->broyden != NULL || (g->settings.monitor && g->scheme->traits.corrects_to_tolerance);
+}
+
 bool graph_matrix_fits(const yoke_graph *g) {
   return keeps_matrix(g) && g->made.is_made && g->made.degree == g->degree && fabs(g->H - g->made.H) < 0.1 * g->made.H;
 }
@@ -32,7 +36,7 @@ void graph_matrix_serves(yoke_graph *g, int corrections) {
   if (g->made.age * more >= 2.0 * cost) g->made.is_made = false;
 }
 
-/* Broyden's columns of all subsystems, from or into the block. */
+/* Columns of all subsystems, from or into the block. */
 static void copy_columns(const yoke_graph *g, bool is_restored) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     const graph_subsystem *s    = &g->subsystems[i];
@@ -57,7 +61,7 @@ static void share_factors(yoke_factor **to, yoke_factor *const *from) {
 void graph_matrix_restore(yoke_graph *g) {
   share_factors(g->factor, g->factor_kept);
   copy_broyden(g, g->broyden, g->broyden_kept);
-  if (g->is_touched && g->broyden != NULL) copy_columns(g, true);
+  if (g->is_touched && graph_keeps_columns(g)) copy_columns(g, true);
   g->is_touched = false;
   g->made       = g->block->made;
 }
@@ -65,7 +69,7 @@ void graph_matrix_restore(yoke_graph *g) {
 void graph_matrix_accept(yoke_graph *g) {
   share_factors(g->factor_kept, g->factor);
   copy_broyden(g, g->broyden_kept, g->broyden);
-  if (g->is_touched && g->broyden != NULL) copy_columns(g, false);
+  if (g->is_touched && graph_keeps_columns(g)) copy_columns(g, false);
   g->is_touched  = false;
   g->block->made = g->made;
 }

@@ -4,7 +4,7 @@
  * converges well (simplified Newton). Not so under step control: its steps are as long as the accuracy permits, the matrix of one hardly
  * serves the next, and its corrector stops as soon as it may, so that what it leaves depends on the matrix and would enter the estimates.
  * Broyden's method keeps and improves its own.
- * Kept are the factors (references), their tag, Broyden's matrix and the columns dy/dw that it began with, which error estimates read; all
+ * Kept are the factors (references), their tag, Broyden's matrix, and the columns dy/dw that belong to them, which error estimates read; all
  * but the factors lie in the block. A trial works on copies: one that is rejected leaves no trace. Schemes that make a matrix in every step go
  * on with the pivot order of the factors. */
 #ifndef YOKE_COUPLING_KEPT_MATRIX_H
@@ -16,6 +16,9 @@
 void graph_matrix_restore(yoke_graph *graph);
 void graph_matrix_accept(yoke_graph *graph);
 void graph_matrix_drop(yoke_graph *graph);
+
+/* Are columns dy/dw kept with the matrix: for Broyden's method, and for the estimates of steps that begin with an earlier matrix? */
+bool graph_keeps_columns(const yoke_graph *graph);
 
 /* Does the matrix fit the trial that was prepared: made for its degree, and for nearly its step? */
 bool graph_matrix_fits(const yoke_graph *graph);

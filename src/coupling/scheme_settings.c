@@ -118,6 +118,13 @@ static const yoke_setting scheme_rows[] = {
      .otherwise = "1e-3 of the length of the model",
      .help      = "largest gap of a rigid joint across the split that an accepted step may leave",
      AT(joint_tolerance)},
+    {.key      = "monitor",
+     .type     = YOKE_SETTING_WORD,
+     .words    = {"off", "on"},
+     .standard = {1},
+     .help =
+         "the error of every macro step is estimated and summed up, with a fixed step too; results do not depend on it",
+     AT(monitor)},
     {.key       = "relaxation",
      .type      = YOKE_SETTING_NUMBER,
      .fits      = yoke_setting_is_share,

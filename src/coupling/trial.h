@@ -26,6 +26,25 @@ typedef enum yoke_comparison_kind {
  * not count as divergence, and states for comparison integrations are allocated when `compares`. */
 yoke_status yoke_graph_control(yoke_graph *graph, bool compares, yoke_context *ctx);
 
+/* The graph is monitored (setting `monitor`): outputs of the predictor's pass and more of the past are kept, and where it `compares` states
+ * for comparison integrations are allocated. Changes nothing of its steps. Before the first step, behind yoke_graph_control if there is one. */
+yoke_status yoke_graph_monitor(yoke_graph *graph, bool compares, yoke_context *ctx);
+
+/* Between a trial and its acceptance, in a graph that is monitored and compares: a comparison `consistent`. `look` belongs to every
+ * step, whether it is compared or not: consistent values of multipliers, without an integration; where they cannot be found the values in force stand
+ * in. Subsystems that cannot go back are left out. */
+void        yoke_graph_look(yoke_graph *graph);
+yoke_status yoke_graph_compare(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
+
+/* How far the coupling values that enter each subsystem are off from predicted ones, behind `look`: jumps [n_subsystems] are the largest
+ * |u_pre - u| / size, size [n_channels] > 0 given. */
+void yoke_graph_jumps(const yoke_graph *graph, const double *size, double *jumps);
+
+/* Multipliers hold their conditions at the end of a step: what they do in between cancels there, and shows inside the step only. How far the velocities
+ * of a port are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
+ * inner [n_p + n_v]; 0 for positions, where there are no multipliers, and in steps that were not compared. */
+void yoke_graph_inner_errors(const yoke_graph *graph, int port, double *inner);
+
 /* For the next trial: degree (at most the order of the settings), comparison. */
 void yoke_graph_set_degree(yoke_graph *graph, int degree);
 void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind comparison);
@@ -63,10 +82,13 @@ void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
 
 /* One port: positions first, then velocities. Wire i, side s is port 2 i + s; behind them come the motions that signals lead to. */
 typedef struct yoke_port_trial {
-  int           wire;
-  int           n_p, n_v;
-  const double *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
-  const double *y_accepted;                   /* at T_N */
+  int                    wire;
+  int                    n_p, n_v;
+  const double          *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
+  const double          *y_accepted;                   /* at T_N */
+  const yoke_port_shape *shape;                        /* NULL: a motion that signals lead to */
+  int                    subsystem;
+  bool                   can_repeat; /* the subsystem; else y_compared is none */
 } yoke_port_trial;
 int  yoke_graph_n_ports(const yoke_graph *graph);
 void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
@@ -85,6 +107,8 @@ typedef struct yoke_channel_trial {
   int           wire;
 } yoke_channel_trial;
 int         yoke_graph_n_all_channels(const yoke_graph *graph);
+int         yoke_graph_n_subsystems(const yoke_graph *graph);
+const char *yoke_graph_subsystem_name(const yoke_graph *graph, int subsystem);
 void        yoke_graph_channel_trial(const yoke_graph *graph, int channel, yoke_channel_trial *out);
 const char *yoke_graph_wire_name(const yoke_graph *graph, int wire);
 

@@ -61,6 +61,13 @@ static yoke_status create_control(yoke_system *s, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+static yoke_status create_monitor(yoke_system *s, yoke_context *ctx) {
+  if (s->plan->step.is_free || !s->plan->scheme.monitor) return YOKE_OK;
+  YOKE_TRY(yoke_monitor_create(ctx, s->graph, &s->monitor));
+  if (s->controller != NULL) yoke_controller_monitor(s->controller, s->monitor);
+  return YOKE_OK;
+}
+
 /* Values of the plan's inputs and constants enter the subsystems. */
 static yoke_status hold_inputs(yoke_system *s, yoke_context *ctx) {
   const yoke_plan *plan   = s->plan;
@@ -84,6 +91,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
                              &s->graph));
   YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
+  YOKE_TRY(create_monitor(s, ctx));
   YOKE_TRY(yoke_graph_start(s->graph, plan->t_start, ctx));
   YOKE_TRY(add_past(s, ctx));
   s->grid       = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
@@ -117,6 +125,7 @@ void yoke_system_destroy(yoke_system **system) {
   if (s == NULL) return;
   system_samples_clear(s);
   yoke_controller_destroy(&s->controller);
+  yoke_monitor_destroy(&s->monitor);
   if (s->graph != NULL) yoke_graph_destroy(&s->graph);
   for (int i = 0; s->subsystems != NULL && i < s->plan->n_parts; ++i) yoke_subsystem_destroy(&s->subsystems[i]);
   yoke_exec_destroy(&s->exec);
@@ -148,6 +157,7 @@ static yoke_status act(yoke_system *s, int k, const yoke_sink *sink, bool *stop,
 }
 
 yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
+  if (s->monitor != NULL) yoke_monitor_restart(s->monitor);
   const yoke_status status = yoke_graph_restart(s->graph, ctx);
   if (status == YOKE_OK || status == YOKE_E_MEMORY) return status;
   return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the couplings cannot begin anew at t = %.9g s",
@@ -370,6 +380,10 @@ const yoke_subsystem *yoke_system_subsystem(const yoke_system *system, int part)
 
 const yoke_controller *yoke_system_controller(const yoke_system *system) {
   return system->controller;
+}
+
+const yoke_monitor *yoke_system_monitor(const yoke_system *system) {
+  return system->monitor;
 }
 
 const yoke_graph *yoke_system_graph(const yoke_system *system) {

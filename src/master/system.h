@@ -131,6 +131,7 @@ void                    yoke_system_part_counters(const yoke_system *system, int
 const yoke_plan        *yoke_system_plan(const yoke_system *system);
 const yoke_subsystem   *yoke_system_subsystem(const yoke_system *system, int part);
 const yoke_controller  *yoke_system_controller(const yoke_system *system); /* NULL: none */
+const yoke_monitor     *yoke_system_monitor(const yoke_system *system);    /* NULL: none */
 const yoke_graph       *yoke_system_graph(const yoke_system *system);
 
 #endif

@@ -38,6 +38,7 @@ struct yoke_system {
   yoke_exec          *exec;
   yoke_graph         *graph;
   yoke_controller    *controller; /* NULL: fixed steps, or free ones */
+  yoke_monitor       *monitor;    /* NULL: none */
   yoke_step_choice    choice;
   yoke_macro_grid     grid;
   yoke_system_events  events;

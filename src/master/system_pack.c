@@ -165,6 +165,11 @@ static void take_memory(yoke_system *s, const memory *m) {
 
 /* ---- the system ---- */
 
+static void pack_watchers(const yoke_system *s, yoke_pack *out) {
+  if (s->monitor != NULL) yoke_monitor_pack(s->monitor, out);
+  if (s->controller != NULL) yoke_controller_pack(s->controller, out);
+}
+
 yoke_status yoke_system_pack(const yoke_system *s, yoke_pack *out, yoke_context *ctx) {
   if (s->is_unfinished)
     return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
@@ -174,21 +179,25 @@ yoke_status yoke_system_pack(const yoke_system *s, yoke_pack *out, yoke_context 
   yoke_pack_tag(out, "system");
   YOKE_TRY(pack_fingerprint(s, out, ctx));
   pack_memory(s, out);
-  if (s->controller != NULL) yoke_controller_pack(s->controller, out);
+  pack_watchers(s, out);
   return yoke_graph_pack(s->graph, out, ctx);
 }
 
-/* Controller, then graph; after a failure both are as before. */
+static yoke_status unpack_watchers(yoke_system *s, yoke_unpack *in, yoke_context *ctx) {
+  if (s->monitor != NULL) YOKE_TRY(yoke_monitor_unpack(s->monitor, in, ctx));
+  return s->controller != NULL ? yoke_controller_unpack(s->controller, in, ctx) : YOKE_OK;
+}
+
+/* Monitor and controller, then graph; after a failure all are as before. */
 static yoke_status unpack_steps(yoke_system *s, double t, yoke_unpack *in, yoke_context *ctx) {
   yoke_pack before = {0};
-  if (s->controller == NULL) return yoke_graph_unpack(s->graph, t, in, ctx);
-  yoke_controller_pack(s->controller, &before);
+  pack_watchers(s, &before);
   if (before.has_failed) return yoke_out_of_memory(ctx, "step control");
-  yoke_status status = yoke_controller_unpack(s->controller, in, ctx);
-  if (status == YOKE_OK) {
+  yoke_status status = unpack_watchers(s, in, ctx);
+  if (status == YOKE_OK) status = yoke_graph_unpack(s->graph, t, in, ctx);
+  if (status != YOKE_OK) {
     yoke_unpack back = {.bytes = before.bytes, .size = before.size};
-    status           = yoke_graph_unpack(s->graph, t, in, ctx);
-    if (status != YOKE_OK) (void)yoke_controller_unpack(s->controller, &back, ctx);
+    (void)unpack_watchers(s, &back, ctx);
   }
   yoke_pack_free(&before);
   return status;

@@ -143,6 +143,7 @@ static yoke_status step_fixed(yoke_system *s, double t_end, yoke_step_statistics
   double          t_next = yoke_macro_grid_next(&s->grid, t, t_end, &kind);
   const double    t_grid = t_next;
   yoke_status     status = try_to(s, &t_next, statistics, ctx);
+  if (status == YOKE_OK && s->monitor != NULL) status = yoke_monitor_look(s->monitor, NULL, statistics);
   if (status == YOKE_OK) status = yoke_graph_accept(s->graph, ctx);
   if (status == YOKE_OK) {
     yoke_macro_grid_accept(&s->grid, t_next);
@@ -190,6 +191,7 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   if (is_logged) log_begin(s, t);
   system_loss_begin(s);
   const yoke_status status = take_step(s, t_end, statistics, ctx);
+  if (s->monitor == NULL) statistics->local_error = (double)NAN;
   if (is_logged) log_end(s, t, statistics, status);
   if (status == YOKE_OK) s->is_fresh = false;
   s->t_previous = t;

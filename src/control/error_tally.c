@@ -1,0 +1,183 @@
+#include "control/error_tally.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double share_of_kind = 0.05;
+static const double rest          = 1e-9; /* of the length of the model, and a turn: what moves less rests */
+
+/* Lengths, angles, and the rates of both; motions that signals lead to, whose units nobody knows, and their rates. */
+enum { LENGTH, ANGLE, LENGTH_RATE, ANGLE_RATE, OTHER, OTHER_RATE, KINDS };
+
+typedef struct component {
+  double sum;       /* of |e| */
+  double inner;     /* largest between the ends of a step */
+  double low, high; /* of y */
+} component;
+
+struct yoke_error_tally {
+  yoke_arena arena;
+  int        n, n_ports;
+  bool       is_started;
+  double     t_start, t;
+  double     least[2]; /* length, angle of what rests */
+  double     most[KINDS];
+  int        n_wires;                  /* two ports each, behind which come motions that signals lead to */
+  int       *first, *subsystem, *wire; /* [n_ports] */
+  int       *kind;                     /* [n] */
+  component *list;                     /* [n] */
+};
+
+/* ---- life ---- */
+
+static int kind_of(const yoke_port_trial *port, int k) {
+  if (port->shape == NULL) return k < port->n_p ? OTHER : OTHER_RATE;
+  if (k < port->n_p) return yoke_shape_p_turns(port->shape, k) ? ANGLE : LENGTH;
+  return yoke_shape_v_turns(port->shape, k - port->n_p) ? ANGLE_RATE : LENGTH_RATE;
+}
+
+static yoke_status fill(yoke_error_tally *x, const yoke_graph *graph, yoke_context *ctx) {
+  const double L = yoke_graph_settings(graph)->length;
+  x->least[0]    = rest * (L > 0.0 ? L : 1.0);
+  x->least[1]    = rest;
+  x->n_ports     = yoke_graph_n_ports(graph);
+  x->first       = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->first);
+  x->subsystem   = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->subsystem);
+  x->wire        = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->wire);
+  YOKE_TRY(yoke_arena_check(&x->arena, ctx, "the error estimate of %d ports", x->n_ports));
+  for (int i = 0; i < x->n_ports; ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    x->first[i]     = x->n;
+    x->subsystem[i] = port.subsystem;
+    x->wire[i]      = port.wire;
+    if (port.shape != NULL) x->n_wires = i / 2 + 1;
+    x->n += port.n_p + port.n_v;
+  }
+  x->kind = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->kind);
+  x->list = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->list);
+  YOKE_TRY(yoke_arena_check(&x->arena, ctx, "the error estimate of %d ports", x->n_ports));
+  for (int i = 0; i < x->n_ports; ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    for (int k = 0; k < port.n_p + port.n_v; ++k) x->kind[x->first[i] + k] = kind_of(&port, k);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_error_tally_create(yoke_context *ctx, const yoke_graph *graph, yoke_error_tally **out) {
+  yoke_error_tally *x = yoke_allocate(1, sizeof *x);
+  *out                = x;
+  if (x == NULL) return yoke_out_of_memory(ctx, "the error estimate");
+  x->arena                 = yoke_arena_of(ctx);
+  const yoke_status status = fill(x, graph, ctx);
+  if (status != YOKE_OK) yoke_error_tally_destroy(out);
+  return status;
+}
+
+void yoke_error_tally_destroy(yoke_error_tally **tally) {
+  if (*tally == NULL) return;
+  yoke_arena_free(&(*tally)->arena);
+  free(*tally);
+  *tally = NULL;
+}
+
+int yoke_error_tally_n(const yoke_error_tally *x) {
+  return x->n;
+}
+
+int yoke_error_tally_n_ports(const yoke_error_tally *x) {
+  return 2 * x->n_wires;
+}
+
+int yoke_error_tally_first(const yoke_error_tally *x, int port) {
+  return x->first[port];
+}
+
+/* ---- sums ---- */
+
+static double sigma_of(const yoke_error_tally *x, int i) {
+  const int    kind    = x->kind[i];
+  const bool   is_rate = kind == LENGTH_RATE || kind == ANGLE_RATE || kind == OTHER_RATE;
+  const double span = x->t - x->t_start, size = x->least[kind == LENGTH || kind == LENGTH_RATE ? 0 : 1];
+  const double least = is_rate && span > 0.0 ? size / span : size;
+  return fmax(x->list[i].high - x->list[i].low, fmax(share_of_kind * x->most[kind], least));
+}
+
+void yoke_error_tally_start(yoke_error_tally *x, const yoke_graph *graph) {
+  if (x->is_started) return;
+  x->is_started = true;
+  x->t_start = x->t = yoke_graph_t(graph);
+  for (int i = 0; i < x->n_ports; ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    for (int k = 0; k < port.n_p + port.n_v; ++k)
+      x->list[x->first[i] + k] = (component){.low = port.y_accepted[k], .high = port.y_accepted[k]};
+  }
+}
+
+double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const double *errors, const double *inner) {
+  double largest = 0.0;
+  x->t           = yoke_graph_trial_end(graph);
+  for (int i = 0; i < x->n_ports; ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    for (int k = 0; k < port.n_p + port.n_v; ++k) {
+      component *c    = &x->list[x->first[i] + k];
+      double    *most = &x->most[x->kind[x->first[i] + k]];
+      c->low          = fmin(c->low, port.y[k]);
+      c->high         = fmax(c->high, port.y[k]);
+      *most           = fmax(*most, c->high - c->low);
+    }
+  }
+  for (int i = 0; i < x->n; ++i) {
+    x->list[i].sum += fabs(errors[i]);
+    x->list[i].inner = fmax(x->list[i].inner, inner[i]);
+    largest          = fmax(largest, (fabs(errors[i]) + inner[i]) / sigma_of(x, i));
+  }
+  return largest;
+}
+
+static double of_port(const yoke_error_tally *x, int port) {
+  const int end     = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
+  double    largest = 0.0;
+  for (int i = x->first[port]; i < end; ++i)
+    largest = fmax(largest, (x->list[i].sum + x->list[i].inner) / sigma_of(x, i));
+  return largest;
+}
+
+void yoke_error_tally_subsystems(const yoke_error_tally *x, int n_subsystems, double *out) {
+  memset(out, 0, (size_t)n_subsystems * sizeof *out);
+  for (int i = 0; i < x->n_ports; ++i) out[x->subsystem[i]] = fmax(out[x->subsystem[i]], of_port(x, i));
+}
+
+double yoke_error_tally_coupling(const yoke_error_tally *x, int wire) {
+  double largest = fmax(of_port(x, 2 * wire), of_port(x, 2 * wire + 1));
+  for (int i = 2 * x->n_wires; i < x->n_ports; ++i) {
+    if (x->wire[i] == wire) largest = fmax(largest, of_port(x, i));
+  }
+  return largest;
+}
+
+/* ---- as bytes ---- */
+
+void yoke_error_tally_pack(const yoke_error_tally *x, yoke_pack *out) {
+  yoke_pack_tag(out, "error tally");
+  yoke_pack_bool(out, x->is_started);
+  yoke_pack_double(out, x->t_start);
+  yoke_pack_double(out, x->t);
+  yoke_pack_doubles(out, KINDS, x->most);
+  yoke_pack_block(out, (size_t)x->n * sizeof *x->list, x->list);
+}
+
+void yoke_error_tally_unpack(yoke_error_tally *x, yoke_unpack *in) {
+  yoke_unpack_tag(in, "error tally");
+  x->is_started = yoke_unpack_bool(in);
+  x->t_start    = yoke_unpack_double(in);
+  x->t          = yoke_unpack_double(in);
+  yoke_unpack_doubles(in, KINDS, x->most);
+  const void *list = yoke_unpack_block(in, (size_t)x->n * sizeof *x->list);
+  if (list != NULL) memcpy(x->list, list, (size_t)x->n * sizeof *x->list);
+}

@@ -1,0 +1,38 @@
+/* Error tally: what the local errors of all accepted steps add up to.
+ *
+ * For every component y of the positions and velocities of every port
+ *   E = (sum over steps |e| + largest inner error) / sigma,   sigma = (largest - smallest y at macro points so far);
+ * inner errors are those between macro points that the step itself takes back. Of a subsystem and of a coupling the largest E of its ports counts. So a number of 0.01 says: if no error fades and none grows, the
+ * motion is off by one percent of its own size. What hardly moves is measured by a twentieth of the largest sigma of its kind (lengths, angles, and the rates
+ * of both). */
+#ifndef YOKE_CONTROL_ERROR_TALLY_H
+#define YOKE_CONTROL_ERROR_TALLY_H
+
+#include "coupling/trial.h"
+
+typedef struct yoke_error_tally yoke_error_tally;
+
+yoke_status yoke_error_tally_create(yoke_context *ctx, const yoke_graph *graph, yoke_error_tally **out);
+void        yoke_error_tally_destroy(yoke_error_tally **tally);
+
+/* Components of a port are first .. first + n_p + n_v - 1 of all n. */
+int yoke_error_tally_n(const yoke_error_tally *tally);
+int yoke_error_tally_n_ports(
+    const yoke_error_tally *tally); /* of couplings; behind them come motions that signals lead to */
+int yoke_error_tally_first(const yoke_error_tally *tally, int port);
+
+/* Before the first trial: the outputs at the start. */
+void   yoke_error_tally_start(yoke_error_tally *tally, const yoke_graph *graph);
+/* The last trial is accepted, its errors are errors [n], and between its ends inner [n] >= 0 (yoke_graph_inner_errors); signs do not matter.
+ * Returns its largest (|e| + inner) / sigma. */
+double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, const double *errors,
+                            const double *inner);
+
+/* E so far of all subsystems [n_subsystems], of a coupling. */
+void   yoke_error_tally_subsystems(const yoke_error_tally *tally, int n_subsystems, double *out);
+double yoke_error_tally_coupling(const yoke_error_tally *tally, int wire);
+
+void yoke_error_tally_pack(const yoke_error_tally *tally, yoke_pack *out);
+void yoke_error_tally_unpack(yoke_error_tally *tally, yoke_unpack *in);
+
+#endif

@@ -1,0 +1,43 @@
+/* Monitor: estimates the local error of every accepted step and adds it up (error_tally.h), whoever chose the step. It changes nothing of the run.
+ *
+ *   step control    its own estimate, where it looks at motions
+ *   PREDICTED       corrected schemes: the corrector against the predictor, in every step; needs no integration
+ *   CONSISTENT      all else: a second integration, through the values that belong to the new outputs (trial.h). In the first
+ *                   three steps behind a start or a break, then as often as its right-hand sides stay below 5 % of those of the run.
+ * Between two estimates the error is held in proportion to the jump |u_pre - u| of the coupling values of its subsystem, and
+ * to H in velocities and H^2 in positions; when the jump has doubled beyond all those that were estimated, the step is estimated at once, while
+ * 10 % are not exceeded. All is a function of
+ * accepted values and counters: the same bits on repetition, for any number of threads. */
+#ifndef YOKE_CONTROL_MONITOR_H
+#define YOKE_CONTROL_MONITOR_H
+
+#include "control/error_tally.h"
+#include "control/estimator.h"
+
+typedef struct yoke_monitor yoke_monitor;
+
+/* Keeps the graph, which has made no step yet. Behind yoke_graph_control, where there is one. */
+yoke_status yoke_monitor_create(yoke_context *ctx, yoke_graph *graph, yoke_monitor **out);
+void        yoke_monitor_destroy(yoke_monitor **monitor);
+
+/* Between a trial and its acceptance. `by` has made an estimate of it (NULL: nobody has). The work of the run is read from `statistics`,
+ * which receive `local_error`. YOKE_E_MEMORY only: an estimate that fails is none. */
+yoke_status yoke_monitor_look(yoke_monitor *monitor, const yoke_estimator *by, yoke_step_statistics *statistics);
+
+/* The past does not continue: the next steps are estimated. */
+void yoke_monitor_restart(yoke_monitor *monitor);
+
+typedef struct yoke_monitor_facts {
+  bool        knows;                     /* errors of motions are estimated at all */
+  const char *blind;                     /* a subsystem that cannot go back, whose own error is not known; NULL: none */
+  int64_t     steps, estimates;          /* looked at; of them estimated, the others are held */
+  int64_t     evaluations, integrations; /* that the estimates took, beside those of the run */
+} yoke_monitor_facts;
+yoke_monitor_facts      yoke_monitor_facts_get(const yoke_monitor *monitor);
+const yoke_error_tally *yoke_monitor_tally(const yoke_monitor *monitor);
+
+void        yoke_monitor_pack(const yoke_monitor *monitor, yoke_pack *out);
+/* After a failure it must be unpacked again. */
+yoke_status yoke_monitor_unpack(yoke_monitor *monitor, yoke_unpack *in, yoke_context *ctx);
+
+#endif

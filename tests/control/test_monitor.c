@@ -1,0 +1,339 @@
+/* The monitor: it changes no bit of a run, keeps its share of the work, and tells how wrong the run is. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "../cosimulation/cosimulate.h"
+
+/* Two masses between walls; a joint in the plane. */
+#define SPRINGS                                                                                                        \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 2\n"                                                                                                         \
+  "bodies: {a: {kind: mass1d, mass: 1, x: 0.1}, b: {kind: mass1d, mass: 2, x: 1}}\n"                                   \
+  "connections:\n"                                                                                                     \
+  "  wall: {kind: spring-damper, between: [ground, a], stiffness: 90, free_length: 0}\n"                               \
+  "  link: {kind: spring-damper, between: [a, b], stiffness: 120, damping: 0.4, free_length: 0.7}\n"                   \
+  "split: {left: [a], right: [b]}\n"                                                                                   \
+  "cosimulation: {step: 0.02}\n"                                                                                       \
+  "solvers: {default: {kind: dopri5, rtol: 1e-9}}\n"
+#define PENDULUM                                                                                                       \
+  "yoke: 1\n"                                                                                                          \
+  "gravity: [0, -9.81, 0]\n"                                                                                           \
+  "t_end: 0.6\n"                                                                                                       \
+  "bodies:\n"                                                                                                          \
+  "  upper: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "  lower: {kind: planar, mass: 1, inertia: 1/12, position: [1.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "connections:\n"                                                                                                     \
+  "  hinge: {kind: revolute, between: [ground, upper.top]}\n"                                                          \
+  "  knee: {kind: revolute, between: [upper.tip, lower.top]}\n"                                                        \
+  "split: {a: [upper], b: [lower]}\n"                                                                                  \
+  "cosimulation: {step: 0.02, joint_tolerance: 1}\n"                                                                   \
+  "solvers: {default: {kind: dopri5, rtol: 1e-9}}\n"
+
+/* ---- bits ---- */
+
+enum { MAX_POINTS = 400 };
+
+typedef struct track {
+  int    n;
+  double t[MAX_POINTS], q[MAX_POINTS][6], v[MAX_POINTS][6];
+} track;
+
+static void look(void *user, double t, const double *q, const double *v) {
+  track *x = user;
+  assert_true(x->n < MAX_POINTS);
+  x->t[x->n] = t;
+  memcpy(x->q[x->n], q, 2 * sizeof *q);
+  memcpy(x->v[x->n++], v, 2 * sizeof *v);
+}
+
+/* All macro points; NULL: refused. */
+static track *track_of(const char *model, const char *sets, const char *monitor) {
+  char   all[COSIM_TEXT];
+  cosim  c;
+  track *x = calloc(1, sizeof *x);
+  assert_non_null(x);
+  snprintf(all, sizeof all, "%s;cosimulation.monitor=%s", sets, monitor);
+  yoke_status status = cosim_open(&c, model, all);
+  if (status != YOKE_OK) {
+    free(x);
+    x = NULL;
+  } else {
+    status = cosim_run(&c, 0.0, look, x);
+    if (status != YOKE_OK) look(x, (double)status, (const double[6]){0}, (const double[6]){0});
+    assert_true((yoke_system_monitor(c.system) != NULL) == (monitor[1] == 'n'));
+  }
+  cosim_close(&c);
+  return x;
+}
+
+/* false: refused. */
+static bool same_bits(const char *model, const char *sets) {
+  track *on = track_of(model, sets, "on"), *off = track_of(model, sets, "off");
+  assert_true((on == NULL) == (off == NULL));
+  if (on != NULL && (on->n < 2 || memcmp(on, off, sizeof *on) != 0)) fail_msg("%s has other bits with a monitor", sets);
+  const bool is_run = on != NULL;
+  free(on);
+  free(off);
+  return is_run;
+}
+
+static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+
+static void it_changes_no_bit_of_a_run_with_springs(void **state) {
+  static const char *const more[] = {"cosimulation.order=0",
+                                     "cosimulation.order=2",
+                                     "cosimulation.order=1;cosimulation.couplings.decomposition=force/displacement",
+                                     "cosimulation.order=2;cosimulation.start=graded",
+                                     "cosimulation.order=1;cosimulation.jacobian=broyden",
+                                     "cosimulation.order=1;cosimulation.sequence=gauss-seidel",
+                                     "cosimulation.order=1;cosimulation.predictor=acceleration",
+                                     "cosimulation.order=1;cosimulation.predictor=least-squares",
+                                     "cosimulation.step={rtol: 1e-4, estimator: cv}",
+                                     "cosimulation.step={rtol: 1e-4}"};
+  int                      n      = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; ++i) {
+    for (size_t k = 0; k < sizeof more / sizeof *more; ++k) {
+      char sets[COSIM_TEXT];
+      snprintf(sets, sizeof sets, "cosimulation.scheme=%s;%s", schemes[i], more[k]);
+      n += same_bits(SPRINGS, sets);
+    }
+  }
+  assert_true(n >= 27);
+}
+
+static void it_changes_no_bit_of_a_run_with_a_joint(void **state) {
+  int n = 0;
+  (void)state;
+  for (int i = 0; yoke_formulation_at(i) != NULL; ++i) {
+    for (size_t k = 0; k < sizeof schemes / sizeof *schemes; ++k) {
+      char sets[COSIM_TEXT];
+      if (!yoke_formulation_at(i)->for_joints) continue;
+      snprintf(sets, sizeof sets, "cosimulation.scheme=%s;cosimulation.couplings.formulation=%s", schemes[k],
+               yoke_formulation_at(i)->name);
+      n += same_bits(PENDULUM, sets);
+    }
+  }
+  assert_true(n >= 10);
+  assert_true(same_bits(PENDULUM, "cosimulation.scheme=implicit;cosimulation.step={rtol: 1e-4}"));
+  assert_true(same_bits(PENDULUM, "cosimulation.scheme=implicit;cosimulation.step={rtol: 1e-4, estimator: cv}"));
+}
+
+static void it_changes_no_bit_behind_events_and_jumps(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof schemes / sizeof *schemes; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s", schemes[k]);
+    assert_true(same_bits(SPRINGS "events: {bounce: {when: a.x + 0.02, direction: falling, set: {a.v: -0.9*a.v}}}\n"
+                                  "loads: {push: {kind: expression, on: b, force: 5*step(t - 0.3021)}}\n",
+                          sets));
+  }
+}
+
+/* ---- work ---- */
+
+static yoke_monitor_facts facts_of(const char *model, const char *sets, yoke_macro_totals *totals) {
+  cosim c;
+  assert_int_equal(cosim_open(&c, model, sets), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  const yoke_monitor_facts facts = yoke_monitor_facts_get(yoke_system_monitor(c.system));
+  *totals                        = c.summary.macro;
+  cosim_close(&c);
+  return facts;
+}
+
+static void it_is_free_where_a_scheme_corrects_springs(void **state) {
+  yoke_macro_totals totals;
+  (void)state;
+  for (size_t k = 1; k < sizeof schemes / sizeof *schemes; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "cosimulation.scheme=%s", schemes[k]);
+    const yoke_monitor_facts facts = facts_of(SPRINGS, sets, &totals);
+    assert_int_equal(facts.evaluations, 0);
+    assert_int_equal(facts.estimates, totals.steps);
+  }
+}
+
+static void it_takes_a_twentieth_of_the_right_hand_sides(void **state) {
+  static const char *const runs[][2] = {
+      {SPRINGS, "t_end=20;cosimulation.scheme=explicit;cosimulation.order=1"},
+      {SPRINGS, "t_end=20;cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.sequence=gauss-seidel"},
+      {PENDULUM, "t_end=4;cosimulation.scheme=implicit;cosimulation.step=0.01"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; ++i) {
+    yoke_macro_totals        totals;
+    const yoke_monitor_facts facts = facts_of(runs[i][0], runs[i][1], &totals);
+    assert_true(facts.estimates >= 4);
+    assert_true((double)(facts.evaluations + facts.integrations) <=
+                0.1 * (double)(totals.evaluations + totals.integrations));
+  }
+}
+
+static void it_looks_at_the_first_three_steps(void **state) {
+  yoke_macro_totals totals;
+  (void)state;
+  const yoke_monitor_facts facts = facts_of(SPRINGS, "t_end=0.06;cosimulation.scheme=explicit", &totals);
+  assert_int_equal(totals.steps, 3);
+  assert_int_equal(facts.estimates, 3);
+}
+
+/* ---- estimates ---- */
+
+/* Largest accumulated error, and the true one of all positions at macro points in units of a's spread. */
+static double accumulated(const char *model, const char *sets) {
+  cosim  c;
+  double errors[2];
+  assert_int_equal(cosim_open(&c, model, sets), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  yoke_error_tally_subsystems(yoke_monitor_tally(yoke_system_monitor(c.system)), 2, errors);
+  assert_true(fmax(errors[0], errors[1]) ==
+              yoke_error_tally_coupling(yoke_monitor_tally(yoke_system_monitor(c.system)), 0));
+  cosim_close(&c);
+  return fmax(errors[0], errors[1]);
+}
+
+static double end_of(const char *model, const char *sets, const char *name, bool is_whole) {
+  cosim c;
+  assert_int_equal(is_whole ? cosim_open_monolithic(&c, model, sets) : cosim_open(&c, model, sets), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  const double value = cosim_value(&c, name);
+  cosim_close(&c);
+  return value;
+}
+
+/* Estimated / true, the true one at the end, v of about 8 and x of about 1. */
+static void estimate_fits_springs(const char *method) {
+  char sets[COSIM_TEXT];
+  snprintf(sets, sizeof sets, "t_end=1;%s", method);
+  const double estimated = accumulated(SPRINGS, sets);
+  double       error     = 0.0;
+  static const struct {
+    const char *name;
+    double      spread;
+  } values[] = {{"a.x", 0.6}, {"b.x", 0.8}, {"a.v", 6.0}, {"b.v", 6.0}};
+  for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
+    error = fmax(error,
+                 fabs(end_of(SPRINGS, sets, values[i].name, false) - end_of(SPRINGS, "t_end=1", values[i].name, true)) /
+                     values[i].spread);
+  if (!(estimated > 0.3 * error && estimated < 15.0 * error))
+    fail_msg("%s: estimated %g, true %g", method, estimated, error);
+}
+
+static void accumulated_errors_have_the_size_of_the_true_ones(void **state) {
+  (void)state;
+  estimate_fits_springs("cosimulation.scheme=explicit;cosimulation.order=0");
+  estimate_fits_springs("cosimulation.scheme=explicit;cosimulation.order=2");
+  estimate_fits_springs("cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.sequence=gauss-seidel");
+  estimate_fits_springs("cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.predictor=acceleration");
+  estimate_fits_springs("cosimulation.scheme=semi-implicit;cosimulation.order=1");
+  estimate_fits_springs("cosimulation.scheme=implicit;cosimulation.order=2");
+  estimate_fits_springs("cosimulation.scheme=waveform;cosimulation.order=1");
+  estimate_fits_springs("cosimulation.scheme=explicit;cosimulation.step={rtol: 1e-4}");
+  estimate_fits_springs("cosimulation.scheme=explicit;cosimulation.step={rtol: 1e-4, estimator: cv}");
+}
+
+static void accumulated_errors_fall_with_the_order_of_the_scheme(void **state) {
+  double errors[3];
+  (void)state;
+  for (int k = 0; k < 3; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "cosimulation.scheme=semi-implicit;cosimulation.order=1;cosimulation.step=0.02/%d",
+             1 << k);
+    errors[k] = accumulated(SPRINGS, sets);
+  }
+  CHECK_ORDER(errors, 3, 2.0, 0.3);
+}
+
+enum { VELOCITIES = 6 };
+
+/* Velocities of both bars at all output times. */
+typedef struct samples {
+  int    n;
+  double value[MAX_POINTS][VELOCITIES];
+} samples;
+
+static yoke_status keep_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
+                               int order) {
+  samples *x = user;
+  (void)t, (void)counters, (void)h, (void)order;
+  assert_true(x->n < MAX_POINTS);
+  memcpy(x->value[x->n++], outputs, sizeof x->value[0]);
+  return YOKE_OK;
+}
+
+static void sample(const char *sets, bool is_whole, samples *x) {
+  cosim           c;
+  const yoke_sink sink = {.user = x, .sample = keep_sample};
+  x->n                 = 0;
+  assert_int_equal(is_whole ? cosim_open_monolithic(&c, PENDULUM, sets) : cosim_open(&c, PENDULUM, sets), YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, c.model->t_end, &sink, NULL, c.ctx), YOKE_OK);
+  cosim_close(&c);
+}
+
+/* Multipliers hold the joint at the ends of steps; between them velocities are off by far more than there. */
+static void errors_between_the_ends_of_steps_with_joints_count(void **state) {
+  static const char sets[] = "cosimulation.scheme=implicit;cosimulation.step=0.1;output={every: 0.01, select: "
+                             "[upper.vx, upper.vy, upper.omega, lower.vx, lower.vy, lower.omega]}";
+  samples           split, whole;
+  double            error[2] = {0.0, 0.0}; /* at macro points, between them */
+  (void)state;
+  sample(sets, false, &split);
+  sample(sets, true, &whole);
+  assert_int_equal(split.n, whole.n);
+  for (int k = 0; k < VELOCITIES; ++k) {
+    double low = 0.0, high = 0.0;
+    for (int i = 0; i < whole.n; ++i) {
+      low  = fmin(low, whole.value[i][k]);
+      high = fmax(high, whole.value[i][k]);
+    }
+    for (int i = 0; i < whole.n; ++i) {
+      double *one = &error[i % 10 == 0 ? 0 : 1];
+      *one        = fmax(*one, fabs(split.value[i][k] - whole.value[i][k]) / (high - low));
+    }
+  }
+  const double estimated = accumulated(PENDULUM, sets);
+  assert_true(error[1] > 3.0 * error[0]);
+  if (!(estimated > 0.5 * error[1] && estimated < 5.0 * error[1]))
+    fail_msg("estimated %g, true %g", estimated, error[1]);
+}
+
+static void a_subsystem_that_cannot_go_back_is_left_out_and_named(void **state) {
+  const yoke_system_options options = {.exec = "serial", .forward = "left"};
+  cosim                     c;
+  double                    errors[2];
+  (void)state;
+  cosim_load(&c, SPRINGS, "cosimulation.scheme=explicit");
+  assert_int_equal(cosim_start(&c, false, &options), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  const yoke_monitor_facts facts = yoke_monitor_facts_get(yoke_system_monitor(c.system));
+  yoke_error_tally_subsystems(yoke_monitor_tally(yoke_system_monitor(c.system)), 2, errors);
+  assert_string_equal(facts.blind, "left");
+  assert_true(errors[0] == 0.0 && errors[1] > 0.0);
+  cosim_close(&c);
+}
+
+static void what_rests_has_no_error(void **state) {
+  (void)state;
+  assert_true(accumulated(SPRINGS, "bodies.a.x=0;bodies.b.x=0.7;cosimulation.scheme=explicit") < 1e-6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_changes_no_bit_of_a_run_with_springs),
+      cmocka_unit_test(it_changes_no_bit_of_a_run_with_a_joint),
+      cmocka_unit_test(it_changes_no_bit_behind_events_and_jumps),
+      cmocka_unit_test(it_is_free_where_a_scheme_corrects_springs),
+      cmocka_unit_test(it_takes_a_twentieth_of_the_right_hand_sides),
+      cmocka_unit_test(it_looks_at_the_first_three_steps),
+      cmocka_unit_test(accumulated_errors_have_the_size_of_the_true_ones),
+      cmocka_unit_test(accumulated_errors_fall_with_the_order_of_the_scheme),
+      cmocka_unit_test(errors_between_the_ends_of_steps_with_joints_count),
+      cmocka_unit_test(a_subsystem_that_cannot_go_back_is_left_out_and_named),
+      cmocka_unit_test(what_rests_has_no_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
