@@ -115,6 +115,8 @@ typedef struct yoke_run_summary {
   yoke_error_share     *coupling_errors;   /* [n_couplings]; NULL: not known */
   int64_t               estimated_steps;   /* macro steps whose error was estimated; that of the others was held */
   int64_t               monitor_evaluations, monitor_integrations; /* that it took, beside those of the run */
+  double predicted_growth;  /* of small errors over the run by the couplings, 1: none; NaN: not predicted */
+  char   error_limits[300]; /* what the estimate leaves out or counts too high; "": nothing */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

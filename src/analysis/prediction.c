@@ -65,10 +65,11 @@ static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stabilit
   }
 }
 
-yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
+yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model, double *grown) {
   yoke_context        *quiet = NULL;
   yoke_stability      *s     = NULL;
   yoke_stability_point point;
+  *grown = (double)NAN;
   if (model->n_parts == 0 || model->n_foreigns > 0 || !model->cosimulation.has_step || n_states(model) > MAX_STATES)
     return YOKE_OK;
   yoke_status status = yoke_context_create(&quiet);
@@ -76,7 +77,9 @@ yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model) {
   if (status == YOKE_OK) status = yoke_stability_create(quiet, model, MAX_ROWS, &s);
   if (status == YOKE_OK)
     status = yoke_stability_at(s, fmin(model->cosimulation.step, model->t_end - model->t_start), &point, quiet);
-  if (status == YOKE_OK && !yoke_stability_is_stable(&point, tolerance) && growth(model, &point) > log(10.0)) {
+  const bool is_stable = status != YOKE_OK || yoke_stability_is_stable(&point, tolerance);
+  if (status == YOKE_OK) *grown = is_stable ? 1.0 : fmax(1.0, exp(fmin(growth(model, &point), 200.0)));
+  if (!is_stable && growth(model, &point) > log(10.0)) {
     double limit = 0.0;
     status       = limit_below(s, point.H, quiet, &limit);
     if (status != YOKE_E_MEMORY) warn(ctx, s, &point, limit);

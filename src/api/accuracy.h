@@ -1,4 +1,4 @@
-/* Accuracy: what a run knows of its own errors, in public form. */
+/* Accuracy: what a run knows of its own errors, and the judgement of a run that has ended. */
 #ifndef YOKE_API_ACCURACY_H
 #define YOKE_API_ACCURACY_H
 
@@ -7,8 +7,15 @@
 /* Largest accumulated error of all subsystems; NaN: not known. */
 double yoke_accuracy_largest(const yoke_run_system *run);
 
-/* Accumulated errors of a run, where they are known. */
-yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, yoke_run_summary *summary);
+/* Of all subsystems so far, errors [n_parts]; NaN: not known. */
+void yoke_accuracy_subsystems(const yoke_run_system *run, double *errors);
+
+/* Accumulated errors of a run, where they are known; `growth` as predicted. */
+yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, yoke_run_summary *summary);
 void        yoke_accuracy_release(yoke_run_summary *summary);
+
+/* All that a run that came to its end, or as far as t, has to be warned of, as one warning: the accumulated error, errors that the couplings
+ * let grow, steps that did not converge. Above 1 % a plain one, above 10 % a strong one ("do not use this result"), each with what would do. */
+void yoke_accuracy_judge(yoke_context *ctx, const yoke_run_system *run, const yoke_run_summary *summary);
 
 #endif

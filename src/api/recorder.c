@@ -1,4 +1,6 @@
 #include "api/recorder.h"
+
+#include "api/accuracy.h"
 #include "api/output_check.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -148,7 +150,8 @@ static yoke_status open_files(yoke_recorder *r, yoke_context *ctx, const yoke_re
   r->units        = yoke_allocate((size_t)outputs->n + 1, sizeof *r->units);
   r->descriptions = yoke_allocate((size_t)outputs->n + 1, sizeof *r->descriptions);
   r->channels     = yoke_allocate((size_t)r->n_channels + 1, sizeof(double));
-  if (!r->names || !r->units || !r->descriptions || !r->channels || !r->out != !def->files[0] ||
+  r->errors       = yoke_allocate((size_t)r->run->plan->n_parts + 1, sizeof(double));
+  if (!r->errors || !r->names || !r->units || !r->descriptions || !r->channels || !r->out != !def->files[0] ||
       !r->csv != !def->files[1])
     return yoke_out_of_memory(ctx, "%d outputs", outputs->n);
   r->n_outputs = outputs->n;
@@ -250,10 +253,11 @@ yoke_status yoke_recorder_take(yoke_recorder *r, yoke_context *ctx, const char *
 }
 
 static void record_parts(yoke_recorder *r) {
+  yoke_accuracy_subsystems(r->run, r->errors);
   for (int i = 0; i < r->run->plan->n_parts; ++i) {
     yoke_counters counters;
     yoke_system_part_counters(r->run->system, i, &counters);
-    yoke_result_writer_part(r->hdf5, i, &counters);
+    yoke_result_writer_part(r->hdf5, i, &counters, r->errors[i]);
   }
 }
 
@@ -278,6 +282,7 @@ yoke_status yoke_recorder_macro(yoke_recorder *r, yoke_context *ctx, double t, d
       .residual     = statistics->residual,
       .converged    = statistics->converged,
       .error        = yoke_system_choice(r->run->system) ? statistics->error : (double)NAN,
+      .local_error  = statistics->local_error,
       .reduced_by   = (int)statistics->reduced_by,
       .is_forced    = statistics->is_forced,
       .channels     = r->channels,
@@ -311,6 +316,7 @@ void yoke_recorder_destroy(yoke_recorder **recorder) {
   free(r->units);
   free(r->descriptions);
   free(r->channels);
+  free(r->errors);
   free(r->store.rows);
   free(r);
   *recorder = NULL;

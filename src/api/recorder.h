@@ -26,6 +26,7 @@ typedef struct yoke_recorder {
   double                 t_kept, t_macro; /* of the last row (NaN: none) and macro step (-infinity: none) */
   int64_t                n_rows;
   double                *channels; /* [n_channels] at the present macro point */
+  double                *errors;   /* [n_parts] accumulated so far */
   yoke_row_store         store;
 } yoke_recorder;
 

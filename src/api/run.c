@@ -149,16 +149,6 @@ static void take_split(const yoke_run_system *run, yoke_run_summary *s) {
   if (choice) snprintf(s->control, sizeof s->control, "%s", choice->reasons);
 }
 
-/* Steps whose conditions do not hold: the user must know, whatever the exit code. */
-static void warn_of_open_steps(yoke_context *ctx, const yoke_macro_totals *macro) {
-  if (macro->unconverged == 0) return;
-  yoke_warn(
-      ctx,
-      "%lld of %lld macro steps were accepted although the conditions of their couplings do not hold to tolerance; "
-      "see the residuals, and use a smaller step, or more passes (cosimulation.corrector.max_iterations)",
-      (long long)macro->unconverged, (long long)macro->steps);
-}
-
 static void take_summary(const yoke_system_summary *from, yoke_run_summary *to) {
   to->t                   = from->t;
   to->steps               = from->counters.steps;
@@ -221,9 +211,9 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
   if (status == YOKE_E_INTERRUPTED) (void)simulation_last_row(ctx, s);
   yoke_system_summarise(s->run.system, &result);
   take_summary(&result, summary);
-  if (result.has_macro_steps) warn_of_open_steps(ctx, &result.macro);
   if (summary->is_split) {
-    const yoke_status known = yoke_accuracy_take(ctx, &s->run, summary);
+    const yoke_status known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
+    if (known == YOKE_OK) yoke_accuracy_judge(ctx, &s->run, summary);
     if (status == YOKE_OK) status = known;
   }
   summary->stopped_by_event = status == YOKE_OK && result.t < summary->t_end;
@@ -286,13 +276,23 @@ static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *optio
   return status;
 }
 
+/* Does the caller know the lists of errors? Else they are none of its business. */
+static bool has_errors(const yoke_run_summary *summary) {
+  return summary->size >= offsetof(yoke_run_summary, coupling_errors) + sizeof summary->coupling_errors;
+}
+
+static void give_summary(yoke_run_summary *summary, yoke_run_summary *filled) {
+  if (!has_errors(summary)) yoke_accuracy_release(filled);
+  yoke_sized_give(summary, filled, sizeof *filled);
+}
+
 yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary) {
   yoke_run_summary filled = {0};
   yoke_run_options own;
   YOKE_TRY(yoke_sized_check(ctx, summary, "yoke_run_summary"));
   yoke_status status = yoke_run_options_take(ctx, options, &own);
   if (status == YOKE_OK) status = run_and_keep(ctx, &own, &filled, NULL);
-  yoke_sized_give(summary, &filled, sizeof filled);
+  give_summary(summary, &filled);
   return status;
 }
 
@@ -349,18 +349,18 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
   YOKE_TRY(yoke_sized_check(ctx, monolithic, "yoke_run_summary"));
   yoke_status status = yoke_run_options_take(ctx, options, &own);
   if (status == YOKE_OK) status = compare_runs(ctx, own, &filled[0], &filled[1], comparison);
-  yoke_sized_give(split, &filled[0], sizeof filled[0]);
-  yoke_sized_give(monolithic, &filled[1], sizeof filled[1]);
+  give_summary(split, &filled[0]);
+  give_summary(monolithic, &filled[1]);
   return status;
 }
 
-/* Members that own something are among the first: every caller knows them. */
+/* Other members that own something are among the first: every caller knows them. */
 void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->name);
   free(summary->out);
   free(summary->csv);
   free(summary->print_values);
-  yoke_accuracy_release(summary);
+  if (has_errors(summary)) yoke_accuracy_release(summary);
   summary->name = summary->out = summary->csv = NULL;
   summary->print_values                       = NULL;
   summary->n_print                            = 0;

@@ -123,7 +123,7 @@ static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model
   YOKE_TRY(take_model(ctx, s, model));
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
-  if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(yoke_predict_stability(ctx, s->model));
+  if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(yoke_predict_stability(ctx, s->model, &s->growth));
   YOKE_TRY(yoke_run_system_create(ctx, &s->options, s->model, &s->run));
   YOKE_TRY(take_room(ctx, s));
   return yoke_reader_create(ctx, s->run.system, &s->reader);
@@ -152,6 +152,7 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, c
   s->cancel.go_on = go_on;
   s->cancel.user  = s;
   s->t_sampled    = (double)NAN;
+  s->growth       = (double)NAN;
   yoke_step_tally_clear(&s->tally);
   enter(ctx, s);
   const yoke_status status = build(ctx, s, model);

@@ -27,6 +27,7 @@ struct yoke_simulation {
   yoke_status   status;      /* of the last step */
   yoke_step_statistics statistics; /* likewise */
   yoke_step_tally      tally;      /* of all macro steps */
+  double               growth;     /* of the couplings over the run, as predicted; NaN: not known */
   int                  n_events;
   size_t               capacity;
   simulation_event    *events;   /* [n_events] of the last step */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double share_of_sum  = 0.5; /* errors of changing sign cancel in part, and motions fade */
 static const double share_of_kind = 0.05;
 static const double rest          = 1e-9; /* of the length of the model, and a turn: what moves less rests */
 
@@ -144,7 +145,7 @@ static double of_port(const yoke_error_tally *x, int port) {
   const int end     = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
   double    largest = 0.0;
   for (int i = x->first[port]; i < end; ++i)
-    largest = fmax(largest, (x->list[i].sum + x->list[i].inner) / sigma_of(x, i));
+    largest = fmax(largest, share_of_sum * (x->list[i].sum + x->list[i].inner) / sigma_of(x, i));
   return largest;
 }
 

@@ -250,6 +250,12 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
 }
 
+bool yoke_graph_is_upper(const yoke_graph *g, int wire, const char **formulation) {
+  const yoke_formulation_ops *ops = g->wires[wire].wire.formulation;
+  *formulation                    = ops->name;
+  return rule_of(&g->wires[wire], 1).is_upper || (ops->joint != NULL && ops->joint->resets_states);
+}
+
 int yoke_graph_n_subsystems(const yoke_graph *g) {
   return g->n_subsystems;
 }

@@ -125,7 +125,8 @@ static void error_rule(const void *object, int degree, yoke_error_rule *out) {
   const joint_coupling *self = object;
   const int             rise = self->method->error.rise * degree, *order = self->method->error.order;
   *out = (yoke_error_rule){.comparison_degree = degree + self->method->error.ahead,
-                           .order             = {order[0] + rise, order[1] + rise}};
+                           .order             = {order[0] + rise, order[1] + rise},
+                           .is_upper          = self->method->error.is_upper};
 }
 
 const yoke_error_form yoke_joint_method_error = {.rule = error_rule};

@@ -37,7 +37,8 @@ typedef struct yoke_joint_method {
   /* Error of a step: the degree of a clearly better polynomial is `ahead` above that of the signal; local orders of positions and
    * velocities are order[i] + rise * degree. */
   struct {
-    int ahead, order[2], rise;
+    int  ahead, order[2], rise;
+    bool is_upper;
   } error;
 
   /* Values of own settings, and warnings before the run. NULL: no more to say. Index and order are in range. */

@@ -110,6 +110,8 @@ int         yoke_graph_n_all_channels(const yoke_graph *graph);
 int         yoke_graph_n_subsystems(const yoke_graph *graph);
 const char *yoke_graph_subsystem_name(const yoke_graph *graph, int subsystem);
 void        yoke_graph_channel_trial(const yoke_graph *graph, int channel, yoke_channel_trial *out);
+/* Are the estimates of a coupling far too large (formulation.h, projection)? Then *formulation is its name. */
+bool        yoke_graph_is_upper(const yoke_graph *graph, int wire, const char **formulation);
 const char *yoke_graph_wire_name(const yoke_graph *graph, int wire);
 
 #endif

@@ -14,8 +14,8 @@ yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "this build has no HDF5");
 }
 
-void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters) {
-  (void)writer, (void)part, (void)counters;
+void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters, double error) {
+  (void)writer, (void)part, (void)counters, (void)error;
 }
 
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {
@@ -57,7 +57,8 @@ enum {
   TRACK_ORDER,
   N_TRACKS
 };
-enum { N_PART_TRACKS = 3 }; /* the first three of them, per subsystem */
+/* Per subsystem: the first three of them, and its accumulated error. */
+enum { PART_ERROR = TRACK_EVALUATIONS + 1, N_PART_TRACKS };
 enum {
   MACRO_H,
   MACRO_ORDER,
@@ -69,6 +70,7 @@ enum {
   MACRO_RESIDUAL,
   MACRO_CONVERGED,
   MACRO_ERROR,
+  MACRO_LOCAL_ERROR,
   MACRO_FORCED,
   MACRO_REDUCED_BY,
   MACRO_REJECTED, /* by error, and the other reasons behind it */
@@ -90,6 +92,13 @@ static const track_def solver_tracks[N_TRACKS] = {
     [TRACK_ORDER]          = {"order", "", true},
 };
 
+static const track_def part_tracks[N_PART_TRACKS] = {
+    [TRACK_STEPS]       = {"steps", "", true},
+    [TRACK_REJECTED]    = {"rejected", "", true},
+    [TRACK_EVALUATIONS] = {"evaluations", "", true},
+    [PART_ERROR]        = {"accumulated_error", "", false},
+};
+
 static const track_def macro_tracks[N_MACRO] = {
     [MACRO_H]            = {"H", "s", false},
     [MACRO_ORDER]        = {"order", "", true},
@@ -101,6 +110,7 @@ static const track_def macro_tracks[N_MACRO] = {
     [MACRO_RATE]         = {"rate", "", false},
     [MACRO_CONVERGED]    = {"converged", "", true},
     [MACRO_ERROR]        = {"error", "", false},
+    [MACRO_LOCAL_ERROR]  = {"local_error", "", false},
     [MACRO_FORCED]       = {"forced", "", true},
     [MACRO_REDUCED_BY]   = {"reduced_by", "", true},
     [MACRO_REJECTED]     = {"rejected_error", "", true},
@@ -288,7 +298,7 @@ static bool create_subsystems(yoke_result_writer *writer, const yoke_result_spli
   bool  done   = parent >= 0;
   for (int i = 0; i < split->n_subsystems && done; ++i) {
     hid_t group = create_group(writer, parent, split->subsystems[i]);
-    done        = create_tracks(writer, group, N_PART_TRACKS, solver_tracks,
+    done        = create_tracks(writer, group, N_PART_TRACKS, part_tracks,
                                 tracks_of(writer) + N_TRACKS + (ptrdiff_t)i * N_PART_TRACKS);
     if (group >= 0) H5Gclose(group);
   }
@@ -504,12 +514,13 @@ yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx
   return finish_row(writer, s, ctx);
 }
 
-void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters) {
+void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters, double error) {
   column *tracks = tracks_of(writer) + N_TRACKS + (ptrdiff_t)part * N_PART_TRACKS;
   if (part < 0 || part >= writer->n_subsystems) return;
   put(&writer->outputs, &tracks[TRACK_STEPS], (double)counters->steps);
   put(&writer->outputs, &tracks[TRACK_REJECTED], (double)counters->rejected);
   put(&writer->outputs, &tracks[TRACK_EVALUATIONS], (double)counters->evaluations);
+  put(&writer->outputs, &tracks[PART_ERROR], error);
 }
 
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {
@@ -526,6 +537,7 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
       [MACRO_RESIDUAL]     = row->residual,
       [MACRO_CONVERGED]    = row->converged ? 1.0 : 0.0,
       [MACRO_ERROR]        = row->error,
+      [MACRO_LOCAL_ERROR]  = row->local_error,
       [MACRO_FORCED]       = row->is_forced ? 1.0 : 0.0,
       [MACRO_REDUCED_BY]   = (double)row->reduced_by,
       [MACRO_REJECTED]     = (double)row->rejected[0],

@@ -6,11 +6,12 @@
  *   values [n, m]  attributes `names` [m], `units` [m]; where users described outputs of their own `descriptions` [m]
  *   solver/{steps, rejected, evaluations, jacobians, factorizations, h, order} [n], cumulative counts at output times.
  * A run of a split model adds
- *   /subsystems/NAME/{steps, rejected, evaluations} [n], at the same output times, and
+ *   /subsystems/NAME/{steps, rejected, evaluations, accumulated_error} [n], at the same output times, and
  *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
  *     {time, H, order, iterations, integrations, residual, converged} [k], time is the end of the step
  *     matrices [k]: of the corrector, made in this step; kept [k]: it began with that of an earlier one; rate [k]: at which corrections
  *     converged, NaN: not known
+ *     local_error [k]: largest estimated error of the step in units of the spread of the motion so far, NaN: not known
  *     error [k]: estimated local error, 1 is the tolerance, NaN without control; forced [k]: accepted with a larger one;
  *     rejected_{error, corrector, non-finite, event, gap} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
  *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
@@ -60,6 +61,7 @@ typedef struct yoke_macro_row {
   double        residual;
   bool          converged;
   double        error;                                   /* NaN: none */
+  double        local_error;                             /* of the monitor; NaN: not known */
   int           rejected[YOKE_N_REJECTIONS], reduced_by; /* by reason (step_tally.h) */
   bool          is_forced;
   const double *channels; /* [n_channels] */
@@ -68,8 +70,8 @@ typedef struct yoke_macro_row {
 /* Written beside def->path, see base/output_file.h. YOKE_E_UNSUPPORTED in a build without HDF5. */
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out);
 
-/* Work of a subsystem so far, for the next row (split runs only). */
-void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters);
+/* Work of a subsystem so far and its accumulated error (NaN: not known), for the next row (split runs only). */
+void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters, double error);
 
 /* Append a macro step (split runs only). */
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row);

@@ -342,7 +342,8 @@ static size_t n_predicted(const char *model, const char *sets, char *text, size_
   if (cosim_load(&c, model, sets) != YOKE_OK) cosim_print(c.ctx);
   assert_int_equal(c.status, YOKE_OK);
   yoke_context_clear(c.ctx);
-  yoke_predict_stability(c.ctx, c.model);
+  double growth;
+  assert_int_equal(yoke_predict_stability(c.ctx, c.model, &growth), YOKE_OK);
   const size_t n = yoke_context_n_messages(c.ctx);
   snprintf(text, size, "%s", n > 0 ? yoke_context_message(c.ctx, 0) : "");
   if (n > 0) assert_int_equal(yoke_context_message_severity(c.ctx, 0), YOKE_SEVERITY_WARNING);

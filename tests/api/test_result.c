@@ -278,7 +278,7 @@ static void write_split(fixture *f, const char *path) {
                                       .channels     = values};
     assert_int_equal(yoke_result_writer_macro(writer, f->ctx, &row), YOKE_OK);
     for (int i = 0; i < 3; ++i)
-      yoke_result_writer_part(writer, i, &(yoke_counters){.steps = 10 * k + i, .evaluations = k});
+      yoke_result_writer_part(writer, i, &(yoke_counters){.steps = 10 * k + i, .evaluations = k}, 0.0);
     if (k < 5) {
       const double        row_values[N] = {value(k, 0), value(k, 1), value(k, 2)};
       const yoke_counters counters      = {.steps = k};

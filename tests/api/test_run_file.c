@@ -495,7 +495,7 @@ static void every_column_of_the_writer_has_its_own_number(void **state) {
   assert_int_equal(yoke_result_writer_create(ctx, &def, &writer), YOKE_OK);
   assert_int_equal(yoke_result_writer_macro(writer, ctx, &row), YOKE_OK);
   assert_int_equal(yoke_result_writer_macro(writer, ctx, &other), YOKE_OK);
-  for (int i = 0; i < 2; ++i) yoke_result_writer_part(writer, i, &part[i]);
+  for (int i = 0; i < 2; ++i) yoke_result_writer_part(writer, i, &part[i], 0.0);
   assert_int_equal(yoke_result_writer_row(writer, ctx, 0.125, (const double[2]){17.0, 18.0}, &total, 0.0625, 7),
                    YOKE_OK);
   bool is_kept;

@@ -1,0 +1,110 @@
+/* What `yoke run` says about its own accuracy: summary, JSON, warnings, result file. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../api/hdf5_read.h"
+#include "program.h"
+#include <math.h>
+
+#define MODEL "examples/two-mass.yaml"
+
+static double number_of(const char *json, const char *member) {
+  const char *at = strstr(json, member);
+  assert_non_null(at);
+  return strtod(at + strlen(member), NULL);
+}
+
+static void summary_and_json_tell_the_accumulated_error(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL), 0);
+  assert_says(f->out, "accuracy     errors add up to ");
+  assert_int_equal(yoke(f, "run " MODEL " --json"), 0);
+  const double all = number_of(f->out, "\"accumulated_error\": "), a = number_of(f->out, "\"a\": "),
+               b = number_of(f->out, "\"b\": "), coupling = number_of(f->out, "\"coupling\": ");
+  assert_true(all > 0.0 && all < 0.01 && all == fmax(a, b) && all == coupling);
+  assert_says(f->out, "\"warnings\": []");
+}
+
+static void without_a_monitor_nothing_is_known(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --set cosimulation.monitor=off"), 0);
+  assert_says(f->out, "accuracy     not known; cosimulation.monitor on estimates it");
+  assert_int_equal(yoke(f, "run " MODEL " --set cosimulation.monitor=off --json"), 0);
+  assert_says(f->out, "\"accumulated_error\": null");
+}
+
+static void above_one_percent_a_warning_names_a_step_that_would_do(void **state) {
+  fixture *f = *state;
+  char     command[200];
+  assert_int_equal(yoke(f, "run " MODEL " --step 0.01"), 0);
+  assert_says(f->err, "add up to about ");
+  assert_says(f->err, "coupling 'coupling'");
+  assert_null(strstr(f->err, "do not use"));
+  snprintf(command, sizeof command, "run " MODEL " --json --step %g", number_of(f->err, "use cosimulation.step "));
+  assert_int_equal(yoke(f, command), 0);
+  assert_true(number_of(f->out, "\"accumulated_error\": ") < 0.01);
+  assert_says(f->out, "\"warnings\": []");
+}
+
+static void f5_above_ten_percent_the_warning_is_a_strong_one(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --step 0.02 --order 0"), 0);
+  assert_says(f->err, "do not use this result, use ");
+  assert_int_equal(yoke(f, "run " MODEL " --step auto --macro-rtol 0.3"), 0);
+  assert_says(f->err, "cosimulation.step.rtol ");
+}
+
+/* The stiff cut: silent before, and wrong. */
+static void f6_a_stiff_cut_is_warned_of(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "stiff.yaml", path),
+             "yoke: 1\nt_end: 1\nbodies:\n"
+             "  a: {kind: mass1d, mass: 1, x: 0.05}\n  b: {kind: mass1d, mass: 0.2}\n  c: {kind: mass1d, mass: 1e-3}\n"
+             "connections:\n"
+             "  w1: {kind: spring-damper, between: [ground, a], stiffness: 400, free_length: 0}\n"
+             "  s: {kind: spring-damper, between: [a, b], free_length: 0, law: 500*x + 2e5*x^3}\n"
+             "  cut: {kind: spring-damper, between: [b, c], stiffness: 1e7, damping: 1e3, free_length: 0}\n"
+             "  w2: {kind: spring-damper, between: [c, ground], stiffness: 300, free_length: 0}\n"
+             "split: {p: [a, b], q: [c]}\n");
+  assert_int_equal(yoke(f, "run @/stiff.yaml --step 5e-4 --order 0 --scheme semi-implicit --decomposition "
+                           "displacement/force"),
+                   0);
+  assert_says(f->err, "do not use this result");
+}
+
+static void f33_estimates_that_are_too_large_are_said_to_be_so(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/two-mass-rigid.yaml --formulation baumgarte"), 0);
+  assert_says(f->out, "the estimates of formulation baumgarte are too large");
+  assert_string_equal(f->err, "");
+}
+
+static void result_files_hold_local_and_accumulated_errors(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  double   local[60], sums[60];
+  assert_int_equal(yoke(f, "run " MODEL " --step 0.01 -q --set output.every=0 -o @/a.h5"), 0);
+  const int n = read_dataset(in_folder(f, "a.h5", path), "/cosimulation/local_error", 60, local);
+  assert_int_equal(n, 50);
+  assert_int_equal(read_dataset(path, "/subsystems/a/accumulated_error", 60, sums), 51);
+  assert_true(local[49] > 0.0 && sums[50] > 0.0 && sums[50] > sums[10]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(summary_and_json_tell_the_accumulated_error),
+      TEST(without_a_monitor_nothing_is_known),
+      TEST(above_one_percent_a_warning_names_a_step_that_would_do),
+      TEST(f5_above_ten_percent_the_warning_is_a_strong_one),
+      TEST(f6_a_stiff_cut_is_warned_of),
+      TEST(f33_estimates_that_are_too_large_are_said_to_be_so),
+#ifdef YOKE_WITH_HDF5
+      TEST(result_files_hold_local_and_accumulated_errors),
+#endif
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
