@@ -12,7 +12,7 @@ typedef struct run_arguments {
   model_arguments model;
   const char     *out, *csv;
   text_list       print, plugin;
-  bool            monolithic, no_predict, json, quiet;
+  bool            monolithic, no_predict, verify, json, quiet;
 } run_arguments;
 
 static const option_def run_options[] = {
@@ -23,6 +23,8 @@ static const option_def run_options[] = {
     {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},
     {"no-predict", 0, OPTION_FLAG, offsetof(run_arguments, no_predict), NULL,
      "do not predict whether the macro step is stable"},
+    {"verify", 0, OPTION_FLAG, offsetof(run_arguments, verify), NULL,
+     "repeat the run with half the macro step, or a tenth of the tolerance: error bars"},
     {"plugin", 0, OPTION_LIST, offsetof(run_arguments, plugin), "FILE.so",
      "types of subsystems from a shared library, whose code is run; repeatable (yoke help plugins)"},
     MODEL_OPTIONS(run_arguments),
@@ -82,6 +84,39 @@ static int check_values(const command_def *command, const run_arguments *a, cons
   if (a->out && !*a->out) return usage_error(command, "--out needs a file name");
   if (a->csv && !*a->csv) return usage_error(command, "--csv needs a file name");
   return PARSE_DONE;
+}
+
+/* A run that was repeated; comparison NULL: it was not. */
+typedef struct verification {
+  yoke_verify_facts facts;
+  yoke_comparison  *comparison;
+} verification;
+
+static int n_bars(const verification *v) {
+  yoke_comparison_facts facts = {.size = sizeof facts};
+  return yoke_comparison_facts_get(NULL, v->comparison, &facts) == YOKE_OK ? facts.n_common : 0;
+}
+
+static yoke_difference bar_at(const verification *v, int i) {
+  yoke_difference one = {.size = sizeof one};
+  (void)yoke_comparison_get(NULL, v->comparison, i, &one);
+  return one;
+}
+
+/* Error bars of the quantities: how far they are off at most. */
+static void print_verification(FILE *file, const verification *v) {
+  enum { MOST = 20 };
+  const int n = n_bars(v);
+  if (isfinite(v->facts.step))
+    fprintf(file, "verified     with macro step %.6g s, order %d assumed; error bars:\n", v->facts.step,
+            v->facts.order);
+  else
+    fprintf(file, "verified     with rtol %.3g; error bars:\n", v->facts.rtol);
+  for (int i = 0; i < n && i < MOST; ++i) {
+    const yoke_difference one = bar_at(v, i);
+    fprintf(file, "             %-20s %.3g at t = %.6g s\n", one.name, v->facts.factor * one.largest, one.t);
+  }
+  if (n > MOST) fprintf(file, "             and %d more, in --json and beside the result\n", n - MOST);
 }
 
 static void print_result_files(FILE *file, const yoke_run_summary *s) {
@@ -241,8 +276,26 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_accuracy(j, s);
 }
 
+static void json_verification(json *j, const verification *v) {
+  if (!v->comparison) {
+    json_text(j, "verified", NULL);
+    return;
+  }
+  json_begin(j, "verified", '{');
+  json_number(j, "step", v->facts.step);
+  json_number(j, "rtol", v->facts.rtol);
+  json_number(j, "order", v->facts.order > 0 ? (double)v->facts.order : (double)NAN);
+  json_begin(j, "errors", '{');
+  for (int i = 0; i < n_bars(v); ++i) {
+    const yoke_difference one = bar_at(v, i);
+    json_number(j, one.name, v->facts.factor * one.largest);
+  }
+  json_end(j, '}');
+  json_end(j, '}');
+}
+
 static void print_json(const yoke_context *ctx, const char *path, const yoke_run_options *options,
-                       const yoke_run_summary *s, yoke_status status) {
+                       const yoke_run_summary *s, const verification *v, yoke_status status) {
   json       j         = {.file = stdout};
   const bool is_loaded = s->name != NULL;
   json_begin(&j, NULL, '{');
@@ -279,6 +332,7 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_run
   json_begin(&j, "values", '{');
   for (int i = 0; i < s->n_print && s->print_values; ++i) json_number(&j, options->print[i], s->print_values[i]);
   json_end(&j, '}');
+  json_verification(&j, v);
   json_messages(&j, ctx, status);
   json_end(&j, '}');
 }
@@ -298,6 +352,17 @@ static yoke_status load_plugins(yoke_context *ctx, const text_list *paths) {
   return YOKE_OK;
 }
 
+/* What the repeated run has to say the first one has said already. */
+static yoke_status run_twice(yoke_context *ctx, const run_arguments *a, const yoke_run_options *options,
+                             yoke_run_summary *summary, verification *v) {
+  yoke_context *again = NULL;
+  YOKE_TRY(yoke_context_create(&again));
+  yoke_status status = load_plugins(again, &a->plugin);
+  if (status == YOKE_OK) status = yoke_run_verify(ctx, again, options, summary, &v->facts, &v->comparison);
+  yoke_context_destroy(&again);
+  return status;
+}
+
 static int run_model(const run_arguments *a, yoke_run_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
@@ -307,16 +372,21 @@ static int run_model(const run_arguments *a, yoke_run_options *options) {
   options->progress    = progress_update;
   options->user        = &line;
   options->interrupted = interrupt_watch();
-  yoke_status status   = load_plugins(ctx, &a->plugin);
-  if (status == YOKE_OK) status = yoke_run(ctx, options, &summary);
+  yoke_status  status  = load_plugins(ctx, &a->plugin);
+  verification v       = {.facts = {.size = sizeof v.facts}};
+  if (status == YOKE_OK)
+    status = a->verify ? run_twice(ctx, a, options, &summary, &v) : yoke_run(ctx, options, &summary);
   progress_clear(&line);
   print_messages(ctx);
   if (a->json) {
-    print_json(ctx, options->model, options, &summary, status);
+    print_json(ctx, options->model, options, &summary, &v, status);
   } else if (status == YOKE_OK) {
-    if (!a->quiet) print_summary(options->n_print > 0 ? stderr : stdout, &summary);
+    FILE *file = options->n_print > 0 ? stderr : stdout;
+    if (!a->quiet) print_summary(file, &summary);
+    if (!a->quiet && v.comparison) print_verification(file, &v);
     print_values(options, &summary);
   }
+  yoke_comparison_destroy(&v.comparison);
   yoke_run_summary_release(&summary);
   yoke_context_destroy(&ctx);
   return yoke_status_exit_code(status);
@@ -361,6 +431,11 @@ const command_def run_command = {
         "predicted\n"
         "unstable for the model linearised about its rest state, and which step would be stable; --no-predict skips "
         "it.\n"
+        "--verify repeats a co-simulation with half its macro step, or a tenth of its tolerance, and gives the error "
+        "bars of\n"
+        "all selected quantities, in the summary, in --json and beside the result (out.errors.csv); the exit code is "
+        "that of\n"
+        "the run.\n"
         "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
     .options   = run_options,

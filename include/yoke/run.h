@@ -116,6 +116,7 @@ typedef struct yoke_run_summary {
   int64_t               estimated_steps;   /* macro steps whose error was estimated; that of the others was held */
   int64_t               monitor_evaluations, monitor_integrations; /* that it took, beside those of the run */
   double predicted_growth;  /* of small errors over the run by the couplings, 1: none; NaN: not predicted */
+  int    convergence_order; /* by which the errors at the end fall with H; 0: a model without a split */
   char   error_limits[300]; /* what the estimate leaves out or counts too high; "": nothing */
 } yoke_run_summary;
 
@@ -136,6 +137,22 @@ YOKE_API void        yoke_run_summary_release(yoke_run_summary *summary);
  * YOKE_E_USAGE also: the model has no split. */
 YOKE_API yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *split,
                                       yoke_run_summary *monolithic, yoke_comparison **comparison);
+
+/* How a run was repeated. */
+typedef struct yoke_verify_facts {
+  size_t size;
+  double step,
+      rtol; /* of the repeated run: half the macro step [s], or with step control a tenth of the tolerance; the other is NaN */
+  int    order;  /* of the scheme, that is assumed; 0: step control */
+  double factor; /* error of the run = factor * its difference to the repeated one: 2^p / (2^p - 1), 10/9 */
+} yoke_verify_facts;
+
+/* Run a model as yoke_run does and, when that came to its end, once more with half the macro step or a tenth of the tolerance; the comparison
+ * tells how far the run (A) is from the repeated one (B) in every selected quantity. Where the run wrote a file, its error bars are written beside it (out.h5, out.csv: out.errors.csv).
+ * `again` is the context of the repeated run, which knows the same types; it may be `ctx`. The status is that of the run: *comparison is NULL, and
+ * a warning says why, where it could not be verified. Gives summary and comparison. */
+YOKE_API yoke_status yoke_run_verify(yoke_context *ctx, yoke_context *again, const yoke_run_options *options,
+                                     yoke_run_summary *summary, yoke_verify_facts *facts, yoke_comparison **comparison);
 
 /* Write the commented starter model to `path`; an existing file is never overwritten (YOKE_E_IO). */
 YOKE_API yoke_status yoke_starter_write(yoke_context *ctx, const char *path);

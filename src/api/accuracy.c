@@ -38,6 +38,13 @@ void yoke_accuracy_release(yoke_run_summary *s) {
   release_list(&s->coupling_errors, s->n_couplings);
 }
 
+/* Errors of one step fall with H^p, their sum with H^(p - 1). */
+static int order_of(const yoke_run_system *run) {
+  int order[2];
+  yoke_graph_local_order(yoke_system_graph(run->system), run->plan->scheme.order, order);
+  return order[1] > 2 ? order[1] - 1 : 1;
+}
+
 /* Couplings whose estimates are far too large. */
 static const char *upper_of(const yoke_run_system *run) {
   const char *name;
@@ -64,6 +71,7 @@ yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, do
   const yoke_monitor     *monitor = yoke_system_monitor(run->system);
   s->accumulated_error            = yoke_accuracy_largest(run);
   s->predicted_growth             = growth;
+  s->convergence_order            = order_of(run);
   if (monitor != NULL) {
     const yoke_monitor_facts facts = yoke_monitor_facts_get(monitor);
     s->estimated_steps             = facts.estimates;
@@ -97,17 +105,13 @@ static const double upper = 30.0; /* by which estimates that are far too large a
 
 /* What would bring the error to half of what is warned of. */
 static void find_remedy(const yoke_run_system *run, const yoke_run_summary *s, double error, char *text, size_t size) {
-  const yoke_plan *plan = run->plan;
-  int              order[2];
+  const yoke_plan *plan  = run->plan;
   const double     share = 0.5 * plain / error;
-  yoke_graph_local_order(yoke_system_graph(run->system), plan->scheme.order, order);
   if (plan->step.is_controlled) {
     snprintf(text, size, "cosimulation.step.rtol %.1g", share * s->macro_rtol);
     return;
   }
-  /* errors of one step fall with H^p, their sum with H^(p - 1) */
-  const int    p = order[1] > 2 ? order[1] - 1 : 1;
-  const double H = s->macro_step * pow(share, 1.0 / (double)p);
+  const double H = s->macro_step * pow(share, 1.0 / (double)s->convergence_order);
   if (error > 1.0) /* no order holds there */
     snprintf(text, size, "step control (cosimulation.step auto)%s",
              plan->scheme.order == 0 ? ", or cosimulation.order 1 or 2" : "");

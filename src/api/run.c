@@ -263,8 +263,8 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   return status;
 }
 
-static yoke_status run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
-                                yoke_result **keep) {
+yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
+                              yoke_result **keep) {
   const double    begin = yoke_clock_now();
   yoke_model     *model = NULL;
   yoke_step_tally none;
@@ -281,7 +281,7 @@ static bool has_errors(const yoke_run_summary *summary) {
   return summary->size >= offsetof(yoke_run_summary, coupling_errors) + sizeof summary->coupling_errors;
 }
 
-static void give_summary(yoke_run_summary *summary, yoke_run_summary *filled) {
+void yoke_run_summary_give(yoke_run_summary *summary, yoke_run_summary *filled) {
   if (!has_errors(summary)) yoke_accuracy_release(filled);
   yoke_sized_give(summary, filled, sizeof *filled);
 }
@@ -291,8 +291,8 @@ yoke_status yoke_run(yoke_context *ctx, const yoke_run_options *options, yoke_ru
   yoke_run_options own;
   YOKE_TRY(yoke_sized_check(ctx, summary, "yoke_run_summary"));
   yoke_status status = yoke_run_options_take(ctx, options, &own);
-  if (status == YOKE_OK) status = run_and_keep(ctx, &own, &filled, NULL);
-  give_summary(summary, &filled);
+  if (status == YOKE_OK) status = yoke_run_and_keep(ctx, &own, &filled, NULL);
+  yoke_run_summary_give(summary, &filled);
   return status;
 }
 
@@ -329,10 +329,10 @@ static yoke_status compare_runs(yoke_context *ctx, yoke_run_options own, yoke_ru
     choices[own.n_choices++] = (yoke_choice){"output.every", every};
     own.choices              = choices;
   }
-  if (status == YOKE_OK) status = run_and_keep(ctx, &own, split, &result);
+  if (status == YOKE_OK) status = yoke_run_and_keep(ctx, &own, split, &result);
   own.monolithic = true;
   own.trace_file = NULL;
-  if (status == YOKE_OK) status = run_and_keep(ctx, &own, monolithic, &reference);
+  if (status == YOKE_OK) status = yoke_run_and_keep(ctx, &own, monolithic, &reference);
   if (status == YOKE_OK) status = yoke_result_compare(ctx, result, reference, comparison);
   yoke_result_close(&result);
   yoke_result_close(&reference);
@@ -349,8 +349,8 @@ yoke_status yoke_run_compare(yoke_context *ctx, const yoke_run_options *options,
   YOKE_TRY(yoke_sized_check(ctx, monolithic, "yoke_run_summary"));
   yoke_status status = yoke_run_options_take(ctx, options, &own);
   if (status == YOKE_OK) status = compare_runs(ctx, own, &filled[0], &filled[1], comparison);
-  give_summary(split, &filled[0]);
-  give_summary(monolithic, &filled[1]);
+  yoke_run_summary_give(split, &filled[0]);
+  yoke_run_summary_give(monolithic, &filled[1]);
   return status;
 }
 

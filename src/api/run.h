@@ -17,6 +17,11 @@ const char *yoke_run_name(const yoke_run_options *options);
 /* The model with all overrides that the options stand for. Gives. */
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *options, yoke_model **out);
 
+/* One run. `keep` (NULL: not wanted) receives the outputs of a run that reached its end. Given to the caller's form of the summary. */
+yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
+                              yoke_result **keep);
+void        yoke_run_summary_give(yoke_run_summary *summary, yoke_run_summary *filled);
+
 /* YOKE_E_UNSUPPORTED: it does not run as a whole, and its couplings cannot be compared with that. */
 yoke_status yoke_run_needs_whole(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model);
 
