@@ -240,6 +240,7 @@ static void json_errors(json *j, const char *key, int n, const yoke_error_share 
 static void json_accuracy(json *j, const yoke_run_summary *s) {
   json_number(j, "accumulated_error", s->is_split ? s->accumulated_error : (double)NAN);
   json_number(j, "predicted_growth", s->is_split ? s->predicted_growth : (double)NAN);
+  json_number(j, "energy_gain", s->is_split ? s->energy_gain : (double)NAN);
   json_text(j, "error_limits", s->error_limits[0] ? s->error_limits : NULL);
   json_errors(j, "subsystem_errors", s->n_subsystems, s->subsystem_errors);
   json_errors(j, "coupling_errors", s->n_couplings, s->coupling_errors);

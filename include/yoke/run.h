@@ -117,6 +117,7 @@ typedef struct yoke_run_summary {
   int64_t               monitor_evaluations, monitor_integrations; /* that it took, beside those of the run */
   double predicted_growth;  /* of small errors over the run by the couplings, 1: none; NaN: not predicted */
   int    convergence_order; /* by which the errors at the end fall with H; 0: a model without a split */
+  double energy_gain; /* of a model that nothing drives, over the run, in units of its kinetic energy; NaN: not known */
   char   error_limits[300]; /* what the estimate leaves out or counts too high; "": nothing */
 } yoke_run_summary;
 

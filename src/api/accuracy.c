@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,9 +99,34 @@ yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, do
   return done ? YOKE_OK : yoke_out_of_memory(ctx, "the accuracy of the run");
 }
 
+/* ---- energy ---- */
+
+static bool is_passive(const yoke_model *m) {
+  if (m->n_loads > 0 || m->n_events > 0 || m->n_foreigns > 0 || m->n_inputs > 0) return false;
+  for (int k = 0; k < m->n_connections; ++k) {
+    const yoke_connection *c = &m->connections[k];
+    if (c->motion != NULL || c->formula != NULL || c->law.expression != NULL) return false;
+  }
+  return true;
+}
+
+yoke_passive_energy yoke_accuracy_energy(const yoke_model *model, const yoke_run_system *run) {
+  yoke_passive_energy e = {0};
+  e.is_known            = !run->plan->step.is_free && is_passive(model) &&
+               yoke_system_value(run->system, "total.energy", &e.total, NULL) == YOKE_OK &&
+               yoke_system_value(run->system, "total.kinetic", &e.kinetic, NULL) == YOKE_OK;
+  return e;
+}
+
+void yoke_accuracy_gain(const yoke_passive_energy *before, const yoke_passive_energy *after, yoke_run_summary *s) {
+  const double size = fmax(before->kinetic, after->kinetic);
+  s->energy_gain =
+      before->is_known && after->is_known && size > 0.0 ? (after->total - before->total) / size : (double)NAN;
+}
+
 /* ---- judgement ---- */
 
-static const double plain = 0.01, strong = 0.1; /* of the spread */
+static const double small = 1e-3, plain = 0.01, strong = 0.1; /* of the spread */
 static const double upper = 30.0; /* by which estimates that are far too large are lowered before they are judged */
 
 /* What would bring the error to half of what is warned of. */
@@ -129,38 +155,72 @@ static const char *worst_coupling(const yoke_run_summary *s) {
   return s->coupling_errors[worst].name;
 }
 
-/* "; 3 of 20 macro steps ..." where conditions do not hold. */
+/* What counts against a run. */
+typedef struct evidence {
+  double error, grown; /* accumulated, alone and with the predicted growth; NaN: not known */
+  double gain;         /* of energy */
+} evidence;
+
+static evidence weigh(const yoke_run_system *run, const yoke_run_summary *s) {
+  evidence e      = {.error = s->accumulated_error / (upper_of(run) != NULL ? upper : 1.0)};
+  e.grown         = s->predicted_growth > 1.0 ? e.error * s->predicted_growth : e.error;
+  const bool fits = e.error < small && s->error_limits[0] == '\0';
+  /* where errors are known to be small a gain is no sign of them: the kinetic energy may be small at both ends */
+  e.gain = fits || !(s->energy_gain > 0.0) ? 0.0 : s->energy_gain;
+  return e;
+}
+
+static bool is_warned(const evidence *e) {
+  return e->grown > plain || e->gain > strong;
+}
+
+/* Errors that grow show in those of later steps: a small sum belies the prediction, which is of small motions about the rest state. */
+static bool is_strong(const evidence *e) {
+  return e->error > strong || (e->error > plain && e->grown > strong) || e->gain > 1.0;
+}
+
+static void add(char *text, size_t size, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list      args;
+  va_start(args, format);
+  vsnprintf(text + used, size - used, format, args);
+  va_end(args);
+}
+
+static void tell_errors(const yoke_run_summary *s, char *text, size_t size) {
+  if (isnan(s->accumulated_error)) return;
+  add(text, size, "the errors of the macro steps add up to %s %.3g %% of the motion",
+      s->accumulated_error > 10.0 ? "more than" : "about", fmin(100.0 * s->accumulated_error, 1e3));
+  if (s->error_limits[0] != '\0') add(text, size, " (%s)", s->error_limits);
+  add(text, size, ", most of it at coupling '%.100s'", worst_coupling(s));
+  if (s->predicted_growth > 1.0)
+    add(text, size, ", and the couplings are predicted to let errors grow by a factor of %.3g", s->predicted_growth);
+  add(text, size, "; ");
+}
+
 static void tell_open_steps(const yoke_run_summary *s, char *text, size_t size) {
-  text[0] = '\0';
   if (s->unconverged == 0) return;
-  snprintf(text, size,
-           "%lld of %lld macro steps were accepted although the conditions of their couplings do not hold to tolerance",
-           (long long)s->unconverged, (long long)s->macro_steps);
+  add(text, size,
+      "%lld of %lld macro steps were accepted although the conditions of their couplings do not hold to tolerance; ",
+      (long long)s->unconverged, (long long)s->macro_steps);
 }
 
 void yoke_accuracy_judge(yoke_context *ctx, const yoke_run_system *run, const yoke_run_summary *s) {
-  char         remedy[160], open[200];
-  const bool   grows = s->predicted_growth > 1.0;
-  const double error =
-      s->accumulated_error * (grows ? s->predicted_growth : 1.0) / (upper_of(run) != NULL ? upper : 1.0);
-  tell_open_steps(s, open, sizeof open);
-  if (!(error > plain)) {
-    if (open[0] != '\0')
+  char           text[900] = "", remedy[160];
+  const evidence e         = weigh(run, s);
+  if (!is_warned(&e)) {
+    tell_open_steps(s, text, sizeof text);
+    if (text[0] != '\0')
       yoke_warn(ctx,
-                "%s; see the residuals, and use a smaller step, or more passes (cosimulation.corrector.max_iterations)",
-                open);
+                "%ssee the residuals, and use a smaller step, or more passes (cosimulation.corrector.max_iterations)",
+                text);
     return;
   }
-  /* what grows by instability is another matter: the prediction has said which step is stable */
-  find_remedy(run, s, fmax(plain, grows ? error / s->predicted_growth : error), remedy, sizeof remedy);
-  char growth[120] = "";
-  if (grows)
-    snprintf(growth, sizeof growth, ", and the couplings are predicted to let errors grow by a factor of %.3g",
-             s->predicted_growth);
-  yoke_warn(ctx,
-            "the errors of the macro steps add up to %s %.3g %% of the motion%s%s, most of it at coupling "
-            "'%s'%s%s%s; %suse %s",
-            s->accumulated_error > 10.0 ? "more than" : "about", fmin(100.0 * s->accumulated_error, 1e3),
-            s->error_limits[0] != '\0' ? ", where " : "", s->error_limits, worst_coupling(s), growth,
-            open[0] != '\0' ? "; " : "", open, error > strong ? "do not use this result, " : "", remedy);
+  tell_errors(s, text, sizeof text);
+  if (e.gain > strong)
+    add(text, sizeof text, "nothing drives the model, and it has gained %.3g %% of its kinetic energy; ",
+        100.0 * e.gain);
+  tell_open_steps(s, text, sizeof text);
+  find_remedy(run, s, fmax(e.error, plain), remedy, sizeof remedy);
+  yoke_warn(ctx, "%s%suse %s", text, is_strong(&e) ? "do not use this result, " : "", remedy);
 }

@@ -14,8 +14,17 @@ void yoke_accuracy_subsystems(const yoke_run_system *run, double *errors);
 yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, yoke_run_summary *summary);
 void        yoke_accuracy_release(yoke_run_summary *summary);
 
+/* Energy of a model that nothing drives: no loads, motions, events, laws of its own or foreign subsystems. Before the run, and behind it, when the
+ * summary receives the gain. */
+typedef struct yoke_passive_energy {
+  bool   is_known;
+  double total, kinetic; /* [J] */
+} yoke_passive_energy;
+yoke_passive_energy yoke_accuracy_energy(const yoke_model *model, const yoke_run_system *run);
+void yoke_accuracy_gain(const yoke_passive_energy *before, const yoke_passive_energy *after, yoke_run_summary *summary);
+
 /* All that a run that came to its end, or as far as t, has to be warned of, as one warning: the accumulated error, errors that the couplings
- * let grow, steps that did not converge. Above 1 % a plain one, above 10 % a strong one ("do not use this result"), each with what would do. */
+ * let grow, energy that comes from nowhere, steps that did not converge. Above 1 % a plain one, above 10 % a strong one ("do not use this result"), each with what would do. */
 void yoke_accuracy_judge(yoke_context *ctx, const yoke_run_system *run, const yoke_run_summary *summary);
 
 #endif

@@ -205,14 +205,17 @@ static yoke_status close_record(yoke_context *ctx, yoke_simulation *s, yoke_run_
 
 /* From the start to the end of a simulation that is recorded. */
 static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *handles, yoke_run_summary *summary) {
-  const double        begin  = yoke_clock_now();
-  yoke_status         status = yoke_simulation_run_to(ctx, s, summary->t_end);
-  yoke_system_summary result;
+  const double              begin  = yoke_clock_now();
+  const yoke_passive_energy before = yoke_accuracy_energy(s->model, &s->run);
+  yoke_status               status = yoke_simulation_run_to(ctx, s, summary->t_end);
+  yoke_system_summary       result;
   if (status == YOKE_E_INTERRUPTED) (void)simulation_last_row(ctx, s);
   yoke_system_summarise(s->run.system, &result);
   take_summary(&result, summary);
   if (summary->is_split) {
-    const yoke_status known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
+    const yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
+    const yoke_passive_energy after = yoke_accuracy_energy(s->model, &s->run);
+    yoke_accuracy_gain(&before, &after, summary);
     if (known == YOKE_OK) yoke_accuracy_judge(ctx, &s->run, summary);
     if (status == YOKE_OK) status = known;
   }

@@ -313,13 +313,14 @@ void yoke_graph_jumps(const yoke_graph *g, const double *size, double *jumps) {
 
 enum { INNER_POINTS = 8 };
 
-/* int_0^s (u^ - u) of a channel over the step, H left out, at s = j / INNER_POINTS, j = 1 ...; trapezoidal rule. */
-static void integrate_difference(const yoke_graph *g, const graph_channel *channel, double sums[INNER_POINTS]) {
-  double sum = 0.0, before = channel->comparison[0] - graph_channel_at(g, channel, 0.0);
+/* int_0^s (u^ - u) of a channel over the step, H left out, at s = j / INNER_POINTS, j = 1 ...; u^ = c in powers of s; trapezoidal rule. */
+static void integrate_difference(const yoke_graph *g, const graph_channel *channel, const double c[MAX_POINTS],
+                                 double sums[INNER_POINTS]) {
+  double sum = 0.0, before = c[0] - graph_channel_at(g, channel, 0.0);
   for (int j = 0; j < INNER_POINTS; ++j) {
     const double s   = (double)(j + 1) / INNER_POINTS;
     double       now = 0.0;
-    for (int i = GRAPH_SIGNAL_DEGREE; i >= 0; --i) now = now * s + channel->comparison[i];
+    for (int i = GRAPH_SIGNAL_DEGREE; i >= 0; --i) now = now * s + c[i];
     now -= graph_channel_at(g, channel, s);
     sum += 0.5 * (before + now) / INNER_POINTS;
     before  = now;
@@ -327,20 +328,20 @@ static void integrate_difference(const yoke_graph *g, const graph_channel *chann
   }
 }
 
-void yoke_graph_inner_errors(const yoke_graph *g, int port, double *inner) {
+/* Inner errors of a port's velocities with polynomials of this degree through consistent values. */
+static void inner_errors_at(const yoke_graph *g, int port, int degree, double inner[YOKE_PORT_MAX_V]) {
   const graph_wire      *wire  = &g->wires[port / 2];
   const yoke_port_shape *shape = wire->wire.shape[port % 2];
   const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[port % 2]];
   const int              ny = s->subsystem->ny, at = wire->y_at[port % 2] + yoke_shape_at_a(shape);
   double                 off[YOKE_PORT_MAX_V][INNER_POINTS] = {{0.0}};
-  for (int k = 0; k < shape->n_p + shape->n_v; ++k) inner[k] = 0.0;
-  if (!g->is_compared || !g->has_consistent || shape->n_v > YOKE_PORT_MAX_V) return;
   for (int input = 0; input < s->subsystem->nu; ++input) {
     for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
       const graph_channel *channel = &g->channels[s->feeds[f].channel];
-      double               sums[INNER_POINTS];
+      double               c[MAX_POINTS], sums[INNER_POINTS];
       if (!graph_consistent_is_unknown(g, s->feeds[f].channel)) continue;
-      integrate_difference(g, channel, sums);
+      through_end(g, channel->consistent_new, degree, channel->kept->consistent, c);
+      integrate_difference(g, channel, c, sums);
       for (int k = 0; k < shape->n_v; ++k) {
         const double a = graph_end_share(g, &s->feeds[f]) * s->da_du[(size_t)input * (size_t)ny + (size_t)(at + k)];
         for (int j = 0; j < INNER_POINTS; ++j) off[k][j] += g->H * a * sums[j];
@@ -348,6 +349,20 @@ void yoke_graph_inner_errors(const yoke_graph *g, int port, double *inner) {
     }
   }
   for (int k = 0; k < shape->n_v; ++k) {
-    for (int j = 0; j < INNER_POINTS; ++j) inner[shape->n_p + k] = fmax(inner[shape->n_p + k], fabs(off[k][j]));
+    inner[k] = 0.0;
+    for (int j = 0; j < INNER_POINTS; ++j) inner[k] = fmax(inner[k], fabs(off[k][j]));
   }
+}
+
+void yoke_graph_inner_errors(const yoke_graph *g, int port, double *inner) {
+  enum { LOW_DEGREE = 2 };
+  const yoke_port_shape *shape  = g->wires[port / 2].wire.shape[port % 2];
+  const int              degree = graph_comparison_degree(g);
+  double                 high[YOKE_PORT_MAX_V], low[YOKE_PORT_MAX_V];
+  for (int k = 0; k < shape->n_p + shape->n_v; ++k) inner[k] = 0.0;
+  if (!g->is_compared || !g->has_consistent || shape->n_v > YOKE_PORT_MAX_V) return;
+  inner_errors_at(g, port, degree, high);
+  /* in steps that are too long for high degrees a low one is the better judge */
+  inner_errors_at(g, port, degree < LOW_DEGREE ? degree : LOW_DEGREE, low);
+  for (int k = 0; k < shape->n_v; ++k) inner[shape->n_p + k] = fmin(high[k], low[k]);
 }

@@ -108,6 +108,9 @@ static void a_size_that_was_not_set_is_refused(void **state) {
   expect_usage(f, yoke_run(f->ctx, &run, &no_sum), "sizeof(yoke_run_summary)");
   expect_usage(f, yoke_run_compare(f->ctx, &run, &sum, &no_sum, &comparison), "sizeof(yoke_run_summary)");
   expect_usage(f, yoke_run_compare(f->ctx, &run, &no_sum, &sum, &comparison), "sizeof(yoke_run_summary)");
+  yoke_verify_facts how = {.size = sizeof how}, no_how = {0};
+  expect_usage(f, yoke_run_verify(f->ctx, f->ctx, &run, &no_sum, &how, &comparison), "sizeof(yoke_run_summary)");
+  expect_usage(f, yoke_run_verify(f->ctx, f->ctx, &run, &sum, &no_how, &comparison), "sizeof(yoke_verify_facts)");
   expect_usage(f, yoke_model_inspect(f->ctx, &no_run, &in), "sizeof(yoke_run_options)");
   expect_usage(f, yoke_modes_compute(f->ctx, &no_run, YOKE_AT_START, &modes), "sizeof(yoke_run_options)");
   expect_usage(f, yoke_linearize_write(f->ctx, &no_run, YOKE_AT_START, "a.txt"), "sizeof(yoke_run_options)");
@@ -523,6 +526,21 @@ static void a_model_and_its_whole_are_compared(void **state) {
   yoke_model_destroy(&model);
 }
 
+static void a_run_is_verified_by_one_with_half_its_step(void **state) {
+  fixture               *f          = *state;
+  yoke_model            *model      = load(f, two_mass);
+  const yoke_run_options run        = short_run(NULL, model);
+  yoke_run_summary       sum        = {.size = sizeof sum};
+  yoke_verify_facts      how        = {.size = sizeof how};
+  yoke_comparison       *comparison = NULL;
+  assert_int_equal(yoke_run_verify(f->ctx, f->ctx, &run, &sum, &how, &comparison), YOKE_OK);
+  assert_true(comparison != NULL && how.step == 0.5 * sum.macro_step && how.order == sum.convergence_order);
+  assert_true(sum.accumulated_error > 0.0 && sum.subsystem_errors != NULL && sum.estimated_steps == sum.macro_steps);
+  yoke_comparison_destroy(&comparison);
+  yoke_run_summary_release(&sum);
+  yoke_model_destroy(&model);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -548,6 +566,7 @@ int main(void) {
       TEST(a_file_that_a_model_was_read_from_is_not_overwritten),
       TEST(a_record_in_memory_is_a_result),
       TEST(a_model_and_its_whole_are_compared),
+      TEST(a_run_is_verified_by_one_with_half_its_step),
   };
   return cmocka_run_group_tests_name("objects", tests, NULL, NULL);
 }

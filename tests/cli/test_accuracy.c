@@ -76,6 +76,23 @@ static void f6_a_stiff_cut_is_warned_of(void **state) {
   assert_says(f->err, "do not use this result");
 }
 
+/* Forces that are held over a step lag behind and feed energy; nothing else drives the masses. */
+static void energy_from_nowhere_is_warned_of(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "free.yaml", path),
+             "yoke: 1\nt_end: 2\nbodies: {a: {kind: mass1d, mass: 1, x: 0.1}, b: {kind: mass1d, mass: 1, v: 1}}\n"
+             "connections:\n"
+             "  wall: {kind: spring-damper, between: [ground, a], stiffness: 90, free_length: 0}\n"
+             "  link: {kind: spring-damper, between: [a, b], stiffness: 90, free_length: 0}\n"
+             "split: {p: [a], q: [b]}\ncosimulation: {scheme: explicit, order: 0, step: 0.02, monitor: off}\n");
+  assert_int_equal(yoke(f, "run @/free.yaml --no-predict"), 0);
+  assert_says(f->err, "nothing drives the model, and it has gained ");
+  assert_says(f->err, "do not use this result");
+  assert_int_equal(yoke(f, "run @/free.yaml --no-predict --order 2 --scheme implicit --step 0.002"), 0);
+  assert_string_equal(f->err, "");
+}
+
 static void f33_estimates_that_are_too_large_are_said_to_be_so(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run examples/two-mass-rigid.yaml --formulation baumgarte"), 0);
@@ -94,6 +111,39 @@ static void result_files_hold_local_and_accumulated_errors(void **state) {
   assert_true(local[49] > 0.0 && sums[50] > 0.0 && sums[50] > sums[10]);
 }
 
+/* Half the step, and Richardson's factor: what `compare` finds against the whole model. */
+static void verified_errors_are_the_true_ones(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(yoke(f, "run " MODEL " --step 0.005 --verify --csv @/a.csv"), 0);
+  assert_says(f->out, "verified     with macro step 0.0025 s, order 2 assumed; error bars:");
+  assert_int_equal(yoke(f, "run " MODEL " --step 0.005 --verify --json"), 0);
+  const double error = number_of(strstr(f->out, "\"verified\""), "\"m1.x\": ");
+  assert_int_equal(yoke(f, "compare " MODEL " --step 0.005 --json"), 1);
+  char *json = strstr(f->out, "m1.x");
+  assert_non_null(json);
+  const double truth = number_of(json, "\"largest\": ");
+  assert_true(fabs(error - truth) < 0.05 * truth);
+  char *table = read_text(in_folder(f, "a.errors.csv", path));
+  assert_int_equal(strncmp(table, "quantity,error,time\nm1.x,", 25), 0);
+  free(table);
+}
+
+static void verification_under_control_takes_a_tenth_of_the_tolerance(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --macro-rtol 1e-3 --verify"), 0);
+  assert_says(f->out, "verified     with rtol 0.0001");
+}
+
+static void the_exit_code_of_a_verified_run_is_that_of_the_run(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " --verify --print m1.x"), 0);
+  assert_int_equal(strncmp(f->out, "m1.x ", 5), 0);
+  assert_int_equal(yoke(f, "run " MODEL " --verify --monolithic"), 0);
+  assert_says(f->err, "there is nothing to verify");
+  assert_int_equal(yoke(f, "run @/none.yaml --verify"), 7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(summary_and_json_tell_the_accumulated_error),
@@ -101,7 +151,11 @@ int main(void) {
       TEST(above_one_percent_a_warning_names_a_step_that_would_do),
       TEST(f5_above_ten_percent_the_warning_is_a_strong_one),
       TEST(f6_a_stiff_cut_is_warned_of),
+      TEST(energy_from_nowhere_is_warned_of),
       TEST(f33_estimates_that_are_too_large_are_said_to_be_so),
+      TEST(verified_errors_are_the_true_ones),
+      TEST(verification_under_control_takes_a_tenth_of_the_tolerance),
+      TEST(the_exit_code_of_a_verified_run_is_that_of_the_run),
 #ifdef YOKE_WITH_HDF5
       TEST(result_files_hold_local_and_accumulated_errors),
 #endif
