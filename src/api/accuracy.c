@@ -103,6 +103,9 @@ yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, do
 
 static bool is_passive(const yoke_model *m) {
   if (m->n_loads > 0 || m->n_events > 0 || m->n_foreigns > 0 || m->n_inputs > 0) return false;
+  for (int b = 0; b < m->n_bodies; ++b) {
+    if (m->bodies[b].chain != NULL && m->bodies[b].chain->n_loads > 0) return false;
+  }
   for (int k = 0; k < m->n_connections; ++k) {
     const yoke_connection *c = &m->connections[k];
     if (c->motion != NULL || c->formula != NULL || c->law.expression != NULL) return false;
@@ -110,12 +113,14 @@ static bool is_passive(const yoke_model *m) {
   return true;
 }
 
-yoke_passive_energy yoke_accuracy_energy(const yoke_model *model, const yoke_run_system *run) {
-  yoke_passive_energy e = {0};
-  e.is_known            = !run->plan->step.is_free && is_passive(model) &&
-               yoke_system_value(run->system, "total.energy", &e.total, NULL) == YOKE_OK &&
-               yoke_system_value(run->system, "total.kinetic", &e.kinetic, NULL) == YOKE_OK;
-  return e;
+yoke_status yoke_accuracy_energy(yoke_context *ctx, const yoke_model *model, const yoke_run_system *run,
+                                 yoke_passive_energy *out) {
+  *out = (yoke_passive_energy){0};
+  if (run->plan->step.is_free || !is_passive(model)) return YOKE_OK;
+  yoke_status status = yoke_system_value(run->system, "total.energy", &out->total, NULL);
+  if (status == YOKE_OK) status = yoke_system_value(run->system, "total.kinetic", &out->kinetic, NULL);
+  out->is_known = status == YOKE_OK;
+  return status == YOKE_E_MEMORY ? yoke_out_of_memory(ctx, "the energy of the model") : YOKE_OK;
 }
 
 void yoke_accuracy_gain(const yoke_passive_energy *before, const yoke_passive_energy *after, yoke_run_summary *s) {

@@ -203,22 +203,29 @@ static yoke_status close_record(yoke_context *ctx, yoke_simulation *s, yoke_run_
   return status;
 }
 
+/* How wrong a run is that ended with `status`, and the status of both. A run that failed has said so. */
+static yoke_status look_back(yoke_context *ctx, yoke_simulation *s, const yoke_passive_energy *before,
+                             yoke_status status, yoke_run_summary *summary) {
+  yoke_passive_energy after;
+  yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
+  if (known == YOKE_OK) known = yoke_accuracy_energy(ctx, s->model, &s->run, &after);
+  if (known != YOKE_OK) return status == YOKE_OK ? known : status;
+  yoke_accuracy_gain(before, &after, summary);
+  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) yoke_accuracy_judge(ctx, &s->run, summary);
+  return status;
+}
+
 /* From the start to the end of a simulation that is recorded. */
 static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *handles, yoke_run_summary *summary) {
-  const double              begin  = yoke_clock_now();
-  const yoke_passive_energy before = yoke_accuracy_energy(s->model, &s->run);
-  yoke_status               status = yoke_simulation_run_to(ctx, s, summary->t_end);
-  yoke_system_summary       result;
+  const double        begin = yoke_clock_now();
+  yoke_passive_energy before;
+  yoke_system_summary result;
+  yoke_status         status = yoke_accuracy_energy(ctx, s->model, &s->run, &before);
+  if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, s, summary->t_end);
   if (status == YOKE_E_INTERRUPTED) (void)simulation_last_row(ctx, s);
   yoke_system_summarise(s->run.system, &result);
   take_summary(&result, summary);
-  if (summary->is_split) {
-    const yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
-    const yoke_passive_energy after = yoke_accuracy_energy(s->model, &s->run);
-    yoke_accuracy_gain(&before, &after, summary);
-    if (known == YOKE_OK) yoke_accuracy_judge(ctx, &s->run, summary);
-    if (status == YOKE_OK) status = known;
-  }
+  if (summary->is_split) status = look_back(ctx, s, &before, status, summary);
   summary->stopped_by_event = status == YOKE_OK && result.t < summary->t_end;
   if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
     const yoke_status values = yoke_simulation_get(ctx, s, summary->n_print, handles, summary->print_values);

@@ -1,6 +1,7 @@
 /* Verification: a run once more with half its step, and how far both are apart. */
 #include "api/accuracy.h"
 
+#include "base/given.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/sized.h"
@@ -113,6 +114,7 @@ yoke_status yoke_run_verify(yoke_context *ctx, yoke_context *again, const yoke_r
   yoke_run_options  own;
   yoke_result      *result = NULL;
   *comparison              = NULL;
+  YOKE_TRY(yoke_given(ctx, again, "context of the repeated run"));
   YOKE_TRY(yoke_sized_check(ctx, summary, "yoke_run_summary"));
   YOKE_TRY(yoke_sized_check(ctx, facts, "yoke_verify_facts"));
   yoke_status status = yoke_run_options_take(ctx, options, &own);

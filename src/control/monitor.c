@@ -195,7 +195,7 @@ static yoke_status compare(yoke_monitor *m, double H) {
 
 /* Where there is no integration to be had for nothing. */
 static yoke_status look_now_and_then(yoke_monitor *m, double H) {
-  yoke_graph_look(m->graph);
+  YOKE_TRY(yoke_graph_look(m->graph));
   yoke_graph_jumps(m->graph, m->size, m->jumps);
   for (int s = 0; s < m->n_subsystems; ++s) m->held[s].peak = fmax(m->held[s].peak, m->jumps[s]);
   const bool is_new = m->known.fresh < FIRST_STEPS, is_wanted = is_new || is_surprised(m);

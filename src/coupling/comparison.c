@@ -136,11 +136,13 @@ static bool has_multipliers(const yoke_graph *g) {
   return false;
 }
 
-void yoke_graph_look(yoke_graph *g) {
-  if (g->has_consistent || !has_multipliers(g)) return;
-  const bool is_found = graph_consistent_find(g, NULL) == YOKE_OK;
-  for (int k = 0; k < g->n_channels && !is_found; ++k) g->channels[k].consistent_new = g->channels[k].value;
+yoke_status yoke_graph_look(yoke_graph *g) {
+  if (g->has_consistent || !has_multipliers(g)) return YOKE_OK;
+  const yoke_status status = graph_consistent_find(g, NULL);
+  if (status == YOKE_E_MEMORY) return status;
+  for (int k = 0; k < g->n_channels && status != YOKE_OK; ++k) g->channels[k].consistent_new = g->channels[k].value;
   g->has_consistent = true;
+  return YOKE_OK;
 }
 
 yoke_status yoke_graph_compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {

@@ -33,7 +33,7 @@ yoke_status yoke_graph_monitor(yoke_graph *graph, bool compares, yoke_context *c
 /* Between a trial and its acceptance, in a graph that is monitored and compares: a comparison `consistent`. `look` belongs to every
  * step, whether it is compared or not: consistent values of multipliers, without an integration; where they cannot be found the values in force stand
  * in. Subsystems that cannot go back are left out. */
-void        yoke_graph_look(yoke_graph *graph);
+yoke_status yoke_graph_look(yoke_graph *graph); /* YOKE_E_MEMORY only */
 yoke_status yoke_graph_compare(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
 
 /* How far the coupling values that enter each subsystem are off from predicted ones, behind `look`: jumps [n_subsystems] are the largest

@@ -192,10 +192,9 @@ static yoke_status unpack_watchers(yoke_system *s, yoke_unpack *in, yoke_context
 static yoke_status unpack_steps(yoke_system *s, double t, yoke_unpack *in, yoke_context *ctx) {
   yoke_pack before = {0};
   pack_watchers(s, &before);
-  if (before.has_failed) return yoke_out_of_memory(ctx, "step control");
-  yoke_status status = unpack_watchers(s, in, ctx);
+  yoke_status status = before.has_failed ? yoke_out_of_memory(ctx, "step control") : unpack_watchers(s, in, ctx);
   if (status == YOKE_OK) status = yoke_graph_unpack(s->graph, t, in, ctx);
-  if (status != YOKE_OK) {
+  if (status != YOKE_OK && !before.has_failed) {
     yoke_unpack back = {.bytes = before.bytes, .size = before.size};
     (void)unpack_watchers(s, &back, ctx);
   }

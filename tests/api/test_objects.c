@@ -109,6 +109,7 @@ static void a_size_that_was_not_set_is_refused(void **state) {
   expect_usage(f, yoke_run_compare(f->ctx, &run, &sum, &no_sum, &comparison), "sizeof(yoke_run_summary)");
   expect_usage(f, yoke_run_compare(f->ctx, &run, &no_sum, &sum, &comparison), "sizeof(yoke_run_summary)");
   yoke_verify_facts how = {.size = sizeof how}, no_how = {0};
+  expect_usage(f, yoke_run_verify(f->ctx, NULL, &run, &sum, &how, &comparison), "context of the repeated run");
   expect_usage(f, yoke_run_verify(f->ctx, f->ctx, &run, &no_sum, &how, &comparison), "sizeof(yoke_run_summary)");
   expect_usage(f, yoke_run_verify(f->ctx, f->ctx, &run, &sum, &no_how, &comparison), "sizeof(yoke_verify_facts)");
   expect_usage(f, yoke_model_inspect(f->ctx, &no_run, &in), "sizeof(yoke_run_options)");

@@ -243,7 +243,10 @@ static yoke_status use_simulation(yoke_context *ctx, yoke_simulation *s, yoke_sn
 
 static yoke_status run_simulation(yoke_context *ctx) {
   const yoke_choice             choices[]    = {{"order", "1"}};
-  const yoke_simulation_options options      = {.size = sizeof options, .n_choices = 1, .choices = choices};
+  const yoke_simulation_options options      = {.size      = sizeof options,
+                                                .n_choices = 1,
+                                                .choices   = choices,
+                                                .exec      = "serial"}; /* the heap counts for one thread */
   yoke_model                   *model        = NULL;
   yoke_simulation              *s            = NULL;
   yoke_snapshot                *snapshots[2] = {NULL, NULL};
