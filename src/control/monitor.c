@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_STEPS = 3 };
-static const double share_of_work = 0.05; /* of the right-hand sides of the run */
-static const double most_work     = 0.1;  /* behind breaks and where jumps have doubled */
-static const double least_share   = 0.3;  /* of the largest jump since the last estimate: below it a ratio is noise */
+enum { FIRST_STEPS = 3, SPARE_ESTIMATES = 20 }; /* so many are made where they are wanted, whatever they cost */
+static const double share_of_work = 0.05;       /* of the right-hand sides of the run */
+static const double most_work     = 0.1;        /* behind breaks and where jumps have doubled */
+static const double least_share   = 0.3; /* of the largest jump since the last estimate: below it a ratio is noise */
 static const double doubled       = 2.0;
 
 /* What is held of one subsystem. */
@@ -199,8 +199,8 @@ static yoke_status look_now_and_then(yoke_monitor *m, double H) {
   yoke_graph_jumps(m->graph, m->size, m->jumps);
   for (int s = 0; s < m->n_subsystems; ++s) m->held[s].peak = fmax(m->held[s].peak, m->jumps[s]);
   const bool is_new = m->known.fresh < FIRST_STEPS, is_wanted = is_new || is_surprised(m);
-  const bool is_start = is_new && m->known.steps <= FIRST_STEPS;
-  if (is_start || may_work(&m->known, is_wanted ? most_work : share_of_work)) return compare(m, H);
+  const bool is_spare = is_wanted && m->known.estimates < SPARE_ESTIMATES;
+  if (is_spare || may_work(&m->known, is_wanted ? most_work : share_of_work)) return compare(m, H);
   hold(m, H);
   return YOKE_OK;
 }

@@ -5,8 +5,8 @@
  *   CONSISTENT      all else: a second integration, through the values that belong to the new outputs (trial.h). In the first
  *                   three steps behind a start or a break, then as often as its right-hand sides stay below 5 % of those of the run.
  * Between two estimates the error is held in proportion to the jump |u_pre - u| of the coupling values of its subsystem, and
- * to H in velocities and H^2 in positions; when the jump has doubled beyond all those that were estimated, the step is estimated at once, while
- * 10 % are not exceeded. All is a function of
+ * to H in velocities and H^2 in positions; when the jump has doubled beyond all those that were estimated, the step is estimated at once, twenty
+ * times in a run, then while 10 % are not exceeded. All is a function of
  * accepted values and counters: the same bits on repetition, for any number of threads. */
 #ifndef YOKE_CONTROL_MONITOR_H
 #define YOKE_CONTROL_MONITOR_H
