@@ -19,6 +19,10 @@ static bool is_ratio(const double *value) {
   return value[0] > 0.0 && value[0] < 1.0 && value[1] > 1.0;
 }
 
+static bool is_budget(const double *value) {
+  return value[0] >= 0.0;
+}
+
 static const yoke_setting control_rows[] = {
     {.key      = "rtol",
      .type     = YOKE_SETTING_POSITIVE,
@@ -69,6 +73,14 @@ static const yoke_setting control_rows[] = {
      .standard = {6.0},
      .help     = "factor on the error where the next step is chosen",
      AT(rule.safety)},
+    {.key       = "budget",
+     .type      = YOKE_SETTING_NUMBER,
+     .standard  = {-1.0},
+     .otherwise = "3; 0 where an estimator is named, and where estimates are far too large",
+     .fits      = is_budget,
+     .expected  = "a number >= 0",
+     .help      = "steps become shorter where the accumulated error of the run would exceed so many rtol; 0: never",
+     AT(budget)},
     {.key      = "ratio",
      .type     = YOKE_SETTING_NUMBER,
      .n        = 2,
@@ -119,5 +131,6 @@ yoke_control_settings yoke_control_settings_default(void) {
   yoke_setting_start(&yoke_control_rows, &settings);
   yoke_setting_start(&yoke_order_rows, &settings);
   settings.estimator = YOKE_ESTIMATOR_MD;
+  settings.budget    = 0.0;
   return settings;
 }

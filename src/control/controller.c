@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double most_care = 1e4, more_care = 4.0; /* at all, and than in the step before */
+
 struct yoke_controller {
   yoke_graph           *graph;
   yoke_context         *trial_ctx; /* messages of a trial: kept only when the run ends with it */
@@ -19,8 +21,10 @@ struct yoke_controller {
   bool                  is_forward;  /* a subsystem cannot go back: what was tried is accepted */
   yoke_trial_end        end;
   void                 *end_user;
-  yoke_monitor         *monitor;    /* NULL: none */
-  bool                  has_scales; /* the estimator has seen the start */
+  yoke_monitor         *monitor; /* NULL: none */
+  double                t_end;   /* of the run */
+  double care; /* >= 1: errors count so many times, since steps like the last one would use up more than the budget */
+  bool   has_scales; /* the estimator has seen the start */
 };
 
 static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
@@ -43,6 +47,7 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
   if (c == NULL) return yoke_out_of_memory(ctx, "step control");
   c->graph                = graph;
   c->settings             = *settings;
+  c->care                 = 1.0;
   c->estimator.tolerances = settings->tolerances;
   yoke_status status      = yoke_estimator_choose(settings->estimator, graph, ctx, &c->estimator.way);
   if (status == YOKE_OK) {
@@ -86,8 +91,9 @@ void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
   c->end_user = user;
 }
 
-void yoke_controller_monitor(yoke_controller *c, yoke_monitor *monitor) {
+void yoke_controller_monitor(yoke_controller *c, yoke_monitor *monitor, double t_end) {
   c->monitor = monitor;
+  c->t_end   = t_end;
 }
 
 double yoke_controller_H(const yoke_controller *c) {
@@ -112,6 +118,7 @@ void yoke_controller_pack(const yoke_controller *c, yoke_pack *out) {
   yoke_pack_int32(out, c->n_good);
   yoke_pack_bool(out, c->starts);
   yoke_pack_bool(out, c->has_scales);
+  yoke_pack_double(out, c->care);
   yoke_scales_pack(&c->estimator.scales, out);
 }
 
@@ -124,10 +131,11 @@ yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_con
   read.n_good     = yoke_unpack_int32(in);
   read.starts     = yoke_unpack_bool(in);
   read.has_scales = yoke_unpack_bool(in);
+  read.care       = yoke_unpack_double(in);
   yoke_scales_unpack(&read.estimator.scales, in);
   const bool is_sound = read.H > 0.0 && read.H <= c->settings.max && read.degree >= 0 &&
                         read.degree <= c->settings.order_max && yoke_is_count(read.n_failed) &&
-                        yoke_is_count(read.n_good);
+                        yoke_is_count(read.n_good) && read.care >= 1.0 && read.care <= most_care;
   if (!is_sound) yoke_unpack_refuse(in, "a step or a degree that no control has");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   *c = read;
@@ -234,6 +242,12 @@ static int next_degree(const yoke_controller *c, const yoke_trial *trial, bool a
   return k < s->order_min ? s->order_min : k;
 }
 
+static void scale(yoke_error_norms *norms, double by) {
+  norms->position *= by;
+  norms->velocity *= by;
+  norms->coupling *= by;
+}
+
 /* Norms of the next step with another degree. What accelerations predict is better than extrapolation, by a factor that depends on
  * the law: there the norms of this trial change as those of extrapolation would. */
 static void norms_ahead(const yoke_controller *c, const yoke_trial *trial, bool accepted, int degree,
@@ -242,13 +256,19 @@ static void norms_ahead(const yoke_controller *c, const yoke_trial *trial, bool 
   const double next = error_ahead(c, trial, accepted, degree + ahead),
                now  = ahead != 0 ? error_ahead(c, trial, accepted, trial->degree + ahead) : 0.0;
   if (!(now > 0.0)) {
-    *norms = (yoke_error_norms){.coupling = next, .order = {1, 1, degree + ahead + 1}};
+    *norms = (yoke_error_norms){.coupling = c->care * next, .order = {1, 1, degree + ahead + 1}};
     return;
   }
-  norms->position *= next / now;
-  norms->velocity *= next / now;
-  norms->coupling *= next / now;
+  scale(norms, next / now);
   for (int i = 0; i < 3; ++i) norms->order[i] = norms->order[i] + more > 1 ? norms->order[i] + more : 1;
+}
+
+/* A step whose errors were `error` was accepted. Its pace is the error norm that it should have had, safety included. */
+static void mind_budget(yoke_controller *c, double error) {
+  const double pace   = yoke_monitor_pace(c->monitor, c->settings.budget * c->settings.tolerances.rtol, c->t_end);
+  const double plain  = error / c->care;
+  const double wanted = plain > 0.0 ? pace / (c->settings.rule.safety * plain) : 1.0;
+  c->care             = fmin(fmax(fmin(wanted, more_care * c->care), 1.0), most_care);
 }
 
 /* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */
@@ -259,6 +279,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   v->tried   = trial.degree;
   v->is_lost = status != YOKE_OK;
   if (!v->is_lost) yoke_estimator_estimate(&c->estimator, c->graph, &estimate);
+  scale(&estimate.norms, c->care);
   v->error    = yoke_error_norms_largest(&estimate.norms);
   v->worst    = estimate.worst;
   v->accepted = v->error <= 1.0 || (c->is_forward && isfinite(v->error));
@@ -411,6 +432,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     if (v.accepted) {
       total.local_error = (double)NAN;
       if (c->monitor != NULL) YOKE_TRY(yoke_monitor_look(c->monitor, &c->estimator, &total));
+      if (c->settings.budget > 0.0 && !isnan(total.local_error)) mind_budget(c, v.error);
       yoke_estimator_accept(&c->estimator, c->graph);
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
       total.residual = one.residual;

@@ -22,6 +22,8 @@ typedef struct yoke_control_settings {
   yoke_step_rule      rule;
   yoke_order_rule     order_rule;
   int                 order_min, order_max;
+  double
+      budget; /* E at the end of the run, in rtol (error_tally.h); 0: the error of single steps alone is controlled */
 } yoke_control_settings;
 
 /* md, rtol 1e-4, safety 6, ratios 0.5 to 1.5, degrees 0 to 5; steps must be set. */
@@ -44,8 +46,8 @@ yoke_status yoke_controller_step(yoke_controller *controller, double t_stop, yok
 typedef double (*yoke_trial_end)(void *user, double t_next, yoke_context *ctx);
 void yoke_controller_watch(yoke_controller *controller, yoke_trial_end end, void *user);
 
-/* Every trial that is accepted is shown to the monitor before (kept). NULL: none. */
-void yoke_controller_monitor(yoke_controller *controller, yoke_monitor *monitor);
+/* Every trial that is accepted is shown to the monitor before (kept; NULL: none), which says how fast the run up to t_end uses its budget. */
+void yoke_controller_monitor(yoke_controller *controller, yoke_monitor *monitor, double t_end);
 
 /* The motion has a break at the present point (impact, switched load): the past does not continue. Degree 0 and a step of at
  * most `H` [s] again, with a new start phase. */

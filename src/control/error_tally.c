@@ -7,6 +7,7 @@
 
 static const double share_of_sum  = 0.5; /* errors of changing sign cancel in part, and motions fade */
 static const double share_of_kind = 0.05;
+static const double least_left    = 0.05; /* of the limit: what is overdrawn does not stop a run */
 static const double rest          = 1e-9; /* of the length of the model, and a turn: what moves less rests */
 
 /* Lengths, angles, and the rates of both; motions that signals lead to, whose units nobody knows, and their rates. */
@@ -97,6 +98,10 @@ int yoke_error_tally_first(const yoke_error_tally *x, int port) {
   return x->first[port];
 }
 
+double yoke_error_tally_t_start(const yoke_error_tally *x) {
+  return x->t_start;
+}
+
 /* ---- sums ---- */
 
 static double sigma_of(const yoke_error_tally *x, int i) {
@@ -139,6 +144,17 @@ double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const 
     largest          = fmax(largest, (fabs(errors[i]) + inner[i]) / sigma_of(x, i));
   }
   return largest;
+}
+
+double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, const double *inner, double limit,
+                             double share) {
+  double pace = 0.0;
+  for (int i = 0; i < x->n; ++i) {
+    const double scale = share_of_sum / sigma_of(x, i), added = fabs(errors[i]) * scale;
+    const double left = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
+    pace              = fmax(pace, fmax(added / (share * left), inner[i] * scale / (0.5 * limit)));
+  }
+  return pace;
 }
 
 static double of_port(const yoke_error_tally *x, int port) {

@@ -29,6 +29,13 @@ void   yoke_error_tally_start(yoke_error_tally *tally, const yoke_graph *graph);
 double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, const double *errors,
                             const double *inner);
 
+/* How fast the step that was added last uses up E = limit: the largest, over all components, of what it added to E over the `share` [0, 1] of
+ * what was left of the limit before, and of its inner error over half of the limit. 1: E ends at the limit if all steps do the same. */
+double yoke_error_tally_pace(const yoke_error_tally *tally, const double *errors, const double *inner, double limit,
+                             double share);
+
+double yoke_error_tally_t_start(const yoke_error_tally *tally);
+
 /* E so far of all subsystems [n_subsystems], of a coupling. */
 void   yoke_error_tally_subsystems(const yoke_error_tally *tally, int n_subsystems, double *out);
 double yoke_error_tally_coupling(const yoke_error_tally *tally, int wire);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double usual_budget = 3.0; /* [rtol], measured (tests/campaign) */
+
 static bool has_joint(const yoke_plan *plan) {
   for (int k = 0; k < plan->n_couplings; ++k) {
     if (plan->wires[k].joint != NULL) return true;
@@ -20,6 +22,23 @@ static void say(yoke_step_choice *choice, const char *format, ...) {
   va_start(args, format);
   vsnprintf(choice->reasons + used, sizeof choice->reasons - used, format, args);
   va_end(args);
+}
+
+static bool is_upper(const yoke_graph *graph, int n_wires) {
+  const char *name;
+  for (int k = 0; k < n_wires; ++k) {
+    if (yoke_graph_is_upper(graph, k, &name)) return true;
+  }
+  return false;
+}
+
+/* Who names an estimator wants that control as it was published: the error of single steps. */
+static void choose_budget(const yoke_plan *plan, const yoke_graph *graph, bool names_estimator,
+                          yoke_step_choice *choice) {
+  double *budget = &choice->settings.budget;
+  if (yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "budget"), &choice->settings))
+    *budget = names_estimator || is_upper(graph, plan->n_couplings) ? 0.0 : usual_budget;
+  if (*budget > 0.0) say(choice, "; budget %.3g rtol", *budget);
 }
 
 static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, yoke_step_choice *choice) {
@@ -65,7 +84,10 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
   const yoke_plan_step *step = &plan->step;
   *choice                    = (yoke_step_choice){.settings = step->control};
   if (step->scheme_reason[0] != '\0') say(choice, "%s; ", step->scheme_reason);
+  const bool names_estimator =
+      !yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "estimator"), &step->control);
   YOKE_TRY(choose_estimator(ctx, graph, choice));
+  choose_budget(plan, graph, names_estimator, choice);
   choose_steps(plan, choice);
   const char *fixed = NULL;
   if (!yoke_graph_can_repeat(graph, &fixed))

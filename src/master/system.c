@@ -64,7 +64,7 @@ static yoke_status create_control(yoke_system *s, yoke_context *ctx) {
 static yoke_status create_monitor(yoke_system *s, yoke_context *ctx) {
   if (s->plan->step.is_free || !s->plan->scheme.monitor) return YOKE_OK;
   YOKE_TRY(yoke_monitor_create(ctx, s->graph, &s->monitor));
-  if (s->controller != NULL) yoke_controller_monitor(s->controller, s->monitor);
+  if (s->controller != NULL) yoke_controller_monitor(s->controller, s->monitor, s->plan->t_end);
   return YOKE_OK;
 }
 

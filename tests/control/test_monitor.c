@@ -93,7 +93,7 @@ static void it_changes_no_bit_of_a_run_with_springs(void **state) {
                                      "cosimulation.order=1;cosimulation.predictor=acceleration",
                                      "cosimulation.order=1;cosimulation.predictor=least-squares",
                                      "cosimulation.step={rtol: 1e-4, estimator: cv}",
-                                     "cosimulation.step={rtol: 1e-4}"};
+                                     "cosimulation.step={rtol: 1e-4, budget: 0}"};
   int                      n      = 0;
   (void)state;
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; ++i) {
@@ -119,7 +119,7 @@ static void it_changes_no_bit_of_a_run_with_a_joint(void **state) {
     }
   }
   assert_true(n >= 10);
-  assert_true(same_bits(PENDULUM, "cosimulation.scheme=implicit;cosimulation.step={rtol: 1e-4}"));
+  assert_true(same_bits(PENDULUM, "cosimulation.scheme=implicit;cosimulation.step={rtol: 1e-4, budget: 0}"));
   assert_true(same_bits(PENDULUM, "cosimulation.scheme=implicit;cosimulation.step={rtol: 1e-4, estimator: cv}"));
 }
 
@@ -301,6 +301,31 @@ static void errors_between_the_ends_of_steps_with_joints_count(void **state) {
     fail_msg("estimated %g, true %g", estimated, error[1]);
 }
 
+/* Error of a.x at the end of a long run, in rtol. */
+static double error_over(const char *step) {
+  char sets[COSIM_TEXT];
+  snprintf(sets, sizeof sets, "t_end=60;connections.link.damping=0;cosimulation.step=%s", step);
+  cosim        split = cosim_done(SPRINGS, sets, 0.0), whole = cosim_done_monolithic(SPRINGS, sets, 0.0);
+  const double error = fabs(cosim_value(&split, "a.x") - cosim_value(&whole, "a.x"));
+  cosim_close(&split);
+  cosim_close(&whole);
+  return error / 1e-4;
+}
+
+static void f9_the_budget_of_a_run_bounds_what_its_steps_add_up_to(void **state) {
+  (void)state;
+  assert_true(error_over("{rtol: 1e-4, budget: 0}") > 10.0);
+  assert_true(error_over("{rtol: 1e-4}") < 3.0);
+  assert_true(accumulated(SPRINGS, "t_end=60;connections.link.damping=0;cosimulation.step={rtol: 1e-4}") < 4.0 * 1e-4);
+  assert_true(accumulated(SPRINGS, "t_end=60;connections.link.damping=0;cosimulation.step={rtol: 1e-4, budget: 1}") <
+              2.0 * 1e-4);
+}
+
+static void who_names_an_estimator_controls_single_steps(void **state) {
+  (void)state;
+  assert_true(error_over("{rtol: 1e-4, estimator: md}") == error_over("{rtol: 1e-4, budget: 0}"));
+}
+
 static void a_subsystem_that_cannot_go_back_is_left_out_and_named(void **state) {
   const yoke_system_options options = {.exec = "serial", .forward = "left"};
   cosim                     c;
@@ -344,6 +369,8 @@ int main(void) {
       cmocka_unit_test(it_looks_at_the_first_three_steps),
       cmocka_unit_test(accumulated_errors_have_the_size_of_the_true_ones),
       cmocka_unit_test(accumulated_errors_fall_with_the_order_of_the_scheme),
+      cmocka_unit_test(f9_the_budget_of_a_run_bounds_what_its_steps_add_up_to),
+      cmocka_unit_test(who_names_an_estimator_controls_single_steps),
       cmocka_unit_test(errors_between_the_ends_of_steps_with_joints_count),
       cmocka_unit_test(a_subsystem_that_cannot_go_back_is_left_out_and_named),
       cmocka_unit_test(a_short_contact_is_seen),
