@@ -23,6 +23,7 @@
  * tolerance; then order k and the constant step are used. */
 #include "integrate/methods.h"
 #include "base/memory.h"
+#include "integrate/bridge.h"
 #include "integrate/newton.h"
 
 #include <float.h>
@@ -517,10 +518,10 @@ static yoke_status runge_kutta(const yoke_newton *newton, const yoke_newton_work
   return YOKE_OK;
 }
 
-/* One step of h and two of h/2, extrapolated to order 5; x in work->x_pred, x' at t in work->xd_pred. */
+/* One step of h and two of h/2, extrapolated to order 5; x in work->x_pred, x' at t in work->xd_pred. `share` of the error is tested. */
 static yoke_status bridge_attempt(const yoke_integrator *integrator, const yoke_newton *newton,
                                   const yoke_newton_work *work, const yoke_integrator_state *state,
-                                  const yoke_signal *u, double t_new, double h, double *error) {
+                                  const yoke_signal *u, double t_new, double h, double share, double *error) {
   const double *x        = difference(integrator, state, 0);
   const double  t_middle = state->t + h / 2;
   YOKE_TRY(yoke_newton_derivative(newton, work, state->t, x, u, YOKE_SIDE_RIGHT, work->xd_pred));
@@ -532,7 +533,7 @@ static yoke_status bridge_attempt(const yoke_integrator *integrator, const yoke_
     work->e[i] = (work->x_pred[i] - work->e[i]) / 15;
     work->x_pred[i] += work->e[i];
   }
-  *error = BRIDGE_SHARE * yoke_newton_norm(newton, work->weight, work->e);
+  *error = share * yoke_newton_norm(newton, work->weight, work->e);
   if (!isfinite(*error) || *error > 1) return YOKE_OK;
   const yoke_equations *eq = integrator->equations;
   YOKE_TRY(eq->ops->project_position(eq->self, work->equations, t_new, work->x_pred));
@@ -578,11 +579,20 @@ static yoke_status bridge_accept(const yoke_integrator *integrator, const yoke_n
   return YOKE_OK;
 }
 
+static bool is_singular(const yoke_integrator *integrator, const yoke_newton_work *work,
+                        const yoke_integrator_state *state) {
+  const yoke_equations *e = integrator->equations;
+  return e->ops->is_singular != NULL &&
+         e->ops->is_singular(e->self, work->equations, state->t, yoke_integrator_q(integrator, state));
+}
+
 static yoke_status bridge_step(const yoke_integrator *integrator, const yoke_newton *newton,
                                const yoke_newton_work *work, yoke_integrator_state *state, const yoke_signal *u,
                                double t_limit, yoke_context *ctx) {
-  bdf_memory  *memory = bdf_own(integrator, state);
-  const double least  = fmax(64 * DBL_EPSILON * fabs(state->t), 1e-9 * state->h);
+  bdf_memory  *memory    = bdf_own(integrator, state);
+  const double least     = fmax(64 * DBL_EPSILON * fabs(state->t), 1e-9 * state->h);
+  double       share     = BRIDGE_SHARE;
+  int          n_bridges = 0;
   yoke_newton_weigh(newton, difference(integrator, state, 0), work->weight);
   for (;;) {
     bool         is_last;
@@ -590,7 +600,7 @@ static yoke_status bridge_step(const yoke_integrator *integrator, const yoke_new
     const double t_new = is_last ? t_limit : state->t + h;
     double       error = INFINITY;
     state->counters.evaluations += 11;
-    yoke_status status = bridge_attempt(integrator, newton, work, state, u, t_new, h, &error);
+    yoke_status status = bridge_attempt(integrator, newton, work, state, u, t_new, h, share, &error);
     if (status < YOKE_OK) return status;
     if (status == YOKE_OK && error <= 1 && yoke_all_finite(newton->dae->nx, work->x_pred)) {
       status = bridge_accept(integrator, newton, work, state, u, t_new, h);
@@ -608,6 +618,12 @@ static yoke_status bridge_step(const yoke_integrator *integrator, const yoke_new
     }
     ++state->counters.rejected;
     state->h = h * fmax(0.1, fmin(factor, 0.5));
+    yoke_bridge bridge;
+    if (is_singular(integrator, work, state) && yoke_bridge_attempt(n_bridges, integrator->options.rtol, &bridge)) {
+      ++n_bridges;
+      share    = fmin(BRIDGE_SHARE, newton->rtol / bridge.rtol);
+      state->h = bridge.share * memory->h_usual;
+    }
     if (!(state->h > least)) return too_small(ctx, state, state->h, YOKE_OK);
   }
 }

@@ -1,5 +1,6 @@
 #include "integrate/explicit_rk.h"
 #include "base/memory.h"
+#include "integrate/bridge.h"
 #include "integrate/explicit.h"
 #include <math.h>
 #include <stdlib.h>
@@ -529,9 +530,9 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
   const bool        is_fixed = integrator->options.fixed_step > 0;
   const double      t_left = t_limit - state->t, h_min = explicit_smallest_step(state->t, t_limit);
   const double      rtol      = integrator->options.rtol;
-  const double      loose     = rtol > 0 ? yoke_singular_rtol(rtol) / rtol : 1;
   double            h         = is_fixed ? integrator->options.fixed_step : state->h;
-  bool              is_bridge = false;
+  double            loose     = 1; /* error that may be / error that the user allows */
+  int               n_bridges = 0;
   state->order                = tab->order;
   begin_step(&x);
 
@@ -540,7 +541,7 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
     const double t_new  = h_try == t_left ? t_limit : state->t + h_try;
     double       err    = 0;
     yoke_status  status = attempt(&x, h_try, t_new, &err);
-    if (is_bridge) err /= loose;
+    err /= loose;
     if (status == YOKE_OK && (err <= 1 || is_fixed)) {
       status = complete(&x, h_try, t_new);
       if (status == YOKE_OK) {
@@ -560,9 +561,13 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
     ++state->counters.rejected;
     x.own->after_reject = 1;
     h = status != YOKE_OK ? h_try / 4 : h_try * fmax(tab->min_ratio, tab->safety * pow(err, -tab->error_exponent));
-    if (!is_bridge && !is_fixed && may_bridge(&x, h)) {
-      is_bridge = true;
-      h         = x.own->h_usual;
+    yoke_bridge bridge;
+    if (!is_fixed && rtol > 0 && (n_bridges > 0 || may_bridge(&x, h)) &&
+        yoke_bridge_attempt(n_bridges, rtol, &bridge)) {
+      ++n_bridges;
+      loose = bridge.rtol / rtol;
+      h     = bridge.share * x.own->h_usual;
+      if (integrator->options.max_step > 0) h = fmin(h, integrator->options.max_step);
     }
     if (is_fixed || h < h_min) {
       undo_step(&x);

@@ -126,6 +126,28 @@ static void n_four_bar_passes_singular_positions(void **state) {
   check_all_solvers(&n_four_bar);
 }
 
+/* All rods of a kind move alike, with one angle, so N of them obey the equation of its one freedom: energies of N + 1 cranks about their
+ * bases and N couplers give, with L = m = 1,  v^2 ((N + 1)/3 + N)/2 + g y ((N + 1)/2 + N) = constant  for the speed v and height y of a tip. */
+static double tip_energy(const model_run *run, int n) {
+  const double vx = 2 * run_value(run, "crank[1].vx"), vy = 2 * run_value(run, "crank[1].vy");
+  const double y = 2 * run_value(run, "crank[1].y");
+  return 0.5 * (vx * vx + vy * vy) * ((n + 1) / 3.0 + n) + 9.81 * y * (0.5 * (n + 1) + n);
+}
+
+static void f20_forty_four_bars_pass_singular_positions_at_1e_10(void **state) {
+  (void)state;
+  enum { N = 40 };
+  static const char *const solvers[] = {"auto", "dopri5", "dop853", "radau5", "bdf"};
+  static const char *const sets[]    = {"parameters.N=40", "solvers.default.atol=1e-10", NULL};
+  const double             energy    = 0.5 * ((N + 1) / 3.0 + N) + 9.81 * (0.5 * (N + 1) + N);
+  for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; ++s) {
+    model_run run = run_file("examples/n-four-bar.yaml", sets, solvers[s], 1e-10, 1.5); /* two of them */
+    CHECK_NEAR(tip_energy(&run, N), energy, 1e-6 * energy);
+    assert_true(run.summary.counters.evaluations < 8000);
+    run_end(&run);
+  }
+}
+
 static void squeezer_meets_the_test_set(void **state) {
   (void)state;
   check_all_solvers(&squeezer);
@@ -181,6 +203,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pendulum_follows_elliptic_functions),
       cmocka_unit_test(n_four_bar_passes_singular_positions),
+      cmocka_unit_test(f20_forty_four_bars_pass_singular_positions_at_1e_10),
       cmocka_unit_test(squeezer_meets_the_test_set),
       cmocka_unit_test(heavy_top_meets_its_reference),
       cmocka_unit_test(pendulum_chain_meets_its_reference),
