@@ -117,7 +117,7 @@ static void linear_accept(const yoke_subsystem *subsystem, void *state) {
 
 static void linear_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
   (void)subsystem;
-  *out = ((const yoke_integrator_state *)state)->counters;
+  *out = yoke_counters_of(&((const yoke_integrator_state *)state)->counters);
 }
 
 static yoke_status linear_response(const yoke_subsystem *subsystem, void *scratch, const void *state,

@@ -47,13 +47,13 @@ typedef struct auto_self {
 } auto_self;
 
 typedef struct auto_own {
-  double        rho; /* spectral radius, last estimate [1/s] */
-  int32_t       wants_switch, steps_since_check, smooth_checks, has_vector;
+  double      rho; /* spectral radius, last estimate [1/s] */
+  int32_t     wants_switch, steps_since_check, smooth_checks, has_vector;
   /* These outlive a change of method: */
-  int32_t       patience_factor; /* 0 means 1; grows when the implicit method did not pay */
-  int32_t       is_forced;       /* the explicit method could not go on: cost plays no part */
-  double        t_switch;
-  yoke_counters at_switch;
+  int32_t     patience_factor; /* 0 means 1; grows when the implicit method did not pay */
+  int32_t     is_forced;       /* the explicit method could not go on: cost plays no part */
+  double      t_switch;
+  yoke_counts at_switch;
 } auto_own;
 
 static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -242,9 +242,9 @@ static void judge_explicit(const yoke_integrator *integrator, const yoke_integra
 
 /* Has the implicit method cost more since it took over than explicit steps at the bound of stability would have? */
 static bool is_too_expensive(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  const auto_self     *self = integrator->self;
-  const auto_own      *own  = own_of(integrator, state);
-  const yoke_counters *now = &state->counters, *then = &own->at_switch;
+  const auto_self   *self = integrator->self;
+  const auto_own    *own  = own_of(integrator, state);
+  const yoke_counts *now = &state->counters, *then = &own->at_switch;
   if (own->is_forced || now->steps - then->steps < TRIAL_STEPS || !(own->rho > 0)) return false;
   const double implicit_cost = (double)(now->evaluations - then->evaluations) +
                                self->iteration_cost * (double)(now->iterations - then->iterations) +

@@ -1,5 +1,6 @@
 #include "integrate/event_search.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -12,6 +13,12 @@ bool yoke_event_crosses(int direction, double before, double after) {
   const bool rising = before < 0.0 && after >= 0.0, falling = before > 0.0 && after <= 0.0;
   return (rising && direction >= 0) || (falling && direction <= 0);
 }
+
+/* Size of `old` that says on which side a function is that cannot be told from 0. */
+static const double TOUCH = DBL_MIN;
+static const double NOISE = 32 * DBL_EPSILON; /* rounding of dense output, relative to the largest values of its step */
+static const double STILL =
+    1e-12; /* a change over a step by velocities that are 0 but for rounding, relative to the whole change */
 
 static void values(const yoke_event_search *s, const yoke_integrator *integrator, const yoke_integrator_state *state,
                    double t) {
@@ -27,6 +34,28 @@ void yoke_event_search_begin(const yoke_event_search *s, const yoke_integrator *
   for (int k = 0; k < s->n; ++k) s->old[k] = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
 }
 
+void yoke_event_search_turn(const yoke_event_search *s, const yoke_integrator *integrator,
+                            const yoke_integrator_state *state, double share) {
+  for (int k = 0; k < s->n; ++k) s->time[k] = (s->now[k] - s->before[k]) / share;
+  for (int i = 1; i <= 2; ++i) {
+    values(s, integrator, state, i == 2 ? state->t : 0.5 * (state->t_prev + state->t));
+    for (int k = 0; k < s->n; ++k) {
+      const double change = s->time[k];
+      if (fabs(s->old[k]) > TOUCH || s->is_brought[k]) continue;
+      if (fabs(change) > STILL * fabs(s->now[k]))
+        s->old[k] = copysign(TOUCH, change);
+      else if (s->dead[k] > 0.0) /* the event stopped it: it is still where it came from */
+        s->old[k] = -TOUCH * s->direction[k];
+      s->dead[k] = fmax(s->dead[k], NOISE * fabs(s->now[k]));
+    }
+  }
+}
+
+/* The function, or what it was as long as it cannot be told from 0. */
+static double seen(const yoke_event_search *s, int k) {
+  return s->dead[k] > 0.0 && fabs(s->now[k]) <= s->dead[k] ? s->old[k] : s->now[k];
+}
+
 /* Bisection down to neighbouring numbers: the first time the function has its new sign. */
 double yoke_event_search_locate(const yoke_event_search *s, const yoke_integrator *integrator,
                                 const yoke_integrator_state *state, int k, double from, double to) {
@@ -34,7 +63,7 @@ double yoke_event_search_locate(const yoke_event_search *s, const yoke_integrato
     const double middle = from + 0.5 * (to - from);
     if (middle <= from || middle >= to) break;
     values(s, integrator, state, middle);
-    if (yoke_event_crosses(s->direction[k], s->old[k], s->now[k]))
+    if (yoke_event_crosses(s->direction[k], s->old[k], seen(s, k)))
       to = middle;
     else
       from = middle;
@@ -97,10 +126,8 @@ bool yoke_event_search_part(const yoke_event_search *s, const yoke_integrator *i
   bool any = false;
   values(s, integrator, state, part->to);
   for (int k = 0; k < s->n; ++k) {
-    if (fabs(s->now[k]) > s->dead[k]) s->dead[k] = 0.0;
-    const double after = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
-    s->time[k]         = yoke_event_crosses(s->direction[k], s->old[k], after) ? part->to : (double)INFINITY;
-    any                = any || s->time[k] <= part->to;
+    s->time[k] = yoke_event_crosses(s->direction[k], s->old[k], seen(s, k)) ? part->to : (double)INFINITY;
+    any        = any || s->time[k] <= part->to;
   }
   if (!any) return false;
   for (int k = 0; k < s->n; ++k) {
@@ -111,7 +138,12 @@ bool yoke_event_search_part(const yoke_event_search *s, const yoke_integrator *i
 }
 
 void yoke_event_search_move(const yoke_event_search *s) {
-  for (int k = 0; k < s->n; ++k) s->old[k] = fabs(s->now[k]) <= s->dead[k] ? 0.0 : s->now[k];
+  for (int k = 0; k < s->n; ++k) {
+    s->old[k] = seen(s, k);
+    if (fabs(s->now[k]) > s->dead[k]) s->dead[k] = 0.0;
+    s->most[k]  = fmax(s->most[k], fabs(s->now[k]));
+    s->since[k] = fmax(s->since[k], fabs(s->now[k]));
+  }
 }
 
 void yoke_event_search_done(const yoke_event_search *s, const yoke_integrator *integrator,

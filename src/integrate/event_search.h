@@ -2,7 +2,9 @@
  *
  * Invariants:
  *   1. `old` holds the functions at the end of what was searched. A function that fired is 0 until it leaves the rounding errors
- *      around 0 (`dead`), so that a bounce is neither an event on its way up nor lost on its way down.
+ *      around 0 (`dead`), so that a bounce is neither an event on its way up nor lost on its way down. Where it goes from there
+ *      is known from its rate (`yoke_event_search_turn`): `old` is then next to nothing on that side, so that a function that
+ *      leaves on the other side, because it has turned among the rounding errors, has crossed zero.
  *   2. A step is searched in parts, so that two crossings of one function in a step are seen: as many as its turns ask for. The
  *      first part behind a start or an event is searched in halves of halves. */
 #ifndef YOKE_INTEGRATE_EVENT_SEARCH_H
@@ -13,7 +15,10 @@
 typedef struct yoke_event_search {
   int                n;
   const int         *direction;   /* [n] +1 rising, -1 falling, 0 both */
+  const bool        *is_brought;  /* [n] reads signals, whose rates behind a restart say nothing */
   double            *old, *dead;  /* [n] belong to a state */
+  double            *most;        /* [n] the same: largest size so far */
+  double            *since;       /* [n] the same: largest size since the event was dealt with */
   double            *now, *q, *v; /* scratch: [n], [nq], [nv] */
   double            *before;      /* scratch: [n] */
   double            *time;        /* [n] result */
@@ -28,6 +33,11 @@ bool yoke_event_crosses(int direction, double before, double after);
 /* Values at the state's time become `old`. */
 void yoke_event_search_begin(const yoke_event_search *search, const yoke_integrator *integrator,
                              const yoke_integrator_state *state);
+
+/* Functions that are 0 where the last step begins: `now` holds what they become from `before` after a share of the step, by the velocities
+ * alone. */
+void yoke_event_search_turn(const yoke_event_search *search, const yoke_integrator *integrator,
+                            const yoke_integrator_state *state, double share);
 
 /* A step is searched in at most so many parts. */
 enum { YOKE_EVENT_MOST_PARTS = 1024 };

@@ -12,7 +12,7 @@ size_t explicit_reserve(size_t *size, size_t bytes) {
   return offset;
 }
 
-yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, double *u_now, yoke_counters *counters,
+yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, double *u_now, yoke_counts *counters,
                               const yoke_signal *u, double t, yoke_side side, const double *q, const double *v,
                               double *qdot, double *a, double *lambda) {
   const yoke_equations *e = integrator->equations;

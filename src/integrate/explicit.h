@@ -13,7 +13,7 @@ static inline double *explicit_at(const void *base, size_t offset) {
 }
 
 /* Right-hand side at (t, q, v) with the inputs at t taken from `side`; counted in `counters`. u_now [nu]. */
-yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, double *u_now, yoke_counters *counters,
+yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, double *u_now, yoke_counts *counters,
                               const yoke_signal *u, double t, yoke_side side, const double *q, const double *v,
                               double *qdot, double *a, double *lambda);
 

@@ -6,6 +6,7 @@
 #include "base/jump.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,9 +277,10 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
   const size_t used = (size_t)(rest - (char *)(void *)state);
   memset(rest, 0, integrator->state_size - used);
 
-  state->t      = t;
-  state->t_prev = t;
-  state->t_look = -(double)INFINITY;
+  state->t          = t;
+  state->t_prev     = t;
+  state->t_look     = -(double)INFINITY;
+  state->progress.t = t;
   YOKE_TRY(make_consistent(integrator, scratch, state, u, true, ctx));
   const yoke_status status = integrator->ops->start(integrator, scratch, state, u);
   if (status != YOKE_OK) {
@@ -351,6 +353,39 @@ static bool is_disturbed(const yoke_integrator *integrator, void *scratch, const
   return input_jumps(u, state->t, left, left + array_size(u->n + 1) / sizeof *left);
 }
 
+/* Steps of about `reach` are too short: who is to blame? */
+static void add_blame(const yoke_integrator *integrator, void *scratch, const yoke_integrator_state *state,
+                      const yoke_signal *u, double reach, yoke_context *ctx) {
+  const yoke_equations *e     = integrator->equations;
+  double               *u_now = common_u(integrator, scratch);
+  char                  text[600];
+  text[0] = '\0';
+  if (e->ops->blame == NULL) return;
+  if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_LEFT, 0, u_now);
+  e->ops->blame(e->self, scratch, state->t, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state),
+                u_now, yoke_integrator_a(integrator, state), yoke_integrator_lambda(integrator, state), reach, text,
+                sizeof text);
+  if (text[0] != '\0') (void)yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL, "at t = %.9g s: %s", state->t, text);
+}
+
+/* A step was made on the way to t_stop, or not. */
+static yoke_status watch_progress(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const yoke_signal *u, double t_stop, yoke_status status, yoke_context *ctx) {
+  const yoke_counts *c     = &state->counters;
+  const double       reach = 1e3 * DBL_EPSILON * fmax(fabs(state->t), t_stop - state->t);
+  yoke_standstill    made;
+  if (status == YOKE_E_STEP_TOO_SMALL) add_blame(integrator, scratch, state, u, reach, ctx);
+  if (status != YOKE_OK || integrator->options.fixed_step > 0) return status;
+  if (!yoke_progress_stands(&state->progress, state->t, t_stop, c->steps, c->rejected, &made)) return YOKE_OK;
+  (void)yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
+                  "solver '%s' does not get on: the last %lld steps and %lld rejected ones led from t = %.9g s %.3g s "
+                  "further",
+                  integrator->ops->name, (long long)made.steps, (long long)made.rejected, state->t - made.way,
+                  made.way);
+  add_blame(integrator, scratch, state, u, fmax(reach, made.way), ctx);
+  return YOKE_E_STEP_TOO_SMALL;
+}
+
 yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, double t_stop, yoke_context *ctx) {
   YOKE_TRY(check_inputs(integrator, &u, ctx));
@@ -365,7 +400,8 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
   /* Invariant 2 */
   double t_limit = fmin(t_stop, yoke_equations_next_break(integrator->equations, state->t));
   if (u->n > 0) t_limit = fmin(t_limit, yoke_signal_next_break(u, state->t));
-  return integrator->ops->step(integrator, scratch, state, u, t_limit, ctx);
+  const yoke_status status = integrator->ops->step(integrator, scratch, state, u, t_limit, ctx);
+  return watch_progress(integrator, scratch, state, u, t_stop, status, ctx);
 }
 
 yoke_status yoke_integrator_advance(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,

@@ -8,12 +8,14 @@
  *   1. start, copy, step: the same bits as copy of a copy; nothing outside the state influences a step.
  *   2. A step never passes t_stop, a break point of the inputs or of the equations. Clipping does not set the next h.
  *   3. A stage or a state that is not finite is a rejected step.
- *   4. Multipliers and quadratures are in no error norm. */
+ *   4. Multipliers and quadratures are in no error norm.
+ *   5. Steps that do not get on (progress.h) end with YOKE_E_STEP_TOO_SMALL and a message that names who is to blame, if that is known. */
 #ifndef YOKE_INTEGRATE_INTEGRATOR_H
 #define YOKE_INTEGRATE_INTEGRATOR_H
 
 #include "base/counters.h"
 #include "base/pack.h"
+#include "base/progress.h"
 #include "model/equations.h"
 #include <yoke/signal.h>
 
@@ -27,7 +29,8 @@ typedef struct yoke_integrator_state {
                          * before a step; -infinity after a start: every step is looked into */
   int           order;
   int           method; /* `auto`: which method is at work */
-  yoke_counters counters;
+  yoke_counts   counters;
+  yoke_progress progress;
   yoke_factor  *factor[2];        /* real and complex factor in use; counted references */
   void         *foreign;          /* guests: solver memory outside the block, made by start; NULL for all others */
   void (*release)(void *foreign); /* called by yoke_integrator_state_destroy and before a second start; NULL: nothing */

@@ -164,15 +164,14 @@ static void put_blocks(const packed_state *x, yoke_integrator_state *state) {
   memcpy((char *)state + sizeof *state, x->rest, x->used - sizeof *state);
   memcpy((char *)state + x->tail_at, x->tail, x->tail_size);
   memcpy(state->factor, factor, sizeof factor);
-  state->foreign         = NULL;
-  state->release         = NULL;
-  state->counters.method = NULL;
+  state->foreign = NULL;
+  state->release = NULL;
 }
 
 /* Counts, flags and times as a state may have them, and as many bytes as such a state uses? */
 static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state, size_t used) {
-  const yoke_counters *c       = &state->counters;
-  const int64_t        count[] = {c->steps, c->rejected, c->evaluations, c->jacobians, c->factorings, c->iterations};
+  const yoke_counts *c       = &state->counters;
+  const int64_t      count[] = {c->steps, c->rejected, c->evaluations, c->jacobians, c->factorings, c->iterations};
   for (size_t i = 0; i < sizeof count / sizeof *count; ++i) {
     if (count[i] < 0 || count[i] > INT64_MAX / 2) return false;
   }

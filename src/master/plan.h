@@ -68,6 +68,7 @@ typedef struct yoke_plan_coupling {
 typedef struct yoke_plan_event {
   char *name;
   bool  sets, stops; /* at most one; neither: it only records */
+  bool  is_brought;  /* its function may jump: it reads signals, or belongs to a foreign subsystem */
   int   part, own;   /* number within the part */
 } yoke_plan_event;
 

@@ -68,8 +68,11 @@ yoke_status plan_add_foreign_events(plan_builder *b) {
     for (int k = 0; k < foreign->n_events; ++k) {
       char name[400];
       snprintf(name, sizeof name, "%s.%s", foreign->name, foreign->events[k]);
-      plan->events[plan->n_events++] = (yoke_plan_event){
-          .name = yoke_arena_text(&plan->arena, name), .sets = foreign->acts, .part = foreign->part, .own = k};
+      plan->events[plan->n_events++] = (yoke_plan_event){.name       = yoke_arena_text(&plan->arena, name),
+                                                         .sets       = foreign->acts,
+                                                         .is_brought = true,
+                                                         .part       = foreign->part,
+                                                         .own        = k};
     }
   }
   return plan->arena.has_failed ? plan_no_memory(b) : YOKE_OK;

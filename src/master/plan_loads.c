@@ -12,13 +12,21 @@ yoke_status plan_sort_loads(plan_builder *b) {
   return YOKE_OK;
 }
 
+static bool reads_signals(const plan_builder *b, const yoke_expression *e, int part) {
+  for (int k = 0; k < yoke_expression_n_variables(e); ++k) {
+    if (plan_find_signal(b, part, yoke_expression_variables(e)[k] - 1) != NULL) return true;
+  }
+  return false;
+}
+
 yoke_plan_event plan_event(plan_builder *b, int i, int part, int own) {
   const yoke_event *event = &b->model->events[i];
-  return (yoke_plan_event){.name  = yoke_arena_text(&b->plan->arena, event->name),
-                           .sets  = event->action == YOKE_EVENT_SET,
-                           .stops = event->action == YOKE_EVENT_STOP,
-                           .part  = part,
-                           .own   = own};
+  return (yoke_plan_event){.name       = yoke_arena_text(&b->plan->arena, event->name),
+                           .sets       = event->action == YOKE_EVENT_SET,
+                           .stops      = event->action == YOKE_EVENT_STOP,
+                           .is_brought = reads_signals(b, event->when, part),
+                           .part       = part,
+                           .own        = own};
 }
 
 yoke_status plan_sort_events(plan_builder *b) {

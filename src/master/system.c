@@ -94,10 +94,11 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   YOKE_TRY(create_monitor(s, ctx));
   YOKE_TRY(yoke_graph_start(s->graph, plan->t_start, ctx));
   YOKE_TRY(add_past(s, ctx));
-  s->grid       = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
-  s->is_fresh   = true;
-  s->summary    = (yoke_system_summary){.has_energy = plan->has_work};
-  s->t_previous = plan->t_start;
+  s->grid             = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
+  s->is_fresh         = true;
+  s->summary          = (yoke_system_summary){.has_energy = plan->has_work};
+  s->t_previous       = plan->t_start;
+  s->watch.progress.t = plan->t_start;
   YOKE_TRY(system_loss_create(s, ctx));
   return system_samples_create(s, ctx);
 }

@@ -40,6 +40,10 @@ yoke_status yoke_system_events_count(yoke_system_events *e, int k, double t, dou
                    e->plan->events[k].name, t);
 }
 
+const char *yoke_system_events_last(const yoke_system_events *e) {
+  return e->n_tries > 1 ? e->plan->events[e->tried].name : NULL;
+}
+
 static bool acts(const yoke_system_events *e, int event) {
   return e->plan->events[event].sets || e->plan->events[event].stops;
 }
@@ -130,11 +134,15 @@ double yoke_system_events_end(yoke_system_events *e, const yoke_graph *graph, do
       return (double)INFINITY;
     }
   }
-  if (event >= 0) e->acting = event;
+  if (event >= 0) e->acting = e->tried = event;
   if (e->acting < 0) return (double)INFINITY;
   if (event < 0) at = yoke_graph_event_ahead(graph, e->plan->events[e->acting].part, e->plan->events[e->acting].own);
   const bool is_early = event < 0 && at - t_next > jump_share * (t_next - t);
-  if (is_early && t_next != e->asked) { /* a rejection made the step end well before the event */
+  const bool is_gone  = event < 0 && at < t_next;
+  const bool can_jump = e->plan->events[e->acting].is_brought && t_next == e->asked;
+  /* A rejection made the step end well before the event, or the function turned away from zero before it was there. Where a function jumps the
+   * place ahead says nothing. */
+  if ((is_early && !can_jump) || is_gone) {
     e->acting = -1;
     return (double)INFINITY;
   }

@@ -21,6 +21,7 @@ typedef struct yoke_system_events {
   int                n, capacity;
   yoke_system_event *found;   /* [n] of the last trial that was looked at, by time, then in the order of the file */
   int                acting;  /* the event that the step is repeated for; -1: none */
+  int                tried;   /* the last one that acting was */
   int                n_tries; /* of this step */
   double             latest;  /* end of the first trial of this step */
   double             asked;   /* end of the next trial */
@@ -48,6 +49,9 @@ yoke_status yoke_system_events_accept(yoke_system_events *events, yoke_graph *gr
 
 /* Does event k of the plan act at the end of the accepted step? */
 bool yoke_system_events_acts(const yoke_system_events *events, int k);
+
+/* Name of the event that the last step ended at, or would have; NULL: none. */
+const char *yoke_system_events_last(const yoke_system_events *events);
 
 /* Event k acts at t; fails when it has done so again and again at one time: within `near` [s]. */
 yoke_status yoke_system_events_count(yoke_system_events *events, int k, double t, double near, yoke_context *ctx);

@@ -2,6 +2,7 @@
 #ifndef YOKE_MASTER_SYSTEM_INTERNAL_H
 #define YOKE_MASTER_SYSTEM_INTERNAL_H
 
+#include "base/progress.h"
 #include "master/macro_grid.h"
 #include "master/system.h"
 #include "master/system_events.h"
@@ -31,6 +32,12 @@ typedef struct system_loss {
   yoke_arena scratch;
 } system_loss;
 
+/* Does time move on? */
+typedef struct system_watch {
+  yoke_progress progress;
+  int64_t       steps, rejected; /* so far */
+} system_watch;
+
 struct yoke_system {
   yoke_arena          arena; /* of all arrays */
   const yoke_plan    *plan;
@@ -43,6 +50,7 @@ struct yoke_system {
   yoke_macro_grid     grid;
   yoke_system_events  events;
   yoke_macro_totals   totals;
+  system_watch        watch;
   yoke_log            log;
   double              t_previous;    /* beginning of the last step */
   bool                has_begun;     /* a run has shown the start */

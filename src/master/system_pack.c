@@ -57,7 +57,7 @@ typedef struct memory {
   double      t, t_previous, loss_t, loss_sum, energy_start, energy_drift, constraint_residual;
   int         n_events, n_late;
   bool        is_fresh, has_begun, has_energy;
-  const void *totals, *last, *repeats, *before; /* in the bytes */
+  const void *totals, *watch, *last, *repeats, *before; /* in the bytes */
 } memory;
 
 typedef struct memory_sizes {
@@ -90,6 +90,7 @@ static void pack_memory(const yoke_system *s, yoke_pack *out) {
   yoke_pack_bool(out, s->has_begun);
   yoke_pack_bool(out, s->summary.has_energy);
   yoke_pack_block(out, sizeof s->totals, &s->totals);
+  yoke_pack_block(out, sizeof s->watch, &s->watch);
   yoke_pack_block(out, size.last, s->events.last);
   yoke_pack_block(out, size.repeats, s->events.repeats);
   yoke_pack_block(out, size.before, s->loss.before);
@@ -133,6 +134,7 @@ static yoke_status unpack_memory(const yoke_system *s, yoke_unpack *in, yoke_con
   m->has_begun            = yoke_unpack_bool(in);
   m->has_energy           = yoke_unpack_bool(in);
   m->totals               = yoke_unpack_block(in, sizeof s->totals);
+  m->watch                = yoke_unpack_block(in, sizeof s->watch);
   m->last                 = yoke_unpack_block(in, size.last);
   m->repeats              = yoke_unpack_block(in, size.repeats);
   m->before               = yoke_unpack_block(in, size.before);
@@ -157,6 +159,7 @@ static void take_memory(yoke_system *s, const memory *m) {
   s->has_begun                   = m->has_begun;
   s->summary.has_energy          = m->has_energy;
   memcpy(&s->totals, m->totals, sizeof s->totals);
+  memcpy(&s->watch, m->watch, sizeof s->watch);
   memcpy(s->events.last, m->last, size.last);
   memcpy(s->events.repeats, m->repeats, size.repeats);
   if (size.before > 0) memcpy(s->loss.before, m->before, size.before);

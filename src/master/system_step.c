@@ -169,6 +169,25 @@ static yoke_status take_step(yoke_system *s, double t_end, yoke_step_statistics 
   return s->controller != NULL ? step_controlled(s, t_end, statistics, ctx) : step_fixed(s, t_end, statistics, ctx);
 }
 
+/* A step was made on the way to t_end. Inside of it solvers look after themselves. */
+static yoke_status watch_progress(yoke_system *s, double t_end, const yoke_step_statistics *statistics,
+                                  yoke_context *ctx) {
+  system_watch   *w    = &s->watch;
+  yoke_standstill made = {0};
+  ++w->steps;
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) w->rejected += statistics->rejected[i];
+  if (!yoke_progress_stands(&w->progress, yoke_graph_t(s->graph), t_end, w->steps, w->rejected, &made)) return YOKE_OK;
+  const char *event = yoke_system_events_last(&s->events);
+  return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
+                   "the run does not get on: the last %lld steps and %lld rejected ones led from t = %.9g s %.3g s "
+                   "further%s%s%s",
+                   (long long)made.steps, (long long)made.rejected, yoke_graph_t(s->graph) - made.way, made.way,
+                   event != NULL ? "; event '" : "", event != NULL ? event : "",
+                   event != NULL ? "' happens again and again there: stop the run by an event with action: stop, or "
+                                   "replace the event by a force"
+                                 : "; the couplings or the loads are not smooth there");
+}
+
 static void log_begin(const yoke_system *s, double t) {
   yoke_log_line line = yoke_log_begin("begin-step", NULL);
   yoke_log_number(&line, "t", t);
@@ -190,8 +209,9 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   const bool   is_logged = s->log.write != NULL;
   if (is_logged) log_begin(s, t);
   system_loss_begin(s);
-  const yoke_status status = take_step(s, t_end, statistics, ctx);
+  yoke_status status = take_step(s, t_end, statistics, ctx);
   if (s->monitor == NULL) statistics->local_error = (double)NAN;
+  if (status == YOKE_OK) status = watch_progress(s, t_end, statistics, ctx);
   if (is_logged) log_end(s, t, statistics, status);
   if (status == YOKE_OK) s->is_fresh = false;
   s->t_previous = t;

@@ -125,6 +125,11 @@ typedef struct yoke_equations_ops {
    * number that differs where one side differs. NULL: nothing jumps. */
   uint64_t (*branch)(const void *self, void *work, double t, const double *q, const double *v, const double *u);
 
+  /* Words for a message: steps near (t, q, v), where the accelerations are a and the multipliers lambda, are shorter than they should be. Who is
+   * it, why, and what helps? `reach` [s]: around how far. `text` is left alone where nothing can be said. Optional. */
+  void (*blame)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                const double *a, const double *lambda, double reach, char *text, size_t size);
+
   /* Optional fused kernel when q' = v (is_second_order): one explicit Runge-Kutta stage in Nystroem form,
    *   X = q + h c v + h^2 sum_j abar[j] A[j],  V = v + h sum_j a[j] A[j],  out = acceleration(t, X, V, u), j < s.
    * X and V are written to X_out, V_out when not NULL. When `weights` is not NULL it is the last stage of a step:

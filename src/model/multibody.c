@@ -580,7 +580,8 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
 
 #define MULTIBODY_TANGENTS                                                                                             \
   .dae_input_jacobian = mb_dae_input_jacobian, .motion_factor = mb_motion_factor, .motion_solve = mb_motion_solve,     \
-  .quadrature_tangent = mb_quadrature_tangent, .tangent_project = mb_tangent_project, .branch = mb_branch
+  .quadrature_tangent = mb_quadrature_tangent, .tangent_project = mb_tangent_project, .branch = mb_branch,             \
+  .blame = mb_blame
 
 static const yoke_equations_ops multibody_ops = {
     .kind             = "multibody",

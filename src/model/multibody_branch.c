@@ -31,9 +31,19 @@ bool mb_find_jumps(const yoke_multibody *mb) {
   return false;
 }
 
-static uint64_t law_branch(uint64_t sum, const yoke_force_element *element, const yoke_pose *poses, double t) {
-  yoke_link_state state;
-  yoke_link_state_set(&element->link, poses, &state);
+uint64_t mb_load_branch(uint64_t sum, const yoke_multibody *mb, const mb_work *w, int i) {
+  for (int k = 0; k < 3; ++k) {
+    const yoke_expression *value = load_value(mb, i, k);
+    if (value != NULL) sum = yoke_expression_branch(sum, value, w->variables, TIME_OF_LOADS);
+  }
+  return sum;
+}
+
+uint64_t mb_law_branch(uint64_t sum, const yoke_multibody *mb, const mb_work *w, int i_force, double t) {
+  const yoke_force_element *element = &mb->forces[i_force];
+  yoke_link_state           state;
+  if (law_of(element) == NULL) return sum;
+  yoke_link_state_set(&element->link, w->pose, &state);
   for (int i = 0; i < element->n; ++i) {
     double       grad[12];
     const double x            = yoke_row_gradient(&element->row[i], &state, grad) - element->offset[i];
@@ -41,6 +51,10 @@ static uint64_t law_branch(uint64_t sum, const yoke_force_element *element, cons
     sum                       = yoke_expression_branch(sum, element->law->expression, variables, TIME_OF_LAWS);
   }
   return sum;
+}
+
+uint64_t mb_formula_branch(uint64_t sum, const yoke_multibody *mb, const mb_work *w, int i) {
+  return yoke_expression_branch(sum, mb->formulas[i].expression, w->variables, TIME_OF_FORMULAS);
 }
 
 uint64_t mb_branch(const void *self, void *work, double t, const double *q, const double *v, const double *u) {
@@ -52,16 +66,8 @@ uint64_t mb_branch(const void *self, void *work, double t, const double *q, cons
   mb_poses(mb, &w, q, v, false);
   mb_ghost_poses(mb, &w, u);
   if (mb->needs_variables) mb_variables(mb, &w, t, q, v, u);
-  for (int i = 0; i < mb->n_loads; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      const yoke_expression *value = load_value(mb, i, k);
-      if (value != NULL) sum = yoke_expression_branch(sum, value, w.variables, TIME_OF_LOADS);
-    }
-  }
-  for (int i = 0; i < mb->n_forces; ++i) {
-    if (law_of(&mb->forces[i]) != NULL) sum = law_branch(sum, &mb->forces[i], w.pose, t);
-  }
-  for (int i = 0; i < mb->n_formulas; ++i)
-    sum = yoke_expression_branch(sum, mb->formulas[i].expression, w.variables, TIME_OF_FORMULAS);
+  for (int i = 0; i < mb->n_loads; ++i) sum = mb_load_branch(sum, mb, &w, i);
+  for (int i = 0; i < mb->n_forces; ++i) sum = mb_law_branch(sum, mb, &w, i, t);
+  for (int i = 0; i < mb->n_formulas; ++i) sum = mb_formula_branch(sum, mb, &w, i);
   return sum;
 }

@@ -421,6 +421,12 @@ void        mb_motion_solve(const void *self, const void *factor, int n, double 
 void        mb_quadrature_tangent(const void *self, void *work, double t, const double *q, const double *v, int n,
                                   const double *dq, const double *dv, double *rate);
 uint64_t    mb_branch(const void *self, void *work, double t, const double *q, const double *v, const double *u);
+/* The same of load i, of the law of force element i, and of formula i, from poses and variables in w; `sum` goes on. */
+uint64_t    mb_load_branch(uint64_t sum, const yoke_multibody *mb, const mb_work *w, int i);
+uint64_t    mb_law_branch(uint64_t sum, const yoke_multibody *mb, const mb_work *w, int i_force, double t);
+uint64_t    mb_formula_branch(uint64_t sum, const yoke_multibody *mb, const mb_work *w, int i);
+void        mb_blame(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                     const double *a, const double *lambda, double reach, char *text, size_t size);
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_motions(const void *self, double t, double *value);

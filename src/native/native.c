@@ -183,7 +183,7 @@ static void native_release(const yoke_subsystem *subsystem, void *state) {
 static void native_counters(const yoke_subsystem *subsystem, const void *state, yoke_counters *out) {
   const native                *n    = subsystem->self;
   const yoke_integrator_state *head = state;
-  *out                              = head->counters;
+  *out                              = yoke_counters_of(&head->counters);
   out->method                       = yoke_integrator_method_at_work(n->integrator, head);
   out->h                            = head->t > head->t_prev ? head->t - head->t_prev : head->h;
   out->order                        = head->order;
@@ -254,6 +254,9 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_base              = reserve_packed(&s->state_size, n->n_integrals);
   n->at_old               = reserve_packed(&s->state_size, e->n_events);
   n->at_dead              = reserve_packed(&s->state_size, e->n_events);
+  n->at_most              = reserve_packed(&s->state_size, e->n_events);
+  n->at_since             = reserve_packed(&s->state_size, e->n_events);
+  n->at_chatter           = reserve_packed(&s->state_size, e->n_events);
   const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
   n->at_found             = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
   s->state_size           = whole_lines(s->state_size);
@@ -379,6 +382,14 @@ static yoke_status prescribe(yoke_context *ctx, native *n) {
   return yoke_prescribed_create(ctx, &base, n->mb, &n->equations);
 }
 
+static bool reads_signals(const yoke_model *model, const yoke_expression *expression) {
+  const int *number = yoke_expression_variables(expression);
+  for (int i = 0; i < yoke_expression_n_variables(expression); ++i) {
+    if (number[i] > 0 && model->variables[number[i] - 1].kind == YOKE_VARIABLE_SIGNAL) return true;
+  }
+  return false;
+}
+
 static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
   const yoke_integrator_options solver  = yoke_solver_options(&def->model->solver);
   const yoke_multibody_options  options = {.n_ports        = def->n_ports,
@@ -407,7 +418,10 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   }
   YOKE_TRY(native_instant_create(ctx, n));
   lay_out(n, s);
-  for (int k = 0; k < n->equations.n_events; ++k) n->direction[k] = def->model->events[k].direction;
+  for (int k = 0; k < n->equations.n_events; ++k) {
+    n->direction[k]  = def->model->events[k].direction;
+    n->is_brought[k] = reads_signals(def->model, def->model->events[k].when);
+  }
   s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
   return YOKE_OK;
 }
@@ -422,6 +436,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
   n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
+  n->is_brought      = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->is_brought);
   yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);
   if (status == YOKE_OK) status = build(ctx, def, n, s);
   if (status != YOKE_OK) {

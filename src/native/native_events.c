@@ -2,22 +2,29 @@
 #include "native/native_internal.h"
 
 #include "integrate/event_search.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+/* A function that has not been larger than this share of its largest value has hardly left zero; so often in a row is too often. */
+static const double CHATTER_SIZE = 3e-11, MAX_CHATTER = 8;
+
 /* `u`: inputs over the last micro step. */
 static yoke_event_search search_of(const native *n, void *scratch, const void *state, const yoke_signal *u) {
-  return (yoke_event_search){.n         = n->equations.n_events,
-                             .u         = n->has_signals ? u : NULL,
-                             .u_now     = native_doubles(scratch, n->at_left),
-                             .direction = n->direction,
-                             .old       = native_doubles(state, n->at_old),
-                             .dead      = native_doubles(state, n->at_dead),
-                             .now       = native_doubles(scratch, n->at_now),
-                             .before    = native_doubles(scratch, n->at_before),
-                             .time      = native_doubles(scratch, n->at_time),
-                             .q         = native_doubles(scratch, n->at_look_q),
-                             .v         = native_doubles(scratch, n->at_look_v)};
+  return (yoke_event_search){.n          = n->equations.n_events,
+                             .u          = n->has_signals ? u : NULL,
+                             .u_now      = native_doubles(scratch, n->at_left),
+                             .direction  = n->direction,
+                             .is_brought = n->is_brought,
+                             .old        = native_doubles(state, n->at_old),
+                             .dead       = native_doubles(state, n->at_dead),
+                             .most       = native_doubles(state, n->at_most),
+                             .since      = native_doubles(state, n->at_since),
+                             .now        = native_doubles(scratch, n->at_now),
+                             .before     = native_doubles(scratch, n->at_before),
+                             .time       = native_doubles(scratch, n->at_time),
+                             .q          = native_doubles(scratch, n->at_look_q),
+                             .v          = native_doubles(scratch, n->at_look_v)};
 }
 
 /* Inputs about the state's time as it has seen them: u + (time - t) u'. */
@@ -77,7 +84,7 @@ void native_hold_events(const native *n, void *scratch, void *state) {
   const native_point      own    = native_own_point(n, state);
   n->equations.ops->events(n->equations.self, own.t, own.q, own.v, native_doubles(state, n->at_u), search.now);
   for (int k = 0; k < search.n; ++k) {
-    if (search.old[k] == 0.0) search.dead[k] = fmax(search.dead[k], 2.0 * fabs(search.now[k]));
+    if (fabs(search.old[k]) <= DBL_MIN) search.dead[k] = fmax(search.dead[k], 2.0 * fabs(search.now[k]));
   }
 }
 
@@ -87,9 +94,42 @@ void native_forget_found(const native *n, void *state) {
   found_of(n, state)->until = (double)INFINITY;
 }
 
+/* The functions at t, from the side of what comes or of what was. */
+static void functions(const native *n, const yoke_event_search *search, double t, yoke_side side, const double *q,
+                      const double *v, double *out) {
+  if (search->u != NULL) yoke_signal_value(search->u, t, side, 0, search->u_now);
+  n->equations.ops->events(n->equations.self, t, q, v, search->u != NULL ? search->u_now : NULL, out);
+}
+
+/* `now` := the functions at (t, q, v), which the search holds, `delta` later by the velocities alone, which become v_later; `before`: at (t, q,
+ * v). With velocities that are 0 positions stay, whatever pulls. */
+static void move_on(const native *n, void *scratch, const yoke_event_search *search, double t, double delta,
+                    const double *v_later) {
+  const yoke_equations *e  = &n->equations;
+  double *const         dv = native_doubles(scratch, n->at_a2);
+  functions(n, search, t, YOKE_SIDE_RIGHT, search->q, search->v, search->before);
+  for (int i = 0; i < e->nv; ++i) dv[i] = delta * search->v[i];
+  yoke_multibody_move(n->mb, search->q, dv);
+  functions(n, search, t + delta, YOKE_SIDE_LEFT, search->q, v_later, search->now);
+}
+
+static const double SOON = 1e-4; /* of a step */
+
+/* The last micro step was the first behind a start or an event: which way do functions go that are 0 where it begins? */
+static void note_turns(const native *n, void *scratch, const yoke_event_search *search,
+                       const yoke_integrator_state *state) {
+  const double  delta   = SOON * (state->t - state->t_prev);
+  double *const v_later = native_doubles(scratch, n->at_a);
+  yoke_integrator_interpolate(n->integrator, state, state->t_prev + delta, search->q, v_later);
+  yoke_integrator_interpolate(n->integrator, state, state->t_prev, search->q, search->v);
+  move_on(n, scratch, search, state->t_prev, delta, v_later);
+  yoke_event_search_turn(search, n->integrator, state, SOON);
+}
+
 void native_note_found(const native *n, void *scratch, void *state, const yoke_signal *u) {
   if (n->equations.n_events == 0) return;
   const yoke_event_search search = search_of(n, scratch, state, u);
+  if (found_of(n, state)->is_fresh) note_turns(n, scratch, &search, state);
   note_found(n, &search, state, found_of(n, state));
 }
 
@@ -107,11 +147,52 @@ static yoke_found_events found_events(const yoke_subsystem *subsystem, const voi
   return (yoke_found_events){.n = found->n, .list = found->list, .until = found->until};
 }
 
+/* Size of the rounding errors of an event's function at the state: what changes of all coordinates in their last digits do to it. */
+static double rounding(const native *n, const yoke_event_search *search, const void *state, int event) {
+  const yoke_equations *e     = &n->equations;
+  const native_point    own   = native_own_point(n, state);
+  const double          small = 1e-7, digits = 8.0 * DBL_EPSILON;
+  double                most = 0.0;
+  functions(n, search, own.t, YOKE_SIDE_RIGHT, own.q, own.v, search->before);
+  for (int sign = -1; sign <= 1; sign += 2) { /* of every other change */
+    const double change[2] = {1.0 + small, 1.0 + sign * small};
+    for (int i = 0; i < e->nq; ++i) search->q[i] = own.q[i] * change[i % 2];
+    for (int i = 0; i < e->nv; ++i) search->v[i] = own.v[i] * change[i % 2];
+    functions(n, search, own.t * change[0], YOKE_SIDE_RIGHT, search->q, search->v, search->now);
+    most = fmax(most, fabs(search->now[event] - search->before[event]));
+  }
+  return digits * most / small;
+}
+
+static bool is_zero(const native *n, const yoke_event_search *search, const void *state, int event) {
+  const double noise = rounding(n, search, state, event);
+  return fabs(search->before[event]) <= noise;
+}
+
+/* Does an event's function that is 0 but for rounding errors go on in its direction? */
+static bool is_crossing(const native *n, void *scratch, const yoke_event_search *search, const void *state, int event) {
+  const yoke_integrator_state *head    = state;
+  const native_point           own     = native_own_point(n, state);
+  const double                 delta   = SOON * fmax(head->h, head->t - head->t_prev);
+  const double *const          a       = yoke_integrator_a(n->integrator, head);
+  double *const                v_later = native_doubles(scratch, n->at_a);
+  memcpy(search->q, own.q, (size_t)n->equations.nq * sizeof *own.q);
+  memcpy(search->v, own.v, (size_t)n->equations.nv * sizeof *own.v);
+  for (int i = 0; i < n->equations.nv; ++i) v_later[i] = own.v[i] + delta * a[i];
+  move_on(n, scratch, search, own.t, delta, v_later);
+  return (search->now[event] - search->before[event]) * search->direction[event] >= 0.0;
+}
+
 static double event_ahead(const yoke_subsystem *subsystem, void *scratch, const void *state, int event) {
   const native           *n = subsystem->self;
   seen_inputs             seen;
   const yoke_event_search search = search_of(n, scratch, state, see_inputs(n, scratch, state, &seen));
-  return yoke_event_search_secant(&search, n->integrator, state, event);
+  const double            t      = ((const yoke_integrator_state *)state)->t;
+  if (n->is_brought[event] || !is_zero(n, &search, state, event)) {
+    const double at = yoke_event_search_secant(&search, n->integrator, state, event);
+    return at < t && n->is_brought[event] ? (double)INFINITY : at; /* a signal may jump there */
+  }
+  return is_crossing(n, scratch, &search, state, event) ? t : -(double)INFINITY;
 }
 
 static void event_done(const yoke_subsystem *subsystem, void *scratch, void *state, int event) {
@@ -119,6 +200,7 @@ static void event_done(const yoke_subsystem *subsystem, void *scratch, void *sta
   seen_inputs             seen;
   const yoke_event_search search = search_of(n, scratch, state, see_inputs(n, scratch, state, &seen));
   yoke_event_search_done(&search, n->integrator, state, event);
+  search.dead[event]           = fmax(search.dead[event], rounding(n, &search, state, event));
   found_of(n, state)->is_fresh = true;
 }
 
@@ -194,6 +276,21 @@ static void account_for_jump(const native *n, void *scratch, const void *state, 
   q[external] += after.kinetic + after.potential - before.kinetic - before.potential;
 }
 
+/* Between one time and the next an event's function hardly left zero, again and again: what it sets does not get it away from there. */
+static yoke_status watch_chatter(const native *n, const yoke_event_search *search, void *state, int k, double t,
+                                 yoke_context *ctx) {
+  double    *chatter = native_doubles(state, n->at_chatter);
+  const bool rests   = search->since[k] <= CHATTER_SIZE * search->most[k];
+  chatter[k]         = rests ? chatter[k] + 1.0 : 0.0;
+  search->since[k]   = 0.0;
+  if (chatter[k] < MAX_CHATTER) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
+                   "event '%s' happens again and again at t = %.9g s: what it sets does not lead away from there (a "
+                   "bounce that has come to rest?); stop the run there (an event with action: stop), or replace the "
+                   "event by a force (a load of kind contact, or a law)",
+                   n->model->events[k].name, t);
+}
+
 static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *state, int number, const yoke_signal *u,
                        yoke_context *ctx) {
   const native         *n     = subsystem->self;
@@ -203,6 +300,8 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   double               *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
   if (event->action != YOKE_EVENT_SET) return YOKE_OK;
   if (n->has_signals) shift_signals(n, scratch, state, u);
+  const yoke_event_search search = search_of(n, scratch, state, u);
+  YOKE_TRY(watch_chatter(n, &search, state, number, t, ctx));
   YOKE_TRY(set_values(n, scratch, state, event, u, q, v, ctx));
   yoke_status status = YOKE_OK;
   if (e->ng + e->n_norms > 0) status = e->ops->project_position(e->self, scratch, t, q);

@@ -5,7 +5,8 @@
  *                        elsewhere tells the integrator that they jumped or kinked
  *   size, size' [nu]     the largest that they have been: rounding of these is no jump
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
- *   old, dead [n_events] and native_found (if there are events): event functions and what was found of them in the last step
+ *   old, dead, most, since, chatter [n_events] and native_found (if there are events): event functions (event_search.h), how often in a
+ *                        row each happened again although it had hardly left zero, and what was found of them in the last step
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #ifndef YOKE_NATIVE_INTERNAL_H
 #define YOKE_NATIVE_INTERNAL_H
@@ -50,6 +51,7 @@ typedef struct native {
   int                 *redundant;         /* [n_redundant] */
   yoke_input_kind     *input_kind;        /* [nu] */
   int                 *direction;         /* [n_events] */
+  bool                *is_brought;        /* [n_events] signals take part in it */
   yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */
   const yoke_dae
            *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
@@ -57,7 +59,8 @@ typedef struct native {
   size_t    at_a2, at_terms, at_lambda_0, at_g, at_by_u;     /* bytes into the scratch */
   size_t    at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
   size_t    at_q, at_v;                                      /* the same: other places */
-  size_t    at_old, at_dead, at_found;                       /* bytes into the state */
+  size_t    at_old, at_dead, at_most, at_since, at_chatter;  /* bytes into the state */
+  size_t    at_found;                                        /* the same */
   size_t    at_now, at_before, at_time, at_seen;             /* bytes into the scratch; only with events */
   size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
   size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */

@@ -132,7 +132,7 @@ typedef struct yoke_found_events {
 typedef struct yoke_event_ops {
   /* Crossings inside the last step. */
   yoke_found_events (*found)(const yoke_subsystem *subsystem, const void *state);
-  /* The step ended before event `event` by a little: where it will be. */
+  /* The step ended before event `event` by a little: where it will be. In the past: its function turned away before it was there. */
   double (*ahead)(const yoke_subsystem *subsystem, void *scratch, const void *state, int event);
   /* Event `event` was dealt with at the state's time: it is not found again until its function has left 0. */
   void (*done)(const yoke_subsystem *subsystem, void *scratch, void *state, int event);

@@ -262,6 +262,34 @@ static void bounces_that_pile_up_are_an_error(void **state) {
   cosim_close(&c);
 }
 
+/* A ball on a stiff link to a pendulum bounces until it rests; fixed steps and step control, solvers whose errors are larger than the last bounces. */
+static void f11_ball_on_a_stiff_link_does_not_fall_through_the_floor(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 1\n"
+      "bodies:\n"
+      "  rod: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"
+      "  ball: {kind: planar, mass: 0.5, inertia: 0.01, position: [1.5, 0]}\n"
+      "connections:\n"
+      "  hinge: {kind: revolute, between: [ground, rod.top]}\n"
+      "  link: {kind: spring-damper, between: [rod.tip, ball], stiffness: 2e3, damping: 1}\n"
+      "events: {bounce: {when: ball.y + 0.5, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n"
+      "split: {a: [rod], b: [ball]}\n"
+      "cosimulation: {step: 1e-3}\n";
+  static const char *const sets[] = {"solvers.default.kind=radau5", "solvers.default.kind=dopri5",
+                                     "solvers.default.kind=bdf;cosimulation={scheme: implicit}",
+                                     "solvers.default.kind=dopri5;cosimulation={scheme: implicit}"};
+  for (size_t k = 0; k < sizeof sets / sizeof sets[0]; ++k) {
+    cosim c;
+    assert_int_equal(cosim_open(&c, model, sets[k]), YOKE_OK);
+    (void)cosim_run(&c, 0.0, NULL, NULL);
+    assert_int_equal(c.status, YOKE_E_STEP_TOO_SMALL);
+    assert_true(says(c.ctx, "'bounce' happens again and again"));
+    CHECK_NEAR(value_of(&c, "ball.y"), -0.5, 1e-9);
+    cosim_close(&c);
+  }
+}
+
 #define CONTROL "cosimulation.order=auto;cosimulation.step={rtol: 1e-6, estimator: cv}"
 
 static void with_step_control_an_event_ends_its_step(void **state) {
@@ -439,6 +467,7 @@ int main(void) {
       cmocka_unit_test(events_are_the_same_bits_for_any_number_of_threads),
       cmocka_unit_test(without_a_way_back_an_event_is_reported_and_acts_late),
       cmocka_unit_test(bounces_that_pile_up_are_an_error),
+      cmocka_unit_test(f11_ball_on_a_stiff_link_does_not_fall_through_the_floor),
       cmocka_unit_test(with_step_control_an_event_ends_its_step),
       cmocka_unit_test(with_step_control_a_hit_changes_velocities_across_a_joint),
       cmocka_unit_test(step_control_hits_a_switch_and_begins_anew_behind_it),

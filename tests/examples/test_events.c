@@ -30,12 +30,21 @@ static int found(const model_run *run, const char *name, double *t) {
   return n;
 }
 
-static yoke_status run_to_failure(model_run *run, const char *text) {
+/* solver NULL: the model's own. */
+static yoke_status run_to_failure_with(model_run *run, const char *text, const char *solver) {
+  const char *all[RUN_MAX_SETS];
+  char        number[2][64];
   *run = (model_run){0};
   assert_int_equal(yoke_context_create(&run->ctx), YOKE_OK);
-  assert_int_equal(yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), NULL, &run->model), YOKE_OK);
+  const yoke_load_options options = {
+      .size = sizeof options, .n_sets = run_options(NULL, solver, 0.0, all, number), .sets = all};
+  assert_int_equal(yoke_model_load_text(run->ctx, "test.yaml", text, strlen(text), &options, &run->model), YOKE_OK);
   assert_int_equal(run_start(run), YOKE_OK);
   return yoke_system_run(run->system, run->model->t_end, NULL, &run->summary, run->ctx);
+}
+
+static yoke_status run_to_failure(model_run *run, const char *text) {
+  return run_to_failure_with(run, text, NULL);
 }
 
 /* --- set ---------------------------------------------------------------------------------------------------------- */
@@ -190,6 +199,51 @@ static void endless_bounces_are_refused(void **state) {
   }
 }
 
+/* Bounces that become smaller than the errors of the solver do not let anything through, with or without a floor at rounded numbers. */
+static void f11_nothing_falls_through_a_floor(void **state) {
+  (void)state;
+  static const char link[] =
+      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 3\n"
+      "bodies:\n"
+      "  rod: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"
+      "  ball: {kind: planar, mass: 0.5, inertia: 0.01, position: [1.5, 0]}\n"
+      "connections:\n"
+      "  hinge: {kind: revolute, between: [ground, rod.top]}\n"
+      "  link: {kind: spring-damper, between: [rod.tip, ball], stiffness: 2e3, damping: 1}\n"
+      "events: {bounce: {when: ball.y + 0.5, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n";
+  static const char *const models[] = {
+      link, BALL "events: {bounce: {when: ball.y, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n",
+      BALL "events: {bounce: {when: ball.y - 0.3, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n",
+      BALL "events: {bounce: {when: ball.y, direction: falling, set: {ball.vy: 0}}}\n"};
+  static const double floors[] = {-0.5, 0.0, 0.3, 0.0};
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
+      model_run run;
+      assert_int_equal(run_to_failure_with(&run, models[m], solvers[s]), YOKE_E_STEP_TOO_SMALL);
+      CHECK_NEAR(run_value(&run, "ball.y"), floors[m], 1e-9);
+      bool is_named = false;
+      for (size_t k = 0; k < yoke_context_n_messages(run.ctx); ++k) {
+        is_named = is_named || strstr(yoke_context_message(run.ctx, k), "'bounce' happens again and again") != NULL;
+      }
+      assert_true(is_named);
+      run_end(&run);
+    }
+  }
+}
+
+/* What an event sets need not turn its function back: this one lets the ball go on, half as fast. */
+static void f11_event_that_sets_something_else_is_passed(void **state) {
+  (void)state;
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run run = run_text(BALL "events: {slow: {when: ball.y, direction: falling, set: {ball.vy: 0.5*ball.vy}}}\n",
+                             NULL, solvers[s], 1e-10, 0.0);
+    assert_int_equal(run.summary.n_events, 1);
+    const double t = 3.0 - sqrt(2.0 / 9.81);
+    CHECK_NEAR(run_value(&run, "ball.y"), -0.5 * sqrt(2.0 * 9.81) * t - 0.5 * 9.81 * t * t, 1e-6);
+    run_end(&run);
+  }
+}
+
 /* --- stop and record ---------------------------------------------------------------------------------------------- */
 
 static void stop_ends_the_run_at_the_event(void **state) {
@@ -277,6 +331,8 @@ int main(void) {
       cmocka_unit_test(joints_hold_after_a_set),
       cmocka_unit_test(two_crossings_in_one_step_are_found),
       cmocka_unit_test(endless_bounces_are_refused),
+      cmocka_unit_test(f11_nothing_falls_through_a_floor),
+      cmocka_unit_test(f11_event_that_sets_something_else_is_passed),
       cmocka_unit_test(stop_ends_the_run_at_the_event),
       cmocka_unit_test(records_before_a_stop_are_kept_and_later_ones_are_not),
       cmocka_unit_test(record_changes_no_bit),

@@ -50,7 +50,7 @@ static void abm_with_k_differences_has_order_k_plus_1_on_the_pendulum_dae(void *
   check_orders(true, 2, n, 6);
 }
 
-static void run_kepler(double rtol, double H, double *error, yoke_counters *counters, int *order) {
+static void run_kepler(double rtol, double H, double *error, yoke_counts *counters, int *order) {
   const yoke_integrator_options o = toy_options(rtol);
   toy_run                       run;
   double                        q[2], v[2];
@@ -67,9 +67,9 @@ static void run_kepler(double rtol, double H, double *error, yoke_counters *coun
 
 static void error_follows_the_tolerance(void **s) {
   (void)s;
-  double        error;
-  yoke_counters counters;
-  int           order;
+  double      error;
+  yoke_counts counters;
+  int         order;
   run_kepler(1e-6, 8, &error, &counters, &order);
   assert_true(error < 3e-3);
   run_kepler(1e-11, 8, &error, &counters, &order);
@@ -81,9 +81,9 @@ static void error_follows_the_tolerance(void **s) {
 /* Stops at macro points as short as the micro steps: high order is kept, one step per macro step. */
 static void frequent_stops_lose_no_order(void **s) {
   (void)s;
-  double        error;
-  yoke_counters counters;
-  int           order;
+  double      error;
+  yoke_counts counters;
+  int         order;
   run_kepler(1e-10, 0.01, &error, &counters, &order);
   assert_true(error < 1e-7);
   assert_true(order >= 6);

@@ -34,7 +34,7 @@ typedef struct cvode_run {
   void                  *work; /* of the call that runs */
   const yoke_signal     *signal;
   double                *u;
-  yoke_counters         *counters;
+  yoke_counts           *counters;
   yoke_status            failure; /* first final status of the equations */
 
   SUNContext      context;

@@ -26,7 +26,7 @@ typedef struct ida_run {
   void                  *work; /* of the call that runs */
   const yoke_signal     *signal;
   double                *u;
-  yoke_counters         *counters;
+  yoke_counts           *counters;
   yoke_status            failure; /* first final status of the equations */
 
   SUNContext      context;
