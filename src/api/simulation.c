@@ -162,6 +162,8 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, c
     *out = s;
   else
     yoke_simulation_destroy(&s);
+  if (status == YOKE_E_INTERRUPTED && yoke_context_n_errors(ctx) == 0)
+    return yoke_fail(ctx, status, "interrupted while the model was set up");
   return status;
 }
 

@@ -24,4 +24,9 @@ void yoke_context_watch_with(yoke_context *ctx, const yoke_context *of, bool is_
 /* ctx may be NULL: never. */
 bool yoke_context_is_cancelled(yoke_context *ctx);
 
+/* YOKE_E_INTERRUPTED where that is so, for YOKE_TRY between the stages of a set-up. */
+static inline yoke_status yoke_context_go_on(yoke_context *ctx) {
+  return yoke_context_is_cancelled(ctx) ? YOKE_E_INTERRUPTED : YOKE_OK;
+}
+
 #endif

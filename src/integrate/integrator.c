@@ -166,6 +166,7 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
   if (ops == NULL) return YOKE_E_USAGE;
   const yoke_integrator_options o = options != NULL ? *options : yoke_integrator_options_default();
   YOKE_TRY(check_options(ctx, name, &o));
+  YOKE_TRY(yoke_context_go_on(ctx));
 
   yoke_integrator *integrator = yoke_allocate(1, sizeof *integrator);
   if (integrator == NULL) return yoke_out_of_memory(ctx, "solver '%s'", name);

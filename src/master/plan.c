@@ -1,6 +1,7 @@
 #include "master/foreign_part.h"
 #include "master/plan_builder.h"
 
+#include "base/cancel.h"
 #include "model/model_switches.h"
 #include "model/model_times.h"
 #include <stdio.h>
@@ -69,6 +70,7 @@ static yoke_status create_parts(plan_builder *b) {
   for (int p = 0; p < plan->n_parts; ++p) {
     plan->parts[p].name = yoke_arena_text(&plan->arena, b->model->parts[p].name);
     if (plan->arena.has_failed) return plan_no_memory(b);
+    YOKE_TRY(yoke_context_go_on(b->ctx));
     YOKE_TRY(yoke_submodel_create(b->ctx, &b->start, p, plan_submodel(b, p)));
   }
   return YOKE_OK;
@@ -149,7 +151,9 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   plan->has_work = plan_needs_work(b->model, options);
   snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
   if (plan->arena.has_failed) return plan_no_memory(b);
+  YOKE_TRY(yoke_context_go_on(b->ctx));
   YOKE_TRY(options->is_whole ? plan_take_whole(b) : split(b, options));
+  YOKE_TRY(yoke_context_go_on(b->ctx));
   YOKE_TRY(plan_name_outputs(b));
   YOKE_TRY(plan_take_formulas(b));
   if (!options->is_whole) YOKE_TRY(finish_split(b));

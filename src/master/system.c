@@ -1,5 +1,6 @@
 #include "master/system_internal.h"
 
+#include "base/cancel.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
   YOKE_TRY(create_monitor(s, ctx));
+  YOKE_TRY(yoke_context_go_on(ctx));
   YOKE_TRY(yoke_graph_start(s->graph, plan->t_start, ctx));
   YOKE_TRY(add_past(s, ctx));
   s->grid             = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
@@ -100,6 +102,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   s->t_previous       = plan->t_start;
   s->watch.progress.t = plan->t_start;
   YOKE_TRY(system_loss_create(s, ctx));
+  YOKE_TRY(yoke_context_go_on(ctx));
   return system_samples_create(s, ctx);
 }
 

@@ -128,12 +128,35 @@ static void f22_an_interrupt_is_read_between_micro_steps_and_samples_of_a_whole_
   free(text);
 }
 
+static void f22_an_interrupt_is_read_while_a_model_is_set_up(void **state) {
+  static volatile sig_atomic_t already = 1;
+  char                         path[128];
+  for (int monolithic = 0; monolithic <= 1; ++monolithic) {
+    yoke_context    *ctx     = NULL;
+    yoke_run_options options = {.size = sizeof options};
+    yoke_run_summary summary = {.size = sizeof summary};
+    write_text(in_folder(*state, "m.yaml", path), model);
+    options.model       = path;
+    options.monolithic  = monolithic != 0;
+    options.no_predict  = true;
+    options.interrupted = &already;
+    assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+    assert_int_equal(yoke_run(ctx, &options, &summary), YOKE_E_INTERRUPTED);
+    assert_int_equal(yoke_context_n_errors(ctx), 1);
+    assert_says(yoke_context_message(ctx, 0), "interrupted while the model was set up");
+    assert_int_equal(summary.n_rows, 0);
+    yoke_run_summary_release(&summary);
+    yoke_context_destroy(&ctx);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(f22_steps_that_time_cannot_resolve_are_refused),
       TEST(f22_more_than_1e12_steps_are_refused),
       TEST(f22_an_interrupt_is_read_inside_a_long_macro_step),
       TEST(f22_progress_is_asked_inside_a_long_macro_step),
+      TEST(f22_an_interrupt_is_read_while_a_model_is_set_up),
       TEST(f22_an_interrupt_is_read_between_micro_steps_and_samples_of_a_whole_model),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
