@@ -2,6 +2,7 @@
 #include "base/cancel.h"
 
 #include "base/memory.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,6 +332,20 @@ static double least_step(const yoke_controller *c) {
   return fmax(c->settings.min, 64.0 * 2.2204460492503131e-16 * fabs(yoke_graph_t(c->graph)));
 }
 
+/* What may help trials that fail however short they are, and is not in use yet. */
+static void name_remedies(const yoke_controller *c, yoke_status status, char *text, size_t size) {
+  const yoke_scheme_traits *traits    = yoke_graph_traits(c->graph);
+  const bool                corrects  = !traits->extrapolates_only && status == YOKE_NOT_CONVERGED;
+  const char *const         scheme    = traits->corrects_to_tolerance ? "" : "scheme implicit, ";
+  const char               *estimator = "", *passes = "";
+  yoke_estimate_way         way;
+  if (c->settings.estimator == YOKE_ESTIMATOR_CV &&
+      yoke_estimator_choose(YOKE_ESTIMATOR_MD, c->graph, NULL, &way) == YOKE_OK)
+    estimator = "estimator md, ";
+  if (corrects) passes = "a larger cosimulation.corrector.max_iterations or cosimulation.corrector.rtol, ";
+  snprintf(text, size, "%s%s%sanother formulation, or tighter solvers", scheme, passes, estimator);
+}
+
 static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_status status, double H,
                              yoke_context *ctx) {
   const double t = yoke_graph_t(c->graph);
@@ -342,14 +357,15 @@ static yoke_status too_small(const yoke_controller *c, const verdict *v, yoke_st
                      "formulation, or a larger cosimulation.joint_tolerance if that gap is meant",
                      t, least_step(c), H, joint);
   }
-  if (status != YOKE_OK)
-    return yoke_fail(
-        ctx, YOKE_E_STEP_TOO_SMALL,
-        "step control: the macro step from t = %.9g s fell below %.3g s, the last trial of %.3g s failed: %s; "
-        "use %sa larger cosimulation.step.rtol, or with rigid joints %s",
-        t, least_step(c), H, yoke_status_text(status),
-        yoke_graph_traits(c->graph)->corrects_to_tolerance ? "" : "scheme implicit, ",
-        c->settings.estimator == YOKE_ESTIMATOR_MD ? "another formulation" : "estimator md");
+  if (status != YOKE_OK) {
+    char who[400], remedy[300];
+    yoke_graph_unsettled(c->graph, who, sizeof who);
+    name_remedies(c, status, remedy, sizeof remedy);
+    return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
+                     "step control: %sthe macro step from t = %.9g s fell below %.3g s, the last trial of %.3g s "
+                     "failed: %s; use %s",
+                     who, t, least_step(c), H, yoke_status_text(status), remedy);
+  }
   return yoke_fail(
       ctx, YOKE_E_STEP_TOO_SMALL,
       "step control: the macro step from t = %.9g s fell below %.3g s; with %.3g s the error is still "

@@ -29,10 +29,14 @@ double graph_weighted_norm(const yoke_graph *g, const double *delta) {
   return g->n_w > 0 ? sqrt(sum / (double)g->n_w) : 0.0;
 }
 
+bool graph_is_nothing(const yoke_graph *g, double norm) {
+  return norm < 1e-4 * g->settings.tau;
+}
+
 yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, double norm) {
   const bool is_first = convergence->previous <= 0.0;
   if (!isfinite(norm)) return YOKE_VERDICT_DIVERGED;
-  if (norm < 1e-4 * g->settings.tau) return YOKE_VERDICT_CONVERGED;
+  if (graph_is_nothing(g, norm)) return YOKE_VERDICT_CONVERGED;
   convergence->rate     = is_first ? 1.0 : norm / convergence->previous;
   convergence->previous = norm;
   if (is_first) return YOKE_VERDICT_GO_ON;

@@ -13,7 +13,11 @@ typedef struct yoke_convergence {
   double rate;     /* R, 1 before the second */
 } yoke_convergence;
 
-double       graph_weighted_norm(const yoke_graph *graph, const double *delta);
+double graph_weighted_norm(const yoke_graph *graph, const double *delta);
+
+/* So far below the tolerance that one pass is enough. */
+bool graph_is_nothing(const yoke_graph *graph, double norm);
+
 yoke_verdict graph_judge(const yoke_graph *graph, yoke_convergence *convergence, double norm);
 
 /* After the last pass allowed: changes below 1e-6 of the values are the noise of the subsystems' solvers, the step stands. */

@@ -95,20 +95,26 @@ static void correct_by_sets(yoke_graph *g) {
   }
 }
 
+yoke_status graph_solve(yoke_graph *g, double *x, yoke_context *ctx) {
+  if (g->broyden == NULL) {
+    yoke_factor_solve(g->factor[0], x, NULL, g->linear_work);
+    return YOKE_OK;
+  }
+  const size_t n     = (size_t)g->n_c;
+  double      *copy  = g->broyden + n * n;
+  lapack_int  *pivot = (lapack_int *)(void *)(copy + n * n);
+  memcpy(copy, g->broyden, n * n * sizeof *copy);
+  const lapack_int info = LAPACKE_dgesv(LAPACK_COL_MAJOR, g->n_c, 1, copy, g->n_c, pivot, x, g->n_c);
+  return info == 0 ? YOKE_OK : singular(g, ctx);
+}
+
 yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
   for (int i = 0; i < g->n_c; ++i) g->delta[i] = -g->c[i];
   if (g->n_c == 0) return YOKE_OK;
-  if (g->n_sets > 1) {
+  if (g->n_sets > 1)
     correct_by_sets(g);
-  } else if (g->broyden == NULL) {
-    yoke_factor_solve(g->factor[0], g->delta, NULL, g->linear_work);
-  } else {
-    const size_t n     = (size_t)g->n_c;
-    double      *copy  = g->broyden + n * n;
-    lapack_int  *pivot = (lapack_int *)(void *)(copy + n * n);
-    memcpy(copy, g->broyden, n * n * sizeof *copy);
-    if (LAPACKE_dgesv(LAPACK_COL_MAJOR, g->n_c, 1, copy, g->n_c, pivot, g->delta, g->n_c) != 0) return singular(g, ctx);
-  }
+  else
+    YOKE_TRY(graph_solve(g, g->delta, ctx));
   for (int i = 0; i < g->n_c; ++i) {
     if (!isfinite(g->delta[i])) return YOKE_NON_FINITE;
   }

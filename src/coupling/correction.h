@@ -12,6 +12,9 @@
 /* dc/dw of every set from the columns dy/dw of the last pass, factored. */
 yoke_status graph_make_matrix(yoke_graph *graph, yoke_context *ctx);
 
+/* x := (dc/dw)^-1 x with the matrix of set 0, x [n_c]. */
+yoke_status graph_solve(yoke_graph *graph, double *x, yoke_context *ctx);
+
 /* delta := -(dc/dw)^-1 c for graph->c. With Broyden's method `graph->delta` and the change of c since the last correction
  * improve the matrix first (`improve`). */
 yoke_status graph_correct(yoke_graph *graph, yoke_context *ctx);

@@ -310,6 +310,7 @@ struct yoke_graph {
   yoke_factor  *factor_kept[YOKE_COUPLING_MAX_SETS]; /* [n_sets] as accepted at T_N */
   double       *J, *linear_work;                     /* [n_sets, nnz] */
   double       *delta_set;                           /* [n_c] correction of one set */
+  double       *rounding;                            /* [3, n_c] scratch of rounding.h */
   /* Broyden: matrix B [n_c, n_c], column major, then factors of B, pivots; and B as accepted at T_N, in the block. NULL: not used. */
   double       *broyden, *broyden_kept;
   matrix_tag    made;

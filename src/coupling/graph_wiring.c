@@ -401,6 +401,7 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   g->delta         = yoke_arena_take(&g->arena, n, sizeof(double));
   g->c_before      = yoke_arena_take(&g->arena, n, sizeof(double));
   g->delta_set     = yoke_arena_take(&g->arena, n, sizeof(double));
+  g->rounding      = yoke_arena_take(&g->arena, 3 * n, sizeof(double));
   g->units         = yoke_arena_take(&g->arena, n, sizeof *g->units);
   const size_t nnz = (size_t)(g->pattern != NULL ? g->pattern->nnz : 0);
   g->J             = yoke_arena_take(&g->arena, (size_t)g->n_sets * nnz, sizeof(double));

@@ -7,9 +7,7 @@
 static const double met      = 1e-6;  /* of L, L/H, L/H^2 */
 static const double rounding = 1e-13; /* of what a level is the difference of */
 
-/* Sizes of positions, velocities and accelerations of both ports, angles times L: rows are differences of numbers like these.
- * Euler parameters are angles of size 1. */
-static void port_sizes(const graph_wire *wire, const double *const y[2], double L, double size[3]) {
+void graph_port_sizes(const graph_wire *wire, const double *const y[2], double L, double size[3]) {
   size[0] = size[1] = size[2] = 0.0;
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->wire.shape[side];
@@ -31,7 +29,7 @@ void graph_joint_gap(const yoke_graph *g, const graph_wire *wire, joint_gap *out
   for (int side = 0; side < 2; ++side)
     y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
   yoke_joint_levels(joint, wire->wire.shape, y, level);
-  port_sizes(wire, y, L, size);
+  graph_port_sizes(wire, y, L, size);
   *out = (joint_gap){0};
   for (int l = 0; l < YOKE_JOINT_LEVELS; ++l) {
     for (int i = 0; i < joint->n; ++i) {

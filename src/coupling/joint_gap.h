@@ -16,6 +16,10 @@ typedef struct joint_gap {
   int    row; /* that of level[0] */
 } joint_gap;
 
+/* Sizes of positions, velocities and accelerations of both ports, angles times L: rows are differences of numbers like these.
+ * Euler parameters are angles of size 1. */
+void graph_port_sizes(const graph_wire *wire, const double *const y[2], double L, double size[3]);
+
 /* Of a wire with a joint, from the outputs of the last pass; settings.length > 0. */
 void graph_joint_gap(const yoke_graph *graph, const graph_wire *wire, joint_gap *out);
 

@@ -10,6 +10,7 @@
 #include "coupling/correction.h"
 #include "coupling/joint_gap.h"
 #include "coupling/kept_matrix.h"
+#include "coupling/rounding.h"
 
 #include <math.h>
 #include <string.h>
@@ -172,6 +173,14 @@ static bool takes_long(const yoke_graph *g, double rate, double norm) {
   return !(rate < 1.0 && left < g->settings.tau);
 }
 
+/* Corrections that have reached the rounding of the unknowns stay what they are, in shorter steps they are larger: the step stands. */
+static yoke_status look_for_rounding(yoke_graph *g, yoke_verdict *verdict, yoke_context *ctx) {
+  bool is_rounding = false;
+  YOKE_TRY(graph_is_rounding(g, &is_rounding, ctx));
+  if (is_rounding) *verdict = YOKE_VERDICT_CONVERGED;
+  return YOKE_OK;
+}
+
 /* Newton from the predicted nodes until the conditions hold. With the matrix of an earlier step corrections shrink by a rate that hardly
  * changes. One that is no good, or reaches the noise of the solvers before the test is met, fails: the new one of a second chance converges
  * so quickly that noise is no matter. */
@@ -183,12 +192,13 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
     YOKE_TRY(correct_nodes(g, ctx));
     ++statistics->iterations;
-    const double previous      = norm;
-    norm                       = graph_weighted_norm(g, g->delta);
-    const yoke_verdict verdict = graph_judge(g, &convergence, norm);
-    const bool         is_old  = g->is_kept && g->broyden == NULL;
-    const bool         goes_on = verdict == YOKE_VERDICT_GO_ON && pass > 1;
-    const bool         is_slow = goes_on && convergence.rate > slow_rate;
+    const double previous = norm;
+    norm                  = graph_weighted_norm(g, g->delta);
+    yoke_verdict verdict  = graph_judge(g, &convergence, norm);
+    if (verdict != YOKE_VERDICT_CONVERGED && pass > 1) YOKE_TRY(look_for_rounding(g, &verdict, ctx));
+    const bool is_old  = g->is_kept && g->broyden == NULL;
+    const bool goes_on = verdict == YOKE_VERDICT_GO_ON && pass > 1;
+    const bool is_slow = goes_on && convergence.rate > slow_rate;
     if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
     if (is_old && (is_wild(g, norm) || (is_slow && pass > 2))) return YOKE_NOT_CONVERGED;
     if (pass > 1) measure_rate(norm / previous, statistics);

@@ -15,6 +15,9 @@ static const double HELD = 1e-7;
  * part of what they take does not show in the matrix. */
 static const double TAKEN = 1e-3;
 
+/* Of a slope, or of what the inputs would cause without joints. */
+static const double ROUNDING = 1e-14;
+
 YOKE_SIMD static void add_squares(size_t rows, size_t n, const double *restrict x, double *restrict sum) {
   for (size_t r = 0; r < rows; ++r) {
     for (size_t i = 0; i < n; ++i) sum[i] += x[r * n + i] * x[r * n + i];
@@ -51,10 +54,13 @@ static void note(int n, const double *error, const double *start, const double *
 
 void tangents_rates(const walk *w) {
   const yoke_equations *e     = w->equations;
-  double               *slope = w->norm, *distance = slope + w->n;
+  double               *slope = w->norm, *distance = slope + w->n, *size = distance + w->n;
   norms(w, e->nq, e->nv, w->slope[3], w->slope[4], slope);
   norms(w, e->nq, e->nv, w->stage, w->trial, distance);
-  for (int i = 0; i < w->n; ++i) w->rate[i] = slope[i] == 0.0 ? 0.0 : slope[i] / distance[i];
+  /* slopes of a short step that differ by their rounding only tell no rate */
+  norms(w, e->nq, e->nv, w->slope[4], NULL, size);
+  for (int i = 0; i < w->n; ++i)
+    w->rate[i] = slope[i] <= ROUNDING * fmax(size[i], w->reach[i]) ? 0.0 : slope[i] / distance[i];
 }
 
 /* Accelerations [n] below which errors do not count: of what the inputs would cause without joints (w->reach), and of what joints take of it. */
