@@ -313,11 +313,14 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   yoke_whole_model    whole;
   yoke_macro_settings macro;
   yoke_macro_settings_read(s->model, &macro);
-  s->H                        = macro.step;
-  s->settings                 = macro.scheme;
-  s->settings.length          = yoke_model_length(s->model);
-  s->settings.corrections     = 1;   /* the map is linear: one correction solves it */
-  s->settings.joint_tolerance = 0.0; /* it is probed with states that are far off */
+  s->H                         = macro.step;
+  s->settings                  = macro.scheme;
+  const yoke_model_sizes sizes = yoke_model_sizes_of(s->model);
+  s->settings.length           = sizes.length;
+  s->settings.time             = sizes.time;
+  s->settings.force            = sizes.force;
+  s->settings.corrections      = 1;   /* the map is linear: one correction solves it */
+  s->settings.joint_tolerance  = 0.0; /* it is probed with states that are far off */
   YOKE_TRY(yoke_exec_create(ctx, "serial", 1, &s->exec));
   YOKE_TRY(yoke_whole_model_create(ctx, s->model, 0, NULL, &whole));
   yoke_status status = YOKE_OK;

@@ -35,7 +35,7 @@ struct yoke_error_tally {
 /* ---- life ---- */
 
 static int kind_of(const yoke_port_trial *port, int k) {
-  if (port->shape == NULL) return k < port->n_p ? OTHER : OTHER_RATE;
+  if (port->is_felt) return k < port->n_p ? OTHER : OTHER_RATE;
   if (k < port->n_p) return yoke_shape_p_turns(port->shape, k) ? ANGLE : LENGTH;
   return yoke_shape_v_turns(port->shape, k - port->n_p) ? ANGLE_RATE : LENGTH_RATE;
 }
@@ -55,7 +55,7 @@ static yoke_status fill(yoke_error_tally *x, const yoke_graph *graph, yoke_conte
     x->first[i]     = x->n;
     x->subsystem[i] = port.subsystem;
     x->wire[i]      = port.wire;
-    if (port.shape != NULL) x->n_wires = i / 2 + 1;
+    if (!port.is_felt) x->n_wires = i / 2 + 1;
     x->n += port.n_p + port.n_v;
   }
   x->kind = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->kind);

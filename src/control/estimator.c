@@ -2,8 +2,8 @@
 
 #include "control/error_constants.h"
 
-/* Least scales [m, m/s, N, unit of a signal]: a model at rest has no size yet. */
-static const double least_position = 1e-5, least_velocity = 1e-2, least_coupling = 1.0, least_signal = 1e-3;
+/* Least scales, in the sizes of the model, and of a signal in its own unit: a model at rest has no size yet. */
+static const double least_position = 1e-5, least_velocity = 1e-2, least_force = 0.01, least_signal = 1e-3;
 static const double share_of_scale = 0.1;
 static const double surprise       = 10.0; /* times what two extrapolations differ by */
 
@@ -73,12 +73,26 @@ static double absolute(const yoke_tolerances *t, int kind, double scale, double 
 
 double yoke_estimator_atol_coupling(const yoke_estimator *e, const yoke_channel_trial *channel) {
   if (channel->is_signal) return absolute(&e->tolerances, 2, channel->size, least_signal);
-  return absolute(&e->tolerances, 2, e->scales.coupling[channel->is_force ? 1 : 0],
-                  channel->is_force ? least_coupling : least_position);
+  return absolute(&e->tolerances, 2, channel->natural * e->scales.coupling[channel->is_force ? 1 : 0],
+                  channel->natural * (channel->is_force ? least_force : least_position));
 }
 
-static void enlarge(double *scale, int n, const double *x) {
-  for (int k = 0; k < n; ++k) *scale = fmax(*scale, fabs(x[k]));
+/* Size of component k of (p, v) of a port by those of the model. */
+static double natural_size(const yoke_graph *graph, const yoke_port_trial *port, int k) {
+  const bool is_p    = k < port->n_p;
+  const bool is_turn = is_p ? yoke_shape_p_turns(port->shape, k) : yoke_shape_v_turns(port->shape, k - port->n_p);
+  const yoke_residual_unit unit = {is_p ? YOKE_RESIDUAL_POSITION : YOKE_RESIDUAL_VELOCITY, is_turn};
+  return yoke_graph_natural_size(graph, unit);
+}
+
+/* A tolerance that is not given. */
+static double atol_motion(const yoke_estimator *e, double natural, bool is_p) {
+  return absolute(&e->tolerances, is_p ? 0 : 1, natural * (is_p ? e->scales.position : e->scales.velocity),
+                  natural * (is_p ? least_position : least_velocity));
+}
+
+static void enlarge(double *scale, double size) {
+  *scale = fmax(*scale, fabs(size));
 }
 
 static void enlarge_scales(yoke_estimator *e, const yoke_graph *graph, bool of_trial) {
@@ -86,14 +100,15 @@ static void enlarge_scales(yoke_estimator *e, const yoke_graph *graph, bool of_t
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
     const double *y = of_trial ? port.y : port.y_accepted;
-    enlarge(&e->scales.position, port.n_p, y);
-    enlarge(&e->scales.velocity, port.n_v, y + port.n_p);
+    for (int k = 0; k < port.n_p + port.n_v; ++k)
+      enlarge(k < port.n_p ? &e->scales.position : &e->scales.velocity, y[k] / natural_size(graph, &port, k));
   }
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
     if (channel.is_signal) continue; /* each has its own */
-    enlarge(&e->scales.coupling[channel.is_force ? 1 : 0], 1, of_trial ? &channel.value : channel.past);
+    enlarge(&e->scales.coupling[channel.is_force ? 1 : 0],
+            (of_trial ? channel.value : *channel.past) / channel.natural);
   }
 }
 
@@ -226,9 +241,6 @@ static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, con
 
 static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
                             yoke_estimate *out) {
-  const yoke_tolerances     *t       = &e->tolerances;
-  const double               atol[2] = {absolute(t, 0, e->scales.position, least_position),
-                                        absolute(t, 1, e->scales.velocity, least_velocity)};
   const yoke_error_constants factor  = factors(e, trial);
   yoke_wrms                  norm[2] = {0};
   search                     worst   = {0};
@@ -237,7 +249,8 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
     yoke_graph_port_trial(graph, i, &port);
     for (int k = 0; k < port.n_p + port.n_v; ++k) {
       const int level = k < port.n_p ? 0 : 1;
-      add(&norm[level], &worst, port.wire, port_error(e, &port, &factor, k), port.y[k], t->rtol, atol[level]);
+      add(&norm[level], &worst, port.wire, port_error(e, &port, &factor, k), port.y[k], e->tolerances.rtol,
+          atol_motion(e, natural_size(graph, &port, k), level == 0));
     }
   }
   out->norms.position = yoke_wrms_value(&norm[0]);

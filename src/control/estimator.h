@@ -35,7 +35,7 @@ typedef struct yoke_tolerances {
   double atol[3]; /* position, velocity, coupling; 0: rtol times a tenth of the largest value so far of the same kind */
 } yoke_tolerances;
 
-/* Largest values so far, for absolute tolerances that are not given. */
+/* Largest values so far, in sizes of the model (trial.h), for absolute tolerances that are not given. */
 typedef struct yoke_scales {
   double position, velocity;
   double coupling[2]; /* motions, forces */

@@ -237,16 +237,17 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   const graph_felt      *felt = port < 2 * g->n_wires ? NULL : &g->felt[port - 2 * g->n_wires];
   const int              i = felt != NULL ? felt->wire : port / 2, side = felt != NULL ? 1 : port % 2;
   const graph_wire      *wire  = &g->wires[i];
-  const yoke_port_shape *shape = wire->wire.shape[side];
+  const yoke_port_shape *shape = felt != NULL ? felt->shown.shape : wire->wire.shape[side];
   const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
   const int              at    = felt != NULL ? s->subsystem->ports[felt->shown.port].y_at : wire->y_at[side];
   *out                         = (yoke_port_trial){.wire        = i,
-                                                   .n_p         = felt != NULL ? felt->shown.n_p : shape->n_p,
-                                                   .n_v         = felt != NULL ? felt->shown.n_v : shape->n_v,
+                                                   .n_p         = shape->n_p,
+                                                   .n_v         = shape->n_v,
                                                    .y           = s->y_new + at,
                                                    .y_predicted = s->y_predicted + at,
                                                    .y_accepted  = s->y + at,
-                                                   .shape       = felt != NULL ? NULL : shape,
+                                                   .shape       = shape,
+                                                   .is_felt     = felt != NULL,
                                                    .subsystem   = wire->wire.subsystem[side],
                                                    .can_repeat  = s->trial != NULL};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
@@ -278,6 +279,7 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
                               .is_signal   = yoke_channel_is_signal(&channel->info),
                               .is_felt     = g->wires[channel->wire].wire.is_felt,
                               .size        = channel->kept->sizes.usual,
+                              .natural     = channel->natural,
                               .value       = channel->value,
                               .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],
                               .past        = channel->kept->past,

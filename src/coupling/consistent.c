@@ -108,7 +108,7 @@ yoke_status graph_consistent_find(yoke_graph *g, yoke_context *ctx) {
 
 /* ---- modes of inner nodes ---- */
 
-static const double least_multiplier = 1.0; /* [N]: a model at rest has no size yet */
+static const double least_multiplier = 0.1; /* of its natural size: a model at rest has no size yet */
 
 bool yoke_graph_multipliers_are_off(yoke_graph *g) {
   graph_consistent *x   = g->consistent;
@@ -118,8 +118,9 @@ bool yoke_graph_multipliers_are_off(yoke_graph *g) {
   for (int k = 0; k < g->n_channels; ++k) {
     const graph_channel *channel = &g->channels[k];
     if (!graph_instant_is_unknown(x->instant, k) || channel->n_nodes < 2) continue;
-    g->block->largest_multiplier = fmax(g->block->largest_multiplier, fabs(channel->kept->consistent[0]));
-    off                          = fmax(off, fabs(channel->kept->past[0] - channel->kept->consistent[0]));
+    const double consistent      = channel->kept->consistent[0];
+    g->block->largest_multiplier = fmax(g->block->largest_multiplier, fabs(consistent) / channel->natural);
+    off                          = fmax(off, fabs(channel->kept->past[0] - consistent) / channel->natural);
   }
   return off > 0.5 * g->block->largest_multiplier;
 }

@@ -45,10 +45,11 @@ typedef struct constitutive {
   yoke_extension            extension;
   bool                      feedthrough;
   unsigned
-       wrenches;   /* components of the wrenches that are channels: bit 6 side + freedom; 0: no condition has the law */
-  bool reads_time; /* the law depends on t */
-  bool constant;   /* W_p and W_v do not depend on the motion */
-  int  n, n_extended;
+         wrenches; /* components of the wrenches that are channels: bit 6 side + freedom; 0: no condition has the law */
+  bool   reads_time;   /* the law depends on t */
+  bool   constant;     /* W_p and W_v do not depend on the motion */
+  double length, time; /* of the model; 1 where they are not known */
+  int    n, n_extended;
   yoke_channel      *channel;  /* [n] */
   meaning           *means;    /* [n] */
   int               *extended; /* [n_extended] channels with an inner node */
@@ -330,6 +331,8 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
   self->decomposition = decomposition;
   self->extension     = def->settings->extension;
   self->feedthrough   = def->settings->feedthrough;
+  self->length        = def->settings->length > 0.0 ? def->settings->length : 1.0;
+  self->time          = def->settings->time > 0.0 ? def->settings->time : 1.0;
   self->reads_time    = law_reads_time(def->element->law);
   self->constant      = rows_are_constant(def->element) && law_is_linear(def->element->law);
   take_memory(self);
@@ -423,7 +426,7 @@ static void scatter(const constitutive *self, double *const v[2], double V[12]) 
 /* rate += partial W / partial t: central difference of order 4 over a hundredth of the step. */
 static void add_time_rate(const constitutive *self, const motion *m, double t, double H, double rate[12]) {
   static const double weight[2] = {2.0 / 3.0, -1.0 / 12.0};
-  const double        h         = H > 0.0 ? 0.01 * H : 1e-6;
+  const double        h         = H > 0.0 ? 0.01 * H : 1e-6 * self->time;
   for (int j = 0; j < 2; ++j) {
     double       above[12], below[12];
     const double shift = (double)(j + 1) * h;
@@ -618,9 +621,10 @@ static void wrench_slopes(const constitutive *self, const motion *m, double t, d
   }
 }
 
-/* d(dW/dt) / dx for one component x of the motion, by central differences (second derivatives of the rows). */
-static void rate_slope(const constitutive *self, motion *m, double *x, double t, double H, double slope[12]) {
-  const double kept = *x, h = 6e-6 * fmax(1.0, fabs(kept));
+/* d(dW/dt) / dx for one component x of the motion, by central differences (second derivatives of the rows). `size`: of x, by the model. */
+static void rate_slope(const constitutive *self, motion *m, double *x, double size, double t, double H,
+                       double slope[12]) {
+  const double kept = *x, h = 6e-6 * fmax(size, fabs(kept));
   double       above[12], below[12];
   *x = kept + h;
   wrench_rate(self, m, t, H, above);
@@ -636,12 +640,13 @@ static void rate_slopes(const constitutive *self, motion *m, double t, double H,
     const int np = self->shape[s]->n_p, nv = self->shape[s]->n_v;
     double    slope[12] = {0.0};
     for (int k = 0; !self->constant && k < np; ++k) {
-      rate_slope(self, m, &m->p[s][k], t, H, slope);
+      rate_slope(self, m, &m->p[s][k], yoke_shape_p_turns(self->shape[s], k) ? 1.0 : self->length, t, H, slope);
       for (int r = 0; r < 12; ++r) out->p[s][r * np + k] = slope[r];
     }
     for (int k = 0; k < nv; ++k) {
-      const int along = yoke_shape_coordinate(self->shape[s], k);
-      if (!self->constant) rate_slope(self, m, &m->v[s][k], t, H, slope);
+      const int    along = yoke_shape_coordinate(self->shape[s], k);
+      const double size  = (yoke_shape_v_turns(self->shape[s], k) ? 1.0 : self->length) / self->time;
+      if (!self->constant) rate_slope(self, m, &m->v[s][k], size, t, H, slope);
       for (int r = 0; r < 12 && self->constant; ++r) slope[r] = along >= 0 ? w->p[s][r * np + along] : 0.0;
       for (int r = 0; r < 12; ++r) out->v[s][r * nv + k] = slope[r];
     }

@@ -3,18 +3,23 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Of values that the model's sizes make, where no absolute change is given. */
+static const double atol_share = 1e-11;
+
 /* Signals are measured by themselves, in whatever unit they are, also in the step that wakes them: atol is meant for a size of 1. */
 static double weighted_signal(const yoke_graph *g, const graph_channel *channel, int j, const double *delta) {
   const double known = fmax(channel->kept->sizes.tolerance, graph_least_signal);
   const double size  = fmax(fmax(fabs(g->w_predicted[channel->w_at + j]), fabs(g->w[channel->w_at + j])), known);
-  return delta[channel->w_at + j] / (g->settings.atol * fmin(size, 1.0) + g->settings.rtol * size);
+  const double atol  = g->settings.atol > 0.0 ? g->settings.atol : atol_share;
+  return delta[channel->w_at + j] / (atol * fmin(size, 1.0) + g->settings.rtol * size);
 }
 
 /* Change of node j of a channel, in units of what is allowed. */
 static double weighted(const yoke_graph *g, const graph_channel *channel, int j, const double *delta) {
   if (yoke_channel_is_signal(&channel->info)) return weighted_signal(g, channel, j, delta);
   const double size = fmax(fabs(g->w_predicted[channel->w_at + j]), channel->kept->sizes.tolerance);
-  return delta[channel->w_at + j] / (g->settings.atol + g->settings.rtol * size);
+  const double atol = g->settings.atol > 0.0 ? g->settings.atol : atol_share * channel->natural;
+  return delta[channel->w_at + j] / (atol + g->settings.rtol * size);
 }
 
 double graph_weighted_norm(const yoke_graph *g, const double *delta) {

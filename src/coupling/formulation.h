@@ -51,6 +51,7 @@ typedef struct yoke_coupling_settings {
   bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
   /* of the run, for judgements before it and for own settings that follow them: */
   double             step;                   /* macro step [s]; 0: not known */
+  double             length, time;           /* sizes of the model [m, s]; 0: not known */
   int                order;                  /* degree of couplings that keep their own */
   double             relaxation;             /* share of the new value; 0: not given */
   int                side;                   /* that the setting of type YOKE_SETTING_SUBSYSTEM names: 0, 1 */

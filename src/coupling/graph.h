@@ -69,18 +69,19 @@ typedef struct yoke_scheme_settings {
   const yoke_own_jacobian *own_jacobian;   /* [n_subsystems]; kept. NULL: none has its own */
   bool                     final_update;   /* store u = phi(y) instead of the corrected nodes */
   double                   relaxation;     /* waveform: share of the new value */
-  double                   rtol, atol;     /* weights of the corrector's convergence test; 1e-10, 1e-10 */
-  double                   tau;            /* 0.33 */
-  int                      max_iterations; /* corrector passes; 10 (waveform 50) */
-  yoke_renewal             renewal;
-  bool                     monitor; /* the local error of every step is estimated, which changes nothing of the run */
+  double       rtol, atol;     /* weights of the corrector's convergence test; atol 0: 1e-11 of the model's sizes */
+  double       tau;            /* 0.33 */
+  int          max_iterations; /* corrector passes; 10 (waveform 50) */
+  yoke_renewal renewal;
+  bool         monitor; /* the local error of every step is estimated, which changes nothing of the run */
   /* A graph without wires: */
-  bool   stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
-  bool   in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */
+  bool         stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
+  bool         in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */
   /* Truth at the end of a step (joint_gap.h): */
-  int    corrections;     /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
-  double length;          /* L of the model [m]; 0: levels are not judged */
-  double joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
+  int          corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
+  double       length;      /* L of the model [m]; 0: levels are not judged */
+  double       time, force; /* T [s] and F [N] of the model, which with L measure what has no size yet; 0: not known */
+  double       joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
 /* Why a trial step was rejected or a step is shorter than planned. */
@@ -129,9 +130,10 @@ static inline void yoke_step_add_work(yoke_step_statistics *statistics, const yo
   statistics->jacobians += other->jacobians;
 }
 
-/* A motion that signals lead to, as a port of plain numbers shows it: n_p positions, then n_v velocities. */
+/* A motion that signals lead to, as a port of plain numbers shows it: positions and velocities of this shape. */
 typedef struct yoke_felt {
-  int port, n_p, n_v;
+  int                    port;
+  const yoke_port_shape *shape;
 } yoke_felt;
 
 /* One coupling and where it is connected. */

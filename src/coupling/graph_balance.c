@@ -21,7 +21,7 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_side limit, yoke_context
                    graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y), u);
       for (int k = 0; k < wire->n_channels; ++k) {
         graph_channel *channel = &g->channels[wire->first + k];
-        change                 = fmax(change, fabs(u[k] - channel->kept->past[0]) / fmax(fabs(u[k]), 1e-12));
+        change = fmax(change, fabs(u[k] - channel->kept->past[0]) / fmax(fabs(u[k]), 1e-12 * channel->natural));
         channel->kept->past[0] = u[k];
         graph_sizes_set(&channel->kept->sizes, fabs(u[k]));
       }

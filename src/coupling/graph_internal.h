@@ -73,9 +73,9 @@ typedef struct graph_block {
   int        n_past;             /* points in the history, as far as its parts reach (channel_points, output_points) */
   double     past_t[GRAPH_PAST]; /* newest first; past_t[0] = T_N */
   double     H;                  /* of the last accepted step */
-  double     largest[GRAPH_N_KINDS];    /* |u| of all motions, of all forces and of all signals so far */
+  double     largest[GRAPH_N_KINDS]; /* |u| of all motions, of all forces and of all signals so far, in natural sizes */
   double     start_size[GRAPH_N_KINDS]; /* the same in the first steps */
-  double     largest_multiplier;        /* that was consistent so far */
+  double     largest_multiplier;        /* that was consistent so far, likewise */
   matrix_tag made;                      /* the matrix that is kept (kept_matrix.h) */
   bool       begins_anew;               /* a restart at T_N: the next step takes the right limits of inputs and loads */
 } graph_block;
@@ -86,6 +86,7 @@ typedef struct graph_channel {
   int                wire;
   int                w_at, n_nodes; /* its unknowns in w */
   yoke_residual_unit unit;          /* of its value */
+  double             natural;       /* size of its value by those of the model (residuals.h) */
   graph_kept        *kept;          /* in the block */
   bool         has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
   int          order;
@@ -383,8 +384,9 @@ enum {
   GRAPH_COLUMNS = 1, /* columns of dy/dw */
   GRAPH_LAST    = 2  /* it may be the last of the trial: subsystems observe what they are asked for */
 };
-/* Size of a perturbation of a channel that stands out of the solver's noise. */
+/* Size of a perturbation of a channel that stands out of the solver's noise; in a step also out of rounding. */
 double      graph_perturbation(const graph_channel *channel);
+double      graph_step_perturbation(const yoke_graph *graph, const graph_channel *channel);
 /* One pass over all subsystems. */
 yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */

@@ -14,9 +14,27 @@ double graph_perturbation(const graph_channel *channel) {
   const double share     = is_signal                ? 1e-3
                            : channel->info.is_force ? 1e-2
                                                     : 1e-4,
-               least     = is_signal ? graph_least_signal : 1.0;
+               least     = is_signal ? graph_least_signal : channel->natural;
   return fmax(channel->kept->correction,
               share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), least));
+}
+
+/* What moves bodies by this share of L over a step stands out of rounding: forces and accelerations move them by H^2, velocities by H. Rigid
+ * joints find their unknowns by that; conditions of force elements see the forces themselves. */
+static const double least_response = 1e-9;
+
+double graph_step_perturbation(const yoke_graph *g, const graph_channel *channel) {
+  const double ratio = g->settings.time / g->H, own = graph_perturbation(channel);
+  if (g->wires[channel->wire].wire.joint == NULL) return own;
+  switch (channel->unit.kind) {
+  case YOKE_RESIDUAL_FORCE:
+  case YOKE_RESIDUAL_MOMENT:
+  case YOKE_RESIDUAL_ACCELERATION: return fmax(own, least_response * channel->natural * ratio * ratio);
+  case YOKE_RESIDUAL_VELOCITY: return fmax(own, least_response * channel->natural * ratio);
+  case YOKE_RESIDUAL_POSITION:
+  case YOKE_RESIDUAL_NONE: break;
+  }
+  return own;
 }
 
 /* The main integration of a subsystem is asked for its columns. */
@@ -48,7 +66,8 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   double           times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   yoke_response    response;
-  const double     size = main || compares ? 0.0 : graph_perturbation(&g->channels[s->column_channel[task->column]]);
+  const double     size =
+      main || compares ? 0.0 : graph_step_perturbation(g, &g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   yoke_context_watch_with(ctx, g->n_wires > 0 ? g->pass_ctx : NULL, worker == 0); /* without wires: before the step */
   graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
@@ -126,7 +145,7 @@ static void run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
 /* Perturbed outputs become derivatives once the main outputs are known. */
 static yoke_status finish_columns(const yoke_graph *g, const graph_subsystem *s) {
   for (int c = 0; c < s->n_columns; ++c) {
-    const double size   = graph_perturbation(&g->channels[s->column_channel[c]]);
+    const double size   = graph_step_perturbation(g, &g->channels[s->column_channel[c]]);
     double      *column = s->dy + (size_t)c * (size_t)s->subsystem->ny;
     for (int k = 0; k < s->subsystem->ny; ++k) {
       if (s->has_differences) column[k] = (column[k] - s->y_new[k]) / size;

@@ -11,13 +11,33 @@ void graph_units_set(yoke_graph *g) {
       const yoke_residual_unit none = {YOKE_RESIDUAL_NONE, false};
       g->units[wire->c_at + c]      = ops->unit != NULL ? ops->unit(wire->wire.self, c) : none;
     }
-    for (int k = wire->first; k < wire->first + wire->n_channels; ++k)
-      g->channels[k].unit = yoke_channel_unit(&g->channels[k].info, wire->wire.shape, wire->wire.joint);
+    for (int k = wire->first; k < wire->first + wire->n_channels; ++k) {
+      g->channels[k].unit    = yoke_channel_unit(&g->channels[k].info, wire->wire.shape, wire->wire.joint);
+      g->channels[k].natural = yoke_graph_natural_size(g, g->channels[k].unit);
+    }
   }
 }
 
+static double or_one(double size) {
+  return size > 0.0 ? size : 1.0;
+}
+
+double yoke_graph_natural_size(const yoke_graph *g, yoke_residual_unit unit) {
+  const double L = or_one(g->settings.length), T = or_one(g->settings.time), F = or_one(g->settings.force);
+  const double X = unit.is_turn ? 1.0 : L;
+  switch (unit.kind) {
+  case YOKE_RESIDUAL_POSITION: return X;
+  case YOKE_RESIDUAL_VELOCITY: return X / T;
+  case YOKE_RESIDUAL_ACCELERATION: return X / (T * T);
+  case YOKE_RESIDUAL_FORCE: return F;
+  case YOKE_RESIDUAL_MOMENT: return F * L;
+  case YOKE_RESIDUAL_NONE: break;
+  }
+  return 1.0;
+}
+
 double graph_residual_size(const yoke_graph *g, yoke_residual_kind kind) {
-  const double L = g->settings.length > 0.0 ? g->settings.length : 1.0;
+  const double L = or_one(g->settings.length);
   switch (kind) {
   case YOKE_RESIDUAL_POSITION: return L;
   case YOKE_RESIDUAL_VELOCITY: return L / g->H;
@@ -39,7 +59,7 @@ static void set_force_sizes(yoke_graph *g) {
 }
 
 void graph_residuals_by_kind(yoke_graph *g, yoke_step_statistics *statistics) {
-  const double L                            = g->settings.length > 0.0 ? g->settings.length : 1.0;
+  const double L                            = or_one(g->settings.length);
   bool         exists[YOKE_N_RESIDUALS + 1] = {false};
   set_force_sizes(g);
   for (int c = 0; c < g->n_c; ++c) {

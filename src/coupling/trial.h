@@ -49,6 +49,9 @@ void yoke_graph_inner_errors(const yoke_graph *graph, int port, double *inner);
 void yoke_graph_set_degree(yoke_graph *graph, int degree);
 void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind comparison);
 
+/* Size of a number with this unit by the length, time and force of the model: L, L/T, L/T^2, F, F L; 1 where they are not known, and of
+ * numbers without a unit. */
+double      yoke_graph_natural_size(const yoke_graph *graph, yoke_residual_unit unit);
 /* Can every subsystem go back? Otherwise *name is the first that cannot. */
 bool        yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
 /* Does any port show a motion? None does where all couplings are signals and nothing shows what they lead to. */
@@ -86,7 +89,8 @@ typedef struct yoke_port_trial {
   int                    n_p, n_v;
   const double          *y, *y_predicted, *y_compared; /* at T_{N+1}: last pass, first pass, comparison */
   const double          *y_accepted;                   /* at T_N */
-  const yoke_port_shape *shape;                        /* NULL: a motion that signals lead to */
+  const yoke_port_shape *shape;                        /* of its components */
+  bool                   is_felt;                      /* a motion that signals lead to */
   int                    subsystem;
   bool                   can_repeat; /* the subsystem; else y_compared is none */
 } yoke_port_trial;
@@ -98,6 +102,7 @@ typedef struct yoke_channel_trial {
   bool          is_force, is_signal;
   bool          is_felt;          /* a signal: the motions that it leads to are among the ports */
   double        size;             /* largest |u| of accepted steps */
+  double        natural;          /* size by those of the model */
   double        value, predicted; /* at T_{N+1} */
   double        compared;         /* end value of the comparison, when there was one */
   const double *past;             /* accepted, newest first */

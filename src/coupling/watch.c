@@ -12,9 +12,10 @@ enum {
   START_STEPS   = 20, /* which show what is usual in this run */
   REMEDY_SIZE   = 160
 };
-static const double impact_growth    = 1e5;  /* from one jump to the next: no divergence grows like this */
-static const double beyond_mechanics = 1e12; /* times what is usual, at least 1 N or 1 m */
-static const double beyond_signals   = 1e18; /* likewise of signals, whose units nobody knows */
+static const double impact_growth    = 1e5;   /* from one jump to the next: no divergence grows like this */
+static const double beyond_mechanics = 1e12;  /* times what is usual, at least what the model's sizes make */
+static const double rounding         = 1e-12; /* of L */
+static const double beyond_signals   = 1e18;  /* likewise of signals, whose units nobody knows */
 
 /* What may help a coupling that diverges. */
 static void describe_remedy(const yoke_graph *g, const graph_channel *channel, char text[REMEDY_SIZE]) {
@@ -54,13 +55,15 @@ yoke_status graph_explain_failure(const yoke_graph *g, yoke_status status, yoke_
                    g->wires[worst->wire].wire.name, worst->info.name, worst->kept->growth.n_growing,
                    fabs(worst->kept->growth.jump), g->block->past_t[0], remedy);
 }
-/* A motion that moves nothing by more than what counts as met (joint_gap.h) diverges from nothing yet. */
+/* A motion that moves nothing by more than what counts as met (joint_gap.h) diverges from nothing yet, nor does a force that moves bodies by
+ * their rounding over the step: multipliers of short steps carry it. */
 static bool is_negligible(const yoke_graph *g, const graph_channel *channel, double jump) {
-  const double L = g->settings.length, turn = channel->unit.is_turn ? L : 1.0;
-  return !channel->info.is_force && L > 0.0 && fabs(jump) * turn <= 1e-6 * graph_residual_size(g, channel->unit.kind);
+  const double L = g->settings.length, turn = channel->unit.is_turn ? L : 1.0, ratio = g->settings.time / g->H;
+  if (channel->info.is_force) return fabs(jump) <= rounding * channel->natural * ratio * ratio;
+  return L > 0.0 && fabs(jump) * turn <= 1e-6 * graph_residual_size(g, channel->unit.kind);
 }
 
-/* Sizes of all motions, forces and signals as the watch goes through the channels. */
+/* Sizes of all motions, forces and signals as the watch goes through the channels, in natural sizes. */
 typedef struct watched_sizes {
   double largest[GRAPH_N_KINDS], start_size[GRAPH_N_KINDS];
 } watched_sizes;
@@ -81,7 +84,7 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
   *growth              = channel->kept->growth;
   /* controllers make signals jump, with any sign and size */
   const bool exceeds = kind != GRAPH_SIGNALS && fabs(jump) > channel->kept->sizes.usual &&
-                       fabs(jump) > fabs(growth->jump) && fabs(jump) > 1e-9 * sizes->largest[kind] &&
+                       fabs(jump) > fabs(growth->jump) && fabs(jump) > 1e-9 * channel->natural * sizes->largest[kind] &&
                        !is_negligible(g, channel, jump);
   if (exceeds) {
     /* an impact behind a time of rest jumps far beyond the rounding errors before it, which are no part of it */
@@ -107,9 +110,10 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
   /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
   const bool   is_starting = g->block->n_accepted < START_STEPS;
   const double beyond      = kind == GRAPH_SIGNALS ? beyond_signals : beyond_mechanics;
-  const bool   is_beyond   = !is_starting && fabs(value) > beyond * fmax(1.0, sizes->start_size[kind]);
-  sizes->largest[kind]     = fmax(sizes->largest[kind], fabs(value));
-  if (is_starting) sizes->start_size[kind] = fmax(sizes->start_size[kind], fabs(value));
+  const double size        = fabs(value) / channel->natural;
+  const bool   is_beyond   = !is_starting && size > beyond * fmax(1.0, sizes->start_size[kind]);
+  sizes->largest[kind]     = fmax(sizes->largest[kind], size);
+  if (is_starting) sizes->start_size[kind] = fmax(sizes->start_size[kind], size);
   char remedy[REMEDY_SIZE];
   if (is_beyond && isfinite(value)) {
     describe_remedy(g, channel, remedy);
@@ -182,7 +186,8 @@ void graph_watch_accept(yoke_graph *g) {
     kept->growth     = channel->growth;
     kept->correction = fabs(channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1]);
     graph_sizes_set(&kept->sizes, fmax(kept->sizes.usual, size));
-    g->block->largest[kind] = fmax(g->block->largest[kind], size);
-    if (g->block->n_accepted < START_STEPS) g->block->start_size[kind] = fmax(g->block->start_size[kind], size);
+    g->block->largest[kind] = fmax(g->block->largest[kind], size / channel->natural);
+    if (g->block->n_accepted < START_STEPS)
+      g->block->start_size[kind] = fmax(g->block->start_size[kind], size / channel->natural);
   }
 }

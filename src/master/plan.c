@@ -43,6 +43,8 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .inputs       = s->inputs,
                                                    .n_integrals  = s->n_integrals,
                                                    .integrals    = s->integrals,
+                                                   .length       = plan->scheme.length,
+                                                   .time         = plan->scheme.time,
                                                    .energy       = plan->has_work,
                                                    .is_whole     = plan->step.is_free,
                                                    .no_integrals = !needs_integrals(plan, part),

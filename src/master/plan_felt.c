@@ -47,7 +47,7 @@ static yoke_status show(const plan_builder *b, const plan_felt *felt, yoke_felt 
   int                    n = 0;
   for (int k = 0; k < shape->n_p; ++k) handles[n++] = yoke_native_handle(YOKE_NATIVE_Q, place.body, place.mass + k);
   for (int k = 0; k < shape->n_v; ++k) handles[n++] = yoke_native_handle(YOKE_NATIVE_V, place.body, place.mass + k);
-  *out = (yoke_felt){yoke_submodel_add_signal_port(plan_submodel(b, felt->part), n, handles), shape->n_p, shape->n_v};
+  *out = (yoke_felt){yoke_submodel_add_signal_port(plan_submodel(b, felt->part), n, handles), shape};
   return out->port >= 0 ? YOKE_OK : plan_no_memory(b);
 }
 

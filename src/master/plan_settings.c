@@ -35,11 +35,14 @@ static yoke_status set_subsystems(const plan_builder *b) {
 yoke_status plan_read_settings(plan_builder *b) {
   yoke_plan *plan = b->plan;
   yoke_macro_settings_read(b->model, &b->macro);
-  plan->scheme             = b->macro.scheme;
-  plan->scheme.length      = yoke_model_length(b->model);
-  plan->step.H             = b->macro.step;
-  plan->step.is_controlled = !b->macro.has_step;
-  plan->step.control       = b->macro.control;
+  plan->scheme                 = b->macro.scheme;
+  const yoke_model_sizes sizes = yoke_model_sizes_of(b->model);
+  plan->scheme.length          = sizes.length;
+  plan->scheme.time            = sizes.time;
+  plan->scheme.force           = sizes.force;
+  plan->step.H                 = b->macro.step;
+  plan->step.is_controlled     = !b->macro.has_step;
+  plan->step.control           = b->macro.control;
   if (plan->scheme.joint_tolerance == 0.0) plan->scheme.joint_tolerance = 1e-3 * plan->scheme.length;
   if (b->macro.order < 0 && !plan->step.is_controlled) {
     return yoke_fail(b->ctx, YOKE_E_MODEL,
@@ -103,6 +106,8 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
   memcpy(given, s->formulation, sizeof given);
   snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(b, coupling, given));
   s->step                         = macro->step;
+  s->length                       = b->plan->scheme.length;
+  s->time                         = b->plan->scheme.time;
   s->order                        = own_degree(macro);
   s->relaxation                   = macro->relaxation;
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);

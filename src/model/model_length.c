@@ -106,3 +106,31 @@ double yoke_model_length(const yoke_model *model) {
   }
   return 1.0;
 }
+
+static double mean_mass(const yoke_model *model) {
+  double sum = 0.0, n = 0.0;
+  for (int i = 0; i < model->n_bodies; ++i) {
+    const yoke_body *body     = &model->bodies[i];
+    const bool       is_chain = body->kind == YOKE_BODY_CHAIN;
+    for (int k = 0; is_chain && k < body->chain->n; ++k) sum += per_mass(&body->chain->mass, k);
+    if (!is_chain) sum += body->mass;
+    n += is_chain ? (double)body->chain->n : 1.0;
+  }
+  return n > 0.0 ? sum / n : 0.0;
+}
+
+static double largest_rate(const yoke_model *model) {
+  double largest = 0.0;
+  for (int i = 0; i < model->n_bodies; ++i) largest = fmax(largest, vec3_norm(model->bodies[i].omega));
+  return largest;
+}
+
+yoke_model_sizes yoke_model_sizes_of(const yoke_model *model) {
+  const double L = yoke_model_length(model), V = fmax(largest_speed(model), L * largest_rate(model)),
+               span = model->t_end - model->t_start;
+  double a          = fmax(vec3_norm(model->gravity), V * V / L);
+  if (!(a > 0.0)) a = L / (span * span);
+  const yoke_model_sizes sizes = {.length = L, .time = sqrt(L / a), .force = mean_mass(model) * a};
+  const bool             known = sizes.time > 0.0 && isfinite(sizes.time) && isfinite(sizes.force);
+  return known ? sizes : (yoke_model_sizes){.length = L, .time = 1.0};
+}

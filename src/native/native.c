@@ -390,6 +390,19 @@ static bool reads_signals(const yoke_model *model, const yoke_expression *expres
   return false;
 }
 
+/* Size of an input that is a motion, by those of the model; 1: of all others. */
+static double input_size(const yoke_native_def *def, const native *n, const yoke_input *input) {
+  const double L = def->length > 0.0 ? def->length : 1.0, T = def->time > 0.0 ? def->time : 1.0;
+  const bool   is_image = input->kind == YOKE_INPUT_IMAGE_P || input->kind == YOKE_INPUT_IMAGE_V;
+  const bool   is_ghost = input->kind == YOKE_INPUT_GHOST_P || input->kind == YOKE_INPUT_GHOST_V;
+  if (input->kind == YOKE_INPUT_MU) return L / T;
+  if (!is_image && !is_ghost) return 1.0;
+  const yoke_port_shape *shape = is_image ? n->ports[input->frame].shape : def->model->ghosts[input->frame].shape;
+  if (input->kind == YOKE_INPUT_IMAGE_P || input->kind == YOKE_INPUT_GHOST_P)
+    return yoke_shape_p_turns(shape, input->component) ? 1.0 : L;
+  return (yoke_shape_v_turns(shape, input->component) ? 1.0 : L) / T;
+}
+
 static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
   const yoke_integrator_options solver  = yoke_solver_options(&def->model->solver);
   const yoke_multibody_options  options = {.n_ports        = def->n_ports,
@@ -414,6 +427,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) {
     n->input_kind[i] = def->inputs[i].kind;
+    n->input_size[i] = input_size(def, n, &def->inputs[i]);
     n->has_signals   = n->has_signals || def->inputs[i].kind == YOKE_INPUT_SIGNAL;
   }
   YOKE_TRY(native_instant_create(ctx, n));
@@ -435,6 +449,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
   n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  n->input_size      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_size);
   n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
   n->is_brought      = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->is_brought);
   yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", def->name);

@@ -24,10 +24,11 @@ typedef struct yoke_native_def {
   int                        n_inputs;
   const yoke_input          *inputs; /* [n_inputs] multibody.h */
   int                        n_integrals;
-  const yoke_variable       *integrals;   /* [n_integrals] positions whose time integrals are wanted */
-  bool                       is_whole;    /* a model that runs as a whole: its start is told about */
-  bool                       energy;      /* dissipated and external work are wanted: they are integrated along */
-  bool                       no_response; /* nobody asks for it: what it needs is not built */
+  const yoke_variable       *integrals;    /* [n_integrals] positions whose time integrals are wanted */
+  double                     length, time; /* sizes of the whole model [m, s]; 0: not known */
+  bool                       is_whole;     /* a model that runs as a whole: its start is told about */
+  bool                       energy;       /* dissipated and external work are wanted: they are integrated along */
+  bool                       no_response;  /* nobody asks for it: what it needs is not built */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;
 

@@ -74,8 +74,8 @@ static yoke_status respond_by_differences(const yoke_subsystem *subsystem, void 
   for (int j = 0; j < subsystem->nu; ++j) {
     const double u_j      = left[j];
     const bool   is_force = is_affine(n->input_kind[j]); /* else a ghost, whose law may be nonlinear: a small change */
-    double      *row = dy_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(1.0, fabs(u_j));
-    double       last = 1.0;
+    double *row = dy_du + (size_t)j * (size_t)ny, delta = is_force ? 1.0 : 1e-6 * fmax(n->input_size[j], fabs(u_j));
+    double  last = 1.0;
     for (int k = 0; k < ny; ++k) row[k] = 0.0;
     for (int pass = 0; pass < 2; ++pass) {
       left[j]             = u_j + delta;

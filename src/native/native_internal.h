@@ -50,6 +50,7 @@ typedef struct native {
   int                  n_redundant;       /* constraint rows that follow from the others */
   int                 *redundant;         /* [n_redundant] */
   yoke_input_kind     *input_kind;        /* [nu] */
+  double              *input_size;        /* [nu] of motions by the length and time of the model; else 1 */
   int                 *direction;         /* [n_events] */
   bool                *is_brought;        /* [n_events] signals take part in it */
   yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */

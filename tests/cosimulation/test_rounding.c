@@ -127,6 +127,13 @@ static void f31_steps_of_any_length_converge(void **state) {
   check_any_step(door, "tangent");
 }
 
+static void f31_perturbed_integrations_stand_out_of_rounding_at_any_step(void **state) {
+  (void)state;
+  check_any_step(three_rods, "finite-difference");
+  check_any_step(robot_arm, "finite-difference");
+  check_any_step(door, "finite-difference");
+}
+
 /* ---- messages ---- */
 
 static void f31_the_remedy_is_not_in_use_already(void **state) {
@@ -158,6 +165,7 @@ int main(void) {
       cmocka_unit_test(f31_a_robot_arm_in_three_parts_ends_at_tight_tolerances),
       cmocka_unit_test(f37_a_door_ends_at_loose_tolerances),
       cmocka_unit_test(f31_steps_of_any_length_converge),
+      cmocka_unit_test(f31_perturbed_integrations_stand_out_of_rounding_at_any_step),
       cmocka_unit_test(f31_the_remedy_is_not_in_use_already),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

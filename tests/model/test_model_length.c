@@ -54,12 +54,27 @@ static void a_chain_reaches_from_its_first_to_its_last_mass(void **state) {
   CHECK_NEAR(yoke_model_length(&model), 20, 1e-14);
 }
 
+static void time_and_force_follow_from_gravity_else_from_speeds_else_from_the_span(void **state) {
+  (void)state;
+  yoke_body  bodies[] = {{.kind = YOKE_BODY_PARTICLE, .mass = 1},
+                         {.kind = YOKE_BODY_PARTICLE, .mass = 3, .position = {4, 0, 0}}};
+  yoke_model model    = {.n_bodies = 2, .bodies = bodies, .t_end = 2, .gravity = {0, 0, -16}};
+  CHECK_NEAR(yoke_model_sizes_of(&model).time, 0.5, 1e-15);
+  CHECK_NEAR(yoke_model_sizes_of(&model).force, 32, 1e-13);
+  bodies[0].velocity[1] = 16;
+  CHECK_NEAR(yoke_model_sizes_of(&model).time, 0.25, 1e-15);
+  model.gravity[2] = bodies[0].velocity[1] = 0;
+  CHECK_NEAR(yoke_model_sizes_of(&model).time, 2, 1e-15);
+  CHECK_NEAR(yoke_model_sizes_of(&model).force, 2, 1e-15);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_length_is_the_diagonal_of_the_box_around_all_frames),
       cmocka_unit_test(a_body_that_turns_about_its_centre_has_its_radius_of_gyration_as_length),
       cmocka_unit_test(a_mass_at_the_origin_has_the_way_it_could_go_as_length),
       cmocka_unit_test(a_chain_reaches_from_its_first_to_its_last_mass),
+      cmocka_unit_test(time_and_force_follow_from_gravity_else_from_speeds_else_from_the_span),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
