@@ -75,10 +75,39 @@ void yoke_state_reset_destroy(yoke_state_reset **reset) {
   *reset = NULL;
 }
 
-/* Does a coupling take part? In trials those that ask for it, else every joint. */
-static bool is_reset(const yoke_state_reset *r, const yoke_wire *wire) {
-  if (!r->is_trial) return wire->joint != NULL;
+static bool asks_for_reset(const yoke_wire *wire) {
   return wire->formulation->joint != NULL && wire->formulation->joint->resets_states;
+}
+
+static bool is_wanted(const yoke_graph *g, bool of_trials) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (of_trials ? asks_for_reset(&g->wires[i].wire) : g->wires[i].wire.joint != NULL) return true;
+  }
+  return false;
+}
+
+/* The subsystem that stands for all that joints connect with this one. */
+static int group_of(int *leader, int subsystem) {
+  while (leader[subsystem] != subsystem) subsystem = leader[subsystem] = leader[leader[subsystem]];
+  return subsystem;
+}
+
+/* takes[i]: does coupling i take part? Of accepted states every joint. In trials those that ask for it, and every joint that bodies which they
+ * move can open: those of all subsystems that joints connect with theirs. */
+static void choose_wires(const yoke_state_reset *r, const yoke_graph *g, int *leader, bool *asks, bool *takes) {
+  for (int i = 0; i < g->n_subsystems; ++i) leader[i] = i;
+  for (int i = 0; i < g->n_wires; ++i) {
+    const int *ends = g->wires[i].wire.subsystem;
+    if (g->wires[i].wire.joint != NULL) leader[group_of(leader, ends[0])] = group_of(leader, ends[1]);
+  }
+  for (int i = 0; i < g->n_wires; ++i) {
+    const yoke_wire *wire = &g->wires[i].wire;
+    if (!r->is_trial || asks_for_reset(wire)) asks[group_of(leader, wire->subsystem[0])] = true;
+  }
+  for (int i = 0; i < g->n_wires; ++i) {
+    const yoke_wire *wire = &g->wires[i].wire;
+    takes[i]              = wire->joint != NULL && asks[group_of(leader, wire->subsystem[0])];
+  }
 }
 
 static void *state_of(const yoke_state_reset *r, const graph_subsystem *s) {
@@ -89,12 +118,17 @@ static double *outputs_of(const yoke_state_reset *r, const graph_subsystem *s) {
   return r->is_trial ? s->y_new : s->y;
 }
 
-/* Couplings that ask for it. */
-static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
-  for (int i = 0; i < g->n_wires; ++i) {
+static yoke_status take_wires(yoke_state_reset *r, const yoke_graph *g, yoke_context *ctx) {
+  yoke_arena        scratch = {0};
+  int              *leader  = yoke_arena_take(&scratch, (size_t)g->n_subsystems, sizeof *leader);
+  bool             *asks    = yoke_arena_take(&scratch, (size_t)g->n_subsystems, sizeof *asks);
+  bool             *takes   = yoke_arena_take(&scratch, (size_t)g->n_wires, sizeof *takes);
+  const yoke_status status  = yoke_arena_check(&scratch, ctx, "the state reset");
+  if (status == YOKE_OK) choose_wires(r, g, leader, asks, takes);
+  for (int i = 0; status == YOKE_OK && i < g->n_wires; ++i) {
     const yoke_wire *wire = &g->wires[i].wire;
     r->of_wire[i]         = -1;
-    if (!is_reset(r, wire)) continue;
+    if (!takes[i]) continue;
     r->of_wire[i]   = r->n_wires;
     reset_wire *out = &r->wires[r->n_wires++];
     out->wire       = &g->wires[i];
@@ -102,6 +136,15 @@ static void take_wires(yoke_state_reset *r, const yoke_graph *g) {
     out->row        = r->n;
     r->n += out->n;
   }
+  yoke_arena_free(&scratch);
+  return status;
+}
+
+/* The first formulation that resets states. */
+static const char *asking_formulation(const yoke_graph *g) {
+  int i = 0;
+  while (i < g->n_wires - 1 && !asks_for_reset(&g->wires[i].wire)) ++i;
+  return g->wires[i].wire.formulation->name;
 }
 
 static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *g, const reset_subsystem *s,
@@ -114,9 +157,10 @@ static yoke_status check_abilities(const yoke_state_reset *r, const yoke_graph *
                      "coupling '%s': an event has set states, and subsystem '%s' cannot be reset to close the joint",
                      wire->name, subsystem->name);
   return yoke_fail(ctx, YOKE_E_MODEL,
-                   "coupling '%s': subsystem '%s' cannot be reset, which formulation %s needs; use another solver "
+                   "coupling '%s': subsystem '%s' cannot be reset, which formulation %s needs%s; use another solver "
                    "there, or formulation stabilized-index-2",
-                   wire->name, subsystem->name, wire->formulation->name);
+                   wire->name, subsystem->name, asking_formulation(g),
+                   asks_for_reset(wire) ? "" : " in a model that mixes it with others");
 }
 
 static yoke_status take_subsystem(yoke_state_reset *r, const yoke_graph *g, int index, yoke_context *ctx) {
@@ -187,20 +231,17 @@ static yoke_status take_memory(yoke_state_reset *r, yoke_context *ctx) {
 }
 
 yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *g, bool of_trials, yoke_state_reset **out) {
-  *out                          = NULL;
-  bool                   wanted = false;
-  const yoke_state_reset kind   = {.is_trial = of_trials};
-  for (int i = 0; i < g->n_wires; ++i) wanted = wanted || is_reset(&kind, &g->wires[i].wire);
-  if (!wanted) return YOKE_OK;
+  *out = NULL;
+  if (!is_wanted(g, of_trials)) return YOKE_OK;
   yoke_state_reset *r = yoke_allocate(1, sizeof *r);
   if (r == NULL) return yoke_out_of_memory(ctx, "the state reset");
-  *r                 = kind;
+  r->is_trial        = of_trials;
   r->arena           = yoke_arena_of(ctx);
   r->wires           = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->wires);
   r->of_wire         = yoke_arena_take(&r->arena, (size_t)g->n_wires, sizeof *r->of_wire);
   r->subsystems      = yoke_arena_take(&r->arena, (size_t)g->n_subsystems, sizeof *r->subsystems);
   yoke_status status = check_memory(r, ctx);
-  if (status == YOKE_OK) take_wires(r, g);
+  if (status == YOKE_OK) status = take_wires(r, g, ctx);
   for (int i = 0; status == YOKE_OK && i < g->n_subsystems; ++i) status = take_subsystem(r, g, i, ctx);
   if (status == YOKE_OK) status = take_edges(r, ctx);
   if (status == YOKE_OK) status = take_memory(r, ctx);

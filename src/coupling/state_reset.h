@@ -12,7 +12,8 @@
 
 #include "coupling/graph_internal.h"
 
-/* `of_trials`: trial states and y_new, of couplings whose formulation resets states; else accepted states and y, of all joints. *out NULL:
+/* `of_trials`: trial states and y_new, of couplings whose formulation resets states and of all joints that these may open, whatever their
+ * formulation (F8); else accepted states and y, of all joints. *out NULL:
  * there is nothing to reset. Refuses subsystems that cannot be reset. */
 yoke_status yoke_state_reset_create(yoke_context *ctx, const yoke_graph *graph, bool of_trials, yoke_state_reset **out);
 void        yoke_state_reset_destroy(yoke_state_reset **reset);

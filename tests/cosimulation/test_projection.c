@@ -662,8 +662,44 @@ static void step_control_serves_displacement_sides(void **state) {
   cosim_close(&reference);
 }
 
+/* ---- beside other formulations ---- */
+
+static void f8_projection_beside_other_formulations_is_as_good_as_alone(void **state) {
+  (void)state;
+  static const char rods[] =
+      "yoke: 1\n"
+      "gravity: [0, -9.81, 0]\n"
+      "t_end: 0.5\n"
+      "bodies:\n"
+      "  b1: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+      "  b2: {kind: planar, mass: 1, inertia: 1/12, position: [1.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+      "  b3: {kind: planar, mass: 1, inertia: 1/12, position: [2.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+      "connections:\n"
+      "  j1: {kind: revolute, between: [ground, b1.a]}\n"
+      "  j2: {kind: revolute, between: [b1.b, b2.a]}\n"
+      "  j3: {kind: revolute, between: [b2.b, b3.a]}\n"
+      "split: {p: [b1], q: [b2], r: [b3]}\n"
+      "cosimulation: {step: 2e-3, order: 1, scheme: semi-implicit}\n";
+  static const char *const pairs[][2] = {{"projection", "stabilized-index-2"},
+                                         {"stabilized-index-2", "projection"},
+                                         {"stabilized-index-1", "projection"},
+                                         {"projection", "baumgarte"}};
+  cosim                    whole      = cosim_done_monolithic(rods, "solvers.default.rtol=1e-11", 0.0);
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "cosimulation.couplings.j2.formulation=%s;cosimulation.couplings.j3.formulation=%s",
+             pairs[i][0], pairs[i][1]);
+    cosim c = cosim_done(rods, sets, 0.0);
+    CHECK_NEAR(cosim_value(&c, "b3.omega"), cosim_value(&whole, "b3.omega"), 1e-6);
+    assert_true(c.summary.macro.residuals[YOKE_RESIDUAL_POSITION].largest < 1e-12);
+    cosim_close(&c);
+  }
+  cosim_close(&whole);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(f8_projection_beside_other_formulations_is_as_good_as_alone),
       cmocka_unit_test(projection_has_the_errors_and_orders_of_li),
       cmocka_unit_test(states_grow_or_decay_by_the_spectral_radii_of_li),
       cmocka_unit_test(displacement_sides_have_order_k_plus_1),
