@@ -14,6 +14,7 @@
 #include "joint_models.h"
 #include "rig.h"
 #include "wire_outputs.h"
+#include "three_rods.h"
 
 /* ---- two masses, Li 8.6 ---- */
 
@@ -666,30 +667,18 @@ static void step_control_serves_displacement_sides(void **state) {
 
 static void f8_projection_beside_other_formulations_is_as_good_as_alone(void **state) {
   (void)state;
-  static const char rods[] =
-      "yoke: 1\n"
-      "gravity: [0, -9.81, 0]\n"
-      "t_end: 0.5\n"
-      "bodies:\n"
-      "  b1: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
-      "  b2: {kind: planar, mass: 1, inertia: 1/12, position: [1.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
-      "  b3: {kind: planar, mass: 1, inertia: 1/12, position: [2.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
-      "connections:\n"
-      "  j1: {kind: revolute, between: [ground, b1.a]}\n"
-      "  j2: {kind: revolute, between: [b1.b, b2.a]}\n"
-      "  j3: {kind: revolute, between: [b2.b, b3.a]}\n"
-      "split: {p: [b1], q: [b2], r: [b3]}\n"
-      "cosimulation: {step: 2e-3, order: 1, scheme: semi-implicit}\n";
   static const char *const pairs[][2] = {{"projection", "stabilized-index-2"},
                                          {"stabilized-index-2", "projection"},
                                          {"stabilized-index-1", "projection"},
                                          {"projection", "baumgarte"}};
-  cosim                    whole      = cosim_done_monolithic(rods, "solvers.default.rtol=1e-11", 0.0);
+  cosim                    whole      = cosim_done_monolithic(three_rods, "solvers.default.rtol=1e-11", 0.5);
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
     char sets[COSIM_TEXT];
-    snprintf(sets, sizeof sets, "cosimulation.couplings.j2.formulation=%s;cosimulation.couplings.j3.formulation=%s",
+    snprintf(sets, sizeof sets,
+             "cosimulation.step=2e-3;cosimulation.order=1;cosimulation.scheme=semi-implicit;"
+             "cosimulation.couplings.j2.formulation=%s;cosimulation.couplings.j3.formulation=%s",
              pairs[i][0], pairs[i][1]);
-    cosim c = cosim_done(rods, sets, 0.0);
+    cosim c = cosim_done(three_rods, sets, 0.5);
     CHECK_NEAR(cosim_value(&c, "b3.omega"), cosim_value(&whole, "b3.omega"), 1e-6);
     assert_true(c.summary.macro.residuals[YOKE_RESIDUAL_POSITION].largest < 1e-12);
     cosim_close(&c);

@@ -7,22 +7,7 @@
 
 #include "../check.h"
 #include "cosimulate.h"
-
-/* Multipliers along the rods are 0 at the start. */
-static const char three_rods[] =
-    "yoke: 1\n"
-    "gravity: [0, -9.81, 0]\n"
-    "t_end: 1\n"
-    "bodies:\n"
-    "  b1: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
-    "  b2: {kind: planar, mass: 1, inertia: 1/12, position: [1.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
-    "  b3: {kind: planar, mass: 1, inertia: 1/12, position: [2.5, 0], frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
-    "connections:\n"
-    "  j1: {kind: revolute, between: [ground, b1.a]}\n"
-    "  j2: {kind: revolute, between: [b1.b, b2.a]}\n"
-    "  j3: {kind: revolute, between: [b2.b, b3.a]}\n"
-    "split: {p: [b1], q: [b2], r: [b3]}\n"
-    "cosimulation: {scheme: implicit}\n";
+#include "three_rods.h"
 
 static const char robot_arm[] =
     "yoke: 1\n"
@@ -81,7 +66,7 @@ static void check_control(const char *model, const char *sets, int most_steps, c
 
 static void f31_three_rods_end_with_scheme_implicit_and_order_1(void **state) {
   (void)state;
-  check_control(three_rods, "cosimulation.order=1", 60, "b3.omega", 10.0, 1e-4);
+  check_control(three_rods, "cosimulation.scheme=implicit;cosimulation.order=1", 60, "b3.omega", 10.0, 1e-4);
 }
 
 static void f31_a_double_pendulum_ends_with_estimator_cv(void **state) {
@@ -111,7 +96,8 @@ static void check_any_step(const char *model, const char *jacobian) {
   for (int k = 4; k <= 12; k += 2) {
     const double H = pow(10.0, -k);
     char         sets[128];
-    snprintf(sets, sizeof sets, "cosimulation.step=%g;cosimulation.jacobian=%s", H, jacobian);
+    snprintf(sets, sizeof sets, "cosimulation.scheme=implicit;cosimulation.step=%g;cosimulation.jacobian=%s", H,
+             jacobian);
     cosim c = cosim_done(model, sets, 5.0 * H);
     assert_int_equal(c.summary.macro.unconverged, 0);
     assert_true(c.summary.macro.iterations <= 4 * c.summary.macro.steps);
