@@ -44,10 +44,13 @@ yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, dou
   if (graph_is_nothing(g, norm)) return YOKE_VERDICT_CONVERGED;
   convergence->rate     = is_first ? 1.0 : norm / convergence->previous;
   convergence->previous = norm;
+  if (is_first) convergence->first = norm;
   if (is_first) return YOKE_VERDICT_GO_ON;
   if (convergence->rate < 1.0 && convergence->rate / (1.0 - convergence->rate) * norm < g->settings.tau)
     return YOKE_VERDICT_CONVERGED;
-  return convergence->rate > 2.0 && !graph_is_stalled(g, norm) ? YOKE_VERDICT_DIVERGED : YOKE_VERDICT_GO_ON;
+  /* changes that turn round as they shrink are small by chance once in a while: growth from there is none */
+  const bool grows = convergence->rate > 2.0 && norm > convergence->first;
+  return grows && !graph_is_stalled(g, norm) ? YOKE_VERDICT_DIVERGED : YOKE_VERDICT_GO_ON;
 }
 
 bool graph_is_stalled(const yoke_graph *g, double norm) {

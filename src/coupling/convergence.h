@@ -11,6 +11,7 @@ typedef enum yoke_verdict { YOKE_VERDICT_GO_ON, YOKE_VERDICT_CONVERGED, YOKE_VER
 typedef struct yoke_convergence {
   double previous; /* |delta^{j-1}|, 0 before the first */
   double rate;     /* R, 1 before the second */
+  double first;    /* |delta^1| */
 } yoke_convergence;
 
 double graph_weighted_norm(const yoke_graph *graph, const double *delta);

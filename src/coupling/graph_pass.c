@@ -14,7 +14,9 @@ double graph_perturbation(const graph_channel *channel) {
   const double share     = is_signal                ? 1e-3
                            : channel->info.is_force ? 1e-2
                                                     : 1e-4,
-               least     = is_signal ? graph_least_signal : channel->natural;
+               least     = is_signal                ? graph_least_signal
+                           : channel->info.is_force ? 0.1 * channel->natural
+                                                    : channel->natural;
   return fmax(channel->kept->correction,
               share * fmax(fmax(fabs(channel->kept->past[0]), channel->kept->sizes.perturbation), least));
 }

@@ -50,6 +50,20 @@ static const char door[] =
     "split: {house: [frame, door], arm: [arm]}\n"
     "cosimulation: {scheme: implicit}\n";
 
+static const char level_pendulum[] =
+    "yoke: 1\n"
+    "gravity: [0, -9.81]\n"
+    "t_end: 0.1\n"
+    "solvers: {default: {rtol: 1e-10, atol: 1e-12}}\n"
+    "bodies:\n"
+    "  a: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {r: [-0.5, 0], p: [0.5, 0]}}\n"
+    "  b: {kind: planar, mass: 1, inertia: 0.1, position: [1.5, 0], frames: {r: [-0.5, 0]}}\n"
+    "connections:\n"
+    "  h: {kind: revolute, between: [ground, a.r]}\n"
+    "  k: {kind: revolute, between: [a.p, b.r]}\n"
+    "split: {l: [a], r: [b]}\n"
+    "cosimulation: {scheme: implicit}\n";
+
 /* Ends, in at most so many macro steps, and a quantity is right to 10 times the tolerance, of `size`. */
 static void check_control(const char *model, const char *sets, int most_steps, const char *name, double size,
                           double rtol) {
@@ -77,6 +91,12 @@ static void f31_a_double_pendulum_ends_with_estimator_cv(void **state) {
                        0.1);
   assert_int_equal(c.summary.macro.rejected_by[YOKE_REDUCED_BY_CORRECTOR], 0);
   cosim_close(&c);
+}
+
+static void f31_a_pendulum_from_level_ends_at_tight_tolerances(void **state) {
+  (void)state;
+  check_control(level_pendulum, "", 40, "b.omega", 1.0, 1e-6);
+  check_control(level_pendulum, "", 40, "b.omega", 1.0, 1e-7);
 }
 
 static void f31_a_robot_arm_in_three_parts_ends_at_tight_tolerances(void **state) {
@@ -148,6 +168,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f31_three_rods_end_with_scheme_implicit_and_order_1),
       cmocka_unit_test(f31_a_double_pendulum_ends_with_estimator_cv),
+      cmocka_unit_test(f31_a_pendulum_from_level_ends_at_tight_tolerances),
       cmocka_unit_test(f31_a_robot_arm_in_three_parts_ends_at_tight_tolerances),
       cmocka_unit_test(f37_a_door_ends_at_loose_tolerances),
       cmocka_unit_test(f31_steps_of_any_length_converge),
