@@ -90,10 +90,6 @@ int yoke_error_tally_n(const yoke_error_tally *x) {
   return x->n;
 }
 
-int yoke_error_tally_n_ports(const yoke_error_tally *x) {
-  return 2 * x->n_wires;
-}
-
 int yoke_error_tally_first(const yoke_error_tally *x, int port) {
   return x->first[port];
 }

@@ -18,8 +18,6 @@ void        yoke_error_tally_destroy(yoke_error_tally **tally);
 
 /* Components of a port are first .. first + n_p + n_v - 1 of all n. */
 int yoke_error_tally_n(const yoke_error_tally *tally);
-int yoke_error_tally_n_ports(
-    const yoke_error_tally *tally); /* of couplings; behind them come motions that signals lead to */
 int yoke_error_tally_first(const yoke_error_tally *tally, int port);
 
 /* Before the first trial: the outputs at the start. */

@@ -224,8 +224,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
     YOKE_TRY(look_now_and_then(m, trial.H));
   }
   ++m->known.fresh;
-  for (int i = 0; i < yoke_error_tally_n_ports(m->tally); ++i)
-    yoke_graph_inner_errors(m->graph, i, m->inner + yoke_error_tally_first(m->tally, i));
+  yoke_graph_inner_errors(m->graph, m->n, m->inner);
   statistics->local_error = yoke_error_tally_add(m->tally, m->graph, m->errors, m->inner);
   return YOKE_OK;
 }

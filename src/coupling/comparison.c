@@ -220,13 +220,12 @@ void yoke_graph_local_order(const yoke_graph *g, int degree, int order[2]) {
 }
 
 void yoke_graph_trial(const yoke_graph *g, yoke_trial *out) {
-  *out = (yoke_trial){.degree            = g->degree,
-                      .t                 = g->block->past_t[0],
-                      .H                 = g->H,
-                      .n_past            = g->block->n_past,
-                      .past_s            = g->past_s,
-                      .is_compared       = g->is_compared,
-                      .comparison_degree = graph_comparison_degree(g)};
+  *out = (yoke_trial){.degree      = g->degree,
+                      .t           = g->block->past_t[0],
+                      .H           = g->H,
+                      .n_past      = g->block->n_past,
+                      .past_s      = g->past_s,
+                      .is_compared = g->is_compared};
 }
 
 int yoke_graph_n_ports(const yoke_graph *g) {
@@ -358,15 +357,25 @@ static void inner_errors_at(const yoke_graph *g, int port, int degree, double in
   }
 }
 
-void yoke_graph_inner_errors(const yoke_graph *g, int port, double *inner) {
+/* Into inner [n_p + n_v] of one port; `degree` is that of the comparison. */
+static void inner_errors_of(const yoke_graph *g, int port, int degree, double *inner) {
   enum { LOW_DEGREE = 2 };
-  const yoke_port_shape *shape  = g->wires[port / 2].wire.shape[port % 2];
-  const int              degree = graph_comparison_degree(g);
+  const yoke_port_shape *shape = g->wires[port / 2].wire.shape[port % 2];
   double                 high[YOKE_PORT_MAX_V], low[YOKE_PORT_MAX_V];
-  for (int k = 0; k < shape->n_p + shape->n_v; ++k) inner[k] = 0.0;
-  if (!g->is_compared || !g->has_consistent || shape->n_v > YOKE_PORT_MAX_V) return;
+  if (shape->n_v > YOKE_PORT_MAX_V) return;
   inner_errors_at(g, port, degree, high);
   /* in steps that are too long for high degrees a low one is the better judge */
   inner_errors_at(g, port, degree < LOW_DEGREE ? degree : LOW_DEGREE, low);
   for (int k = 0; k < shape->n_v; ++k) inner[shape->n_p + k] = fmin(high[k], low[k]);
+}
+
+void yoke_graph_inner_errors(const yoke_graph *g, int n, double *inner) {
+  memset(inner, 0, (size_t)n * sizeof *inner);
+  if (!g->is_compared || !g->has_consistent) return;
+  const int degree = graph_comparison_degree(g);
+  for (int port = 0; port < 2 * g->n_wires; ++port) {
+    const yoke_port_shape *shape = g->wires[port / 2].wire.shape[port % 2];
+    inner_errors_of(g, port, degree, inner);
+    inner += shape->n_p + shape->n_v;
+  }
 }

@@ -41,9 +41,9 @@ yoke_status yoke_graph_compare(yoke_graph *graph, yoke_step_statistics *statisti
 void yoke_graph_jumps(const yoke_graph *graph, const double *size, double *jumps);
 
 /* Multipliers hold their conditions at the end of a step: what they do in between cancels there, and shows inside the step only. How far the velocities
- * of a port are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
- * inner [n_p + n_v]; 0 for positions, where there are no multipliers, and in steps that were not compared. */
-void yoke_graph_inner_errors(const yoke_graph *graph, int port, double *inner);
+ * of ports are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
+ * inner [n], n_p + n_v of each port one behind the other; 0 for positions, where there are no multipliers, and in steps that were not compared. */
+void yoke_graph_inner_errors(const yoke_graph *graph, int n, double *inner);
 
 /* For the next trial: degree (at most the order of the settings), comparison. */
 void yoke_graph_set_degree(yoke_graph *graph, int degree);
@@ -79,7 +79,6 @@ typedef struct yoke_trial {
   int           n_past;      /* accepted points, T_N included */
   const double *past_s;      /* [n_past] (T_{N-i} - T_N)/H */
   bool          is_compared; /* y_compared is there */
-  int           comparison_degree;
 } yoke_trial;
 void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
 

@@ -146,6 +146,48 @@ static yoke_monitor_facts facts_of(const char *model, const char *sets, yoke_mac
   return facts;
 }
 
+/* ---- work per coupling ---- */
+
+static yoke_formulation_ops        counted_ops;
+static const yoke_formulation_ops *plain_ops;
+static long                        n_asked;
+
+static void counted_rule(const void *self, int degree, yoke_error_rule *out) {
+  ++n_asked;
+  plain_ops->error->rule(self, degree, out);
+}
+
+/* How often a chain in so many parts asks its couplings for their rules, per coupling and macro step. */
+static double rules_per_coupling(const char *sets, int parts) {
+  static const yoke_error_form form = {.rule = counted_rule};
+  char                         all[COSIM_TEXT];
+  cosim                        c;
+  snprintf(all, sizeof all, "parameters.n=%d;split.c=%d;t_end=2e-6;output.select=[\"c.x[1]\"];%s", 4 * parts, parts,
+           sets);
+  assert_int_equal(cosim_load(&c, "examples/chain-load.yaml", all), YOKE_OK);
+  assert_int_equal(yoke_plan_create(c.ctx, c.model, &(yoke_plan_options){0}, &c.plan), YOKE_OK);
+  plain_ops         = c.plan->wires[0].formulation;
+  counted_ops       = *plain_ops;
+  counted_ops.error = &form;
+  for (int i = 0; i < c.plan->n_couplings; ++i) c.plan->wires[i].formulation = &counted_ops;
+  assert_int_equal(yoke_system_create(c.ctx, c.plan, NULL, &c.system), YOKE_OK);
+  assert_int_equal(yoke_gather_create(c.ctx, c.model, c.plan, &c.gather), YOKE_OK);
+  n_asked = 0;
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  const double asked = (double)n_asked / ((double)c.plan->n_couplings * (double)c.summary.macro.steps);
+  cosim_close(&c);
+  return asked;
+}
+
+static void its_work_per_coupling_does_not_grow_with_their_number(void **state) {
+  static const char *const sets[] = {"cosimulation.scheme=explicit", "cosimulation.scheme=semi-implicit"};
+  (void)state;
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
+    const double few = rules_per_coupling(sets[i], 4), many = rules_per_coupling(sets[i], 40);
+    if (!(many <= 1.5 * few && many < 3.0)) fail_msg("%s: %g, then %g rules per coupling and step", sets[i], few, many);
+  }
+}
+
 static void it_is_free_where_a_scheme_corrects_springs(void **state) {
   yoke_macro_totals totals;
   (void)state;
@@ -364,6 +406,7 @@ int main(void) {
       cmocka_unit_test(it_changes_no_bit_of_a_run_with_springs),
       cmocka_unit_test(it_changes_no_bit_of_a_run_with_a_joint),
       cmocka_unit_test(it_changes_no_bit_behind_events_and_jumps),
+      cmocka_unit_test(its_work_per_coupling_does_not_grow_with_their_number),
       cmocka_unit_test(it_is_free_where_a_scheme_corrects_springs),
       cmocka_unit_test(it_takes_a_twentieth_of_the_right_hand_sides),
       cmocka_unit_test(it_looks_at_the_first_three_steps),
