@@ -123,7 +123,7 @@ yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) 
 }
 
 yoke_status yoke_graph_monitor(yoke_graph *g, bool compares, yoke_context *ctx) {
-  g->keeps_predicted = true;
+  g->keeps_predicted = g->keeps_predicted || !compares;
   g->channel_points  = GRAPH_PAST;
   return compares ? take_comparison(g, ctx) : YOKE_OK;
 }

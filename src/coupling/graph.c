@@ -61,7 +61,7 @@ static void destroy_subsystem(graph_subsystem *s) {
     yoke_subsystem_state_release(s->subsystem, s->trial);
     yoke_subsystem_state_release(s->subsystem, s->compared);
   }
-  yoke_context_destroy(&s->ctx);
+  yoke_context_destroy(&s->said);
 }
 
 void yoke_graph_destroy(yoke_graph **graph) {

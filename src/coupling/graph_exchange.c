@@ -54,9 +54,8 @@ int graph_n_exchanges(const yoke_graph *g) {
 }
 
 yoke_status graph_exchange(yoke_graph *g) {
-  const int most = graph_n_exchanges(g);
   apply_end_nodes(g);
-  for (int number = 0; number < most; ++number) {
+  for (int number = 0; number < g->n_exchanges; ++number) {
     if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];

@@ -187,7 +187,6 @@ typedef struct graph_subsystem {
   graph_feed     *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
   int            *feed_at; /* [nu + 1] */
   int            *held;    /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
-  yoke_context   *ctx;
   double          t_reached; /* by its main integration */
   yoke_status     status;    /* of the last pass */
   bool            is_ahead;  /* `accepted` was stepped, by a step that is not accepted yet */
@@ -209,11 +208,13 @@ typedef struct graph_subsystem {
   void           *compared;        /* state of the comparison integration; NULL: none */
   void           *spare;           /* cleared, for unpacking beside `accepted`; NULL: none yet */
   double         *y_compared;      /* [ny] and its outputs */
+  yoke_context   *said;            /* messages of its last step that failed; NULL: none failed yet */
 } graph_subsystem;
 
 typedef struct graph_task {
   int         subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
   yoke_status status;            /* of its last run */
+  bool        is_early;          /* the main integration ended before the step does */
   int64_t     evaluations, jacobians; /* that it took */
 } graph_task;
 
@@ -242,6 +243,7 @@ struct yoke_graph {
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;
   int                    n_subsystems, n_wires, n_channels, n_w, n_c;
+  int                    n_exchanges; /* how often formulations ask for outputs at t_next evaluated anew */
   graph_subsystem       *subsystems;
   int                   *sequence; /* [n_subsystems] in which they are stepped one after another */
   bool                   has_signals;
@@ -348,7 +350,7 @@ void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */
 void        graph_extrapolate(const yoke_graph *graph, const graph_channel *channel, double *w);
 /* How often formulations ask for outputs at t_next evaluated anew. */
-int         graph_n_exchanges(const yoke_graph *graph);
+int         graph_n_exchanges(const yoke_graph *graph); /* creation: g->n_exchanges */
 /* Does so, into y_new; the channel values that y_new belongs to are then `applied`. */
 yoke_status graph_exchange(yoke_graph *graph);
 /* Values of a coupling at t_next for the history, into `value` of its channels. */

@@ -23,7 +23,7 @@ yoke_status yoke_graph_observe(yoke_graph *g, int n_times, const double *times, 
       return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "subsystem '%s' cannot be observed inside a step", s->subsystem->name);
     ok = make_room(&s->observed.values, &s->observed.capacity, n * (size_t)handles[i].n);
   }
-  for (int w = 0; ok && w < g->n_wires; ++w) {
+  for (int w = 0; ok && w < g->n_wires && n_times > 0; ++w) {
     graph_wire *wire = &g->wires[w];
     ok               = make_room(&wire->observed.values, &wire->observed.capacity, n * (size_t)wire->n_channels);
   }

@@ -54,6 +54,14 @@ static void count_work(const graph_subsystem *s, const yoke_counters *before, co
   task->jacobians   = after.jacobians - before->jacobians + (response != NULL ? response->jacobians : 0);
 }
 
+/* What was said in a step that failed is kept for the pass to tell; that of others is not wanted. */
+static void keep_messages(graph_subsystem *s, const yoke_context *said) {
+  if (s->said == NULL && yoke_context_create(&s->said) != YOKE_OK) return;
+  yoke_context_clear(s->said);
+  for (size_t k = 0; k < yoke_context_n_messages(said); ++k)
+    (void)yoke_fail(s->said, s->status, "%s", yoke_context_message(said, k));
+}
+
 static void run_task(yoke_graph *g, graph_task *task, int worker) {
   graph_subsystem *s    = &g->subsystems[task->subsystem];
   const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
@@ -63,7 +71,7 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
                              : compares ? s->compared
                                         : yoke_state_pool_take(g->pool, worker, s->subsystem);
   double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
-  yoke_context    *ctx     = main ? s->ctx : g->worker_ctx[worker];
+  yoke_context    *ctx     = g->worker_ctx[worker];
   const bool       asks    = main && (g->aims & GRAPH_COLUMNS) && s->jacobian == YOKE_JACOBIAN_TANGENT;
   double           times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
@@ -94,9 +102,11 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
   if (status == YOKE_OK && !main && request.t_reached < request.t_end) status = YOKE_NOT_CONVERGED;
   task->status = status;
   if (main) {
-    s->status    = status;
-    s->t_reached = request.t_reached < request.t_end ? request.t_reached : g->t_next;
+    s->status      = status;
+    s->t_reached   = request.t_reached < request.t_end ? request.t_reached : g->t_next;
+    task->is_early = s->t_reached < g->t_next;
     if (asks) s->has_differences = !response.is_made;
+    if (status != YOKE_OK) keep_messages(s, ctx);
     return;
   }
   if (compares) { /* a comparison that fails tells of a large error */
@@ -133,15 +143,19 @@ static void begin_tasks(yoke_graph *g) {
   g->n_tasks = g->n_jobs = 0;
 }
 
-static void run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics) {
-  g->aims = aims;
+/* true: all of them came to their end, so that nobody has to look for one that did not. */
+static bool run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics) {
+  bool is_fine = true;
+  g->aims      = aims;
   statistics->integrations += g->n_tasks;
-  for (int k = 0; k < g->n_tasks; ++k) g->tasks[k].evaluations = g->tasks[k].jacobians = 0;
   yoke_exec_run(g->exec, g->n_jobs, run_job, g);
   for (int k = 0; k < g->n_tasks; ++k) {
-    statistics->evaluations += g->tasks[k].evaluations;
-    statistics->jacobians += g->tasks[k].jacobians;
+    const graph_task *task = &g->tasks[k];
+    statistics->evaluations += task->evaluations;
+    statistics->jacobians += task->jacobians;
+    is_fine = is_fine && task->status == YOKE_OK && !task->is_early;
   }
+  return is_fine;
 }
 
 /* Perturbed outputs become derivatives once the main outputs are known. */
@@ -173,15 +187,16 @@ static void name_output(const yoke_graph *g, const graph_subsystem *s, yoke_cont
 
 /* What the integration of one subsystem says, its messages with its name. One that gives up without a word is named all the same. */
 static yoke_status subsystem_status(const yoke_graph *g, const graph_subsystem *s, yoke_context *ctx) {
-  char name[200];
+  char         name[200];
+  const size_t n_said = s->said != NULL ? yoke_context_n_messages(s->said) : 0;
   if (s->status == YOKE_OK || s->status == YOKE_E_INTERRUPTED) return s->status;
-  if (s->status < 0 && yoke_context_n_messages(s->ctx) == 0)
+  if (s->status < 0 && n_said == 0)
     return yoke_fail(ctx, s->status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s",
                      s->subsystem->name, g->H, g->block->past_t[0], yoke_status_text(s->status));
-  if (s->status == YOKE_NON_FINITE && yoke_context_n_messages(s->ctx) == 0) name_output(g, s, ctx);
+  if (s->status == YOKE_NON_FINITE && n_said == 0) name_output(g, s, ctx);
   snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
-  for (size_t k = 0; k < yoke_context_n_messages(s->ctx); ++k) {
-    const char *said = yoke_context_message(s->ctx, k);
+  for (size_t k = 0; k < n_said; ++k) {
+    const char *said = yoke_context_message(s->said, k);
     yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
   }
   return s->status;
@@ -204,7 +219,6 @@ static bool is_cancelled(const yoke_graph *g, yoke_context *ctx) {
 /* The first subsystem that failed speaks for the pass. */
 static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   yoke_status status = YOKE_OK;
-  if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
   for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(g, &g->subsystems[i], ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     const yoke_status ended = look_for_end(g, &g->subsystems[i]);
@@ -217,7 +231,8 @@ static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
 static yoke_status check_tasks(const yoke_graph *g, yoke_context *ctx) {
   for (int k = 0; k < g->n_tasks; ++k) {
     const yoke_status status = g->tasks[k].status;
-    const char       *name   = g->subsystems[g->tasks[k].subsystem].subsystem->name;
+    if (status == YOKE_OK) continue;
+    const char *name = g->subsystems[g->tasks[k].subsystem].subsystem->name;
     if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "a step of subsystem '%s'", name);
     if (status == YOKE_E_SUBSYSTEM)
       return yoke_fail(ctx, status,
@@ -244,8 +259,7 @@ yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistic
     else
       memcpy(s->y_compared, s->y_new, (size_t)s->subsystem->ny * sizeof(double)); /* it cannot go back */
   }
-  run_tasks(g, g->aims, statistics);
-  return check_tasks(g, ctx);
+  return run_tasks(g, g->aims, statistics) ? YOKE_OK : check_tasks(g, ctx);
 }
 
 /* Perturbed integrations of a subsystem whose columns are differences. */
@@ -255,16 +269,20 @@ static void add_columns(yoke_graph *g, int i) {
 }
 
 /* All integrations of a subsystem. */
-static void add_all_of(yoke_graph *g, int i, bool compares) {
+static void add_all_of(yoke_graph *g, int i, bool with_columns, bool compares) {
+  graph_subsystem *s = &g->subsystems[i];
   add_task(g, i, -1);
-  add_columns(g, i);
+  if (with_columns) {
+    s->has_differences = s->jacobian == YOKE_JACOBIAN_FINITE_DIFFERENCE;
+    add_columns(g, i);
+  }
   if (compares) add_task(g, i, GRAPH_COMPARISON);
 }
 
 /* Subsystem by subsystem, so that what one of them needs is still in the cache for its next integration. */
-static void add_pass(yoke_graph *g, bool compares) {
+static void add_pass(yoke_graph *g, bool with_columns, bool compares) {
   begin_tasks(g);
-  for (int i = 0; i < g->n_subsystems; ++i) add_all_of(g, i, compares);
+  for (int i = 0; i < g->n_subsystems; ++i) add_all_of(g, i, with_columns, compares);
 }
 
 /* Subsystems that had no response to tell in this step are perturbed now. */
@@ -274,9 +292,9 @@ static yoke_status pass_refused(yoke_graph *g, yoke_step_statistics *statistics,
     if (g->subsystems[i].jacobian == YOKE_JACOBIAN_TANGENT) add_columns(g, i);
   }
   if (g->n_tasks == 0) return YOKE_OK;
-  run_tasks(g, g->aims, statistics);
+  const bool is_fine = run_tasks(g, g->aims, statistics);
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
-  return check_tasks(g, ctx);
+  return is_fine ? YOKE_OK : check_tasks(g, ctx);
 }
 
 /* dy/dw behind the integrations that give it. */
@@ -297,12 +315,13 @@ yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics
   bool       compares = is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END);
   if (compares) compares = g->is_compared = graph_compare_ahead(g);
   g->is_touched = g->is_touched || with_columns;
-  for (int i = 0; i < g->n_subsystems; ++i)
-    g->subsystems[i].has_differences = with_columns && g->subsystems[i].jacobian == YOKE_JACOBIAN_FINITE_DIFFERENCE;
-  add_pass(g, compares);
-  run_tasks(g, aims, statistics);
-  YOKE_TRY(pass_status(g, ctx));
-  YOKE_TRY(check_tasks(g, ctx));
+  add_pass(g, with_columns, compares);
+  const bool is_fine = run_tasks(g, aims, statistics);
+  if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED; /* perturbed integrations may have ended early */
+  if (!is_fine) {
+    YOKE_TRY(pass_status(g, ctx));
+    YOKE_TRY(check_tasks(g, ctx));
+  }
   if (is_first && g->keeps_predicted) keep_predicted(g);
   return with_columns ? take_columns(g, statistics, ctx) : YOKE_OK;
 }
@@ -311,8 +330,9 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_sta
                            yoke_context *ctx) {
   begin_tasks(g);
   add_task(g, subsystem, -1);
-  run_tasks(g, aims, statistics);
+  const bool is_fine = run_tasks(g, aims, statistics);
   if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED;
+  if (is_fine) return YOKE_OK;
   YOKE_TRY(subsystem_status(g, &g->subsystems[subsystem], ctx));
   return look_for_end(g, &g->subsystems[subsystem]);
 }

@@ -57,7 +57,7 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
     g->H      = g->t_next - g->block->past_t[0];
     graph_observe_prepare(g);
   }
-  const bool has_conditions = g->scheme->leaves_conditions && graph_n_exchanges(g) == 0;
+  const bool has_conditions = g->scheme->leaves_conditions && g->n_exchanges == 0;
   if (status == YOKE_OK) status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, has_conditions, &statistics->residual, ctx);
   if (status != YOKE_E_INTERRUPTED && !isfinite(statistics->residual)) status = YOKE_NON_FINITE;

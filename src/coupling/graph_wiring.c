@@ -321,8 +321,7 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
     s->accepted     = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
     if (graph_has_trial(g, s->subsystem)) s->trial = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
-    if (g->arena.has_failed || yoke_context_create(&s->ctx) != YOKE_OK)
-      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    if (g->arena.has_failed) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;
@@ -415,6 +414,7 @@ static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
 
 yoke_status graph_wire_up(yoke_graph *g, const yoke_wire *wires, yoke_subsystem *const *subsystems, yoke_context *ctx) {
   YOKE_TRY(build_wires(g, ctx, wires));
+  g->n_exchanges = graph_n_exchanges(g);
   YOKE_TRY(build_subsystems(g, ctx, subsystems));
   return graph_choose_columns(g, ctx);
 }

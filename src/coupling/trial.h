@@ -26,7 +26,7 @@ typedef enum yoke_comparison_kind {
  * not count as divergence, and states for comparison integrations are allocated when `compares`. */
 yoke_status yoke_graph_control(yoke_graph *graph, bool compares, yoke_context *ctx);
 
-/* The graph is monitored (setting `monitor`): outputs of the predictor's pass and more of the past are kept, and where it `compares` states
+/* The graph is monitored (setting `monitor`): more of the past is kept and outputs of the predictor's pass, or where it `compares` states
  * for comparison integrations are allocated. Changes nothing of its steps. Before the first step, behind yoke_graph_control if there is one. */
 yoke_status yoke_graph_monitor(yoke_graph *graph, bool compares, yoke_context *ctx);
 
