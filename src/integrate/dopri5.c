@@ -3,7 +3,7 @@
 #include "integrate/explicit_rk.h"
 #include "integrate/methods.h"
 
-static const rk_tableau tableau = {
+const rk_tableau dopri5_tableau = {
     .order          = 5,
     .s              = 6,
     .n_dense        = 1,
@@ -18,6 +18,15 @@ static const rk_tableau tableau = {
     .e              = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
     .D              = {{-12715105075.0 / 11282082432.0, 0, 87487479700.0 / 32700410799.0, -10690763975.0 / 1880347072.0,
                         701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0, 69997945.0 / 29380423.0}},
+    .wbar           = {{0},
+                       {0},
+                       {0.045000000000000005},
+                       {-0.48000000000000004, 0.7999999999999999},
+                       {-1.8667885992988873, 3.295839048925469, -1.0339887212315195},
+                       {-2.018939393939394, 4.136363636363636, -1.6969696969696968, 0.07954545454545453},
+                       {0.09114583333333343, 0, 0.3144654088050314, 0.13020833333333331, -0.03581957547169811}},
+    .ebar           = {0.002651909722222202, 0, -0.006157532195268017, 0.010182291666666666, -0.0034028596698113187,
+                       -0.0032738095238095243},
     .safety         = 0.85,
     .error_exponent = 0.2,
     .beta           = 0.06, /* with the safety: fewest attempts at equal error on chains */
@@ -27,7 +36,7 @@ static const rk_tableau tableau = {
 };
 
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
-  return explicit_rk_create(ctx, integrator, &tableau);
+  return explicit_rk_create(ctx, integrator, &dopri5_tableau);
 }
 
 const yoke_integrator_ops dopri5_ops = {

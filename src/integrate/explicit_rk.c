@@ -1,4 +1,5 @@
 #include "integrate/explicit_rk.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include "integrate/bridge.h"
 #include "integrate/explicit.h"
@@ -25,12 +26,14 @@ typedef struct rk_self {
   /* offsets in the scratch */
   size_t            work, u, q_stage, v_stage, temp, lambda;
   size_t            k, k_v, k_next; /* k_q of stage 1; from a k_q to its k_v, and to the k_q of the next stage */
+  size_t            start_aside;    /* the values at the start of a step that nobody looks into */
   /* offsets behind yoke_integrator_own */
-  size_t            qdot, q0, v0, qdot0, a0;
-  size_t            d, d_v, d_next;         /* the same of the vectors d_m, from d_0 on */
-  size_t            size_plain, size_cubic; /* bytes of a state without what dense output needs, and without d */
-  /* Fused stages take all terms, with w from the tableau: wbar of stage 1 [1], of stage 2 [2] and so on, and of the error [s + 1]. */
-  double           *wbar, *ebar;
+  size_t            qdot;
+  size_t            start;          /* the same of other steps */
+  size_t            v0, qdot0, a0;  /* from the start on, which is q0 */
+  size_t            size_plain;     /* bytes of a state without what dense output needs */
+  size_t            size_cubic;     /* without d */
+  size_t            d, d_v, d_next; /* the same of the vectors d_m, from d_0 on */
   rk_row            stage[RK_MAX_STAGES];
   rk_row            error, error3;
   rk_row            dense[RK_MAX_DENSE];
@@ -48,7 +51,7 @@ static const double *row_wbar(const rk_self *self, const rk_row *row) {
   return row_w(self, row) + row->n;
 }
 
-enum { NOT_LOOKED_INTO = -1 };
+enum { NOT_LOOKED_INTO = -1, NEVER_LOOKED_INTO = -2 };
 
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
 static const double ERR_UNKNOWN  = 1e-4; /* error of the step before the first one */
@@ -58,12 +61,13 @@ typedef struct rk_own {
   double  err_old; /* error of the last accepted step that was not clipped */
   double  h_usual; /* largest step of late, fading by 2 percent per step */
   int32_t after_reject, stiff_count, smooth_count, checks_left;
-  int32_t
-      n_dense; /* vectors d_m that the last step has; 0: none, cubic Hermite; NOT_LOOKED_INTO: cubic too, not in copies */
+  /* vectors d_m that the last step has; 0: none, cubic Hermite; NOT_LOOKED_INTO: cubic too, not in copies; NEVER_LOOKED_INTO (t_look is
+   * infinite): no dense output, its start is not in the state */
+  int32_t n_dense;
 } rk_own;
 
 /* Views of one step: pointers into state and scratch. Between steps the values at t are q, v, a, qdot of the head.
- * During a step they are the copies that dense output needs anyway (q0, v0, a0, qdot0), and new values and stage s
+ * During a step they are copies (q0, v0, a0, qdot0), those that dense output needs anyway where there is one, and new values and stage s
  * go straight to the head. The other stages lie in the scratch. */
 typedef struct rk_view {
   const yoke_integrator *integrator;
@@ -71,7 +75,7 @@ typedef struct rk_view {
   yoke_integrator_state *state;
   rk_own                *own;
   const yoke_signal     *u;
-  void                  *work;
+  void                  *work, *start; /* where the values at t are going to be during the step */
   double                *u_now, *temp, *lambda;
   double                *q, *v, *a, *qdot; /* at t */
   double                *q_stage, *v_stage, *q_new, *v_new;
@@ -114,17 +118,6 @@ static void make_row(rk_self *self, int n, const double *w, rk_row *row) {
   add_row(self, count, list, w, wbar, row);
 }
 
-static const double *fused_wbar(const rk_self *self, int stage) {
-  return self->wbar + (size_t)stage * (size_t)(stage - 1) / 2;
-}
-
-/* wbar of the first n weights for fused stages; what is rounding errors of 0 is 0. */
-static void make_fused(const rk_tableau *tab, int n, const double *w, double *out) {
-  double wbar[RK_MAX_STAGES];
-  bar(tab, n, w, wbar);
-  for (int j = 0; j < n; ++j) out[j] = is_zero(w[j]) && is_zero(wbar[j]) ? 0 : wbar[j];
-}
-
 /* Most terms that the rows of a tableau can have. */
 static size_t most_terms(const rk_tableau *tab, int n_stages) {
   return (size_t)(n_stages * (n_stages - 1) / 2 + (2 + tab->n_dense) * n_stages);
@@ -135,6 +128,16 @@ static size_t pair(int nq, int nv, size_t *v) {
   size_t size = 0;
   (void)yoke_array_reserve(&size, nq);
   *v = yoke_array_reserve(&size, nv);
+  return size;
+}
+
+/* Values at the start of a step: q0, v0, qdot0, a0; their bytes. */
+static size_t lay_out_start(rk_self *self, const yoke_equations *e) {
+  size_t size = 0;
+  (void)yoke_array_reserve(&size, e->nq);
+  self->v0    = yoke_array_reserve(&size, e->nv);
+  self->qdot0 = yoke_array_reserve(&size, self->nystroem ? 0 : e->nq);
+  self->a0    = yoke_array_reserve(&size, e->nv);
   return size;
 }
 
@@ -151,16 +154,15 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
   self->v_stage            = yoke_array_reserve(&size, e->nv);
   self->temp               = yoke_array_reserve(&size, 2 * (e->nq + e->nv));
   self->lambda             = yoke_array_reserve(&size, yoke_n_multipliers(e));
+  const size_t start_size  = lay_out_start(self, e);
+  self->start_aside        = explicit_reserve(&size, start_size);
   integrator->scratch_size = size;
 
   size = 0;
   (void)explicit_reserve(&size, sizeof(rk_own));
   self->qdot             = yoke_array_reserve(&size, nqd);
   self->size_plain       = integrator->at.own + size;
-  self->q0               = yoke_array_reserve(&size, e->nq);
-  self->v0               = yoke_array_reserve(&size, e->nv);
-  self->qdot0            = yoke_array_reserve(&size, nqd);
-  self->a0               = yoke_array_reserve(&size, e->nv);
+  self->start            = explicit_reserve(&size, start_size);
   self->size_cubic       = integrator->at.own + size;
   self->d_next           = pair(e->nq, e->nv, &self->d_v);
   self->d                = explicit_reserve(&size, (size_t)self->tableau->n_dense * self->d_next);
@@ -169,25 +171,18 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
   const int    n_stages = tableau->s + 1 + tableau->n_extra, s = tableau->s;
-  const size_t n_wbar = (size_t)(n_stages * (n_stages - 1) / 2), n_ebar = (size_t)s + 1;
-  const size_t most = most_terms(tableau, n_stages), n_numbers = n_wbar + n_ebar + 2 * most;
-  rk_self     *self = yoke_allocate(1, sizeof *self + n_numbers * sizeof(double) + most * sizeof(uint8_t));
+  const size_t most = most_terms(tableau, n_stages);
+  rk_self     *self = yoke_allocate(1, sizeof *self + 2 * most * sizeof(double) + most * sizeof(uint8_t));
   if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_equations *e = integrator->equations;
   integrator->self        = self;
   self->tableau           = tableau;
   self->nystroem          = e->is_second_order && e->ops->stage != NULL && e->ng + e->n_norms == 0;
   self->n_stages          = n_stages;
-  self->wbar              = (double *)(self + 1);
-  self->ebar              = self->wbar + n_wbar;
-  self->w                 = self->ebar + n_ebar;
+  self->w                 = (double *)(self + 1);
   self->j                 = (uint8_t *)(self->w + 2 * most);
 
-  for (int i = 1; i < n_stages; ++i) {
-    make_fused(tableau, i, tableau->A[i], self->wbar + (size_t)(i * (i - 1) / 2));
-    make_row(self, i, tableau->A[i], &self->stage[i]);
-  }
-  make_fused(tableau, s + 1, tableau->e, self->ebar);
+  for (int i = 1; i < n_stages; ++i) make_row(self, i, tableau->A[i], &self->stage[i]);
   make_row(self, s + 1, tableau->e, &self->error);
   if (tableau->has_second) make_row(self, s + 1, tableau->e3, &self->error3);
   for (int m = 0; m < tableau->n_dense; ++m) make_row(self, n_stages, tableau->D[m], &self->dense[m]);
@@ -216,6 +211,7 @@ static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integ
                          .own        = own,
                          .u          = u,
                          .work       = explicit_at(scratch, self->work),
+                         .start      = explicit_at(scratch, self->start_aside),
                          .u_now      = explicit_at(scratch, self->u),
                          .temp       = explicit_at(scratch, self->temp),
                          .lambda     = explicit_at(scratch, self->lambda),
@@ -234,20 +230,26 @@ static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integ
   return x;
 }
 
-/* Keep the values at t beside the head, where the new ones are going to be written. */
+static bool is_never_looked_into(const rk_view *x) {
+  return x->state->t_look == (double)INFINITY;
+}
+
+/* Keep the values at t beside the head, where the new ones are going to be written: in the state, where dense output finds them, unless
+ * nobody ever looks into the step. */
 static void begin_step(rk_view *x) {
   const rk_self        *self   = x->self;
   const yoke_equations *e      = x->integrator->equations;
   const int             s      = self->tableau->s;
   const size_t          q_size = (size_t)e->nq * sizeof(double), v_size = (size_t)e->nv * sizeof(double);
+  if (!is_never_looked_into(x)) x->start = explicit_at(x->own, self->start);
   x->q_new = x->q;
   x->v_new = x->v;
   x->kv[s] = x->a;
   x->kq[s] = x->qdot;
-  x->q     = memcpy(explicit_at(x->own, self->q0), x->q, q_size);
-  x->v     = memcpy(explicit_at(x->own, self->v0), x->v, v_size);
-  x->a     = memcpy(explicit_at(x->own, self->a0), x->a, v_size);
-  x->qdot  = self->nystroem ? x->v : memcpy(explicit_at(x->own, self->qdot0), x->qdot, q_size);
+  x->q     = memcpy(x->start, x->q, q_size);
+  x->v     = memcpy(explicit_at(x->start, self->v0), x->v, v_size);
+  x->a     = memcpy(explicit_at(x->start, self->a0), x->a, v_size);
+  x->qdot  = self->nystroem ? x->v : memcpy(explicit_at(x->start, self->qdot0), x->qdot, q_size);
   x->kv[0] = x->a;
   x->kq[0] = x->qdot;
 }
@@ -325,7 +327,7 @@ static yoke_stage describe_fused(const rk_view *x, int i, double h, double t_new
                       .c    = self->tableau->c[i],
                       .s    = i,
                       .a    = self->tableau->A[i],
-                      .abar = fused_wbar(self, i),
+                      .abar = self->tableau->wbar[i],
                       .q    = x->q,
                       .v    = x->v,
                       .A    = (const double *const *)x->kv,
@@ -347,7 +349,7 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
       g->X_out = x->q_new;
       g->V_out = x->v_new;
       g->e     = self->tableau->e;
-      g->ebar  = self->ebar;
+      g->ebar  = self->tableau->ebar;
       g->atol  = o->atol;
       g->rtol  = o->rtol;
     } else if (i == s - 1 && is_check_due(x)) { /* for the estimate of stiffness */
@@ -440,7 +442,7 @@ static yoke_status complete(const rk_view *x, double h, double t_new) {
   bool              moved;
   YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
   if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
-  x->own->n_dense = NOT_LOOKED_INTO;
+  x->own->n_dense = is_never_looked_into(x) ? NEVER_LOOKED_INTO : NOT_LOOKED_INTO;
   if (t_new < x->state->t_look) return YOKE_OK;
   const yoke_status status = run_dense(x, h, t_new);
   x->own->n_dense          = status == YOKE_OK ? tab->n_dense : 0;
@@ -624,12 +626,15 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
   const rk_own         *own  = yoke_integrator_own(integrator, state);
   const double          h = state->t - state->t_prev, theta = h > 0 ? (t - state->t_prev) / h : 1;
 
-  rk_step_data sq   = {.y0 = explicit_at(own, self->q0), .y1 = yoke_integrator_q(integrator, state)};
-  rk_step_data sv   = {.y0 = explicit_at(own, self->v0),
+  const double *start = explicit_at(own, self->start);
+  YOKE_ASSERT(own->n_dense != NEVER_LOOKED_INTO);
+
+  rk_step_data sq   = {.y0 = start, .y1 = yoke_integrator_q(integrator, state)};
+  rk_step_data sv   = {.y0 = explicit_at(start, self->v0),
                        .y1 = yoke_integrator_v(integrator, state),
-                       .f0 = explicit_at(own, self->a0),
+                       .f0 = explicit_at(start, self->a0),
                        .f1 = yoke_integrator_a(integrator, state)};
-  sq.f0             = self->nystroem ? sv.y0 : explicit_at(own, self->qdot0);
+  sq.f0             = self->nystroem ? sv.y0 : explicit_at(start, self->qdot0);
   sq.f1             = self->nystroem ? sv.y1 : explicit_at(own, self->qdot);
   const int n_dense = own->n_dense;
   for (int m = 0; m < RK_MAX_DENSE; ++m) {
@@ -654,7 +659,8 @@ size_t explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator
 bool explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const rk_self *self = integrator->self;
   const rk_own  *own  = yoke_integrator_own(integrator, state);
-  return (own->n_dense == NOT_LOOKED_INTO || own->n_dense == 0 || own->n_dense == self->tableau->n_dense) &&
+  return (own->n_dense == NOT_LOOKED_INTO || own->n_dense == NEVER_LOOKED_INTO || own->n_dense == 0 ||
+          own->n_dense == self->tableau->n_dense) &&
          yoke_is_count(own->stiff_count) && yoke_is_count(own->smooth_count) && yoke_is_count(own->checks_left);
 }
 

@@ -24,12 +24,17 @@ typedef struct rk_tableau {
   double e3[RK_MAX_STAGES]; /* second estimate, used when has_second: err = e^2 / sqrt(e^2 + 0.01 e3^2) */
   bool   has_second;        /* then e and e3 do not use stage s: it is evaluated for accepted steps only */
   double D[RK_MAX_DENSE][RK_MAX_STAGES];
+  /* Nystroem form of the sums with the weights of A and e, which makes of h sum_j w_j V_j, q' = V, the sum h (sum_j w_j) v + h^2 sum_j wbar_j A_j:
+   * wbar = w^T A, with 0 for what is rounding of 0. */
+  double wbar[RK_MAX_STAGES][RK_MAX_STAGES], ebar[RK_MAX_STAGES];
 
   double safety;               /* h_new = h safety err^-(exponent - 0.75 beta) err_old^beta */
   double error_exponent, beta; /* beta 0: no memory */
   double min_ratio, max_ratio; /* limits of h_new / h */
   double stiff_bound;          /* h rho beyond which stability limits the step */
 } rk_tableau;
+
+extern const rk_tableau dopri5_tableau, dop853_tableau;
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau);
 void        explicit_rk_destroy(yoke_integrator *integrator);

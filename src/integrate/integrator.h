@@ -25,8 +25,8 @@ typedef struct yoke_integrator_state {
   double h;      /* proposal for the next step, not clipped */
   double t_prev; /* start of the last step: dense output covers [t_prev, t] */
   double
-                t_look; /* steps that end before it are not looked into: their dense output may be cheap (cubic Hermite). Set by the caller
-                         * before a step; -infinity after a start: every step is looked into */
+                t_look; /* steps that end before it are not looked into: their dense output may be cheap (cubic Hermite); +infinity: nobody
+                         * ever looks into the step, which may have no dense output. Set by the caller before it; -infinity after a start: every step is looked into */
   int           order;
   int           method; /* `auto`: which method is at work */
   yoke_counts   counters;

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "integrate_helpers.h"
+#include "integrate/explicit_rk.h"
 #include "model/chain_kernel.h"
 
 typedef void (*toy_maker)(yoke_equations *);
@@ -378,6 +379,44 @@ static void copies_of_small_states_are_few_lines_where_nobody_looks(void **s) {
   yoke_equations_destroy(&run.equations);
 }
 
+/* What is not copied of a state is not written either by a step that nobody ever looks into. */
+static void a_step_that_nobody_looks_into_keeps_no_start(void **s) {
+  enum { MARK = 0x5a };
+  const yoke_integrator_options o          = toy_options(1e-8);
+  double                        q[SMALL_N] = {0.1}, v[SMALL_N] = {0};
+  toy_run                       run;
+  (void)s;
+  assert_int_equal(toy_run_begin(&run, make_small_chain, "dopri5", &o, q, v, &yoke_signal_none), YOKE_OK);
+  run.state->t_look = (double)INFINITY;
+  assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, run.state, NULL, 1.0, run.ctx), YOKE_OK);
+  const size_t used = yoke_integrator_used(run.integrator, run.state);
+  assert_true(used < run.integrator->state_size);
+  memset((char *)run.state + used, MARK, run.integrator->state_size - used);
+  assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, run.state, NULL, 1.0, run.ctx), YOKE_OK);
+  for (size_t i = used; i < run.integrator->state_size; ++i) assert_int_equal(((const char *)run.state)[i], MARK);
+  toy_run_end(&run);
+  yoke_equations_destroy(&run.equations);
+}
+
+static void weights_of_the_nystroem_form_are_products_of_the_tableau(void **s) {
+  static const rk_tableau *const list[] = {&dopri5_tableau, &dop853_tableau};
+  (void)s;
+  for (int k = 0; k < 2; ++k) {
+    const rk_tableau *t = list[k];
+    for (int stage = 1; stage <= t->s + t->n_extra + 1; ++stage) {
+      const bool    is_error = stage == t->s + t->n_extra + 1;
+      const double *w = is_error ? t->e : t->A[stage], *wbar = is_error ? t->ebar : t->wbar[stage];
+      const int     n = is_error ? t->s + 1 : stage;
+      for (int j = 0; j < RK_MAX_STAGES; ++j) {
+        double sum = 0;
+        for (int i = j + 1; i < n; ++i) sum += w[i] * t->A[i][j];
+        const bool is_nothing = j >= n || (fabs(w[j]) < 1e-14 && fabs(sum) < 1e-14);
+        assert_true(wbar[j] == (is_nothing ? 0 : sum)); /* to the bit */
+      }
+    }
+  }
+}
+
 static void long_arrays_begin_on_cache_lines_and_short_ones_share_them(void **s) {
   size_t size = 8;
   (void)s;
@@ -412,6 +451,8 @@ int main(void) {
       cmocka_unit_test(symplectic_euler_keeps_the_energy_bounded),
       cmocka_unit_test(semi_euler_asks_for_a_step),
       cmocka_unit_test(copies_of_small_states_are_few_lines_where_nobody_looks),
+      cmocka_unit_test(a_step_that_nobody_looks_into_keeps_no_start),
+      cmocka_unit_test(weights_of_the_nystroem_form_are_products_of_the_tableau),
       cmocka_unit_test(long_arrays_begin_on_cache_lines_and_short_ones_share_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
