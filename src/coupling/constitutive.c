@@ -576,6 +576,10 @@ static bool constitutive_feeds_through(const void *object) {
   return ((const constitutive *)object)->feedthrough;
 }
 
+static bool constitutive_is_met_by_update(const void *object) {
+  return ((const constitutive *)object)->extension == YOKE_EXTENSION_NONE;
+}
+
 static bool constitutive_reads_integrals(const void *object) {
   return ((const constitutive *)object)->extension == YOKE_EXTENSION_I;
 }
@@ -880,21 +884,22 @@ static const char *constitutive_steadier(const void *object) {
 extern const yoke_formulation_ops constitutive_ops;
 
 const yoke_formulation_ops constitutive_ops = {
-    .name            = "constitutive",
-    .summary         = "force elements and flexible joints: law, and copy = original; extensions d and i",
-    .check           = constitutive_check,
-    .create          = constitutive_create,
-    .destroy         = constitutive_destroy,
-    .channels        = constitutive_channels,
-    .layout          = constitutive_layout,
-    .n_conditions    = constitutive_n_conditions,
-    .residual        = constitutive_residual,
-    .unit            = constitutive_unit,
-    .jacobian        = constitutive_jacobian,
-    .update          = constitutive_update,
-    .feeds_through   = constitutive_feeds_through,
-    .reads_integrals = constitutive_reads_integrals,
-    .steadier        = constitutive_steadier,
-    .error           = &error_form,
-    .shown           = &shown_form,
+    .name             = "constitutive",
+    .summary          = "force elements and flexible joints: law, and copy = original; extensions d and i",
+    .check            = constitutive_check,
+    .create           = constitutive_create,
+    .destroy          = constitutive_destroy,
+    .channels         = constitutive_channels,
+    .layout           = constitutive_layout,
+    .n_conditions     = constitutive_n_conditions,
+    .residual         = constitutive_residual,
+    .unit             = constitutive_unit,
+    .jacobian         = constitutive_jacobian,
+    .update           = constitutive_update,
+    .feeds_through    = constitutive_feeds_through,
+    .is_met_by_update = constitutive_is_met_by_update,
+    .reads_integrals  = constitutive_reads_integrals,
+    .steadier         = constitutive_steadier,
+    .error            = &error_form,
+    .shown            = &shown_form,
 };

@@ -281,6 +281,8 @@ struct yoke_formulation_ops {
                  yoke_arena *scratch);
   /* Does `update` read u_now? NULL: it may. */
   bool (*feeds_through)(const void *self);
+  /* Are its conditions u - update(y, u), one for each channel? Then they are known where that was called. NULL: no. */
+  bool (*is_met_by_update)(const void *self);
   /* A setting of its own that makes it steadier under schemes that correct, "extension d"; NULL, or gives NULL: none. */
   const char *(*steadier)(const void *self);
 

@@ -51,7 +51,8 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
     yoke_graph_destroy(&g);
     return status;
   }
-  *out = g;
+  g->values_tell_conditions = graph_can_tell_conditions(g);
+  *out                      = g;
   return YOKE_OK;
 }
 

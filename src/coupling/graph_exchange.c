@@ -92,6 +92,33 @@ void graph_final_values(yoke_graph *g, const graph_wire *wire) {
   for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].value = u[k];
 }
 
+/* Is `update` called once with the values that were applied, and does it tell what the conditions compare? */
+static bool tells_conditions(const yoke_graph *g, const graph_wire *wire) {
+  const yoke_formulation_ops *ops    = wire->wire.formulation;
+  const void                 *self   = wire->wire.self;
+  const bool                  is_met = ops->is_met_by_update != NULL && ops->is_met_by_update(self);
+  return is_met && (!g->settings.final_update || (ops->feeds_through != NULL && !ops->feeds_through(self)));
+}
+
+bool graph_can_tell_conditions(const yoke_graph *g) {
+  if (!g->scheme->traits.extrapolates_only || g->n_exchanges > 0 || g->forces != NULL || g->reset != NULL) return false;
+  for (int w = 0; w < g->n_wires; ++w) {
+    if (!tells_conditions(g, &g->wires[w])) return false;
+  }
+  return true;
+}
+
+void graph_told_conditions(yoke_graph *g) {
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    graph_final_values(g, wire);
+    for (int k = 0; k < wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[wire->first + k];
+      g->c[wire->c_at + k]         = channel->applied - channel->value;
+    }
+  }
+}
+
 yoke_status graph_outputs_with_values(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) g->channels[c].applied = g->channels[c].value;
   for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(show(g, &g->subsystems[i]));

@@ -243,7 +243,8 @@ struct yoke_graph {
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;
   int                    n_subsystems, n_wires, n_channels, n_w, n_c;
-  int                    n_exchanges; /* how often formulations ask for outputs at t_next evaluated anew */
+  bool                   values_tell_conditions; /* graph_told_conditions serves all wires */
+  int                    n_exchanges;            /* how often formulations ask for outputs at t_next evaluated anew */
   graph_subsystem       *subsystems;
   int                   *sequence; /* [n_subsystems] in which they are stepped one after another */
   bool                   has_signals;
@@ -355,6 +356,9 @@ int         graph_n_exchanges(const yoke_graph *graph); /* creation: g->n_exchan
 yoke_status graph_exchange(yoke_graph *graph);
 /* Values of a coupling at t_next for the history, into `value` of its channels. */
 void        graph_final_values(yoke_graph *graph, const graph_wire *wire);
+/* The same of all couplings, and with them their conditions: where a law is evaluated once per step, for both. */
+bool        graph_can_tell_conditions(const yoke_graph *graph);
+void        graph_told_conditions(yoke_graph *graph);
 /* Outputs of all trial states with the values for the history, into y_new. */
 yoke_status graph_outputs_with_values(yoke_graph *graph);
 

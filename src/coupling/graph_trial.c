@@ -30,7 +30,7 @@ static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
 /* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
 static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, -1));
-  for (int w = 0; w < g->n_wires; ++w) graph_final_values(g, &g->wires[w]);
+  for (int w = 0; w < g->n_wires && !g->values_tell_conditions; ++w) graph_final_values(g, &g->wires[w]);
   if (g->settings.update && yoke_predictor_is_motion(g->settings.predictor))
     YOKE_TRY(graph_outputs_with_values(g)); /* accelerations that belong to the final coupling values */
   if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;
@@ -57,8 +57,9 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
     g->H      = g->t_next - g->block->past_t[0];
     graph_observe_prepare(g);
   }
-  const bool has_conditions = g->scheme->leaves_conditions && g->n_exchanges == 0;
+  const bool has_conditions = g->values_tell_conditions || (g->scheme->leaves_conditions && g->n_exchanges == 0);
   if (status == YOKE_OK) status = graph_exchange(g);
+  if (status == YOKE_OK && g->values_tell_conditions) graph_told_conditions(g);
   if (status == YOKE_OK) status = graph_remainder(g, has_conditions, &statistics->residual, ctx);
   if (status != YOKE_E_INTERRUPTED && !isfinite(statistics->residual)) status = YOKE_NON_FINITE;
   graph_residuals_by_kind(g, statistics);
