@@ -114,6 +114,7 @@ static void add_need(pose_need *sum, pose_need more) {
 
 bool yoke_constraint_is_displaced(const yoke_constraint *self, int side) {
   switch (self->decomposition) {
+  case YOKE_DECOMPOSITION_OPEN:
   case YOKE_FORCE_FORCE: return false;
   case YOKE_FORCE_DISPLACEMENT: return side == 1;
   case YOKE_DISPLACEMENT_FORCE: return side == 0;

@@ -106,6 +106,8 @@ yoke_status plan_connect_inputs(plan_builder *b);
 yoke_status plan_read_settings(plan_builder *b);
 yoke_status plan_set_couplings(plan_builder *b);
 yoke_status plan_set_signal(plan_builder *b, int coupling);
+/* plan_decomposition.c: the one of a coupling that names none. */
+void        plan_choose_decomposition(const plan_builder *b, yoke_plan_coupling *coupling);
 
 /* plan_wires.c: formulation, ports, ghosts and inputs of a coupling. */
 yoke_status plan_connect(plan_builder *b, int coupling);

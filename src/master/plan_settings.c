@@ -176,6 +176,7 @@ yoke_status plan_set_signal(plan_builder *b, int coupling) {
   s->step       = b->macro.step;
   s->order      = own_degree(&b->macro);
   s->relaxation = b->macro.relaxation;
+  plan_choose_decomposition(b, &b->plan->couplings[coupling]);
   return check_formulation(b, coupling);
 }
 
@@ -238,6 +239,7 @@ static yoke_status set_side(plan_builder *b, yoke_plan_coupling *k) {
 yoke_status plan_set_couplings(plan_builder *b) {
   const int n = b->plan->n_couplings;
   for (int k = 0; k < n; ++k) YOKE_TRY(set_coupling(b, &b->plan->couplings[k]));
+  for (int k = 0; k < n; ++k) plan_choose_decomposition(b, &b->plan->couplings[k]);
   for (int k = 0; k < n; ++k) YOKE_TRY(check_formulation(b, k));
   for (int k = 0; k < n; ++k) YOKE_TRY(set_side(b, &b->plan->couplings[k]));
   return YOKE_OK;

@@ -281,6 +281,36 @@ static void one_connection(const char *bodies, const char *connection) {
   }
 }
 
+/* The decomposition of a spring between two masses that names `more` of its own. */
+static yoke_decomposition chosen(const char *mass_a, const char *mass_b, const char *run, const char *more) {
+  char text[2000];
+  snprintf(
+      text, sizeof text,
+      HEAD
+      "bodies: {a: {kind: particle, mass: %s}, b: {kind: particle, mass: %s, position: [1, 0, 0]}, c: {kind: particle, "
+      "mass: 1e3, position: [2, 0, 0]}}\n"
+      "connections:\n  link: {kind: spring-damper, between: [a, b], stiffness: 1e3}\n"
+      "  other: {kind: spring-damper, between: [b, c], stiffness: 10}\n"
+      "split: {p: [a], q: [b, c]}\ncosimulation: {%s, couplings: {link: {%s}}}\n",
+      mass_a, mass_b, run, more);
+  loaded                   l    = split_text(text);
+  const yoke_decomposition word = l.plan->couplings[0].settings.decomposition;
+  close_split(&l);
+  return word;
+}
+
+static void f32_the_side_that_is_far_lighter_holds_the_element_and_follows_the_other(void **state) {
+  (void)state;
+  assert_int_equal(chosen("1", "1e-3", "step: auto", ""), YOKE_FORCE_DISPLACEMENT);
+  assert_int_equal(chosen("1e-3", "1", "step: auto", ""), YOKE_DISPLACEMENT_FORCE);
+  assert_int_equal(chosen("1", "0.011", "step: auto", ""), YOKE_FORCE_FORCE);
+  assert_int_equal(chosen("1", "1e-3", "step: auto", "decomposition: force/force"), YOKE_FORCE_FORCE);
+  assert_int_equal(chosen("1", "1e-3", "step: auto", "extension: d"), YOKE_FORCE_FORCE);
+  assert_int_equal(chosen("1", "1e-3", "step: 1e-3", ""), YOKE_FORCE_FORCE);
+  assert_int_equal(chosen("1", "1e-3", "step: auto, scheme: semi-implicit", ""), YOKE_FORCE_FORCE);
+  assert_int_equal(chosen("1", "1e-3", "step: {estimator: md}", ""), YOKE_FORCE_FORCE);
+}
+
 static void every_flexible_joint_and_force_element_between_rigid_bodies_can_be_cut(void **state) {
   static const char bodies[] = RIGID("a", "[0, 0, 0]",
                                      "omega: [1, 2, 3], velocity: [1, 0, 2], orientation: [0.1, 0.3, -0.2], "
@@ -709,6 +739,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(accelerations_of_every_split_example_are_those_of_the_whole_model),
       cmocka_unit_test(a_chain_in_any_number_of_pieces_accelerates_as_the_whole),
+      cmocka_unit_test(f32_the_side_that_is_far_lighter_holds_the_element_and_follows_the_other),
       cmocka_unit_test(every_flexible_joint_and_force_element_between_rigid_bodies_can_be_cut),
       cmocka_unit_test(planar_bodies_with_turned_and_tilted_frames_can_be_cut),
       cmocka_unit_test(bodies_of_different_kinds_can_be_cut),
