@@ -88,6 +88,14 @@ void outcome_read(const char *json, outcome *out) {
 
 /* ---- the child ---- */
 
+/* Processor time of all children that have ended. */
+static double seconds_of_children(void) {
+  struct rusage used;
+  if (getrusage(RUSAGE_CHILDREN, &used) != 0) return 0.0;
+  return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 static void limit(int resource, double amount) {
   const struct rlimit r = {(rlim_t)amount, (rlim_t)amount};
   (void)setrlimit(resource, &r);
@@ -131,11 +139,13 @@ static char *read_all(const char *folder, const char *name) {
 }
 
 bool child_run(const char *program, const char *folder, const char *arguments, double seconds, outcome *out) {
-  *out              = (outcome){.exit_code = -1, .accumulated_error = (double)NAN, .evaluations = (double)NAN};
-  const pid_t child = fork();
+  *out                = (outcome){.exit_code = -1, .accumulated_error = (double)NAN, .evaluations = (double)NAN};
+  const double before = seconds_of_children();
+  const pid_t  child  = fork();
   if (child == 0) become(program, folder, arguments, seconds);
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return false;
+  out->seconds = seconds_of_children() - before;
   if (WIFEXITED(status)) out->exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) {
     const int by     = WTERMSIG(status);

@@ -11,6 +11,7 @@ typedef struct outcome {
   bool   warned_strongly;   /* not to use the result */
   bool   split;             /* was a co-simulation */
   double t_start, t_end;    /* [s] */
+  double seconds;           /* of processor time */
   double evaluations;       /* right-hand sides, all integrations of a split */
   double accumulated_error; /* that the run itself reports, in units of the spread; NaN: none */
   char   message[200];      /* first error or warning */

@@ -230,7 +230,8 @@ bool tally_report_grid(FILE *out, const tally *t, char *const *names) {
     ++n;
     /* A fixed step that is as accurate does not exist: the default is better than all. */
     const double ratio = isnan(r->best_evaluations) ? 0.0 : r->evaluations / r->best_evaluations;
-    fprintf(out, "  default/best fixed step: %.2f\n", ratio);
+    if (ratio > 0.0) fprintf(out, "  %.2f times the best fixed step (%.0f)\n", ratio, r->best_evaluations);
+    if (ratio == 0.0 && r->exit_code == 0) fprintf(out, "  no fixed step as accurate\n");
     within += r->exit_code == 0 && ratio <= 1.5;
     above += ratio > 4.0;
     without += ratio == 0.0;

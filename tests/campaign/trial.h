@@ -35,6 +35,7 @@ typedef struct record {
   double      error;                         /* NaN: no result */
   double      time;                          /* where it is largest, in units of T */
   double      estimated;                     /* NaN: the run reports none */
+  double      seconds;                       /* of processor time */
   double      rtol;                          /* 0: fixed step */
   double      size;                          /* length of L [m] */
   double      evaluations, best_evaluations; /* with `grid`: of the best fixed step as accurate; NaN: none */
