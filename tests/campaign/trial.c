@@ -164,7 +164,7 @@ static record run_method(const subject *s, const method *m) {
 }
 
 /* The default against fixed steps that halve: right-hand sides of the cheapest that is as accurate. Steps that are far too long may
- * throw a model out of its world, where its solvers find no end, and those that cost four times the default have lost: neither is
+ * throw a model out of its world, where its solvers find no end, and those that cost twice the default have lost: neither is
  * given more time. */
 static record run_grid(const subject *s) {
   const outcome *o      = &s->reference.outcome;
@@ -173,16 +173,16 @@ static record run_grid(const subject *s) {
   if (r.exit_code != 0 || !r.split) return r;
   trial_settings brief = *s->settings;
   subject        again = *s;
-  bool           ended = false; /* a fixed step did */
-  brief.seconds        = fmin(brief.seconds, 1.0 + 5.0 * r.seconds);
+  bool           near  = false; /* a fixed step had about the right result */
+  brief.seconds        = fmin(brief.seconds, 1.0 + 2.0 * r.seconds);
   again.settings       = &brief;
   for (int k = 2; k <= 13; ++k) {
     method fixed = {.kind = METHOD_FIXED};
     snprintf(fixed.arguments, sizeof fixed.arguments, " --step %.17g", s->time * (o->t_end - o->t_start) / (1 << k));
     const record one = run_method(&again, &fixed);
     if (one.error <= r.error && !(one.evaluations >= r.best_evaluations)) r.best_evaluations = one.evaluations;
-    if (one.evaluations > 4.0 * r.evaluations || (ended && one.verdict == VERDICT_NO_END)) break;
-    ended = ended || one.verdict != VERDICT_NO_END;
+    if (one.evaluations > 2.0 * r.evaluations || (near && one.verdict == VERDICT_NO_END)) break;
+    near = near || one.error <= WRONG;
   }
   return r;
 }
