@@ -14,7 +14,9 @@
  * Only what the element can do becomes a channel. The rows of an element have gradients with a fixed pattern when the
  * frames sit in the ports: an element neither pushes nor feels a freedom in which no row has a gradient. Where the
  * gradients of the two sides are exactly opposite (all but the moments of inplane and along rows, whose force acts off
- * one of the origins) one channel, lambda, drives both sides: + on side 1, - on side 2. */
+ * one of the origins) one channel, lambda, drives both sides: + on side 1, - on side 2.
+ *
+ * A law may read further numbers z, which the ports show behind the outputs of their shapes: W(y1, y2, z). */
 #include "coupling/formulation.h"
 #include "base/memory.h"
 
@@ -41,6 +43,8 @@ typedef struct meaning {
 typedef struct constitutive {
   yoke_arena                arena;
   const yoke_force_element *element;
+  int                       n_read;
+  const yoke_law_reading   *read; /* [n_read] */
   const yoke_port_shape    *shape[2];
   yoke_extension            extension;
   bool                      feedthrough;
@@ -181,6 +185,22 @@ static yoke_status check_integral(yoke_context *ctx, const yoke_coupling_def *de
   return YOKE_OK;
 }
 
+/* Numbers of the model are shown at ports: a side that holds the element itself does not have those of the other. Their rates are not shown. */
+static yoke_status check_reading(yoke_context *ctx, const yoke_coupling_def *def) {
+  if (def->settings->decomposition != YOKE_FORCE_FORCE)
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "coupling '%s': its law reads quantities of the model, which goes with decomposition force/force "
+                     "only, found %s; use force/force",
+                     def->name, decomposition_words[def->settings->decomposition]);
+  if (def->settings->extension == YOKE_EXTENSION_D)
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': extension d needs the rate of the force, and its law reads quantities of the model "
+        "whose rates are not known; use extension none",
+        def->name);
+  return YOKE_OK;
+}
+
 static yoke_status constitutive_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
                                       int order) {
   const yoke_coupling_settings *settings = def->settings;
@@ -210,6 +230,7 @@ static yoke_status constitutive_check(yoke_context *ctx, const yoke_coupling_def
         def->name, order, max_degree, word);
   }
   if (settings->feedthrough) YOKE_TRY(check_feedthrough(ctx, def));
+  if (def->n_read > 0) YOKE_TRY(check_reading(ctx, def));
   return settings->extension == YOKE_EXTENSION_I ? check_integral(ctx, def) : YOKE_OK;
 }
 
@@ -326,6 +347,8 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
   *out                                   = self;
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->element       = def->element;
+  self->n_read        = def->n_read;
+  self->read          = def->read;
   self->shape[0]      = def->shape[0];
   self->shape[1]      = def->shape[1];
   self->decomposition = decomposition;
@@ -372,10 +395,26 @@ static int constitutive_n_conditions(const void *object) {
 
 /* ---- the law ---- */
 
-/* Motion of the two ports as the law sees it. */
+/* Motion of the two ports as the law sees it, and the element with what its law reads. */
 typedef struct motion {
-  double *p[2], *v[2], *a[2];
+  double                   *p[2], *v[2], *a[2];
+  const yoke_force_element *element;
 } motion;
+
+/* The element for outputs y: a copy in scratch with the further numbers of its law, where it reads any. NULL: no room. */
+static const yoke_force_element *element_for(const constitutive *self, const double *const y[2], yoke_arena *scratch) {
+  if (self->n_read == 0) return self->element;
+  const size_t        n    = 3 + (size_t)self->n_read;
+  yoke_force_element *own  = yoke_arena_take(scratch, 1, sizeof *own);
+  yoke_law_room      *room = yoke_arena_take(scratch, 1, sizeof *room);
+  double             *z    = yoke_arena_take(scratch, 2 * n, sizeof *z);
+  if (own == NULL || room == NULL || z == NULL) return NULL;
+  for (int k = 0; k < self->n_read; ++k) z[3 + k] = y[self->read[k].side][self->read[k].y];
+  *room     = (yoke_law_room){.n_z = self->n_read, .values = z, .gradient = z + n};
+  *own      = *self->element;
+  own->room = room;
+  return own;
+}
 
 /* Copies of what y holds, in scratch. false: no room. */
 static bool take_motion(const constitutive *self, const double *const y[2], yoke_arena *scratch, motion *m) {
@@ -388,7 +427,8 @@ static bool take_motion(const constitutive *self, const double *const y[2], yoke
     m->a[s] = m->p[s] + at_acceleration(self, s);
     memcpy(m->p[s], y[s], n[s] * sizeof *room);
   }
-  return true;
+  m->element = element_for(self, y, scratch);
+  return m->element != NULL;
 }
 
 static bool set_motion(const constitutive *self, const double *const y[2], const double *u, yoke_arena *scratch,
@@ -415,7 +455,7 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
   memset(f, 0, 12 * sizeof *f);
   if (self->wrenches == 0u) return;
   set_poses(self, m, poses);
-  yoke_force_element_apply(self->element, poses, t, f);
+  yoke_force_element_apply(m->element, poses, t, f);
 }
 
 /* Components of v (or v') to the twelve freedoms of the two frames. */
@@ -442,7 +482,7 @@ static void wrench_rate(const constitutive *self, const motion *m, double t, dou
   yoke_pose poses[2];
   double    f[12], K[144], D[144], V[12], A[12];
   set_poses(self, m, poses);
-  yoke_force_element_jacobian(self->element, poses, t, f, K, D);
+  yoke_force_element_jacobian(m->element, poses, t, f, K, D);
   scatter(self, m->v, V);
   scatter(self, m->a, A);
   for (int r = 0; r < 12; ++r) {
@@ -586,9 +626,10 @@ static bool constitutive_reads_integrals(const void *object) {
 
 /* ---- derivatives of the conditions ---- */
 
-/* Derivatives of the twelve wrench components by the components of p and v of both sides. */
+/* Derivatives of the twelve wrench components by the components of p and v of both sides, and by what the law reads. */
 typedef struct slopes {
   double *p[2], *v[2]; /* [12, n_p], [12, n_v] */
+  double *z;           /* [12, n_read] */
 } slopes;
 
 /* All 0, in scratch. false: no room. */
@@ -597,7 +638,20 @@ static bool take_slopes(const constitutive *self, yoke_arena *scratch, slopes *o
     out->p[s] = yoke_arena_take(scratch, 12 * (size_t)self->shape[s]->n_p, sizeof *out->p[s]);
     out->v[s] = yoke_arena_take(scratch, 12 * (size_t)self->shape[s]->n_v, sizeof *out->v[s]);
   }
-  return out->v[1] != NULL;
+  out->z = yoke_arena_take(scratch, 12 * (size_t)self->n_read, sizeof *out->z);
+  return out->v[1] != NULL && (self->n_read == 0 || out->z != NULL);
+}
+
+/* W = -F grad, hence W_z = -F_z grad, with the F_z that the law has left. */
+static void reading_slopes(const constitutive *self, const motion *m, const yoke_pose poses[2], slopes *out) {
+  yoke_link_state state;
+  double          grad[12];
+  if (self->n_read == 0) return;
+  yoke_link_state_set(&m->element->link, poses, &state);
+  (void)yoke_row_gradient(&m->element->row[0], &state, grad); /* such elements have one row */
+  for (int r = 0; r < 12; ++r) {
+    for (int k = 0; k < self->n_read; ++k) out->z[r * self->n_read + k] = -m->element->room->gradient[3 + k] * grad[r];
+  }
 }
 
 /* W_p and W_v of the components that are channels. K keeps angular velocities fixed in the bodies, p keeps them fixed in space:
@@ -606,7 +660,8 @@ static void wrench_slopes(const constitutive *self, const motion *m, double t, d
   yoke_pose poses[2];
   double    f[12], K[144], D[144];
   set_poses(self, m, poses);
-  yoke_force_element_jacobian(self->element, poses, t, f, K, D);
+  yoke_force_element_jacobian(m->element, poses, t, f, K, D);
+  reading_slopes(self, m, poses, out);
   for (int s = 0; s < 2; ++s) {
     const yoke_port_shape *shape = self->shape[s];
     const int              np = shape->n_p, nv = shape->n_v;
@@ -687,11 +742,19 @@ static void subtract_law(const constitutive *self, const slopes *w, int r, condi
   }
 }
 
+/* -W_z of wrench component r. */
+static void subtract_reading(const constitutive *self, const slopes *w, int r, condition_row *row) {
+  for (int k = 0; k < self->n_read; ++k) row->dy[self->read[k].side][self->read[k].y] -= w->z[r * self->n_read + k];
+}
+
 static void value_row(const constitutive *self, const slopes *w, int i, condition_row *row) {
   const meaning *m = &self->means[i];
   row->du[i]       = 1.0;
   switch (m->what) {
-  case ROLE_WRENCH: subtract_law(self, w, 6 * m->side + m->component, row); break;
+  case ROLE_WRENCH:
+    subtract_law(self, w, 6 * m->side + m->component, row);
+    subtract_reading(self, w, 6 * m->side + m->component, row);
+    break;
   case ROLE_COPY_P: row->dy[m->side][m->component] = -1.0; break;
   case ROLE_COPY_V: row->dy[m->side][at_v(self, m->side) + m->component] = -1.0; break;
   }
@@ -748,7 +811,7 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   const size_t mark      = yoke_arena_mark(view->scratch);
   const bool   has_rates = self->extension == YOKE_EXTENSION_D;
   motion       m;
-  slopes       w, rate = {{NULL, NULL}, {NULL, NULL}};
+  slopes       w, rate = {.z = NULL};
   double      *L[2];
   for (int s = 0; s < 2; ++s)
     L[s] = yoke_arena_take(view->scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
@@ -835,7 +898,7 @@ static void law_with_copies(const constitutive *self, int side, double t, const 
     if (means->what == ROLE_COPY_V) m->v[means->side][means->component] = u[i];
   }
   set_poses(self, m, poses);
-  yoke_force_element_output(self->element, poses, t, F, deflection);
+  yoke_force_element_output(m->element, poses, t, F, deflection);
 }
 
 static void true_poses(const constitutive *self, const double *const y[2], yoke_pose poses[2]) {
@@ -847,8 +910,12 @@ static void constitutive_shown(const void *object, double t, const double *u, co
   const constitutive *self = object;
   yoke_pose           poses[2];
   double              law[6], W[6];
+  const size_t        begin = yoke_arena_mark(scratch);
   true_poses(self, y, poses);
-  yoke_force_element_output(self->element, poses, t, law, g);
+  const yoke_force_element *element = element_for(self, y, scratch);
+  if (element != NULL) yoke_force_element_output(element, poses, t, law, g);
+  if (element == NULL) set_nan((size_t)self->element->n, g);
+  yoke_arena_release(scratch, begin);
   for (int side = 0; side < 2; ++side) {
     const size_t mark = yoke_arena_mark(scratch);
     motion       m;
@@ -865,12 +932,16 @@ static void constitutive_shown(const void *object, double t, const double *u, co
 }
 
 static void constitutive_energy(const void *object, double t, const double *const y[2], double *stored,
-                                double *power_lost) {
+                                double *power_lost, yoke_arena *scratch) {
   const constitutive *self = object;
+  const size_t        mark = yoke_arena_mark(scratch);
   yoke_pose           poses[2];
   *stored = *power_lost = 0.0;
   true_poses(self, y, poses);
-  yoke_force_element_energy(self->element, poses, t, stored, power_lost);
+  const yoke_force_element *element = element_for(self, y, scratch);
+  if (element != NULL) yoke_force_element_energy(element, poses, t, stored, power_lost);
+  if (element == NULL) *stored = *power_lost = (double)NAN;
+  yoke_arena_release(scratch, mark);
 }
 
 static const yoke_shown_form shown_form = {

@@ -38,6 +38,12 @@ bool graph_is_nothing(const yoke_graph *g, double norm) {
   return norm < 1e-4 * g->settings.tau;
 }
 
+/* Without a Jacobian a signal takes one pass for each subsystem that hands it on at once, and only then shows what it does: changes may grow on
+ * the way. */
+static int most_grown(const yoke_graph *g) {
+  return g->has_signals && g->scheme->traits.needs_explicit_form ? 3 : 0;
+}
+
 yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, double norm) {
   const bool is_first = convergence->previous <= 0.0;
   if (!isfinite(norm)) return YOKE_VERDICT_DIVERGED;
@@ -49,8 +55,10 @@ yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, dou
   if (convergence->rate < 1.0 && convergence->rate / (1.0 - convergence->rate) * norm < g->settings.tau)
     return YOKE_VERDICT_CONVERGED;
   /* changes that turn round as they shrink are small by chance once in a while: growth from there is none */
-  const bool grows = convergence->rate > 2.0 && norm > convergence->first;
-  return grows && !graph_is_stalled(g, norm) ? YOKE_VERDICT_DIVERGED : YOKE_VERDICT_GO_ON;
+  const bool grows     = convergence->rate > 2.0 && norm > convergence->first;
+  convergence->n_grown = grows ? convergence->n_grown + 1 : 0;
+  return convergence->n_grown > most_grown(g) && !graph_is_stalled(g, norm) ? YOKE_VERDICT_DIVERGED
+                                                                            : YOKE_VERDICT_GO_ON;
 }
 
 bool graph_is_stalled(const yoke_graph *g, double norm) {

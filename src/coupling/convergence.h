@@ -12,6 +12,7 @@ typedef struct yoke_convergence {
   double previous; /* |delta^{j-1}|, 0 before the first */
   double rate;     /* R, 1 before the second */
   double first;    /* |delta^1| */
+  int    n_grown;  /* passes in a row in which |delta| has doubled */
 } yoke_convergence;
 
 double graph_weighted_norm(const yoke_graph *graph, const double *delta);

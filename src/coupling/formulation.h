@@ -68,12 +68,19 @@ typedef struct yoke_signal_law {
   double                 factor, offset;
 } yoke_signal_law;
 
+/* A number that the law of an element reads besides its deflection: output `y` of a side, behind those of the port's shape. */
+typedef struct yoke_law_reading {
+  int side, y;
+} yoke_law_reading;
+
 /* What is coupled, and by which formulation: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
   const char                   *name;
   const yoke_formulation_ops   *formulation;
   const yoke_joint_element     *joint;    /* rigid joints: rows between the two frames; kept. NULL for force elements */
   const yoke_force_element     *element;  /* kept; link origins are zero; NULL for joints */
+  int                           n_read;   /* further numbers that the element's law reads */
+  const yoke_law_reading       *read;     /* [n_read] kept; in the order of its variables 3, 4, ... */
   const yoke_signal_law        *signal;   /* kept; NULL: two frames are coupled */
   const yoke_port_shape        *shape[2]; /* of the two ports */
   const yoke_coupling_settings *settings;
@@ -244,7 +251,8 @@ typedef struct yoke_shown_form {
   void (*values)(const void *self, double t, const double *u, const double *const y[2], double *const force[2],
                  double *g, yoke_arena *scratch);
   /* Stored energy [J] and lost power [W] of the element, with the true motions of the ports. NULL: none (joints). */
-  void (*energy)(const void *self, double t, const double *const y[2], double *stored, double *power_lost);
+  void (*energy)(const void *self, double t, const double *const y[2], double *stored, double *power_lost,
+                 yoke_arena *scratch);
 } yoke_shown_form;
 
 /* ---- the formulation ---- */

@@ -151,11 +151,13 @@ typedef struct yoke_wire {
   int                      *input_at[2];
   /* [n_channels] values at the start; kept. NULL: those that its conditions at one instant give, else `update` */
   const double             *initial;
-  int                       spare_order; /* its channels have degrees up to the order of the run less this */
+  const double
+      *guess;       /* [n_channels] where the search for values at the start begins, where none are given; NULL: at 0 */
+  int  spare_order; /* its channels have degrees up to the order of the run less this */
   /* Signals, for error estimates: are the motions of all that it acts on shown, at ports of side 2 in `felt` (kept) of this wire or of another one? */
-  bool                      is_felt;
-  int                       n_felt; /* each port stands with one wire only */
-  const yoke_felt          *felt;
+  bool is_felt;
+  int  n_felt; /* each port stands with one wire only */
+  const yoke_felt *felt;
 } yoke_wire;
 
 /* May steps of a subsystem be asked for their response? */

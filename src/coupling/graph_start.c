@@ -60,8 +60,11 @@ static bool set_initial(yoke_graph *g) {
     const bool     is_found          = graph_instant_wants(&g->wires[channel->wire], GRAPH_FOR_START);
     g->wires[channel->wire].is_given = initial != NULL || is_found;
     all                              = all && !is_found;
+    const int own                    = c - g->wires[channel->wire].first;
+    if (initial == NULL && g->wires[channel->wire].wire.guess != NULL)
+      channel->kept->past[0] = g->wires[channel->wire].wire.guess[own];
     if (initial == NULL) continue;
-    channel->kept->past[0] = initial[c - g->wires[channel->wire].first];
+    channel->kept->past[0] = initial[own];
     graph_sizes_set(&channel->kept->sizes, fabs(channel->kept->past[0]));
   }
   return all;

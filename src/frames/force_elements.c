@@ -3,7 +3,7 @@
 #include <string.h>
 
 static double row_force(const yoke_force_element *el, int i, double x, double v, double t, double *F_x, double *F_v) {
-  if (el->law != NULL) return yoke_law_force(el->law, x, v, t, F_x, F_v);
+  if (el->law != NULL) return yoke_law_force_in(el->law, x, v, t, el->room, F_x, F_v);
   *F_x = el->stiffness[i];
   *F_v = el->damping[i];
   return el->stiffness[i] * x + el->damping[i] * v;
@@ -67,7 +67,8 @@ void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *po
     const double rate = yoke_row_rate(grad, &state);
     if (el->law != NULL) {
       *potential += yoke_law_potential(el->law, x);
-      *power_dissipated += (yoke_law_force(el->law, x, rate, t, &F_x, &F_v) - elastic_force(el->law, x, t)) * rate;
+      *power_dissipated +=
+          (yoke_law_force_in(el->law, x, rate, t, el->room, &F_x, &F_v) - elastic_force(el->law, x, t)) * rate;
     } else {
       *potential += 0.5 * el->stiffness[i] * x * x;
       *power_dissipated += el->damping[i] * rate * rate;

@@ -15,6 +15,7 @@ typedef struct yoke_force_element {
   double          offset[6];                /* free length or angle */
   double          stiffness[6], damping[6]; /* used when law is NULL */
   const yoke_law *law;                      /* kept; NULL: linear */
+  yoke_law_room  *room; /* of a law that reads further numbers, filled by who evaluates it; NULL: it reads none */
 } yoke_force_element;
 
 /* wrench [n_nodes, 6] += force and moment on the bodies, inertial axes. */

@@ -151,7 +151,27 @@ void yoke_law_clear(yoke_law *law) {
   yoke_expression_destroy(&law->expression);
 }
 
+/* Value of the expression, with the derivatives by all variables in the room. */
+static double evaluate(const yoke_expression *expression, double x, double v, double t, const yoke_law_room *room) {
+  double *values = room->values, *gradient = room->gradient;
+  values[0]          = x;
+  values[1]          = v;
+  values[2]          = t;
+  const double value = yoke_expression_evaluate(expression, values, gradient);
+  int from = yoke_expression_n_variables(expression) - 1; /* derivatives move up to the places of their variables */
+  for (int k = 2 + room->n_z; k >= 0; --k) {
+    const bool is_read = from >= 0 && yoke_expression_variables(expression)[from] == k;
+    gradient[k]        = is_read ? gradient[from--] : 0.0;
+  }
+  return value;
+}
+
 double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv) {
+  return yoke_law_force_in(law, x, v, t, NULL, dF_dx, dF_dv);
+}
+
+double yoke_law_force_in(const yoke_law *law, double x, double v, double t, const yoke_law_room *room, double *dF_dx,
+                         double *dF_dv) {
   double F = law->stiffness * x + law->damping * v, F_x = law->stiffness, F_v = law->damping, slope;
   if (law->stiffness_power != 0.0) {
     F += law->stiffness_power * power_law(x, law->exponent_x, &slope);
@@ -166,15 +186,12 @@ double yoke_law_force(const yoke_law *law, double x, double v, double t, double 
     F_x += slope;
   }
   if (law->expression != NULL) {
-    const double variables[3] = {x, v, t};
-    double       gradient[3]  = {0.0, 0.0, 0.0}; /* of the variables it reads, at most x, v, t */
-    const int    n            = yoke_expression_n_variables(law->expression);
-    F += yoke_expression_evaluate(law->expression, variables, gradient);
-    for (int k = 0; k < n; ++k) {
-      const int which = yoke_expression_variables(law->expression)[k];
-      if (which == 0) F_x += gradient[k];
-      if (which == 1) F_v += gradient[k];
-    }
+    double              values[3], gradient[3];
+    const yoke_law_room own = {.values = values, .gradient = gradient};
+    if (room == NULL) room = &own;
+    F += evaluate(law->expression, x, v, t, room);
+    F_x += room->gradient[0];
+    F_v += room->gradient[1];
   }
   if (dF_dx != NULL) *dF_dx = F_x;
   if (dF_dv != NULL) *dF_dv = F_v;

@@ -8,7 +8,7 @@
 /* Force law F(x, v, t): x deflection [m or rad], v its rate. F > 0 resists a positive x.
  *   linear + power:  F = c x + d v + C sgn(x)|x|^ex + D sgn(v)|v|^ev
  *   table:           F = interpolated(x) + d v
- *   expression:      F(x, v, t); variables 0, 1, 2 are x, v, t. */
+ *   expression:      F(x, v, t, z); variables 0, 1, 2 are x, v, t, those behind them are z, further numbers that it reads. */
 typedef struct yoke_table { /* monotone piecewise cubic (C1) through the points; linear beyond the ends */
   int     n;
   double *x, *y; /* [n], x increasing */
@@ -22,9 +22,19 @@ typedef struct yoke_law {
   yoke_expression *expression;                     /* NULL: none */
 } yoke_law;
 
+/* Room for the variables of an expression that reads n_z further numbers: x, v, t, z, then the derivatives by all of them. */
+typedef struct yoke_law_room {
+  int     n_z;
+  double *values;   /* [3 + n_z] z are given, x, v and t are written */
+  double *gradient; /* [3 + n_z] written; 0 where it reads nothing */
+} yoke_law_room;
+
 /* F(x, v, t), the sum of all parts that are given, with derivatives (each pointer may be NULL). A power law with an exponent
  * below 1 has no finite slope at 0: 0 is given. */
 double yoke_law_force(const yoke_law *law, double x, double v, double t, double *dF_dx, double *dF_dv);
+/* The same with the z of the room; NULL: it reads none. */
+double yoke_law_force_in(const yoke_law *law, double x, double v, double t, const yoke_law_room *room, double *dF_dx,
+                         double *dF_dv);
 
 /* Integral of F from 0 to x of the parts that depend on x only: linear, power and table in closed form, an expression of x
  * alone numerically (adaptive, about 1e-12 relative); an expression that reads v or t adds 0. Each point where the force

@@ -56,16 +56,24 @@ static model_quantity find_of_frame(const yoke_model *m, int frame, const char *
   return kind;
 }
 
+/* An end that is no ground; of a connection whose ends are wrong, which was told, none may be there. */
+static yoke_frame body_end(const yoke_model *m, const yoke_connection *c) {
+  for (int side = 0; side < 2; ++side) {
+    const int f = c->frame[side];
+    if (f >= 0 && f < m->n_frames && m->frames[f].body >= 0) return m->frames[f];
+  }
+  return (yoke_frame){.body = 0};
+}
+
 static model_quantity find_of_joint(const yoke_model *m, int connection, const char *word, yoke_variable *out) {
   const yoke_connection *c   = &m->connections[connection];
   const yoke_quantity   *row = yoke_quantity_find(YOKE_OF_JOINT, word, &out->component);
   if (row == NULL || !yoke_joint_has_coordinate(c->kind, out->component))
     return is_listed(YOKE_OF_CONNECTION, word) ? QUANTITY_OF_FORCES : QUANTITY_NONE;
-  const int ends[2] = {m->frames[c->frame[0]].body, m->frames[c->frame[1]].body};
-  out->kind         = YOKE_VARIABLE_JOINT;
-  out->object       = connection;
-  out->body         = ends[0] >= 0 ? ends[0] : ends[1];
-  out->is_velocity  = row->level == YOKE_LEVEL_VELOCITY;
+  out->kind        = YOKE_VARIABLE_JOINT;
+  out->object      = connection;
+  out->body        = body_end(m, c).body;
+  out->is_velocity = row->level == YOKE_LEVEL_VELOCITY;
   return QUANTITY_OF_MOTION;
 }
 
@@ -118,14 +126,12 @@ int model_variable(reader *r, const yoke_variable *variable) {
 }
 
 int model_deflection(reader *r, bool is_rate) {
-  const yoke_model   *m    = r->model;
-  const int          *ends = m->connections[r->law_of].frame;
-  const yoke_frame   *end  = &m->frames[m->frames[ends[0]].body >= 0 ? ends[0] : ends[1]];
-  const yoke_variable own  = {.kind        = YOKE_VARIABLE_DEFLECTION,
-                              .object      = r->law_of,
-                              .body        = end->body,
-                              .mass        = end->mass,
-                              .is_velocity = is_rate};
+  const yoke_frame    end = body_end(r->model, &r->model->connections[r->law_of]);
+  const yoke_variable own = {.kind        = YOKE_VARIABLE_DEFLECTION,
+                             .object      = r->law_of,
+                             .body        = end.body,
+                             .mass        = end.mass,
+                             .is_velocity = is_rate};
   return model_variable(r, &own);
 }
 

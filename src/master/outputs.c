@@ -273,7 +273,7 @@ static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
   if (seen->has_mean)
     shown->values(wire->self, at->t, at->means + seen->first_channel, y, seen->mean, seen->g, &o->arena);
   shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
-  if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost);
+  if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost, &o->arena);
   return stored;
 }
 

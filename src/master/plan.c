@@ -118,6 +118,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(plan_read_settings(b));
   YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
+  YOKE_TRY(plan_rewrite_joints(b));
   YOKE_TRY(yoke_start_create(b->ctx, b->model, &plan->places, options->q, options->v, &b->start));
   take_facts(b, &plan->facts);
   plan_set_placeholders(b);
@@ -129,6 +130,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(plan_set_couplings(b)); /* while no part has ghosts */
   for (int k = 0; k < plan->n_couplings; ++k) YOKE_TRY(plan_connect(b, k));
   YOKE_TRY(plan_connect_signals(b));
+  YOKE_TRY(plan_show_readings(b));
   YOKE_TRY(plan_sort_loads(b));
   YOKE_TRY(plan_sort_events(b));
   YOKE_TRY(plan_add_foreign_events(b));
@@ -175,6 +177,8 @@ yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const y
   free(b.frame_map);
   free(b.signals);
   free(b.felt);
+  for (int k = 0; k < b.n_rewritten; ++k) yoke_expression_destroy(&b.rewritten[k]);
+  free(b.rewritten);
   yoke_start_clear(&b.start);
   if (status == YOKE_OK)
     *out = b.plan;

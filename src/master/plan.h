@@ -55,6 +55,9 @@ typedef struct yoke_plan_coupling {
   const yoke_port_shape *shape[2];
   yoke_law               law;         /* of its own */
   yoke_force_element     element_law; /* between the two ports; of a rigid joint only its link is used */
+  int                    n_read;      /* further numbers that the law reads (plan_readings.c) */
+  yoke_law_reading      *read;
+  int                   *read_variable; /* [n_read] of the model, counted from 0 */
   bool                   is_joint;    /* rigid: a constraint coupling */
   yoke_joint_element     joint;       /* between the two ports */
   bool                   is_signal;   /* a number of side 1 enters side 2 */

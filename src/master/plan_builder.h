@@ -49,7 +49,12 @@ typedef struct plan_builder {
   plan_felt          *felt;
   size_t              capacity_felt;
   int                *event_part; /* [n_events] */
-  yoke_model          standing;   /* the model with foreign ports where they are; its bodies are in the plan's arena */
+  yoke_model
+      standing; /* the model with foreign ports where they are, and without coordinates of cut joints in expressions; what
+                                   * differs is in the plan's arena */
+  int               n_rewritten;
+  yoke_expression **rewritten; /* expressions that `standing` has of its own */
+  size_t            capacity_rewritten;
 } plan_builder;
 
 yoke_status    plan_no_memory(const plan_builder *b);
@@ -80,10 +85,26 @@ void        plan_set_placeholders(const plan_builder *b);
 int         plan_n_foreign_events(const plan_builder *b);
 yoke_status plan_add_foreign_events(plan_builder *b);
 
+/* plan_cut_joints.c: expressions without coordinates of joints between two parts, behind the places. Is it such a coordinate? */
+yoke_status plan_rewrite_joints(plan_builder *b);
+bool        plan_is_cut_joint(const plan_builder *b, const yoke_variable *variable);
+
 /* plan_signals.c: what parts read of others, then inputs of parts and wires for it. */
 yoke_status        plan_find_signals(plan_builder *b);
 yoke_status        plan_connect_signals(plan_builder *b);
 const plan_signal *plan_find_signal(const plan_builder *b, int part, int variable); /* NULL: it is its own */
+/* Part that a variable belongs to; PLAN_OUTSIDE: it is an input of the model. */
+int                plan_variable_part(const plan_builder *b, int variable);
+/* A part reads a variable that it does not own, in what acts on the bodies of n frames. */
+yoke_status        plan_note_signal(plan_builder *b, int variable, int part, int n, const int *frame);
+/* plan_readings.c: what laws of couplings read: the signals of one between two parts; its places at the ports of a new coupling, how many a side
+ * shows; ports that show all of them, behind plan_connect_signals; their values in a state of the whole model. */
+yoke_status        plan_note_readings(plan_builder *b, int connection, const int part[2]);
+yoke_status        plan_take_readings(plan_builder *b, yoke_plan_coupling *coupling);
+int                plan_n_readings(const yoke_plan_coupling *coupling, int side);
+yoke_status        plan_show_readings(plan_builder *b);
+yoke_status        plan_reading_outputs(const plan_builder *b, int coupling, double t, const yoke_whole_state *at,
+                                        double *const y[2]);
 /* plan_felt.c: one more body that a signal acts on, at a frame of the model; then ports for step control that show their motions. */
 yoke_status        plan_note_felt(plan_builder *b, int part, int frame, int variable);
 yoke_status        plan_show_felt(plan_builder *b);

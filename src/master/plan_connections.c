@@ -93,13 +93,6 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
                      "one subsystem",
                      connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
   }
-  if (connection->formula != NULL) {
-    return yoke_fail(
-        b->ctx, YOKE_E_MODEL,
-        "the law of '%s' reads quantities of the model and lies between subsystems '%s' and '%s': keep its "
-        "bodies in one subsystem, or write the force as two loads, one on each end",
-        connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
-  }
   yoke_plan_coupling k = {.connection = c, .chain = -1, .element = -1};
   yoke_connection    filled;
   plan_compile_connection(model, c, &filled, &k.element_law);
@@ -123,6 +116,7 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
     yoke_law_copy(&b->plan->arena, k.element_law.law, &own->law);
     own->element_law.law = &own->law;
   }
+  YOKE_TRY(plan_take_readings(b, own));
   return b->plan->arena.has_failed ? plan_no_memory(b) : YOKE_OK;
 }
 

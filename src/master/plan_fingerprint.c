@@ -62,15 +62,20 @@ static uint64_t add_rows(uint64_t sum, const yoke_link *link, int n, const yoke_
   return sum;
 }
 
+/* What the port of a side shows by handles. */
+static uint64_t add_shown(uint64_t sum, const yoke_plan *plan, const yoke_plan_coupling *c, int side) {
+  if (plan->parts[c->part[side]].make != yoke_native_part_make) return sum;
+  const yoke_native_signals *shown = &plan->native[c->part[side]].submodel.port_signals[c->port[side]];
+  return yoke_checksum(sum, shown->handles, (size_t)shown->n * sizeof *shown->handles);
+}
+
 /* What a signal carries, and where it comes from and goes to. */
 static uint64_t sum_of_signal(const yoke_plan *plan, const yoke_plan_coupling *c) {
   const double numbers[] = {c->signal.factor, c->signal.offset};
   uint64_t     sum       = yoke_expression_checksum(YOKE_CHECKSUM_START, c->signal.expression);
   sum                    = yoke_checksum(sum, numbers, sizeof numbers);
   sum                    = yoke_checksum(sum, c->port, sizeof c->port);
-  if (plan->parts[c->part[0]].make != yoke_native_part_make) return sum;
-  const yoke_native_signals *shown = &plan->native[c->part[0]].submodel.port_signals[c->port[0]];
-  return yoke_checksum(sum, shown->handles, (size_t)shown->n * sizeof *shown->handles);
+  return add_shown(sum, plan, c, 0);
 }
 
 static uint64_t sum_of_coupling(const yoke_plan *plan, const yoke_plan_coupling *c) {
@@ -80,6 +85,7 @@ static uint64_t sum_of_coupling(const yoke_plan *plan, const yoke_plan_coupling 
   const yoke_force_element *e = &c->element_law;
   sum                         = add_rows(sum, &e->link, e->n, e->row, e->offset);
   sum                         = yoke_checksum(sum, e->stiffness, (size_t)e->n * sizeof *e->stiffness);
+  for (int side = 0; c->n_read > 0 && side < 2; ++side) sum = add_shown(sum, plan, c, side);
   return yoke_checksum(sum, e->damping, (size_t)e->n * sizeof *e->damping);
 }
 

@@ -49,6 +49,7 @@ static yoke_status note_point(const plan_builder *b, const backward *state, yoke
       next += wire->n_y[side];
       if (!coupling->is_signal) plan_port_outputs(b, k, side, &at, y[side]);
     }
+    YOKE_TRY(plan_reading_outputs(b, k, point->t, &at, y));
     if (!coupling->is_joint) continue; /* its law gives the values */
     yoke_multibody_connection_output(b->start.mb, b->start.work, coupling->connection, point->t, state->q, state->v,
                                      NULL, state->lambda, force, g);

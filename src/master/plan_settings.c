@@ -129,6 +129,8 @@ yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
                              .formulation = yoke_formulation_find(k->settings.formulation),
                              .joint       = k->is_joint ? &k->joint : NULL,
                              .element     = k->is_joint || k->is_signal ? NULL : &k->element_law,
+                             .n_read      = k->n_read,
+                             .read        = k->read,
                              .signal      = k->is_signal ? &k->signal : NULL,
                              .shape       = {k->shape[0], k->shape[1]},
                              .settings    = &k->settings};

@@ -1,7 +1,7 @@
 /* Signals of a plan: numbers that a part reads and does not own.
  *
- *   1. Loads, laws of elements inside a part and events are searched for variables of other parts, inputs of the model and outputs of foreign
- *      subsystems. Every (part, variable) gets one input of the part, whatever reads it.
+ *   1. Loads, laws of elements and events are searched for variables of other parts, inputs of the model and outputs of foreign subsystems. Every
+ *      (part, variable) gets one input of the part, whatever reads it. What lies between two parts has none: plan_readings.c, plan_cut_joints.c.
  *   2. An input of the model enters it directly (`held`). Anything else comes over a wire of formulation signal. */
 #include "master/plan_builder.h"
 
@@ -13,43 +13,32 @@
 
 /* ---- what is read ---- */
 
-/* Part that a variable belongs to; YOKE_OUTSIDE: it is an input of the model. */
-static yoke_status find_source(const plan_builder *b, const char *what, const char *name, int variable, int *source) {
-  const yoke_model    *model = b->model;
-  const yoke_variable *v     = &model->variables[variable];
-  int                  body[2], mass[2], part[2] = {0, 0};
-  if (v->kind == YOKE_VARIABLE_INPUT || v->kind == YOKE_VARIABLE_FOREIGN) {
-    *source = v->kind == YOKE_VARIABLE_INPUT ? PLAN_OUTSIDE : model->foreigns[v->object].part;
-    return YOKE_OK;
-  }
-  const int n = yoke_variable_bodies(model, v, body, mass);
-  for (int k = 0; k < n; ++k) part[k] = yoke_place_find(&b->plan->places, body[k], mass[k]).part;
-  *source = part[0];
-  if (n < 2 || part[0] == part[1]) return YOKE_OK;
-  char state[300];
-  yoke_variable_name(model, v, state, sizeof state);
-  return yoke_fail(
-      b->ctx, YOKE_E_MODEL,
-      "%s '%s' reads '%s', and '%s' lies between subsystems '%s' and '%s': read angles or positions of its "
-      "bodies, '%s' and '%s', instead, or keep them in one subsystem",
-      what, name, state, model->connections[v->object].name, plan_part_name(b, part[0]), plan_part_name(b, part[1]),
-      model->bodies[body[0]].name, model->bodies[body[1]].name);
+int plan_variable_part(const plan_builder *b, int variable) {
+  const yoke_variable *v = &b->model->variables[variable];
+  int                  body[2], mass[2];
+  if (v->kind == YOKE_VARIABLE_INPUT) return PLAN_OUTSIDE;
+  if (v->kind == YOKE_VARIABLE_FOREIGN) return b->model->foreigns[v->object].part;
+  (void)yoke_variable_bodies(b->model, v, body,
+                             mass); /* of what lies between two bodies both are in one part (plan_cut_joints.c) */
+  return yoke_place_find(&b->plan->places, body[0], mass[0]).part;
+}
+
+yoke_status plan_note_signal(plan_builder *b, int variable, int part, int n, const int *frame) {
+  const int source = plan_variable_part(b, variable);
+  if (source == part) return YOKE_OK;
+  if (!yoke_grow(&b->signals, &b->capacity_signals, (size_t)b->n_signals + 1, sizeof *b->signals))
+    return plan_no_memory(b);
+  b->signals[b->n_signals++] = (plan_signal){
+      .part = part, .variable = variable, .source = source, .input = -1, .coupling = -1, .is_bare = n == 0};
+  for (int i = 0; source != PLAN_OUTSIDE && i < n; ++i) YOKE_TRY(plan_note_felt(b, part, frame[i], variable));
+  return YOKE_OK;
 }
 
 /* Signals of a formula of a part, which acts on the bodies of n frames. */
-static yoke_status note(plan_builder *b, const char *what, const char *name, const yoke_expression *e, int part, int n,
-                        const int *frame) {
+static yoke_status note(plan_builder *b, const yoke_expression *e, int part, int n, const int *frame) {
   for (int k = 0; e != NULL && k < yoke_expression_n_variables(e); ++k) {
     const int variable = yoke_expression_variables(e)[k] - 1;
-    int       source;
-    if (variable < 0) continue; /* t */
-    YOKE_TRY(find_source(b, what, name, variable, &source));
-    if (source == part) continue;
-    if (!yoke_grow(&b->signals, &b->capacity_signals, (size_t)b->n_signals + 1, sizeof *b->signals))
-      return plan_no_memory(b);
-    b->signals[b->n_signals++] = (plan_signal){
-        .part = part, .variable = variable, .source = source, .input = -1, .coupling = -1, .is_bare = n == 0};
-    for (int i = 0; source != PLAN_OUTSIDE && i < n; ++i) YOKE_TRY(plan_note_felt(b, part, frame[i], variable));
+    if (variable >= 0) YOKE_TRY(plan_note_signal(b, variable, part, n, frame)); /* else t */
   }
   return YOKE_OK;
 }
@@ -79,8 +68,7 @@ static yoke_status find_part(const plan_builder *b, const yoke_event *event, int
   }
   for (int k = 0; *part < 0 && k < yoke_expression_n_variables(event->when); ++k) {
     const int variable = yoke_expression_variables(event->when)[k] - 1;
-    int       source   = PLAN_OUTSIDE;
-    if (variable >= 0) YOKE_TRY(find_source(b, "event", event->name, variable, &source));
+    const int source   = variable >= 0 ? plan_variable_part(b, variable) : PLAN_OUTSIDE;
     if (source >= 0 && !model->parts[source].is_foreign) *part = source;
   }
   if (*part < 0) *part = first_native(b);
@@ -131,22 +119,22 @@ yoke_status plan_find_signals(plan_builder *b) {
     int                    part[2];
     plan_connection_parts(b, c, part);
     if (part[0] == part[1])
-      YOKE_TRY(note(b, "the law of", connection->name, connection->formula, part[0], 2, connection->frame));
+      YOKE_TRY(note(b, connection->formula, part[0], 2, connection->frame));
+    else
+      YOKE_TRY(plan_note_readings(b, c, part));
   }
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load *load = &model->loads[i];
     const int        part = plan_frame_part(b, load->frame);
-    for (int k = 0; part >= 0 && k < 3; ++k)
-      YOKE_TRY(note(b, "load", load->name, load->value[k], part, 1, &load->frame));
+    for (int k = 0; part >= 0 && k < 3; ++k) YOKE_TRY(note(b, load->value[k], part, 1, &load->frame));
   }
   for (int i = 0; i < model->n_events; ++i) {
     const yoke_event *event = &model->events[i];
     YOKE_TRY(find_part(b, event, &b->event_part[i]));
     const int first = b->n_signals;
-    YOKE_TRY(note(b, "event", event->name, event->when, b->event_part[i], 0, NULL));
+    YOKE_TRY(note(b, event->when, b->event_part[i], 0, NULL));
     warn_of_jumps(b, event, first);
-    for (int k = 0; k < event->n_set; ++k)
-      YOKE_TRY(note(b, "event", event->name, event->value[k], b->event_part[i], 0, NULL));
+    for (int k = 0; k < event->n_set; ++k) YOKE_TRY(note(b, event->value[k], b->event_part[i], 0, NULL));
   }
   sort(b);
   return YOKE_OK;
@@ -245,6 +233,20 @@ static yoke_status find_end(const plan_builder *b, const plan_signal *s, plan_en
   return law->expression != NULL ? YOKE_OK : plan_no_memory(b);
 }
 
+/* Signals are searched from their values in the assembled model: where they are 0 an expression may have no value. */
+static yoke_status guess_values(const plan_builder *b) {
+  yoke_arena  *arena  = &b->plan->arena;
+  const double t      = b->model->t_start;
+  double      *values = yoke_arena_take(arena, (size_t)b->model->n_variables + 1, sizeof *values);
+  if (values == NULL) return plan_no_memory(b);
+  yoke_multibody_variables(b->start.mb, t, b->start.q, b->start.v, NULL, values);
+  for (int k = 0; k < b->n_signals; ++k) {
+    const plan_signal *s = &b->signals[k];
+    if (s->coupling >= 0) b->plan->wires[s->coupling].guess = &values[s->variable + 1];
+  }
+  return YOKE_OK;
+}
+
 yoke_status plan_connect_signals(plan_builder *b) {
   yoke_plan *plan = b->plan;
   for (int k = 0; k < b->n_signals; ++k) {
@@ -267,6 +269,7 @@ yoke_status plan_connect_signals(plan_builder *b) {
     s->coupling = plan->n_couplings;
     YOKE_TRY(plan_add_signal(b, name, &from, &to, &law));
   }
+  YOKE_TRY(guess_values(b));
   return plan->step.is_controlled ? plan_show_felt(b) : YOKE_OK;
 }
 

@@ -17,8 +17,9 @@ static int add_port(const plan_builder *b, const yoke_plan_coupling *k, int side
 static yoke_status add_ports(plan_builder *b, yoke_plan_coupling *k, yoke_wire *wire) {
   for (int side = 0; side < 2; ++side) {
     const int extras = wire->formulation->extras != NULL ? wire->formulation->extras(wire->self, side) : 0;
-    wire->n_y[side]  = yoke_shape_n_y(k->shape[side]) + yoke_port_n_extras(extras, k->joint.n);
-    k->port[side]    = plan_foreign(b, k->part[side]) != NULL ? foreign_port(b, k, side) : add_port(b, k, side, extras);
+    wire->n_y[side] =
+        yoke_shape_n_y(k->shape[side]) + yoke_port_n_extras(extras, k->joint.n) + plan_n_readings(k, side);
+    k->port[side] = plan_foreign(b, k->part[side]) != NULL ? foreign_port(b, k, side) : add_port(b, k, side, extras);
     if (k->port[side] < 0) return plan_no_memory(b);
     wire->subsystem[side] = k->part[side];
     wire->port[side]      = k->port[side];

@@ -220,10 +220,14 @@ int yoke_submodel_add_port(yoke_submodel *s, int frame, int extras) {
   return s->n_ports++;
 }
 
-int yoke_submodel_add_signal_port(yoke_submodel *s, int n, const int64_t *handles) {
+bool yoke_submodel_show_signals(yoke_submodel *s, int port, int n, const int64_t *handles) {
   const int64_t *own = yoke_arena_copy(&s->model->arena, handles, (size_t)n, sizeof *own);
-  if (own == NULL) return -1;
+  if (own == NULL) return false;
+  s->port_signals[port] = (yoke_native_signals){n, own};
+  return true;
+}
+
+int yoke_submodel_add_signal_port(yoke_submodel *s, int n, const int64_t *handles) {
   const int port = yoke_submodel_add_port(s, -1, 0);
-  if (port >= 0) s->port_signals[port] = (yoke_native_signals){n, own};
-  return port;
+  return port >= 0 && yoke_submodel_show_signals(s, port, n, handles) ? port : -1;
 }

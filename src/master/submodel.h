@@ -31,16 +31,18 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, int
 void        yoke_submodel_clear(yoke_submodel *submodel);
 
 /* Additions: everything is copied, expressions get one more owner. Index of the new object, or -1 when out of memory. */
-int yoke_submodel_add_frame(yoke_submodel *submodel, const yoke_frame *frame);
-int yoke_submodel_add_connection(yoke_submodel *submodel, const yoke_connection *connection);
-int yoke_submodel_add_ghost(yoke_submodel *submodel, const yoke_ghost *ghost);
-int yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
-int yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
-int yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
-int yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
+int  yoke_submodel_add_frame(yoke_submodel *submodel, const yoke_frame *frame);
+int  yoke_submodel_add_connection(yoke_submodel *submodel, const yoke_connection *connection);
+int  yoke_submodel_add_ghost(yoke_submodel *submodel, const yoke_ghost *ghost);
+int  yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
+int  yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
+int  yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
+int  yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
 /* A port at a frame of the submodel, with extras of a joint. */
-int yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);
+int  yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);
 /* A port that shows the values of handles (native.h). */
-int yoke_submodel_add_signal_port(yoke_submodel *submodel, int n, const int64_t *handles);
+int  yoke_submodel_add_signal_port(yoke_submodel *submodel, int n, const int64_t *handles);
+/* A port shows n more of them behind all else, once; false: no memory. */
+bool yoke_submodel_show_signals(yoke_submodel *submodel, int port, int n, const int64_t *handles);
 
 #endif

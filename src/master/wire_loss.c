@@ -49,9 +49,12 @@ double yoke_wire_loss(const yoke_wire *wire, const yoke_wire_point *from, const 
   for (int i = 0; i < N_POINTS && !scratch->has_failed; ++i) {
     const double at = from->t + point[i] * (t - from->t), s = (at - from->t) / H;
     double       stored, power;
-    for (int side = 0; side < 2; ++side)
+    for (int side = 0; side < 2; ++side) {
       move_port(wire->shape[side], s, H, from->y[side], to->y[side], room[side], y[side]);
-    shown->energy(wire->self, at, (const double *const[2]){y[0], y[1]}, &stored, &power);
+      for (int k = yoke_shape_n_y(wire->shape[side]); k < wire->n_y[side]; ++k) /* what its law reads besides */
+        y[side][k] = from->y[side][k] + s * (to->y[side][k] - from->y[side][k]);
+    }
+    shown->energy(wire->self, at, (const double *const[2]){y[0], y[1]}, &stored, &power, scratch);
     sum += weight[i] * power;
   }
   yoke_arena_release(scratch, mark);

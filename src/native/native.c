@@ -116,7 +116,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name,
                      request->t_end - request->t, request->t, yoke_status_text(status));
   }
-  native_response_end(n, scratch, subsystem->ny, request->response);
+  native_response_end(n, scratch, head->t, subsystem->ny, request->response);
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_LEFT);
   if (n->is_loose) YOKE_TRY(watch_left_out(subsystem, head, ctx));
   if (!n->is_prescribed) return YOKE_OK;
@@ -308,14 +308,12 @@ static yoke_status set_ports(yoke_context *ctx, native *n, yoke_subsystem *s, co
   n->n_ports = s->n_ports = def->n_ports;
   s->ports                = n->ports;
   for (int k = 0; k < def->n_ports; ++k) {
-    if (def->port_frame[k] < 0) {
-      YOKE_TRY(native_take_signals(ctx, n, s, def, k));
-      n->has_signal_ports = true;
-      n->ports[k]         = (yoke_port){
-                  .name = "signals", .shape = &yoke_shape_signal, .n_y = n->signals[k].n, .takes = 0, .wrench_at = -1};
-    } else {
+    YOKE_TRY(native_take_signals(ctx, n, s, def, k));
+    if (def->port_frame[k] < 0)
+      n->ports[k] = (yoke_port){.name = "signals", .shape = &yoke_shape_signal, .takes = 0, .wrench_at = -1};
+    else
       set_port(n, def, k);
-    }
+    n->ports[k].n_y += n->signals[k].n;
     n->ports[k].y_at = s->ny;
     s->ny += n->ports[k].n_y;
   }

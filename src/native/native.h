@@ -8,7 +8,7 @@
 #include "frames/port.h"
 #include "subsystem/subsystem.h"
 
-/* What a port of shape `signal` shows: values of handles (below), in this order. */
+/* What a port of shape `signal` shows, or that of a frame behind all else: values of handles (below), in this order. */
 typedef struct yoke_native_signals {
   int            n;
   const int64_t *handles;
@@ -20,7 +20,7 @@ typedef struct yoke_native_def {
   int                        n_ports;
   const int                 *port_frame;   /* [n_ports] frames of the model; -1: a port of shape `signal` */
   const yoke_port_request   *port_request; /* [n_ports] extras of the ports; NULL: none */
-  const yoke_native_signals *port_signals; /* [n_ports]; NULL: no port is a signal */
+  const yoke_native_signals *port_signals; /* [n_ports] of frames: n 0, or more numbers; NULL: no port shows any */
   int                        n_inputs;
   const yoke_input          *inputs; /* [n_inputs] multibody.h */
   int                        n_integrals;
@@ -48,7 +48,8 @@ typedef enum yoke_native_quantity {
   YOKE_NATIVE_FRAME_V,
   YOKE_NATIVE_FRAME_A,
   YOKE_NATIVE_COORDINATE, /* of joint `index` (a connection): which of its coordinates (joint_coordinate.h) */
-  YOKE_NATIVE_COORDINATE_RATE
+  YOKE_NATIVE_COORDINATE_RATE,
+  YOKE_NATIVE_INPUT /* number `index` of its own inputs, as it came in: who reads it there reads it where it is known */
 } yoke_native_quantity;
 
 enum { YOKE_NATIVE_FIELD = 29 }; /* bits of index and of component */

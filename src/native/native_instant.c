@@ -49,8 +49,8 @@ static void show_signals(const native *n, void *scratch, const native_point *at,
                          const double *a2, const double *old, double *now, double change, double *out) {
   if (!n->has_signal_ports) return;
   for (int i = 0; i < yoke_n_multipliers(&n->equations); ++i) now[i] = (now[i] - old[i]) / change;
-  const native_change unit = {.at = *at, .a = a2, .n = 1, .da = a2, .dlambda = now};
-  for (int k = 0; k < n->n_ports; ++k) native_signals_respond(n, scratch, k, &unit, u, j, out + n->ports[k].y_at);
+  const native_change unit = {.at = *at, .a = a2, .n = 1, .da = a2, .dlambda = now, .first = j};
+  for (int k = 0; k < n->n_ports; ++k) native_signals_respond(n, scratch, k, &unit, u, out + n->ports[k].y_at);
 }
 
 /* a is linear in forces and multipliers, so one difference for each is exact up to rounding; a second one of the size of a
@@ -146,10 +146,8 @@ static yoke_status respond_by_tangents(const yoke_subsystem *subsystem, void *sc
   e->ops->motion_solve(e->self, factor, e->nu, da, dlambda);
   const native_change unit = {.at = *at, .a = x + n->dae->i_a, .n = e->nu, .da = da, .dlambda = dlambda};
   for (int k = 0; k < n->n_ports; ++k) {
-    if (native_is_signal(n, k))
-      native_signals_respond(n, scratch, k, &unit, u, 0, dy);
-    else
-      yoke_multibody_port_response(n->mb, k, at->q, e->nu, da, dlambda, dy);
+    if (!native_is_signal(n, k)) yoke_multibody_port_response(n->mb, k, at->q, e->nu, da, dlambda, dy);
+    native_signals_respond(n, scratch, k, &unit, u, dy);
     for (int i = 0; i < n->ports[k].n_y; ++i) {
       for (ptrdiff_t j = 0; j < nu; ++j) dy_du[j * subsystem->ny + n->ports[k].y_at + i] = dy[i * nu + j];
     }

@@ -33,18 +33,18 @@ typedef struct native {
   yoke_multibody      *mb;    /* lives as long as the equations */
   yoke_port           *ports; /* [n_ports] */
   int                  n_ports, n_integrals;
-  int                  i_integral;               /* first quadrature of the ports in q */
-  bool                 has_extras;               /* of some port */
-  bool                 is_prescribed, has_image; /* motion given; ports with an image */
-  bool                 is_loose;                 /* rows of joints are left out */
-  bool                 has_signals;              /* among the inputs: events may read them */
-  bool                 has_signal_ports;
+  int                  i_integral;                                    /* first quadrature of the ports in q */
+  bool                 has_extras;                                    /* of some port */
+  bool                 is_prescribed, has_image;                      /* motion given; ports with an image */
+  bool                 is_loose;                                      /* rows of joints are left out */
+  bool                 has_signals;                                   /* among the inputs: events may read them */
+  bool                 has_signal_ports;                              /* some port shows signals */
   bool                 needs_accelerations;                           /* some port shows what follows from them */
   size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
   size_t               at_left, at_a, at_lambda;                      /* bytes into the scratch */
   yoke_equations       equations;
   const yoke_model    *model;
-  yoke_native_signals *signals;           /* [n_ports] n = 0: a frame */
+  yoke_native_signals *signals;           /* [n_ports] of frames: mostly n = 0 */
   native_wanted        shown;             /* what all signals ask for */
   double              *q_start, *v_start; /* [nq], [nv] consistent start */
   int                  n_redundant;       /* constraint rows that follow from the others */
@@ -114,24 +114,32 @@ yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const 
 
 /* native_signals.c */
 
-/* Port k of the definition, a signal. */
+/* What port k of the definition shows by handles. */
 yoke_status native_take_signals(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def, int k);
 bool        native_signals_have_tangents(const native *n);
 bool        native_shows_joint_forces(const native *n); /* by signals */
 
 /* Changes at a point, n directions side by side; dq and dv NULL: accelerations and multipliers change alone. */
 typedef struct native_change {
-  native_point  at;
-  const double *a;
-  int           n;
-  const double *dq, *dv, *da, *dlambda;
+  native_point           at;
+  const double          *a;
+  int                    n;
+  const double          *dq, *dv, *da, *dlambda;
+  /* changes of the inputs at the point's time; NULL: input first + i has a unit in direction i */
+  const yoke_directions *du;
+  int                    first;
 } native_change;
 
-/* Tangent dy [n_y, n] of what port k, a signal, shows. */
+/* Where the signals of port k are among its outputs: behind all others. */
+static inline int native_signals_at(const native *n, int port) {
+  return n->ports[port].n_y - n->signals[port].n;
+}
+
+/* Tangent of the signals of port k, into their rows of dy [n_y, n]. */
 void native_signals_tangent(const native *n, void *scratch, int k, const native_change *change, double *dy);
-/* The same where direction i is a unit of input first + i at one instant, with the inputs u. */
+/* The same at one instant, with the inputs u; change->du is NULL. */
 void native_signals_respond(const native *n, void *scratch, int k, const native_change *change, const double *u,
-                            int first, double *dy);
+                            double *dy);
 
 /* native_instant.c; create behind equations and input kinds. */
 yoke_status                   native_instant_create(yoke_context *ctx, native *n);
@@ -143,7 +151,7 @@ yoke_status native_response_begin(const native *n, void *scratch, const void *st
                                   yoke_response *response);
 yoke_status native_response_advance(const native *n, void *scratch, const void *state, const yoke_signal *u,
                                     yoke_response *response);
-void        native_response_end(const native *n, void *scratch, int ny, yoke_response *response);
+void        native_response_end(const native *n, void *scratch, double t, int ny, yoke_response *response);
 
 /* native_events.c. The functions of the events from the state's time on; no crossing in a step that begins; those of its last micro step. */
 void                        native_begin_events(const native *n, void *scratch, void *state);

@@ -112,6 +112,7 @@ static double value_of(const native *n, void *scratch, int64_t handle, view *x) 
   case YOKE_NATIVE_FRAME_A: return frame_of(n, index, YOKE_LEVEL_ACCELERATION, component, x);
   case YOKE_NATIVE_COORDINATE: return coordinate_of(n, index, component, false, x);
   case YOKE_NATIVE_COORDINATE_RATE: return coordinate_of(n, index, component, true, x);
+  case YOKE_NATIVE_INPUT: return x->u[index];
   case YOKE_NATIVE_ENERGY: break;
   }
   const double part[YOKE_N_ENERGIES] = {[YOKE_ENERGY_KINETIC]    = x->energy.kinetic,
@@ -141,7 +142,7 @@ void native_show_signals(const native *n, void *scratch, const native_point *at,
   look_at_state(n, scratch, &n->shown, &x);
   for (int k = 0; k < n->n_ports; ++k) {
     for (int i = 0; i < n->signals[k].n; ++i)
-      y[n->ports[k].y_at + i] = value_of(n, scratch, n->signals[k].handles[i], &x);
+      y[n->ports[k].y_at + native_signals_at(n, k) + i] = value_of(n, scratch, n->signals[k].handles[i], &x);
   }
 }
 

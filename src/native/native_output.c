@@ -45,7 +45,7 @@ static yoke_status show_images(const native *n, void *scratch, const native_poin
   for (int k = 0; n->has_image && k < n->n_ports; ++k) {
     const yoke_port *port = &n->ports[k];
     if (yoke_multibody_has_image(n->mb, k))
-      YOKE_TRY(show_image(n, scratch, from, k, u, y + port->y_at + port->n_y - 6));
+      YOKE_TRY(show_image(n, scratch, from, k, u, y + port->y_at + native_signals_at(n, k) - 6));
   }
   return YOKE_OK;
 }

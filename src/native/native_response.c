@@ -55,20 +55,21 @@ static bool write_rows(const yoke_port *port, int n, int ny, const double *dy, d
   return is_finite;
 }
 
-void native_response_end(const native *n, void *scratch, int ny, yoke_response *response) {
+void native_response_end(const native *n, void *scratch, double t, int ny, yoke_response *response) {
   if (response == NULL || n->tangents == NULL) return;
   const yoke_tangent_view view = yoke_tangents_view(n->tangents, response->room);
   response->evaluations        = view.evaluations;
   response->jacobians          = view.jacobians;
   if (!response->is_made) return;
   double             *dy     = native_doubles(response->room, own_room(n, view.n));
-  const native_change change = {.at      = {.q = view.q, .v = view.v},
+  const native_change change = {.at      = {.t = t, .q = view.q, .v = view.v},
                                 .a       = view.a,
                                 .n       = view.n,
                                 .dq      = view.dq,
                                 .dv      = view.dv,
                                 .da      = view.da,
-                                .dlambda = view.dlambda};
+                                .dlambda = view.dlambda,
+                                .du      = &response->directions};
   for (int k = 0; k < n->n_ports && response->is_made; ++k) {
     native_signals_tangent(n, scratch, k, &change, dy);
     response->is_made =

@@ -1,4 +1,4 @@
-/* Ports of shape `signal`: what they show, and how that follows changes of accelerations, states and inputs.
+/* Signals at ports: what they show, and how that follows changes of accelerations, states and inputs.
  *
  * Tangents of most quantities are exact and cheap. Forces of elements, deflections and energies have none: a subsystem that shows one of them at a
  * port takes differences over a step. At one instant these do not move at all, but for forces by formulas that read signals. */
@@ -9,8 +9,10 @@
 /* ---- creation ---- */
 
 yoke_status native_take_signals(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def, int k) {
-  if (def->port_signals == NULL) return yoke_fail(ctx, YOKE_E_USAGE, "port %d: no frame and no signals are given", k);
-  const yoke_native_signals *given   = &def->port_signals[k];
+  static const yoke_native_signals none = {0};
+  if (def->port_signals == NULL && def->port_frame[k] < 0)
+    return yoke_fail(ctx, YOKE_E_USAGE, "port %d: no frame and no signals are given", k);
+  const yoke_native_signals *given   = def->port_signals != NULL ? &def->port_signals[k] : &none;
   int64_t                   *handles = yoke_arena_take(&s->arena, (size_t)given->n + 1, sizeof *handles);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d signals", given->n));
   for (int i = 0; i < given->n; ++i) {
@@ -18,7 +20,8 @@ yoke_status native_take_signals(yoke_context *ctx, native *n, yoke_subsystem *s,
       return yoke_fail(ctx, YOKE_E_USAGE, "port %d: signal %d is an output of a port, expected a quantity", k, i);
     handles[i] = given->handles[i];
   }
-  n->signals[k] = (yoke_native_signals){given->n, handles};
+  n->signals[k]       = (yoke_native_signals){given->n, handles};
+  n->has_signal_ports = n->has_signal_ports || given->n > 0;
   native_want(given->n, handles, &n->shown);
   return YOKE_OK;
 }
@@ -34,7 +37,8 @@ static bool has_tangent(const native *n, int64_t handle) {
   case YOKE_NATIVE_FRAME_V:
   case YOKE_NATIVE_FRAME_A:
   case YOKE_NATIVE_COORDINATE:
-  case YOKE_NATIVE_COORDINATE_RATE: return true;
+  case YOKE_NATIVE_COORDINATE_RATE:
+  case YOKE_NATIVE_INPUT: return true;
   case YOKE_NATIVE_FORCE: /* rows that follow from others share their forces with them, which tangents do not see */
     return !yoke_multibody_is_element(n->mb, index) && n->n_redundant == 0;
   case YOKE_NATIVE_G: return !yoke_multibody_is_element(n->mb, index); /* joints keep it at 0 */
@@ -74,6 +78,29 @@ static void take_row(int n, const double *change, int at, double *dy) {
     memset(dy, 0, (size_t)n * sizeof *dy);
 }
 
+/* Entry e of the directions at t, from the left. */
+static double change_at(const yoke_signal *du, int e, double t) {
+  int p = 0;
+  while (p + 1 < du->n_pieces && t > du->t[p + 1]) ++p;
+  const size_t      at  = (size_t)p * (size_t)du->n + (size_t)e;
+  const yoke_signal own = {
+      .n = 1, .n_pieces = 1, .degree = du->degree, .t = du->t + p, .c = du->c + at * ((size_t)du->degree + 1)};
+  double value;
+  yoke_signal_value(&own, t, YOKE_SIDE_LEFT, 0, &value);
+  return value;
+}
+
+static void input_tangent(const native_change *c, int input, double *dy) {
+  memset(dy, 0, (size_t)c->n * sizeof *dy);
+  if (c->du == NULL) {
+    if (input >= c->first && input < c->first + c->n) dy[input - c->first] = 1.0;
+    return;
+  }
+  for (int e = 0; e < c->du->n_entries; ++e) {
+    if (c->du->input[e] == input) dy[c->du->direction[e]] += change_at(&c->du->du, e, c->at.t);
+  }
+}
+
 static void tangent_of(const native *n, void *scratch, int64_t handle, const native_change *c, double *dy) {
   static const yoke_quantity_level level[] = {[YOKE_NATIVE_FRAME_Q] = YOKE_LEVEL_POSITION,
                                               [YOKE_NATIVE_FRAME_V] = YOKE_LEVEL_VELOCITY,
@@ -97,6 +124,7 @@ static void tangent_of(const native *n, void *scratch, int64_t handle, const nat
     yoke_multibody_coordinate_tangent(n->mb, scratch, index, component, quantity == YOKE_NATIVE_COORDINATE_RATE,
                                       c->at.q, c->at.v, c->n, c->dq, c->dv, dy);
     return;
+  case YOKE_NATIVE_INPUT: input_tangent(c, index, dy); return;
   case YOKE_NATIVE_G:
   case YOKE_NATIVE_ENERGY:
   case YOKE_NATIVE_RESIDUAL: take_row(c->n, NULL, -1, dy); return;
@@ -104,21 +132,22 @@ static void tangent_of(const native *n, void *scratch, int64_t handle, const nat
 }
 
 void native_signals_tangent(const native *n, void *scratch, int k, const native_change *change, double *dy) {
+  double *own = dy + (ptrdiff_t)native_signals_at(n, k) * change->n;
   for (int i = 0; i < n->signals[k].n; ++i)
-    tangent_of(n, scratch, n->signals[k].handles[i], change, dy + (ptrdiff_t)i * change->n);
+    tangent_of(n, scratch, n->signals[k].handles[i], change, own + (ptrdiff_t)i * change->n);
 }
 
 /* ---- one instant ---- */
 
 void native_signals_respond(const native *n, void *scratch, int k, const native_change *change, const double *u,
-                            int first, double *dy) {
-  double *by_u = native_doubles(scratch, n->at_by_u);
+                            double *dy) {
+  double *by_u = native_doubles(scratch, n->at_by_u), *own = dy + (ptrdiff_t)native_signals_at(n, k) * change->n;
   native_signals_tangent(n, scratch, k, change, dy);
   for (int i = 0; i < n->signals[k].n; ++i) {
     const int64_t handle = n->signals[k].handles[i];
     const int     index  = native_index_of(handle);
     if (native_quantity_of(handle) != YOKE_NATIVE_FORCE || !yoke_multibody_is_element(n->mb, index)) continue;
     yoke_multibody_element_response(n->mb, scratch, index, change->at.t, change->at.q, change->at.v, u, by_u);
-    memcpy(dy + (ptrdiff_t)i * change->n, by_u + first, (size_t)change->n * sizeof *dy);
+    memcpy(own + (ptrdiff_t)i * change->n, by_u + change->first, (size_t)change->n * sizeof *dy);
   }
 }

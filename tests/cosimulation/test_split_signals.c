@@ -188,23 +188,6 @@ static void loads_read_frames_and_joints_inside_other_parts(void **state) {
   CHECK_BELOW(error_of(model, NULL, "arm.angle"), 1e-6);
 }
 
-static void a_joint_between_two_parts_cannot_be_read(void **state) {
-  static const char model[] =
-      "yoke: 1\nt_end: 1\n"
-      "bodies: {u: {kind: planar, mass: 1, inertia: 1}, l: {kind: planar, mass: 1, inertia: 1}}\n"
-      "connections: {knee: {kind: revolute, between: [u, l]}}\n"
-      "loads: {p: {kind: expression, on: u, torque: -knee.angle}}\n"
-      "split: {a: [u], b: [l]}\ncosimulation: {step: 0.1}\n";
-  cosim c;
-  (void)state;
-  cosim_open(&c, model, NULL);
-  cosim_expect(&c, YOKE_E_MODEL);
-  assert_non_null(strstr(yoke_context_message(c.ctx, 0),
-                         "load 'p' reads 'knee.angle', and 'knee' lies between subsystems 'a' and 'b': read angles or "
-                         "positions of its bodies, 'u' and 'l', instead"));
-  cosim_close(&c);
-}
-
 /* ---- laws and events ---- */
 
 static void a_law_inside_a_part_reads_another_part(void **state) {
@@ -414,7 +397,6 @@ int main(void) {
       cmocka_unit_test(step_control_of_an_arm_that_wakes_from_rest_goes_on_where_its_joint_can),
       cmocka_unit_test(step_control_holds_a_follower_that_shows_nothing_to_the_tolerance),
       cmocka_unit_test(loads_read_frames_and_joints_inside_other_parts),
-      cmocka_unit_test(a_joint_between_two_parts_cannot_be_read),
       cmocka_unit_test(a_law_inside_a_part_reads_another_part),
       cmocka_unit_test(an_event_of_two_parts_is_found_where_they_meet),
       cmocka_unit_test(an_event_sets_a_state_to_what_another_part_shows),

@@ -154,7 +154,7 @@ static void an_element_shows_its_energy_and_what_its_damper_takes(void **state) 
   double   stored, lost, F[6], deflection[6];
   open_element(&x, true, YOKE_FORCE_FORCE, &yoke_shape_frame);
   const double *const y[2] = {x.y[0], x.y[1]};
-  x.ops->shown->energy(x.self, 0.3, y, &stored, &lost);
+  x.ops->shown->energy(x.self, 0.3, y, &stored, &lost, &x.scratch);
   law_of(&x, y, F, deflection);
   double expected_energy = 0.0, expected_power = 0.0;
   for (int i = 0; i < 6; ++i) {

@@ -934,6 +934,15 @@ static void f61_laws_read_states_of_bodies(void **state) {
               "connections: {s: {kind: spring-damper, between: [ground, a], law: 3*x + b.x}}\n");
 }
 
+static void quantities_of_connections_with_wrong_ends_are_read_without_them(void **state) {
+  (void)state;
+  bad(HEAD "bodies: {a: {kind: planar, mass: 1, inertia: 1}}\n"
+           "connections: {j: {kind: revolute, between: [nobody, a]}, s: {kind: spring-damper, between: [b, c], law: "
+           "x*a.x}}\n"
+           "events: {e: {when: j.angle}}\n",
+      "found 'nobody', expected the name of a body or frame");
+}
+
 static void damaged_models_never_crash(void **state) {
   (void)state;
   static const char *const files[]   = {"examples/n-four-bar.yaml", "examples/chain-imp.yaml"};
@@ -1066,6 +1075,7 @@ int main(void) {
       cmocka_unit_test(f61_flexible_joints_of_the_plane_take_the_stiffness_of_their_rows),
       cmocka_unit_test(f61_keys_of_frames_in_instances_have_one_dot),
       cmocka_unit_test(f61_laws_read_states_of_bodies),
+      cmocka_unit_test(quantities_of_connections_with_wrong_ends_are_read_without_them),
       cmocka_unit_test(damaged_models_never_crash),
       cmocka_unit_test(examples_are_assembled_as_written),
       cmocka_unit_test(the_chain_example_pushes_both_masses_of_each_cut_together),

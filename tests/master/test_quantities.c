@@ -422,20 +422,6 @@ static void the_coordinate_of_a_joint_across_the_split_comes_from_its_ports(void
   cosim_close(&c);
 }
 
-static void a_load_that_reads_a_joint_between_subsystems_is_refused_by_name(void **state) {
-  (void)state;
-  assert_refused(
-      TWO_RODS "loads: {p: {kind: expression, on: upper, torque: -knee.angle}}\n", NULL, false,
-      "load 'p' reads 'knee.angle', and 'knee' lies between subsystems 'a' and 'b': read angles or positions "
-      "of its bodies, 'upper' and 'lower', instead, or keep them in one subsystem");
-}
-
-static void a_law_of_a_coupling_does_not_read_the_model(void **state) {
-  (void)state;
-  assert_refused(TWO_RODS, "connections.knee={kind: spring-damper, between: [upper.tip, lower], law: x*upper.x}", false,
-                 "the law of 'knee' reads quantities of the model and lies between subsystems 'a' and 'b'");
-}
-
 static void a_load_of_a_part_reads_its_own_frames_and_joints(void **state) {
   static const char model[] =
       TWO_RODS "loads:\n"
@@ -473,8 +459,6 @@ int main(void) {
       cmocka_unit_test(an_output_of_the_user_goes_with_the_part_that_it_reads),
       cmocka_unit_test(f62_split_and_whole_agree_in_frames_joints_and_outputs_of_users),
       cmocka_unit_test(the_coordinate_of_a_joint_across_the_split_comes_from_its_ports),
-      cmocka_unit_test(a_load_that_reads_a_joint_between_subsystems_is_refused_by_name),
-      cmocka_unit_test(a_law_of_a_coupling_does_not_read_the_model),
       cmocka_unit_test(a_load_of_a_part_reads_its_own_frames_and_joints),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

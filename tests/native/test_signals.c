@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PORTS = 3, MOST_INPUTS = 6, MOST_HANDLES = 24, MOST_Y = 64, N_C = 3 };
+enum { MOST_PORTS = 3, MOST_INPUTS = 6, MOST_HANDLES = 24, MOST_Y = 72, N_C = 3 };
 
 /* Models read u.x and u.v of a mass that nothing touches: these become signals, inputs 0 and 1. Other inputs follow. */
 #define STAND_IN "  u: {kind: mass1d, mass: 1}\n"
@@ -65,8 +65,10 @@ static int connection_of(const rig *r, const char *name) {
   return yoke_model_find_connection(r->model, name);
 }
 
-static void add_port(rig *r, const char *frame) {
-  r->port_frame[r->n_ports++] = frame_of(r, frame);
+static int add_port(rig *r, const char *frame) {
+  r->port_frame[r->n_ports] = frame_of(r, frame);
+  r->signals[r->n_ports]    = (yoke_native_signals){0, r->handles[r->n_ports]};
+  return r->n_ports++;
 }
 
 static int add_signal_port(rig *r) {
@@ -408,7 +410,7 @@ static void show_elements(rig *r, int port) {
   show(r, port, YOKE_NATIVE_RESIDUAL, 0, 0);
 }
 
-/* Signals, a frame, more signals; an integral. */
+/* Signals, a frame that shows an input, an angle and another input too, more signals; an integral. */
 static void open_all(rig *r, const char *solver, double fixed_step, bool with_elements) {
   static const yoke_variable integral = {.body = 2};
   load(r, ALL, solver);
@@ -416,7 +418,10 @@ static void open_all(rig *r, const char *solver, double fixed_step, bool with_el
   r->inputs[2]          = (yoke_input){YOKE_INPUT_FORCE, frame_of(r, "ball.g"), 1, 1.0};
   r->model->solver.step = fixed_step;
   show_motions(r, add_signal_port(r));
-  add_port(r, "ball.g");
+  const int frame = add_port(r, "ball.g");
+  show(r, frame, YOKE_NATIVE_INPUT, 1, 0);
+  show(r, frame, YOKE_NATIVE_Q, body_of(r, "arm"), 2);
+  show(r, frame, YOKE_NATIVE_INPUT, 2, 0);
   const int port = add_signal_port(r);
   show_forces(r, port);
   if (with_elements) show_elements(r, port);
@@ -441,10 +446,11 @@ static void a_signal_port_shows_what_is_observed(void **state) {
     const yoke_port *port = &r.subsystem->ports[k];
     assert_int_equal(port->wrench_at, -1);
     assert_true((port->takes == 0) == (port->shape == &yoke_shape_signal));
+    const int at = port->y_at + port->n_y - r.signals[k].n;
     for (int i = 0; i < r.signals[k].n; ++i) {
-      const double seen = see(&r, r.handles[k][i]), other = see(&r, yoke_output_handle(port->y_at + i));
-      if (y[port->y_at + i] != seen || y[port->y_at + i] != other)
-        fail_msg("port %d signal %d: %.17g, observed %.17g and %.17g", k, i, y[port->y_at + i], seen, other);
+      const double seen = see(&r, r.handles[k][i]), other = see(&r, yoke_output_handle(at + i));
+      if (y[at + i] != seen || y[at + i] != other)
+        fail_msg("port %d signal %d: %.17g, observed %.17g and %.17g", k, i, y[at + i], seen, other);
     }
   }
   CHECK_NEAR(y[r.subsystem->ports[1].y_at], see(&r, yoke_native_handle(YOKE_NATIVE_FRAME_Q, frame_of(&r, "ball.g"), 0)),
