@@ -58,11 +58,11 @@ typedef struct yoke_plan_coupling {
   int                    n_read;      /* further numbers that the law reads (plan_readings.c) */
   yoke_law_reading      *read;
   int                   *read_variable; /* [n_read] of the model, counted from 0 */
-  bool                   is_joint;    /* rigid: a constraint coupling */
-  yoke_joint_element     joint;       /* between the two ports */
-  bool                   is_signal;   /* a number of side 1 enters side 2 */
-  yoke_signal_law        signal;      /* its expression is owned by the plan */
-  double                *initial;     /* [n_channels] joints: channel values at the start, else NULL */
+  bool                   is_joint;      /* rigid: a constraint coupling */
+  yoke_joint_element     joint;         /* between the two ports */
+  bool                   is_signal;     /* a number of side 1 enters side 2 */
+  yoke_signal_law        signal;        /* its expression is owned by the plan */
+  double                *initial;       /* [n_channels] joints: channel values at the start, else NULL */
   yoke_coupling_settings settings;
   int                    spare_order; /* of its wire */
 } yoke_plan_coupling;

@@ -93,6 +93,7 @@ bool        plan_is_cut_joint(const plan_builder *b, const yoke_variable *variab
 yoke_status        plan_find_signals(plan_builder *b);
 yoke_status        plan_connect_signals(plan_builder *b);
 const plan_signal *plan_find_signal(const plan_builder *b, int part, int variable); /* NULL: it is its own */
+int                plan_first_native(const plan_builder *b);                        /* -1: all parts are foreign */
 /* Part that a variable belongs to; PLAN_OUTSIDE: it is an input of the model. */
 int                plan_variable_part(const plan_builder *b, int variable);
 /* A part reads a variable that it does not own, in what acts on the bodies of n frames. */
@@ -122,6 +123,7 @@ yoke_status plan_signal_output(const plan_builder *b, int coupling, double t, co
 /* plan_inputs.c: inputs of the model; those of foreign subsystems, which read outputs. */
 yoke_status plan_take_inputs(plan_builder *b);
 yoke_status plan_connect_inputs(plan_builder *b);
+size_t plan_most_sources(const yoke_model *model, const yoke_expression *value); /* outputs that one of them may read */
 
 /* plan_settings.c: scheme and step of the run; settings of all couplings, and whether their formulations take them. */
 yoke_status plan_read_settings(plan_builder *b);

@@ -167,12 +167,12 @@ void plan_connection_parts(const plan_builder *b, int c, int part[2]) {
   if (part[1] < 0) part[1] = part[0];
 }
 
-/* Signals that inputs of foreign subsystems may need: one for every quantity that they read. */
+/* Signals that inputs of foreign subsystems may need: one for every quantity that they read, and one more. */
 static size_t most_inputs(const yoke_model *model) {
   size_t n = 0;
   for (int i = 0; i < model->n_foreigns; ++i) {
     for (int k = 0; k < model->foreigns[i].n_inputs; ++k)
-      n += (size_t)yoke_expression_n_variables(model->foreigns[i].inputs[k].value);
+      n += plan_most_sources(model, model->foreigns[i].inputs[k].value) + 1;
   }
   return n;
 }

@@ -45,7 +45,7 @@ static yoke_status note(plan_builder *b, const yoke_expression *e, int part, int
 
 /* ---- events ---- */
 
-static int first_native(const plan_builder *b) {
+int plan_first_native(const plan_builder *b) {
   for (int p = 0; p < b->model->n_parts; ++p) {
     if (!b->model->parts[p].is_foreign) return p;
   }
@@ -71,7 +71,7 @@ static yoke_status find_part(const plan_builder *b, const yoke_event *event, int
     const int source   = variable >= 0 ? plan_variable_part(b, variable) : PLAN_OUTSIDE;
     if (source >= 0 && !model->parts[source].is_foreign) *part = source;
   }
-  if (*part < 0) *part = first_native(b);
+  if (*part < 0) *part = plan_first_native(b);
   if (*part >= 0) return YOKE_OK;
   return yoke_fail(
       b->ctx, YOKE_E_MODEL,

@@ -14,15 +14,25 @@
 /* ---- what a frame shows ---- */
 
 /* Places, velocities, Euler parameters, angular velocity about z, axis z and its rate; in the plane the angle of the body and its rate. */
-enum { N_SHOWN = 19, N_SHAPES = 4 };
+enum { N_SHOWN = 19, N_SHAPES = 5 };
 static const char *const shown_names[N_SHOWN] = {"x",  "y",   "z",   "vx",  "vy",  "vz",  "q0",  "q1",    "q2",   "q3",
                                                  "wz", "ezx", "ezy", "ezz", "dzx", "dzy", "dzz", "angle", "omega"};
 
-typedef enum shape { SHAPE_RIGID, SHAPE_PLANAR, SHAPE_POINT, SHAPE_LINE } shape;
+typedef enum shape { SHAPE_RIGID, SHAPE_PLANAR, SHAPE_PORT, SHAPE_POINT, SHAPE_LINE } shape;
 
-static shape shape_of(yoke_body_kind kind) {
-  switch (kind) {
-  case YOKE_BODY_RIGID: return SHAPE_RIGID;
+/* Does the body stand for a port of a foreign subsystem? It has one frame, turned for a joint at most. */
+static bool is_port(const yoke_model *model, int body) {
+  for (int i = 0; i < model->n_foreigns; ++i) {
+    for (int k = 0; k < model->foreigns[i].n_ports; ++k) {
+      if (model->foreigns[i].ports[k].body == body) return true;
+    }
+  }
+  return false;
+}
+
+static shape shape_of(const yoke_model *model, int body) {
+  switch (model->bodies[body].kind) {
+  case YOKE_BODY_RIGID: return is_port(model, body) ? SHAPE_PORT : SHAPE_RIGID;
   case YOKE_BODY_PLANAR: return SHAPE_PLANAR;
   case YOKE_BODY_PARTICLE: return SHAPE_POINT;
   case YOKE_BODY_MASS1D:
@@ -31,7 +41,7 @@ static shape shape_of(yoke_body_kind kind) {
   return SHAPE_LINE;
 }
 
-/* Of bodies that turn x ... wz are those of the frame, of others those of the body; Ck are the Euler parameters of a frame in its body, Zk its axis z, Ok its origin. */
+/* Of bodies that turn x ... wz are those of the frame, of ports (angular velocities in inertial axes) and of others those of the body; Ck are the Euler parameters of a frame in its body, Zk its axis z, Ok its origin. */
 #define LENGTH " / (q0^2 + q1^2 + q2^2 + q3^2)"
 #define EXX "(q0^2 + q1^2 - q2^2 - q3^2)"
 #define EXY "(2*(q1*q2 + q0*q3))"
@@ -39,11 +49,19 @@ static shape shape_of(yoke_body_kind kind) {
 #define EYX "(2*(q1*q2 - q0*q3))"
 #define EYY "(q0^2 - q1^2 + q2^2 - q3^2)"
 #define EYZ "(2*(q2*q3 + q0*q1))"
+#define EZX "(2*(q1*q3 + q0*q2))"
+#define EZY "(2*(q2*q3 - q0*q1))"
+#define EZZ "(q0^2 - q1^2 - q2^2 + q3^2)"
+#define ZX "((" EXX "*Z0 + " EYX "*Z1 + " EZX "*Z2)" LENGTH ")"
+#define ZY "((" EXY "*Z0 + " EYY "*Z1 + " EZY "*Z2)" LENGTH ")"
+#define ZZ "((" EXZ "*Z0 + " EYZ "*Z1 + " EZZ "*Z2)" LENGTH ")"
 static const char *const shown_texts[N_SHAPES][N_SHOWN] = {
-    [SHAPE_RIGID]  = {"x", "y", "z", "vx", "vy", "vz", "q0", "q1", "q2", "q3", "wz", "2*(q1*q3 + q0*q2)" LENGTH,
-                      "2*(q2*q3 - q0*q1)" LENGTH, "(q0^2 - q1^2 - q2^2 + q3^2)" LENGTH,
+    [SHAPE_RIGID]  = {"x", "y", "z", "vx", "vy", "vz", "q0", "q1", "q2", "q3", "wz", EZX LENGTH, EZY LENGTH, EZZ LENGTH,
                       "(wy*" EXX " - wx*" EYX ")" LENGTH, "(wy*" EXY " - wx*" EYY ")" LENGTH,
                       "(wy*" EXZ " - wx*" EYZ ")" LENGTH, "0", "0"},
+    [SHAPE_PORT]   = {"x", "y", "z", "vx", "vy", "vz", "q0*C0 - q1*C1 - q2*C2 - q3*C3", "q0*C1 + q1*C0 + q2*C3 - q3*C2",
+                      "q0*C2 - q1*C3 + q2*C0 + q3*C1", "q0*C3 + q1*C2 - q2*C1 + q3*C0", "wx*" ZX " + wy*" ZY " + wz*" ZZ,
+                      ZX, ZY, ZZ, "wy*" ZZ " - wz*" ZY, "wz*" ZX " - wx*" ZZ, "wx*" ZY " - wy*" ZX, "0", "0"},
     [SHAPE_PLANAR] = {"x", "y", "O2", "vx", "vy", "0", "C0*cos(angle/2) - C3*sin(angle/2)",
                       "C1*cos(angle/2) - C2*sin(angle/2)", "C2*cos(angle/2) + C1*sin(angle/2)",
                       "C3*cos(angle/2) + C0*sin(angle/2)", "Z2*omega", "Z0*cos(angle) - Z1*sin(angle)",
@@ -73,7 +91,7 @@ static int number_of(const end *e, yoke_variable v, bool of_body) {
   const yoke_frame *frame = &e->model->frames[e->frame];
   v.body                  = frame->body;
   v.mass                  = frame->mass;
-  if (!of_body && !is_bare(frame)) {
+  if (!of_body && !is_bare(frame) && !is_port(e->model, frame->body)) {
     v.kind   = YOKE_VARIABLE_FRAME;
     v.object = e->frame;
   }
@@ -100,7 +118,8 @@ static yoke_symbol_kind look_up_state(void *user, const char *name, double *valu
   if (find_constant(e, name, value)) return YOKE_SYMBOL_CONSTANT;
   if (body->kind != YOKE_BODY_CHAIN && !yoke_body_component_find(body, name, &v)) return YOKE_SYMBOL_UNKNOWN;
   if (body->kind == YOKE_BODY_CHAIN) v.is_velocity = name[0] == 'v';
-  *variable = number_of(e, v, name[0] == 'a' || name[0] == 'o' || shape_of(body->kind) >= SHAPE_POINT);
+  *variable = number_of(
+      e, v, name[0] == 'a' || name[0] == 'o' || shape_of(e->model, e->model->frames[e->frame].body) >= SHAPE_POINT);
   return *variable > 0 ? YOKE_SYMBOL_VARIABLE : YOKE_SYMBOL_UNKNOWN;
 }
 
@@ -136,7 +155,7 @@ static yoke_status compile(const char *text, const yoke_symbols *symbols, yoke_e
 static yoke_status compile_shown(const end *e, int k, yoke_expression **out) {
   const yoke_frame  *frame   = &e->model->frames[e->frame];
   const yoke_symbols symbols = {.lookup = look_up_state, .user = (void *)(uintptr_t)e};
-  return compile(shown_texts[shape_of(e->model->bodies[frame->body].kind)][k], &symbols, out);
+  return compile(shown_texts[shape_of(e->model, frame->body)][k], &symbols, out);
 }
 
 static yoke_status replace_shown(const end ends[2], const yoke_expression *outer, yoke_expression **out) {

@@ -58,6 +58,16 @@ static inline int64_t yoke_native_handle(yoke_native_quantity quantity, int inde
   return (int64_t)quantity << (2 * YOKE_NATIVE_FIELD) | (int64_t)index << YOKE_NATIVE_FIELD | (int64_t)component;
 }
 
+static inline yoke_native_quantity yoke_native_quantity_of(int64_t handle) {
+  return (yoke_native_quantity)(handle >> (2 * YOKE_NATIVE_FIELD));
+}
+static inline int yoke_native_index_of(int64_t handle) {
+  return (int)(handle >> YOKE_NATIVE_FIELD & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
+}
+static inline int yoke_native_component_of(int64_t handle) {
+  return (int)(handle & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
+}
+
 /* Constraint rows that follow from the others. */
 int yoke_native_n_redundant(const yoke_subsystem *subsystem);
 

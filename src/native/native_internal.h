@@ -71,16 +71,6 @@ static inline double *native_doubles(const void *block, size_t at) {
   return (double *)(void *)((char *)(uintptr_t)block + at);
 }
 
-static inline yoke_native_quantity native_quantity_of(int64_t handle) {
-  return (yoke_native_quantity)(handle >> (2 * YOKE_NATIVE_FIELD));
-}
-static inline int native_index_of(int64_t handle) {
-  return (int)(handle >> YOKE_NATIVE_FIELD & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
-}
-static inline int native_component_of(int64_t handle) {
-  return (int)(handle & (((int64_t)1 << YOKE_NATIVE_FIELD) - 1));
-}
-
 static inline bool native_is_signal(const native *n, int port) {
   return n->ports[port].shape == &yoke_shape_signal;
 }

@@ -6,7 +6,7 @@
 
 void native_want(int n, const int64_t *handles, native_wanted *out) {
   for (int i = 0; i < n; ++i) {
-    const yoke_native_quantity quantity = native_quantity_of(handles[i]);
+    const yoke_native_quantity quantity = yoke_native_quantity_of(handles[i]);
     if (handles[i] < 0) {
       out->outputs = out->accelerations = true;
     } else if (quantity == YOKE_NATIVE_A || quantity == YOKE_NATIVE_FORCE || quantity == YOKE_NATIVE_FRAME_A) {
@@ -97,9 +97,9 @@ static double coordinate_of(const native *n, int connection, int coordinate, boo
 }
 
 static double value_of(const native *n, void *scratch, int64_t handle, view *x) {
-  const int index = native_index_of(handle), component = native_component_of(handle);
+  const int index = yoke_native_index_of(handle), component = yoke_native_component_of(handle);
   if (handle < 0) return x->y[-1 - handle];
-  switch (native_quantity_of(handle)) {
+  switch (yoke_native_quantity_of(handle)) {
   case YOKE_NATIVE_Q: return x->point.q[yoke_multibody_q_offset(n->mb, index) + component];
   case YOKE_NATIVE_V: return x->point.v[yoke_multibody_v_offset(n->mb, index) + component];
   case YOKE_NATIVE_A: return x->a[yoke_multibody_v_offset(n->mb, index) + component];

@@ -27,8 +27,8 @@ yoke_status native_take_signals(yoke_context *ctx, native *n, yoke_subsystem *s,
 }
 
 static bool has_tangent(const native *n, int64_t handle) {
-  const int index = native_index_of(handle);
-  switch (native_quantity_of(handle)) {
+  const int index = yoke_native_index_of(handle);
+  switch (yoke_native_quantity_of(handle)) {
   case YOKE_NATIVE_Q:
   case YOKE_NATIVE_V:
   case YOKE_NATIVE_A:
@@ -61,7 +61,8 @@ bool native_shows_joint_forces(const native *n) {
   for (int k = 0; k < n->n_ports; ++k) {
     for (int i = 0; i < n->signals[k].n; ++i) {
       const int64_t handle = n->signals[k].handles[i];
-      if (native_quantity_of(handle) == YOKE_NATIVE_FORCE && !yoke_multibody_is_element(n->mb, native_index_of(handle)))
+      if (yoke_native_quantity_of(handle) == YOKE_NATIVE_FORCE &&
+          !yoke_multibody_is_element(n->mb, yoke_native_index_of(handle)))
         return true;
     }
   }
@@ -105,8 +106,8 @@ static void tangent_of(const native *n, void *scratch, int64_t handle, const nat
   static const yoke_quantity_level level[] = {[YOKE_NATIVE_FRAME_Q] = YOKE_LEVEL_POSITION,
                                               [YOKE_NATIVE_FRAME_V] = YOKE_LEVEL_VELOCITY,
                                               [YOKE_NATIVE_FRAME_A] = YOKE_LEVEL_ACCELERATION};
-  const int                        index = native_index_of(handle), component = native_component_of(handle);
-  const yoke_native_quantity       quantity = native_quantity_of(handle);
+  const int                        index = yoke_native_index_of(handle), component = yoke_native_component_of(handle);
+  const yoke_native_quantity       quantity = yoke_native_quantity_of(handle);
   switch (quantity) {
   case YOKE_NATIVE_Q: take_row(c->n, c->dq, yoke_multibody_q_offset(n->mb, index) + component, dy); return;
   case YOKE_NATIVE_V: take_row(c->n, c->dv, yoke_multibody_v_offset(n->mb, index) + component, dy); return;
@@ -145,8 +146,8 @@ void native_signals_respond(const native *n, void *scratch, int k, const native_
   native_signals_tangent(n, scratch, k, change, dy);
   for (int i = 0; i < n->signals[k].n; ++i) {
     const int64_t handle = n->signals[k].handles[i];
-    const int     index  = native_index_of(handle);
-    if (native_quantity_of(handle) != YOKE_NATIVE_FORCE || !yoke_multibody_is_element(n->mb, index)) continue;
+    const int     index  = yoke_native_index_of(handle);
+    if (yoke_native_quantity_of(handle) != YOKE_NATIVE_FORCE || !yoke_multibody_is_element(n->mb, index)) continue;
     yoke_multibody_element_response(n->mb, scratch, index, change->at.t, change->at.q, change->at.v, u, by_u);
     memcpy(own + (ptrdiff_t)i * change->n, by_u + change->first, (size_t)change->n * sizeof *dy);
   }
