@@ -9,7 +9,7 @@
  * come into being, lists do not (yoke_draft_set_list). What is set again is replaced. Objects stand in the order in which their paths were first set.
  *
  * The calls cannot fail by themselves: nonsense, and memory that is missing, are remembered, and yoke_model_build tells of them with their paths; so does
- * yoke_draft_status. Texts and numbers are copied. A draft belongs to one thread at a time. */
+ * yoke_draft_status. Nonsense is forgotten when its path, or one above it, is set anew. Texts and numbers are copied. A draft belongs to one thread at a time. */
 #ifndef YOKE_DRAFT_H
 #define YOKE_DRAFT_H
 
@@ -121,6 +121,25 @@ YOKE_API void yoke_draft_add_part(yoke_draft *draft, const char *name, int n, co
 
 /* outputs.NAME: a quantity of one's own. unit NULL: none. */
 YOKE_API void yoke_draft_add_output(yoke_draft *draft, const char *name, const char *expression, const char *unit);
+
+/* inputs.NAME: a number that may be set while the model runs. unit NULL: none. */
+YOKE_API void yoke_draft_add_input(yoke_draft *draft, const char *name, double value, const char *unit);
+
+/* subsystems.NAME */
+typedef struct yoke_draft_entry {
+  const char *name, *value;
+} yoke_draft_entry;
+typedef struct yoke_draft_subsystem {
+  size_t                  size;
+  const char             *kind; /* NULL: "user" */
+  const char             *type;
+  int                     n_parameters, n_ports, n_inputs, n_outputs;
+  const yoke_draft_entry *parameters; /* value: as behind the key in a file */
+  const yoke_draft_entry *ports;      /* value: the shape, "line", "plane", "point", "frame" */
+  const yoke_draft_entry *inputs;     /* value: an expression */
+  const yoke_draft_entry *outputs;    /* value: the unit; NULL: none */
+} yoke_draft_subsystem;
+YOKE_API void yoke_draft_add_subsystem(yoke_draft *draft, const char *name, const yoke_draft_subsystem *subsystem);
 
 /* A setting by the name of its option ("order", yoke/settings.h) or by its path, as in yoke_choice. */
 YOKE_API void yoke_draft_choose(yoke_draft *draft, const char *name, const char *value);

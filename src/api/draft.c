@@ -18,25 +18,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MISTAKES = 20, MAX_KEY = 256, MAX_PATH = 1024, MAX_SHOWN = 300, ROOT = 0 };
+enum { MAX_TOLD = 20, MAX_KEY = 256, MAX_PATH = 1024, MAX_SHOWN = 300, ROOT = 0 };
 
 typedef struct draft_node {
   yoke_yaml_node *node;
   int             n_replaced;
 } draft_node;
 
+/* What a call got wrong, and at which path: it is gone when the path, or one above it, is set anew. */
+typedef struct draft_mistake {
+  char *path, *text;
+} draft_mistake;
+
 struct yoke_draft {
-  yoke_yaml  *yaml;
-  const char *name;
-  size_t      n, capacity;
-  draft_node *nodes; /* [n] */
-  yoke_names  children;
-  int         n_mistakes;
-  char       *mistakes[MAX_MISTAKES];
-  bool        is_out_of_memory;
+  yoke_yaml     *yaml;
+  const char    *name;
+  size_t         n, capacity;
+  draft_node    *nodes; /* [n] */
+  yoke_names     children;
+  int            n_mistakes;
+  draft_mistake *mistakes; /* [n_mistakes] */
+  size_t         capacity_mistakes;
+  bool           is_out_of_memory;
 };
 
 /* ---- mistakes ---- */
+
+static void free_mistake(draft_mistake *m) {
+  free(m->path);
+  free(m->text);
+}
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -45,13 +56,33 @@ static void
 mistake(yoke_draft *d, const char *path, const char *format, ...) {
   char    what[MAX_SHOWN], text[3 * MAX_SHOWN];
   va_list arguments;
-  if (d->is_out_of_memory || ++d->n_mistakes > MAX_MISTAKES) return;
+  if (d->is_out_of_memory) return;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   snprintf(text, sizeof text, "%.100s: key '%.300s': %s", d->name, path != NULL ? path : "", what);
-  d->mistakes[d->n_mistakes - 1] = yoke_text_copy(text);
-  d->is_out_of_memory            = d->mistakes[d->n_mistakes - 1] == NULL;
+  draft_mistake own = {.path = yoke_text_copy(path != NULL ? path : ""), .text = yoke_text_copy(text)};
+  if (own.path != NULL && own.text != NULL &&
+      yoke_grow(&d->mistakes, &d->capacity_mistakes, (size_t)d->n_mistakes + 1, sizeof *d->mistakes)) {
+    d->mistakes[d->n_mistakes++] = own;
+    return;
+  }
+  free_mistake(&own);
+  d->is_out_of_memory = true;
+}
+
+/* What is set anew takes the place of all that was said at this path and below it. */
+static void forget_mistakes(yoke_draft *d, const char *path) {
+  const size_t length = strlen(path);
+  int          n      = 0;
+  for (int i = 0; i < d->n_mistakes; ++i) {
+    const char *own = d->mistakes[i].path;
+    if (strncmp(own, path, length) == 0 && (own[length] == '\0' || own[length] == '.'))
+      free_mistake(&d->mistakes[i]);
+    else
+      d->mistakes[n++] = d->mistakes[i];
+  }
+  d->n_mistakes = n;
 }
 
 static int no_memory(yoke_draft *d) {
@@ -153,6 +184,7 @@ static yoke_yaml_node *place(yoke_draft *d, const char *path, yoke_yaml_kind kin
     mistake(d, path != NULL ? "..." : NULL, "found a path that is no text, expected keys parted by dots");
     return NULL;
   }
+  forget_mistakes(d, path);
   while (at != NULL && number >= 0) {
     if (!next_key(d, path, &at, key)) return NULL;
     if (++depth >= YOKE_YAML_MAX_DEPTH) {
@@ -374,6 +406,45 @@ void yoke_draft_add_output(yoke_draft *d, const char *name, const char *expressi
   if (unit != NULL) yoke_draft_set_quoted(d, key(&o, "unit"), unit);
 }
 
+void yoke_draft_add_input(yoke_draft *d, const char *name, double value, const char *unit) {
+  object o;
+  if (!open_object(d, "inputs", name, &o)) return;
+  yoke_draft_set_number(d, key(&o, "value"), value);
+  if (unit != NULL) yoke_draft_set_quoted(d, key(&o, "unit"), unit);
+}
+
+/* A map of names and what stands behind them; a value that is missing is nothing. */
+static void put_entries(object *o, const char *name, int n, const yoke_draft_entry *entries, bool is_quoted) {
+  if (n == 0) return;
+  if (!is_given(o->draft, key(o, name), n, entries)) return;
+  yoke_draft_set_map(o->draft, o->path);
+  object list = *o;
+  list.n      = strlen(o->path) + 1;
+  snprintf(list.path + list.n - 1, sizeof list.path - list.n + 1, ".");
+  for (int i = 0; i < n; ++i) {
+    const yoke_draft_entry *e = &entries[i];
+    if (e->name == NULL || e->name[0] == '\0' || strlen(e->name) >= MAX_KEY || strpbrk(e->name, ".\"") != NULL)
+      mistake(o->draft, key(o, name), "found the name '%.60s', expected letters, digits and '_'",
+              e->name != NULL ? e->name : "NULL");
+    else if (is_quoted)
+      yoke_draft_set_quoted(o->draft, key(&list, e->name), e->value != NULL ? e->value : "");
+    else
+      yoke_draft_set_text(o->draft, key(&list, e->name), e->value);
+  }
+}
+
+void yoke_draft_add_subsystem(yoke_draft *d, const char *name, const yoke_draft_subsystem *given) {
+  yoke_draft_subsystem s;
+  object               o;
+  if (!begin(d, "subsystems", name, given, &s, sizeof s, "yoke_draft_subsystem", &o)) return;
+  put_text(&o, "kind", s.kind != NULL ? s.kind : "user");
+  put_text(&o, "type", s.type);
+  put_entries(&o, "parameters", s.n_parameters, s.parameters, false);
+  put_entries(&o, "ports", s.n_ports, s.ports, false);
+  put_entries(&o, "inputs", s.n_inputs, s.inputs, false);
+  put_entries(&o, "outputs", s.n_outputs, s.outputs, true);
+}
+
 void yoke_draft_choose(yoke_draft *d, const char *name, const char *value) {
   char       path[MAX_PATH];
   const bool is_option = name != NULL && yoke_setting_of_option(name, path, sizeof path);
@@ -403,7 +474,8 @@ yoke_status yoke_draft_create(yoke_context *ctx, const char *name, yoke_draft **
 void yoke_draft_destroy(yoke_draft **draft) {
   if (draft == NULL || *draft == NULL) return;
   yoke_draft *d = *draft;
-  for (int i = 0; i < MAX_MISTAKES; ++i) free(d->mistakes[i]);
+  for (int i = 0; i < d->n_mistakes; ++i) free_mistake(&d->mistakes[i]);
+  free(d->mistakes);
   yoke_names_clear(&d->children);
   yoke_yaml_destroy(&d->yaml);
   free(d->nodes);
@@ -419,9 +491,9 @@ yoke_status yoke_model_build(yoke_context *ctx, const yoke_draft *d, const yoke_
                              yoke_model **out) {
   *out = NULL;
   if (d->is_out_of_memory) return yoke_out_of_memory(ctx, "the draft '%s'", d->name);
-  for (int i = 0; i < d->n_mistakes && i < MAX_MISTAKES; ++i) (void)yoke_fail(ctx, YOKE_E_MODEL, "%s", d->mistakes[i]);
-  if (d->n_mistakes > MAX_MISTAKES)
-    (void)yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", d->name, d->n_mistakes - MAX_MISTAKES);
+  for (int i = 0; i < d->n_mistakes && i < MAX_TOLD; ++i) (void)yoke_fail(ctx, YOKE_E_MODEL, "%s", d->mistakes[i].text);
+  if (d->n_mistakes > MAX_TOLD)
+    (void)yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", d->name, d->n_mistakes - MAX_TOLD);
   if (d->n_mistakes > 0) return YOKE_E_MODEL;
   return yoke_model_from_tree(ctx, d->name, d->nodes[ROOT].node, options, out);
 }

@@ -1,4 +1,5 @@
 /* Plugin: a shared library that brings types. */
+#include "user/library_file.h"
 #include "user/registry.h"
 
 #include "base/memory.h"
@@ -36,11 +37,14 @@ static yoke_status library_open(yoke_context *ctx, const char *path, user_librar
   if (l == NULL) return yoke_out_of_memory(ctx, "plugin '%s'", path);
   atomic_init(&l->owners, 1);
   snprintf(l->path, n, "%s%s", folder, path);
-  l->handle = dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
-  if (l->handle != NULL) return YOKE_OK;
+  const char *why = user_library_file_check(l->path);
+  if (why == NULL) {
+    l->handle = dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+    if (l->handle != NULL) return YOKE_OK;
+    why = reason(l->path);
+  }
   return yoke_fail(ctx, YOKE_E_IO,
-                   "plugin '%s' cannot be loaded: %s; give the path of a shared library for this machine", path,
-                   reason(l->path));
+                   "plugin '%s' cannot be loaded: %s; give the path of a shared library for this machine", path, why);
 }
 
 static yoke_status types_of(yoke_context *ctx, const user_library *library, const char *path,

@@ -498,6 +498,65 @@ static void mistakes_of_the_model_name_the_draft_and_the_key(void **state) {
   yoke_draft_destroy(&d);
 }
 
+static void nonsense_is_forgotten_when_its_key_or_one_above_it_is_set_right(void **state) {
+  fixture              *f     = *state;
+  yoke_draft           *d     = good_draft(f);
+  const yoke_draft_body body  = {.size = sizeof body, .kind = "mass1d", .mass = 1.0};
+  yoke_model           *model = NULL;
+  yoke_draft_set_number(d, "t_end", (double)NAN);
+  yoke_draft_set_text(d, "bodies.b.mass", NULL);
+  yoke_draft_set_number(d, "bodies.b.x", (double)INFINITY);
+  assert_int_equal(yoke_draft_status(d), YOKE_E_MODEL);
+  yoke_draft_set_number(d, "t_end", 1.0);
+  expect_mistake(f, d, "key 'bodies.b.mass': found NULL");
+  yoke_draft_set_number(d, "bodies.bb.x", 1.0); /* another one */
+  assert_int_equal(yoke_draft_status(d), YOKE_E_MODEL);
+  yoke_draft_add_body(d, "b", &body);
+  yoke_draft_add_body(d, "bb", &body);
+  expect(f->ctx, yoke_draft_status(d), YOKE_OK);
+  expect(f->ctx, yoke_model_build(f->ctx, d, NULL, &model), YOKE_OK);
+  yoke_model_destroy(&model);
+  yoke_draft_destroy(&d);
+}
+
+static void inputs_and_subsystems_have_calls_of_their_own(void **state) {
+  static const yoke_draft_entry parameters[] = {{"k", "-3"}, {"mode", "fast"}}, ports[] = {{"end", "line"}},
+                                inputs[] = {{"in", "a.x + pull"}}, outputs[] = {{"out", "N"}, {"raw", NULL}};
+  fixture                   *f = *state;
+  yoke_draft                *d = good_draft(f);
+  const yoke_draft_subsystem g = {.size         = sizeof g,
+                                  .type         = "gain",
+                                  .n_parameters = 2,
+                                  .parameters   = parameters,
+                                  .n_ports      = 1,
+                                  .ports        = ports,
+                                  .n_inputs     = 1,
+                                  .inputs       = inputs,
+                                  .n_outputs    = 2,
+                                  .outputs      = outputs};
+  yoke_draft_add_input(d, "pull", 2.5, "N");
+  yoke_draft_add_subsystem(d, "g", &g);
+  yoke_model *model = build(f, &d);
+  assert_non_null(strstr(yoke_model_text(model), "inputs:\n  pull:\n    value: 2.5\n    unit: \"N\"\n"));
+  assert_non_null(strstr(yoke_model_text(model), "subsystems:\n"
+                                                 "  g:\n"
+                                                 "    kind: user\n"
+                                                 "    type: gain\n"
+                                                 "    parameters:\n      k: -3\n      mode: fast\n"
+                                                 "    ports:\n      end: line\n"
+                                                 "    inputs:\n      in: a.x + pull\n"));
+  yoke_model_destroy(&model);
+  d                               = good_draft(f);
+  const yoke_draft_entry     bad  = {"a.b", "1"};
+  const yoke_draft_subsystem none = {.size = sizeof none, .type = "gain", .n_inputs = 1, .inputs = &bad},
+                             odd  = {.size = sizeof odd, .n_ports = 1};
+  yoke_draft_add_subsystem(d, "g", &none);
+  expect_mistake(f, d, "key 'subsystems.g.inputs': found the name 'a.b', expected letters");
+  yoke_draft_add_subsystem(d, "g", &odd);
+  expect_mistake(f, d, "key 'subsystems.g.ports': found a list of 1 without values");
+  yoke_draft_destroy(&d);
+}
+
 static void nonsense_is_remembered_and_told_by_the_build(void **state) {
   static const double      bad[]     = {1.0, (double)NAN};
   static const char *const no_text[] = {"a", NULL};
@@ -553,7 +612,8 @@ static void nonsense_is_remembered_and_told_by_the_build(void **state) {
   yoke_draft_add_output(d, NULL, "1", NULL);
   yoke_draft_add_load(d, "a", NULL);
   yoke_draft_add_connection(d, "a", NULL);
-  for (int i = 0; i < 10; ++i) yoke_draft_set_number(d, "t_end", (double)NAN);
+  for (int i = 0; i < 10; ++i) yoke_draft_set_number(d, "t_end", (double)NAN); /* the last word counts */
+  for (int i = 0; i < 10; ++i) yoke_draft_add_part(d, "", 0, NULL);
   expect_mistake(f, d, "draft: and ");
   assert_int_equal(yoke_context_n_messages(f->ctx), 21);
   yoke_draft_destroy(&d);
@@ -585,6 +645,8 @@ int main(void) {
       TEST(a_draft_of_many_bodies_is_written_in_no_time),
       TEST(mistakes_of_the_model_name_the_draft_and_the_key),
       TEST(nonsense_is_remembered_and_told_by_the_build),
+      TEST(nonsense_is_forgotten_when_its_key_or_one_above_it_is_set_right),
+      TEST(inputs_and_subsystems_have_calls_of_their_own),
       TEST(nesting_has_an_end),
   };
   return cmocka_run_group_tests_name("draft", tests, NULL, NULL);

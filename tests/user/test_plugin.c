@@ -12,6 +12,8 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { ROOM = PATH_MAX + 100 };
 
@@ -106,6 +108,44 @@ static void a_plugin_that_is_none_is_refused(void **state) {
     assert_int_equal(yoke_context_n_types(ctx), 1); /* all of its types, or none */
     yoke_context_destroy(&ctx);
   }
+}
+
+/* Writes the first `share` of a plugin to a file. */
+static void cut_off(const char *from, const char *to, double share) {
+  FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+  assert_non_null(in);
+  assert_non_null(out);
+  assert_int_equal(fseek(in, 0, SEEK_END), 0);
+  const long n = (long)(share * (double)ftell(in));
+  rewind(in);
+  for (long i = 0; i < n; ++i) assert_true(fputc(fgetc(in), out) != EOF);
+  assert_int_equal(fclose(in), 0);
+  assert_int_equal(fclose(out), 0);
+}
+
+static void expect_unloaded(const char *path, const char *why) {
+  yoke_context *ctx;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_context_load_plugin(ctx, path), YOKE_E_IO);
+  if (!said(ctx, why) || !said(ctx, path)) fail_msg("%s", yoke_context_message(ctx, 0));
+  yoke_context_destroy(&ctx);
+}
+
+static void what_the_loader_does_not_bear_is_refused_before_it(void **state) {
+  static const double shares[] = {0.5, 0.3, 0.1, 0.001, 0.0};
+  fixture            *f        = *state;
+  char                whole[ROOM], path[ROOM];
+  snprintf(path, sizeof path, "%s/cut.so", f->folder);
+  for (size_t k = 0; k < sizeof shares / sizeof *shares; ++k) {
+    cut_off(plugin("plugin_types", whole), path, shares[k]);
+    expect_unloaded(path, k < 3 ? "it is cut off" : "it is too short");
+  }
+  snprintf(path, sizeof path, "%s/pipe.so", f->folder);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  expect_unloaded(path, "it is no file but a pipe or a device");
+  assert_int_equal(unlink(path), 0);
+  expect_unloaded(f->folder, "it is a folder");
+  expect_unloaded("/dev/null", "it is no file but a pipe or a device");
 }
 
 static void a_plugin_without_types_is_warned_of(void **state) {
@@ -216,6 +256,7 @@ int main(void) {
       cmocka_unit_test(a_plugin_stays_until_its_last_subsystem_is_gone),
       cmocka_unit_test(a_plugin_that_is_none_is_refused),
       cmocka_unit_test(a_plugin_without_types_is_warned_of),
+      TEST(what_the_loader_does_not_bear_is_refused_before_it),
       TEST(the_program_loads_plugins_before_it_runs_a_model),
       TEST(a_model_with_a_type_of_a_plugin_is_run),
       TEST(a_plugin_that_is_no_library_is_refused_by_the_program),
