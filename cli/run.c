@@ -221,7 +221,7 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
   if (s->n_events > 0) fprintf(file, "events       %d\n", s->n_events);
   if (s->has_energy) {
     fprintf(file, "energy       drift %.3g J from %.6g J at the start\n", s->energy_drift, s->energy_start);
-  } else {
+  } else if (!s->lacks_energy) {
     fputs(s->is_split
               ? "energy       in total.energy; cosimulation.energy monitor counts the work of loads and dampers too\n"
               : "energy       drift unknown\n",

@@ -119,6 +119,7 @@ typedef struct yoke_run_summary {
   int    convergence_order; /* by which the errors at the end fall with H; 0: a model without a split */
   double energy_gain; /* of a model that nothing drives, over the run, in units of its kinetic energy; NaN: not known */
   char   error_limits[300]; /* what the estimate leaves out or counts too high; "": nothing */
+  bool   lacks_energy;      /* a subsystem does not account for its energy: total.energy does not exist */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

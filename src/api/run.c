@@ -137,6 +137,7 @@ static void take_split(const yoke_run_system *run, yoke_run_summary *s) {
   const yoke_plan *plan = run->plan;
   if (plan->step.is_free) return;
   s->is_split     = true;
+  s->lacks_energy = plan->lacks_energy;
   s->n_subsystems = plan->n_parts;
   s->n_couplings  = plan->n_couplings;
   for (int k = 0; k < plan->n_couplings; ++k) s->n_channels += yoke_graph_n_channels(yoke_system_graph(run->system), k);

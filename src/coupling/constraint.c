@@ -51,7 +51,8 @@ yoke_status yoke_constraint_check(yoke_context *ctx, const yoke_coupling_def *de
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': the multipliers of a rigid joint have no explicit form, so scheme %s cannot find "
                      "them; use scheme semi-implicit or implicit, %sor a flexible joint",
-                     def->name, scheme->name, scheme->extrapolates_only ? "formulation kinematic, " : "");
+                     def->name, scheme->name,
+                     scheme->extrapolates_only && !def->feels_wrenches ? "formulation kinematic, " : "");
   }
   return YOKE_OK;
 }

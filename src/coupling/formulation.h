@@ -75,14 +75,15 @@ typedef struct yoke_law_reading {
 
 /* What is coupled, and by which formulation: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
-  const char                   *name;
-  const yoke_formulation_ops   *formulation;
-  const yoke_joint_element     *joint;    /* rigid joints: rows between the two frames; kept. NULL for force elements */
-  const yoke_force_element     *element;  /* kept; link origins are zero; NULL for joints */
-  int                           n_read;   /* further numbers that the element's law reads */
-  const yoke_law_reading       *read;     /* [n_read] kept; in the order of its variables 3, 4, ... */
-  const yoke_signal_law        *signal;   /* kept; NULL: two frames are coupled */
-  const yoke_port_shape        *shape[2]; /* of the two ports */
+  const char                 *name;
+  const yoke_formulation_ops *formulation;
+  const yoke_joint_element   *joint;    /* rigid joints: rows between the two frames; kept. NULL for force elements */
+  const yoke_force_element   *element;  /* kept; link origins are zero; NULL for joints */
+  int                         n_read;   /* further numbers that the element's law reads */
+  const yoke_law_reading     *read;     /* [n_read] kept; in the order of its variables 3, 4, ... */
+  const yoke_signal_law      *signal;   /* kept; NULL: two frames are coupled */
+  const yoke_port_shape      *shape[2]; /* of the two ports */
+  bool                        feels_wrenches; /* a port takes a wrench and nothing else: no motion can be prescribed */
   const yoke_coupling_settings *settings;
 } yoke_coupling_def;
 

@@ -58,6 +58,7 @@ typedef struct yoke_plan_coupling {
   int                    n_read;      /* further numbers that the law reads (plan_readings.c) */
   yoke_law_reading      *read;
   int                   *read_variable; /* [n_read] of the model, counted from 0 */
+  bool                   is_foreign;    /* a side is a port of a foreign part, which feels wrenches only */
   bool                   is_joint;      /* rigid: a constraint coupling */
   yoke_joint_element     joint;         /* between the two ports */
   bool                   is_signal;     /* a number of side 1 enters side 2 */
@@ -73,6 +74,7 @@ typedef struct yoke_plan_event {
   bool  sets, stops; /* at most one; neither: it only records */
   bool  is_brought;  /* its function may jump: it reads signals, or belongs to a foreign subsystem */
   int   part, own;   /* number within the part */
+  bool  is_told;     /* the log has a note of it; samples of a controller are too many */
 } yoke_plan_event;
 
 /* Time integral of a position: number `own` of a part's integrals. */
@@ -122,10 +124,11 @@ typedef struct yoke_plan {
   yoke_held_entry     *held;   /* [n_held] what they enter */
   yoke_plan_integral  *integrals; /* in the order of the file */
   int                  n_past;
-  yoke_plan_point     *past;     /* from t_start - H backwards */
-  bool                 has_work; /* dissipated and external work are integrated along */
-  yoke_output_list     outputs;  /* that the user selected */
-  yoke_output_formulas formulas; /* that the user wrote */
+  yoke_plan_point     *past;         /* from t_start - H backwards */
+  bool                 has_work;     /* dissipated and external work are integrated along */
+  bool                 lacks_energy; /* a foreign part does not account for its energy: there is no total */
+  yoke_output_list     outputs;      /* that the user selected */
+  yoke_output_formulas formulas;     /* that the user wrote */
   yoke_plan_directory *directory;
   yoke_plan_facts      facts;
   yoke_places          places;      /* of the model's bodies */

@@ -99,6 +99,7 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
   for (int side = 0; side < 2; ++side) {
     k.frame[side] = connection->frame[side];
     k.part[side]  = part[side];
+    k.is_foreign  = k.is_foreign || plan_foreign(b, part[side]) != NULL;
     k.shape[side] = yoke_body_shape(model->bodies[model->frames[k.frame[side]].body].kind);
   }
   k.is_joint = yoke_connection_is_joint(connection->kind) && !connection->flexible;

@@ -58,7 +58,8 @@ void plan_choose_decomposition(const plan_builder *b, yoke_plan_coupling *k) {
   yoke_coupling_settings *s = &k->settings;
   if (s->decomposition != YOKE_DECOMPOSITION_OPEN) return;
   s->decomposition = YOKE_FORCE_FORCE;
-  if (!leaves_method_open(b) || k->is_joint || k->is_signal || s->feedthrough || s->extension != YOKE_EXTENSION_NONE)
+  if (!leaves_method_open(b) || k->n_read > 0 || k->is_joint || k->is_signal || s->feedthrough ||
+      s->extension != YOKE_EXTENSION_NONE)
     return;
   const double weight[2] = {weight_of(b, k, 0), weight_of(b, k, 1)};
   if (!(weight[0] > 0.0 && weight[1] > 0.0)) return;

@@ -293,6 +293,7 @@ static yoke_status name_foreigns(const plan_builder *b, yoke_plan_directory *d) 
     const yoke_foreign      *from = &b->model->foreigns[i];
     const yoke_foreign_part *own  = &b->plan->foreigns[i];
     if (!own->has_energy && d->silent == NULL) d->silent = own->name;
+    b->plan->lacks_energy = b->plan->lacks_energy || !own->has_energy;
     for (int k = 0; k < from->n_ports; ++k) d->bodies[from->ports[k].body].y_at = own->y_at[own->port[k]];
     for (int k = 0; k < from->n_outputs; ++k) {
       char name[PLAN_NAME_LENGTH];

@@ -76,14 +76,16 @@ static int own_degree(const yoke_macro_settings *macro) {
 }
 
 /* A formulation for all couplings is meant for those of its kind, when there are any; the others keep their own. Multipliers have no
- * explicit form, so the explicit scheme gets the one formulation of rigid joints that it can drive. */
+ * explicit form, so the explicit scheme gets the one formulation of rigid joints that it can drive, where no side is foreign. */
 static const char *formulation_of(const plan_builder *b, const yoke_plan_coupling *coupling, const char *given) {
   const yoke_setting_value *for_all =
       yoke_settings_find(&b->model->cosimulation.couplings, YOKE_COUPLING_PATH, "formulation");
   const yoke_scheme_ops *scheme = yoke_scheme_find(b->macro.scheme.scheme);
   const bool             is_explicit =
       scheme != NULL && scheme->traits.extrapolates_only && !yoke_predictor_is_motion(b->macro.scheme.predictor);
-  const char *plain = !coupling->is_joint ? "constitutive" : is_explicit ? "kinematic" : "stabilized-index-2";
+  const char *plain = !coupling->is_joint                    ? "constitutive"
+                      : is_explicit && !coupling->is_foreign ? "kinematic"
+                                                             : "stabilized-index-2";
   if (given[0] == '\0') return plain;
   const yoke_formulation_ops *ops = yoke_formulation_find(given);
   if (ops == NULL || ops->for_joints == coupling->is_joint || for_all == NULL || strcmp(given, for_all->text) != 0)
@@ -125,15 +127,16 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
 
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
   const yoke_plan_coupling *k = &plan->couplings[coupling];
-  return (yoke_coupling_def){.name        = k->name,
-                             .formulation = yoke_formulation_find(k->settings.formulation),
-                             .joint       = k->is_joint ? &k->joint : NULL,
-                             .element     = k->is_joint || k->is_signal ? NULL : &k->element_law,
-                             .n_read      = k->n_read,
-                             .read        = k->read,
-                             .signal      = k->is_signal ? &k->signal : NULL,
-                             .shape       = {k->shape[0], k->shape[1]},
-                             .settings    = &k->settings};
+  return (yoke_coupling_def){.name           = k->name,
+                             .formulation    = yoke_formulation_find(k->settings.formulation),
+                             .joint          = k->is_joint ? &k->joint : NULL,
+                             .element        = k->is_joint || k->is_signal ? NULL : &k->element_law,
+                             .n_read         = k->n_read,
+                             .read           = k->read,
+                             .signal         = k->is_signal ? &k->signal : NULL,
+                             .shape          = {k->shape[0], k->shape[1]},
+                             .feels_wrenches = k->is_foreign,
+                             .settings       = &k->settings};
 }
 
 /* Does the formulation of coupling k take this degree? */

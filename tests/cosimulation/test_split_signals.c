@@ -339,6 +339,19 @@ static void an_event_that_sets_two_parts_is_refused(void **state) {
 /* ---- inputs from outside ---- */
 
 /* x and v of a mass under a constant force, behind t_set under another one. */
+enum { MOST_TIMES = 8 };
+typedef struct event_times {
+  int     n;
+  double *times; /* [MOST_TIMES] */
+} event_times;
+
+static void list_time(void *user, int event, double t) {
+  event_times *list = user;
+  (void)event;
+  assert_true(list->n < MOST_TIMES);
+  list->times[list->n++] = t;
+}
+
 static void inputs_of(bool is_whole, double *x, double *shown) {
   static const char model[]   = "yoke: 1\nt_end: 1\ninputs: {other: 1, pull: {value: 3, unit: N}}\n"
                                 "bodies: {m1: {kind: mass1d, mass: 2}, m2: {kind: mass1d, mass: 1}}\n"
@@ -370,6 +383,37 @@ static void inputs_enter_loads_of_whole_and_split_models(void **state) {
     inputs_of(is_whole, &x, &shown); /* a = 3 for half a second, then -1 */
     CHECK_NEAR(x, 0.5 * 3.0 * 0.25 + 1.5 * 0.5 - 0.5 * 0.25, 1e-9);
     assert_true(shown == -1.0);
+  }
+}
+
+/* Times of its events, sets pull to `values` at 0.1 s, 0.2 s, ... */
+static int events_of_inputs(bool is_whole, const char *direction, int n, const double *values, double *times) {
+  char            model[2000];
+  event_times     list = {.times = times};
+  const yoke_sink sink = {.user = &list, .event = list_time};
+  cosim           c;
+  snprintf(model, sizeof model, "%sevents: {over: {when: pull + 1e-3*m1.x - 5, direction: %s}}\n", PAIR, direction);
+  cosim_load(&c, model, NULL);
+  cosim_start(&c, is_whole, NULL);
+  cosim_expect(&c, YOKE_OK);
+  for (int k = 0; k <= n; ++k) {
+    assert_int_equal(yoke_system_run(c.system, 0.1 * (double)(k + 1), &sink, &c.summary, c.ctx), YOKE_OK);
+    if (k < n) assert_int_equal(yoke_system_set_inputs(c.system, 1, &(int){0}, &values[k], c.ctx), YOKE_OK);
+  }
+  cosim_close(&c);
+  return list.n;
+}
+
+static void an_input_that_is_set_across_the_zero_of_an_event_makes_it_happen_there(void **state) {
+  static const double values[] = {7.0, 2.0, 4.0};
+  (void)state;
+  for (int whole = 0; whole < 2; ++whole) {
+    double times[MOST_TIMES] = {0.0};
+    assert_int_equal(events_of_inputs(whole == 1, "both", 3, values, times), 2);
+    CHECK_NEAR(times[0], 0.1, 1e-12);
+    CHECK_NEAR(times[1], 0.2, 1e-12);
+    assert_int_equal(events_of_inputs(whole == 1, "falling", 3, values, times), 1);
+    CHECK_NEAR(times[0], 0.2, 1e-12);
   }
 }
 
@@ -407,6 +451,7 @@ int main(void) {
       cmocka_unit_test(events_that_read_signals_of_degree_0_are_warned_of),
       cmocka_unit_test(an_event_that_sets_two_parts_is_refused),
       cmocka_unit_test(inputs_enter_loads_of_whole_and_split_models),
+      cmocka_unit_test(an_input_that_is_set_across_the_zero_of_an_event_makes_it_happen_there),
       cmocka_unit_test(a_stiffness_from_outside_enters_a_law),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

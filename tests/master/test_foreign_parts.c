@@ -98,6 +98,23 @@ static void a_mass_of_a_user_takes_part_by_a_rigid_joint(void **state) {
   cosim_close(&whole);
 }
 
+/* Nor could `kinematic` prescribe a motion there. */
+static void an_explicit_rigid_joint_at_a_port_of_a_user_is_refused_with_what_would_do(void **state) {
+  static const char *const formulations[] = {"", ";cosimulation.couplings.formulation=stabilized-index-2"};
+  (void)state;
+  for (size_t k = 0; k < COUNT(formulations); ++k) {
+    cosim c;
+    char  sets[200];
+    snprintf(sets, sizeof sets, "subsystems.b.parameters.v=1;cosimulation.scheme=explicit%s", formulations[k]);
+    open_with(&c, OWN(RIGID("b.end")), sets, &all_abilities);
+    assert_int_equal(c.status, YOKE_E_USAGE);
+    const char *told = yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1);
+    assert_non_null(strstr(told, "coupling 'j': the multipliers of a rigid joint have no explicit form"));
+    assert_non_null(strstr(told, "use scheme semi-implicit or implicit, or a flexible joint"));
+    cosim_close(&c);
+  }
+}
+
 static void the_model_is_assembled_at_the_port(void **state) {
   (void)state;
   cosim c;
@@ -411,6 +428,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_mass_of_a_user_takes_part_by_a_spring),
       cmocka_unit_test(a_mass_of_a_user_takes_part_by_a_rigid_joint),
+      cmocka_unit_test(an_explicit_rigid_joint_at_a_port_of_a_user_is_refused_with_what_would_do),
       cmocka_unit_test(the_model_is_assembled_at_the_port),
       cmocka_unit_test(a_body_is_assembled_at_a_frame_that_turns),
       cmocka_unit_test(coordinates_of_joints_at_a_frame_of_a_user_are_read),

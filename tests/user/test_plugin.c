@@ -222,6 +222,27 @@ static void a_model_with_a_type_of_a_plugin_is_run(void **state) {
   CHECK_NEAR((x[0] + 2.0 * x[1]) / 3.0, -0.1 / 3.0, 1e-10);
 }
 
+/* The mass of the plugin accounts for its energy, the controller for none. */
+static void the_summary_has_a_line_of_energy_only_where_all_subsystems_tell_theirs(void **state) {
+  static const char controlled[] =
+      "yoke: 1\n"
+      "t_end: 0.1\n"
+      "bodies: {arm: {kind: planar, mass: 1, inertia: 1}}\n"
+      "subsystems: {c: {kind: user, type: sampled, parameters: {kp: 4, kd: 1, period: 0.01}, "
+      "inputs: {angle: arm.angle, rate: arm.omega}, outputs: {torque: N m}}}\n"
+      "loads: {motor: {kind: expression, on: arm, torque: c.torque}}\n"
+      "cosimulation: {scheme: explicit, step: 1e-3}\n";
+  const char *const models[] = {model, controlled};
+  fixture          *f        = *state;
+  char              path[ROOM], file[128], command[3 * ROOM];
+  for (int k = 0; k < 2; ++k) {
+    write_text(in_folder(f, "m.yaml", file), models[k]);
+    snprintf(command, sizeof command, "run @/m.yaml --plugin '%s'", plugin("plugin_types", path));
+    if (yoke(f, command) != 0) fail_msg("%s", f->err);
+    assert_true((strstr(f->out, "\nenergy ") != NULL) == (k == 0));
+  }
+}
+
 static void a_model_with_a_type_of_a_plugin_has_no_whole_to_be_compared_with(void **state) {
   fixture *f = *state;
   char     file[128];
@@ -259,6 +280,7 @@ int main(void) {
       TEST(what_the_loader_does_not_bear_is_refused_before_it),
       TEST(the_program_loads_plugins_before_it_runs_a_model),
       TEST(a_model_with_a_type_of_a_plugin_is_run),
+      TEST(the_summary_has_a_line_of_energy_only_where_all_subsystems_tell_theirs),
       TEST(a_plugin_that_is_no_library_is_refused_by_the_program),
       TEST(a_model_with_a_type_of_a_plugin_has_no_whole_to_be_compared_with),
       TEST(check_and_info_never_load_plugins),
