@@ -132,7 +132,7 @@ static void expect_unloaded(const char *path, const char *why) {
 }
 
 static void what_the_loader_does_not_bear_is_refused_before_it(void **state) {
-  static const double shares[] = {0.5, 0.3, 0.1, 0.001, 0.0};
+  static const double shares[] = {0.5, 0.3, 0.1, 1e-5, 0.0};
   fixture            *f        = *state;
   char                whole[ROOM], path[ROOM];
   snprintf(path, sizeof path, "%s/cut.so", f->folder);
