@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "canceller.h"
 #include "check.h"
 #include "folder.h"
 #include <yoke/yoke.h>
@@ -186,17 +187,6 @@ static void wrong_names_numbers_and_values_are_refused_and_nothing_is_set(void *
   assert_int_equal(yoke_simulation_find_inputs(f->ctx, s, 1, names, inputs), YOKE_E_USAGE);
   assert_true(has_message(f->ctx, "the model has no `inputs`"));
   yoke_simulation_destroy(&s);
-}
-
-typedef struct canceller {
-  yoke_simulation *s;
-  int              n_lines, at; /* cancels with line number `at` of the trace */
-} canceller;
-
-static void cancel_at_line(void *user, const char *line) {
-  canceller *c = user;
-  (void)line;
-  if (c->s != NULL && ++c->n_lines == c->at) yoke_simulation_cancel(c->s);
 }
 
 static void nothing_is_set_in_the_middle_of_an_unfinished_step(void **state) {

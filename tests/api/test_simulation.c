@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "canceller.h"
 #include "../allocations.h"
 #include "../check.h"
 #include "../folder.h"
@@ -734,17 +735,6 @@ static void a_snapshot_of_another_model_is_refused_with_what_differs(void **stat
 }
 
 /* ---- cancel ---- */
-
-typedef struct canceller {
-  yoke_simulation *s;
-  int              n_lines, at; /* cancels with line number `at` of the trace */
-} canceller;
-
-static void cancel_at_line(void *user, const char *line) {
-  canceller *c = user;
-  (void)line;
-  if (c->s != NULL && ++c->n_lines == c->at) yoke_simulation_cancel(c->s);
-}
 
 /* Wherever in a step it is cancelled. */
 static void a_cancelled_simulation_goes_on_with_the_same_bits(void **state) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "../said.h"
 #include "../user/types.h"
 #include <yoke/yoke.h>
 #include <stdio.h>
@@ -37,13 +38,6 @@ static yoke_context *context(void) {
 
 static void show(const yoke_context *ctx) {
   for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) print_message("%s\n", yoke_context_message(ctx, i));
-}
-
-static bool said(const yoke_context *ctx, const char *text) {
-  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
-    if (strstr(yoke_context_message(ctx, i), text) != NULL) return true;
-  }
-  return false;
 }
 
 /* ---- models ---- */

@@ -172,4 +172,31 @@ static inline cosim cosim_done_monolithic(const char *path, const char *sets, do
   return c;
 }
 
+/* How far a value at the end is from that of the model as a whole, which `sets` do not reach. */
+static inline double cosim_error(const char *model, const char *sets, const char *name) {
+  cosim        split = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, NULL, 0.0);
+  const double error = fabs(cosim_value(&split, name) - cosim_value(&whole, name));
+  cosim_close(&split);
+  cosim_close(&whole);
+  return error;
+}
+
+static inline void cosim_note_event(void *user, int event, double t) {
+  (void)event;
+  *(double *)user = t;
+}
+
+/* Time of the last event; NaN: none. */
+static inline double cosim_event_time(const char *model, bool is_whole) {
+  cosim           c;
+  double          t    = (double)NAN;
+  const yoke_sink sink = {.user = &t, .event = cosim_note_event};
+  cosim_load(&c, model, NULL);
+  cosim_start(&c, is_whole, NULL);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, c.model->t_end, &sink, &c.summary, c.ctx), YOKE_OK);
+  cosim_close(&c);
+  return t;
+}
+
 #endif

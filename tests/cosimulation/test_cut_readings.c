@@ -31,14 +31,6 @@
   "cosimulation: {step: 0.004, order: 1, scheme: implicit}\n"                                                          \
   "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n"
 
-static double error_of(const char *model, const char *sets, const char *name) {
-  cosim        split = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, NULL, 0.0);
-  const double error = fabs(cosim_value(&split, name) - cosim_value(&whole, name));
-  cosim_close(&split);
-  cosim_close(&whole);
-  return error;
-}
-
 static void a_cut_law_reads_the_model_with_the_order_of_its_coupling_in_every_scheme(void **state) {
   static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
   (void)state;
@@ -50,7 +42,7 @@ static void a_cut_law_reads_the_model_with_the_order_of_its_coupling_in_every_sc
         snprintf(sets, sizeof sets,
                  "cosimulation.scheme=%s;cosimulation.order=%d;cosimulation.start=exact;cosimulation.step=%g",
                  schemes[k], order, 0.004 / (1 << i));
-        errors[i] = error_of(ACTUATOR, sets, "a.x");
+        errors[i] = cosim_error(ACTUATOR, sets, "a.x");
       }
       CHECK_ORDER(errors, 2, order + 1.0, 0.35);
     }
@@ -59,8 +51,8 @@ static void a_cut_law_reads_the_model_with_the_order_of_its_coupling_in_every_sc
 
 static void a_cut_law_that_reads_the_model_keeps_to_the_tolerance_of_step_control(void **state) {
   (void)state;
-  CHECK_BELOW(error_of(ACTUATOR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "a.x"), 5e-6);
-  CHECK_BELOW(error_of(ACTUATOR, "cosimulation.step={rtol: 1e-6};cosimulation.scheme=semi-implicit", "b.x"), 5e-6);
+  CHECK_BELOW(cosim_error(ACTUATOR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "a.x"), 5e-6);
+  CHECK_BELOW(cosim_error(ACTUATOR, "cosimulation.step={rtol: 1e-6};cosimulation.scheme=semi-implicit", "b.x"), 5e-6);
 }
 
 static void tangents_and_differences_of_a_cut_law_agree(void **state) {
@@ -110,7 +102,7 @@ static void force_deflection_and_energy_of_a_cut_law_are_those_of_the_whole(void
 static void laws_of_ropes_and_torsion_springs_read_frames_joints_and_bodies_in_space(void **state) {
   static const char *const names[] = {"l.angle", "r.x", "r.angle", "s.x", "s.q1"};
   (void)state;
-  for (size_t k = 0; k < COUNT(names); ++k) CHECK_BELOW(error_of(RODS, NULL, names[k]), 2e-7);
+  for (size_t k = 0; k < COUNT(names); ++k) CHECK_BELOW(cosim_error(RODS, NULL, names[k]), 2e-7);
 }
 
 static void an_input_that_jumps_is_felt_by_a_cut_law_at_once(void **state) {
@@ -247,7 +239,7 @@ static void loads_and_laws_read_a_cut_joint_in_every_scheme_that_its_joint_allow
       char sets[200];
       snprintf(sets, sizeof sets, "cosimulation.scheme=%s;cosimulation.order=%d;cosimulation.step=%g", cases[k].scheme,
                cases[k].order, 0.002 / (1 << i));
-      for (int j = 0; j < 2; ++j) errors[j][i] = error_of(KNEE, sets, names[j]);
+      for (int j = 0; j < 2; ++j) errors[j][i] = cosim_error(KNEE, sets, names[j]);
     }
     for (int j = 0; j < 2; ++j)
       if (!(log2(errors[j][0] / errors[j][1]) > cases[k].expected - 0.35))
@@ -258,30 +250,16 @@ static void loads_and_laws_read_a_cut_joint_in_every_scheme_that_its_joint_allow
 
 static void step_control_follows_a_cut_joint_that_is_read(void **state) {
   (void)state;
-  CHECK_BELOW(error_of(KNEE, "cosimulation.step={rtol: 1e-6};cosimulation.start=ramp", "c.x"), 2e-5);
-  CHECK_BELOW(error_of(KNEE, "cosimulation.step={rtol: 1e-6};cosimulation.start=ramp", "fore.angle"), 2e-5);
-}
-
-static void note_time(void *user, int event, double t) {
-  (void)event;
-  *(double *)user = t;
+  CHECK_BELOW(cosim_error(KNEE, "cosimulation.step={rtol: 1e-6};cosimulation.start=ramp", "c.x"), 2e-5);
+  CHECK_BELOW(cosim_error(KNEE, "cosimulation.step={rtol: 1e-6};cosimulation.start=ramp", "fore.angle"), 2e-5);
 }
 
 static void an_event_of_a_cut_joint_is_found_where_the_whole_model_has_it(void **state) {
   static const char model[] = KNEE "events: {bent: {when: knee.angle - 1.2, direction: falling, action: stop}}\n";
-  double            t[2]    = {NAN, NAN};
   (void)state;
-  for (int whole = 0; whole < 2; ++whole) {
-    const yoke_sink sink = {.user = &t[whole], .event = note_time};
-    cosim           c;
-    cosim_load(&c, model, NULL);
-    cosim_start(&c, whole == 1, NULL);
-    cosim_expect(&c, YOKE_OK);
-    assert_int_equal(yoke_system_run(c.system, c.model->t_end, &sink, &c.summary, c.ctx), YOKE_OK);
-    cosim_close(&c);
-  }
-  assert_true(t[1] > 0.01 && t[1] < 0.3);
-  CHECK_NEAR(t[0], t[1], 1e-5);
+  const double split = cosim_event_time(model, false), whole = cosim_event_time(model, true);
+  assert_true(whole > 0.01 && whole < 0.3);
+  CHECK_NEAR(split, whole, 1e-5);
 }
 
 /* At 0 what is read of the other body would have no angle. */
@@ -292,7 +270,7 @@ static void expressions_that_have_no_value_at_0_start_where_the_model_is(void **
                               "loads: {p: {kind: expression, on: a, force: 1/b.x}}\n"
                               "split: {p: [a], q: [b]}\ncosimulation: {step: 0.01}\n";
   (void)state;
-  CHECK_BELOW(error_of(model, NULL, "a.v"), 1e-5);
+  CHECK_BELOW(cosim_error(model, NULL, "a.v"), 1e-5);
 }
 
 int main(void) {

@@ -42,14 +42,6 @@
   "cosimulation: {step: 0.005, order: 2, scheme: implicit}\n"                                                          \
   "solvers: {default: {rtol: 1e-10}}\n"
 
-static double error_of(const char *model, const char *sets, const char *name) {
-  cosim        split = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, NULL, 0.0);
-  const double error = fabs(cosim_value(&split, name) - cosim_value(&whole, name));
-  cosim_close(&split);
-  cosim_close(&whole);
-  return error;
-}
-
 /* ---- loads ---- */
 
 static void a_load_that_reads_the_other_part_has_a_signal_with_a_name(void **state) {
@@ -73,7 +65,7 @@ static void explicit_signals_have_the_order_of_their_degree_and_one_more(void **
       snprintf(sets, sizeof sets,
                "cosimulation.scheme=explicit;cosimulation.start=exact;cosimulation.order=%d;cosimulation.step=%g",
                order, 0.005 / (1 << k));
-      errors[k] = error_of(PAIR, sets, "m1.x");
+      errors[k] = cosim_error(PAIR, sets, "m1.x");
     }
     CHECK_ORDER(errors, 2, order + 1.0, 0.25);
   }
@@ -87,7 +79,7 @@ static void every_scheme_agrees_with_the_whole_model(void **state) {
     snprintf(sets, sizeof sets,
              "cosimulation.scheme=%s;cosimulation.order=2;cosimulation.start=graded;cosimulation.step=0.002",
              schemes[k]);
-    CHECK_BELOW(error_of(PAIR, sets, "m2.v"), 2e-6);
+    CHECK_BELOW(cosim_error(PAIR, sets, "m2.v"), 2e-6);
   }
 }
 
@@ -114,16 +106,16 @@ static void work_of_loads_that_read_signals_is_accounted_for(void **state) {
 
 static void an_exact_start_knows_the_past_of_signals(void **state) {
   (void)state;
-  const double exact =
-                   error_of(PAIR, "cosimulation.scheme=explicit;cosimulation.start=exact;cosimulation.order=3", "m1.x"),
-               ramp =
-                   error_of(PAIR, "cosimulation.scheme=explicit;cosimulation.start=ramp;cosimulation.order=3", "m1.x");
+  const double exact = cosim_error(PAIR, "cosimulation.scheme=explicit;cosimulation.start=exact;cosimulation.order=3",
+                                   "m1.x"),
+               ramp  = cosim_error(PAIR, "cosimulation.scheme=explicit;cosimulation.start=ramp;cosimulation.order=3",
+                                   "m1.x");
   CHECK_BELOW(exact, 0.2 * ramp);
 }
 
 static void step_control_keeps_signals_to_the_tolerance(void **state) {
   (void)state;
-  CHECK_BELOW(error_of(PAIR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "m1.x"), 2e-5);
+  CHECK_BELOW(cosim_error(PAIR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "m1.x"), 2e-5);
 }
 
 static int64_t steps_of(const char *model, const char *sets) {
@@ -150,7 +142,7 @@ static void step_control_takes_signals_for_what_they_do_not_for_their_size(void 
     snprintf(sets, sizeof sets, "cosimulation.scheme=%s;cosimulation.order=auto;cosimulation.step={rtol: 1e-5}",
              schemes[k]);
     CHECK_BELOW((double)steps_of(PAIR, sets), 1.25 * (double)steps_of(spring, sets));
-    CHECK_BELOW(error_of(PAIR, sets, "m1.x"), 1e-5);
+    CHECK_BELOW(cosim_error(PAIR, sets, "m1.x"), 1e-5);
   }
 }
 
@@ -159,7 +151,7 @@ static void step_control_of_an_arm_that_wakes_from_rest_goes_on_where_its_joint_
   static const char sets[] = "cosimulation.step={rtol: 1e-4};solvers.default.rtol=1e-9";
   (void)state;
   CHECK_BELOW((double)steps_of("examples/robot-arm-split.yaml", sets), 250.0);
-  CHECK_BELOW(error_of("examples/robot-arm-split.yaml", sets, "fore.tip.x"), 1e-4);
+  CHECK_BELOW(cosim_error("examples/robot-arm-split.yaml", sets, "fore.tip.x"), 1e-4);
 }
 
 /* Nothing of the follower is shown but for the estimate. */
@@ -170,7 +162,7 @@ static void step_control_holds_a_follower_that_shows_nothing_to_the_tolerance(vo
   for (size_t k = 0; k < COUNT(rtol); ++k) {
     char sets[200];
     snprintf(sets, sizeof sets, "cosimulation.order=auto;cosimulation.step={rtol: %g}", rtol[k]);
-    CHECK_BELOW(error_of(model, sets, "arm.angle"), rtol[k]);
+    CHECK_BELOW(cosim_error(model, sets, "arm.angle"), rtol[k]);
     snprintf(sets, sizeof sets, "cosimulation.order=auto;cosimulation.step={rtol: %g, estimator: md}", rtol[k]);
     const int64_t by_motion = steps_of(model, sets);
     snprintf(sets, sizeof sets, "cosimulation.order=auto;cosimulation.step={rtol: %g, estimator: cv}", rtol[k]);
@@ -184,8 +176,8 @@ static void loads_read_frames_and_joints_inside_other_parts(void **state) {
       "  push: {kind: expression, on: slider, force: 2*hinge.angle + 0.3*hinge.angle_rate + arm.tip.vy - arm.tip.x}\n"
       "  turn: {kind: expression, on: arm, torque: 3*slider.x}\n";
   (void)state;
-  CHECK_BELOW(error_of(model, NULL, "slider.x"), 1e-6);
-  CHECK_BELOW(error_of(model, NULL, "arm.angle"), 1e-6);
+  CHECK_BELOW(cosim_error(model, NULL, "slider.x"), 1e-6);
+  CHECK_BELOW(cosim_error(model, NULL, "arm.angle"), 1e-6);
 }
 
 /* ---- laws and events ---- */
@@ -194,7 +186,7 @@ static void a_law_inside_a_part_reads_another_part(void **state) {
   (void)state;
   static const char model[] = ARM "loads: {turn: {kind: expression, on: arm, torque: 3*slider.x}}\n";
   CHECK_BELOW(
-      error_of(model, "connections.spring={kind: spring-damper, between: [ground, slider], law: 40*x}", "slider.x"),
+      cosim_error(model, "connections.spring={kind: spring-damper, between: [ground, slider], law: 40*x}", "slider.x"),
       1e-8);
   cosim             split, whole;
   static const char law[] =
@@ -207,27 +199,10 @@ static void a_law_inside_a_part_reads_another_part(void **state) {
   cosim_close(&whole);
 }
 
-static void note_time(void *user, int event, double t) {
-  (void)event;
-  *(double *)user = t;
-}
-
-static double event_time(const char *model, bool is_whole) {
-  cosim           c;
-  double          t    = NAN;
-  const yoke_sink sink = {.user = &t, .event = note_time};
-  cosim_load(&c, model, NULL);
-  cosim_start(&c, is_whole, NULL);
-  cosim_expect(&c, YOKE_OK);
-  assert_int_equal(yoke_system_run(c.system, c.model->t_end, &sink, &c.summary, c.ctx), YOKE_OK);
-  cosim_close(&c);
-  return t;
-}
-
 static void an_event_of_two_parts_is_found_where_they_meet(void **state) {
   static const char model[] = PAIR "events: {meet: {when: m1.x - m2.x - 0.05, direction: rising, action: stop}}\n";
   (void)state;
-  const double split = event_time(model, false), whole = event_time(model, true);
+  const double split = cosim_event_time(model, false), whole = cosim_event_time(model, true);
   assert_true(whole > 0.0 && whole < 0.5);
   CHECK_NEAR(split, whole, 2e-5);
 }
@@ -235,7 +210,7 @@ static void an_event_of_two_parts_is_found_where_they_meet(void **state) {
 static void an_event_sets_a_state_to_what_another_part_shows(void **state) {
   static const char model[] = PAIR "events: {swap: {when: m1.x - 0.05, direction: rising, set: {m1.v: m2.v}}}\n";
   (void)state;
-  CHECK_BELOW(error_of(model, "cosimulation.step=0.002", "m1.x"), 2e-5);
+  CHECK_BELOW(cosim_error(model, "cosimulation.step=0.002", "m1.x"), 2e-5);
 }
 
 /* Two swings. */
@@ -293,7 +268,7 @@ static void an_event_that_a_signal_brings_acts_once_where_a_joint_is_closed(void
   (void)state;
   cosim split = cosim_done(model, "cosimulation.scheme=semi-implicit", 0.0);
   assert_int_equal(split.summary.n_events, 1);
-  CHECK_BELOW(error_of(model, "cosimulation.scheme=semi-implicit", "m2.x"), 1e-4);
+  CHECK_BELOW(cosim_error(model, "cosimulation.scheme=semi-implicit", "m2.x"), 1e-4);
   cosim_close(&split);
 }
 

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../said.h"
 #include "check.h"
 #include "cosimulation/cosimulate.h"
 #include "coupling/formulation.h"
@@ -161,13 +162,6 @@ static void a_key_that_nothing_reads_is_told_with_the_setting_that_makes_it_idle
   }
 }
 
-static bool has_message(const cosim *c, const char *part) {
-  for (size_t i = 0; i < yoke_context_n_messages(c->ctx); ++i) {
-    if (strstr(yoke_context_message(c->ctx, i), part) != NULL) return true;
-  }
-  return false;
-}
-
 static void a_key_that_its_solver_does_not_read_is_a_warning(void **state) {
   (void)state;
   static const struct {
@@ -186,7 +180,7 @@ static void a_key_that_its_solver_does_not_read_is_a_warning(void **state) {
     char  model[1000];
     snprintf(model, sizeof model, JOINED "solvers: %s\n", cases[i].solvers);
     assert_int_equal(cosim_load(&c, model, NULL), YOKE_OK);
-    if (cases[i].idle != NULL ? !has_message(&c, cases[i].idle) : has_message(&c, "no effect"))
+    if (cases[i].idle != NULL ? !said(c.ctx, cases[i].idle) : said(c.ctx, "no effect"))
       fail_msg("%s", cases[i].solvers);
     cosim_close(&c);
   }
@@ -214,7 +208,7 @@ static void keys_and_words_that_nothing_could_read_are_refused(void **state) {
     char  model[1000];
     snprintf(model, sizeof model, JOINED "cosimulation: {%s}\n", cases[i].settings);
     assert_int_equal(cosim_load(&c, model, NULL), YOKE_E_MODEL);
-    if (!has_message(&c, cases[i].message)) fail_msg("%s: %s", cases[i].settings, yoke_context_message(c.ctx, 0));
+    if (!said(c.ctx, cases[i].message)) fail_msg("%s: %s", cases[i].settings, yoke_context_message(c.ctx, 0));
     cosim_close(&c);
   }
 }

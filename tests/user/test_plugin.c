@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "../said.h"
 #include "../cli/program.h"
 #include "types.h"
 #include "user/user.h"
@@ -25,13 +26,6 @@ static const char *plugin(const char *name, char path[ROOM]) {
   self[n] = '\0';
   snprintf(path, ROOM, "%s/%s.so", dirname(self), name);
   return path;
-}
-
-static bool said(const yoke_context *ctx, const char *text) {
-  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
-    if (strstr(yoke_context_message(ctx, i), text) != NULL) return true;
-  }
-  return false;
 }
 
 static void a_plugin_brings_its_types(void **state) {
