@@ -74,6 +74,19 @@ static void steps_with_samples_inside_allocate_nothing(void **state) {
   expect_none(double_pendulum, SCHEME "semi-implicit;solvers.default={kind: bdf}" INSIDE, "serial", 1);
 }
 
+static void steps_of_a_cut_law_that_reads_the_model_allocate_nothing(void **state) {
+  static const char *const schemes[] = {"explicit", "semi-implicit", "implicit", "waveform"};
+  (void)state;
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; ++i) {
+    char sets[300];
+    snprintf(sets, sizeof sets,
+             SCHEME "%s" DOPRI5 ";output={every: 3e-4, select: ['*', total.balance]};"
+                    "connections.coupling={kind: spring-damper, between: [m1, m2], law: 300*x + 9*v + 50*m1.x*m2.v}",
+             schemes[i]);
+    expect_none(two_mass, sets, "serial", 1);
+  }
+}
+
 static void steps_of_joints_with_energies_allocate_nothing(void **state) {
   (void)state;
   static const char *const formulations[] = {"projection",         "baumgarte",          "weighted",
@@ -125,6 +138,7 @@ int main(void) {
 #endif
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_with_samples_inside_allocate_nothing),
+      cmocka_unit_test(steps_of_a_cut_law_that_reads_the_model_allocate_nothing),
       cmocka_unit_test(steps_of_joints_with_energies_allocate_nothing),
       cmocka_unit_test(controlled_steps_allocate_nothing),
       cmocka_unit_test(steps_between_events_allocate_nothing),

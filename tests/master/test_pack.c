@@ -92,6 +92,9 @@ typedef struct situation {
 #define SET_INSIDE "output.every=3e-4"
 #define SET_JOINT "cosimulation.couplings.formulation="
 #define SET_CONTROL "cosimulation.step={rtol: 1e-4};"
+/* A law between the subsystems that reads the model. */
+#define READING(name)                                                                                                  \
+  "connections.coupling={kind: spring-damper, between: [m1, m2], law: 300*x + 9*v + 50*" name "*m2.v}"
 
 static const situation situations[] = {
     /* schemes, predictors, starts */
@@ -112,6 +115,8 @@ static const situation situations[] = {
     {STEPS, double_pendulum, "cosimulation.scheme=implicit;cosimulation.jacobian=broyden", .n_steps = 5},
     {STEPS, double_pendulum, "cosimulation.scheme=implicit;" SET_INSIDE, .n_steps = 5}, /* a matrix is kept */
     {STEPS, flexible, "output.select=['*', total.balance]", .n_steps = 5},
+    {STEPS, two_mass, READING("m1.x") ";" SET_INSIDE, .n_steps = 5},
+    {STEPS, two_mass, SET_EXPLICIT READING("m1.x"), .n_steps = 5},
     /* formulations of joints */
     {STEPS, rigid, SET_JOINT "stabilized-index-2;" SET_INSIDE, .n_steps = 5},
     {STEPS, rigid, SET_JOINT "stabilized-index-2-mu", .n_steps = 5},
@@ -436,9 +441,12 @@ static const situation controlled = {CONTROL, "examples/two-mass.yaml", SET_CONT
 #define PULLED(name) "solvers.default.kind=dop853;loads={pull: {kind: expression, on: m1, force: -" name "}}"
 static const situation pulled = {STEPS, "examples/two-mass.yaml", PULLED("m1.x"), .n_steps = 7};
 
+static const situation reading = {STEPS, "examples/two-mass.yaml", READING("m1.x"), .n_steps = 7};
+
 static void bytes_of_another_model_are_refused_with_what_differs(void **state) {
   (void)state;
   check_refusal(&pulled, two_mass, PULLED("m1.v"), "load 'pull' of subsystem 'a' is not what it was");
+  check_refusal(&reading, two_mass, READING("m1.v"), "connection 'coupling' is not what it was");
   check_refusal(&plain, rigid, NULL, "the name of the model was two-mass oscillator");
   check_refusal(&plain, two_mass, "bodies.m2.mass=2.5", "body 'm2' of subsystem 'b' is not what it was");
   check_refusal(&plain, two_mass, "connections.coupling.damping=11", "connection 'coupling' is not what it was");
