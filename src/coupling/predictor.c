@@ -167,6 +167,20 @@ static void turn(const yoke_graph *g, const graph_wire *wire, int side, const mo
   }
 }
 
+/* What a law reads beside the motion of the port has no accelerations: the polynomial through its last points. */
+static void readings_ahead(const yoke_graph *g, const graph_wire *wire, int side, double at, double *y) {
+  const graph_subsystem *s    = &g->subsystems[wire->wire.subsystem[side]];
+  const size_t           ny   = (size_t)s->subsystem->ny;
+  const int              kept = g->block->n_past < g->output_points ? g->block->n_past : g->output_points;
+  const int              n    = kept < g->wanted + 1 ? kept : g->wanted + 1;
+  double                 weight[GRAPH_PAST];
+  yoke_lagrange_weights(n, g->past_s, at, weight);
+  for (int k = yoke_shape_n_y(wire->wire.shape[side]); k < wire->n_y[side]; ++k) {
+    y[k] = 0.0;
+    for (int i = 0; i < n; ++i) y[k] += weight[i] * graph_port(wire, side, s->past_y + (size_t)i * ny)[k];
+  }
+}
+
 /* Outputs of a port if its accelerations continue as the polynomial through their last points:
  *   v(s) = v_N + H int a,  p(s) = p_N + T (H v_N s + H^2 int int a). */
 static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *y) {
@@ -182,6 +196,7 @@ static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, co
   }
   if (yoke_shape_n_turned(shape) > 0) turn(g, wire, side, m, now, dv, y);
   for (int k = 0; k < n_v; ++k) y[n_p + k] += dv[k];
+  if (wire->n_y[side] > yoke_shape_n_y(shape)) readings_ahead(g, wire, side, m->at, y);
 }
 
 void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int degree, double at, double *y) {

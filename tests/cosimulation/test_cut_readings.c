@@ -49,6 +49,32 @@ static void a_cut_law_reads_the_model_with_the_order_of_its_coupling_in_every_sc
   }
 }
 
+static void what_a_cut_law_reads_is_continued_by_every_predictor_and_sequence(void **state) {
+  static const struct {
+    const char *sets;
+    double      order;
+  } cases[] = {
+      {"cosimulation.scheme=explicit;cosimulation.sequence=gauss-seidel", 2.0},
+      {"cosimulation.scheme=explicit;cosimulation.predictor=acceleration", 2.0},
+      {"cosimulation.scheme=explicit;cosimulation.predictor=acceleration-relaxed", 2.0},
+      {"cosimulation.scheme=explicit;cosimulation.predictor=least-squares", 2.0},
+      {"cosimulation.scheme=waveform;cosimulation.sequence=gauss-seidel", 2.0},
+      {"cosimulation.scheme=implicit;cosimulation.jacobian=analytic", 2.0},
+      {"cosimulation.scheme=implicit;cosimulation.jacobian=broyden", 2.0},
+  };
+  (void)state;
+  for (size_t k = 0; k < COUNT(cases); ++k) {
+    double errors[2];
+    for (int i = 0; i < 2; ++i) {
+      char sets[200];
+      snprintf(sets, sizeof sets, "%s;cosimulation.start=exact;cosimulation.step=%g", cases[k].sets, 0.002 / (1 << i));
+      errors[i] = cosim_error(ACTUATOR, sets, "a.x");
+    }
+    if (!(errors[1] < 1e-4 && log2(errors[0] / errors[1]) > cases[k].order - 0.4))
+      fail_msg("%s: errors %.3g, %.3g", cases[k].sets, errors[0], errors[1]);
+  }
+}
+
 static void a_cut_law_that_reads_the_model_keeps_to_the_tolerance_of_step_control(void **state) {
   (void)state;
   CHECK_BELOW(cosim_error(ACTUATOR, "cosimulation.step={rtol: 1e-6};cosimulation.order=auto", "a.x"), 5e-6);
@@ -276,6 +302,7 @@ static void expressions_that_have_no_value_at_0_start_where_the_model_is(void **
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cut_law_reads_the_model_with_the_order_of_its_coupling_in_every_scheme),
+      cmocka_unit_test(what_a_cut_law_reads_is_continued_by_every_predictor_and_sequence),
       cmocka_unit_test(a_cut_law_that_reads_the_model_keeps_to_the_tolerance_of_step_control),
       cmocka_unit_test(tangents_and_differences_of_a_cut_law_agree),
       cmocka_unit_test(force_deflection_and_energy_of_a_cut_law_are_those_of_the_whole),
