@@ -190,7 +190,7 @@ static yoke_status check_reading(yoke_context *ctx, const yoke_coupling_def *def
   if (def->settings->decomposition != YOKE_FORCE_FORCE)
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': its law reads quantities of the model, which goes with decomposition force/force "
-                     "only, found %s; use force/force",
+                     "only, found %s; use decomposition force/force for it",
                      def->name, decomposition_words[def->settings->decomposition]);
   if (def->settings->extension == YOKE_EXTENSION_D)
     return yoke_fail(

@@ -131,6 +131,22 @@ static void laws_of_ropes_and_torsion_springs_read_frames_joints_and_bodies_in_s
   for (size_t k = 0; k < COUNT(names); ++k) CHECK_BELOW(cosim_error(RODS, NULL, names[k]), 2e-7);
 }
 
+static void a_law_at_a_chain_reads_masses_of_other_pieces(void **state) {
+  static const char model[] =
+      "yoke: 1\nt_end: 0.3\ninputs: {pull: 2}\n"
+      "bodies:\n"
+      "  c: {kind: chain, n: 6, mass: 1, stiffness: 200, damping: 1, free: right}\n"
+      "  b: {kind: mass1d, mass: 2, v: 1}\n"
+      "connections: {act: {kind: spring-damper, between: [c[6], b], free_length: 0, law: 40*x + 2*v + 30*b.x*c.x[2] + "
+      "pull}}\n"
+      "split: {p: [c[1..3]], s: [c[4..6]], q: [b]}\n"
+      "cosimulation: {scheme: implicit, order: 2, step: 2e-3}\n"
+      "solvers: {default: {kind: dopri5, rtol: 1e-10, atol: 1e-12}}\n";
+  (void)state;
+  CHECK_BELOW(cosim_error(model, NULL, "b.x"), 1e-7);
+  CHECK_BELOW(cosim_error(model, NULL, "c.x[5]"), 1e-7);
+}
+
 static void an_input_that_jumps_is_felt_by_a_cut_law_at_once(void **state) {
   double x[2];
   (void)state;
@@ -307,6 +323,7 @@ int main(void) {
       cmocka_unit_test(tangents_and_differences_of_a_cut_law_agree),
       cmocka_unit_test(force_deflection_and_energy_of_a_cut_law_are_those_of_the_whole),
       cmocka_unit_test(laws_of_ropes_and_torsion_springs_read_frames_joints_and_bodies_in_space),
+      cmocka_unit_test(a_law_at_a_chain_reads_masses_of_other_pieces),
       cmocka_unit_test(an_input_that_jumps_is_felt_by_a_cut_law_at_once),
       cmocka_unit_test(decompositions_and_extensions_that_such_a_law_cannot_have_are_refused),
       cmocka_unit_test(coordinates_of_cut_joints_are_what_their_outputs_are),
