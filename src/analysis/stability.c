@@ -286,6 +286,11 @@ static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
                        "model '%s': the stability of signals between subsystems ('%s') is not computed; compare runs "
                        "with smaller and smaller steps (yoke converge)",
                        s->model->name, plan->couplings[k].name);
+    if (plan->couplings[k].n_read > 0)
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                       "model '%s': the stability of a law between subsystems that reads the model ('%s') is not "
+                       "computed; compare runs with smaller and smaller steps (yoke converge)",
+                       s->model->name, plan->couplings[k].name);
   }
   if (plan->n_held == 0) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED,

@@ -77,12 +77,24 @@ static void settings_of_a_run_with_signals_repeat_it(void **state) {
   assert_says(f->err, "the stability of signals between subsystems ('fore.angle -> upper') is not computed");
 }
 
+static void a_law_between_subsystems_that_reads_the_model_is_run_and_has_no_stability_yet(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/two-mass.yaml --t-end 0.01 --set 'connections.coupling={kind: spring-damper, "
+                           "between: [m1, m2], law: 300*x + 9*v + 50*m1.x*m2.v}'"),
+                   0);
+  assert_int_equal(yoke(f, "stability examples/two-mass.yaml --set 'connections.coupling={kind: spring-damper, "
+                           "between: [m1, m2], law: 300*x + 9*v + 50*m1.x*m2.v}'"),
+                   2);
+  assert_says(f->err, "the stability of a law between subsystems that reads the model ('coupling') is not computed");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(check_and_info_look_at_a_model_without_the_code_of_its_subsystems),
       TEST(a_run_without_the_code_says_what_is_missing),
       TEST(a_split_is_proposed_around_subsystems_of_their_own),
       TEST(settings_of_a_run_with_signals_repeat_it),
+      TEST(a_law_between_subsystems_that_reads_the_model_is_run_and_has_no_stability_yet),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
