@@ -54,11 +54,15 @@ static void define_part(yoke_plan *plan, int part) {
   plan->parts[part].residual   = yoke_native_handle(YOKE_NATIVE_RESIDUAL, 0, 0);
 }
 
+/* Events that act in it, samples of a controller say, are too many for the log. */
 static void define_foreign(yoke_plan *plan, const yoke_foreign_part *foreign) {
   yoke_plan_part *part = &plan->parts[foreign->part];
   part->definition     = foreign;
   part->make           = yoke_foreign_part_make;
   part->residual       = YOKE_NO_HANDLE;
+  for (int k = 0; k < plan->n_events; ++k) {
+    if (plan->events[k].part == foreign->part) plan->events[k].is_quiet = plan->events[k].sets;
+  }
 }
 
 static yoke_status create_parts(plan_builder *b) {

@@ -74,7 +74,7 @@ typedef struct yoke_plan_event {
   bool  sets, stops; /* at most one; neither: it only records */
   bool  is_brought;  /* its function may jump: it reads signals, or belongs to a foreign subsystem */
   int   part, own;   /* number within the part */
-  bool  is_told;     /* the log has a note of it; samples of a controller are too many */
+  bool  is_quiet;    /* the log has no note of it */
 } yoke_plan_event;
 
 /* Time integral of a position: number `own` of a part's integrals. */

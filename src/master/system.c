@@ -144,7 +144,7 @@ void yoke_system_destroy(yoke_system **system) {
 
 static void note_event(yoke_system *s, int k, double t, const yoke_sink *sink, yoke_context *ctx) {
   ++s->summary.n_events;
-  if (s->plan->events[k].is_told) yoke_note(ctx, "event '%s' at t = %.17g s", s->plan->events[k].name, t);
+  if (!s->plan->events[k].is_quiet) yoke_note(ctx, "event '%s' at t = %.17g s", s->plan->events[k].name, t);
   if (sink != NULL && sink->event != NULL) sink->event(sink->user, k, t);
 }
 
