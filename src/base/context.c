@@ -22,10 +22,11 @@ struct yoke_context {
   char         *text[MAX_MESSAGES];
   yoke_severity severity[MAX_MESSAGES];
   void (*log)(void *user, yoke_severity severity, const char *text); /* NULL: none */
-  void           *log_user;
-  yoke_executor   executor;   /* run NULL: none */
-  yoke_memory     memory;     /* allocate NULL: none */
-  yoke_attachment attachment; /* data NULL: none */
+  void                           *log_user;
+  yoke_executor                   executor;   /* run NULL: none */
+  yoke_memory                     memory;     /* allocate NULL: none */
+  yoke_attachment                 attachment; /* data NULL: none */
+  const struct yoke_arena_source *pool;       /* NULL: none is open */
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
@@ -157,6 +158,14 @@ yoke_status yoke_context_set_memory(yoke_context *ctx, const yoke_memory *memory
 
 const yoke_memory *yoke_context_memory(const yoke_context *ctx) {
   return ctx != NULL && ctx->memory.allocate != NULL ? &ctx->memory : NULL;
+}
+
+const struct yoke_arena_source *yoke_context_pool(const yoke_context *ctx) {
+  return ctx != NULL ? ctx->pool : NULL;
+}
+
+void yoke_context_set_pool(yoke_context *ctx, const struct yoke_arena_source *pool) {
+  ctx->pool = pool;
 }
 
 const yoke_executor *yoke_context_executor(const yoke_context *ctx) {

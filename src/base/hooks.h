@@ -10,6 +10,11 @@ enum { YOKE_MOST_WORKERS = 4096 };
 const yoke_executor *yoke_context_executor(const yoke_context *ctx);
 const yoke_memory   *yoke_context_memory(const yoke_context *ctx);
 
+/* Where objects that are created now take their blocks (pool.h). NULL: none. ctx may be NULL. */
+struct yoke_arena_source;
+const struct yoke_arena_source *yoke_context_pool(const yoke_context *ctx);
+void                            yoke_context_set_pool(yoke_context *ctx, const struct yoke_arena_source *pool);
+
 /* Attachment: what a module above keeps with a context and what is not known here. One per context. */
 typedef struct yoke_attachment {
   void *data; /* NULL: none */

@@ -129,7 +129,7 @@ static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t 
   char                    *start  = NULL;
 #if defined(YOKE_HUGE_PAGES)
   const size_t bytes = ALIGNMENT + room;
-  if (source->allocate == NULL && bytes >= HUGE && bytes < SIZE_MAX - HUGE) {
+  if ((source->allocate == NULL || source->is_pool) && bytes >= HUGE && bytes < SIZE_MAX - HUGE) {
     fresh.mapped = bytes + HUGE;
     fresh.memory = mmap(NULL, fresh.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh.memory == MAP_FAILED) return NULL;
@@ -140,7 +140,7 @@ static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t 
   if (start == NULL) {
     fresh.memory = source->allocate != NULL ? source->allocate(source->user, HEAD + room) : calloc(1, HEAD + room);
     if (fresh.memory == NULL) return NULL;
-    if (source->allocate != NULL) memset(fresh.memory, 0, HEAD + room);
+    if (source->allocate != NULL && !source->is_pool) memset(fresh.memory, 0, HEAD + room);
     start = aligned_start(fresh.memory, ALIGNMENT);
   }
   yoke_arena_block *block = (yoke_arena_block *)(void *)start;
@@ -150,17 +150,16 @@ static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t 
 
 static void free_block(const yoke_arena *arena, yoke_arena_block *block) {
   const yoke_arena_source *source = &arena->source;
-  if (source->allocate != NULL) {
-    source->release(source->user, block->memory, HEAD + block->room);
-    return;
-  }
 #if defined(YOKE_HUGE_PAGES)
   if (block->mapped > 0) {
     (void)munmap(block->memory, block->mapped);
     return;
   }
 #endif
-  free(block->memory);
+  if (source->allocate != NULL)
+    source->release(source->user, block->memory, HEAD + block->room);
+  else
+    free(block->memory);
 }
 
 static void free_spare(const yoke_arena *arena, yoke_arena_block *block) {
@@ -224,9 +223,13 @@ static void *take(yoke_arena *arena, size_t count, size_t size, size_t alignment
 /* ---- the arena ---- */
 
 yoke_arena yoke_arena_of(const yoke_context *ctx) {
-  const yoke_memory *memory = yoke_context_memory(ctx);
-  yoke_arena         arena  = {0};
-  if (memory != NULL) arena.source = (yoke_arena_source){memory->allocate, memory->release, memory->user};
+  const yoke_memory       *memory = yoke_context_memory(ctx);
+  const yoke_arena_source *pool   = yoke_context_pool(ctx);
+  yoke_arena               arena  = {0};
+  if (pool != NULL)
+    arena.source = *pool;
+  else if (memory != NULL)
+    arena.source = (yoke_arena_source){.allocate = memory->allocate, .release = memory->release, .user = memory->user};
   return arena;
 }
 

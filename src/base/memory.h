@@ -48,6 +48,7 @@ typedef struct yoke_arena_source {
   void *(*allocate)(void *user, size_t bytes); /* NULL: malloc and the like */
   void (*release)(void *user, void *memory, size_t bytes);
   void *user;
+  bool  is_pool; /* a pool (pool.h): gives zeros, and blocks of megabytes do not come from it */
 } yoke_arena_source;
 
 typedef struct yoke_arena {

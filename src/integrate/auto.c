@@ -74,6 +74,7 @@ static yoke_status create_method(yoke_context *ctx, const yoke_integrator *integ
                               .equations    = integrator->equations,
                               .at           = integrator->at,
                               .options      = integrator->options,
+                              .arena        = integrator->arena,
                               .state_size   = integrator->at.own,
                               .scratch_size = integrator->equations->work_size};
   if (ops != &dopri5_ops && ops != &dop853_ops) method->options.first_step = 0;
@@ -115,7 +116,7 @@ static void set_prices(auto_self *self, bool use_radau) {
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   const yoke_equations          *e    = integrator->equations;
   const yoke_integrator_options *o    = &integrator->options;
-  auto_self                     *self = yoke_allocate(1, sizeof *self);
+  auto_self                     *self = yoke_arena_take(integrator->arena, 1, sizeof *self);
   if (self == NULL) return yoke_out_of_memory(ctx, "solver 'auto'");
   integrator->self = self;
 
@@ -137,11 +138,9 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
 static void destroy(yoke_integrator *integrator) {
   auto_self *self = integrator->self;
   if (self == NULL) return;
-  if (self->explicit_method.ops != NULL) self->explicit_method.ops->destroy(&self->explicit_method);
   if (self->has_implicit && self->implicit_method.ops->destroy != NULL) {
     self->implicit_method.ops->destroy(&self->implicit_method);
   }
-  free(self);
   integrator->self = NULL;
 }
 

@@ -99,7 +99,6 @@ const yoke_integrator_ops dop853_ops = {
     .summary     = "explicit Runge-Kutta of order 8(5,3), for smooth non-stiff models and tight tolerances",
     .reads       = "rtol atol step max_step constraints alpha beta",
     .create      = create,
-    .destroy     = explicit_rk_destroy,
     .start       = explicit_rk_start,
     .step        = explicit_rk_step,
     .interpolate = explicit_rk_interpolate,

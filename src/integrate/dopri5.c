@@ -44,7 +44,6 @@ const yoke_integrator_ops dopri5_ops = {
     .summary     = "explicit Runge-Kutta of order 5(4), for smooth non-stiff models",
     .reads       = "rtol atol step max_step constraints alpha beta",
     .create      = create,
-    .destroy     = explicit_rk_destroy,
     .start       = explicit_rk_start,
     .step        = explicit_rk_step,
     .interpolate = explicit_rk_interpolate,

@@ -172,7 +172,8 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
   const int    n_stages = tableau->s + 1 + tableau->n_extra, s = tableau->s;
   const size_t most = most_terms(tableau, n_stages);
-  rk_self     *self = yoke_allocate(1, sizeof *self + 2 * most * sizeof(double) + most * sizeof(uint8_t));
+  rk_self     *self =
+      yoke_arena_take(integrator->arena, 1, sizeof *self + 2 * most * sizeof(double) + most * sizeof(uint8_t));
   if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_equations *e = integrator->equations;
   integrator->self        = self;
@@ -188,11 +189,6 @@ yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, c
   for (int m = 0; m < tableau->n_dense; ++m) make_row(self, n_stages, tableau->D[m], &self->dense[m]);
   lay_out(self, integrator);
   return YOKE_OK;
-}
-
-void explicit_rk_destroy(yoke_integrator *integrator) {
-  free(integrator->self);
-  integrator->self = NULL;
 }
 
 void explicit_rk_watch_stiffness(yoke_integrator *integrator) {

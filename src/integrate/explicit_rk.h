@@ -37,7 +37,6 @@ typedef struct rk_tableau {
 extern const rk_tableau dopri5_tableau, dop853_tableau;
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau);
-void        explicit_rk_destroy(yoke_integrator *integrator);
 yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                               const yoke_signal *u);
 yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,

@@ -168,8 +168,15 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
   YOKE_TRY(check_options(ctx, name, &o));
   YOKE_TRY(yoke_context_go_on(ctx));
 
-  yoke_integrator *integrator = yoke_allocate(1, sizeof *integrator);
-  if (integrator == NULL) return yoke_out_of_memory(ctx, "solver '%s'", name);
+  yoke_arena       arena      = yoke_arena_of(ctx);
+  yoke_integrator *integrator = yoke_arena_take(&arena, 1, sizeof *integrator);
+  yoke_arena      *own        = yoke_arena_take(&arena, 1, sizeof *own);
+  if (arena.has_failed) {
+    yoke_arena_free(&arena);
+    return yoke_out_of_memory(ctx, "solver '%s'", name);
+  }
+  *own                     = arena;
+  integrator->arena        = own;
   integrator->ops          = ops;
   integrator->equations    = equations;
   integrator->at           = state_places(equations);
@@ -190,7 +197,8 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
 void yoke_integrator_destroy(yoke_integrator **integrator) {
   if (integrator == NULL || *integrator == NULL) return;
   if ((*integrator)->ops->destroy != NULL) (*integrator)->ops->destroy(*integrator);
-  free(*integrator);
+  yoke_arena arena = *(*integrator)->arena;
+  yoke_arena_free(&arena);
   *integrator = NULL;
 }
 

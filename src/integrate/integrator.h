@@ -14,6 +14,7 @@
 #define YOKE_INTEGRATE_INTEGRATOR_H
 
 #include "base/counters.h"
+#include "base/memory.h"
 #include "base/pack.h"
 #include "base/progress.h"
 #include "model/equations.h"
@@ -120,6 +121,7 @@ struct yoke_integrator {
   size_t                     state_size;   /* bytes, set by create: yoke_integrator_state, then the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
   yoke_integrator_options    options;
+  yoke_arena                *arena; /* of the integrator and what its method takes from it; freed behind `destroy` */
 };
 
 /* Lays arrays of n numbers out one behind the other: returns the offset [bytes] of the new one and adds it to *size. Long ones have cache

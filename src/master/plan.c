@@ -51,6 +51,7 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .no_response  = !yoke_scheme_asks_response(&plan->scheme, part)};
   plan->parts[part].definition = native;
   plan->parts[part].make       = yoke_native_part_make;
+  plan->parts[part].is_pooled  = true;
   plan->parts[part].residual   = yoke_native_handle(YOKE_NATIVE_RESIDUAL, 0, 0);
 }
 

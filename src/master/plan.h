@@ -41,6 +41,8 @@ typedef struct yoke_plan_part {
   char       *name;
   const void *definition;                                                               /* kept */
   yoke_status (*make)(yoke_context *ctx, const void *definition, yoke_subsystem **out); /* gives */
+  bool
+          is_pooled; /* `make` keeps nothing with the context: what its subsystem consists of may come from a pool (base/pool.h) */
   int64_t residual; /* handle of the largest violation of its own joints; YOKE_NO_HANDLE: none */
 } yoke_plan_part;
 

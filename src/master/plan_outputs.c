@@ -351,6 +351,7 @@ void yoke_plan_replace_part(yoke_plan *plan, int part, const void *definition,
   int                   n        = 0;
   plan->parts[part].definition   = definition;
   plan->parts[part].make         = make;
+  plan->parts[part].is_pooled    = false;
   plan->parts[part].residual     = YOKE_NO_HANDLE;
   for (int k = 0; k < formulas->n_references; ++k) {
     if (is_of_part(plan, &formulas->references[k], part)) formulas->references[k].source = YOKE_OUTPUT_NONE;

@@ -7,12 +7,21 @@
 
 /* ---- creation ---- */
 
+/* Parts whose memory may lie together are read one after another in every macro step. */
+static yoke_status make_subsystem(yoke_system *s, const yoke_plan_part *part, yoke_context *ctx, yoke_subsystem **out) {
+  yoke_pool_open(part->is_pooled ? s->pool : NULL, ctx);
+  const yoke_status status = part->make(ctx, part->definition, out);
+  yoke_pool_close(s->pool, ctx);
+  return status;
+}
+
 static yoke_status create_subsystems(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
   s->subsystems = yoke_arena_take(&s->arena, (size_t)s->plan->n_parts + 1, sizeof *s->subsystems);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "the subsystems"));
+  YOKE_TRY(yoke_pool_create(ctx, &s->pool));
   for (int i = 0; i < s->plan->n_parts; ++i) {
     const yoke_plan_part *part = &s->plan->parts[i];
-    YOKE_TRY(part->make(ctx, part->definition, &s->subsystems[i]));
+    YOKE_TRY(make_subsystem(s, part, ctx, &s->subsystems[i]));
     if (options->forward != NULL && strcmp(options->forward, part->name) == 0)
       YOKE_TRY(yoke_subsystem_forward(ctx, s->subsystems[i], &s->subsystems[i]));
     if (options->log.write != NULL)
@@ -132,6 +141,7 @@ void yoke_system_destroy(yoke_system **system) {
   yoke_monitor_destroy(&s->monitor);
   if (s->graph != NULL) yoke_graph_destroy(&s->graph);
   for (int i = 0; s->subsystems != NULL && i < s->plan->n_parts; ++i) yoke_subsystem_destroy(&s->subsystems[i]);
+  yoke_pool_destroy(&s->pool);
   yoke_exec_destroy(&s->exec);
   yoke_system_events_clear(&s->events);
   yoke_arena_free(&s->loss.scratch);

@@ -2,6 +2,7 @@
 #ifndef YOKE_MASTER_SYSTEM_INTERNAL_H
 #define YOKE_MASTER_SYSTEM_INTERNAL_H
 
+#include "base/pool.h"
 #include "base/progress.h"
 #include "master/macro_grid.h"
 #include "master/system.h"
@@ -42,6 +43,7 @@ struct yoke_system {
   yoke_arena          arena; /* of all arrays */
   const yoke_plan    *plan;
   yoke_subsystem    **subsystems;
+  yoke_pool          *pool; /* what they consist of; NULL: they have memory of their own */
   yoke_exec          *exec;
   yoke_graph         *graph;
   yoke_controller    *controller; /* NULL: fixed steps, or free ones */

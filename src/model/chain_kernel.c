@@ -585,9 +585,10 @@ static yoke_status create_masses(yoke_context *ctx, const yoke_chain *chain, yok
 yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel **out) {
   *out = NULL;
   YOKE_TRY(check_chain(ctx, chain));
-  yoke_chain_kernel *kernel = yoke_allocate(1, sizeof *kernel);
+  yoke_arena         arena  = yoke_arena_of(ctx);
+  yoke_chain_kernel *kernel = yoke_arena_take(&arena, 1, sizeof *kernel);
   if (kernel == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
-  kernel->arena      = yoke_arena_of(ctx);
+  kernel->arena      = arena;
   kernel->n          = chain->n;
   yoke_status status = create_masses(ctx, chain, kernel);
   if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);
@@ -602,8 +603,8 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
 
 void yoke_chain_kernel_destroy(yoke_chain_kernel **kernel) {
   if (kernel == NULL || *kernel == NULL) return;
-  yoke_arena_free(&(*kernel)->arena);
-  free(*kernel);
+  yoke_arena arena = (*kernel)->arena;
+  yoke_arena_free(&arena);
   *kernel = NULL;
 }
 

@@ -19,8 +19,8 @@ static void mb_destroy(void *self) {
   yoke_pattern_destroy(&mb->G_pattern);
   yoke_block_ldl_destroy(&mb->ldl);
   yoke_switches_clear(&mb->switches);
-  yoke_arena_free(&mb->arena);
-  free(mb);
+  yoke_arena arena = mb->arena;
+  yoke_arena_free(&arena);
 }
 
 /* ---- nodes ---- */
@@ -868,9 +868,10 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
   *out = NULL;
   memset(equations, 0, sizeof *equations);
   YOKE_TRY(check_options(ctx, model, options));
-  yoke_multibody *mb = yoke_allocate(1, sizeof *mb);
+  yoke_arena      arena = yoke_arena_of(ctx);
+  yoke_multibody *mb    = yoke_arena_take(&arena, 1, sizeof *mb);
   if (mb == NULL) return yoke_out_of_memory(ctx, "model '%s'", model->name);
-  mb->arena          = yoke_arena_of(ctx);
+  mb->arena          = arena;
   mb->model          = model;
   mb->length         = yoke_model_length(model);
   mb->alpha          = options->alpha;

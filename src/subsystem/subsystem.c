@@ -129,9 +129,11 @@ void yoke_subsystem_counters(const yoke_subsystem *s, const void *state, yoke_co
 /* ---- creation ---- */
 
 yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_size, yoke_subsystem **out) {
-  yoke_subsystem *s = *out = yoke_allocate(1, sizeof *s);
+  /* All in one block: steps of many small subsystems cost what they fetch. */
+  yoke_arena      arena = yoke_arena_of(ctx);
+  yoke_subsystem *s = *out = yoke_arena_take(&arena, 1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", name);
-  s->arena                 = yoke_arena_of(ctx);
+  s->arena                 = arena;
   s->self                  = yoke_arena_take(&s->arena, 1, self_size);
   s->name                  = yoke_arena_text(&s->arena, name);
   const yoke_status status = yoke_arena_check(&s->arena, ctx, "subsystem '%s'", name);
@@ -142,6 +144,6 @@ yoke_status yoke_subsystem_new(yoke_context *ctx, const char *name, size_t self_
 }
 
 void yoke_subsystem_free(yoke_subsystem *subsystem) {
-  yoke_arena_free(&subsystem->arena);
-  free(subsystem);
+  yoke_arena arena = subsystem->arena;
+  yoke_arena_free(&arena);
 }
