@@ -123,7 +123,7 @@ static char *aligned_start(void *memory, size_t unit) {
 
 /* A new block with this room behind `newest`. A large one begins a huge page, and is mapped: memory from calloc may have been in use before,
  * and lie in small pages for that. */
-static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t room) {
+static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t room, bool is_zero) {
   const yoke_arena_source *source = &arena->source;
   yoke_arena_block         fresh  = {.older = arena->newest, .before = held, .room = room};
   char                    *start  = NULL;
@@ -138,9 +138,11 @@ static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t 
   }
 #endif
   if (start == NULL) {
-    fresh.memory = source->allocate != NULL ? source->allocate(source->user, HEAD + room) : calloc(1, HEAD + room);
+    fresh.memory = source->allocate != NULL ? source->allocate(source->user, HEAD + room)
+                   : is_zero                ? calloc(1, HEAD + room)
+                                            : malloc(HEAD + room);
     if (fresh.memory == NULL) return NULL;
-    if (source->allocate != NULL && !source->is_pool) memset(fresh.memory, 0, HEAD + room);
+    if (source->allocate != NULL && !source->is_pool && is_zero) memset(fresh.memory, 0, HEAD + room);
     start = aligned_start(fresh.memory, ALIGNMENT);
   }
   yoke_arena_block *block = (yoke_arena_block *)(void *)start;
@@ -183,7 +185,7 @@ static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
 #if defined(YOKE_ASAN)
     usual = 0; /* every piece has its own block, so that writing beyond its end is seen */
 #endif
-    block = new_block(arena, held, bytes > usual ? aligned(bytes) : usual);
+    block = new_block(arena, held, bytes > usual ? aligned(bytes) : usual, true);
     if (block == NULL) return NULL;
   }
   if (newest != NULL) newest->spare = NULL;
@@ -248,6 +250,21 @@ void yoke_arena_expect(yoke_arena *arena, size_t bytes) {
 
 void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size) {
   return take(arena, count, size, ALIGNMENT);
+}
+
+void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes) {
+  const yoke_arena_block *newest = arena->newest;
+  const size_t            held   = newest != NULL ? newest->before + newest->room : 0;
+  yoke_arena_block       *block  = NULL;
+  if (!arena->has_failed && !overflows(bytes, 1)) block = new_block(arena, held, aligned(bytes), false);
+  if (block == NULL) {
+    arena->has_failed = true;
+    return NULL;
+  }
+  if (arena->newest != NULL) free_spare(arena, arena->newest);
+  block->used = block->dirty = block->room;
+  arena->newest              = block;
+  return room_of(block);
 }
 
 void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t size) {

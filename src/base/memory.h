@@ -66,6 +66,9 @@ void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size);
 void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t size);
 char *yoke_arena_text(yoke_arena *arena, const char *text);
 
+/* A piece with anything in it, in a block of its own: large scratch that is written before it is read. */
+void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes);
+
 /* The next pieces, `bytes` of them, lie in one block; no memory for it is a failure as that of a take. Blocks of megabytes lie in huge pages where the system has
  * them, so that what many small objects take one after another needs few entries of the page tables. */
 void yoke_arena_expect(yoke_arena *arena, size_t bytes);

@@ -64,12 +64,14 @@ static yoke_status take_rooms(yoke_graph *g, size_t room, size_t most_entries, y
   const int n_workers = yoke_exec_n_workers(g->exec);
   g->room             = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->room);
   g->entry_c          = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->entry_c);
-  for (int k = 0; !g->arena.has_failed && k < n_workers; ++k) {
-    g->room[k] = yoke_arena_take(&g->arena, room, 1);
-    g->entry_c[k] =
-        yoke_arena_take(&g->arena, most_entries * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1), sizeof(double));
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "responses on %d workers", n_workers));
+  g->rooms             = yoke_arena_of(ctx);
+  const size_t entries = most_entries * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1) * sizeof(double);
+  for (int k = 0; k < n_workers; ++k) {
+    g->room[k]    = yoke_arena_take_unset(&g->rooms, room);
+    g->entry_c[k] = yoke_arena_take_unset(&g->rooms, entries);
   }
-  return yoke_arena_check(&g->arena, ctx, "responses on %d workers", n_workers);
+  return yoke_arena_check(&g->rooms, ctx, "responses on %d workers", n_workers);
 }
 
 /* Who was asked for tangents by name and has none. */

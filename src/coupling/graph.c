@@ -86,6 +86,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
   graph_instant_destroy(&g->signals);
   yoke_joint_forces_destroy(&g->forces);
   yoke_arena_free(&g->work);
+  yoke_arena_free(&g->rooms);
   yoke_arena_free(&g->arena);
   free(g);
   *graph = NULL;

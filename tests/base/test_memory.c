@@ -167,6 +167,23 @@ static void a_block_of_megabytes_begins_a_huge_page(void **state) {
 #endif
 }
 
+static void a_piece_that_is_not_set_has_a_block_of_its_own(void **state) {
+  (void)state;
+  yoke_arena  arena = {0};
+  char *const first = yoke_arena_take(&arena, 1, 100), *unset = yoke_arena_take_unset(&arena, 5000);
+  assert_true(first != NULL && unset != NULL && (uintptr_t)unset % 64 == 0);
+  memset(unset, 1, 5000);
+  const size_t mark  = yoke_arena_mark(&arena);
+  char *const  later = yoke_arena_take(&arena, 1, 5000);
+  assert_true(is_zero(later, 5000));
+  yoke_arena_release(&arena, mark);
+  yoke_arena_release(&arena, 0);
+  assert_true(is_zero(yoke_arena_take(&arena, 1, 5000), 5000)); /* the same memory, once it is given back */
+  assert_null(yoke_arena_take_unset(&arena, SIZE_MAX));
+  assert_true(arena.has_failed);
+  yoke_arena_free(&arena);
+}
+
 static void texts_lie_side_by_side(void **state) {
   (void)state;
   yoke_arena  arena = {0};
@@ -233,6 +250,7 @@ int main(void) {
       cmocka_unit_test(pieces_that_were_expected_lie_in_one_block),
       cmocka_unit_test(what_is_expected_and_cannot_be_had_is_a_failure),
       cmocka_unit_test(a_block_of_megabytes_begins_a_huge_page),
+      cmocka_unit_test(a_piece_that_is_not_set_has_a_block_of_its_own),
       cmocka_unit_test(texts_lie_side_by_side),
       cmocka_unit_test(grown_list_keeps_its_entries_and_new_ones_are_zero),
       cmocka_unit_test(a_broken_contract_names_its_place_and_aborts),
