@@ -65,7 +65,6 @@ static yoke_status take_rooms(yoke_graph *g, size_t room, size_t most_entries, y
   g->room             = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->room);
   g->entry_c          = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->entry_c);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "responses on %d workers", n_workers));
-  g->rooms             = yoke_arena_of(ctx);
   const size_t entries = most_entries * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1) * sizeof(double);
   for (int k = 0; k < n_workers; ++k) {
     g->room[k]    = yoke_arena_take_unset(&g->rooms, room);

@@ -28,6 +28,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   if (g == NULL) return yoke_out_of_memory(ctx, "the couplings");
   g->arena         = yoke_arena_of(ctx);
   g->work          = yoke_arena_of(ctx);
+  g->rooms         = yoke_arena_of(ctx);
   g->settings      = *settings;
   g->wanted        = settings->order;
   g->exec          = exec;

@@ -303,7 +303,7 @@ struct yoke_graph {
   double         **variant_y;  /* [n_workers] */
   void           **room;       /* [n_workers] of responses: the most that any subsystem asks for */
   double         **entry_c;    /* [n_workers] coefficients of their directions */
-  yoke_arena       rooms;      /* of both, which nobody reads before they are written */
+  yoke_arena       rooms;      /* of scratch, rooms and entry_c, of which nothing is read before it is written */
   yoke_context   **worker_ctx; /* [n_workers] */
   yoke_context    *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
 

@@ -336,10 +336,10 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   g->worker_ctx = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->worker_ctx);
   bool ok       = !g->arena.has_failed;
   for (int k = 0; ok && k < n_workers; ++k) {
-    g->scratch[k]   = yoke_arena_take(&g->arena, scratch, 1);
+    g->scratch[k]   = yoke_arena_take_unset(&g->rooms, scratch);
     g->signal_c[k]  = yoke_arena_take(&g->arena, most_u * GRAPH_MAX_BREAKS * (GRAPH_SIGNAL_DEGREE + 1), sizeof(double));
     g->variant_y[k] = yoke_arena_take(&g->arena, most_y, sizeof(double));
-    ok              = !g->arena.has_failed && yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
+    ok              = !g->arena.has_failed && !g->rooms.has_failed && yoke_context_create(&g->worker_ctx[k]) == YOKE_OK;
   }
   return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d workers", n_workers);
 }
