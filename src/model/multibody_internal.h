@@ -103,17 +103,18 @@ typedef struct mb_ghost {
   int                    from_p[YOKE_PORT_MAX_P], from_v[YOKE_PORT_MAX_V];
 } mb_ghost;
 
-/* A frame whose motion is shown. One-dimensional masses are read at iq and iv, without a node. */
+/* A frame whose motion is shown. One-dimensional masses are read at iq and iv, without a node. What the outputs of every step read fills its first cache
+ * line. */
 typedef struct mb_port {
-  yoke_body_kind         kind;
-  const yoke_port_shape *shape;
+  _Alignas(64) yoke_body_kind kind;
   int                    node;
+  const yoke_port_shape *shape;
   int                    iq, iv;
   int                    i_integral;     /* first of its quadratures in q, -1: none */
   int                    extras;         /* port.h */
   double                 origin[3];      /* body axes */
-  double                 orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
   double                 angle;          /* planar: of the frame's x axis in body axes */
+  double                 orientation[4]; /* rigid: Euler parameters of the frame's axes in body axes */
   int                    image_p[YOKE_PORT_MAX_P], image_v[YOKE_PORT_MAX_V]; /* inputs that are its image; -1: none */
   int driven, guided; /* the joint whose rows its extras belong to is driven[.] or joints[n_joints + .]; -1 */
 } mb_port;
@@ -167,7 +168,10 @@ typedef struct mb_gradient {
   } entry[26]; /* two rigid bodies: 7 of q and 6 of v each */
 } mb_gradient;
 
+/* What every step reads comes first. */
 struct yoke_multibody {
+  mb_port          *ports;
+  yoke_switches     switches; /* of loads, motions and laws */
   yoke_arena        arena;
   const yoke_model *model;
   double            alpha, beta;
@@ -187,7 +191,6 @@ struct yoke_multibody {
   bool              is_chain_alone;
   bool              has_loops; /* rows may depend on each other */
   bool              can_jump;  /* loads or laws depend on the state by steps */
-  yoke_switches     switches;  /* of loads, motions and laws */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
   int               n_left_out;
@@ -198,7 +201,6 @@ struct yoke_multibody {
   yoke_load_element  *loads;
   mb_input           *inputs;
   mb_ghost           *ghosts;
-  mb_port            *ports;
   mb_chain           *chains;
   mb_coupling        *couplings;
   mb_variable        *variables; /* [model->n_variables] */
