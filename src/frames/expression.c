@@ -789,8 +789,7 @@ static bool number_variables(yoke_expression *e) {
 
 /* By how much an instruction changes the height of the stack. */
 static int program_growth(int op) {
-  if (op == YOKE_OP_CONSTANT || op == YOKE_OP_VARIABLE) return 1;
-  return op == YOKE_OP_SELECT ? -2 : op >= YOKE_OP_ADD ? -1 : 0;
+  return 1 - yoke_opcode_n_operands(op);
 }
 
 static bool parse_whole(compiler *c, quantity *out) {
@@ -882,6 +881,19 @@ yoke_status yoke_expression_replace(const yoke_expression *expression, const int
   if (e->text == NULL || e->program == NULL || !number_variables(e)) yoke_expression_destroy(&e);
   *out = e;
   return e != NULL ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+yoke_expression *yoke_expression_with_program(const yoke_expression *of, int n, const yoke_instruction *program) {
+  yoke_expression *e = calloc(1, sizeof *e);
+  if (e == NULL) return NULL;
+  e->text    = yoke_text_copy(of->text);
+  e->program = calloc((size_t)n, sizeof *e->program);
+  e->n       = n;
+  e->state   = of->state;
+  memcpy(e->dimension, of->dimension, sizeof e->dimension);
+  if (e->program != NULL) memcpy(e->program, program, (size_t)n * sizeof *program);
+  if (e->text == NULL || e->program == NULL || !number_variables(e)) yoke_expression_destroy(&e);
+  return e;
 }
 
 yoke_expression *yoke_expression_retain(const yoke_expression *expression) {

@@ -7,12 +7,32 @@
 
 enum { GRADIENT_CHUNK = 8 }; /* derivatives carried along in one sweep */
 
+int yoke_opcode_n_operands(int op) {
+  if (op == YOKE_OP_CONSTANT || op == YOKE_OP_VARIABLE) return 0;
+  if (op == YOKE_OP_SELECT || op == YOKE_OP_BLEND) return 3;
+  return op < YOKE_OP_ADD ? 1 : 2;
+}
+
 static bool takes_one(int op) {
   return op >= YOKE_OP_NEGATE && op <= YOKE_OP_STEP;
 }
 
 static bool takes_two(int op) {
-  return op >= YOKE_OP_ADD && op <= YOKE_OP_OR;
+  return (op >= YOKE_OP_ADD && op <= YOKE_OP_OR) || op == YOKE_OP_HOLD;
+}
+
+/* Share of the second of three operands in the result. */
+static double share_of(int op, const double *s) {
+  if (op == YOKE_OP_SELECT || !(s[0] > 0.0 && s[0] < 1.0)) {
+    const bool is_first = s[0] != 0.0;
+    if (op == YOKE_OP_BLEND && !isfinite(is_first ? s[1] : s[2])) return is_first ? 0.0 : 1.0;
+    return is_first ? 1.0 : 0.0;
+  }
+  return s[0];
+}
+
+static double mix(double share, double a, double b) {
+  return share == 1.0 ? a : share == 0.0 ? b : share * a + (1.0 - share) * b;
 }
 
 /* a^n by squaring. */
@@ -101,6 +121,7 @@ double yoke_opcode_binary(int op, double a, double b) {
   case YOKE_OP_NOT_EQUAL: return a != b ? 1.0 : 0.0;
   case YOKE_OP_AND: return a != 0.0 && b != 0.0 ? 1.0 : 0.0;
   case YOKE_OP_OR: return a != 0.0 || b != 0.0 ? 1.0 : 0.0;
+  case YOKE_OP_HOLD: return isnan(b) ? a : b;
   default: return NAN;
   }
 }
@@ -133,6 +154,7 @@ static void binary_slopes(int op, double a, double b, double y, double *y_a, dou
   case YOKE_OP_HYPOT:
     if (y > 0.0) *y_a = a / y, *y_b = b / y;
     break;
+  case YOKE_OP_HOLD: *(isnan(b) ? y_a : y_b) = 1.0; break;
   default: break;
   }
 }
@@ -159,7 +181,7 @@ static double sweep_value(const yoke_instruction *program, int n, const double *
       s[top] = yoke_opcode_binary(in->op, s[top], s[top + 1]);
     } else {
       top -= 2;
-      s[top] = s[top] != 0.0 ? s[top + 1] : s[top + 2];
+      s[top] = mix(share_of(in->op, s + top), s[top + 1], s[top + 2]);
     }
   }
   return s[0];
@@ -195,9 +217,9 @@ static double sweep_gradient(const yoke_instruction *program, int n, const doubl
       s[top] = y;
     } else {
       top -= 2;
-      const int taken = s[top] != 0.0 ? top + 1 : top + 2;
-      for (int k = 0; k < n_seeds; ++k) d[top][k] = d[taken][k];
-      s[top] = s[taken];
+      const double share = share_of(in->op, s + top);
+      for (int k = 0; k < n_seeds; ++k) d[top][k] = mix(share, d[top + 1][k], d[top + 2][k]);
+      s[top] = mix(share, s[top + 1], s[top + 2]);
     }
   }
   for (int k = 0; k < n_seeds; ++k) gradient[k] = d[0][k];

@@ -53,7 +53,10 @@ typedef enum yoke_opcode {
   YOKE_OP_AND,
   YOKE_OP_OR,
   /* three operands: condition, value if not zero, value if zero; all are evaluated */
-  YOKE_OP_SELECT
+  YOKE_OP_SELECT,
+  /* of programs whose jumps are held (expression_jumps.c): */
+  YOKE_OP_HOLD, /* two operands: the second, or the first where that is NaN */
+  YOKE_OP_BLEND /* three operands, as SELECT; a condition between 0 and 1 mixes, and a value that is not finite gives way to the other */
 } yoke_opcode;
 
 typedef struct yoke_instruction {
@@ -67,6 +70,12 @@ typedef struct yoke_instruction {
 
 /* The instructions [*n] of an expression, for those who look at its structure. */
 const yoke_instruction *yoke_expression_program(const yoke_expression *expression, int *n);
+
+/* A new expression with this program, and the text and unit of `of`. Gives; NULL: no memory. */
+yoke_expression *yoke_expression_with_program(const yoke_expression *of, int n, const yoke_instruction *program);
+
+/* Operands of an instruction: 0 to 3. */
+int yoke_opcode_n_operands(int op);
 
 /* Value of an operator with one operand (`number`: the exponent of POWER_INTEGER) or two. */
 double yoke_opcode_unary(int op, int number, double a);

@@ -24,7 +24,9 @@ static yoke_status start_multipliers(yoke_context *ctx, yoke_start *out) {
   double *lambda    = yoke_arena_take(&out->arena, (size_t)e->ng + 1, sizeof *lambda), unused[YOKE_CONNECTION_MAX_ROWS];
   yoke_status status = yoke_arena_check(&out->arena, ctx, "%d multipliers", e->ng);
   if (status == YOKE_OK && e->ng > 0) {
-    status = e->ops->derivative(e->self, out->work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
+    status = yoke_multibody_begin_jumps(out->mb, out->work, model->t_start, out->q, out->v, NULL);
+    if (status == YOKE_OK)
+      status = e->ops->derivative(e->self, out->work, model->t_start, out->q, out->v, NULL, NULL, out->a, lambda);
     if (status != YOKE_OK) {
       status = yoke_fail(ctx, YOKE_E_MODEL, "model '%s': the forces in its joints at the start cannot be found (%s)",
                          model->name, yoke_status_text(status));

@@ -19,6 +19,7 @@ static void mb_destroy(void *self) {
   yoke_pattern_destroy(&mb->G_pattern);
   yoke_block_ldl_destroy(&mb->ldl);
   yoke_switches_clear(&mb->switches);
+  mb_forget_jumps(mb);
   yoke_arena arena = mb->arena;
   yoke_arena_free(&arena);
 }
@@ -342,8 +343,9 @@ static void build_force(yoke_multibody *mb, int c, const yoke_pose *guess) {
   yoke_force_element_compile(mb->model, c, node, guess, &mb->forces[mb->n_forces]);
   mb->connection_force[c] = mb->n_forces++;
   if (mb->model->connections[c].formula == NULL) return;
-  mb->formulas[mb->n_formulas++] = (mb_formula){mb->connection_force[c], mb->model->connections[c].formula};
-  mb->needs_variables            = true;
+  mb->formulas[mb->n_formulas++] =
+      (mb_formula){.force = mb->connection_force[c], .expression = mb->model->connections[c].formula};
+  mb->needs_variables = true;
 }
 
 static const bool *left_out_of(const yoke_multibody_options *options, int connection) {
@@ -433,12 +435,10 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   const yoke_model *model        = mb->model;
   size_t            n_quantities = 0, n_signals = 0;
   count_variables(model, &n_quantities, &n_signals);
-  mb->loads      = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
-  mb->inputs     = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
-  mb->variables  = yoke_arena_take(&mb->arena, (size_t)model->n_variables + 1, sizeof *mb->variables);
-  mb->quantities = yoke_arena_take(&mb->arena, n_quantities + 1, sizeof *mb->quantities);
-  mb->signals    = yoke_arena_take(&mb->arena, n_signals + 1, sizeof *mb->signals);
-  mb->integral   = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
+  mb->loads    = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
+  mb->inputs   = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
+  mb->signals  = yoke_arena_take(&mb->arena, n_signals + 1, sizeof *mb->signals);
+  mb->integral = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d loads", model->n_loads));
   for (int i = 0; i < model->n_loads; ++i) {
     const yoke_load  *load  = &model->loads[i];
@@ -449,6 +449,12 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
     for (int k = 0; k < 3; ++k) mb->needs_variables |= load->value[k] != NULL;
   }
   mb->n_loads = model->n_loads;
+  int n_jumps, n_laws;
+  mb_count_jumps(mb, &n_jumps, &n_laws);
+  const size_t n_variables = (size_t)model->n_variables + 2 * (size_t)n_laws + (size_t)n_jumps;
+  mb->variables            = yoke_arena_take(&mb->arena, n_variables + 1, sizeof *mb->variables);
+  mb->quantities           = yoke_arena_take(&mb->arena, n_quantities + 2 * (size_t)n_laws + 1, sizeof *mb->quantities);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d variables", model->n_variables));
   for (int i = 0; i < options->n_inputs; ++i) set_input(mb, i, &options->inputs[i]);
   mb->n_inputs = options->n_inputs;
   mb_set_variables(mb, options);
@@ -457,7 +463,7 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
     const yoke_variable *v = &options->integrals[k];
     mb->integral[k]        = v->mass + v->component + mb->body_q[v->body];
   }
-  return YOKE_OK;
+  return mb_build_jumps(mb, n_jumps, n_laws, ctx);
 }
 
 /* ---- structure of G and of G M^-1 G^T ---- */
@@ -851,7 +857,8 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   mb->i_integral   = mb->nq_states + mb->n_port_integrals;
   mb->i_dissipated = options->energy ? mb->i_integral + options->n_integrals : -1;
   mb->i_external   = options->energy ? mb->i_dissipated + 1 : -1;
-  mb->nq           = mb->i_integral + options->n_integrals + (options->energy ? 2 : 0);
+  mb->i_jump       = mb->i_integral + options->n_integrals + (options->energy ? 2 : 0);
+  mb->nq           = mb->i_jump + mb->n_jumps;
   return status;
 }
 

@@ -126,6 +126,41 @@ void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *
                               double *values);
 int  yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
 
+/* Jumps of loads, laws and formulas (multibody_jumps.c), whose modes are in q: as long as none changes the equations are smooth. All free: as they are
+ * written. */
+typedef enum yoke_jump_mode {
+  YOKE_JUMP_LOW  = -1,
+  YOKE_JUMP_FREE = 0,
+  YOKE_JUMP_HIGH = 1,
+  YOKE_JUMP_BETWEEN /* its switching function stays 0 */
+} yoke_jump_mode;
+
+/* What happens to a jump: it is where its switching function is 0, or it leaves that place. */
+typedef enum yoke_jump_change {
+  YOKE_JUMP_STAYS,
+  YOKE_JUMP_AT_ZERO,
+  YOKE_JUMP_GOES_LOW,
+  YOKE_JUMP_GOES_HIGH
+} yoke_jump_change;
+
+int            yoke_multibody_n_jumps(const yoke_multibody *mb);
+yoke_jump_mode yoke_multibody_jump_mode(const yoke_multibody *mb, const double *q, int k);
+void           yoke_multibody_free_jumps(const yoke_multibody *mb, double *q);
+/* value [n_jumps]: switching functions; of those that are between, the share of the high value. */
+yoke_status    yoke_multibody_jumps(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                    const double *u, double *value);
+/* New modes, which fit to each other, in q; v changes by what switching functions that shall stay 0 are off. *unable: a jump that would have to stay
+ * where its switching function is 0, and cannot, because that reads signals, whose rates are not known, or too many do; -1: none. */
+yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t, double *q, double *v, const double *u,
+                                  const yoke_jump_change *change, int *unable);
+/* Jumps that are free take sides, where they can, those that are between leave where u asks for it. */
+yoke_status yoke_multibody_begin_jumps(const yoke_multibody *mb, void *work, double t, double *q, double *v,
+                                       const double *u);
+/* "load 'brake'" */
+void        yoke_multibody_jump_name(const yoke_multibody *mb, int k, char *text, size_t size);
+/* Length of the array of yoke_multibody_variables. */
+int         yoke_multibody_n_variables(const yoke_multibody *mb);
+
 /* Where integral k of the options, dissipated and external work are in q; -1: without `energy`. */
 int yoke_multibody_integral_at(const yoke_multibody *mb, int k);
 int yoke_multibody_dissipated_at(const yoke_multibody *mb);

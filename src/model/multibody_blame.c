@@ -82,6 +82,7 @@ void mb_blame(const void *self, void *work, double t, const double *q, const dou
   const yoke_multibody *mb = self;
   mb_work               w;
   mb_work_carve(mb, work, &w);
+  w.share                 = NULL;
   const jump_search s     = {mb, &w, t, reach, q, v, u, a};
   const char *const joint = mb->has_loops && mb_is_singular(mb, work, t, q) ? strained_joint(mb, lambda) : NULL;
   const char *const body  = fastest_body(mb, a);

@@ -66,6 +66,7 @@ uint64_t mb_branch(const void *self, void *work, double t, const double *q, cons
   mb_poses(mb, &w, q, v, false);
   mb_ghost_poses(mb, &w, u);
   if (mb->needs_variables) mb_variables(mb, &w, t, q, v, u);
+  sum = mb_jump_branch(sum, mb, t, q);
   for (int i = 0; i < mb->n_loads; ++i) sum = mb_load_branch(sum, mb, &w, i);
   for (int i = 0; i < mb->n_forces; ++i) sum = mb_law_branch(sum, mb, &w, i, t);
   for (int i = 0; i < mb->n_formulas; ++i) sum = mb_formula_branch(sum, mb, &w, i);

@@ -774,6 +774,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   mb_work_carve(mb, work, &w);
   mb_traversal x = {.mb = mb, .dae = dae, .w = &w, .t = t, .u = u};
   mb_traversal_set(&x, state);
+  YOKE_TRY(mb_rest(mb, work, t, x.q, x.v, u));
   mb_poses(mb, &w, x.q, x.v, false);
   mb_ghost_poses(mb, &w, u);
   YOKE_TRY(mb_forces(mb, &w, t, x.q, x.v, u));
@@ -809,6 +810,7 @@ yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, d
   mb_traversal  x   = {.mb = mb, .dae = dae, .w = &w, .out = &out, .t = t, .u = u};
   memset(J, 0, (size_t)dae->pattern->nnz * sizeof *J);
   mb_traversal_set(&x, state);
+  YOKE_TRY(mb_rest(mb, work, t, x.q, x.v, u)); /* J has the shares, not how they depend on x */
   traverse(&x);
   return all_finite(dae->pattern->nnz, J) ? YOKE_OK : YOKE_NON_FINITE;
 }

@@ -39,6 +39,7 @@ static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, c
     yoke_load_energy(&mb->loads[i], w->pose, w->variables, potential, dissipated, external);
   }
   if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);
+  if (mb->n_formulas > 0) *potential += mb_formula_potential(mb, w);
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
     double          k, p, d, e;
@@ -68,6 +69,7 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
     mb_port_position(&mb->ports[k], &pose, qdot + mb->ports[k].i_integral);
   }
   for (int k = 0; k < mb->n_integrals; ++k) qdot[mb->i_integral + k] = q[mb->integral[k]];
+  for (int k = 0; k < mb->n_jumps; ++k) qdot[mb->i_jump + k] = 0.0;
   if (!mb->has_energy) return;
   mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
 }
@@ -91,8 +93,8 @@ void mb_events(const void *self, double t, const double *q, const double *v, con
   const yoke_multibody *mb = self;
   double                few[ON_STACK], *many = NULL;
   mb_work               w = {.variables = few};
-  if (mb->model->n_variables >= ON_STACK) {
-    many        = malloc(((size_t)mb->model->n_variables + 1) * sizeof *many);
+  if (mb_n_variables(mb) >= ON_STACK) {
+    many        = malloc(((size_t)mb_n_variables(mb) + 1) * sizeof *many);
     w.variables = many;
   }
   if (w.variables != NULL) mb_variables(mb, &w, t, q, v, u);

@@ -1,5 +1,5 @@
 /* Force elements whose force is an expression of the model's variables: F(t, q, v) along the row of the element, -F grad on its bodies.
- * They store nothing; what they take from the bodies counts as dissipated. */
+ * They store nothing, but for laws of their deflection alone; what they take from the bodies counts as dissipated. */
 #include "model/multibody_internal.h"
 
 #include <math.h>
@@ -33,10 +33,20 @@ double mb_formula_power(const yoke_multibody *mb, const mb_work *w) {
   for (int i = 0; i < mb->n_formulas; ++i) {
     yoke_link_state state;
     double          grad[12];
-    const double    F = mb_formula_row(mb, &mb->formulas[i], w, &state, grad);
+    if (mb->formulas[i].elastic != NULL) continue;
+    const double F = mb_formula_row(mb, &mb->formulas[i], w, &state, grad);
     power += F * yoke_row_rate(grad, &state);
   }
   return power;
+}
+
+double mb_formula_potential(const yoke_multibody *mb, const mb_work *w) {
+  double V = 0.0;
+  for (int i = 0; i < mb->n_formulas; ++i) {
+    const mb_formula *formula = &mb->formulas[i];
+    if (formula->elastic != NULL) V += yoke_law_potential(formula->elastic, w->variables[formula->x]);
+  }
+  return V;
 }
 
 bool yoke_multibody_is_element(const yoke_multibody *mb, int connection) {

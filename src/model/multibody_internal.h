@@ -11,13 +11,14 @@
  *   3. Sums over elements run in index order: same bits in every run.
  *   4. Ghosts are nodes without freedoms behind all others: n_nodes + g. Their motion is given by inputs, so they have no
  *      row, no column and no acceleration; a wrench on a ghost acts on the world outside.
- *   5. q is (states, integrals of ports, integrals of `options`, dissipated and external work). */
+ *   5. q is (states, integrals of ports, integrals of `options`, dissipated and external work, modes of jumps). */
 #ifndef YOKE_MODEL_MULTIBODY_INTERNAL_H
 #define YOKE_MODEL_MULTIBODY_INTERNAL_H
 
 #include "linalg/block_ldl.h"
 #include "base/memory.h"
 #include "model/chain_kernel.h"
+#include "frames/expression_jumps.h"
 #include "frames/force_elements.h"
 #include "frames/joint_rows.h"
 #include "model/joint_coordinate.h"
@@ -125,6 +126,7 @@ typedef struct mb_variable {
   bool is_velocity;
   int  quantity; /* one of `quantities` instead; -1: the component itself, or */
   int  signal;   /* one of `signals`; -1: no */
+  bool is_held;  /* it is what a jump gives */
 } mb_variable;
 
 /* A variable that does not depend on the state. */
@@ -154,8 +156,10 @@ typedef struct mb_quantity {
 
 /* A force element whose force is an expression of variables (multibody_formulas.c): -F grad of its only row. */
 typedef struct mb_formula {
-  int                    force; /* which of `forces`, whose own law gives nothing */
+  int                    force; /* which of `forces`, whose own law gives nothing, or the rest */
   const yoke_expression *expression;
+  const yoke_law        *elastic; /* it is this law of variable x alone, which has a potential; NULL: no */
+  int                    x;
 } mb_formula;
 
 /* Derivatives of a variable by components of q and v, of an acceleration by those of a too; which ones they are does not depend on the state. */
@@ -211,6 +215,14 @@ struct yoke_multibody {
   int                 n_formulas;
   mb_formula         *formulas;
   bool                needs_variables;
+  int                 n_jumps; /* that are held (multibody_jumps.c) */
+  yoke_jump          *jumps;
+  bool               *can_rest;   /* [n_jumps] rates of its switching function are known */
+  int                *jump_owner; /* [n_jumps] load, or n_loads + force element */
+  int                 i_jump;     /* where their modes are in q */
+  int                 first_jump; /* number of the variable that holds the first; behind it there are no others */
+  int                 n_held;
+  yoke_expression   **held;                        /* [n_held] expressions with jumps that are held */
   int                *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
   int                *frame_node;                  /* [n_frames] */
   int                *row_joint;                   /* [n_rows] */
@@ -224,31 +236,38 @@ struct yoke_multibody {
 
 /* Scratch, carved from the caller's block. */
 typedef struct mb_work {
-  yoke_pose *pose;                      /* [n_nodes + n_ghosts] */
-  double    *wrench;                    /* [n_nodes + n_ghosts, 6] */
-  double    *acceleration;              /* [n_nodes, 6] */
-  double    *W;                         /* [n_nodes, 9] R J^-1 R^T */
-  double    *grad;                      /* [n_rows, 12] gradients */
-  double    *Y;                         /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
-  double    *s, *rate, *gamma, *lambda; /* [n_rows]; rate includes g_t */
-  double    *motion_rate;               /* [ng] -g_t */
-  double    *S;                         /* block_ldl values */
-  double    *dense;                     /* [n_dense^2], minimum-norm solve */
-  double    *dense_work, *scale, *rhs;
-  int       *pivot;
-  double    *variables; /* [n_variables + 1] */
-  double    *gradient;  /* [n_variables + 1] */
-  double    *chain;     /* [7, longest chain] */
-  double    *a;         /* [nv] */
+  yoke_pose        *pose;                      /* [n_nodes + n_ghosts] */
+  double           *wrench;                    /* [n_nodes + n_ghosts, 6] */
+  double           *acceleration;              /* [n_nodes, 6] */
+  double           *W;                         /* [n_nodes, 9] R J^-1 R^T */
+  double           *grad;                      /* [n_rows, 12] gradients */
+  double           *Y;                         /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
+  double           *s, *rate, *gamma, *lambda; /* [n_rows]; rate includes g_t */
+  double           *motion_rate;               /* [ng] -g_t */
+  double           *S;                         /* block_ldl values */
+  double           *dense;                     /* [n_dense^2], minimum-norm solve */
+  double           *dense_work, *scale, *rhs;
+  int              *pivot;
+  double           *variables; /* [n_variables + 1] */
+  double           *gradient;  /* [n_variables + 1] */
+  double           *chain;     /* [7, longest chain] */
+  double           *a;         /* [nv] */
+  /* jumps (multibody_jumps.c), n = at most MB_MOST_BETWEEN of them */
+  yoke_jump_change *change;          /* [n_jumps] */
+  double           *jump;            /* [n_jumps] values of yoke_multibody_jumps */
+  double           *share;           /* [n_jumps] of the high value, where a jump is between; NULL: all are free */
+  double           *rest_B, *rest_r; /* [n, n], [n] */
+  double           *rest_q, *rest_a, *rest_v; /* [nq], [nv], [nv] */
   /* rows at ghosts, n = mb_n_probes (multibody_guided.c) */
-  double    *probe;      /* [n, 12] gradient on the real side, then what it does to the body alone, M^-1 grad */
-  double    *probe_b;    /* [n, ng] G M^-1 grad */
-  double    *probe_x;    /* [n + 1, ng] S^-1 of that; the last is free for the multipliers themselves */
-  double    *probe_W;    /* [n, n] compliance */
-  double    *probe_work; /* [n, n + 72] solves with it */
-  int       *probe_pivot, *probe_node; /* [n] */
+  double           *probe;      /* [n, 12] gradient on the real side, then what it does to the body alone, M^-1 grad */
+  double           *probe_b;    /* [n, ng] G M^-1 grad */
+  double           *probe_x;    /* [n + 1, ng] S^-1 of that; the last is free for the multipliers themselves */
+  double           *probe_W;    /* [n, n] compliance */
+  double           *probe_work; /* [n, n + 72] solves with it */
+  int              *probe_pivot, *probe_node; /* [n] */
 } mb_work;
 
+enum { MB_MOST_BETWEEN = 64 }; /* jumps at a time */
 enum { MB_DENSE_LIMIT = 600 }; /* rows up to which the minimum-norm solve is dense */
 
 size_t mb_work_size(const yoke_multibody *mb);
@@ -304,6 +323,7 @@ void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, con
  * [12] of its row at `state`. */
 yoke_status mb_formula_forces(const yoke_multibody *mb, const mb_work *w);
 double      mb_formula_power(const yoke_multibody *mb, const mb_work *w);
+double      mb_formula_potential(const yoke_multibody *mb, const mb_work *w);
 double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const mb_work *w, yoke_link_state *state,
                       double grad[12]);
 
@@ -311,6 +331,29 @@ double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const
  * velocities, unless that is NULL. */
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                   const double *u);
+
+/* multibody_jumps.c */
+
+/* The most jumps that there can be, and laws with some; room for them lies behind the model's own variables, two for each law. */
+void        mb_count_jumps(const yoke_multibody *mb, int *most, int *n_laws);
+yoke_status mb_build_jumps(yoke_multibody *mb, int most, int n_laws, yoke_context *ctx);
+void        mb_forget_jumps(yoke_multibody *mb);
+/* What jumps give in their modes, into w->variables. */
+void        mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const double *q);
+/* Is some jump between its sides? Shares of all that are, into w->share: to be called before anything else at a place. */
+bool        mb_rests(const yoke_multibody *mb, const double *q);
+yoke_status mb_rest(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u);
+/* Modes, and what makes tangents useless. */
+uint64_t    mb_jump_branch(uint64_t sum, const yoke_multibody *mb, double t, const double *q);
+/* mb_derivative with the shares that are in w->share. */
+yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                               const double *u, double *qdot, double *a, double *lambda);
+/* Variable `number` is the deflection of a force element, or its rate. */
+void        mb_add_deflection(yoke_multibody *mb, int number, int connection, bool is_rate);
+
+static inline int mb_n_variables(const yoke_multibody *mb) {
+  return mb->n_jumps > 0 ? mb->first_jump + mb->n_jumps - 1 : mb->model->n_variables;
+}
 
 /* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses, those of ghosts too. */
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,

@@ -481,9 +481,13 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
     const yoke_force_element *el   = &mb->forces[element];
     const double              sign = yoke_connection_is_joint(c->kind) ? -1.0 : 1.0;
     yoke_force_element_output(el, w.pose, t, force, g);
-    if (c->formula != NULL) {
-      yoke_multibody_variables(mb, t, q, v, u, w.variables);
-      force[0] = yoke_expression_evaluate(c->formula, w.variables, NULL);
+    for (int i = 0; i < mb->n_formulas; ++i) {
+      if (mb->formulas[i].force != element) continue;
+      (void)mb_rest(mb, work, t, q, v, u);
+      mb_work no_poses = w;
+      no_poses.pose    = NULL;
+      mb_variables(mb, &no_poses, t, q, v, u);
+      force[0] += yoke_expression_evaluate(mb->formulas[i].expression, w.variables, NULL);
     }
     for (int i = 0; i < el->n; ++i) force[i] *= sign;
     if (n < el->n) n = el->n;

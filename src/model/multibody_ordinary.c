@@ -53,34 +53,43 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   size_t       longest = 0;
   for (int i = 0; i < mb->n_chains; ++i)
     longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
-  w->pose         = take(c, all, sizeof *w->pose);
-  w->wrench       = take_doubles(c, 6 * all);
-  w->acceleration = take_doubles(c, 6 * nodes);
-  w->W            = take_doubles(c, 9 * nodes);
-  w->grad         = take_doubles(c, 12 * rows);
-  w->Y            = take_doubles(c, 12 * ng);
-  w->s            = take_doubles(c, rows);
-  w->rate         = take_doubles(c, rows);
-  w->gamma        = take_doubles(c, rows);
-  w->lambda       = take_doubles(c, rows);
-  w->motion_rate  = take_doubles(c, ng);
-  w->S            = take_doubles(c, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
-  w->dense        = take_doubles(c, nd * nd);
-  w->dense_work   = take_doubles(c, dense_work_size(mb));
-  w->scale        = take_doubles(c, ng);
-  w->rhs          = take_doubles(c, ng);
-  w->pivot        = take(c, nd, sizeof *w->pivot);
-  w->variables    = take_doubles(c, (size_t)mb->model->n_variables + 1);
-  w->gradient     = take_doubles(c, (size_t)mb->model->n_variables + 1);
-  w->chain        = take_doubles(c, 7 * longest);
-  w->a            = take_doubles(c, (size_t)mb->nv);
-  w->probe        = take_doubles(c, 12 * np);
-  w->probe_b      = take_doubles(c, np * ng);
-  w->probe_x      = take_doubles(c, np > 0 ? (np + 1) * ng : 0);
-  w->probe_W      = take_doubles(c, np * np);
-  w->probe_work   = take_doubles(c, np * (np + 72));
-  w->probe_pivot  = take(c, np, sizeof *w->probe_pivot);
-  w->probe_node   = take(c, np, sizeof *w->probe_node);
+  w->pose            = take(c, all, sizeof *w->pose);
+  w->wrench          = take_doubles(c, 6 * all);
+  w->acceleration    = take_doubles(c, 6 * nodes);
+  w->W               = take_doubles(c, 9 * nodes);
+  w->grad            = take_doubles(c, 12 * rows);
+  w->Y               = take_doubles(c, 12 * ng);
+  w->s               = take_doubles(c, rows);
+  w->rate            = take_doubles(c, rows);
+  w->gamma           = take_doubles(c, rows);
+  w->lambda          = take_doubles(c, rows);
+  w->motion_rate     = take_doubles(c, ng);
+  w->S               = take_doubles(c, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
+  w->dense           = take_doubles(c, nd * nd);
+  w->dense_work      = take_doubles(c, dense_work_size(mb));
+  w->scale           = take_doubles(c, ng);
+  w->rhs             = take_doubles(c, ng);
+  w->pivot           = take(c, nd, sizeof *w->pivot);
+  w->variables       = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
+  w->gradient        = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
+  w->chain           = take_doubles(c, 7 * longest);
+  w->a               = take_doubles(c, (size_t)mb->nv);
+  const size_t jumps = (size_t)mb->n_jumps, nb = jumps < MB_MOST_BETWEEN ? jumps : MB_MOST_BETWEEN;
+  w->share       = jumps > 0 ? take_doubles(c, jumps) : NULL;
+  w->change      = take(c, jumps, sizeof *w->change);
+  w->jump        = take_doubles(c, jumps);
+  w->rest_B      = take_doubles(c, nb * nb);
+  w->rest_r      = take_doubles(c, nb);
+  w->rest_q      = take_doubles(c, jumps > 0 ? (size_t)mb->nq : 0);
+  w->rest_a      = take_doubles(c, jumps > 0 ? (size_t)mb->nv : 0);
+  w->rest_v      = take_doubles(c, jumps > 0 ? (size_t)mb->nv : 0);
+  w->probe       = take_doubles(c, 12 * np);
+  w->probe_b     = take_doubles(c, np * ng);
+  w->probe_x     = take_doubles(c, np > 0 ? (np + 1) * ng : 0);
+  w->probe_W     = take_doubles(c, np * np);
+  w->probe_work  = take_doubles(c, np * (np + 72));
+  w->probe_pivot = take(c, np, sizeof *w->probe_pivot);
+  w->probe_node  = take(c, np, sizeof *w->probe_node);
 }
 
 size_t mb_work_size(const yoke_multibody *mb) {
@@ -578,8 +587,13 @@ static void set_right_hand_side(const yoke_multibody *mb, const mb_work *w, doub
 
 yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                           double *qdot, double *a, double *lambda) {
-  const yoke_multibody *mb = self;
-  mb_work               w;
+  YOKE_TRY(mb_rest(self, work, t, q, v, u));
+  return mb_derivative_held(self, work, t, q, v, u, qdot, a, lambda);
+}
+
+yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                               const double *u, double *qdot, double *a, double *lambda) {
+  mb_work w;
   mb_work_carve(mb, work, &w);
   if (lambda == NULL) lambda = w.lambda;
   mb_poses(mb, &w, q, v, true);

@@ -154,6 +154,13 @@ void mb_set_variables(yoke_multibody *mb, const yoke_multibody_options *options)
   }
 }
 
+void mb_add_deflection(yoke_multibody *mb, int number, int connection, bool is_rate) {
+  mb_quantity *x = &mb->quantities[mb->n_quantities];
+  *x             = (mb_quantity){.number = number, .is_between = true, .is_velocity = is_rate};
+  set_deflection(mb, connection, &x->coordinate);
+  mb->variables[number - 1] = (mb_variable){.quantity = mb->n_quantities++, .signal = -1, .is_velocity = is_rate};
+}
+
 static double between_value(const yoke_multibody *mb, const yoke_pose *poses, const mb_quantity *x, const double *q,
                             const double *v) {
   yoke_coordinate c = x->coordinate;
@@ -194,6 +201,7 @@ void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const do
     const mb_signal *x      = &mb->signals[i];
     w->variables[x->number] = u != NULL && x->input >= 0 ? u[x->input] : x->value;
   }
+  if (mb->n_jumps > 0) mb_jump_variables(mb, w, q);
 }
 
 void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, const double *u,
@@ -299,7 +307,7 @@ static void between_gradient(const yoke_multibody *mb, const mb_work *w, const y
 void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *g) {
   const mb_variable *variable = &mb->variables[k - 1];
   g->n                        = 0;
-  if (variable->signal >= 0) return;
+  if (variable->signal >= 0 || variable->is_held) return;
   if (variable->quantity < 0) {
     add_entry(g, variable->is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION, variable->index, 1.0);
     return;

@@ -55,6 +55,7 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   memset((char *)state + n->at_u, 0, subsystem->state_size - n->at_u);
   const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
   if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
+  YOKE_TRY(native_begin_jumps(n, scratch, state, u, ctx));
   native_remember_inputs(n, state, u, t, YOKE_SIDE_RIGHT);
   native_begin_events(n, scratch, state);
   return YOKE_OK;
@@ -62,7 +63,7 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
 
 /* From here on somebody looks into micro steps. */
 static double look_from(const native *n, const yoke_step_request *request) {
-  if (n->equations.n_events > 0 || request->response != NULL) return -(double)INFINITY;
+  if (n->equations.n_events > 0 || request->response != NULL || native_holds_jumps(n)) return -(double)INFINITY;
   return request->n_observed < request->n_times ? fmin(request->t_look, request->times[request->n_observed])
                                                 : request->t_look;
 }
@@ -76,10 +77,12 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
   YOKE_TRY(native_response_begin(n, scratch, head, u, request->response));
   do {
     head->t_look = look_from(n, request);
-    YOKE_TRY(yoke_integrator_step(n->integrator, scratch, head, u, request->t_end, ctx));
+    int jump;
+    YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));
     native_note_found(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
+    YOKE_TRY(native_pass_jump(n, scratch, head, u, jump, ctx));
   } while (head->t < request->t_end && !request->stop_anywhere);
   request->t_reached = head->t;
   return YOKE_OK;
@@ -244,6 +247,16 @@ static int most_set(const yoke_model *model) {
   return most;
 }
 
+static void lay_out_jumps(native *n, yoke_subsystem *s) {
+  const int n_jumps = yoke_multibody_n_jumps(n->mb);
+  if (!native_holds_jumps(n)) return;
+  n->at_jump      = reserve(&s->scratch_size, 3 * n_jumps);
+  n->at_change    = reserve(&s->scratch_size, n_jumps);
+  s->scratch_size = whole_lines(s->scratch_size);
+  n->at_spare     = s->scratch_size;
+  s->scratch_size += whole_lines(n->integrator->state_size);
+}
+
 static void lay_out(native *n, yoke_subsystem *s) {
   const yoke_equations *e = &n->equations;
   s->state_size           = n->integrator->state_size;
@@ -259,6 +272,10 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_chatter           = reserve_packed(&s->state_size, e->n_events);
   const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
   n->at_found             = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
+  const int n_jumps       = native_holds_jumps(n) ? yoke_multibody_n_jumps(n->mb) : 0;
+  n->at_jump_most         = reserve_packed(&s->state_size, n_jumps);
+  n->at_jump_since        = reserve_packed(&s->state_size, n_jumps);
+  n->at_jump_chatter      = reserve_packed(&s->state_size, n_jumps);
   s->state_size           = whole_lines(s->state_size);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
   n->at_left              = reserve(&s->scratch_size, e->nu);
@@ -271,7 +288,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_by_u              = reserve(&s->scratch_size, e->nu);
   n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
   n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
-  n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? n->model->n_variables + 1 : 0);
+  n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? yoke_multibody_n_variables(n->mb) : 0);
   n->at_set               = reserve(&s->scratch_size, most_set(n->model));
   n->at_seen              = reserve(&s->scratch_size, e->n_events > 0 && n->has_signals ? 2 * e->nu : 0);
   n->at_now               = reserve(&s->scratch_size, e->n_events);
@@ -280,6 +297,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_look_q            = reserve(&s->scratch_size, e->nq);
   n->at_look_v            = reserve(&s->scratch_size, e->nv);
   n->at_look_y            = reserve(&s->scratch_size, s->ny);
+  lay_out_jumps(n, s);
   if (n->dae == NULL) return;
   n->at_x       = reserve(&s->scratch_size, n->dae->nx);
   n->at_B       = reserve(&s->scratch_size, n->dae->input_pattern->nnz);

@@ -232,10 +232,12 @@ static void begin(const yoke_subsystem *subsystem, void *scratch, void *state, c
 }
 
 /* The state becomes (q, v). */
-static yoke_status take_state(const native *n, void *scratch, void *state, const double *q, const double *v,
+static yoke_status take_state(const native *n, void *scratch, void *state, double *q, const double *v,
                               const yoke_signal *u, yoke_context *ctx) {
   yoke_integrator_state *const head = state;
+  yoke_multibody_free_jumps(n->mb, q);
   YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, q, v, u, ctx));
+  YOKE_TRY(native_begin_jumps(n, scratch, head, u, ctx));
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);
   native_begin_events(n, scratch, state);
   return YOKE_OK;
@@ -276,14 +278,16 @@ static void account_for_jump(const native *n, void *scratch, const void *state, 
   q[external] += after.kinetic + after.potential - before.kinetic - before.potential;
 }
 
+bool native_chatters(double most, double *since, double *chatter) {
+  *chatter = *since <= CHATTER_SIZE * most ? *chatter + 1.0 : 0.0;
+  *since   = 0.0;
+  return *chatter >= MAX_CHATTER;
+}
+
 /* Between one time and the next an event's function hardly left zero, again and again: what it sets does not get it away from there. */
 static yoke_status watch_chatter(const native *n, const yoke_event_search *search, void *state, int k, double t,
                                  yoke_context *ctx) {
-  double    *chatter = native_doubles(state, n->at_chatter);
-  const bool rests   = search->since[k] <= CHATTER_SIZE * search->most[k];
-  chatter[k]         = rests ? chatter[k] + 1.0 : 0.0;
-  search->since[k]   = 0.0;
-  if (chatter[k] < MAX_CHATTER) return YOKE_OK;
+  if (!native_chatters(search->most[k], &search->since[k], native_doubles(state, n->at_chatter) + k)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
                    "event '%s' happens again and again at t = %.9g s: what it sets does not lead away from there (a "
                    "bounce that has come to rest?); stop the run there (an event with action: stop), or replace the "

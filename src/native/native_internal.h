@@ -7,6 +7,7 @@
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
  *   old, dead, most, since, chatter [n_events] and native_found (if there are events): event functions (event_search.h), how often in a
  *                        row each happened again although it had hardly left zero, and what was found of them in the last step
+ *   most, since, chatter [n_jumps] the same of the switching functions of jumps (native_jumps.c)
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #ifndef YOKE_NATIVE_INTERNAL_H
 #define YOKE_NATIVE_INTERNAL_H
@@ -65,6 +66,8 @@ typedef struct native {
   size_t    at_now, at_before, at_time, at_seen;             /* bytes into the scratch; only with events */
   size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
   size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */
+  size_t    at_jump_most, at_jump_since, at_jump_chatter;    /* bytes into the state */
+  size_t    at_jump, at_change, at_spare; /* bytes into the scratch: of jumps; a state to go back to */
 } native;
 
 static inline double *native_doubles(const void *block, size_t at) {
@@ -101,6 +104,23 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
                         const native_point *image_from, const double *u, const double *a, double *y);
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y);
+
+/* native_events.c: a function that has been `most` at its largest, and `since` since it was 0 last, is 0 again: has it hardly left, again and again? */
+bool native_chatters(double most, double *since, double *chatter);
+
+/* native_jumps.c */
+
+/* Are there laws or loads that jump, and are they held during steps? */
+bool        native_holds_jumps(const native *n);
+/* A micro step to t_end, or to where jump `which` (-1: none) reaches the end of its mode; there native_pass_jump changes it, once the step has been
+ * looked into. */
+yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
+                                double t_end, int *which, yoke_context *ctx);
+yoke_status native_pass_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
+                             int which, yoke_context *ctx);
+/* Jumps that are free take sides, those that are between leave where the inputs ask for it. */
+yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
+                               yoke_context *ctx);
 
 /* native_signals.c */
 

@@ -35,8 +35,10 @@ static yoke_status reset(const yoke_subsystem *subsystem, void *scratch, void *s
                          yoke_context *ctx) {
   const native                *n    = subsystem->self;
   yoke_integrator_state *const head = state;
-  return yoke_integrator_reset(n->integrator, scratch, head, yoke_integrator_q(n->integrator, head),
-                               yoke_integrator_v(n->integrator, head), u, ctx);
+  yoke_multibody_free_jumps(n->mb, yoke_integrator_q(n->integrator, head));
+  YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, yoke_integrator_q(n->integrator, head),
+                                 yoke_integrator_v(n->integrator, head), u, ctx));
+  return native_begin_jumps(n, scratch, head, u, ctx);
 }
 
 static void motions(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y) {

@@ -80,18 +80,19 @@ static model_run run_until_it_stands(const char *text, const char *solver) {
   return run;
 }
 
-/* A block on a spring comes to rest where dry friction holds it: amplitude 0.51 m loses 4 F/c = 0.04 m in each of 13 swings of pi/10 s. */
+/* A block on a spring comes to rest where dry friction holds it: amplitude 0.51 m loses 4 F/c = 0.04 m in each of 13 swings of pi/10 s. Jumps of
+ * floor are not held. */
 #define BLOCK(sign)                                                                                                    \
   "yoke: 1\nt_end: 5\n"                                                                                                \
   "bodies: {block: {kind: mass1d, mass: 1, x: 0.51}}\n"                                                                \
   "connections: {spring: {kind: spring-damper, between: [ground, block], stiffness: 100}}\n"                           \
   "loads: {friction: {kind: expression, on: block, force: -2*" sign "}}\n"
 
-static void f21_dry_friction_at_rest_ends_with_the_name_of_the_load(void **state) {
+static void f21_jump_that_holds_the_motion_ends_with_the_name_of_the_load(void **state) {
   (void)state;
   static const char *const solvers[] = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf", "genalpha"};
   for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; ++s) {
-    model_run run = run_until_it_stands(BLOCK("sign(block.v)"), solvers[s]);
+    model_run run = run_until_it_stands(BLOCK("(2*max(-1, min(0, floor(block.v))) + 1)"), solvers[s]);
     assert_true(says(&run, "does not get on"));
     assert_true(says(&run, "load 'friction' jumps with the velocity"));
     assert_true(says(&run, "tanh"));
@@ -138,7 +139,7 @@ int main(void) {
       cmocka_unit_test(thousands_of_rejections_around_one_time_stand_still),
       cmocka_unit_test(steps_a_million_times_shorter_than_before_stand_still),
       cmocka_unit_test(honest_small_steps_go_on),
-      cmocka_unit_test(f21_dry_friction_at_rest_ends_with_the_name_of_the_load),
+      cmocka_unit_test(f21_jump_that_holds_the_motion_ends_with_the_name_of_the_load),
       cmocka_unit_test(f21_the_remedy_that_is_told_ends_right),
       cmocka_unit_test(f20_singular_position_is_named_where_it_cannot_be_passed),
   };

@@ -68,6 +68,20 @@
   "solvers: {default: {kind: auto, rtol: 1e-6}}\n"                                                                     \
   "output: {every: 3e-4}\n"
 
+/* A block that sticks on a belt, and slips. */
+#define BELT                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.5\n"                                                                                                       \
+  "bodies: {block: {kind: mass1d, mass: 1}, bob: {kind: mass1d, mass: 0.3, x: 0.05}}\n"                                \
+  "connections:\n"                                                                                                     \
+  "  spring: {kind: spring-damper, between: [ground, block], stiffness: 100}\n"                                        \
+  "  tie: {kind: spring-damper, between: [block, bob], stiffness: 200, damping: 0.5}\n"                                \
+  "loads: {friction: {kind: expression, on: block, force: -2*sign(block.v - 0.1) + block.v - 0.1}}\n"                  \
+  "split: {a: [block], b: [bob]}\n"                                                                                    \
+  "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}\n"                                                      \
+  "solvers: {default: {kind: dopri5, rtol: 1e-8}}\n"                                                                   \
+  "output: {every: 3e-4}\n"
+
 static const char *const two_mass = "examples/two-mass.yaml", *const rigid = "examples/two-mass-rigid.yaml",
                          *const double_pendulum = "examples/double-pendulum.yaml",
                          *const flexible        = "examples/double-pendulum-flexible.yaml";
@@ -149,6 +163,8 @@ static const situation situations[] = {
     {BREAKS, PENDULUM, NULL, .when = AFTER_EVENT},
     {BREAKS, PENDULUM, NULL, .when = AFTER_TIME, .t = 0.0521},
     {BREAKS, PENDULUM, "cosimulation.scheme=implicit", .when = AFTER_TIME, .t = 0.0521},
+    {BREAKS, BELT, NULL, .when = AFTER_TIME, .t = 0.08},
+    {BREAKS, BELT, NULL, .when = AFTER_TIME, .t = 0.25},
     /* solvers */
     {SOLVERS, double_pendulum, "solvers.default={kind: radau5, rtol: 1e-6};" SET_INSIDE, .n_steps = 5},
     {SOLVERS, double_pendulum, "solvers.default={kind: bdf, rtol: 1e-6};" SET_INSIDE, .n_steps = 5},
@@ -160,6 +176,8 @@ static const situation situations[] = {
     {WHOLE, BALL, "output.every=0", .when = AFTER_TIME, .t = 0.05, .is_whole = true},
     {WHOLE, PENDULUM, "solvers.default={kind: radau5, rtol: 1e-8}", .when = AFTER_EVENT, .is_whole = true},
     {WHOLE, PENDULUM, "solvers.default={kind: bdf, rtol: 1e-8}", .n_steps = 30, .is_whole = true},
+    {WHOLE, BELT, NULL, .when = AFTER_TIME, .t = 0.25, .is_whole = true},
+    {WHOLE, BELT, "solvers.default={kind: bdf, rtol: 1e-8}", .when = AFTER_TIME, .t = 0.08, .is_whole = true},
     {WHOLE, FALL, NULL, .when = AFTER_OTHER_METHOD, .is_whole = true},
     {WHOLE, "examples/chain-load.yaml", "parameters.n=200;output.select=['c.x[1]', 'c.v[150]']", .n_steps = 20,
      .is_whole = true},

@@ -493,8 +493,9 @@ static bool are_on_one_side(const char *load, const char *law, const double a[3]
   assert_int_equal(finish(&x, 0.0, 0.0), YOKE_OK);
   const yoke_equations *e = &x.s.equations;
   for (int i = 0; i < 2; ++i) {
-    const double *at = i == 0 ? a : b;
-    branch[i]        = e->ops->branch(e->self, x.s.work, 0.1 + i, at, at + 1, at + 2);
+    const double *at   = i == 0 ? a : b;
+    const double  q[8] = {at[0]}; /* modes of jumps behind it: free */
+    branch[i]          = e->ops->branch(e->self, x.s.work, 0.1 + i, q, at + 1, at + 2);
   }
   close_workshop(&x.s);
   return branch[0] == branch[1];

@@ -1,0 +1,474 @@
+/* Jumps of loads, laws and formulas: signs, steps and comparisons of the state (expression_jumps.h), each held on one side of its switching
+ * function s, or between both.
+ *
+ * q holds the mode of each (its rate is 0): free, which is what the expression says, low (s < 0), high (s > 0), or between: where both sides lead back
+ * to s = 0, the motion stays there, and the jump gives what lies between its two values (Filippov 1988). With shares x_j of the high values
+ *   s_i' = r_i + sum_j B_ij x_j = 0,
+ * because accelerations are linear in each of them: r from all x = 0, column j of B from one evaluation with x_j = 1. Shares below 0 or above 1 end
+ * it. Equations are smooth as long as no mode changes. */
+#include "model/multibody_internal.h"
+
+#include "base/memory.h"
+#include "base/pack.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TIME = 0, X_OF_LAWS = 0 };
+
+/* ---- compilation ---- */
+
+static bool has_law_expression(const yoke_multibody *mb, int i) {
+  const yoke_force_element *el = &mb->forces[i];
+  return el->n == 1 && el->law != NULL && el->law->expression != NULL && !mb_is_cut(mb, &el->link) &&
+         yoke_expression_most_jumps(el->law->expression) > 0;
+}
+
+static bool is_real(const yoke_multibody *mb, const yoke_load_element *el) {
+  return el->node < mb->n_nodes && (el->load->kind == YOKE_LOAD_FORCE || el->load->kind == YOKE_LOAD_TORQUE);
+}
+
+void mb_count_jumps(const yoke_multibody *mb, int *most, int *n_laws) {
+  *most = *n_laws = 0;
+  for (int i = 0; i < mb->n_loads; ++i) {
+    for (int k = 0; k < 3 && is_real(mb, &mb->loads[i]); ++k) {
+      const yoke_expression *value = mb->loads[i].load->value[k];
+      if (value != NULL) *most += yoke_expression_most_jumps(value);
+    }
+  }
+  for (int i = 0; i < mb->n_formulas; ++i) *most += yoke_expression_most_jumps(mb->formulas[i].expression);
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (!has_law_expression(mb, i)) continue;
+    *most += yoke_expression_most_jumps(mb->forces[i].law->expression);
+    ++*n_laws;
+  }
+}
+
+/* Rates of signals are not known. */
+static bool reads_signals(const yoke_multibody *mb, const yoke_expression *e) {
+  for (int i = 0; i < yoke_expression_n_variables(e); ++i) {
+    if (mb_input_of(mb, yoke_expression_variables(e)[i]) >= 0) return true;
+  }
+  return false;
+}
+
+/* Jumps of an expression of the model's variables become mb's, whose owner is a load, or n_loads + force element; *out: the expression with them, NULL: it has none. */
+static yoke_status hold(yoke_multibody *mb, int owner, const yoke_expression *e, yoke_expression **out) {
+  yoke_jump *jumps = mb->jumps + mb->n_jumps;
+  int        n;
+  YOKE_TRY(yoke_expression_hold(e, TIME, mb->first_jump + mb->n_jumps, jumps, &n, out));
+  if (n == 0) return YOKE_OK;
+  for (int k = 0; k < n; ++k)
+    mb->variables[mb->first_jump + mb->n_jumps + k - 1] = (mb_variable){.quantity = -1, .signal = -1, .is_held = true};
+  for (int k = 0; k < n; ++k) mb->can_rest[mb->n_jumps + k] = !reads_signals(mb, jumps[k].s);
+  for (int k = 0; k < n; ++k) mb->jump_owner[mb->n_jumps + k] = owner;
+  mb->n_jumps += n;
+  mb->held[mb->n_held++] = *out;
+  return YOKE_OK;
+}
+
+static yoke_status hold_load(yoke_multibody *mb, int i_load) {
+  yoke_load_element *el  = &mb->loads[i_load];
+  yoke_load         *own = NULL;
+  for (int k = 0; k < 3; ++k) {
+    yoke_expression *held = NULL;
+    if (el->load->value[k] != NULL) YOKE_TRY(hold(mb, i_load, el->load->value[k], &held));
+    if (held == NULL) continue;
+    if (own == NULL) own = yoke_arena_copy(&mb->arena, el->load, 1, sizeof *own);
+    if (own == NULL) return YOKE_E_MEMORY;
+    own->value[k] = held;
+  }
+  if (own != NULL) el->load = own;
+  return YOKE_OK;
+}
+
+static bool reads_x_alone(const yoke_expression *e) {
+  return yoke_expression_n_variables(e) == 1 && yoke_expression_variables(e)[0] == X_OF_LAWS;
+}
+
+/* The expression of a law that jumps becomes a formula of the deflection and its rate, the variables `number` and the next. */
+static yoke_status hold_law(yoke_multibody *mb, int i_force, int number) {
+  yoke_force_element *el       = &mb->forces[i_force];
+  const int           places[] = {number, number + 1, TIME};
+  yoke_expression    *moved = NULL, *held = NULL;
+  mb_add_deflection(mb, number, el->connection, false);
+  mb_add_deflection(mb, number + 1, el->connection, true);
+  yoke_status status = yoke_expression_replace(el->law->expression, places, NULL, &moved);
+  if (status == YOKE_OK) status = hold(mb, mb->n_loads + i_force, moved, &held);
+  yoke_expression_destroy(&moved);
+  if (status != YOKE_OK || held == NULL) return status;
+  yoke_law *rest = yoke_arena_copy(&mb->arena, el->law, 1, sizeof *rest);
+  yoke_law *own  = yoke_arena_take(&mb->arena, 1, sizeof *own);
+  if (rest == NULL || own == NULL) return YOKE_E_MEMORY;
+  *own                           = (yoke_law){.expression = el->law->expression};
+  mb->formulas[mb->n_formulas++] = (mb_formula){
+      .force = i_force, .expression = held, .elastic = reads_x_alone(own->expression) ? own : NULL, .x = number};
+  rest->expression    = NULL;
+  el->law             = rest;
+  mb->needs_variables = true;
+  return YOKE_OK;
+}
+
+yoke_status mb_build_jumps(yoke_multibody *mb, int most, int n_laws, yoke_context *ctx) {
+  const int n_formulas = mb->n_formulas;
+  int       number     = mb->model->n_variables + 1;
+  mb->first_jump       = number + 2 * n_laws;
+  mb->jumps            = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->jumps);
+  mb->can_rest         = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->can_rest);
+  mb->jump_owner       = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->jump_owner);
+  mb->held             = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->held);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d jumps of laws and loads", most));
+  yoke_status status = YOKE_OK;
+  for (int i = 0; i < mb->n_loads && status == YOKE_OK; ++i) {
+    if (is_real(mb, &mb->loads[i])) status = hold_load(mb, i);
+  }
+  for (int i = 0; i < n_formulas && status == YOKE_OK; ++i) {
+    yoke_expression *held = NULL;
+    status                = hold(mb, mb->n_loads + mb->formulas[i].force, mb->formulas[i].expression, &held);
+    if (held != NULL) mb->formulas[i].expression = held;
+  }
+  for (int i = 0; i < mb->n_forces && status == YOKE_OK; ++i) {
+    if (!has_law_expression(mb, i)) continue;
+    status = hold_law(mb, i, number);
+    number += 2;
+  }
+  return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "%d jumps of laws and loads", most);
+}
+
+void mb_forget_jumps(yoke_multibody *mb) {
+  for (int k = 0; k < mb->n_jumps; ++k) yoke_expression_destroy(&mb->jumps[k].s);
+  for (int k = 0; k < mb->n_held; ++k) yoke_expression_destroy(&mb->held[k]);
+}
+
+/* ---- values ---- */
+
+static yoke_jump_mode mode_of(const yoke_multibody *mb, const double *q, int k) {
+  return (yoke_jump_mode)(int)rint(q[mb->i_jump + k]);
+}
+
+void mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const double *q) {
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    const yoke_jump *jump  = &mb->jumps[k];
+    double          *value = &w->variables[mb->first_jump + k];
+    *value                 = (double)NAN;
+    if (w->share == NULL) continue;
+    switch (mode_of(mb, q, k)) {
+    case YOKE_JUMP_FREE: break;
+    case YOKE_JUMP_LOW: *value = jump->low; break;
+    case YOKE_JUMP_HIGH: *value = jump->high; break;
+    case YOKE_JUMP_BETWEEN: *value = jump->low + w->share[k] * (jump->high - jump->low); break;
+    }
+  }
+}
+
+bool mb_rests(const yoke_multibody *mb, const double *q) {
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    if (mode_of(mb, q, k) == YOKE_JUMP_BETWEEN) return true;
+  }
+  return false;
+}
+
+uint64_t mb_jump_branch(uint64_t sum, const yoke_multibody *mb, double t, const double *q) {
+  if (mb->n_jumps > 0) sum = yoke_checksum(sum, q + mb->i_jump, (size_t)mb->n_jumps * sizeof *q);
+  /* tangents do not know how shares depend on the state: at no two times are they of use */
+  return mb_rests(mb, q) ? yoke_checksum(sum, &t, sizeof t) : sum;
+}
+
+/* s' under accelerations a and rates qdot. Needs poses and variables. */
+static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *qdot,
+                      const double *a) {
+  const yoke_expression *s   = mb->jumps[k].s;
+  double                 sum = 0.0;
+  yoke_expression_evaluate(s, w->variables, w->gradient);
+  for (int i = 0; i < yoke_expression_n_variables(s); ++i) {
+    const int   number = yoke_expression_variables(s)[i];
+    mb_gradient variable;
+    if (number == TIME) {
+      sum += w->gradient[i];
+      continue;
+    }
+    mb_variable_gradient(mb, w, number, q, &variable);
+    for (int e = 0; e < variable.n; ++e) {
+      const double *by = variable.entry[e].level == YOKE_LEVEL_VELOCITY ? a : qdot;
+      sum += w->gradient[i] * variable.entry[e].value * by[variable.entry[e].index];
+    }
+  }
+  return sum;
+}
+
+/* ---- shares ---- */
+
+/* B x = b by elimination with row pivots; B [n, n] and b are lost. false: singular. */
+static bool solve(int n, double *B, double *b) {
+  for (int c = 0; c < n; ++c) {
+    int best = c;
+    for (int r = c + 1; r < n; ++r) best = fabs(B[r * n + c]) > fabs(B[best * n + c]) ? r : best;
+    if (!(fabs(B[best * n + c]) > 0.0)) return false;
+    for (int k = 0; k < n && best != c; ++k) {
+      const double keep = B[c * n + k];
+      B[c * n + k]      = B[best * n + k];
+      B[best * n + k]   = keep;
+    }
+    const double keep = b[c];
+    b[c]              = b[best];
+    b[best]           = keep;
+    for (int r = c + 1; r < n; ++r) {
+      const double factor = B[r * n + c] / B[c * n + c];
+      for (int k = c; k < n; ++k) B[r * n + k] -= factor * B[c * n + k];
+      b[r] -= factor * b[c];
+    }
+  }
+  for (int r = n - 1; r >= 0; --r) {
+    for (int k = r + 1; k < n; ++k) b[r] -= B[r * n + k] * b[k];
+    b[r] /= B[r * n + r];
+  }
+  return true;
+}
+
+/* The jumps that are between their sides; at most so many at a time. */
+static int list_between(const yoke_multibody *mb, const double *q, int list[MB_MOST_BETWEEN]) {
+  int n = 0;
+  for (int k = 0; k < mb->n_jumps && n < MB_MOST_BETWEEN; ++k) {
+    if (mode_of(mb, q, k) == YOKE_JUMP_BETWEEN) list[n++] = k;
+  }
+  return n;
+}
+
+/* A point at which jumps are looked at, in the caller's block. */
+typedef struct place {
+  const yoke_multibody *mb;
+  void                 *work;
+  mb_work               w;
+  double                t;
+  const double         *q, *v, *u;
+} place;
+
+static place place_at(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                      const double *u) {
+  place p = {.mb = mb, .work = work, .t = t, .q = q, .v = v, .u = u};
+  mb_work_carve(mb, work, &p.w);
+  return p;
+}
+
+/* Accelerations into w.rest_a with the shares as they are; poses and variables are those of the place. */
+static yoke_status accelerate(const place *p) {
+  return mb_derivative_held(p->mb, p->work, p->t, p->q, p->v, p->u, NULL, p->w.rest_a, NULL);
+}
+
+/* B and r of the n jumps of `list`. */
+static yoke_status set_up(const place *p, int n, const int *list) {
+  const mb_work *w = &p->w;
+  mb_kinematics(p->mb, p->q, p->v, w->rest_q);
+  for (int j = -1; j < n; ++j) {
+    for (int i = 0; i < n; ++i) w->share[list[i]] = i == j ? 1.0 : 0.0;
+    YOKE_TRY(accelerate(p));
+    for (int i = 0; i < n; ++i) {
+      const double rate = rate_of(p->mb, w, list[i], p->q, w->rest_q, w->rest_a);
+      if (j < 0)
+        w->rest_r[i] = rate;
+      else
+        w->rest_B[i * n + j] = rate - w->rest_r[i];
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status find_shares(const place *p, int n, const int *list) {
+  YOKE_TRY(set_up(p, n, list));
+  for (int i = 0; i < n; ++i) p->w.rest_r[i] *= -1.0;
+  if (!solve(n, p->w.rest_B, p->w.rest_r)) return YOKE_SINGULAR;
+  for (int i = 0; i < n; ++i) p->w.share[list[i]] = p->w.rest_r[i];
+  return YOKE_OK;
+}
+
+yoke_status mb_rest(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u) {
+  int       list[MB_MOST_BETWEEN];
+  const int n = mb->n_jumps > 0 ? list_between(mb, q, list) : 0;
+  if (n == 0) return YOKE_OK;
+  const place p = place_at(mb, work, t, q, v, u);
+  return find_shares(&p, n, list);
+}
+
+/* ---- for those who change modes ---- */
+
+int yoke_multibody_n_jumps(const yoke_multibody *mb) {
+  return mb->n_jumps;
+}
+
+int yoke_multibody_n_variables(const yoke_multibody *mb) {
+  return mb_n_variables(mb) + 1;
+}
+
+void yoke_multibody_jump_name(const yoke_multibody *mb, int k, char *text, size_t size) {
+  const int owner = mb->jump_owner[k];
+  if (owner < mb->n_loads)
+    (void)snprintf(text, size, "load '%s'", mb->loads[owner].load->name);
+  else
+    (void)snprintf(text, size, "the law of connection '%s'",
+                   mb->model->connections[mb->forces[owner - mb->n_loads].connection].name);
+}
+
+yoke_jump_mode yoke_multibody_jump_mode(const yoke_multibody *mb, const double *q, int k) {
+  return mode_of(mb, q, k);
+}
+
+void yoke_multibody_free_jumps(const yoke_multibody *mb, double *q) {
+  if (mb->n_jumps > 0) memset(q + mb->i_jump, 0, (size_t)mb->n_jumps * sizeof *q);
+}
+
+static void set_mode(const yoke_multibody *mb, double *q, int k, yoke_jump_mode mode) {
+  q[mb->i_jump + k] = (double)mode;
+}
+
+static void look(const place *p) {
+  mb_poses(p->mb, &p->w, p->q, p->v, false);
+  mb_ghost_poses(p->mb, &p->w, p->u);
+  mb_variables(p->mb, &p->w, p->t, p->q, p->v, p->u);
+}
+
+yoke_status yoke_multibody_jumps(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                 const double *u, double *value) {
+  const place p = place_at(mb, work, t, q, v, u);
+  YOKE_TRY(mb_rest(mb, work, t, q, v, u));
+  look(&p);
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    value[k] = mode_of(mb, q, k) == YOKE_JUMP_BETWEEN ? p.w.share[k]
+                                                      : yoke_expression_evaluate(mb->jumps[k].s, p.w.variables, NULL);
+  }
+  return YOKE_OK;
+}
+
+/* s' of jump k in one of its modes. */
+static yoke_status rate_in(const place *p, double *q, int k, yoke_jump_mode mode, double *rate) {
+  set_mode(p->mb, q, k, mode);
+  YOKE_TRY(mb_rest(p->mb, p->work, p->t, q, p->v, p->u));
+  YOKE_TRY(accelerate(p));
+  mb_kinematics(p->mb, q, p->v, p->w.rest_q);
+  *rate = rate_of(p->mb, &p->w, k, q, p->w.rest_q, p->w.rest_a);
+  return YOKE_OK;
+}
+
+/* Mode of a jump at s = 0, that of the others given. *unable: it would have to stay there, and cannot. */
+static yoke_status choose(const place *p, double *q, int k, int *unable) {
+  const yoke_jump_mode before = mode_of(p->mb, q, k);
+  int                  list[MB_MOST_BETWEEN];
+  double               low, high;
+  YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_LOW, &low));
+  YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_HIGH, &high));
+  yoke_jump_mode mode = before;
+  if (high < 0.0 && low > 0.0 && !(p->mb->can_rest[k] && list_between(p->mb, q, list) < MB_MOST_BETWEEN))
+    *unable = k;
+  else if (high < 0.0 && low > 0.0)
+    mode = YOKE_JUMP_BETWEEN;
+  else if (low < 0.0 && high > 0.0) /* both lead away: it goes on */
+    mode = before == YOKE_JUMP_HIGH ? YOKE_JUMP_LOW : YOKE_JUMP_HIGH;
+  else if (low > 0.0 || high > 0.0)
+    mode = YOKE_JUMP_HIGH;
+  else if (low < 0.0 || high < 0.0)
+    mode = YOKE_JUMP_LOW;
+  else
+    mode = YOKE_JUMP_FREE;
+  set_mode(p->mb, q, k, mode);
+  return YOKE_OK;
+}
+
+/* The first of those that are to be settled whose mode does not fit to the others'; *mode: what fits. -1: none. */
+static yoke_status find_misfit(const place *p, const yoke_jump_change *change, int *which, yoke_jump_mode *mode) {
+  const yoke_multibody *mb = p->mb;
+  *which                   = -1;
+  YOKE_TRY(mb_rest(mb, p->work, p->t, p->q, p->v, p->u));
+  YOKE_TRY(accelerate(p));
+  mb_kinematics(mb, p->q, p->v, p->w.rest_q);
+  for (int k = 0; k < mb->n_jumps && *which < 0; ++k) {
+    const yoke_jump_mode now = mode_of(mb, p->q, k);
+    if (now == YOKE_JUMP_BETWEEN && !(p->w.share[k] >= 0.0 && p->w.share[k] <= 1.0)) {
+      *which = k;
+      *mode  = p->w.share[k] > 0.5 ? YOKE_JUMP_HIGH : YOKE_JUMP_LOW;
+    } else if (change[k] == YOKE_JUMP_AT_ZERO && mb->can_rest[k] && (now == YOKE_JUMP_LOW || now == YOKE_JUMP_HIGH)) {
+      const double rate = rate_of(mb, &p->w, k, p->q, p->w.rest_q, p->w.rest_a);
+      if (!(rate * (double)now < 0.0)) continue;
+      *which = k;
+      *mode  = YOKE_JUMP_BETWEEN;
+    }
+  }
+  return YOKE_OK;
+}
+
+/* Velocities move along what the jumps do until s = 0 exactly for all that are between. */
+static yoke_status stop_at_zero(const place *p, double *v) {
+  const yoke_multibody *mb = p->mb;
+  const mb_work        *w  = &p->w;
+  int                   list[MB_MOST_BETWEEN];
+  const int             n = list_between(mb, p->q, list);
+  if (n == 0) return YOKE_OK;
+  YOKE_TRY(set_up(p, n, list));
+  look(p);
+  for (int i = 0; i < n; ++i) w->rest_r[i] = -yoke_expression_evaluate(mb->jumps[list[i]].s, w->variables, NULL);
+  if (!solve(n, w->rest_B, w->rest_r)) return YOKE_OK;
+  double *const dv = w->rest_v;
+  memset(dv, 0, (size_t)mb->nv * sizeof *dv);
+  for (int j = -1; j < n; ++j) { /* sum_j x_j (a_j - a_0) */
+    double factor = 0.0;
+    for (int i = 0; i < n; ++i) {
+      w->share[list[i]] = i == j ? 1.0 : 0.0;
+      if (j < 0) factor -= w->rest_r[i];
+    }
+    YOKE_TRY(accelerate(p));
+    if (j >= 0) factor = w->rest_r[j];
+    for (int i = 0; i < mb->nv; ++i) dv[i] += factor * w->rest_a[i];
+  }
+  for (int i = 0; i < mb->nv; ++i) v[i] += dv[i];
+  return YOKE_OK;
+}
+
+enum { TRIES = 4 /* per jump */ };
+
+yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t, double *q, double *v, const double *u,
+                                  const yoke_jump_change *change, int *unable) {
+  const place p = place_at(mb, work, t, q, v, u);
+  *unable       = -1;
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    if (change[k] == YOKE_JUMP_GOES_LOW) set_mode(mb, q, k, YOKE_JUMP_LOW);
+    if (change[k] == YOKE_JUMP_GOES_HIGH) set_mode(mb, q, k, YOKE_JUMP_HIGH);
+  }
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    if (change[k] == YOKE_JUMP_AT_ZERO) YOKE_TRY(choose(&p, q, k, unable));
+  }
+  for (int i = 0; i < TRIES * mb->n_jumps; ++i) {
+    int            which;
+    yoke_jump_mode mode = YOKE_JUMP_FREE;
+    YOKE_TRY(find_misfit(&p, change, &which, &mode));
+    if (which < 0) break;
+    set_mode(mb, q, which, mode);
+  }
+  return stop_at_zero(&p, v);
+}
+
+static const double OUT = 1e-9; /* a share that is so far beyond 0 or 1 has left */
+
+/* What a jump that takes part in no change yet asks for. */
+static yoke_jump_change asked_of(yoke_jump_mode mode, double value) {
+  if (mode == YOKE_JUMP_FREE)
+    return value > 0.0 ? YOKE_JUMP_GOES_HIGH : value < 0.0 ? YOKE_JUMP_GOES_LOW : YOKE_JUMP_AT_ZERO;
+  if (mode != YOKE_JUMP_BETWEEN || !(fabs(value - 0.5) > 0.5 + OUT)) return YOKE_JUMP_STAYS;
+  return value > 0.5 ? YOKE_JUMP_GOES_HIGH : YOKE_JUMP_GOES_LOW;
+}
+
+yoke_status yoke_multibody_begin_jumps(const yoke_multibody *mb, void *work, double t, double *q, double *v,
+                                       const double *u) {
+  const place p     = place_at(mb, work, t, q, v, u);
+  bool        needs = false;
+  int         unable;
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    const yoke_jump_mode mode = mode_of(mb, q, k);
+    needs                     = needs || mode == YOKE_JUMP_FREE || mode == YOKE_JUMP_BETWEEN;
+  }
+  if (!needs) return YOKE_OK;
+  YOKE_TRY(yoke_multibody_jumps(mb, work, t, q, v, u, p.w.jump));
+  needs = false;
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    p.w.change[k] = asked_of(mode_of(mb, q, k), p.w.jump[k]);
+    needs         = needs || p.w.change[k] != YOKE_JUMP_STAYS;
+  }
+  return needs ? yoke_multibody_settle(mb, work, t, q, v, u, p.w.change, &unable) : YOKE_OK;
+}

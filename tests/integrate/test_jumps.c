@@ -1,0 +1,257 @@
+/* Laws and loads that jump with the state: switches are located, and what holds a motion at one holds it. Exact solutions, piece by piece. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "check.h"
+#include "examples/run_model.h"
+#include <math.h>
+
+static const char *const solvers[] = {"dopri5", "dop853", "radau5", "bdf", "auto"};
+enum { N_SOLVERS = 5 };
+
+/* ---- dry friction ---- */
+
+/* Amplitude 0.51 m loses 4 F/c = 0.04 m in each of 13 swings of pi/10 s; then the spring is too weak. */
+#define BLOCK                                                                                                          \
+  "yoke: 1\nt_end: 5\n"                                                                                                \
+  "bodies: {block: {kind: mass1d, mass: 1, x: 0.51}}\n"
+
+static void f21_block_on_a_spring_comes_to_rest(void **state) {
+  (void)state;
+  static const char *const all[]    = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf", "genalpha"};
+  static const char *const models[] = {
+      BLOCK "connections: {spring: {kind: spring-damper, between: [ground, block], stiffness: 100}}\n"
+            "loads: {friction: {kind: expression, on: block, force: -2*sign(block.v)}}\n",
+      BLOCK "connections: {spring: {kind: spring-damper, between: [ground, block], law: 100*x + 2*sign(v)}}\n",
+      BLOCK "connections: {spring: {kind: spring-damper, between: [ground, block], law: 100*x + 4*(v > 0) - 2}}\n",
+      BLOCK
+      "connections: {spring: {kind: spring-damper, between: [ground, block], law: 100*x + if(not v < 0, 2, -2)}}\n",
+      BLOCK "connections: {spring: {kind: spring-damper, between: [ground, block], law: 100*x + 2*sign(block.v)}}\n"};
+  for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
+    for (size_t s = 0; s < sizeof all / sizeof all[0]; ++s) {
+      model_run run = run_text(models[m], NULL, all[s], 0.0, 0.0);
+      CHECK_NEAR(run_value(&run, "block.x"), 0.01, 2e-7);
+      CHECK_NEAR(run_value(&run, "block.v"), 0.0, 1e-12);
+      CHECK_NEAR(run_value(&run, "spring.force[1]"), m == 0 ? 1.0 : 0.0, 2e-5);
+      assert_true(run.summary.counters.evaluations < 30000);
+      run_end(&run);
+    }
+  }
+}
+
+/* Block of 1 kg on a spring of k = 100 N/m on a belt of V = 0.1 m/s, friction 2 N that becomes less by c = 1 N s/m: it sticks until k x = 2 N, then
+ * slips, x'' - c x' + k x = 2 - c V, until x' = V again. */
+typedef struct belt {
+  double t, x, v;
+} belt;
+
+static double slip_v(double z, double w, double A, double B, double s) {
+  return exp(z * s) * ((z * A + w * B) * cos(w * s) + (z * B - w * A) * sin(w * s));
+}
+
+/* Slips from `from` until x' = V or t_end. */
+static belt slip(belt from, double t_end) {
+  const double k = 100.0, F = 2.0, c = 1.0, V = 0.1, xe = (F - c * V) / k, z = 0.5 * c, w = sqrt(k - z * z);
+  const double A = from.x - xe, B = (from.v - z * A) / w, part = 1e-3;
+  double       s = part;
+  while (slip_v(z, w, A, B, s) < V && from.t + s < t_end) s += part;
+  double low = s - part, high = s;
+  for (int i = 0; i < 100; ++i) {
+    const double middle                              = 0.5 * (low + high);
+    *(slip_v(z, w, A, B, middle) < V ? &low : &high) = middle;
+  }
+  s = fmin(high, t_end - from.t);
+  return (belt){from.t + s, xe + exp(z * s) * (A * cos(w * s) + B * sin(w * s)), slip_v(z, w, A, B, s)};
+}
+
+static belt stick_slip(double t_end) {
+  belt at = slip((belt){0}, t_end);
+  while (at.t < t_end) {
+    const double stick = fmin((0.02 - at.x) / 0.1, t_end - at.t);
+    at                 = (belt){at.t + stick, at.x + 0.1 * stick, 0.1};
+    at                 = slip(at, t_end);
+  }
+  return at;
+}
+
+#define BELT                                                                                                           \
+  "yoke: 1\nt_end: 10\n"                                                                                               \
+  "bodies: {block: {kind: mass1d, mass: 1}}\n"                                                                         \
+  "connections: {spring: {kind: spring-damper, between: [ground, block], stiffness: 100}}\n"                           \
+  "loads: {friction: {kind: expression, on: block, force: -2*sign(block.v - 0.1) + block.v - 0.1}}\n"
+
+static void f21_stick_slip_on_a_belt_is_the_exact_one(void **state) {
+  (void)state;
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    for (double t_end = 2.0; t_end <= 10.0; t_end += 2.0) {
+      model_run  run   = run_text(BELT, NULL, solvers[s], 0.0, t_end);
+      const belt exact = stick_slip(t_end);
+      CHECK_NEAR(run_value(&run, "block.x"), exact.x, 1e-8);
+      CHECK_NEAR(run_value(&run, "block.v"), exact.v, 1e-7);
+      assert_true(run.summary.counters.evaluations < 10000);
+      run_end(&run);
+    }
+  }
+}
+
+/* Two blocks with a spring between them: alike they move as one alone, against each other as one on a spring of 300 N/m. */
+static void f21_two_blocks_that_stick_at_once(void **state) {
+  (void)state;
+  static const char        model[] = "yoke: 1\nt_end: 5\nparameters: {x: 0.51}\n"
+                                     "bodies: {a: {kind: mass1d, mass: 1, x: 0.51}, b: {kind: mass1d, mass: 1, x: x}}\n"
+                                     "connections:\n"
+                                     "  sa: {kind: spring-damper, between: [ground, a], stiffness: 100}\n"
+                                     "  sb: {kind: spring-damper, between: [ground, b], stiffness: 100}\n"
+                                     "  sc: {kind: spring-damper, between: [a, b], stiffness: 100}\n"
+                                     "loads:\n"
+                                     "  fa: {kind: expression, on: a, force: -2*sign(a.v)}\n"
+                                     "  fb: {kind: expression, on: b, force: -2*sign(b.v)}\n";
+  static const char *const sets[]  = {"parameters.x=-0.51", NULL};
+  const double w = sqrt(300.0), center = 2.0 / 300.0, left = 0.51 - 27.0 * 2.0 * center; /* after 27 half swings */
+  const double exact = -center + (center - left) * cos(w * (5.0 - 27.0 * 3.14159265358979312 / w));
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run alike   = run_text(model, NULL, solvers[s], 0.0, 0.0),
+              against = run_text(model, sets, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&alike, "a.x"), 0.01, 2e-7);
+    CHECK_NEAR(run_value(&alike, "b.x"), 0.01, 2e-7);
+    CHECK_NEAR(run_value(&against, "a.x"), exact, 2e-7);
+    CHECK_NEAR(run_value(&against, "b.x"), -exact, 2e-7);
+    run_end(&alike);
+    run_end(&against);
+  }
+}
+
+/* The pull t + step(t - 1)/2 is 2 N at 1.5 s: v = (t - 1.5)^2/2 from there. */
+static void f21_block_that_is_pulled_breaks_away_in_time(void **state) {
+  (void)state;
+  static const char model[] = "yoke: 1\nt_end: 3\nbodies: {block: {kind: mass1d, mass: 1}}\n"
+                              "loads:\n"
+                              "  friction: {kind: expression, on: block, force: -2*sign(block.v)}\n"
+                              "  pull: {kind: expression, on: block, force: t + 0.5*step(t - 1)}\n";
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run rest = run_text(model, NULL, solvers[s], 0.0, 1.4), run = run_text(model, NULL, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&rest, "block.x"), 0.0, 1e-15);
+    CHECK_NEAR(run_value(&rest, "block.a"), 0.0, 1e-15);
+    CHECK_NEAR(run_value(&run, "block.x"), 0.5625, 1e-9);
+    CHECK_NEAR(run_value(&run, "block.v"), 1.125, 1e-9);
+    run_end(&rest);
+    run_end(&run);
+  }
+}
+
+/* A pendulum with friction in its hinge stays where weight cannot turn it. */
+static void f21_pendulum_sticks_in_its_hinge(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\nt_end: 6\ngravity: [0, -9.81, 0]\n"
+      "bodies: {rod: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0]}}}\n"
+      "connections: {hinge: {kind: revolute, between: [ground, rod.top]}}\n"
+      "loads: {friction: {kind: expression, on: rod, torque: -sign(hinge.angle_rate)}}\n";
+  model_run    fine  = run_text(model, NULL, "dop853", 1e-12, 0.0);
+  const double angle = run_value(&fine, "rod.angle");
+  assert_true(fabs(9.81 * 0.5 * cos(angle)) < 1.0);
+  run_end(&fine);
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run run = run_text(model, NULL, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&run, "rod.angle"), angle, 1e-7);
+    CHECK_NEAR(run_value(&run, "rod.omega"), 0.0, 1e-9);
+    run_end(&run);
+  }
+}
+
+/* ---- other jumps ---- */
+
+/* x = 1 is driven to x + x' = 0, which it reaches at t1 = (sqrt(35) - 5)/5, and along it to 0. */
+static void motion_slides_along_a_surface_of_states(void **state) {
+  (void)state;
+  static const char model[] = "yoke: 1\nt_end: 4\nbodies: {block: {kind: mass1d, mass: 1, x: 1}}\n"
+                              "loads: {control: {kind: expression, on: block, force: -5*sign(block.x + block.v)}}\n";
+  const double      t1 = (sqrt(35.0) - 5.0) / 5.0, exact = (1.0 - 2.5 * t1 * t1) * exp(t1 - 4.0);
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run run = run_text(model, NULL, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&run, "block.x"), exact, 1e-9);
+    CHECK_NEAR(run_value(&run, "block.v"), -exact, 1e-9);
+    assert_true(run.summary.counters.evaluations < 1000);
+    run_end(&run);
+  }
+}
+
+/* A ball falls onto a floor with stiffness and damping, where the force begins with a jump: fall, half a damped swing, flight. */
+static void jump_of_a_contact_is_located(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\nt_end: 0.8\ngravity: [-9.81, 0, 0]\nbodies: {ball: {kind: mass1d, mass: 1, x: 1}}\n"
+      "loads: {floor: {kind: expression, on: ball, force: 'if(ball.x < 0, -1e5*ball.x - 50*ball.v, 0)'}}\n";
+  const double g = 9.81, t1 = sqrt(2.0 / g), v1 = -g * t1, z = 25.0, w = sqrt(1e5 - z * z), xe = -g / 1e5;
+  const double A = -xe, B = (v1 + z * A) / w; /* x = xe + exp(-z s) (A cos + B sin) */
+  double       low = 2.0 / w, high = 4.0 / w;
+  for (int i = 0; i < 100; ++i) {
+    const double s = 0.5 * (low + high), x = xe + exp(-z * s) * (A * cos(w * s) + B * sin(w * s));
+    *(x < 0.0 ? &low : &high) = s;
+  }
+  const double s = high, v = exp(-z * s) * ((w * B - z * A) * cos(w * s) - (w * A + z * B) * sin(w * s));
+  const double t = 0.8 - t1 - s, exact = v * t - 0.5 * g * t * t;
+  for (int i = 0; i < N_SOLVERS; ++i) {
+    model_run run = run_text(model, NULL, solvers[i], 0.0, 0.0);
+    CHECK_NEAR(run_value(&run, "ball.x"), exact, 1e-6);
+    assert_true(run.summary.counters.rejected < 20); /* 60 and more where it is not located */
+    run_end(&run);
+  }
+}
+
+/* The branch that is held is not defined on the other side. */
+static void power_of_a_contact_is_not_asked_for_outside(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\nt_end: 1\ngravity: [-9.81, 0, 0]\nbodies: {ball: {kind: mass1d, mass: 1, x: 1}}\n"
+      "loads: {floor: {kind: expression, on: ball, force: 'if(ball.x < 0, 10 + 1e6*(-ball.x)^1.5, 0)'}}\n";
+  model_run    fine  = run_text(model, NULL, "dop853", 1e-12, 0.0);
+  const double exact = run_value(&fine, "ball.x");
+  run_end(&fine);
+  for (int i = 0; i < N_SOLVERS; ++i) {
+    model_run run = run_text(model, NULL, solvers[i], 0.0, 0.0);
+    CHECK_NEAR(run_value(&run, "ball.x"), exact, 1e-5);
+    run_end(&run);
+  }
+}
+
+static void jumps_that_pile_up_end_the_run_by_name(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\nt_end: 4\nbodies: {block: {kind: mass1d, mass: 1, x: 1}}\n"
+      "loads: {control: {kind: expression, on: block, force: -5*sign(block.x) - 2*sign(block.v)}}\n";
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    const char *all[RUN_MAX_SETS];
+    char        number[2][64];
+    model_run   run   = {0};
+    bool        found = false;
+    assert_int_equal(yoke_context_create(&run.ctx), YOKE_OK);
+    const yoke_load_options options = {
+        .size = sizeof options, .n_sets = run_options(NULL, solvers[s], 0.0, all, number), .sets = all};
+    assert_int_equal(yoke_model_load_text(run.ctx, "test.yaml", model, strlen(model), &options, &run.model), YOKE_OK);
+    assert_int_equal(run_start(&run), YOKE_OK);
+    assert_int_equal(yoke_system_run(run.system, 4.0, NULL, &run.summary, run.ctx), YOKE_E_STEP_TOO_SMALL);
+    for (size_t i = 0; i < yoke_context_n_messages(run.ctx); ++i)
+      found = found || strstr(yoke_context_message(run.ctx, i), "load 'control' jumps at t = 3.377") != NULL;
+    assert_true(found);
+    CHECK_NEAR(run_value(&run, "block.x"), 0.0, 1e-9);
+    run_end(&run);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(f21_block_on_a_spring_comes_to_rest),
+      cmocka_unit_test(f21_stick_slip_on_a_belt_is_the_exact_one),
+      cmocka_unit_test(f21_two_blocks_that_stick_at_once),
+      cmocka_unit_test(f21_block_that_is_pulled_breaks_away_in_time),
+      cmocka_unit_test(f21_pendulum_sticks_in_its_hinge),
+      cmocka_unit_test(motion_slides_along_a_surface_of_states),
+      cmocka_unit_test(jump_of_a_contact_is_located),
+      cmocka_unit_test(power_of_a_contact_is_not_asked_for_outside),
+      cmocka_unit_test(jumps_that_pile_up_end_the_run_by_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
