@@ -61,38 +61,26 @@ static marked choose(marked condition, marked a, marked b, trace *to) {
   return (marked){is_first ? a.value : b.value, condition.varies || a.varies || b.varies};
 }
 
-/* Is what instruction k gives held? */
-static bool is_held(const yoke_instruction *program, int n, int k, const double *variables) {
-  return k + 2 < n && program[k + 2].op == YOKE_OP_HOLD && variables != NULL &&
-         !isnan(variables[program[k + 1].number]);
-}
-
 static trace follow(uint64_t sum, const yoke_expression *expression, const double *variables, int time) {
   marked                  s[YOKE_PROGRAM_STACK];
   trace                   out = {.sum = sum};
   int                     n, top = -1;
   const yoke_instruction *program = yoke_expression_program(expression, &n);
   for (int k = 0; k < n; ++k) {
-    const yoke_instruction *i    = &program[k];
-    const bool              held = is_held(program, n, k, variables);
-    const trace             was  = out;
+    const yoke_instruction *i = &program[k];
     if (i->op == YOKE_OP_CONSTANT) {
       s[++top] = (marked){i->u.value, false};
     } else if (i->op == YOKE_OP_VARIABLE) {
       s[++top] = (marked){variables != NULL ? variables[i->number] : 0.0, i->number != time};
-    } else if (i->op == YOKE_OP_SELECT || i->op == YOKE_OP_BLEND) {
+    } else if (i->op == YOKE_OP_SELECT) {
       top -= 2;
       s[top] = choose(s[top], s[top + 1], s[top + 2], &out);
-    } else if (i->op == YOKE_OP_HOLD) {
-      --top;
-      if (!isnan(s[top + 1].value)) s[top] = (marked){s[top + 1].value, false};
     } else if (i->op >= YOKE_OP_ADD) {
       --top;
       s[top] = binary(i->op, s[top], s[top + 1], &out);
     } else {
       s[top] = unary(i, s[top], &out);
     }
-    if (held) out = was;
   }
   return out;
 }

@@ -10,8 +10,14 @@ static bool sides(int op, double *low, double *high) {
   *low  = op == YOKE_OP_SIGN ? -1.0 : 0.0;
   *high = 1.0;
   switch (op) {
+  case YOKE_OP_ABS: *low = -1.0; return true;
+  case YOKE_OP_MIN:
+    *low  = 1.0;
+    *high = 0.0;
+    return true;
   case YOKE_OP_SIGN:
   case YOKE_OP_STEP:
+  case YOKE_OP_MAX:
   case YOKE_OP_GREATER:
   case YOKE_OP_GREATER_EQUAL: return true;
   case YOKE_OP_LESS:
@@ -34,13 +40,14 @@ typedef struct rewriting {
   const yoke_expression  *expression;
   const yoke_instruction *old;
   int                     n_old, time, first;
-  yoke_instruction       *program; /* room for 3 n_old + 1 */
-  int                     n;
+  yoke_instruction       *program; /* [MAX_PROGRAM] */
+  int                     n;       /* beyond MAX_PROGRAM: too long */
   operand                 stack[YOKE_PROGRAM_STACK];
-  int                     top, highest;
+  int                     top;
   int                     n_met;
   const bool             *left_out; /* [n_met] not held; NULL: all are */
-  yoke_jump              *jumps;    /* NULL: not wanted */
+  const bool             *is_kink;  /* [n_met] NULL: not known yet */
+  yoke_jump              *jumps;
   int                     n_jumps;
 } rewriting;
 
@@ -56,17 +63,52 @@ static int mixing(int op, const operand *a, const operand *b) {
   return op;
 }
 
+enum { MAX_PROGRAM = 4096 };
+
 static void put(rewriting *r, yoke_instruction i) {
-  r->program[r->n++] = i;
+  if (r->n < MAX_PROGRAM) r->program[r->n] = i;
+  ++r->n;
 }
 
-/* s of the operator whose operands were written last: a, or a - b. */
-static yoke_expression *switching(rewriting *r, int start, bool is_comparison) {
+/* Once more what was written from `start` up to `end`. */
+static void repeat(rewriting *r, int start, int end) {
+  for (int i = start; i < end && r->n < MAX_PROGRAM; ++i) put(r, r->program[i]);
+  if (r->n == MAX_PROGRAM) ++r->n;
+}
+
+/* s of the operator whose operands were written last: a, or a - b. NULL: no memory, or too long. */
+static yoke_expression *switching(rewriting *r, int start, bool is_difference) {
   const int keep = r->n;
-  if (is_comparison) put(r, (yoke_instruction){.op = YOKE_OP_SUBTRACT});
-  yoke_expression *s = yoke_expression_with_program(r->expression, r->n - start, r->program + start);
-  r->n               = keep;
+  if (is_difference) put(r, (yoke_instruction){.op = YOKE_OP_SUBTRACT});
+  yoke_expression *s =
+      r->n <= MAX_PROGRAM ? yoke_expression_with_program(r->expression, r->n - start, r->program + start) : NULL;
+  r->n = keep;
   return s;
+}
+
+static void put_held(rewriting *r, int op) {
+  put(r, (yoke_instruction){.op = op});
+  put(r, (yoke_instruction){.op = YOKE_OP_VARIABLE, .number = r->first + r->n_jumps++});
+  put(r, (yoke_instruction){.op = YOKE_OP_HOLD});
+}
+
+/* The operator, held, with operands a and b (if it has two), which end where the program does. */
+static void hold_operator(rewriting *r, int op, int start) {
+  const int end = r->n;
+  switch (op) {
+  case YOKE_OP_ABS: /* a sign(a) */
+    repeat(r, start, end);
+    put_held(r, YOKE_OP_SIGN);
+    put(r, (yoke_instruction){.op = YOKE_OP_MULTIPLY});
+    break;
+  case YOKE_OP_MIN:
+  case YOKE_OP_MAX: /* if(a <= b, a, b) */
+    put_held(r, op == YOKE_OP_MIN ? YOKE_OP_LESS_EQUAL : YOKE_OP_GREATER_EQUAL);
+    repeat(r, start, end);
+    put(r, (yoke_instruction){.op = YOKE_OP_BLEND});
+    break;
+  default: put_held(r, op); break;
+  }
 }
 
 /* Instruction i with operands a ...; its result takes the place of a. */
@@ -77,17 +119,16 @@ static bool rewrite(rewriting *r, const yoke_instruction *i) {
   double    low, high;
   for (int k = 0; k < n_operands; ++k) out.varies = out.varies || a[k].varies;
   if (i->op == YOKE_OP_VARIABLE) out.varies = i->number != r->time;
-  out.is_boolean   = is_condition(i->op);
-  const bool jumps = sides(i->op, &low, &high) && out.varies;
-  const bool holds = jumps && !(r->left_out != NULL && r->left_out[r->n_met]);
-  if (jumps) ++r->n_met;
-  if (holds && r->jumps != NULL) {
-    yoke_expression *s = switching(r, a->start, n_operands == 2);
-    if (s == NULL) return false;
-    r->jumps[r->n_jumps] = (yoke_jump){s, low, high};
-  }
-  const bool is_not = i->op == YOKE_OP_NOT && a->is_boolean; /* 1 - a */
-  if (is_not) {
+  out.is_boolean      = is_condition(i->op);
+  const bool switches = sides(i->op, &low, &high) && out.varies;
+  const bool holds    = switches && !(r->left_out != NULL && r->left_out[r->n_met]);
+  if (switches) ++r->n_met;
+  if (holds) {
+    yoke_expression *s = switching(r, out.start, n_operands == 2);
+    if (s == NULL && r->n < MAX_PROGRAM) return false;
+    r->jumps[r->n_jumps] = (yoke_jump){s, low, high, r->is_kink != NULL && r->is_kink[r->n_met - 1]};
+    hold_operator(r, i->op, out.start);
+  } else if (i->op == YOKE_OP_NOT && a->is_boolean) { /* 1 - a */
     put(r, (yoke_instruction){.op = YOKE_OP_NEGATE});
     put(r, (yoke_instruction){.op = YOKE_OP_CONSTANT, .u.value = 1.0});
     put(r, (yoke_instruction){.op = YOKE_OP_ADD});
@@ -96,18 +137,24 @@ static bool rewrite(rewriting *r, const yoke_instruction *i) {
     same.op               = mixing(i->op, a, a + 1);
     put(r, same);
   }
-  if (holds) {
-    put(r, (yoke_instruction){.op = YOKE_OP_VARIABLE, .number = r->first + r->n_jumps++});
-    put(r, (yoke_instruction){.op = YOKE_OP_HOLD});
-  }
   r->top += 1 - n_operands;
   r->stack[r->top - 1] = out;
-  if (r->top + (holds || is_not ? 1 : 0) > r->highest) r->highest = r->top + (holds || is_not ? 1 : 0);
   return true;
 }
 
+/* Can the machine run the program? */
+static bool fits(const rewriting *r) {
+  int height = 0, highest = 0;
+  if (r->n > MAX_PROGRAM) return false;
+  for (int k = 0; k < r->n; ++k) {
+    height += 1 - yoke_opcode_n_operands(r->program[k].op);
+    if (height > highest) highest = height;
+  }
+  return highest <= YOKE_PROGRAM_STACK;
+}
+
 static bool rewrite_all(rewriting *r) {
-  r->n = r->top = r->highest = r->n_met = r->n_jumps = 0;
+  r->n = r->top = r->n_met = r->n_jumps = 0;
   for (int k = 0; k < r->n_old; ++k) {
     if (!rewrite(r, &r->old[k])) return false;
   }
@@ -132,7 +179,7 @@ static double pseudo_random(uint32_t *seed) {
   return 2.0 * ((double)(*seed >> 8) / 16777216.0) - 1.0;
 }
 
-/* Moves the variables to s = 0 along the gradient of s; false: there is none near. */
+/* Moves the variables to s = 0 along the gradient of s; those that are NaN, free jumps, stay. false: there is no such place near. */
 static bool go_to_zero(const yoke_expression *s, double *variables, double *gradient) {
   const int  n      = yoke_expression_n_variables(s);
   const int *number = yoke_expression_variables(s);
@@ -140,8 +187,9 @@ static bool go_to_zero(const yoke_expression *s, double *variables, double *grad
     const double value = yoke_expression_evaluate(s, variables, gradient);
     double       sum = 0.0, size = 0.0;
     for (int k = 0; k < n; ++k) {
+      if (isnan(variables[number[k]])) gradient[k] = 0.0;
       sum += gradient[k] * gradient[k];
-      size += fabs(gradient[k] * variables[number[k]]);
+      if (gradient[k] != 0.0) size += fabs(gradient[k] * variables[number[k]]);
     }
     if (fabs(value) <= 1e-13 * size) return true;
     if (!(sum > 0.0) || !isfinite(value)) return false;
@@ -150,33 +198,57 @@ static bool go_to_zero(const yoke_expression *s, double *variables, double *grad
   return false;
 }
 
-/* Values of `held` on both sides of a jump, which variable number `at` holds. */
-static void both_values(const yoke_expression *held, const yoke_jump *jump, int at, double *variables, double *low,
-                        double *high) {
+/* `held` and its gradient on both sides of a jump. */
+typedef struct both {
+  double  low, high;
+  double *by_low, *by_high; /* [n] of held's variables */
+} both;
+
+/* Variable number `at` holds the jump. */
+static void look_at_both(const yoke_expression *held, const yoke_jump *jump, int at, double *variables, both *out) {
   variables[at] = jump->low;
-  *low          = yoke_expression_evaluate(held, variables, NULL);
+  out->low      = yoke_expression_evaluate(held, variables, out->by_low);
   variables[at] = jump->high;
-  *high         = yoke_expression_evaluate(held, variables, NULL);
+  out->high     = yoke_expression_evaluate(held, variables, out->by_high);
   variables[at] = (double)NAN;
 }
 
-/* Does the value of `held` change by jump k where its s = 0, more than by rounding of what it is elsewhere? variables and gradient have room for all. */
-static bool is_jump(const yoke_expression *held, const yoke_jump *jump, int k, int first, int n_jumps, int n_all,
-                    double *variables, double *gradient) {
+/* Largest of the derivatives, and of their differences, by variables before `first`. */
+static double largest_slope(const yoke_expression *held, int first, const both *x, bool of_difference) {
+  double most = 0.0;
+  for (int i = 0; i < yoke_expression_n_variables(held); ++i) {
+    if (yoke_expression_variables(held)[i] >= first) break;
+    const double slope =
+        of_difference ? fabs(x->by_high[i] - x->by_low[i]) : fmax(fabs(x->by_low[i]), fabs(x->by_high[i]));
+    if (!(slope <= most)) most = slope;
+  }
+  return most;
+}
+
+typedef enum corner { SMOOTH, KINK, JUMP } corner;
+
+/* What `held` does where s = 0 of jump k, more than by rounding of what it is elsewhere. `room`: four arrays of n_all. */
+static corner corner_at(const yoke_expression *held, const yoke_jump *jump, int k, int first, int n_jumps, int n_all,
+                        double *room) {
+  double  *variables = room, *gradient = room + n_all;
+  both     x     = {.by_low = room + 2 * (size_t)n_all, .by_high = room + 3 * (size_t)n_all};
   uint32_t seed  = 1;
   int      found = 0;
-  double   low, high;
-  for (int place = 0; place < N_PLACES; ++place) {
+  corner   out   = SMOOTH;
+  for (int place = 0; place < N_PLACES && out != JUMP; ++place) {
     for (int i = 0; i < n_all; ++i) variables[i] = pseudo_random(&seed);
     for (int i = 0; i < n_jumps; ++i) variables[first + i] = (double)NAN;
-    both_values(held, jump, first + k, variables, &low, &high);
-    const double size = fabs(low) + fabs(high);
+    look_at_both(held, jump, first + k, variables, &x);
+    const double size = fabs(x.low) + fabs(x.high), slope = largest_slope(held, first, &x, false);
     if (!go_to_zero(jump->s, variables, gradient)) continue;
     ++found;
-    both_values(held, jump, first + k, variables, &low, &high);
-    if (!(fabs(high - low) <= ROUNDING * (isfinite(size) ? size : 0.0))) return true;
+    look_at_both(held, jump, first + k, variables, &x);
+    if (!(fabs(x.high - x.low) <= ROUNDING * (isfinite(size) ? size : 0.0)))
+      out = JUMP;
+    else if (!(largest_slope(held, first, &x, true) <= ROUNDING * (isfinite(slope) ? slope : 0.0)))
+      out = KINK;
   }
-  return found == 0;
+  return found > 0 ? out : JUMP;
 }
 
 static int largest_variable(const yoke_expression *e) {
@@ -188,47 +260,48 @@ static void forget(yoke_jump *jumps, int n) {
   for (int k = 0; k < n; ++k) yoke_expression_destroy(&jumps[k].s);
 }
 
-/* Marks jumps that are kinks. `r` has held all of them. */
-static bool find_kinks(const rewriting *r, bool *left_out) {
+/* Which jumps are left out because all is smooth, and which are kinks. `r` has held all of them. */
+static bool find_corners(const rewriting *r, bool *left_out, bool *is_kink) {
   yoke_expression *held  = yoke_expression_with_program(r->expression, r->n, r->program);
   const int        n_all = held != NULL ? largest_variable(held) + 1 : 0;
-  double          *room  = calloc(2 * (size_t)n_all + 1, sizeof *room);
+  double          *room  = calloc(4 * (size_t)n_all + 1, sizeof *room);
   const bool       is_ok = held != NULL && room != NULL;
-  for (int k = 0; is_ok && k < r->n_jumps; ++k)
-    left_out[k] = !is_jump(held, &r->jumps[k], k, r->first, r->n_jumps, n_all, room, room + n_all);
+  for (int k = 0; is_ok && k < r->n_jumps; ++k) {
+    const corner found = corner_at(held, &r->jumps[k], k, r->first, r->n_jumps, n_all, room);
+    left_out[k]        = found == SMOOTH;
+    is_kink[k]         = found == KINK;
+  }
   free(room);
   yoke_expression_destroy(&held);
   return is_ok;
 }
 
+/* Once all are held: hold those that matter. */
+static bool hold_corners(rewriting *r, yoke_expression **out) {
+  bool *marks = calloc(2 * (size_t)r->n_jumps + 1, sizeof *marks);
+  bool  is_ok = marks != NULL && find_corners(r, marks, marks + r->n_jumps);
+  r->left_out = marks;
+  r->is_kink  = marks != NULL ? marks + r->n_jumps : NULL;
+  forget(r->jumps, r->n_jumps);
+  is_ok = is_ok && rewrite_all(r);
+  if (is_ok && r->n_jumps > 0) *out = yoke_expression_with_program(r->expression, r->n, r->program);
+  free(marks);
+  return is_ok && (r->n_jumps == 0 || *out != NULL);
+}
+
 yoke_status yoke_expression_hold(const yoke_expression *expression, int time, int first, yoke_jump *jumps, int *n,
                                  yoke_expression **out) {
-  rewriting r        = {.expression = expression, .time = time, .first = first, .jumps = jumps};
-  bool     *left_out = NULL, is_ok;
-  *n                 = 0;
-  *out               = NULL;
-  r.old              = yoke_expression_program(expression, &r.n_old);
-  r.program          = calloc(3 * (size_t)r.n_old + 1, sizeof *r.program);
-  is_ok              = r.program != NULL && rewrite_all(&r);
-  if (is_ok && r.n_jumps > 0 && r.highest <= YOKE_PROGRAM_STACK) {
-    left_out = calloc((size_t)r.n_jumps, sizeof *left_out);
-    is_ok    = left_out != NULL && find_kinks(&r, left_out);
-    forget(jumps, r.n_jumps);
-    r.left_out = left_out;
-    if (is_ok) is_ok = rewrite_all(&r);
-    if (is_ok && r.n_jumps > 0) {
-      *out  = yoke_expression_with_program(expression, r.n, r.program);
-      is_ok = *out != NULL;
-    }
+  rewriting r = {.expression = expression, .time = time, .first = first, .jumps = jumps};
+  *n          = 0;
+  *out        = NULL;
+  r.old       = yoke_expression_program(expression, &r.n_old);
+  r.program   = calloc(MAX_PROGRAM, sizeof *r.program);
+  bool is_ok  = r.program != NULL && rewrite_all(&r);
+  if (is_ok && r.n_jumps > 0 && fits(&r)) is_ok = hold_corners(&r, out);
+  if (*out != NULL)
     *n = r.n_jumps;
-  } else if (is_ok) {
+  else
     forget(jumps, r.n_jumps);
-  }
-  if (!is_ok) {
-    forget(jumps, r.n_jumps);
-    *n = 0;
-  }
-  free(left_out);
   free(r.program);
   return is_ok ? YOKE_OK : YOKE_E_MEMORY;
 }

@@ -1,16 +1,18 @@
-/* Jumps of an expression that can be held: on one side, which makes it smooth, or between both.
+/* Jumps and kinks of an expression that can be held: on one side, which makes it smooth, or between both.
  *
- * A jump is an operator (sign, step, < <= > >=) of more than the time, at whose switching function s = 0 the value of the whole expression jumps.
- * Where it only has a kink, as in if(x < 0, -c*x, 0), nothing is held: steps are controlled by errors there. floor, ceil, mod, == and conditions
- * that are numbers are not held either. */
+ * They are operators (sign, step, < <= > >=, abs, min, max) of more than the time, at whose switching function s = 0 the value of the whole
+ * expression jumps or has a kink; where it is smooth, as v*abs(v) is, nothing is held. floor, ceil, mod, == and conditions that are numbers are not
+ * held either. */
 #ifndef YOKE_FRAMES_EXPRESSION_JUMPS_H
 #define YOKE_FRAMES_EXPRESSION_JUMPS_H
 
 #include "frames/expression.h"
 
 typedef struct yoke_jump {
-  yoke_expression *s;         /* switching function, of the same variables */
-  double           low, high; /* what the operator gives for s < 0 and s > 0 */
+  yoke_expression *s; /* switching function, of the same variables */
+  double           low,
+      high;     /* what the operator gives for s < 0 and s > 0; abs is x sign(x), min and max choose by a comparison */
+  bool is_kink; /* the expression does not jump */
 } yoke_jump;
 
 /* The most jumps that an expression can have. */

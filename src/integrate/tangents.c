@@ -286,18 +286,31 @@ static yoke_status take_right(const walk *w, bool is_zero) {
   return YOKE_OK;
 }
 
+/* w->at[END].x := the state's. */
+static void take_motion(const walk *w) {
+  const yoke_integrator *integrator = w->tangents->integrator;
+  double                *x          = w->at[END].x;
+  memcpy(x, yoke_integrator_q(integrator, w->state), (size_t)w->equations->nq * sizeof *x);
+  memcpy(x + w->tangents->dae->i_v, yoke_integrator_v(integrator, w->state), (size_t)w->equations->nv * sizeof *x);
+}
+
 yoke_status yoke_tangents_begin(const yoke_tangents *tangents, void *room, void *scratch,
                                 const yoke_integrator_state *state, const yoke_signal *u,
                                 const yoke_directions *directions) {
-  const walk             w          = open_walk(tangents, room, scratch, state, u, directions);
-  const yoke_integrator *integrator = tangents->integrator;
-  *w.head                           = (tangents_head){.t = state->t, .n = directions->n};
+  const walk w = open_walk(tangents, room, scratch, state, u, directions);
+  *w.head      = (tangents_head){.t = state->t, .n = directions->n};
   memset(w.y, 0, w.n_y * sizeof *w.y);
   memset(w.reach, 0, (size_t)w.n * sizeof *w.reach);
-  memcpy(w.at[END].x, yoke_integrator_q(integrator, state), (size_t)w.equations->nq * sizeof *w.at[END].x);
-  memcpy(w.at[END].x + tangents->dae->i_v, yoke_integrator_v(integrator, state),
-         (size_t)w.equations->nv * sizeof *w.at[END].x);
+  take_motion(&w);
   return take_right(&w, true);
+}
+
+yoke_status yoke_tangents_turn(const yoke_tangents *tangents, void *room, void *scratch,
+                               const yoke_integrator_state *state, const yoke_signal *u,
+                               const yoke_directions *directions) {
+  const walk w = open_walk(tangents, room, scratch, state, u, directions);
+  take_motion(&w);
+  return take_right(&w, false);
 }
 
 /* Have the inputs, their directions or the equations another right limit at t? */

@@ -38,6 +38,10 @@ yoke_status yoke_tangents_begin(const yoke_tangents *tangents, void *room, void 
 yoke_status yoke_tangents_advance(const yoke_tangents *tangents, void *room, void *scratch,
                                   const yoke_integrator_state *state, const yoke_signal *u,
                                   const yoke_directions *directions);
+/* The equations have a kink at the state, which has turned to its other side. */
+yoke_status yoke_tangents_turn(const yoke_tangents *tangents, void *room, void *scratch,
+                               const yoke_integrator_state *state, const yoke_signal *u,
+                               const yoke_directions *directions);
 
 /* At the state's time, left limit of the inputs (behind begin: right limit); inside the room. */
 typedef struct yoke_tangent_view {

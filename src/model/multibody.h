@@ -156,6 +156,8 @@ yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t
 /* Jumps that are free take sides, where they can, those that are between leave where u asks for it. */
 yoke_status yoke_multibody_begin_jumps(const yoke_multibody *mb, void *work, double t, double *q, double *v,
                                        const double *u);
+/* Does jump k only make a kink? */
+bool        yoke_multibody_is_kink(const yoke_multibody *mb, int k);
 /* "load 'brake'" */
 void        yoke_multibody_jump_name(const yoke_multibody *mb, int k, char *text, size_t size);
 /* Length of the array of yoke_multibody_variables. */

@@ -257,6 +257,7 @@ typedef struct mb_work {
   double           *jump;            /* [n_jumps] values of yoke_multibody_jumps */
   double           *share;           /* [n_jumps] of the high value, where a jump is between; NULL: all are free */
   double           *rest_B, *rest_r; /* [n, n], [n] */
+  double           *rest_C, *rest_x, *rest_y; /* [n, n], [n], [n] */
   double           *rest_q, *rest_a, *rest_v; /* [nq], [nv], [nv] */
   /* rows at ghosts, n = mb_n_probes (multibody_guided.c) */
   double           *probe;      /* [n, 12] gradient on the real side, then what it does to the body alone, M^-1 grad */
@@ -343,8 +344,6 @@ void        mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const 
 /* Is some jump between its sides? Shares of all that are, into w->share: to be called before anything else at a place. */
 bool        mb_rests(const yoke_multibody *mb, const double *q);
 yoke_status mb_rest(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u);
-/* Modes, and what makes tangents useless. */
-uint64_t    mb_jump_branch(uint64_t sum, const yoke_multibody *mb, double t, const double *q);
 /* mb_derivative with the shares that are in w->share. */
 yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
                                const double *u, double *qdot, double *a, double *lambda);

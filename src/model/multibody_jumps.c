@@ -1,4 +1,4 @@
-/* Jumps of loads, laws and formulas: signs, steps and comparisons of the state (expression_jumps.h), each held on one side of its switching
+/* Jumps and kinks of loads, laws and formulas: signs, steps, comparisons and the like of the state (expression_jumps.h), each held on one side of its switching
  * function s, or between both.
  *
  * q holds the mode of each (its rate is 0): free, which is what the expression says, low (s < 0), high (s > 0), or between: where both sides lead back
@@ -9,7 +9,6 @@
 #include "model/multibody_internal.h"
 
 #include "base/memory.h"
-#include "base/pack.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static yoke_status hold(yoke_multibody *mb, int owner, const yoke_expression *e,
   if (n == 0) return YOKE_OK;
   for (int k = 0; k < n; ++k)
     mb->variables[mb->first_jump + mb->n_jumps + k - 1] = (mb_variable){.quantity = -1, .signal = -1, .is_held = true};
-  for (int k = 0; k < n; ++k) mb->can_rest[mb->n_jumps + k] = !reads_signals(mb, jumps[k].s);
+  for (int k = 0; k < n; ++k) mb->can_rest[mb->n_jumps + k] = !jumps[k].is_kink && !reads_signals(mb, jumps[k].s);
   for (int k = 0; k < n; ++k) mb->jump_owner[mb->n_jumps + k] = owner;
   mb->n_jumps += n;
   mb->held[mb->n_held++] = *out;
@@ -168,12 +167,6 @@ bool mb_rests(const yoke_multibody *mb, const double *q) {
   return false;
 }
 
-uint64_t mb_jump_branch(uint64_t sum, const yoke_multibody *mb, double t, const double *q) {
-  if (mb->n_jumps > 0) sum = yoke_checksum(sum, q + mb->i_jump, (size_t)mb->n_jumps * sizeof *q);
-  /* tangents do not know how shares depend on the state: at no two times are they of use */
-  return mb_rests(mb, q) ? yoke_checksum(sum, &t, sizeof t) : sum;
-}
-
 /* s' under accelerations a and rates qdot. Needs poses and variables. */
 static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *qdot,
                       const double *a) {
@@ -198,12 +191,21 @@ static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const d
 
 /* ---- shares ---- */
 
-/* B x = b by elimination with row pivots; B [n, n] and b are lost. false: singular. */
-static bool solve(int n, double *B, double *b) {
+static const double SINGULAR = 1e-10, RIDGE = 1e-10; /* of the largest entry */
+enum { REFINEMENTS = 6 };
+
+static double largest(int n, const double *B) {
+  double most = 0.0;
+  for (int i = 0; i < n * n; ++i) most = fmax(most, fabs(B[i]));
+  return most;
+}
+
+/* B x = b by elimination with row pivots; B [n, n] and b are lost, b becomes x. false: a pivot is not above `least`. */
+static bool eliminate(int n, double *B, double *b, double least) {
   for (int c = 0; c < n; ++c) {
     int best = c;
     for (int r = c + 1; r < n; ++r) best = fabs(B[r * n + c]) > fabs(B[best * n + c]) ? r : best;
-    if (!(fabs(B[best * n + c]) > 0.0)) return false;
+    if (!(fabs(B[best * n + c]) > least)) return false;
     for (int k = 0; k < n && best != c; ++k) {
       const double keep = B[c * n + k];
       B[c * n + k]      = B[best * n + k];
@@ -221,6 +223,32 @@ static bool solve(int n, double *B, double *b) {
   for (int r = n - 1; r >= 0; --r) {
     for (int k = r + 1; k < n; ++k) b[r] -= B[r * n + k] * b[k];
     b[r] /= B[r * n + r];
+  }
+  return true;
+}
+
+/* B x = b, with the least x where several jumps hold one motion: (B^T B + eps) dx = B^T (b - B x), again and again. C [n, n] and y [n] are scratch. */
+static bool solve(int n, const double *B, double *b, double *C, double *x, double *y) {
+  memcpy(C, B, (size_t)(n * n) * sizeof *C);
+  memcpy(x, b, (size_t)n * sizeof *x);
+  if (eliminate(n, C, x, SINGULAR * largest(n, B))) return true;
+  memset(x, 0, (size_t)n * sizeof *x);
+  const double most = largest(n, B);
+  for (int i = 0; i < REFINEMENTS; ++i) {
+    for (int r = 0; r < n; ++r) {
+      y[r] = 0.0;
+      for (int k = 0; k < n; ++k) {
+        double residual = b[k];
+        for (int c = 0; c < n; ++c) residual -= B[k * n + c] * x[c];
+        y[r] += B[k * n + r] * residual;
+      }
+      for (int c = 0; c < n; ++c) {
+        C[r * n + c] = r == c ? RIDGE * most * most : 0.0;
+        for (int k = 0; k < n; ++k) C[r * n + c] += B[k * n + r] * B[k * n + c];
+      }
+    }
+    if (!eliminate(n, C, y, 0.0)) return false;
+    for (int r = 0; r < n; ++r) x[r] += y[r];
   }
   return true;
 }
@@ -273,11 +301,16 @@ static yoke_status set_up(const place *p, int n, const int *list) {
   return YOKE_OK;
 }
 
+/* Shares are counted from the middle, so that the least ones are those of jumps alike. */
 static yoke_status find_shares(const place *p, int n, const int *list) {
+  const mb_work *w = &p->w;
   YOKE_TRY(set_up(p, n, list));
-  for (int i = 0; i < n; ++i) p->w.rest_r[i] *= -1.0;
-  if (!solve(n, p->w.rest_B, p->w.rest_r)) return YOKE_SINGULAR;
-  for (int i = 0; i < n; ++i) p->w.share[list[i]] = p->w.rest_r[i];
+  for (int i = 0; i < n; ++i) {
+    w->rest_r[i] *= -1.0;
+    for (int j = 0; j < n; ++j) w->rest_r[i] -= 0.5 * w->rest_B[i * n + j];
+  }
+  if (!solve(n, w->rest_B, w->rest_r, w->rest_C, w->rest_x, w->rest_y)) return YOKE_SINGULAR;
+  for (int i = 0; i < n; ++i) w->share[list[i]] = 0.5 + w->rest_x[i];
   return YOKE_OK;
 }
 
@@ -297,6 +330,10 @@ int yoke_multibody_n_jumps(const yoke_multibody *mb) {
 
 int yoke_multibody_n_variables(const yoke_multibody *mb) {
   return mb_n_variables(mb) + 1;
+}
+
+bool yoke_multibody_is_kink(const yoke_multibody *mb, int k) {
+  return mb->jumps[k].is_kink;
 }
 
 void yoke_multibody_jump_name(const yoke_multibody *mb, int k, char *text, size_t size) {
@@ -348,18 +385,20 @@ static yoke_status rate_in(const place *p, double *q, int k, yoke_jump_mode mode
   return YOKE_OK;
 }
 
-/* Mode of a jump at s = 0, that of the others given. *unable: it would have to stay there, and cannot. */
+/* Mode of a jump at s = 0 that cannot stay there, those of the others given. *unable: it would have to stay there, and cannot. */
 static yoke_status choose(const place *p, double *q, int k, int *unable) {
   const yoke_jump_mode before = mode_of(p->mb, q, k);
-  int                  list[MB_MOST_BETWEEN];
   double               low, high;
+  if (p->mb->jumps[k].is_kink && before != YOKE_JUMP_FREE) { /* it goes on */
+    set_mode(p->mb, q, k, before == YOKE_JUMP_LOW ? YOKE_JUMP_HIGH : YOKE_JUMP_LOW);
+    return YOKE_OK;
+  }
   YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_LOW, &low));
   YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_HIGH, &high));
+  if (p->mb->jumps[k].is_kink) low = high = 0.5 * (low + high);
   yoke_jump_mode mode = before;
-  if (high < 0.0 && low > 0.0 && !(p->mb->can_rest[k] && list_between(p->mb, q, list) < MB_MOST_BETWEEN))
+  if (high < 0.0 && low > 0.0)
     *unable = k;
-  else if (high < 0.0 && low > 0.0)
-    mode = YOKE_JUMP_BETWEEN;
   else if (low < 0.0 && high > 0.0) /* both lead away: it goes on */
     mode = before == YOKE_JUMP_HIGH ? YOKE_JUMP_LOW : YOKE_JUMP_HIGH;
   else if (low > 0.0 || high > 0.0)
@@ -404,20 +443,42 @@ static yoke_status stop_at_zero(const place *p, double *v) {
   YOKE_TRY(set_up(p, n, list));
   look(p);
   for (int i = 0; i < n; ++i) w->rest_r[i] = -yoke_expression_evaluate(mb->jumps[list[i]].s, w->variables, NULL);
-  if (!solve(n, w->rest_B, w->rest_r)) return YOKE_OK;
+  if (!solve(n, w->rest_B, w->rest_r, w->rest_C, w->rest_x, w->rest_y)) return YOKE_OK;
   double *const dv = w->rest_v;
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
   for (int j = -1; j < n; ++j) { /* sum_j x_j (a_j - a_0) */
     double factor = 0.0;
     for (int i = 0; i < n; ++i) {
       w->share[list[i]] = i == j ? 1.0 : 0.0;
-      if (j < 0) factor -= w->rest_r[i];
+      if (j < 0) factor -= w->rest_x[i];
     }
     YOKE_TRY(accelerate(p));
-    if (j >= 0) factor = w->rest_r[j];
+    if (j >= 0) factor = w->rest_x[j];
     for (int i = 0; i < mb->nv; ++i) dv[i] += factor * w->rest_a[i];
   }
   for (int i = 0; i < mb->nv; ++i) v[i] += dv[i];
+  return YOKE_OK;
+}
+
+/* Those at zero whose two sides lead towards each other, with all others on one side, may stay there: first it is assumed that they do. */
+static yoke_status assume_rest(const place *p, double *q, const yoke_jump_change *change) {
+  const yoke_multibody *mb = p->mb;
+  double *const modes = q + mb->i_jump, *const keep = p->w.jump;
+  int list[MB_MOST_BETWEEN], n                      = list_between(mb, q, list);
+  memcpy(keep, modes, (size_t)mb->n_jumps * sizeof *keep);
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    if (change[k] == YOKE_JUMP_AT_ZERO || mode_of(mb, q, k) == YOKE_JUMP_BETWEEN) set_mode(mb, q, k, YOKE_JUMP_LOW);
+  }
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    double low, high;
+    if (change[k] != YOKE_JUMP_AT_ZERO || !mb->can_rest[k] || n >= MB_MOST_BETWEEN) continue;
+    YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_HIGH, &high));
+    YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_LOW, &low));
+    if (!(high < low)) continue;
+    keep[k] = (double)YOKE_JUMP_BETWEEN;
+    ++n;
+  }
+  memcpy(modes, keep, (size_t)mb->n_jumps * sizeof *keep);
   return YOKE_OK;
 }
 
@@ -431,8 +492,9 @@ yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t
     if (change[k] == YOKE_JUMP_GOES_LOW) set_mode(mb, q, k, YOKE_JUMP_LOW);
     if (change[k] == YOKE_JUMP_GOES_HIGH) set_mode(mb, q, k, YOKE_JUMP_HIGH);
   }
+  YOKE_TRY(assume_rest(&p, q, change));
   for (int k = 0; k < mb->n_jumps; ++k) {
-    if (change[k] == YOKE_JUMP_AT_ZERO) YOKE_TRY(choose(&p, q, k, unable));
+    if (change[k] == YOKE_JUMP_AT_ZERO && mode_of(mb, q, k) != YOKE_JUMP_BETWEEN) YOKE_TRY(choose(&p, q, k, unable));
   }
   for (int i = 0; i < TRIES * mb->n_jumps; ++i) {
     int            which;

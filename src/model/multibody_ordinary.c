@@ -80,6 +80,9 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->jump        = take_doubles(c, jumps);
   w->rest_B      = take_doubles(c, nb * nb);
   w->rest_r      = take_doubles(c, nb);
+  w->rest_C      = take_doubles(c, nb * nb);
+  w->rest_x      = take_doubles(c, nb);
+  w->rest_y      = take_doubles(c, nb);
   w->rest_q      = take_doubles(c, jumps > 0 ? (size_t)mb->nq : 0);
   w->rest_a      = take_doubles(c, jumps > 0 ? (size_t)mb->nv : 0);
   w->rest_v      = take_doubles(c, jumps > 0 ? (size_t)mb->nv : 0);

@@ -53,6 +53,7 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
                                 const yoke_signal *u, yoke_context *ctx) {
   const native *n = subsystem->self;
   memset((char *)state + n->at_u, 0, subsystem->state_size - n->at_u);
+  native_begin_pauses(n, state, t);
   const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
   if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
   YOKE_TRY(native_begin_jumps(n, scratch, state, u, ctx));
@@ -82,7 +83,7 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     native_note_found(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
-    YOKE_TRY(native_pass_jump(n, scratch, head, u, jump, ctx));
+    YOKE_TRY(native_pass_jump(n, scratch, head, u, jump, request->response, ctx));
   } while (head->t < request->t_end && !request->stop_anywhere);
   request->t_reached = head->t;
   return YOKE_OK;
@@ -250,7 +251,7 @@ static int most_set(const yoke_model *model) {
 static void lay_out_jumps(native *n, yoke_subsystem *s) {
   const int n_jumps = yoke_multibody_n_jumps(n->mb);
   if (!native_holds_jumps(n)) return;
-  n->at_jump      = reserve(&s->scratch_size, 3 * n_jumps);
+  n->at_jump      = reserve(&s->scratch_size, 6 * n_jumps);
   n->at_change    = reserve(&s->scratch_size, n_jumps);
   s->scratch_size = whole_lines(s->scratch_size);
   n->at_spare     = s->scratch_size;
@@ -269,13 +270,13 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_dead              = reserve_packed(&s->state_size, e->n_events);
   n->at_most              = reserve_packed(&s->state_size, e->n_events);
   n->at_since             = reserve_packed(&s->state_size, e->n_events);
-  n->at_chatter           = reserve_packed(&s->state_size, e->n_events);
+  n->at_pause             = reserve_packed(&s->state_size, 3 * e->n_events);
   const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
   n->at_found             = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
   const int n_jumps       = native_holds_jumps(n) ? yoke_multibody_n_jumps(n->mb) : 0;
   n->at_jump_most         = reserve_packed(&s->state_size, n_jumps);
   n->at_jump_since        = reserve_packed(&s->state_size, n_jumps);
-  n->at_jump_chatter      = reserve_packed(&s->state_size, n_jumps);
+  n->at_jump_pause        = reserve_packed(&s->state_size, 3 * n_jumps);
   s->state_size           = whole_lines(s->state_size);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
   n->at_left              = reserve(&s->scratch_size, e->nu);

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A function that has not been larger than this share of its largest value has hardly left zero; so often in a row is too often. */
-static const double CHATTER_SIZE = 3e-11, MAX_CHATTER = 8;
+/* A function that has not been larger than this share of its largest value has hardly left zero, and comes back soon before this share of the longest
+ * time in between (a motion that dies down keeps its period); so often in a row is too often. */
+static const double CHATTER_SIZE = 3e-11, SHORT_PAUSE = 1e-3, MAX_CHATTER = 8;
 
 /* `u`: inputs over the last micro step. */
 static yoke_event_search search_of(const native *n, void *scratch, const void *state, const yoke_signal *u) {
@@ -278,16 +279,30 @@ static void account_for_jump(const native *n, void *scratch, const void *state, 
   q[external] += after.kinetic + after.potential - before.kinetic - before.potential;
 }
 
-bool native_chatters(double most, double *since, double *chatter) {
-  *chatter = *since <= CHATTER_SIZE * most ? *chatter + 1.0 : 0.0;
-  *since   = 0.0;
-  return *chatter >= MAX_CHATTER;
+static native_pause *pauses_of(const void *state, size_t at) {
+  return (native_pause *)(void *)native_doubles(state, at);
+}
+
+void native_begin_pauses(const native *n, void *state, double t) {
+  const int n_jumps = native_holds_jumps(n) ? yoke_multibody_n_jumps(n->mb) : 0;
+  for (int k = 0; k < n->equations.n_events; ++k) pauses_of(state, n->at_pause)[k].last = t;
+  for (int k = 0; k < n_jumps; ++k) pauses_of(state, n->at_jump_pause)[k].last = t;
+}
+
+bool native_chatters(double t, double most, double *since, native_pause *pause) {
+  const double between = t - pause->last;
+  const bool   is_rest = *since <= CHATTER_SIZE * most && between <= SHORT_PAUSE * pause->longest;
+  pause->chatter       = is_rest ? pause->chatter + 1.0 : 0.0;
+  pause->longest       = fmax(pause->longest, between);
+  pause->last          = t;
+  *since               = 0.0;
+  return pause->chatter >= MAX_CHATTER;
 }
 
 /* Between one time and the next an event's function hardly left zero, again and again: what it sets does not get it away from there. */
 static yoke_status watch_chatter(const native *n, const yoke_event_search *search, void *state, int k, double t,
                                  yoke_context *ctx) {
-  if (!native_chatters(search->most[k], &search->since[k], native_doubles(state, n->at_chatter) + k)) return YOKE_OK;
+  if (!native_chatters(t, search->most[k], &search->since[k], pauses_of(state, n->at_pause) + k)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
                    "event '%s' happens again and again at t = %.9g s: what it sets does not lead away from there (a "
                    "bounce that has come to rest?); stop the run there (an event with action: stop), or replace the "

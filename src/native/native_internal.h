@@ -5,9 +5,9 @@
  *                        elsewhere tells the integrator that they jumped or kinked
  *   size, size' [nu]     the largest that they have been: rounding of these is no jump
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
- *   old, dead, most, since, chatter [n_events] and native_found (if there are events): event functions (event_search.h), how often in a
+ *   old, dead, most, since [n_events], native_pause [n_events] and native_found (if there are events): event functions (event_search.h), how often in a
  *                        row each happened again although it had hardly left zero, and what was found of them in the last step
- *   most, since, chatter [n_jumps] the same of the switching functions of jumps (native_jumps.c)
+ *   most, since [n_jumps], native_pause [n_jumps] the same of the switching functions of jumps (native_jumps.c)
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #ifndef YOKE_NATIVE_INTERNAL_H
 #define YOKE_NATIVE_INTERNAL_H
@@ -61,12 +61,12 @@ typedef struct native {
   size_t    at_a2, at_terms, at_lambda_0, at_g, at_by_u;     /* bytes into the scratch */
   size_t    at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
   size_t    at_q, at_v;                                      /* the same: other places */
-  size_t    at_old, at_dead, at_most, at_since, at_chatter;  /* bytes into the state */
+  size_t    at_old, at_dead, at_most, at_since, at_pause;    /* bytes into the state */
   size_t    at_found;                                        /* the same */
   size_t    at_now, at_before, at_time, at_seen;             /* bytes into the scratch; only with events */
   size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
   size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */
-  size_t    at_jump_most, at_jump_since, at_jump_chatter;    /* bytes into the state */
+  size_t    at_jump_most, at_jump_since, at_jump_pause;      /* bytes into the state */
   size_t    at_jump, at_change, at_spare; /* bytes into the scratch: of jumps; a state to go back to */
 } native;
 
@@ -105,8 +105,18 @@ yoke_status native_show(const native *n, void *scratch, const void *state, const
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y);
 
-/* native_events.c: a function that has been `most` at its largest, and `since` since it was 0 last, is 0 again: has it hardly left, again and again? */
-bool native_chatters(double most, double *since, double *chatter);
+/* native_events.c */
+
+/* What is known of a function that comes to 0 again and again. */
+typedef struct native_pause {
+  double chatter;       /* how often in a row it hardly left 0, and soon came back */
+  double last, longest; /* when it was there last; longest time in between [s] */
+} native_pause;
+
+/* The function is 0 at t; it has been `most` at its largest, and `since` since it was 0 last. Does it so again and again? */
+bool native_chatters(double t, double most, double *since, native_pause *pause);
+/* At the start. */
+void native_begin_pauses(const native *n, void *state, double t);
 
 /* native_jumps.c */
 
@@ -117,7 +127,7 @@ bool        native_holds_jumps(const native *n);
 yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                                 double t_end, int *which, yoke_context *ctx);
 yoke_status native_pass_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
-                             int which, yoke_context *ctx);
+                             int which, yoke_response *response, yoke_context *ctx);
 /* Jumps that are free take sides, those that are between leave where the inputs ask for it. */
 yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                                yoke_context *ctx);
@@ -159,6 +169,8 @@ extern const yoke_instant_ops native_instant;
 extern const yoke_response_ops native_response;
 yoke_status native_response_begin(const native *n, void *scratch, const void *state, const yoke_signal *u,
                                   yoke_response *response);
+yoke_status native_response_turn(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                 yoke_response *response); /* the equations have a kink here */
 yoke_status native_response_advance(const native *n, void *scratch, const void *state, const yoke_signal *u,
                                     yoke_response *response);
 void        native_response_end(const native *n, void *scratch, double t, int ny, yoke_response *response);

@@ -42,6 +42,12 @@ yoke_status native_response_advance(const native *n, void *scratch, const void *
   return note(yoke_tangents_advance(n->tangents, response->room, scratch, state, u, &response->directions), response);
 }
 
+yoke_status native_response_turn(const native *n, void *scratch, const void *state, const yoke_signal *u,
+                                 yoke_response *response) {
+  if (response == NULL || !response->is_made) return YOKE_OK;
+  return note(yoke_tangents_turn(n->tangents, response->room, scratch, state, u, &response->directions), response);
+}
+
 /* dy [n_y, n] of a port becomes rows of response->dy; false: not finite. */
 static bool write_rows(const yoke_port *port, int n, int ny, const double *dy, double *out) {
   bool is_finite = true;

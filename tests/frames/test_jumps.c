@@ -7,6 +7,7 @@
 #include "check.h"
 #include "frames/expression_jumps.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { T, X, Y, FIRST = 10, MOST = 8 };
@@ -49,34 +50,59 @@ static double value(const held *h, double x, double y, double first, double seco
   return yoke_expression_evaluate(h->held, variables, NULL);
 }
 
-static void jumps_are_found_and_kinks_are_not(void **state) {
+static void jumps_and_kinks_are_told_from_what_is_smooth(void **state) {
   (void)state;
   static const struct {
     const char *text;
-    int         n;
-  } cases[] = {{"3*sign(x)", 1},
-               {"sign(x) + step(y - 1)", 2},
-               {"if(x < 0, -x - y, 0)", 1},
-               {"if(x < 0, -1e5*x, 0)", 0},
-               {"if(x > 2, (x - 2)^2, 0)", 0},
-               {"x*sign(x)", 0},
-               {"abs(x) + min(x, y) + max(x, 1)", 0},
-               {"if(x > 0 and y > 0, 1, 0)", 2},
-               {"sign(t - 1)*x + step(sin(t))", 0},
-               {"floor(x) + (x == 1)", 0},
-               {"x + 2*y", 0}};
+    int         n_jumps, n_kinks;
+  } cases[] = {{"3*sign(x)", 1, 0},
+               {"sign(x) + step(y - 1)", 2, 0},
+               {"if(x < 0, -x - y, 0)", 1, 0},
+               {"if(x < 0, -1e5*x, 0)", 0, 1},
+               {"if(x > 2, (x - 2)^2, 0)", 0, 0},
+               {"x*sign(x)", 0, 1},
+               {"x*abs(x)", 0, 0},
+               {"abs(x) + min(x, y) + max(x, 1)", 0, 3},
+               {"min(x, 2*x, y)", 0, 2},
+               {"if(x > 0 and y > 0, 1, 0)", 2, 0},
+               {"sign(t - 1)*x + step(sin(t))", 0, 0},
+               {"floor(x) + (x == 1)", 0, 0},
+               {"x + 2*y", 0, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    held h = hold(cases[i].text);
-    assert_int_equal(h.n, cases[i].n);
+    held h       = hold(cases[i].text);
+    int  n_kinks = 0;
+    for (int k = 0; k < h.n; ++k) n_kinks += h.jumps[k].is_kink;
+    assert_int_equal(n_kinks, cases[i].n_kinks);
+    assert_int_equal(h.n, cases[i].n_jumps + cases[i].n_kinks);
     assert_true((h.held != NULL) == (h.n > 0));
     release(&h);
   }
 }
 
+/* min of 40 operands would be a program of 2^40 instructions. */
+static void what_becomes_too_long_is_not_held(void **state) {
+  (void)state;
+  char text[1000] = "min(x";
+  for (int k = 0; k < 40; ++k) sprintf(text + strlen(text), ", %d*y", k);
+  strcat(text, ")");
+  const yoke_symbols symbols = {.lookup = lookup};
+  char               message[200];
+  yoke_jump          jumps[64];
+  yoke_expression   *plain, *out;
+  int                n;
+  assert_int_equal(yoke_expression_compile(text, &symbols, message, sizeof message, &plain), YOKE_OK);
+  assert_true(yoke_expression_most_jumps(plain) <= 64);
+  assert_int_equal(yoke_expression_hold(plain, T, FIRST, jumps, &n, &out), YOKE_OK);
+  assert_int_equal(n, 0);
+  assert_null(out);
+  yoke_expression_destroy(&plain);
+}
+
 static void free_jumps_are_what_is_written(void **state) {
   (void)state;
   static const char *const texts[] = {"3*sign(x) - step(y)", "if(x < 0, -x - y, 2)",
-                                      "if(x > 0 and not y > 0, x, 5 - y)", "if(x > 0 or y >= 1, 1, -1)*(x <= y)"};
+                                      "if(x > 0 and not y > 0, x, 5 - y)", "if(x > 0 or y >= 1, 1, -1)*(x <= y)",
+                                      "abs(x - y) + min(x, y, 1) - max(x, -y)"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
     held h = hold(texts[i]);
     for (double x = -2.0; x <= 2.0; x += 1.0) {
@@ -121,7 +147,8 @@ static void switching_functions_are_differences(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(jumps_are_found_and_kinks_are_not),
+      cmocka_unit_test(jumps_and_kinks_are_told_from_what_is_smooth),
+      cmocka_unit_test(what_becomes_too_long_is_not_held),
       cmocka_unit_test(free_jumps_are_what_is_written),
       cmocka_unit_test(held_jumps_go_on_smoothly_and_mix),
       cmocka_unit_test(what_is_held_gives_way_where_it_is_not_defined),

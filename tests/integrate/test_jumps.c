@@ -141,6 +141,44 @@ static void f21_block_that_is_pulled_breaks_away_in_time(void **state) {
   }
 }
 
+/* Nothing moves, so nothing but the force that holds it keeps steps short. */
+static void f21_block_at_rest_feels_a_fast_pull(void **state) {
+  (void)state;
+  static const char model[] = "yoke: 1\nt_end: 10\nbodies: {block: {kind: mass1d, mass: 1}}\n"
+                              "loads:\n"
+                              "  friction: {kind: expression, on: block, force: -2*sign(block.v)}\n"
+                              "  pull: {kind: expression, on: block, force: 0.2 + 1.2*sin(t) + sin(20*t)}\n";
+  const char *const tight[] = {"solvers.default.max_step=1e-3", NULL};
+  model_run         fine    = run_text(model, tight, "dopri5", 1e-10, 0.0);
+  const double      x       = run_value(&fine, "block.x");
+  assert_true(fabs(x) > 1e-6);
+  run_end(&fine);
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run run = run_text(model, NULL, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&run, "block.x"), x, 1e-7);
+    run_end(&run);
+  }
+}
+
+/* Which of them holds how much does not matter. */
+static void f21_two_frictions_on_one_block_add_up(void **state) {
+  (void)state;
+#define PULLED                                                                                                         \
+  "yoke: 1\nt_end: 12\nbodies: {block: {kind: mass1d, mass: 1}}\n"                                                     \
+  "connections: {wall: {kind: spring-damper, between: [ground, block], law: F*sign(v) + 2*x}}\n"                       \
+  "loads:\n"                                                                                                           \
+  "  pull: {kind: expression, on: block, force: 3*sin(t)}\n"                                                           \
+  "  friction: {kind: expression, on: block, force: '(F - 2.5)*sign(block.v)'}\n"
+  model_run    one = run_text("parameters: {F: 2.5}\n" PULLED, NULL, "dop853", 1e-10, 0.0);
+  const double x   = run_value(&one, "block.x");
+  run_end(&one);
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run two = run_text("parameters: {F: 1}\n" PULLED, NULL, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&two, "block.x"), x, 1e-7);
+    run_end(&two);
+  }
+}
+
 /* A pendulum with friction in its hinge stays where weight cannot turn it. */
 static void f21_pendulum_sticks_in_its_hinge(void **state) {
   (void)state;
@@ -201,6 +239,23 @@ static void jump_of_a_contact_is_located(void **state) {
   }
 }
 
+/* A swing touches a stop for a moment, shorter than a part of a step: cos t < -0.9995 over 0.063 s. */
+static void short_contact_inside_of_a_step_is_seen(void **state) {
+  (void)state;
+  static const char model[] = "yoke: 1\nt_end: 6\nbodies: {m: {kind: mass1d, mass: 1, x: 1}}\n"
+                              "connections: {s: {kind: spring-damper, between: [ground, m], stiffness: 1}}\n"
+                              "loads: {stop: {kind: expression, on: m, force: 'if(m.x < -0.9995, 20, 0)'}}\n";
+  const double      pi = 3.14159265358979312, t1 = acos(-0.9995), v1 = -sin(t1);
+  /* inside: x = 20 + A cos s + B sin s, A = -20.9995, B = v1; it leaves with -v1 */
+  const double      s = 2.0 * atan(v1 / -20.9995), exact = -0.9995 * cos(6.0 - t1 - s) - v1 * sin(6.0 - t1 - s);
+  assert_true(t1 + s < pi);
+  for (int i = 0; i < N_SOLVERS; ++i) {
+    model_run run = run_text(model, NULL, solvers[i], 1e-4, 0.0);
+    CHECK_NEAR(run_value(&run, "m.x"), exact, 2e-3);
+    run_end(&run);
+  }
+}
+
 /* The branch that is held is not defined on the other side. */
 static void power_of_a_contact_is_not_asked_for_outside(void **state) {
   (void)state;
@@ -213,6 +268,43 @@ static void power_of_a_contact_is_not_asked_for_outside(void **state) {
   for (int i = 0; i < N_SOLVERS; ++i) {
     model_run run = run_text(model, NULL, solvers[i], 0.0, 0.0);
     CHECK_NEAR(run_value(&run, "ball.x"), exact, 1e-5);
+    run_end(&run);
+  }
+}
+
+/* x'' + 2 z x' + w^2 x = 0 with other z for v > 0 than for v < 0: half a swing has exp(-z pi/w') of its amplitude left. */
+static void kinks_of_a_damper_are_located(void **state) {
+  (void)state;
+  static const char *const laws[] = {"100*x + if(v > 0, 2*v, v)", "100*x + max(2*v, v)", "100*x + 1.5*v + 0.5*abs(v)"};
+  const double             w_up = sqrt(99.0), w_down = sqrt(99.75), pi = 3.14159265358979312;
+  const double             swings[2] = {pi / w_down, pi / w_up}, z[2] = {0.5, 1.0}; /* it begins downwards */
+  const double             t_end = 2.0 * swings[0] + 2.0 * swings[1];
+  const double             exact = exp(-2.0 * (z[0] * swings[0] + z[1] * swings[1]));
+  for (size_t m = 0; m < sizeof laws / sizeof laws[0]; ++m) {
+    for (int s = 0; s < N_SOLVERS; ++s) {
+      char model[400];
+      snprintf(model, sizeof model,
+               "yoke: 1\nt_end: 5\nbodies: {m: {kind: mass1d, mass: 1, x: 1}}\n"
+               "connections: {s: {kind: spring-damper, between: [ground, m], law: '%s'}}\n",
+               laws[m]);
+      model_run run = run_text(model, NULL, solvers[s], 1e-6, t_end);
+      CHECK_NEAR(run_value(&run, "m.x"), exact, 2e-5);
+      assert_true(run.summary.counters.rejected < 40);
+      run_end(&run);
+    }
+  }
+}
+
+/* A motion that dies down passes its jump ever nearer to zero, but not ever sooner. */
+static void jump_of_a_motion_that_dies_down_is_passed_to_the_end(void **state) {
+  (void)state;
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run run =
+        run_text("yoke: 1\nt_end: 40\nbodies: {m: {kind: mass1d, mass: 1, x: 1}}\n"
+                 "connections:\n"
+                 "  s: {kind: spring-damper, between: [ground, m], law: 'if(x < 0, 100*x + 3*v, 100*x + 2*v)'}\n",
+                 NULL, solvers[s], 1e-4, 0.0);
+    CHECK_NEAR(run_value(&run, "m.x"), 0.0, 1e-7);
     run_end(&run);
   }
 }
@@ -247,10 +339,15 @@ int main(void) {
       cmocka_unit_test(f21_stick_slip_on_a_belt_is_the_exact_one),
       cmocka_unit_test(f21_two_blocks_that_stick_at_once),
       cmocka_unit_test(f21_block_that_is_pulled_breaks_away_in_time),
+      cmocka_unit_test(f21_block_at_rest_feels_a_fast_pull),
+      cmocka_unit_test(f21_two_frictions_on_one_block_add_up),
       cmocka_unit_test(f21_pendulum_sticks_in_its_hinge),
       cmocka_unit_test(motion_slides_along_a_surface_of_states),
       cmocka_unit_test(jump_of_a_contact_is_located),
+      cmocka_unit_test(short_contact_inside_of_a_step_is_seen),
       cmocka_unit_test(power_of_a_contact_is_not_asked_for_outside),
+      cmocka_unit_test(kinks_of_a_damper_are_located),
+      cmocka_unit_test(jump_of_a_motion_that_dies_down_is_passed_to_the_end),
       cmocka_unit_test(jumps_that_pile_up_end_the_run_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
