@@ -1,6 +1,7 @@
 #include "analysis/equilibrium.h"
 
 #include "base/memory.h"
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ enum {
 
 static const double largest_turn = 0.2; /* per step: angles [rad], and first moves relative to the size of the model */
 static const double tolerance    = 1e-11; /* of accelerations, relative to those that the forces alone would give */
+static const double rounding     = 4 * DBL_EPSILON; /* of positions, relative to the size of the model */
 
 typedef struct rest {
   yoke_arena        arena;
@@ -29,6 +31,7 @@ typedef struct rest {
   lapack_int       *pivots;
   double            size;  /* of the model: largest distance from the origin [m], at least a small one */
   double            scale; /* accelerations that count as large [m/s^2] */
+  double            noise; /* accelerations that rounding of positions makes [m/s^2] */
   double            reach; /* largest move of a step [m] */
   bool             *turns; /* [nv] component is a rotation */
 } rest;
@@ -150,17 +153,36 @@ static yoke_status not_found(const rest *r, double largest, int where) {
       r->whole->model->name, name, largest);
 }
 
+/* Stiff springs turn rounding of positions into forces: sum over positions of |K| delta, over the mass. */
+static yoke_status find_noise(rest *r) {
+  YOKE_TRY(set_step(r, 0.0));
+  for (int i = 0; i < r->nv; ++i) {
+    double force = 0.0;
+    for (int k = 0; k < r->nv; ++k)
+      force += fabs(r->S[(size_t)k * (size_t)r->n + (size_t)i]) * rounding * (r->turns[k] ? 1.0 : r->size);
+    const double mass = r->M[(size_t)i * (size_t)r->nv + (size_t)i];
+    if (mass > 0.0) r->noise = fmax(r->noise, force / mass * (r->turns[i] ? r->size : 1.0));
+  }
+  return YOKE_OK;
+}
+
+static bool is_at_rest(const rest *r, double largest, double factor) {
+  return largest <= fmax(factor * tolerance * r->scale, r->noise);
+}
+
 /* Steps in pseudo-time until the accelerations vanish. */
 static yoke_status relax(rest *r) {
   double largest = 0.0;
   int    where = 0, n_still = 0, n_idle = 0;
+  YOKE_TRY(acceleration(r, &largest, &where));
+  YOKE_TRY(find_noise(r));
   YOKE_TRY(acceleration(r, &largest, &where));
   double now = effort(r), smallest = now;
   r->scale       = fmax(r->scale, largest);
   r->reach       = largest_turn * r->size;
   double inverse = r->scale / (0.01 * r->size); /* 1/dtau: the first step moves by about a hundredth of the size */
   for (int step = 0; step < MAX_STEPS && n_idle < PATIENCE; ++step) {
-    if (largest <= tolerance * r->scale && (largest == 0.0 || ++n_still > POLISH)) return YOKE_OK;
+    if (is_at_rest(r, largest, 1.0) && (largest == 0.0 || ++n_still > POLISH)) return YOKE_OK;
     YOKE_TRY(set_step(r, inverse));
     YOKE_TRY(solve(r));
     const double size = size_of_move(r);
@@ -189,7 +211,7 @@ static yoke_status relax(rest *r) {
     n_idle   = now < 0.99 * smallest ? 0 : n_idle + 1;
     smallest = fmin(smallest, now);
   }
-  return largest <= 1e3 * tolerance * r->scale ? YOKE_OK : not_found(r, largest, where);
+  return is_at_rest(r, largest, 1e3) ? YOKE_OK : not_found(r, largest, where);
 }
 
 static yoke_status prepare(rest *r) {

@@ -71,6 +71,25 @@ static void an_unstable_mode_is_named(void **state) {
   assert_says(f->out, "decay");
 }
 
+/* Positions are tenths: rounding of 1e-17 m in springs of 3e6 N/m is all the force there is. */
+static void f52_a_cantilever_at_rest_is_at_rest(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "beam.yaml", path),
+             "yoke: 1\nname: cantilever\nparameters: {n: 10, k: 3e6, kr: 1e3, m: 0.1}\nt_end: 1\n"
+             "bodies:\n"
+             "  s: {kind: planar, count: n, mass: m, inertia: m/12/n^2, position: [(i - 0.5)/n, 0],\n"
+             "      frames: {a: [-0.5/n, 0], b: [0.5/n, 0]}}\n"
+             "connections:\n"
+             "  clamp: {kind: bushing, between: [ground, s[1].a], stiffness: [k, k, kr]}\n"
+             "  joint: {kind: bushing, count: n - 1, between: [s[i].b, s[i + 1].a], stiffness: [k, k, kr]}\n"
+             "split: {a: [\"s[1]\", \"s[2]\", \"s[3]\", \"s[4]\", \"s[5]\"],\n"
+             "        b: [\"s[6]\", \"s[7]\", \"s[8]\", \"s[9]\", \"s[10]\"]}\ncosimulation: {step: 1e-5}\n");
+  assert_int_equal(yoke(f, "info @/beam.yaml --modes --json"), 0);
+  assert_says(f->out, "\"at\": \"equilibrium\"");
+  assert_int_equal(yoke(f, "stability @/beam.yaml"), 0);
+}
+
 static void no_rest_state_is_an_error_with_a_remedy(void **state) {
   fixture *f = *state;
   char     path[128];
@@ -149,6 +168,7 @@ int main(void) {
       TEST(rigid_body_modes_and_frequencies_of_a_top_are_named),
       TEST(a_start_that_is_not_at_rest_can_be_asked_for),
       TEST(an_unstable_mode_is_named),
+      TEST(f52_a_cantilever_at_rest_is_at_rest),
       TEST(no_rest_state_is_an_error_with_a_remedy),
       TEST(coefficients_that_are_not_finite_are_an_error),
       TEST(matrices_are_written_as_csv_text_and_hdf5),
