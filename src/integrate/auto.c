@@ -2,18 +2,17 @@
  *
  * Holds an explicit and an implicit integrator that work in turn on the same state block (of the larger size);
  * state->method says which one is at work, so that the choice is saved and restored with the state. It depends on
- * evaluations, steps and spectral radii only, never on the clock:
- *   explicit -> implicit  h rho exceeded the stability bound (Hairer, Wanner II, IV.2) for as many steps as cost about
- *                         what the start of the implicit method costs, so that a wrong guess at most doubles the work;
- *                         or the explicit method cannot go on;
- *   implicit -> explicit  three checks in a row, ten steps apart, found that the explicit method would be stable with
- *                         twice the steps of the implicit one, or that the implicit method has cost more than explicit
- *                         steps at the bound of stability would have (the next change to it then takes four times as
- *                         long); rho from a power iteration with differences of f.
- * Costs are counted in evaluations of f, with fixed prices of solving and factoring.
+ * evaluations, steps and rates of the motion only, never on the clock. Costs are measured, in evaluations of f with fixed
+ * prices of solving and factoring, per simulated second:
+ *   explicit -> implicit  stability may have limited as many steps as cost what a trial of the implicit method costs, so that
+ *                         a wrong guess at most doubles the work; or the explicit method cannot go on;
+ *   implicit -> explicit  in sum it costs more than the explicit method would: what that had cost before, in proportion to the
+ *                         spectral radius rho now and then, and not less than what steps of the length of the implicit ones
+ *                         would cost. Behind a short trial the next one takes four times as long to come. Checked every ten
+ *                         steps; rho from a power iteration with differences of f.
  * A switch is decided at an accepted point and made at the beginning of the next step: dense output stays with the
  * method that made the step. Models without an implicit view, and those too large to factor within reason, stay
- * explicit. */
+ * explicit. With fixed steps the cost plays no part: the implicit method stays once the explicit one is unstable. */
 #include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/explicit_rk.h"
@@ -26,14 +25,19 @@
 enum {
   EXPLICIT       = 0, /* values of state->method */
   IMPLICIT       = 1,
-  SMALL_SYSTEM   = 40,      /* unknowns up to which radau5 is used instead of bdf */
+  RADAU_SYSTEM   = 1000, /* unknowns up to which radau5 is used instead of bdf, which is poor on the imaginary axis */
   LARGEST_SYSTEM = 1000000, /* unknowns up to which an implicit method is prepared */
-  CHECK_EVERY    = 10,      /* implicit steps between two estimates of rho */
-  SMOOTH_CHECKS  = 3,
-  FEWEST_STIFF   = 15, /* checks that must find stiffness */
-  MOST_STIFF     = 1000000,
-  TRIAL_STEPS    = 50 /* implicit steps before their cost is judged */
+  CHECK_EVERY    = 10,      /* implicit steps between two checks */
+  FIRST_ROUNDS   = 4,       /* of the power iteration, with a vector that knows nothing */
+  TRIAL_CHECKS   = 10,      /* an implicit phase that ends before was a trial */
+  FEWEST_STIFF   = 15,      /* steps that stability must have limited */
+  MOST_STIFF     = 1000000
 };
+
+static const double HYSTERESIS    = 1.2; /* the implicit method is dear when it costs so much more */
+static const double WORST_LOSS    = 0.5; /* of the cost of a trial, ends the implicit phase */
+static const double MOST_SAVED    = 2;   /* of the cost of a trial, may be lost again before */
+static const double ACCURATE_COST = 4; /* evaluations of explicit methods for a step of the length of an implicit one */
 
 typedef struct auto_self {
   size_t          tail; /* offset of auto_own in the state */
@@ -42,18 +46,22 @@ typedef struct auto_self {
   yoke_integrator explicit_method;
   yoke_integrator implicit_method;
   double          iteration_cost, factor_cost;   /* in evaluations of f */
+  double          trial_cost;                    /* of a trial of the implicit method, guessed */
   size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
   size_t          zq, zv;                        /* offsets of the power vector in the state */
 } auto_self;
 
 typedef struct auto_own {
-  double      rho; /* spectral radius, last estimate [1/s] */
-  int32_t     wants_switch, steps_since_check, smooth_checks, has_vector;
+  double  rho; /* spectral radius, last estimate [1/s] */
+  int32_t wants_switch, steps_since_check, n_checks, has_vector;
+  /* Where the last check was, or (explicit) where stability began to be the limit: time and cost so far. */
+  double  t_check, cost_check;
+  double  rho_first; /* at the first check of an implicit phase */
+  double  loss;      /* cost of the implicit phase beyond that of explicit steps */
   /* These outlive a change of method: */
-  int32_t     patience_factor; /* 0 means 1; grows when the implicit method did not pay */
-  int32_t     is_forced;       /* the explicit method could not go on: cost plays no part */
-  double      t_switch;
-  yoke_counts at_switch;
+  int32_t patience_factor; /* 0 means 1; grows when the implicit method did not pay */
+  int32_t is_forced;       /* the explicit method could not go on: what it had cost plays no part */
+  double  explicit_cost;   /* of the last explicit phase, where stability was the limit [evaluations per second] */
 } auto_own;
 
 static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -103,14 +111,14 @@ static void lay_out(auto_self *self, yoke_integrator *integrator) {
 }
 
 /* Prices as measured: a fused evaluation costs about 1.5 ns per mass, a sparse solve 28 times, a factorisation 350 times
- * as much; other models solve a linear system of their own in every evaluation. radau5 solves a real and a complex
- * system per iteration. */
-static void set_prices(auto_self *self, bool use_radau) {
-  const bool is_fused     = explicit_rk_is_fused(&self->explicit_method);
-  self->iteration_cost    = (is_fused ? 28 : 1.5) * (use_radau ? 3 : 1);
-  self->factor_cost       = is_fused ? 350 : 10;
-  const double start_cost = 30 * (1 + self->iteration_cost) + 6 * self->factor_cost;
-  self->patience          = (int)fmax(FEWEST_STIFF, start_cost / explicit_rk_n_stages(&self->explicit_method));
+ * as much. Other models: instructions of 2 (n = 18) to 20 (n = 119) evaluations for a factorisation and its Jacobian. radau5
+ * solves a real and a complex system per iteration. */
+static void set_prices(auto_self *self, bool use_radau, double n) {
+  const bool is_fused  = explicit_rk_is_fused(&self->explicit_method);
+  self->iteration_cost = is_fused ? (use_radau ? 84 : 28) : 0.5;
+  self->factor_cost    = is_fused ? 350 : 2 + 0.1 * n;
+  self->trial_cost     = 20 * (6 + 2 * self->iteration_cost) + 8 * self->factor_cost;
+  self->patience       = (int)fmax(FEWEST_STIFF, self->trial_cost / explicit_rk_n_stages(&self->explicit_method));
 }
 
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
@@ -120,16 +128,16 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   if (self == NULL) return yoke_out_of_memory(ctx, "solver 'auto'");
   integrator->self = self;
 
-  /* With constraints every evaluation solves a linear system: the higher order pays at looser tolerances. */
-  const double loosest = e->ng > 0 ? 1e-6 : 1e-9;
-  YOKE_TRY(create_method(ctx, integrator, o->rtol <= loosest ? &dop853_ops : &dopri5_ops, &self->explicit_method));
+  /* With constraints every evaluation solves a linear system, and every step projects: the higher order pays. */
+  const bool is_high = e->ng > 0 || o->rtol <= 1e-9;
+  YOKE_TRY(create_method(ctx, integrator, is_high ? &dop853_ops : &dopri5_ops, &self->explicit_method));
   const double n = (double)e->nq + e->nv + 2.0 * e->ng + e->n_norms;
   if (e->ops->dae_create != NULL && n <= LARGEST_SYSTEM) {
-    const bool use_radau = o->rtol < 1e-9 || n <= SMALL_SYSTEM;
+    const bool use_radau = o->rtol < 1e-9 || n <= RADAU_SYSTEM;
     self->has_implicit   = true; /* also when create fails: destroy is called for what was made */
     YOKE_TRY(create_method(ctx, integrator, use_radau ? &radau5_ops : &bdf_ops, &self->implicit_method));
     explicit_rk_watch_stiffness(&self->explicit_method);
-    set_prices(self, use_radau);
+    set_prices(self, use_radau, n);
   }
   lay_out(self, integrator);
   return YOKE_OK;
@@ -181,6 +189,7 @@ static yoke_status estimate_radius(const yoke_integrator *integrator, void *scra
   const yoke_equations *e    = integrator->equations;
   auto_own             *own  = own_of(integrator, state);
   double               *zq = explicit_at(state, self->zq), *zv = explicit_at(state, self->zv);
+  const int             rounds = own->has_vector ? 1 : FIRST_ROUNDS;
   if (!own->has_vector) { /* any vector with a part in every direction */
     for (int i = 0; i < e->nq; ++i) zq[i] = 1 + 0.5 * sin(1.0 + 3.0 * i);
     for (int i = 0; i < e->nv; ++i) zv[i] = 1 + 0.5 * cos(2.0 + 5.0 * i);
@@ -190,17 +199,35 @@ static yoke_status estimate_radius(const yoke_integrator *integrator, void *scra
                              &state->counters, u, state->t, YOKE_SIDE_LEFT, yoke_integrator_q(integrator, state),
                              yoke_integrator_v(integrator, state), explicit_at(scratch, self->fq),
                              explicit_at(scratch, self->fv), NULL));
-  const double before = norm2(e->nq, zq, e->nv, zv);
-  for (int i = 0; i < 2; ++i) YOKE_TRY(apply_jacobian(integrator, scratch, state, u, zq, zv));
-  const double after = norm2(e->nq, zq, e->nv, zv);
-  own->rho           = sqrt(after / before);
-  if (!(after > 0) || !isfinite(after)) return YOKE_NON_FINITE;
-  for (int i = 0; i < e->nq; ++i) zq[i] /= after;
-  for (int i = 0; i < e->nv; ++i) zv[i] /= after;
+  for (int round = 0; round < rounds; ++round) {
+    const double before = norm2(e->nq, zq, e->nv, zv);
+    for (int i = 0; i < 2; ++i) YOKE_TRY(apply_jacobian(integrator, scratch, state, u, zq, zv));
+    const double after = norm2(e->nq, zq, e->nv, zv);
+    own->rho           = sqrt(after / before);
+    if (!(after > 0) || !isfinite(after)) return YOKE_NON_FINITE;
+    for (int i = 0; i < e->nq; ++i) zq[i] /= after;
+    for (int i = 0; i < e->nv; ++i) zv[i] /= after;
+  }
   return YOKE_OK;
 }
 
 /* ---- the choice ---- */
+
+/* Of the run so far, in evaluations of f. */
+static double cost_of(const auto_self *self, const yoke_integrator_state *state) {
+  return (double)state->counters.evaluations + self->iteration_cost * (double)state->counters.iterations +
+         self->factor_cost * (double)state->counters.factorings;
+}
+
+static void begin_window(const auto_self *self, const yoke_integrator_state *state, auto_own *own) {
+  own->t_check    = state->t;
+  own->cost_check = cost_of(self, state);
+}
+
+/* Cost per second since the window began. */
+static double window_cost(const auto_self *self, const yoke_integrator_state *state, const auto_own *own) {
+  return (cost_of(self, state) - own->cost_check) / fmax(state->t - own->t_check, DBL_MIN);
+}
 
 /* Hand the state over: q, v, a, lambda and counters stay, the method's own part begins anew. */
 static yoke_status switch_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -210,11 +237,11 @@ static yoke_status switch_method(const yoke_integrator *integrator, void *scratc
   for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
   const auto_own before = *own_of(integrator, state);
   memset((char *)state + head, 0, integrator->state_size - head);
-  auto_own *own               = own_of(integrator, state);
-  own->patience_factor        = before.patience_factor;
-  own->is_forced              = before.is_forced;
-  own->t_switch               = state->t;
-  own->at_switch              = state->counters;
+  auto_own *own        = own_of(integrator, state);
+  own->patience_factor = before.patience_factor;
+  own->is_forced       = before.is_forced;
+  own->explicit_cost   = before.explicit_cost;
+  begin_window(self, state, own);
   state->method               = state->method == IMPLICIT ? EXPLICIT : IMPLICIT;
   const yoke_integrator *next = state->method == IMPLICIT ? &self->implicit_method : &self->explicit_method;
   return next->ops->start(next, scratch, state, u);
@@ -230,27 +257,24 @@ static yoke_status turn(const yoke_integrator *integrator, void *scratch, yoke_i
 }
 
 static void judge_explicit(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  const auto_self *self   = integrator->self;
-  auto_own        *own    = own_of(integrator, state);
-  const double     needed = (double)self->patience * (own->patience_factor > 1 ? own->patience_factor : 1);
-  if (explicit_rk_is_stiff(&self->explicit_method, state, (int)fmin(needed, MOST_STIFF))) {
-    own->wants_switch = 1;
-    own->is_forced    = 0;
-  }
+  const auto_self *self     = integrator->self;
+  auto_own        *own      = own_of(integrator, state);
+  const int        suspects = explicit_rk_suspects(&self->explicit_method, state);
+  const double     needed   = (double)self->patience * (own->patience_factor > 1 ? own->patience_factor : 1);
+  if (suspects == 0) begin_window(self, state, own);
+  if (suspects < fmin(needed, MOST_STIFF)) return;
+  own->wants_switch  = 1;
+  own->is_forced     = 0;
+  own->explicit_cost = window_cost(self, state, own);
 }
 
-/* Has the implicit method cost more since it took over than explicit steps at the bound of stability would have? */
-static bool is_too_expensive(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  const auto_self   *self = integrator->self;
-  const auto_own    *own  = own_of(integrator, state);
-  const yoke_counts *now = &state->counters, *then = &own->at_switch;
-  if (own->is_forced || now->steps - then->steps < TRIAL_STEPS || !(own->rho > 0)) return false;
-  const double implicit_cost = (double)(now->evaluations - then->evaluations) +
-                               self->iteration_cost * (double)(now->iterations - then->iterations) +
-                               self->factor_cost * (double)(now->factorings - then->factorings);
-  const double h_explicit    = 0.8 * explicit_rk_stiff_bound(&self->explicit_method) / own->rho;
-  const double explicit_cost = explicit_rk_n_stages(&self->explicit_method) * (state->t - own->t_switch) / h_explicit;
-  return implicit_cost > 1.5 * explicit_cost;
+/* What explicit steps would cost per second now; `step` is the mean length of the implicit ones. */
+static double expected_cost(const auto_self *self, const auto_own *own, double step) {
+  const yoke_integrator *method = &self->explicit_method;
+  const double           stable = own->is_forced
+                                      ? explicit_rk_n_stages(method) * own->rho / (0.8 * explicit_rk_stiff_bound(method))
+                                      : own->explicit_cost * own->rho / own->rho_first;
+  return fmax(stable, ACCURATE_COST / step);
 }
 
 static void judge_implicit(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -258,23 +282,22 @@ static void judge_implicit(const yoke_integrator *integrator, void *scratch, yok
   const auto_self *self = integrator->self;
   auto_own        *own  = own_of(integrator, state);
   if (++own->steps_since_check < CHECK_EVERY) return;
+  const double cost = window_cost(self, state, own), step = (state->t - own->t_check) / own->steps_since_check;
   own->steps_since_check = 0;
   if (estimate_radius(integrator, scratch, state, u) != YOKE_OK) {
-    own->has_vector    = 0;
-    own->smooth_checks = 0;
-    return;
+    own->has_vector = 0;
+  } else if (own->n_checks++ == 0) { /* the first steps are those of a start */
+    own->rho_first = own->rho;
+  } else { /* a few dear steps, at a jump, do not outweigh many that pay */
+    const double saved = MOST_SAVED * self->trial_cost;
+    own->loss += (cost - HYSTERESIS * expected_cost(self, own, step)) * (state->t - own->t_check);
+    own->loss = fmax(own->loss, -saved);
+    if (own->loss > WORST_LOSS * self->trial_cost) own->wants_switch = 1;
   }
-  if (is_too_expensive(integrator, state)) {
-    own->wants_switch    = 1;
-    own->patience_factor = own->patience_factor > 1 ? (int32_t)fmin(4.0 * own->patience_factor, MOST_STIFF) : 4;
-    return;
-  }
-  const double h = state->h; /* wanted, not clipped */
-  if (2 * h * own->rho < explicit_rk_stiff_bound(&self->explicit_method)) {
-    if (++own->smooth_checks >= SMOOTH_CHECKS) own->wants_switch = 1;
-  } else {
-    own->smooth_checks = 0;
-  }
+  begin_window(self, state, own);
+  if (!own->wants_switch) return;
+  const bool is_trial  = own->n_checks < TRIAL_CHECKS;
+  own->patience_factor = is_trial ? (int32_t)fmin(4.0 * fmax(own->patience_factor, 1), MOST_STIFF) : 1;
 }
 
 /* ---- interface ---- */
@@ -282,6 +305,7 @@ static void judge_implicit(const yoke_integrator *integrator, void *scratch, yok
 static yoke_status start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                          const yoke_signal *u) {
   const yoke_integrator *method = at_work(integrator, state); /* a zeroed state is explicit */
+  begin_window(integrator->self, state, own_of(integrator, state));
   return method->ops->start(method, scratch, state, u);
 }
 
@@ -307,7 +331,7 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
   if (!self->has_implicit) return YOKE_OK;
   if (state->method == EXPLICIT) {
     judge_explicit(integrator, state);
-  } else {
+  } else if (!(integrator->options.fixed_step > 0)) {
     judge_implicit(integrator, scratch, state, u);
   }
   return YOKE_OK;
@@ -347,8 +371,8 @@ static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_st
   const auto_own  *own  = own_of(integrator, state);
   if (state->method != EXPLICIT && !(state->method == IMPLICIT && self->has_implicit)) return false;
   const yoke_integrator *method = at_work(integrator, state);
-  return yoke_is_count(own->steps_since_check) && yoke_is_count(own->smooth_checks) &&
-         yoke_is_count(own->patience_factor) && (method->ops->is_sound == NULL || method->ops->is_sound(method, state));
+  return yoke_is_count(own->steps_since_check) && yoke_is_count(own->n_checks) && yoke_is_count(own->patience_factor) &&
+         (method->ops->is_sound == NULL || method->ops->is_sound(method, state));
 }
 
 const yoke_integrator_ops auto_ops = {

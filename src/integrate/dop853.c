@@ -88,6 +88,7 @@ const rk_tableau dop853_tableau = {
     .min_ratio      = 1.0 / 3,
     .max_ratio      = 6,
     .stiff_bound    = 6.1,
+    .suspect_bound  = 2.0,
 };
 
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {

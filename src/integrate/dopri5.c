@@ -33,6 +33,7 @@ const rk_tableau dopri5_tableau = {
     .min_ratio      = 0.2,
     .max_ratio      = 10,
     .stiff_bound    = 3.25,
+    .suspect_bound  = 0.9,
 };
 
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {

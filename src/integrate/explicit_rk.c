@@ -21,8 +21,9 @@ typedef struct rk_self {
   bool              nystroem;    /* fused stages, only accelerations are stored */
   bool              watch;       /* estimate stiffness */
   int               check_every; /* steps from one estimate to the next */
-  int               n_stages;    /* with those of dense output */
-  int               n_terms;     /* of all rows */
+  double            suspect_bound;
+  int               n_stages; /* with those of dense output */
+  int               n_terms;  /* of all rows */
   /* offsets in the scratch */
   size_t            work, u, q_stage, v_stage, temp, lambda;
   size_t            k, k_v, k_next; /* k_q of stage 1; from a k_q to its k_v, and to the k_q of the next stage */
@@ -51,7 +52,7 @@ static const double *row_wbar(const rk_self *self, const rk_row *row) {
   return row_w(self, row) + row->n;
 }
 
-enum { NOT_LOOKED_INTO = -1, NEVER_LOOKED_INTO = -2 };
+enum { NOT_LOOKED_INTO = -1, NEVER_LOOKED_INTO = -2, RHO_MEMORY = 10, MOST_SUSPECTS = 1 << 20 };
 
 static const double BRIDGE_BELOW = 1e-2; /* of the usual step */
 static const double ERR_UNKNOWN  = 1e-4; /* error of the step before the first one */
@@ -60,7 +61,10 @@ static const double ERR_UNKNOWN  = 1e-4; /* error of the step before the first o
 typedef struct rk_own {
   double  err_old; /* error of the last accepted step that was not clipped */
   double  h_usual; /* largest step of late, fading by 2 percent per step */
-  int32_t after_reject, stiff_count, smooth_count, checks_left;
+  double  log_rho; /* mean of log(h rho) over the last checks */
+  int32_t after_reject, checks_left;
+  int32_t n_checks; /* that the mean is of, at most RHO_MEMORY */
+  int32_t suspects; /* checks of late that found stability to be the limit, less those that did not */
   /* vectors d_m that the last step has; 0: none, cubic Hermite; NOT_LOOKED_INTO: cubic too, not in copies; NEVER_LOOKED_INTO (t_look is
    * infinite): no dense output, its start is not in the state */
   int32_t n_dense;
@@ -195,6 +199,10 @@ void explicit_rk_watch_stiffness(yoke_integrator *integrator) {
   rk_self *self     = integrator->self;
   self->watch       = true;
   self->check_every = integrator->equations->nv < 256 ? 1 : 8; /* large: an estimate costs as much as a stage */
+  /* A fixed step does not follow stability: it is unstable or it is not. Fused evaluations are so cheap that other methods have to be
+   * more than suspected to be better. */
+  const bool is_sure  = integrator->options.fixed_step > 0 || self->nystroem;
+  self->suspect_bound = is_sure ? self->tableau->stiff_bound : self->tableau->suspect_bound;
 }
 
 static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -445,27 +453,27 @@ static yoke_status complete(const rk_view *x, double h, double t_new) {
   return status < 0 ? status : YOKE_OK;
 }
 
-/* h rho = h |f(y1) - f(y_s)| / |y1 - y_s|: the last two stages lie at the same time (Hairer, Wanner II, IV.2). */
+/* The last two stages lie at the same time: their difference d is rich in what is fast, and |d a| / |d v| is rho where one rate
+ * dominates (Hairer, Wanner II, IV.2). Of an oscillation it is rho cot(phase): the mean of its logarithm over steps is that of rho.
+ * Positions are left out, slow motions hide the fast ones there. */
 static void watch_stiffness(const rk_view *x, double h) {
   rk_own *own = x->own;
   if (!is_check_due(x)) {
     if (own->checks_left > 0) --own->checks_left;
     return;
   }
-  own->checks_left        = x->self->check_every - 1;
-  const yoke_equations *e = x->integrator->equations;
-  const int             s = x->self->tableau->s, nq = explicit_n_q(e);
-  const double          fq =
-      x->self->nystroem ? explicit_distance(nq, x->v_new, x->v_stage) : explicit_distance(nq, x->kq[s], x->kq[s - 1]);
-  const double f_sum = fq + explicit_distance(e->nv, x->kv[s], x->kv[s - 1]);
-  const double y_sum = explicit_distance(nq, x->q_new, x->q_stage) + explicit_distance(e->nv, x->v_new, x->v_stage);
-  if (!(y_sum > 0)) return;
-  if (h * sqrt(f_sum / y_sum) > x->self->tableau->stiff_bound) {
-    own->smooth_count = 0;
-    ++own->stiff_count;
-  } else if (own->stiff_count > 0 && ++own->smooth_count >= 6) {
-    own->stiff_count  = 0;
-    own->smooth_count = 0;
+  own->checks_left            = x->self->check_every - 1;
+  const yoke_equations *e     = x->integrator->equations;
+  const int             s     = x->self->tableau->s;
+  const double          a_sum = explicit_distance(e->nv, x->kv[s], x->kv[s - 1]);
+  const double          v_sum = explicit_distance(e->nv, x->v_new, x->v_stage);
+  if (!(a_sum > 0) || !(v_sum > 0)) return;
+  if (own->n_checks < RHO_MEMORY) ++own->n_checks;
+  own->log_rho += (log(h) + 0.5 * log(a_sum / v_sum) - own->log_rho) / own->n_checks;
+  if (exp(own->log_rho) > x->self->suspect_bound) {
+    if (own->suspects < MOST_SUSPECTS) ++own->suspects;
+  } else if (own->suspects > 0) {
+    --own->suspects;
   }
 }
 
@@ -657,15 +665,16 @@ bool explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrat
   const rk_own  *own  = yoke_integrator_own(integrator, state);
   return (own->n_dense == NOT_LOOKED_INTO || own->n_dense == NEVER_LOOKED_INTO || own->n_dense == 0 ||
           own->n_dense == self->tableau->n_dense) &&
-         yoke_is_count(own->stiff_count) && yoke_is_count(own->smooth_count) && yoke_is_count(own->checks_left);
+         yoke_is_count(own->suspects) && yoke_is_count(own->checks_left) && yoke_is_count(own->n_checks) &&
+         own->n_checks <= RHO_MEMORY;
 }
 
 /* ---- for `auto` ---- */
 
-bool explicit_rk_is_stiff(const yoke_integrator *integrator, const yoke_integrator_state *state, int needed) {
+int explicit_rk_suspects(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const rk_self *self = integrator->self;
   const rk_own  *own  = yoke_integrator_own(integrator, state);
-  return own->stiff_count >= 15 && own->stiff_count >= needed / self->check_every;
+  return own->suspects * self->check_every;
 }
 
 double explicit_rk_stiff_bound(const yoke_integrator *integrator) {

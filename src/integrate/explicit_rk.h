@@ -31,7 +31,8 @@ typedef struct rk_tableau {
   double safety;               /* h_new = h safety err^-(exponent - 0.75 beta) err_old^beta */
   double error_exponent, beta; /* beta 0: no memory */
   double min_ratio, max_ratio; /* limits of h_new / h */
-  double stiff_bound;          /* h rho beyond which stability limits the step */
+  double stiff_bound;          /* h rho where stability limits steps of a damped motion (real axis) */
+  double suspect_bound;        /* h rho from which stability may be what limits a step (imaginary axis) */
 } rk_tableau;
 
 extern const rk_tableau dopri5_tableau, dop853_tableau;
@@ -48,10 +49,10 @@ yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch
 size_t      explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator_state *state);
 bool        explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
-/* For `auto`: from now on (before states are made) estimate h rho after accepted steps. is_stiff: it exceeded the
- * stability bound over `needed` steps, in at least 15 checks that were not interrupted by 6 checks below it. */
+/* For `auto`: from now on (before states are made) estimate h rho after accepted steps. suspects: so many steps of late, less
+ * those that were clearly limited by their accuracy, may have been limited by stability. */
 void   explicit_rk_watch_stiffness(yoke_integrator *integrator);
-bool   explicit_rk_is_stiff(const yoke_integrator *integrator, const yoke_integrator_state *state, int needed);
+int    explicit_rk_suspects(const yoke_integrator *integrator, const yoke_integrator_state *state);
 double explicit_rk_stiff_bound(const yoke_integrator *integrator);
 int    explicit_rk_n_stages(const yoke_integrator *integrator); /* evaluations per step */
 bool   explicit_rk_is_fused(const yoke_integrator *integrator);

@@ -391,27 +391,6 @@ static void auto_stays_explicit_where_it_is_not_stiff(void **s) {
   toy_run_end(&run);
 }
 
-/* A damper of 1e5 that is switched off at t = 1: stiff before, smooth after. */
-static void fading_force(const toy_problem *p, double t, const double *q, const double *v, const double *u, double *f,
-                         double *df_dq, double *df_dv) {
-  (void)p, (void)u;
-  const double d = t < 1 ? 1e5 : 0.1;
-  f[0]           = -100 * q[0] - d * (v[0] - cos(3 * t));
-  if (df_dq != NULL) df_dq[0] = -100, df_dv[0] = -d;
-}
-
-static double fading_break(const void *self, double t) {
-  (void)self;
-  return t < 1 ? 1 : (double)INFINITY;
-}
-
-static void make_fading(yoke_equations *e) {
-  static const yoke_equations_ops ops = {
-      .kind = "fading", .derivative = toy_derivative, .next_break = fading_break, TOY_IMPLICIT};
-  static const toy_problem problem = {.n = 1, .force = fading_force};
-  toy_fill(e, &ops, &problem);
-}
-
 static void auto_returns_to_the_explicit_method_and_repeats_to_the_bit(void **s) {
   (void)s;
   const yoke_integrator_options o  = toy_options(1e-6);
@@ -420,7 +399,7 @@ static void auto_returns_to_the_explicit_method_and_repeats_to_the_bit(void **s)
   yoke_integrator_state        *copy;
   void                         *scratch;
   int                           turns = 0;
-  assert_int_equal(toy_run_begin(&run, make_fading, "auto", &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
+  assert_int_equal(toy_run_begin(&run, toy_fading, "auto", &o, &q0, &v0, &yoke_signal_none), YOKE_OK);
   assert_int_equal(yoke_integrator_state_create(run.integrator, &copy), YOKE_OK);
   assert_int_equal(yoke_integrator_scratch_create(run.integrator, &scratch), YOKE_OK);
   while (run.state->t < 8) {

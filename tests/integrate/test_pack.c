@@ -35,6 +35,7 @@ static const problem problems[] = {
     {.name = "examples/double-pendulum-flexible.yaml", .t_end = 20},
     {.name = "examples/four-bar-spatial.yaml", .t_end = 20},
     {.name = "examples/chain-conv.yaml", .t_end = 20},
+    {.name = "fading", .make = toy_fading, .q = {0}, .v = {1}, .t_end = 10},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 

@@ -428,7 +428,7 @@ static void auto_hands_tangents_over_when_it_changes_the_method(void **state) {
   const yoke_equations e = toy_equations(&toy_ops, &p);
   direction_list       l;
   seven_directions(&l, 1.0);
-  run r = open_run("auto", &e, options_of(1e-6, 0), modes_q, modes_v, &inputs_2);
+  run r = open_run("auto", &e, options_of(5e-7, 0), modes_q, modes_v, &inputs_2);
   assert_string_equal(yoke_integrator_method_at_work(r.integrator, r.state), "dopri5");
   assert_int_equal(carry(&r, &inputs_2, &l.d, 1.0), YOKE_OK);
   assert_string_not_equal(yoke_integrator_method_at_work(r.integrator, r.state), "dopri5");

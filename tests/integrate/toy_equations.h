@@ -7,6 +7,7 @@
  *   toy_linear      two masses, springs and dampers, one input force u(t), forced at mass 2; `linear` view
  *   toy_pendulum    planar pendulum in x, y: g = (x^2 + y^2 - 1) / 2, gravity 9.81, one mass of 1 kg; index-2 GGL and
  *                   index 1 views; reference by the angle equation phi'' = -9.81 sin(phi) (toy_angle)
+ *   toy_fading      q'' = -100 q - d (q' - cos(3 t)), d = 1e5 until t = 1, then 0.1: stiff before, smooth after
  *   toy_push        q'' = u(t), one mass, for break points: exact for polynomials
  *
  * Implicit views follow equations.h: GGL x = (q, v, lambda, mu), INDEX1 x = (q, v, a, lambda). */
@@ -295,6 +296,19 @@ static void toy_vanderpol_force(const toy_problem *p, double t, const double *q,
   df_dv[0] = (1 - q[0] * q[0]) / p->parameter;
 }
 
+static void toy_fading_force(const toy_problem *p, double t, const double *q, const double *v, const double *u,
+                             double *f, double *df_dq, double *df_dv) {
+  (void)p, (void)u;
+  const double d = t < 1 ? 1e5 : 0.1;
+  f[0]           = -100 * q[0] - d * (v[0] - cos(3 * t));
+  if (df_dq != NULL) df_dq[0] = -100, df_dv[0] = -d;
+}
+
+static double toy_fading_break(const void *self, double t) {
+  (void)self;
+  return t < 1 ? 1 : (double)INFINITY;
+}
+
 /* Masses of 1 kg: wall -c1,d1- m1 -c2,d2- m2 <- u. */
 #define TOY_C1 10.0
 #define TOY_C2 4.0
@@ -369,6 +383,9 @@ static const yoke_equations_ops toy_constrained_ops = {.kind             = "toy 
                                                        .constraint       = toy_constraint,
                                                        TOY_IMPLICIT};
 
+static const yoke_equations_ops toy_fading_ops = {
+    .kind = "fading", .derivative = toy_derivative, .next_break = toy_fading_break, TOY_IMPLICIT};
+static const toy_problem toy_problem_fading   = {.n = 1, .force = toy_fading_force};
 static const toy_problem toy_problem_kepler   = {.n = 2, .force = toy_kepler_force};
 static const toy_problem toy_problem_duffing  = {.n = 1, .force = toy_duffing_force};
 static const toy_problem toy_problem_mild     = {.n = 1, .force = toy_vanderpol_force, .parameter = 0.5};
@@ -396,6 +413,9 @@ static inline void toy_vanderpol(yoke_equations *e) {
 }
 static inline void toy_vanderpol_mild(yoke_equations *e) {
   toy_fill(e, &toy_plain_ops, &toy_problem_mild);
+}
+static inline void toy_fading(yoke_equations *e) {
+  toy_fill(e, &toy_fading_ops, &toy_problem_fading);
 }
 static inline void toy_linear(yoke_equations *e) {
   toy_fill(e, &toy_linear_ops, &toy_problem_linear);
