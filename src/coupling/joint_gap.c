@@ -94,3 +94,18 @@ void yoke_graph_open_joint(const yoke_graph *g, char *text, size_t size) {
            is_length ? g->settings.joint_tolerance : g->settings.joint_tolerance / g->settings.length,
            is_length ? "m" : "rad");
 }
+
+bool graph_joints_are_closed(const yoke_graph *g) {
+  int n_joints = 0;
+  if (!(g->settings.length > 0.0) || g->n_sets > 1) return false;
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire      *wire = &g->wires[w];
+    const yoke_joint_form *form = wire->wire.formulation->joint;
+    if (wire->wire.joint != NULL && form != NULL && !form->resets_states) {
+      ++n_joints;
+    } else if (!yoke_channel_is_signal(&g->channels[wire->first].info)) {
+      return false;
+    }
+  }
+  return n_joints > 0 && graph_levels_are_met(g);
+}

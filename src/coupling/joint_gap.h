@@ -27,6 +27,10 @@ void graph_joint_gap(const yoke_graph *graph, const graph_wire *wire, joint_gap 
  * and do not count here, nor do weighted sets, which hold none. */
 bool graph_levels_are_met(const yoke_graph *graph);
 
+/* Are there joints, are they closed so far, and is there nothing else but signals that could be open? Corrections that do not settle are then
+ * noise of the subsystems' solvers, which multipliers feel m / H^2 times. */
+bool graph_joints_are_closed(const yoke_graph *graph);
+
 /* The end of a trial: YOKE_JOINT_OPEN when a joint, whatever its formulation declares, is open by more than
  * settings.joint_tolerance. The largest levels of all joints go to statistics->residuals; the widest gap is kept for the message. */
 yoke_status graph_check_gaps(yoke_graph *graph, yoke_step_statistics *statistics);

@@ -199,7 +199,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     const bool is_old  = g->is_kept && g->broyden == NULL;
     const bool goes_on = verdict == YOKE_VERDICT_GO_ON && pass > 1;
     const bool is_slow = goes_on && convergence.rate > slow_rate;
-    if (verdict == YOKE_VERDICT_DIVERGED) return YOKE_NOT_CONVERGED;
+    if (verdict == YOKE_VERDICT_DIVERGED && !graph_joints_are_closed(g)) return YOKE_NOT_CONVERGED;
     if (is_old && (is_wild(g, norm) || (is_slow && pass > 2))) return YOKE_NOT_CONVERGED;
     if (pass > 1) measure_rate(norm / previous, statistics);
     const bool renew = is_slow || (verdict == YOKE_VERDICT_GO_ON && renews_always(g)) ||
@@ -215,7 +215,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     if (renew) YOKE_TRY(make_matrix(g, statistics, ctx));
   }
   statistics->converged = false;
-  return graph_is_stalled(g, norm) ? YOKE_OK : YOKE_NOT_CONVERGED;
+  return graph_is_stalled(g, norm) || graph_joints_are_closed(g) ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
 /* A step that fails with a matrix from earlier steps gets a second chance: it is made anew. */
