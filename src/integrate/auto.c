@@ -10,6 +10,8 @@
  *                         spectral radius rho now and then, and not less than what steps of the length of the implicit ones
  *                         would cost. Behind a short trial the next one takes four times as long to come. Checked every ten
  *                         steps; rho from a power iteration with differences of f.
+ * With constraints the explicit method is one of high order; where stops are nearer than its steps one of low order takes its
+ * place, until it needs more than two steps from stop to stop.
  * A switch is decided at an accepted point and made at the beginning of the next step: dense output stays with the
  * method that made the step. Models without an implicit view, and those too large to factor within reason, stay
  * explicit. With fixed steps the cost plays no part: the implicit method stays once the explicit one is unstable. */
@@ -25,14 +27,18 @@
 enum {
   EXPLICIT       = 0, /* values of state->method */
   IMPLICIT       = 1,
+  SHORT          = 2,    /* explicit too, where stops are so near that a low order does */
   RADAU_SYSTEM   = 1000, /* unknowns up to which radau5 is used instead of bdf, which is poor on the imaginary axis */
   LARGEST_SYSTEM = 1000000, /* unknowns up to which an implicit method is prepared */
   CHECK_EVERY    = 10,      /* implicit steps between two checks */
   FIRST_ROUNDS   = 4,       /* of the power iteration, with a vector that knows nothing */
   TRIAL_CHECKS   = 10,      /* an implicit phase that ends before was a trial */
   FEWEST_STIFF   = 15,      /* steps that stability must have limited */
-  MOST_STIFF     = 1000000
+  MOST_STIFF     = 1000000,
+  LIMITED_STEPS  = 10 /* in a row end at stops */
 };
+
+static const double LIMITED = 3; /* stops are near: the step could be so much longer */
 
 static const double HYSTERESIS    = 1.2; /* the implicit method is dear when it costs so much more */
 static const double WORST_LOSS    = 0.5; /* of the cost of a trial, ends the implicit phase */
@@ -41,10 +47,9 @@ static const double ACCURATE_COST = 4; /* evaluations of explicit methods for a 
 
 typedef struct auto_self {
   size_t          tail; /* offset of auto_own in the state */
-  bool            has_implicit;
+  bool            has_implicit, has_short;
   int             patience; /* stiff checks before the first change to the implicit method */
-  yoke_integrator explicit_method;
-  yoke_integrator implicit_method;
+  yoke_integrator explicit_method, implicit_method, short_method;
   double          iteration_cost, factor_cost;   /* in evaluations of f */
   double          trial_cost;                    /* of a trial of the implicit method, guessed */
   size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
@@ -52,8 +57,10 @@ typedef struct auto_self {
 } auto_self;
 
 typedef struct auto_own {
-  double  rho; /* spectral radius, last estimate [1/s] */
-  int32_t wants_switch, steps_since_check, n_checks, has_vector;
+  double  rho;          /* spectral radius, last estimate [1/s] */
+  int32_t wants_switch; /* 1 + the method that it wants; 0: none */
+  int32_t steps_since_check, n_checks, has_vector;
+  int32_t limited; /* steps of late that ended at a stop (SHORT: less those that did not) */
   /* Where the last check was, or (explicit) where stability began to be the limit: time and cost so far. */
   double  t_check, cost_check;
   double  rho_first; /* at the first check of an implicit phase */
@@ -61,6 +68,7 @@ typedef struct auto_own {
   /* These outlive a change of method: */
   int32_t patience_factor; /* 0 means 1; grows when the implicit method did not pay */
   int32_t is_forced;       /* the explicit method could not go on: what it had cost plays no part */
+  int32_t was_short;       /* and too slow: not again */
   double  explicit_cost;   /* of the last explicit phase, where stability was the limit [evaluations per second] */
 } auto_own;
 
@@ -71,7 +79,8 @@ static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator
 
 static const yoke_integrator *at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const auto_self *self = integrator->self;
-  return state->method == IMPLICIT ? &self->implicit_method : &self->explicit_method;
+  if (state->method == IMPLICIT) return &self->implicit_method;
+  return state->method == SHORT ? &self->short_method : &self->explicit_method;
 }
 
 /* ---- creation ---- */
@@ -91,7 +100,7 @@ static yoke_status create_method(yoke_context *ctx, const yoke_integrator *integ
 
 static void lay_out(auto_self *self, yoke_integrator *integrator) {
   const yoke_equations  *e = integrator->equations;
-  const yoke_integrator *x = &self->explicit_method, *y = &self->implicit_method;
+  const yoke_integrator *x = &self->explicit_method, *y = &self->implicit_method; /* short_method needs less than x */
   size_t size           = self->has_implicit && y->scratch_size > x->scratch_size ? y->scratch_size : x->scratch_size;
   self->work            = explicit_reserve(&size, e->work_size);
   self->u               = yoke_array_reserve(&size, e->nu + 1);
@@ -131,12 +140,17 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   /* With constraints every evaluation solves a linear system, and every step projects: the higher order pays. */
   const bool is_high = e->ng > 0 || o->rtol <= 1e-9;
   YOKE_TRY(create_method(ctx, integrator, is_high ? &dop853_ops : &dopri5_ops, &self->explicit_method));
+  if (e->ng > 0 && !(o->fixed_step > 0)) {
+    self->has_short = true;
+    YOKE_TRY(create_method(ctx, integrator, &dopri5_ops, &self->short_method));
+  }
   const double n = (double)e->nq + e->nv + 2.0 * e->ng + e->n_norms;
   if (e->ops->dae_create != NULL && n <= LARGEST_SYSTEM) {
     const bool use_radau = o->rtol < 1e-9 || n <= RADAU_SYSTEM;
     self->has_implicit   = true; /* also when create fails: destroy is called for what was made */
     YOKE_TRY(create_method(ctx, integrator, use_radau ? &radau5_ops : &bdf_ops, &self->implicit_method));
     explicit_rk_watch_stiffness(&self->explicit_method);
+    if (self->has_short) explicit_rk_watch_stiffness(&self->short_method);
     set_prices(self, use_radau, n);
   }
   lay_out(self, integrator);
@@ -229,9 +243,9 @@ static double window_cost(const auto_self *self, const yoke_integrator_state *st
   return (cost_of(self, state) - own->cost_check) / fmax(state->t - own->t_check, DBL_MIN);
 }
 
-/* Hand the state over: q, v, a, lambda and counters stay, the method's own part begins anew. */
+/* Hand the state over to a method: q, v, a, lambda and counters stay, the method's own part begins anew. */
 static yoke_status switch_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                 const yoke_signal *u) {
+                                 const yoke_signal *u, int method) {
   const auto_self *self = integrator->self;
   const size_t     head = integrator->at.own;
   for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
@@ -241,29 +255,51 @@ static yoke_status switch_method(const yoke_integrator *integrator, void *scratc
   own->patience_factor = before.patience_factor;
   own->is_forced       = before.is_forced;
   own->explicit_cost   = before.explicit_cost;
+  own->was_short       = before.was_short;
   begin_window(self, state, own);
-  state->method               = state->method == IMPLICIT ? EXPLICIT : IMPLICIT;
-  const yoke_integrator *next = state->method == IMPLICIT ? &self->implicit_method : &self->explicit_method;
-  return next->ops->start(next, scratch, state, u);
+  const double step           = state->method != IMPLICIT && method != IMPLICIT ? state->t - state->t_prev : 0;
+  state->method               = method;
+  const yoke_integrator *next = at_work(integrator, state);
+  YOKE_TRY(next->ops->start(next, scratch, state, u));
+  if (step > 0) state->h = step; /* from one explicit method to the other: the step is known */
+  return YOKE_OK;
 }
 
 /* Switch with a message when the other method cannot start. */
 static yoke_status turn(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                        const yoke_signal *u, yoke_context *ctx) {
-  const yoke_status status = switch_method(integrator, scratch, state, u);
+                        const yoke_signal *u, int method, yoke_context *ctx) {
+  const yoke_status status = switch_method(integrator, scratch, state, u, method);
   if (status == YOKE_OK) return YOKE_OK;
   return yoke_fail(ctx, status, "solver 'auto': '%s' cannot start at t = %.9g s (%s)",
                    at_work(integrator, state)->ops->name, state->t, yoke_status_text(status));
 }
 
+/* Where macro steps are shorter than the steps of a method of high order, one of low order does with half the evaluations. */
+static void judge_length(const yoke_integrator *integrator, const yoke_integrator_state *state, double t_limit) {
+  const auto_self *self       = integrator->self;
+  auto_own        *own        = own_of(integrator, state);
+  const bool       is_limited = state->t == t_limit;
+  if (!self->has_short || own->was_short || own->wants_switch) return;
+  if (state->method == EXPLICIT) {
+    const bool is_short = is_limited && state->h > LIMITED * (state->t - state->t_prev);
+    own->limited        = is_short ? own->limited + 1 : 0;
+    if (own->limited >= LIMITED_STEPS) own->wants_switch = 1 + SHORT;
+  } else { /* two steps from stop to stop cost what one of high order costs */
+    own->limited = is_limited ? (own->limited < LIMITED_STEPS ? own->limited + 1 : own->limited) : own->limited - 1;
+    if (own->limited > -LIMITED_STEPS) return;
+    own->was_short    = 1;
+    own->wants_switch = 1 + EXPLICIT;
+  }
+}
+
 static void judge_explicit(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const auto_self *self     = integrator->self;
   auto_own        *own      = own_of(integrator, state);
-  const int        suspects = explicit_rk_suspects(&self->explicit_method, state);
+  const int        suspects = explicit_rk_suspects(at_work(integrator, state), state);
   const double     needed   = (double)self->patience * (own->patience_factor > 1 ? own->patience_factor : 1);
   if (suspects == 0) begin_window(self, state, own);
   if (suspects < fmin(needed, MOST_STIFF)) return;
-  own->wants_switch  = 1;
+  own->wants_switch  = 1 + IMPLICIT;
   own->is_forced     = 0;
   own->explicit_cost = window_cost(self, state, own);
 }
@@ -292,7 +328,7 @@ static void judge_implicit(const yoke_integrator *integrator, void *scratch, yok
     const double saved = MOST_SAVED * self->trial_cost;
     own->loss += (cost - HYSTERESIS * expected_cost(self, own, step)) * (state->t - own->t_check);
     own->loss = fmax(own->loss, -saved);
-    if (own->loss > WORST_LOSS * self->trial_cost) own->wants_switch = 1;
+    if (own->loss > WORST_LOSS * self->trial_cost) own->wants_switch = 1 + EXPLICIT;
   }
   begin_window(self, state, own);
   if (!own->wants_switch) return;
@@ -311,25 +347,27 @@ static yoke_status start(const yoke_integrator *integrator, void *scratch, yoke_
 
 static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                         const yoke_signal *u, double t_limit, yoke_context *ctx) {
-  const auto_self *self = integrator->self;
-  if (own_of(integrator, state)->wants_switch) YOKE_TRY(turn(integrator, scratch, state, u, ctx));
+  const auto_self *self   = integrator->self;
+  const int        wanted = own_of(integrator, state)->wants_switch;
+  if (wanted) YOKE_TRY(turn(integrator, scratch, state, u, wanted - 1, ctx));
 
   const yoke_integrator *method = at_work(integrator, state);
-  const bool  may_turn = state->method == EXPLICIT && self->has_implicit && !(integrator->options.fixed_step > 0);
+  const bool  may_turn = state->method != IMPLICIT && self->has_implicit && !(integrator->options.fixed_step > 0);
   yoke_status status   = method->ops->step(method, scratch, state, u, t_limit, may_turn ? NULL : ctx);
   if (may_turn && (status == YOKE_E_STEP_TOO_SMALL || status == YOKE_E_UNSTABLE)) {
     own_of(integrator, state)->is_forced = 1;
-    YOKE_TRY(turn(integrator, scratch, state, u, ctx));
+    YOKE_TRY(turn(integrator, scratch, state, u, IMPLICIT, ctx));
     method = at_work(integrator, state);
     status = method->ops->step(method, scratch, state, u, t_limit, ctx);
   }
   if (status != YOKE_OK) {
-    return may_turn && state->method == EXPLICIT
+    return may_turn && state->method != IMPLICIT
                ? yoke_fail(ctx, status, "solver 'auto' failed at t = %.9g s (%s)", state->t, yoke_status_text(status))
                : status;
   }
+  if (state->method != IMPLICIT) judge_length(integrator, state, t_limit);
   if (!self->has_implicit) return YOKE_OK;
-  if (state->method == EXPLICIT) {
+  if (state->method != IMPLICIT) {
     judge_explicit(integrator, state);
   } else if (!(integrator->options.fixed_step > 0)) {
     judge_implicit(integrator, scratch, state, u);
@@ -353,7 +391,7 @@ static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yok
  * use all that is theirs. */
 static size_t used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const auto_self *self = integrator->self;
-  return state->method == IMPLICIT ? self->tail : yoke_integrator_used(&self->explicit_method, state);
+  return state->method == IMPLICIT ? self->tail : yoke_integrator_used(at_work(integrator, state), state);
 }
 
 static size_t tail(const yoke_integrator *integrator) {
@@ -367,9 +405,12 @@ static const yoke_linear *linear(const yoke_integrator *integrator, int i) {
 }
 
 static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  const auto_self *self = integrator->self;
-  const auto_own  *own  = own_of(integrator, state);
-  if (state->method != EXPLICIT && !(state->method == IMPLICIT && self->has_implicit)) return false;
+  const auto_self *self     = integrator->self;
+  const auto_own  *own      = own_of(integrator, state);
+  const bool       exists[] = {[EXPLICIT] = true, [IMPLICIT] = self->has_implicit, [SHORT] = self->has_short};
+  if (state->method < EXPLICIT || state->method > SHORT || !exists[state->method]) return false;
+  if (own->wants_switch < 0 || own->wants_switch > 1 + SHORT) return false;
+  if (own->wants_switch > 0 && !exists[own->wants_switch - 1]) return false;
   const yoke_integrator *method = at_work(integrator, state);
   return yoke_is_count(own->steps_since_check) && yoke_is_count(own->n_checks) && yoke_is_count(own->patience_factor) &&
          (method->ops->is_sound == NULL || method->ops->is_sound(method, state));

@@ -83,7 +83,8 @@ static void keeping_saves_integrations_and_leaves_the_results(void **state) {
   } rows[] = {{"examples/double-pendulum.yaml", "lower.angle", 0.7}, {"examples/four-bar-fixed.yaml", "bar2.x", 0.65}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     double                   x[2], integrations[2];
-    static const char *const sets[] = {IMPLICIT DIFFERENCES RENEW "step", IMPLICIT DIFFERENCES RENEW "slow"};
+    static const char *const sets[] = {IMPLICIT DIFFERENCES ";solvers.default.kind=dop853" RENEW "step",
+                                       IMPLICIT DIFFERENCES ";solvers.default.kind=dop853" RENEW "slow"};
     for (int k = 0; k < 2; ++k) {
       cosim c         = cosim_done(rows[i].model, sets[k], 0.2);
       x[k]            = cosim_value(&c, rows[i].value);

@@ -391,6 +391,25 @@ static void auto_stays_explicit_where_it_is_not_stiff(void **s) {
   toy_run_end(&run);
 }
 
+/* One step of dop853 from stop to stop takes 12 evaluations, one of dopri5 6, and one at the stop itself. */
+static void auto_takes_the_low_order_where_stops_are_near(void **s) {
+  (void)s;
+  const yoke_integrator_options o     = toy_options(1e-8);
+  const double                  q0[2] = {1, 0}, v0[2] = {0, 0};
+  toy_run                       run;
+  assert_int_equal(toy_run_begin(&run, toy_pendulum, "auto", &o, q0, v0, &yoke_signal_none), YOKE_OK);
+  assert_int_equal(toy_run_to(&run, &yoke_signal_none, 1), YOKE_OK);
+  assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dop853");
+  for (int i = 1; i <= 20; ++i) assert_int_equal(toy_run_to(&run, &yoke_signal_none, 1 + 1e-3 * i), YOKE_OK);
+  assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dopri5");
+  const int64_t before = run.state->counters.evaluations;
+  for (int i = 21; i <= 120; ++i) assert_int_equal(toy_run_to(&run, &yoke_signal_none, 1 + 1e-3 * i), YOKE_OK);
+  assert_in_range(run.state->counters.evaluations - before, 600, 750);
+  assert_int_equal(toy_run_to(&run, &yoke_signal_none, 3), YOKE_OK);
+  assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "dop853");
+  toy_run_end(&run);
+}
+
 static void auto_returns_to_the_explicit_method_and_repeats_to_the_bit(void **s) {
   (void)s;
   const yoke_integrator_options o  = toy_options(1e-6);
@@ -433,6 +452,7 @@ int main(void) {
       cmocka_unit_test(error_norm_is_the_weighted_mean_square),
       cmocka_unit_test(auto_turns_implicit_where_it_is_stiff),
       cmocka_unit_test(auto_stays_explicit_where_it_is_not_stiff),
+      cmocka_unit_test(auto_takes_the_low_order_where_stops_are_near),
       cmocka_unit_test(auto_returns_to_the_explicit_method_and_repeats_to_the_bit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
