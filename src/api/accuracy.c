@@ -46,24 +46,10 @@ static int order_of(const yoke_run_system *run) {
   return order[1] > 2 ? order[1] - 1 : 1;
 }
 
-/* Couplings whose estimates are far too large. */
-static const char *upper_of(const yoke_run_system *run) {
-  const char *name;
-  for (int k = 0; k < run->plan->n_couplings; ++k) {
-    if (yoke_graph_is_upper(yoke_system_graph(run->system), k, &name)) return name;
-  }
-  return NULL;
-}
-
-static void tell_limits(const yoke_run_system *run, const yoke_monitor_facts *facts, yoke_run_summary *s) {
-  const char *upper = upper_of(run);
-  size_t      at    = 0;
+static void tell_limits(const yoke_monitor_facts *facts, yoke_run_summary *s) {
   if (facts->blind != NULL)
-    at = (size_t)snprintf(s->error_limits, sizeof s->error_limits,
-                          "subsystem '%.100s' cannot go back: its own error is not known", facts->blind);
-  if (upper != NULL && at < sizeof s->error_limits)
-    snprintf(s->error_limits + at, sizeof s->error_limits - at,
-             "%sthe estimates of formulation %s are too large, up to a hundred times", at > 0 ? "; " : "", upper);
+    snprintf(s->error_limits, sizeof s->error_limits, "subsystem '%.100s' cannot go back: its own error is not known",
+             facts->blind);
 }
 
 yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, yoke_run_summary *s) {
@@ -78,7 +64,7 @@ yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, do
     s->estimated_steps             = facts.estimates;
     s->monitor_evaluations         = facts.evaluations;
     s->monitor_integrations        = facts.integrations;
-    tell_limits(run, &facts, s);
+    tell_limits(&facts, s);
   }
   if (tally == NULL) return YOKE_OK;
   double *errors      = yoke_allocate((size_t)plan->n_parts + 1, sizeof *errors);
@@ -132,7 +118,6 @@ void yoke_accuracy_gain(const yoke_passive_energy *before, const yoke_passive_en
 /* ---- judgement ---- */
 
 static const double small = 1e-3, plain = 0.01, strong = 0.1; /* of the spread */
-static const double upper = 30.0; /* by which estimates that are far too large are lowered before they are judged */
 
 /* What would bring the error to half of what is warned of. */
 static void find_remedy(const yoke_run_system *run, const yoke_run_summary *s, double error, char *text, size_t size) {
@@ -166,8 +151,8 @@ typedef struct evidence {
   double gain;         /* of energy */
 } evidence;
 
-static evidence weigh(const yoke_run_system *run, const yoke_run_summary *s) {
-  evidence e      = {.error = s->accumulated_error / (upper_of(run) != NULL ? upper : 1.0)};
+static evidence weigh(const yoke_run_summary *s) {
+  evidence e      = {.error = s->accumulated_error};
   e.grown         = s->predicted_growth > 1.0 ? e.error * s->predicted_growth : e.error;
   const bool fits = e.error < small && s->error_limits[0] == '\0';
   /* where errors are known to be small a gain is no sign of them: the kinetic energy may be small at both ends */
@@ -212,7 +197,7 @@ static void tell_open_steps(const yoke_run_summary *s, char *text, size_t size) 
 
 void yoke_accuracy_judge(yoke_context *ctx, const yoke_run_system *run, const yoke_run_summary *s) {
   char           text[900] = "", remedy[160];
-  const evidence e         = weigh(run, s);
+  const evidence e         = weigh(s);
   if (!is_warned(&e)) {
     tell_open_steps(s, text, sizeof text);
     if (text[0] != '\0')

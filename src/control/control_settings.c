@@ -76,7 +76,7 @@ static const yoke_setting control_rows[] = {
     {.key       = "budget",
      .type      = YOKE_SETTING_NUMBER,
      .standard  = {-1.0},
-     .otherwise = "3; 0 where an estimator is named, and where estimates are far too large",
+     .otherwise = "3; 0 where an estimator is named",
      .fits      = is_budget,
      .expected  = "a number >= 0",
      .help      = "steps become shorter where the accumulated error of the run would exceed so many rtol; 0: never",

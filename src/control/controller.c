@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double most_care = 1e4, more_care = 4.0; /* at all, and than in the step before */
+static const double most_care = 1e7, more_care = 4.0; /* at all, and than in the step before */
 
 struct yoke_controller {
   yoke_graph           *graph;

@@ -9,6 +9,7 @@ static const double share_of_sum  = 0.5; /* errors of changing sign cancel in pa
 static const double share_of_kind = 0.05;
 static const double least_left    = 0.05; /* of the limit: what is overdrawn does not stop a run */
 static const double rest          = 1e-9; /* of the length of the model, and a turn: what moves less rests */
+static const double early         = 1e-5; /* likewise: what has moved less so far may still set out */
 
 /* Lengths, angles, and the rates of both; motions that signals lead to, whose units nobody knows, and their rates. */
 enum { LENGTH, ANGLE, LENGTH_RATE, ANGLE_RATE, OTHER, OTHER_RATE, KINDS };
@@ -24,7 +25,7 @@ struct yoke_error_tally {
   int        n, n_ports;
   bool       is_started;
   double     t_start, t;
-  double     least[2]; /* length, angle of what rests */
+  double     length; /* of the model */
   double     most[KINDS];
   int        n_wires;                  /* two ports each, behind which come motions that signals lead to */
   int       *first, *subsystem, *wire; /* [n_ports] */
@@ -42,8 +43,7 @@ static int kind_of(const yoke_port_trial *port, int k) {
 
 static yoke_status fill(yoke_error_tally *x, const yoke_graph *graph, yoke_context *ctx) {
   const double L = yoke_graph_settings(graph)->length;
-  x->least[0]    = rest * (L > 0.0 ? L : 1.0);
-  x->least[1]    = rest;
+  x->length      = L > 0.0 ? L : 1.0;
   x->n_ports     = yoke_graph_n_ports(graph);
   x->first       = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->first);
   x->subsystem   = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->subsystem);
@@ -100,12 +100,17 @@ double yoke_error_tally_t_start(const yoke_error_tally *x) {
 
 /* ---- sums ---- */
 
-static double sigma_of(const yoke_error_tally *x, int i) {
+/* A share of the length of the model or of a turn, for rates over the time so far. */
+static double least_of(const yoke_error_tally *x, int i, double share) {
   const int    kind    = x->kind[i];
   const bool   is_rate = kind == LENGTH_RATE || kind == ANGLE_RATE || kind == OTHER_RATE;
-  const double span = x->t - x->t_start, size = x->least[kind == LENGTH || kind == LENGTH_RATE ? 0 : 1];
-  const double least = is_rate && span > 0.0 ? size / span : size;
-  return fmax(x->list[i].high - x->list[i].low, fmax(share_of_kind * x->most[kind], least));
+  const double span = x->t - x->t_start, size = share * (kind == LENGTH || kind == LENGTH_RATE ? x->length : 1.0);
+  return is_rate && span > 0.0 ? size / span : size;
+}
+
+static double sigma_of(const yoke_error_tally *x, int i) {
+  const component *c = &x->list[i];
+  return fmax(c->high - c->low, fmax(share_of_kind * x->most[x->kind[i]], least_of(x, i, rest)));
 }
 
 void yoke_error_tally_start(yoke_error_tally *x, const yoke_graph *graph) {
@@ -146,9 +151,9 @@ double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, co
                              double share) {
   double pace = 0.0;
   for (int i = 0; i < x->n; ++i) {
-    const double scale = share_of_sum / sigma_of(x, i), added = fabs(errors[i]) * scale;
+    const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, i, early)), added = fabs(errors[i]) * scale;
     const double left = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
-    pace              = fmax(pace, fmax(added / (share * left), inner[i] * scale / (0.5 * limit)));
+    pace              = fmax(pace, fmax(added / (share * left), inner[i] * scale / limit));
   }
   return pace;
 }

@@ -28,7 +28,7 @@ double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, co
                             const double *inner);
 
 /* How fast the step that was added last uses up E = limit: the largest, over all components, of what it added to E over the `share` [0, 1] of
- * what was left of the limit before, and of its inner error over half of the limit. 1: E ends at the limit if all steps do the same. */
+ * what was left of the limit before, and of its inner error over the limit. What has hardly moved yet is measured by 1e-5 of the model. 1: E ends at the limit if all steps do the same. */
 double yoke_error_tally_pace(const yoke_error_tally *tally, const double *errors, const double *inner, double limit,
                              double share);
 

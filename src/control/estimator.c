@@ -5,6 +5,7 @@
 /* Least scales, in the sizes of the model, and of a signal in its own unit: a model at rest has no size yet. */
 static const double least_position = 1e-5, least_velocity = 1e-2, least_force = 0.01, least_signal = 1e-3;
 static const double share_of_scale = 0.1;
+static const double share_of_inner = 0.3; /* what is off between macro points alone counts once and is not carried on */
 static const double surprise       = 10.0; /* times what two extrapolations differ by */
 
 /* A signal that wakes from rest has no size yet and is off by as much as it changes, however short the step. So those that no motion stands
@@ -163,9 +164,10 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
     if (unfelt_only && (!channel.is_signal || channel.is_felt)) continue;
-    const bool   smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
-    const double value  = smooth ? channel.smooth : channel.value;
-    const double error  = (smooth ? channel.smooth_predicted : channel.predicted) - value;
+    const bool smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
+    if (smooth && channel.is_multiplier) continue; /* by what it does to the motion */
+    const double value = smooth ? channel.smooth : channel.value;
+    const double error = (smooth ? channel.smooth_predicted : channel.predicted) - value;
     add(&norm, worst, channel.wire, share * error, value, e->tolerances.rtol,
         yoke_estimator_atol_coupling(e, &channel));
   }
@@ -199,7 +201,7 @@ static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
 static double port_error(const yoke_estimator *e, const yoke_port_trial *port, const yoke_error_constants *factor,
                          int k) {
   const double *other = e->way == YOKE_ESTIMATE_PREDICTED ? port->y_predicted : port->y_compared;
-  return (k < port->n_p ? factor->position : factor->velocity) * (port->y[k] - other[k]);
+  return port->share * (k < port->n_p ? factor->position : factor->velocity) * (port->y[k] - other[k]);
 }
 
 bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph, int i, double *error) {
@@ -239,6 +241,28 @@ static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, con
   }
 }
 
+/* What a multiplier is off by matters by what it does to the velocities over the step; its own error is larger by 1/H. */
+static void estimate_multipliers(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
+                                 search *worst, yoke_estimate *out) {
+  const double share = share_of_inner * mean_error(e, trial);
+  yoke_wrms    norm  = {0};
+  for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
+    double          effects[YOKE_PORT_MAX_V];
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    if (port.is_felt) continue;
+    yoke_graph_multiplier_effects(graph, i, effects);
+    for (int k = 0; k < port.n_v; ++k)
+      add(&norm, worst, port.wire, share * effects[k], port.y[port.n_p + k], e->tolerances.rtol,
+          atol_motion(e, natural_size(graph, &port, port.n_p + k), false));
+  }
+  const double velocity = yoke_wrms_value(&norm);
+  out->worst            = worst->wire;
+  if (velocity <= out->norms.velocity) return; /* not when it is not a number */
+  out->norms.velocity = velocity;
+  out->norms.order[1] = yoke_graph_input_order(graph, trial->degree) + 1;
+}
+
 static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial,
                             yoke_estimate *out) {
   const yoke_error_constants factor  = factors(e, trial);
@@ -257,16 +281,19 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
   out->norms.velocity = yoke_wrms_value(&norm[1]);
   out->worst          = worst.wire;
   yoke_graph_local_order(graph, trial->degree, out->norms.order);
+  if (e->way == YOKE_ESTIMATE_CONSISTENT) estimate_multipliers(e, graph, trial, &worst, out);
   if (trial->n_past >= POINTS_TO_JUDGE) estimate_coupling(e, graph, trial, true, &worst, out);
   if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
 }
 
 void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, yoke_estimate *out) {
   yoke_trial trial;
-  *out = (yoke_estimate){.norms = {.order = {1, 1, 1}}};
+  search     worst = {0};
+  *out             = (yoke_estimate){.norms = {.order = {1, 1, 1}}};
   yoke_graph_trial(graph, &trial);
   if (has_motion(e, &trial))
     estimate_motion(e, graph, &trial, out);
   else
-    estimate_coupling(e, graph, &trial, false, &(search){0}, out);
+    estimate_coupling(e, graph, &trial, false, &worst, out);
+  if (e->way == YOKE_ESTIMATE_MULTIPLIER) estimate_multipliers(e, graph, &trial, &worst, out);
 }

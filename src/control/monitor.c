@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum { FIRST_STEPS = 3, SPARE_ESTIMATES = 20 }; /* so many are made where they are wanted, whatever they cost */
-enum { WARM_UP = 20 };                          /* steps until spreads tell how large motions are */
 static const double share_of_work = 0.05;       /* of the right-hand sides of the run */
 static const double most_work     = 0.1;        /* behind breaks and where jumps have doubled */
 static const double least_share   = 0.3; /* of the largest jump since the last estimate: below it a ratio is noise */
@@ -206,6 +205,20 @@ static yoke_status look_now_and_then(yoke_monitor *m, double H) {
   return YOKE_OK;
 }
 
+/* What counts once. Motions that are prescribed anew in every step carry nothing on. */
+static void find_inner(yoke_monitor *m) {
+  yoke_graph_inner_errors(m->graph, m->n, m->inner);
+  for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
+    const int       first = yoke_error_tally_first(m->tally, i);
+    yoke_port_trial port;
+    yoke_graph_port_trial(m->graph, i, &port);
+    for (int k = first; port.share < 1.0 && k < first + port.n_p + port.n_v; ++k) {
+      m->inner[k]  = fmax(m->inner[k], fabs(m->errors[k]) / port.share);
+      m->errors[k] = 0.0;
+    }
+  }
+}
+
 yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_step_statistics *statistics) {
   yoke_trial trial;
   yoke_graph_trial(m->graph, &trial);
@@ -224,7 +237,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
     YOKE_TRY(look_now_and_then(m, trial.H));
   }
   ++m->known.fresh;
-  yoke_graph_inner_errors(m->graph, m->n, m->inner);
+  find_inner(m);
   statistics->local_error = yoke_error_tally_add(m->tally, m->graph, m->errors, m->inner);
   return YOKE_OK;
 }
@@ -234,7 +247,7 @@ double yoke_monitor_pace(const yoke_monitor *m, double limit, double t_end) {
   yoke_graph_trial(m->graph, &trial);
   const double t = yoke_graph_trial_end(m->graph), past = t - yoke_error_tally_t_start(m->tally);
   const double left = t_end - t + trial.H, mean = m->known.steps > 0 ? past / (double)m->known.steps : trial.H;
-  if (m->known.steps < WARM_UP || !(left > 0.0)) return 0.0;
+  if (!(left > 0.0)) return 0.0;
   return yoke_error_tally_pace(m->tally, m->errors, m->inner, limit, fmin(fmax(trial.H, mean) / left, 1.0));
 }
 

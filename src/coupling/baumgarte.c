@@ -153,7 +153,7 @@ static const yoke_joint_method method = {
     .adapt          = adapt,
     .holds          = YOKE_HOLDS_POSITION,
     .keeps          = is_index_3,
-    .error          = {.ahead = 2, .order = {3, 2}, .rise = 1, .is_upper = true},
+    .error          = {.ahead = 2, .order = {3, 2}, .rise = 1, .is_eased = true},
     .check          = check,
 };
 

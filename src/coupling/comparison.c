@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { MAX_POINTS = GRAPH_SIGNAL_DEGREE + 1 };
+static const double share_of_prescribed = 0.1; /* of the errors of a motion that every step begins anew */
 
 /* Polynomial through (1, end) and the n newest values of the past. */
 static void through_end(const yoke_graph *g, double end, int n, const double *past, double c[MAX_POINTS]) {
@@ -80,6 +81,13 @@ static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+static bool is_eased(const yoke_graph *g) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (rule_of(&g->wires[i], 1).is_eased) return true;
+  }
+  return false;
+}
+
 /* The comparison integration through consistent values, or where nobody looks for them those of the history. */
 static yoke_status compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   const int degree = graph_comparison_degree(g);
@@ -92,7 +100,9 @@ static yoke_status compare(yoke_graph *g, yoke_step_statistics *statistics, yoke
   }
   g->is_compared = true;
   YOKE_TRY(graph_pass_comparison(g, statistics, ctx));
-  return meet_conditions(g, ctx);
+  YOKE_TRY(meet_conditions(g, ctx));
+  if (g->has_consistent && is_eased(g)) graph_consistent_ease(g);
+  return YOKE_OK;
 }
 
 yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
@@ -232,6 +242,14 @@ int yoke_graph_n_ports(const yoke_graph *g) {
   return 2 * g->n_wires + g->n_felt;
 }
 
+/* Is the motion of this side given by extrapolation, so that the next step begins without its error? */
+static bool is_prescribed(const yoke_graph *g, const graph_wire *wire, int side) {
+  for (int k = wire->first; k < wire->first + wire->n_channels; ++k) {
+    if (g->channels[k].info.enters[side] == YOKE_ENTRY_PRESCRIBED) return true;
+  }
+  return false;
+}
+
 void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) {
   const graph_felt      *felt = port < 2 * g->n_wires ? NULL : &g->felt[port - 2 * g->n_wires];
   const int              i = felt != NULL ? felt->wire : port / 2, side = felt != NULL ? 1 : port % 2;
@@ -248,14 +266,9 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
                                                    .shape       = shape,
                                                    .is_felt     = felt != NULL,
                                                    .subsystem   = wire->wire.subsystem[side],
-                                                   .can_repeat  = s->trial != NULL};
+                                                   .can_repeat  = s->trial != NULL,
+                                                   .share       = felt == NULL && is_prescribed(g, wire, side) ? share_of_prescribed : 1.0};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
-}
-
-bool yoke_graph_is_upper(const yoke_graph *g, int wire, const char **formulation) {
-  const yoke_formulation_ops *ops = g->wires[wire].wire.formulation;
-  *formulation                    = ops->name;
-  return rule_of(&g->wires[wire], 1).is_upper || (ops->joint != NULL && ops->joint->resets_states);
 }
 
 int yoke_graph_n_subsystems(const yoke_graph *g) {
@@ -274,17 +287,18 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
   const graph_channel *channel       = &g->channels[k];
   const bool           is_consistent = g->has_consistent;
 
-  *out = (yoke_channel_trial){.is_force    = channel->info.is_force,
-                              .is_signal   = yoke_channel_is_signal(&channel->info),
-                              .is_felt     = g->wires[channel->wire].wire.is_felt,
-                              .size        = channel->kept->sizes.usual,
-                              .natural     = channel->natural,
-                              .value       = channel->value,
-                              .predicted   = g->w_predicted[channel->w_at + channel->n_nodes - 1],
-                              .past        = channel->kept->past,
-                              .smooth      = is_consistent ? channel->consistent_new : channel->value,
-                              .smooth_past = is_consistent ? channel->kept->consistent : channel->kept->past,
-                              .wire        = channel->wire};
+  *out = (yoke_channel_trial){.is_force      = channel->info.is_force,
+                              .is_signal     = yoke_channel_is_signal(&channel->info),
+                              .is_felt       = g->wires[channel->wire].wire.is_felt,
+                              .is_multiplier = is_consistent && graph_consistent_is_unknown(g, k),
+                              .size          = channel->kept->sizes.usual,
+                              .natural       = channel->natural,
+                              .value         = channel->value,
+                              .predicted     = g->w_predicted[channel->w_at + channel->n_nodes - 1],
+                              .past          = channel->kept->past,
+                              .smooth        = is_consistent ? channel->consistent_new : channel->value,
+                              .smooth_past   = is_consistent ? channel->kept->consistent : channel->kept->past,
+                              .wire          = channel->wire};
   for (int j = GRAPH_SIGNAL_DEGREE; g->is_compared && j >= 0; --j) out->compared += channel->comparison[j];
   double    weight[GRAPH_PAST];
   const int n = g->degree + 1 < g->block->n_past ? g->degree + 1 : g->block->n_past;
@@ -354,6 +368,23 @@ static void inner_errors_at(const yoke_graph *g, int port, int degree, double in
   for (int k = 0; k < shape->n_v; ++k) {
     inner[k] = 0.0;
     for (int j = 0; j < INNER_POINTS; ++j) inner[k] = fmax(inner[k], fabs(off[k][j]));
+  }
+}
+
+void yoke_graph_multiplier_effects(const yoke_graph *g, int port, double *effects) {
+  const graph_wire      *wire  = &g->wires[port / 2];
+  const yoke_port_shape *shape = wire->wire.shape[port % 2];
+  const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[port % 2]];
+  const int              ny = s->subsystem->ny, at = wire->y_at[port % 2] + yoke_shape_at_a(shape);
+  for (int k = 0; k < shape->n_v; ++k) effects[k] = 0.0;
+  for (int input = 0; input < s->subsystem->nu; ++input) {
+    for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
+      yoke_channel_trial channel;
+      yoke_graph_channel_trial(g, s->feeds[f].channel, &channel);
+      if (!channel.is_multiplier) continue;
+      const double u = g->H * graph_end_share(g, &s->feeds[f]) * (channel.smooth_predicted - channel.smooth);
+      for (int k = 0; k < shape->n_v; ++k) effects[k] += u * s->da_du[(size_t)input * (size_t)ny + (size_t)(at + k)];
+    }
   }
 }
 

@@ -29,6 +29,10 @@ void        graph_consistent_take(yoke_graph *graph, yoke_factor **factor);
 /* channel->consistent_new from the outputs of the last pass. */
 yoke_status graph_consistent_find(yoke_graph *graph, yoke_context *ctx);
 
+/* Behind a comparison and the search for consistent values of this trial: moves it along the rows of joints towards the step, so that little of what later
+ * steps take back counts. */
+void graph_consistent_ease(yoke_graph *graph);
+
 /* Is the value of a channel found by these conditions? */
 bool graph_consistent_is_unknown(const yoke_graph *graph, int channel);
 

@@ -15,6 +15,8 @@ typedef struct graph_consistent {
   yoke_arena     arena;
   graph_instant *instant; /* NULL: the graph was not started yet */
   double        *values;  /* [n_channels] */
+  double       **d;       /* [n_subsystems] differences of motions, [ny], and their parts along the rows */
+  double       **along;
 } graph_consistent;
 
 bool graph_has_instant(const graph_wire *wire) {
@@ -26,6 +28,12 @@ yoke_status graph_consistent_create(yoke_graph *g, yoke_context *ctx) {
   g->consistent       = x;
   if (x == NULL) return yoke_out_of_memory(ctx, "the error estimate");
   x->values = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->values);
+  x->d      = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->d);
+  x->along  = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->along);
+  for (int i = 0; !x->arena.has_failed && i < g->n_subsystems; ++i) {
+    x->d[i]     = yoke_arena_take(&x->arena, (size_t)g->subsystems[i].subsystem->ny, sizeof(double));
+    x->along[i] = yoke_arena_take(&x->arena, (size_t)g->subsystems[i].subsystem->ny, sizeof(double));
+  }
   return yoke_arena_check(&x->arena, ctx, "the error estimate");
 }
 
@@ -104,6 +112,55 @@ yoke_status graph_consistent_find(yoke_graph *g, yoke_context *ctx) {
     if (!isfinite(x->values[k])) return YOKE_NON_FINITE;
   }
   return YOKE_OK;
+}
+
+/* ---- what later steps take back ---- */
+
+static const double share_along = 0.03; /* of it that counts */
+
+/* Tangent of the difference at a port, of positions or of velocities. */
+static void find_difference(const graph_wire *wire, int side, const graph_subsystem *s, bool of_p, double *d) {
+  const yoke_port_shape *shape = wire->wire.shape[side];
+  const double          *y = graph_port(wire, side, s->y_new), *other = graph_port(wire, side, s->y_compared);
+  double                 L[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  if (of_p) yoke_shape_left_inverse(shape, y, L);
+  for (int k = 0; k < shape->n_v; ++k) {
+    const int at = shape->n_p + k;
+    d[k]         = of_p ? 0.0 : y[at] - other[at];
+    for (int i = 0; of_p && i < shape->n_p; ++i) d[k] += L[k * shape->n_p + i] * (y[i] - other[i]);
+  }
+}
+
+/* Moves the comparison along the rows towards the step. What was added is cleared: couplings may share a port. */
+static void add_part(const graph_wire *wire, int side, const graph_subsystem *s, bool of_p, double *along) {
+  const yoke_port_shape *shape = wire->wire.shape[side];
+  double                *other = s->y_compared + wire->y_at[side], T[YOKE_PORT_MAX_P * YOKE_PORT_MAX_V];
+  if (of_p) yoke_shape_tangent(shape, graph_port(wire, side, s->y_new), T);
+  for (int k = 0; k < shape->n_v; ++k) {
+    const double part = (1.0 - share_along) * along[k];
+    if (!of_p) other[shape->n_p + k] += part;
+    for (int i = 0; of_p && i < shape->n_p; ++i) other[i] += T[i * shape->n_v + k] * part;
+    along[k] = 0.0;
+  }
+}
+
+void graph_consistent_ease(yoke_graph *g) {
+  const graph_consistent *x = g->consistent;
+  for (int of_p = 0; of_p < 2; ++of_p) {
+    for (int port = 0; port < 2 * g->n_wires; ++port) {
+      const graph_wire *wire = &g->wires[port / 2];
+      const int         side = port % 2, i = wire->wire.subsystem[side];
+      find_difference(wire, side, &g->subsystems[i], of_p == 1,
+                      x->d[i] + wire->y_at[side] + yoke_shape_at_a(wire->wire.shape[side]));
+    }
+    if (!graph_instant_along(x->instant, g, x->d, x->along)) return;
+    for (int port = 0; port < 2 * g->n_wires; ++port) {
+      const graph_wire *wire = &g->wires[port / 2];
+      const int         side = port % 2, i = wire->wire.subsystem[side];
+      add_part(wire, side, &g->subsystems[i], of_p == 1,
+               x->along[i] + wire->y_at[side] + yoke_shape_at_a(wire->wire.shape[side]));
+    }
+  }
 }
 
 /* ---- modes of inner nodes ---- */

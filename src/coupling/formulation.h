@@ -161,7 +161,7 @@ typedef struct yoke_error_rule {
   bool end_value;         /* end layout whose end value is found by the conditions: Kraft's constants hold */
   int  comparison_degree; /* degree of a polynomial through consistent values that is clearly better than the signal */
   int  order[2];          /* local order of positions and velocities: how their error in one step falls with H */
-  bool is_upper;          /* corrections that later steps take back count as errors: estimates are far too large */
+  bool is_eased;          /* later steps take back what one leaves along the rows: little of it counts (trial.h) */
 } yoke_error_rule;
 
 /* What a scheme asks of formulations and what it offers them. */

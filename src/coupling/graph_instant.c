@@ -407,3 +407,44 @@ yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment mom
   }
   return YOKE_OK;
 }
+
+/* ---- parts of motions ---- */
+
+/* R d. */
+static void multiply_rows(graph_instant *x, const yoke_graph *g, double *const *d) {
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire   *wire = &g->wires[w];
+    const instant_wire *own  = &x->wires[w];
+    for (int r = 0; r < own->n; ++r) {
+      if (own->of[r] < 0) continue;
+      double sum = 0.0;
+      for (int side = 0; side < 2; ++side) {
+        const yoke_port_shape *shape = wire->wire.shape[side];
+        const double          *row   = own->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
+        const double          *part  = d[wire->wire.subsystem[side]] + wire->y_at[side];
+        for (int k = yoke_shape_at_a(shape); k < yoke_shape_at_a(shape) + shape->n_v; ++k) sum += row[k] * part[k];
+      }
+      x->c[x->unknown[wire->first + own->of[r]]] = sum;
+    }
+  }
+}
+
+bool graph_instant_along(graph_instant *x, const yoke_graph *g, double *const *d, double *const *along) {
+  if (x->n == 0 || x->factor == NULL) return false;
+  multiply_rows(x, g, d);
+  yoke_factor_solve(x->factor, x->c, NULL, x->work);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const graph_subsystem *s  = &g->subsystems[i];
+    const size_t           ny = (size_t)s->subsystem->ny;
+    memset(along[i], 0, ny * sizeof *along[i]);
+    for (int input = 0; input < s->subsystem->nu; ++input) {
+      for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f) {
+        const int unknown = x->unknown[s->feeds[f].channel];
+        if (unknown < 0) continue;
+        const double u = graph_end_share(g, &s->feeds[f]) * x->c[unknown];
+        for (size_t k = 0; k < ny; ++k) along[i][k] += s->da_du[(size_t)input * ny + k] * u;
+      }
+    }
+  }
+  return true;
+}

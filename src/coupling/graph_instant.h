@@ -37,6 +37,10 @@ bool graph_instant_is_unknown(const graph_instant *instant, int channel);
 yoke_status graph_instant_find(graph_instant *instant, yoke_graph *graph, graph_moment moment, double *values,
                                yoke_context *ctx);
 
+/* Parts of motions along the rows, N S^-1 R d, with the matrix of the last search, which was at the end of a trial: d and along [n_subsystems], of each
+ * subsystem [ny], at the places of accelerations. False: there are no unknowns. */
+bool graph_instant_along(graph_instant *instant, const yoke_graph *graph, double *const *d, double *const *along);
+
 /* The factor of the last search: its pivot order is used again. Restarts begin without one. */
 void        graph_instant_pack(const graph_instant *instant, yoke_pack *out);
 yoke_status graph_instant_unpack(const graph_instant *instant, yoke_unpack *in, yoke_context *ctx, yoke_factor **out);

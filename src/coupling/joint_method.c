@@ -126,7 +126,7 @@ static void error_rule(const void *object, int degree, yoke_error_rule *out) {
   const int             rise = self->method->error.rise * degree, *order = self->method->error.order;
   *out = (yoke_error_rule){.comparison_degree = degree + self->method->error.ahead,
                            .order             = {order[0] + rise, order[1] + rise},
-                           .is_upper          = self->method->error.is_upper};
+                           .is_eased          = self->method->error.is_eased};
 }
 
 const yoke_error_form yoke_joint_method_error = {.rule = error_rule};

@@ -38,7 +38,7 @@ typedef struct yoke_joint_method {
    * velocities are order[i] + rise * degree. */
   struct {
     int  ahead, order[2], rise;
-    bool is_upper;
+    bool is_eased;
   } error;
 
   /* Values of own settings, and warnings before the run. NULL: no more to say. Index and order are in range. */

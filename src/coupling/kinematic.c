@@ -26,7 +26,7 @@
 /* The prescribed side shows the extrapolated motion itself: no powers of H are gained, and no constant scales it. */
 static void kinematic_error_rule(const void *object, int degree, yoke_error_rule *out) {
   (void)object;
-  *out = (yoke_error_rule){.comparison_degree = degree + 1, .order = {degree + 1, degree + 1}, .is_upper = true};
+  *out = (yoke_error_rule){.comparison_degree = degree + 1, .order = {degree + 1, degree + 1}};
 }
 
 static const yoke_error_form error_form = {.rule = kinematic_error_rule};

@@ -14,6 +14,7 @@ static const yoke_joint_method method = {
     .most_displaced = 2,
     .sums           = {.n = 1, .weight = {{0.0, 0.0, 1.0}}},
     .holds          = YOKE_HOLDS_POSITION | YOKE_HOLDS_VELOCITY,
+    .error          = {.ahead = 2, .order = {3, 2}, .rise = 1, .is_eased = true},
 };
 
 extern const yoke_formulation_ops projection_ops;
@@ -24,5 +25,6 @@ const yoke_formulation_ops projection_ops = {
     .settings = {YOKE_SETTING_ROWS(own_rows)},
     YOKE_JOINT_METHOD(method),
     .joint   = &yoke_joint_method_holds_and_resets,
-    .instant = &yoke_joint_method_instant,
+    .error   = &yoke_joint_method_error,
+    .instant = &yoke_joint_method_instant_and_estimate,
 };

@@ -8,6 +8,8 @@
  *   consistent  through the values that belong to the outputs at T_{N+1} and the macro points before it, degree as the
  *               formulations ask (formulation.h, error_rule)
  *   values      the consistent values alone, nothing is integrated
+ * Of the difference to a comparison `consistent` the part along the rows of joints counts by 3 % where a formulation takes it back in later steps
+ * (formulation.h, is_eased): e = P_T e + P_N e, P_N = N S^-1 R with N = da/du, R = ds''/da, S = R N.
  * The first two run beside the first pass of an explicit step, the last after the last pass of any step. */
 #ifndef YOKE_COUPLING_TRIAL_H
 #define YOKE_COUPLING_TRIAL_H
@@ -44,6 +46,10 @@ void yoke_graph_jumps(const yoke_graph *graph, const double *size, double *jumps
  * of ports are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
  * inner [n], n_p + n_v of each port one behind the other; 0 for positions, where there are no multipliers, and in steps that were not compared. */
 void yoke_graph_inner_errors(const yoke_graph *graph, int n, double *inner);
+
+/* What errors of the multipliers' extrapolation do to the velocities of a port over the step: H (da/du) (u_pre - u) with consistent values, into
+ * effects [n_v]; 0 where there are no multipliers. */
+void yoke_graph_multiplier_effects(const yoke_graph *graph, int port, double *effects);
 
 /* For the next trial: degree (at most the order of the settings), comparison. */
 void yoke_graph_set_degree(yoke_graph *graph, int degree);
@@ -92,6 +98,7 @@ typedef struct yoke_port_trial {
   bool                   is_felt;                      /* a motion that signals lead to */
   int                    subsystem;
   bool                   can_repeat; /* the subsystem; else y_compared is none */
+  double                 share; /* of its errors that counts: less where its motion is prescribed anew in every step */
 } yoke_port_trial;
 int  yoke_graph_n_ports(const yoke_graph *graph);
 void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
@@ -99,6 +106,7 @@ void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *o
 /* One channel of all couplings. */
 typedef struct yoke_channel_trial {
   bool          is_force, is_signal;
+  bool          is_multiplier;    /* found by conditions on the motion, which tell what it does (effects) */
   bool          is_felt;          /* a signal: the motions that it leads to are among the ports */
   double        size;             /* largest |u| of accepted steps */
   double        natural;          /* size by those of the model */
@@ -114,8 +122,6 @@ int         yoke_graph_n_all_channels(const yoke_graph *graph);
 int         yoke_graph_n_subsystems(const yoke_graph *graph);
 const char *yoke_graph_subsystem_name(const yoke_graph *graph, int subsystem);
 void        yoke_graph_channel_trial(const yoke_graph *graph, int channel, yoke_channel_trial *out);
-/* Are the estimates of a coupling far too large (formulation.h, projection)? Then *formulation is its name. */
-bool        yoke_graph_is_upper(const yoke_graph *graph, int wire, const char **formulation);
 const char *yoke_graph_wire_name(const yoke_graph *graph, int wire);
 
 #endif

@@ -24,20 +24,11 @@ static void say(yoke_step_choice *choice, const char *format, ...) {
   va_end(args);
 }
 
-static bool is_upper(const yoke_graph *graph, int n_wires) {
-  const char *name;
-  for (int k = 0; k < n_wires; ++k) {
-    if (yoke_graph_is_upper(graph, k, &name)) return true;
-  }
-  return false;
-}
-
 /* Who names an estimator wants that control as it was published: the error of single steps. */
-static void choose_budget(const yoke_plan *plan, const yoke_graph *graph, bool names_estimator,
-                          yoke_step_choice *choice) {
+static void choose_budget(bool names_estimator, yoke_step_choice *choice) {
   double *budget = &choice->settings.budget;
   if (yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "budget"), &choice->settings))
-    *budget = names_estimator || is_upper(graph, plan->n_couplings) ? 0.0 : usual_budget;
+    *budget = names_estimator ? 0.0 : usual_budget;
   if (*budget > 0.0) say(choice, "; budget %.3g rtol", *budget);
 }
 
@@ -87,7 +78,7 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
   const bool names_estimator =
       !yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "estimator"), &step->control);
   YOKE_TRY(choose_estimator(ctx, graph, choice));
-  choose_budget(plan, graph, names_estimator, choice);
+  choose_budget(names_estimator, choice);
   choose_steps(plan, choice);
   const char *fixed = NULL;
   if (!yoke_graph_can_repeat(graph, &fixed))

@@ -348,7 +348,7 @@ static void a_step_that_has_not_converged_is_marked_and_counted(void **state) {
   fixture         *f     = *state;
   const char      *model = "examples/two-mass.yaml";
   const char      *sets  = "t_end=0.005;cosimulation.scheme=waveform;cosimulation.order=2;cosimulation.start=exact;"
-                           "cosimulation.step=1e-4;cosimulation.corrector.max_iterations=6";
+                           "cosimulation.step=1e-4;cosimulation.corrector={max_iterations: 6, atol: 1e-10}";
   char             path[128];
   witness         *w         = watch(model, sets);
   yoke_run_summary summary   = run_to_file(model, sets, in_folder(f, "a.h5", path));
