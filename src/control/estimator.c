@@ -3,7 +3,7 @@
 #include "control/error_constants.h"
 
 /* Least scales, in the sizes of the model, and of a signal in its own unit: a model at rest has no size yet. */
-static const double least_position = 1e-5, least_velocity = 1e-2, least_force = 0.01, least_signal = 1e-3;
+static const double least_position = 1e-5, least_velocity = 1e-2, least_force = 1e-3, least_signal = 1e-3;
 static const double share_of_scale = 0.1;
 static const double share_of_inner = 0.3; /* what is off between macro points alone counts once and is not carried on */
 static const double surprise       = 10.0; /* times what two extrapolations differ by */
