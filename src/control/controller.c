@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const double most_care = 1e7, more_care = 4.0; /* at all, and than in the step before */
+static const double shortest = 0.01;                  /* of the average step */
 
 struct yoke_controller {
   yoke_graph           *graph;
@@ -214,12 +215,13 @@ static double error_ahead(const yoke_controller *c, const yoke_trial *trial, boo
 /* ---- one trial ---- */
 
 typedef struct verdict {
-  bool   accepted, is_lost;
-  double error; /* largest norm */
-  int    worst; /* wire */
-  int    tried; /* degree in force, which a short past may keep below the planned one */
-  int    degree;
-  double ratio; /* of the next step to this one */
+  bool             accepted, is_lost;
+  double           error; /* largest norm */
+  yoke_error_norms norms; /* of the degree to come */
+  int              worst; /* wire */
+  int              tried; /* degree in force, which a short past may keep below the planned one */
+  int              degree;
+  double           ratio; /* of the next step to this one */
 } verdict;
 
 /* Predictors by accelerations are as good as extrapolation of a degree that is higher by this; so is what the order control sees. */
@@ -257,19 +259,29 @@ static void norms_ahead(const yoke_controller *c, const yoke_trial *trial, bool 
   const double next = error_ahead(c, trial, accepted, degree + ahead),
                now  = ahead != 0 ? error_ahead(c, trial, accepted, trial->degree + ahead) : 0.0;
   if (!(now > 0.0)) {
-    *norms = (yoke_error_norms){.coupling = c->care * next, .order = {1, 1, degree + ahead + 1}};
+    *norms = (yoke_error_norms){.coupling = next, .order = {1, 1, degree + ahead + 1}};
     return;
   }
   scale(norms, next / now);
   for (int i = 0; i < 3; ++i) norms->order[i] = norms->order[i] + more > 1 ? norms->order[i] + more : 1;
 }
 
-/* A step whose errors were `error` was accepted. Its pace is the error norm that it should have had, safety included. */
-static void mind_budget(yoke_controller *c, double error) {
+/* Of the next step to this one, if errors counted `care` times. */
+static double ratio_of(const yoke_controller *c, const verdict *v, double care) {
+  yoke_error_norms norms = v->norms;
+  scale(&norms, care);
+  const double ratio = isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
+  return yoke_step_limited(&c->settings.rule, ratio, c->n_failed, v->is_lost || !isfinite(v->error));
+}
+
+/* A step of length H was accepted. Its pace is the error norm that it should have had, safety included. The budget shortens steps to come, to a
+ * hundredth of the average at most, and rejects none: where errors are noise it does no harm. */
+static void mind_budget(yoke_controller *c, double H, verdict *v) {
   const double pace   = yoke_monitor_pace(c->monitor, c->settings.budget * c->settings.tolerances.rtol, c->t_end);
-  const double plain  = error / c->care;
-  const double wanted = plain > 0.0 ? pace / (c->settings.rule.safety * plain) : 1.0;
+  const double wanted = v->error > 0.0 ? pace / (c->settings.rule.safety * v->error) : 1.0;
   c->care             = fmin(fmax(fmin(wanted, more_care * c->care), 1.0), most_care);
+  const double least  = shortest * yoke_monitor_mean_step(c->monitor) / H;
+  v->ratio            = fmin(v->ratio, fmax(ratio_of(c, v, c->care), least));
 }
 
 /* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */
@@ -280,18 +292,17 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   v->tried   = trial.degree;
   v->is_lost = status != YOKE_OK;
   if (!v->is_lost) yoke_estimator_estimate(&c->estimator, c->graph, &estimate);
-  scale(&estimate.norms, c->care);
   v->error    = yoke_error_norms_largest(&estimate.norms);
   v->worst    = estimate.worst;
   v->accepted = v->error <= 1.0 || (c->is_forward && isfinite(v->error));
   c->n_failed = v->accepted ? 0 : c->n_failed + 1;
   v->degree   = v->is_lost ? trial.degree : next_degree(c, &trial, v->accepted);
 
-  const bool       is_fixed = c->settings.order_min == c->settings.order_max;
-  yoke_error_norms norms    = estimate.norms;
-  if (v->degree != trial.degree && !is_fixed && !starts_high(c)) norms_ahead(c, &trial, v->accepted, v->degree, &norms);
-  const double ratio = isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
-  v->ratio           = yoke_step_limited(&c->settings.rule, ratio, c->n_failed, v->is_lost || !isfinite(v->error));
+  const bool is_fixed = c->settings.order_min == c->settings.order_max;
+  v->norms            = estimate.norms;
+  if (v->degree != trial.degree && !is_fixed && !starts_high(c))
+    norms_ahead(c, &trial, v->accepted, v->degree, &v->norms);
+  v->ratio = ratio_of(c, v, 1.0);
 }
 
 /* Step and degree after an accepted trial of length H. */
@@ -448,7 +459,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     if (v.accepted) {
       total.local_error = (double)NAN;
       if (c->monitor != NULL) YOKE_TRY(yoke_monitor_look(c->monitor, &c->estimator, &total));
-      if (c->settings.budget > 0.0 && !isnan(total.local_error)) mind_budget(c, v.error);
+      if (c->settings.budget > 0.0 && !isnan(total.local_error)) mind_budget(c, H, &v);
       yoke_estimator_accept(&c->estimator, c->graph);
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
       total.residual = one.residual;

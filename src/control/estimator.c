@@ -146,12 +146,19 @@ static void add(yoke_wrms *norm, search *worst, int wire, double error, double v
   if (part > worst->largest || !isfinite(part)) *worst = (search){part, wire};
 }
 
+/* Points of the past that the constants need. A step may begin with a degree that its past does not bear yet: then they are those of equal steps before. */
+static void find_past(const yoke_trial *trial, double s[YOKE_ERROR_MAX_K]) {
+  for (int j = 0; j <= trial->degree; ++j) s[j] = j < trial->n_past ? trial->past_s[j] : s[j - 1] - 1.0;
+}
+
 /* Mean over the step of the error of an input, in units of the error of its predicted end value: L^(k+1)(s), corrected at the end
  * L^(k+1)(s) - L^k(s). */
 static double mean_error(const yoke_estimator *e, const yoke_trial *trial) {
-  const double high = yoke_error_constants_at(trial->degree + 1, trial->past_s).velocity;
+  double s[YOKE_ERROR_MAX_K];
+  find_past(trial, s);
+  const double high = yoke_error_constants_at(trial->degree + 1, s).velocity;
   if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) return high;
-  return yoke_error_constants_at(trial->degree, trial->past_s).velocity - high;
+  return yoke_error_constants_at(trial->degree, s).velocity - high;
 }
 
 /* Errors of the coupling values, of all channels or of those alone whose effect no port shows, which count by their mean over the step.
@@ -182,8 +189,7 @@ static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *t
   const yoke_error_constants one = {1.0, 1.0};
   double                     s[YOKE_ERROR_MAX_K];
   if (e->way != YOKE_ESTIMATE_END && e->way != YOKE_ESTIMATE_PREDICTED) return one;
-  /* a fixed step may begin with a degree that its past does not bear yet: the constants are those of equal steps before */
-  for (int j = 0; j <= trial->degree; ++j) s[j] = j < trial->n_past ? trial->past_s[j] : s[j - 1] - 1.0;
+  find_past(trial, s);
   const yoke_error_constants low   = yoke_error_constants_at(trial->degree, s),
                              high  = yoke_error_constants_at(trial->degree + 1, s);
   const yoke_error_constants ratio = {high.position / low.position, high.velocity / low.velocity};

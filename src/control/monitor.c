@@ -242,11 +242,15 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
   return YOKE_OK;
 }
 
+double yoke_monitor_mean_step(const yoke_monitor *m) {
+  const double past = yoke_graph_trial_end(m->graph) - yoke_error_tally_t_start(m->tally);
+  return past / (double)(m->known.steps > 0 ? m->known.steps : 1);
+}
+
 double yoke_monitor_pace(const yoke_monitor *m, double limit, double t_end) {
   yoke_trial trial;
   yoke_graph_trial(m->graph, &trial);
-  const double t = yoke_graph_trial_end(m->graph), past = t - yoke_error_tally_t_start(m->tally);
-  const double left = t_end - t + trial.H, mean = m->known.steps > 0 ? past / (double)m->known.steps : trial.H;
+  const double left = t_end - yoke_graph_trial_end(m->graph) + trial.H, mean = yoke_monitor_mean_step(m);
   if (!(left > 0.0)) return 0.0;
   return yoke_error_tally_pace(m->tally, m->errors, m->inner, limit, fmin(fmax(trial.H, mean) / left, 1.0));
 }

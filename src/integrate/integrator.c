@@ -423,6 +423,10 @@ yoke_status yoke_integrator_advance(const yoke_integrator *integrator, void *scr
   return YOKE_OK;
 }
 
+bool yoke_integrator_has_inside(const yoke_integrator_state *state) {
+  return state->t_look < (double)INFINITY;
+}
+
 void yoke_integrator_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t,
                                  double *q, double *v) {
   const yoke_equations *e = integrator->equations;

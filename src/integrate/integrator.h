@@ -172,6 +172,8 @@ yoke_status yoke_integrator_advance(const yoke_integrator *integrator, void *scr
                                     const yoke_signal *u, double t_stop, yoke_context *ctx);
 void        yoke_integrator_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t,
                                         double *q, double *v);
+/* Was anybody to look into the last step (t_look)? Else only its end is known. */
+bool        yoke_integrator_has_inside(const yoke_integrator_state *state);
 /* q, v changed from outside: project, recompute a and lambda, tell the method. */
 yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);

@@ -334,7 +334,10 @@ yoke_status yoke_system_run(yoke_system *s, double t_end, const yoke_sink *sink,
   while (status == YOKE_OK && !stop && yoke_graph_t(s->graph) < t_end)
     status = conclude(s, step_with(s, t_end, t_end, sink, &statistics, &stop, ctx), ctx);
   const bool is_sampled = s->plan->every <= 0.0 || yoke_graph_t(s->graph) == t_begin;
-  if (status == YOKE_OK && !is_sampled) status = yoke_system_sample(s, sink, ctx);
+  if (status == YOKE_OK && !is_sampled) {
+    status = yoke_system_sample(s, sink, ctx);
+    system_pass_due(s); /* a run that goes on has had the regular sample of this time */
+  }
   if (status == YOKE_E_INTERRUPTED && !is_sampled && !s->samples.is_behind) (void)system_emit_now(s, sink);
   if (summary != NULL) yoke_system_summarise(s, summary);
   return status;

@@ -77,6 +77,8 @@ yoke_status system_samples_create(yoke_system *system, yoke_context *ctx);
 void        system_samples_clear(yoke_system *system);
 yoke_status system_plan_samples(yoke_system *system, double t_end, yoke_context *ctx);
 yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *sink, yoke_context *ctx);
+/* Regular samples up to now count as taken. */
+void        system_pass_due(yoke_system *s);
 yoke_status system_emit_now(yoke_system *system, const yoke_sink *sink);
 /* May n regular samples have been emitted up to t, all those that were due? */
 bool        system_samples_are_at(const yoke_system *system, int64_t n, double t);

@@ -226,6 +226,11 @@ yoke_status system_emit_due(yoke_system *s, double t_end, const yoke_sink *sink,
   }
 }
 
+void system_pass_due(yoke_system *s) {
+  const double every = s->plan->every, now = yoke_graph_t(s->graph);
+  while (every > 0.0 && time_of(s, s->samples.n_done) <= now + 1e-9 * every) ++s->samples.n_done;
+}
+
 /* ---- by name ---- */
 
 yoke_status yoke_system_value(yoke_system *s, const char *name, double *value, yoke_context *ctx) {

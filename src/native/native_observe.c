@@ -19,12 +19,13 @@ void native_want(int n, const int64_t *handles, native_wanted *out) {
   }
 }
 
-/* The point at t: the state's own, or interpolated and brought onto the own joints. */
+/* The point at t: the state's own, or interpolated and brought onto the own joints. Behind a step that failed, which nobody was to look into, the
+ * state's own too: all that is left of it. */
 static yoke_status find_point(const native *n, void *scratch, const void *state, double t, const double *u,
                               native_point *out) {
   const yoke_equations *e = &n->equations;
   *out                    = native_own_point(n, state);
-  if (t != out->t) {
+  if (t != out->t && yoke_integrator_has_inside(state)) {
     double *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
     yoke_integrator_interpolate(n->integrator, state, t, q, v);
     if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
