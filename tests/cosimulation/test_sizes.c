@@ -87,7 +87,9 @@ static void f16_step_control_takes_the_same_steps_at_any_size(void **state) {
   check_sizes(plates, "cosimulation.step={rtol: 1e-4, budget: 0}");
   check_sizes(plates, "cosimulation.step={rtol: 1e-4, estimator: cv};cosimulation.order=auto");
   check_sizes(plates, "cosimulation.step={rtol: 1e-3};cosimulation.scheme=explicit");
-  check_sizes(plates, "cosimulation.step={rtol: 1e-4, budget: 0};cosimulation.couplings.decomposition=displacement/displacement");
+  check_sizes(
+      plates,
+      "cosimulation.step={rtol: 1e-4, budget: 0};cosimulation.couplings.decomposition=displacement/displacement");
 }
 
 static void f16_perturbed_integrations_serve_at_any_size(void **state) {
