@@ -83,7 +83,10 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     native_note_found(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
-    YOKE_TRY(native_pass_jump(n, scratch, head, u, jump, request->response, ctx));
+    if (request->stop_anywhere) /* who looks into this step does so behind it */
+      native_keep_jump(n, head, jump);
+    else
+      YOKE_TRY(native_pass_jump(n, scratch, head, u, jump, request->response, ctx));
   } while (head->t < request->t_end && !request->stop_anywhere);
   request->t_reached = head->t;
   return YOKE_OK;
@@ -162,6 +165,8 @@ static yoke_status native_unpack(const yoke_subsystem *subsystem, void *scratch,
   const void *rest = yoke_unpack_block(in, size);
   if (rest != NULL && !native_found_is_sound(n, (const char *)rest + (n->at_found - n->at_u)))
     yoke_unpack_refuse(in, "events that no step has found");
+  if (rest != NULL && !native_jump_is_sound(n, (const char *)rest + (n->at_jump_next - n->at_u)))
+    yoke_unpack_refuse(in, "a jump that the model does not have");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   YOKE_TRY(yoke_integrator_unpack(n->integrator, in, state, ctx));
   memcpy((char *)state + n->at_u, rest, size);
@@ -277,6 +282,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_jump_most         = reserve_packed(&s->state_size, n_jumps);
   n->at_jump_since        = reserve_packed(&s->state_size, n_jumps);
   n->at_jump_pause        = reserve_packed(&s->state_size, 3 * n_jumps);
+  n->at_jump_next         = reserve_packed(&s->state_size, n_jumps > 0 ? 1 : 0);
   s->state_size           = whole_lines(s->state_size);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
   n->at_left              = reserve(&s->scratch_size, e->nu);

@@ -236,7 +236,7 @@ static void begin(const yoke_subsystem *subsystem, void *scratch, void *state, c
 static yoke_status take_state(const native *n, void *scratch, void *state, double *q, const double *v,
                               const yoke_signal *u, yoke_context *ctx) {
   yoke_integrator_state *const head = state;
-  yoke_multibody_free_jumps(n->mb, q);
+  native_free_jumps(n, head, q);
   YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, q, v, u, ctx));
   YOKE_TRY(native_begin_jumps(n, scratch, head, u, ctx));
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_RIGHT);

@@ -67,7 +67,9 @@ typedef struct native {
   size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
   size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */
   size_t    at_jump_most, at_jump_since, at_jump_pause;      /* bytes into the state */
-  size_t    at_jump, at_change, at_spare; /* bytes into the scratch: of jumps; a state to go back to */
+  size_t
+      at_jump_next; /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
+  size_t at_jump, at_change, at_spare; /* bytes into the scratch: of jumps; a state to go back to */
 } native;
 
 static inline double *native_doubles(const void *block, size_t at) {
@@ -128,6 +130,11 @@ yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_
                                 double t_end, int *which, yoke_context *ctx);
 yoke_status native_pass_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                              int which, yoke_response *response, yoke_context *ctx);
+/* The next micro step passes it instead, so that the state can be looked into as long as it stays. */
+void        native_keep_jump(const native *n, yoke_integrator_state *head, int which);
+bool        native_jump_is_sound(const native *n, const void *next); /* at_jump_next of a state that was packed */
+/* The modes in q are forgotten: the state goes elsewhere. */
+void        native_free_jumps(const native *n, yoke_integrator_state *head, double *q);
 /* Jumps that are free take sides, those that are between leave where the inputs ask for it. */
 yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                                yoke_context *ctx);

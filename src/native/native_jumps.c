@@ -313,6 +313,28 @@ static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *h
   return end_change(n, scratch, head, u, &x, status, ctx);
 }
 
+void native_keep_jump(const native *n, yoke_integrator_state *head, int which) {
+  if (native_holds_jumps(n)) *native_doubles(head, n->at_jump_next) = which + 1;
+}
+
+bool native_jump_is_sound(const native *n, const void *next) {
+  double number = 0.0;
+  if (native_holds_jumps(n)) memcpy(&number, next, sizeof number);
+  return number >= 0.0 && number <= n_jumps(n) && number == floor(number);
+}
+
+static yoke_status pass_kept(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
+                             yoke_context *ctx) {
+  const int which = (int)*native_doubles(head, n->at_jump_next) - 1;
+  native_keep_jump(n, head, -1);
+  return which >= 0 ? pass(n, scratch, head, u, which, ctx) : YOKE_OK;
+}
+
+void native_free_jumps(const native *n, yoke_integrator_state *head, double *q) {
+  yoke_multibody_free_jumps(n->mb, q);
+  native_keep_jump(n, head, -1);
+}
+
 static yoke_integrator_state *spare_of(const native *n, void *scratch) {
   return (yoke_integrator_state *)(void *)((char *)scratch + n->at_spare);
 }
@@ -362,6 +384,7 @@ yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_
   yoke_integrator_state *spare = spare_of(n, scratch);
   *which                       = -1;
   if (!native_holds_jumps(n)) return yoke_integrator_step(n->integrator, scratch, head, u, t_end, ctx);
+  YOKE_TRY(pass_kept(n, scratch, head, u, ctx));
   const double t = head->t;
   if (rests(n, head) && head->t_prev < t) t_end = fmin(t_end, t + GROWTH * (t - head->t_prev));
   for (int i = 0; head->t == t; ++i) {

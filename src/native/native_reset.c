@@ -35,7 +35,7 @@ static yoke_status reset(const yoke_subsystem *subsystem, void *scratch, void *s
                          yoke_context *ctx) {
   const native                *n    = subsystem->self;
   yoke_integrator_state *const head = state;
-  yoke_multibody_free_jumps(n->mb, yoke_integrator_q(n->integrator, head));
+  native_free_jumps(n, head, yoke_integrator_q(n->integrator, head));
   YOKE_TRY(yoke_integrator_reset(n->integrator, scratch, head, yoke_integrator_q(n->integrator, head),
                                  yoke_integrator_v(n->integrator, head), u, ctx));
   return native_begin_jumps(n, scratch, head, u, ctx);

@@ -41,6 +41,47 @@ static void f21_block_on_a_spring_comes_to_rest(void **state) {
   }
 }
 
+/* Half a swing of pi/10 s about 0.02 m on the side it comes from, again and again; then rest at 0.01 m. */
+static double swinging_block(double t) {
+  const double half = 0.314159265358979312, i = floor(t / half), side = fmod(i, 2.0) == 0.0 ? 1.0 : -1.0;
+  return t < 13.0 * half ? side * (0.02 + (0.49 - 0.04 * i) * cos((t - i * half) / 0.1)) : 0.01;
+}
+
+static yoke_status compare_with_swing(void *user, double t, const double *outputs, const yoke_counters *counters,
+                                      double h, int order) {
+  (void)counters;
+  (void)h;
+  (void)order;
+  CHECK_NEAR(outputs[0], swinging_block(t), 1e-5);
+  ++*(int *)user;
+  return YOKE_OK;
+}
+
+/* Steps that end at a jump are looked into behind it: all samples are those of the motion before. */
+static void f21_every_sample_of_a_step_up_to_a_jump_is_right(void **state) {
+  (void)state;
+  static const char model[] =
+      BLOCK "connections: {s: {kind: spring-damper, between: [ground, block], stiffness: 100}}\n"
+            "loads: {friction: {kind: expression, on: block, force: -2*sign(block.v)}}\n"
+            "output: {every: 0.002, select: [block.x]}\n";
+  static const char *const all[] = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf", "genalpha"};
+  for (size_t s = 0; s < sizeof all / sizeof all[0]; ++s) {
+    const char     *sets[RUN_MAX_SETS];
+    char            number[2][64];
+    int             n_samples = 0;
+    model_run       run       = {0};
+    const yoke_sink sink      = {.user = &n_samples, .sample = compare_with_swing};
+    assert_int_equal(yoke_context_create(&run.ctx), YOKE_OK);
+    const yoke_load_options options = {
+        .size = sizeof options, .n_sets = run_options(NULL, all[s], 0.0, sets, number), .sets = sets};
+    assert_int_equal(yoke_model_load_text(run.ctx, "test.yaml", model, strlen(model), &options, &run.model), YOKE_OK);
+    assert_int_equal(run_start(&run), YOKE_OK);
+    assert_int_equal(yoke_system_run(run.system, 5.0, &sink, &run.summary, run.ctx), YOKE_OK);
+    assert_int_equal(n_samples, 2501);
+    run_end(&run);
+  }
+}
+
 /* Block of 1 kg on a spring of k = 100 N/m on a belt of V = 0.1 m/s, friction 2 N that becomes less by c = 1 N s/m: it sticks until k x = 2 N, then
  * slips, x'' - c x' + k x = 2 - c V, until x' = V again. */
 typedef struct belt {
@@ -336,6 +377,7 @@ static void jumps_that_pile_up_end_the_run_by_name(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f21_block_on_a_spring_comes_to_rest),
+      cmocka_unit_test(f21_every_sample_of_a_step_up_to_a_jump_is_right),
       cmocka_unit_test(f21_stick_slip_on_a_belt_is_the_exact_one),
       cmocka_unit_test(f21_two_blocks_that_stick_at_once),
       cmocka_unit_test(f21_block_that_is_pulled_breaks_away_in_time),
