@@ -106,6 +106,8 @@ int                plan_n_readings(const yoke_plan_coupling *coupling, int side)
 yoke_status        plan_show_readings(plan_builder *b);
 yoke_status        plan_reading_outputs(const plan_builder *b, int coupling, double t, const yoke_whole_state *at,
                                         double *const y[2]);
+/* plan_cut_jumps.c: a warning where the law of a coupling may hold its motion by a jump. */
+yoke_status        plan_warn_of_cut_jumps(plan_builder *b, const yoke_plan_coupling *coupling);
 /* plan_felt.c: one more body that a signal acts on, at a frame of the model; then ports for step control that show their motions. */
 yoke_status        plan_note_felt(plan_builder *b, int part, int frame, int variable);
 yoke_status        plan_show_felt(plan_builder *b);

@@ -118,6 +118,7 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
     own->element_law.law = &own->law;
   }
   YOKE_TRY(plan_take_readings(b, own));
+  YOKE_TRY(plan_warn_of_cut_jumps(b, own));
   return b->plan->arena.has_failed ? plan_no_memory(b) : YOKE_OK;
 }
 

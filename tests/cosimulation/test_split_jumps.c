@@ -92,11 +92,37 @@ static void f21_sticking_to_another_part_is_refused_by_name(void **state) {
   cosim_close(&c);
 }
 
+static void f21_law_between_two_parts_that_would_stick_is_warned_of(void **state) {
+  (void)state;
+  static const struct {
+    const char *law;
+    bool        would_stick;
+  } laws[] = {{"100*x + 2*sign(v)", true},  {"100*x + if(v - z.v > 0, 3, 1)", true}, {"100*x + 2*sign(x)", false},
+              {"100*x + max(v, 0)", false}, {"100*x + 2*sign(t - 0.1)", false},      {"100*x + 2*tanh(v)", false}};
+  for (size_t i = 0; i < COUNT(laws); ++i) {
+    char  model[600];
+    cosim c;
+    bool  found = false;
+    snprintf(model, sizeof model,
+             "yoke: 1\nt_end: 1e-3\n"
+             "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1, v: 1}, z: {kind: mass1d, mass: 1}}\n"
+             "connections: {tie: {kind: spring-damper, between: [a, b], law: '%s'}}\n"
+             "split: {p: [a], q: [b], r: [z]}\n",
+             laws[i].law);
+    assert_int_equal(cosim_open(&c, model, NULL), YOKE_OK);
+    for (size_t k = 0; k < yoke_context_n_messages(c.ctx); ++k)
+      found = found || strstr(yoke_context_message(c.ctx, k), "'tie': its law jumps with the velocity") != NULL;
+    assert_int_equal(found, laws[i].would_stick);
+    cosim_close(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f21_stick_slip_inside_a_part_is_that_of_the_whole_model),
       cmocka_unit_test(f21_friction_beside_a_joint_that_is_cut),
       cmocka_unit_test(f21_sticking_to_another_part_is_refused_by_name),
+      cmocka_unit_test(f21_law_between_two_parts_that_would_stick_is_warned_of),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
