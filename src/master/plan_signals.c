@@ -237,7 +237,7 @@ static yoke_status find_end(const plan_builder *b, const plan_signal *s, plan_en
 static yoke_status guess_values(const plan_builder *b) {
   yoke_arena  *arena  = &b->plan->arena;
   const double t      = b->model->t_start;
-  double      *values = yoke_arena_take(arena, (size_t)b->model->n_variables + 1, sizeof *values);
+  double      *values = yoke_arena_take(arena, (size_t)yoke_multibody_n_variables(b->start.mb), sizeof *values);
   if (values == NULL) return plan_no_memory(b);
   yoke_multibody_variables(b->start.mb, t, b->start.q, b->start.v, NULL, values);
   for (int k = 0; k < b->n_signals; ++k) {
@@ -276,7 +276,7 @@ yoke_status plan_connect_signals(plan_builder *b) {
 /* ---- values of the whole model ---- */
 
 yoke_status plan_signal_output(const plan_builder *b, int coupling, double t, const yoke_whole_state *at, double *y) {
-  double *values = yoke_allocate((size_t)b->model->n_variables + 1, sizeof *values);
+  double *values = yoke_allocate((size_t)yoke_multibody_n_variables(b->start.mb), sizeof *values);
   if (values == NULL) return YOKE_E_MEMORY;
   yoke_multibody_variables(b->start.mb, t, at->q, at->v, NULL, values);
   for (int k = 0; k < b->n_signals; ++k) {

@@ -95,6 +95,7 @@ static yoke_status hold_law(yoke_multibody *mb, int i_force, int number) {
   yoke_status status = yoke_expression_replace(el->law->expression, places, NULL, &moved);
   if (status == YOKE_OK) status = hold(mb, mb->n_loads + i_force, moved, &held);
   yoke_expression_destroy(&moved);
+  if (held == NULL) mb->n_quantities -= 2; /* nothing reads them: mb_n_variables does not count them either */
   if (status != YOKE_OK || held == NULL) return status;
   yoke_law *rest = yoke_arena_copy(&mb->arena, el->law, 1, sizeof *rest);
   yoke_law *own  = yoke_arena_take(&mb->arena, 1, sizeof *own);

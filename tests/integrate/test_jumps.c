@@ -350,6 +350,22 @@ static void jump_of_a_motion_that_dies_down_is_passed_to_the_end(void **state) {
   }
 }
 
+/* x abs(x) is smooth, so nothing is held; sixty such laws beside a load that reads the model. */
+static void f21_many_laws_that_are_smooth_are_what_they_say(void **state) {
+  (void)state;
+#define ROW(law)                                                                                                       \
+  "yoke: 1\nt_end: 0.2\n"                                                                                              \
+  "bodies: {m: {kind: mass1d, count: 60, mass: 1, x: 0.01*i + 0.001*mod(i, 7)}}\n"                                     \
+  "connections: {s: {kind: spring-damper, count: 60, between: [ground, 'm[i]'], " law "}}\n"                           \
+  "loads: {pull: {kind: expression, on: 'm[3]', force: '-m[4].v'}}\n"
+  model_run laws   = run_text(ROW("law: 100*x + 5000*x*abs(x)"), NULL, "dopri5", 0.0, 0.0);
+  model_run powers = run_text(ROW("stiffness: 100, stiffness_power: 5000, exponent_x: 2"), NULL, "dopri5", 0.0, 0.0);
+  CHECK_NEAR(run_value(&laws, "m[3].x"), run_value(&powers, "m[3].x"), 1e-7);
+  CHECK_NEAR(run_value(&laws, "m[60].x"), run_value(&powers, "m[60].x"), 1e-7);
+  run_end(&laws);
+  run_end(&powers);
+}
+
 static void jumps_that_pile_up_end_the_run_by_name(void **state) {
   (void)state;
   static const char model[] =
@@ -390,6 +406,7 @@ int main(void) {
       cmocka_unit_test(power_of_a_contact_is_not_asked_for_outside),
       cmocka_unit_test(kinks_of_a_damper_are_located),
       cmocka_unit_test(jump_of_a_motion_that_dies_down_is_passed_to_the_end),
+      cmocka_unit_test(f21_many_laws_that_are_smooth_are_what_they_say),
       cmocka_unit_test(jumps_that_pile_up_end_the_run_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
