@@ -39,11 +39,16 @@ static yoke_jump_mode mode_of(const native *n, const yoke_integrator_state *head
   return yoke_multibody_jump_mode(n->mb, yoke_integrator_q(n->integrator, head), k);
 }
 
-static bool rests(const native *n, const yoke_integrator_state *head) {
+/* -1: none. */
+static int first_resting(const native *n, const yoke_integrator_state *head) {
   for (int k = 0; k < n_jumps(n); ++k) {
-    if (mode_of(n, head, k) == YOKE_JUMP_BETWEEN) return true;
+    if (mode_of(n, head, k) == YOKE_JUMP_BETWEEN) return k;
   }
-  return false;
+  return -1;
+}
+
+static bool rests(const native *n, const yoke_integrator_state *head) {
+  return first_resting(n, head) >= 0;
 }
 
 /* Values of all jumps at t, which the last step covers, in the modes of the state. */
@@ -252,7 +257,7 @@ static double find_end_in_parts(const jump_search *s, int n_parts, int *which, b
   for (int k = 0; k < n_jumps(s->n); ++k) s->value[k] = s->first[k];
   shift_margins(s);
   for (int j = 1; j <= n_parts; ++j) {
-    const double last = is_resting ? t1 - LEFT * length : t1; /* where the step ends loads may switch */
+    const double last = is_resting ? fmin(t1 - LEFT * length, nextafter(t1, t0)) : t1; /* there loads may switch */
     const double from = t0 + (j - 1) * length, to = j == n_parts ? last : t0 + j * length;
     double       dip;
     const bool   is_beyond = beyond(s, to) >= 0;
@@ -391,7 +396,11 @@ yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_
     if (*which >= 0) YOKE_TRY(pass(n, scratch, head, u, *which, ctx));
     YOKE_TRY(native_begin_jumps(n, scratch, head, u, ctx));
     if (i > MAX_AT_A_TIME * n_jumps(n))
-      return refuse(n, head, *which >= 0 ? *which : 0, "does so again and again;", ctx);
+      return refuse(n, head,
+                    *which >= 0      ? *which
+                    : rests(n, head) ? first_resting(n, head)
+                                     : 0,
+                    "does so again and again;", ctx);
     memset(spare, 0, sizeof *spare);
     yoke_integrator_copy(n->integrator, spare, head);
     const yoke_status status = step_held(n, scratch, head, u, i > MAX_SHORTER, &t_end, which, ctx);

@@ -182,6 +182,24 @@ static void f21_block_that_is_pulled_breaks_away_in_time(void **state) {
   }
 }
 
+/* A clutch holds two masses together until the pull on one of them jumps: b has 20 N from then on, and v = v0 + 20 (t - 0.7) while it slips. */
+static void f21_clutch_slips_from_where_a_load_switches(void **state) {
+  (void)state;
+  static const char model[] = "yoke: 1\nt_end: 0.72\n"
+                              "bodies: {a: {kind: mass1d, mass: 1, x: 0.2}, b: {kind: mass1d, mass: 1, x: 0.3}}\n"
+                              "connections:\n"
+                              "  wall: {kind: spring-damper, between: [ground, a], stiffness: 100}\n"
+                              "  clutch: {kind: spring-damper, between: [a, b], law: 20*sign(v)}\n"
+                              "loads: {pull: {kind: expression, on: a, force: 60*step(t - 0.7)}}\n";
+  const double      w = sqrt(50.0), v0 = -0.2 * w * sin(0.7 * w), x0 = 0.1 + 0.2 * cos(0.7 * w);
+  for (int s = 0; s < N_SOLVERS; ++s) {
+    model_run run = run_text(model, NULL, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&run, "b.v"), v0 + 20.0 * 0.02, 1e-6);
+    CHECK_NEAR(run_value(&run, "b.x"), x0 + 0.02 * v0 + 10.0 * 0.02 * 0.02, 1e-7);
+    run_end(&run);
+  }
+}
+
 /* Nothing moves, so nothing but the force that holds it keeps steps short. */
 static void f21_block_at_rest_feels_a_fast_pull(void **state) {
   (void)state;
@@ -397,6 +415,7 @@ int main(void) {
       cmocka_unit_test(f21_stick_slip_on_a_belt_is_the_exact_one),
       cmocka_unit_test(f21_two_blocks_that_stick_at_once),
       cmocka_unit_test(f21_block_that_is_pulled_breaks_away_in_time),
+      cmocka_unit_test(f21_clutch_slips_from_where_a_load_switches),
       cmocka_unit_test(f21_block_at_rest_feels_a_fast_pull),
       cmocka_unit_test(f21_two_frictions_on_one_block_add_up),
       cmocka_unit_test(f21_pendulum_sticks_in_its_hinge),
