@@ -178,6 +178,7 @@ static const situation situations[] = {
     {WHOLE, PENDULUM, "solvers.default={kind: bdf, rtol: 1e-8}", .n_steps = 30, .is_whole = true},
     {WHOLE, BELT, NULL, .when = AFTER_TIME, .t = 0.25, .is_whole = true},
     {WHOLE, BELT, "solvers.default={kind: bdf, rtol: 1e-8}", .when = AFTER_TIME, .t = 0.08, .is_whole = true},
+    {WHOLE, BELT, NULL, .n_steps = 9, .is_whole = true}, /* ends at a jump */
     {WHOLE, FALL, NULL, .when = AFTER_OTHER_METHOD, .is_whole = true},
     {WHOLE, "examples/chain-load.yaml", "parameters.n=200;output.select=['c.x[1]', 'c.v[150]']", .n_steps = 20,
      .is_whole = true},
