@@ -219,6 +219,8 @@ struct yoke_multibody {
   yoke_jump          *jumps;
   bool               *can_rest;   /* [n_jumps] rates of its switching function are known */
   int                *jump_owner; /* [n_jumps] load, or n_loads + force element */
+  int                *twin;       /* [n_jumps] the first one that has the same switching function: they are one */
+  double             *turn;       /* [n_jumps] 1; -1: its switching function is minus that of its twin */
   int                 i_jump;     /* where their modes are in q */
   int                 first_jump; /* number of the variable that holds the first; behind it there are no others */
   int                 n_held;

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TIME = 0, X_OF_LAWS = 0 };
@@ -109,6 +110,55 @@ static yoke_status hold_law(yoke_multibody *mb, int i_force, int number) {
   return YOKE_OK;
 }
 
+/* ---- twins ---- */
+
+enum { PLACES = 3 };
+static const double SAME = 1e-12; /* of their values: rounding */
+
+/* Values of all switching functions at a few places, by a quadratic sequence of the golden section. */
+static void probe(const yoke_multibody *mb, double *variables, double *value) {
+  for (int i = 0; i < PLACES; ++i) {
+    for (int k = 0; k <= mb_n_variables(mb); ++k) {
+      const double turns = 0.6180339887498949 * (k + 1) * (k + 2 + i);
+      variables[k]       = turns - floor(turns) + 0.1;
+    }
+    for (int k = 0; k < mb->n_jumps; ++k)
+      value[PLACES * k + i] = yoke_expression_evaluate(mb->jumps[k].s, variables, NULL);
+  }
+}
+
+static bool are_same(const double *a, const double *b, double turn) {
+  for (int i = 0; i < PLACES; ++i) {
+    if (!(fabs(a[i] - turn * b[i]) <= SAME * fabs(a[i]))) return false;
+  }
+  return true;
+}
+
+/* Friction between two bodies may be two loads, on one and on the other: only one share of both is action and reaction. */
+static yoke_status find_twins(yoke_multibody *mb) {
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    mb->twin[k] = k;
+    mb->turn[k] = 1.0;
+  }
+  if (mb->n_jumps < 2) return YOKE_OK;
+  double *variables = yoke_allocate((size_t)mb_n_variables(mb) + 1, sizeof *variables);
+  double *value     = yoke_allocate(PLACES * (size_t)mb->n_jumps, sizeof *value);
+  if (variables != NULL && value != NULL) probe(mb, variables, value);
+  for (int k = 1; k < mb->n_jumps && variables != NULL && value != NULL; ++k) {
+    for (int j = 0; j < k && mb->twin[k] == k; ++j) {
+      if (mb->twin[j] != j || !mb->can_rest[j] || !mb->can_rest[k]) continue;
+      const bool is_same = are_same(value + PLACES * j, value + PLACES * k, 1.0);
+      if (!is_same && !are_same(value + PLACES * j, value + PLACES * k, -1.0)) continue;
+      mb->twin[k] = j;
+      mb->turn[k] = is_same ? 1.0 : -1.0;
+    }
+  }
+  const bool has_room = variables != NULL && value != NULL;
+  free(variables);
+  free(value);
+  return has_room ? YOKE_OK : YOKE_E_MEMORY;
+}
+
 yoke_status mb_build_jumps(yoke_multibody *mb, int most, int n_laws, yoke_context *ctx) {
   const int n_formulas = mb->n_formulas;
   int       number     = mb->model->n_variables + 1;
@@ -117,6 +167,8 @@ yoke_status mb_build_jumps(yoke_multibody *mb, int most, int n_laws, yoke_contex
   mb->can_rest         = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->can_rest);
   mb->jump_owner       = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->jump_owner);
   mb->held             = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->held);
+  mb->twin             = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->twin);
+  mb->turn             = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof *mb->turn);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d jumps of laws and loads", most));
   yoke_status status = YOKE_OK;
   for (int i = 0; i < mb->n_loads && status == YOKE_OK; ++i) {
@@ -132,6 +184,7 @@ yoke_status mb_build_jumps(yoke_multibody *mb, int most, int n_laws, yoke_contex
     status = hold_law(mb, i, number);
     number += 2;
   }
+  if (status == YOKE_OK) status = find_twins(mb);
   return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "%d jumps of laws and loads", most);
 }
 
@@ -254,11 +307,17 @@ static bool solve(int n, const double *B, double *b, double *C, double *x, doubl
   return true;
 }
 
-/* The jumps that are between their sides; at most so many at a time. */
+static void set_share(const yoke_multibody *mb, const mb_work *w, int k, double share) {
+  for (int j = k; j < mb->n_jumps; ++j) {
+    if (mb->twin[j] == k) w->share[j] = mb->turn[j] > 0.0 ? share : 1.0 - share;
+  }
+}
+
+/* The jumps that are between their sides, one of all twins; at most so many at a time. */
 static int list_between(const yoke_multibody *mb, const double *q, int list[MB_MOST_BETWEEN]) {
   int n = 0;
   for (int k = 0; k < mb->n_jumps && n < MB_MOST_BETWEEN; ++k) {
-    if (mode_of(mb, q, k) == YOKE_JUMP_BETWEEN) list[n++] = k;
+    if (mb->twin[k] == k && mode_of(mb, q, k) == YOKE_JUMP_BETWEEN) list[n++] = k;
   }
   return n;
 }
@@ -289,7 +348,7 @@ static yoke_status set_up(const place *p, int n, const int *list) {
   const mb_work *w = &p->w;
   mb_kinematics(p->mb, p->q, p->v, w->rest_q);
   for (int j = -1; j < n; ++j) {
-    for (int i = 0; i < n; ++i) w->share[list[i]] = i == j ? 1.0 : 0.0;
+    for (int i = 0; i < n; ++i) set_share(p->mb, w, list[i], i == j ? 1.0 : 0.0);
     YOKE_TRY(accelerate(p));
     for (int i = 0; i < n; ++i) {
       const double rate = rate_of(p->mb, w, list[i], p->q, w->rest_q, w->rest_a);
@@ -311,7 +370,7 @@ static yoke_status find_shares(const place *p, int n, const int *list) {
     for (int j = 0; j < n; ++j) w->rest_r[i] -= 0.5 * w->rest_B[i * n + j];
   }
   if (!solve(n, w->rest_B, w->rest_r, w->rest_C, w->rest_x, w->rest_y)) return YOKE_SINGULAR;
-  for (int i = 0; i < n; ++i) w->share[list[i]] = 0.5 + w->rest_x[i];
+  for (int i = 0; i < n; ++i) set_share(p->mb, w, list[i], 0.5 + w->rest_x[i]);
   return YOKE_OK;
 }
 
@@ -354,8 +413,12 @@ void yoke_multibody_free_jumps(const yoke_multibody *mb, double *q) {
   if (mb->n_jumps > 0) memset(q + mb->i_jump, 0, (size_t)mb->n_jumps * sizeof *q);
 }
 
+/* Of all twins. */
 static void set_mode(const yoke_multibody *mb, double *q, int k, yoke_jump_mode mode) {
-  q[mb->i_jump + k] = (double)mode;
+  const bool has_side = mode == YOKE_JUMP_LOW || mode == YOKE_JUMP_HIGH;
+  for (int j = mb->twin[k]; j < mb->n_jumps; ++j) {
+    if (mb->twin[j] == mb->twin[k]) q[mb->i_jump + j] = has_side ? mb->turn[j] * mb->turn[k] * mode : (double)mode;
+  }
 }
 
 static void look(const place *p) {
@@ -420,6 +483,7 @@ static yoke_status find_misfit(const place *p, const yoke_jump_change *change, i
   YOKE_TRY(accelerate(p));
   mb_kinematics(mb, p->q, p->v, p->w.rest_q);
   for (int k = 0; k < mb->n_jumps && *which < 0; ++k) {
+    if (mb->twin[k] != k) continue;
     const yoke_jump_mode now = mode_of(mb, p->q, k);
     if (now == YOKE_JUMP_BETWEEN && !(p->w.share[k] >= 0.0 && p->w.share[k] <= 1.0)) {
       *which = k;
@@ -450,7 +514,7 @@ static yoke_status stop_at_zero(const place *p, double *v) {
   for (int j = -1; j < n; ++j) { /* sum_j x_j (a_j - a_0) */
     double factor = 0.0;
     for (int i = 0; i < n; ++i) {
-      w->share[list[i]] = i == j ? 1.0 : 0.0;
+      set_share(mb, w, list[i], i == j ? 1.0 : 0.0);
       if (j < 0) factor -= w->rest_x[i];
     }
     YOKE_TRY(accelerate(p));
@@ -472,7 +536,8 @@ static yoke_status assume_rest(const place *p, double *q, const yoke_jump_change
   }
   for (int k = 0; k < mb->n_jumps; ++k) {
     double low, high;
-    if (change[k] != YOKE_JUMP_AT_ZERO || !mb->can_rest[k] || n >= MB_MOST_BETWEEN) continue;
+    if (mb->twin[k] != k && keep[mb->twin[k]] == (double)YOKE_JUMP_BETWEEN) keep[k] = (double)YOKE_JUMP_BETWEEN;
+    if (mb->twin[k] != k || change[k] != YOKE_JUMP_AT_ZERO || !mb->can_rest[k] || n >= MB_MOST_BETWEEN) continue;
     YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_HIGH, &high));
     YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_LOW, &low));
     if (!(high < low)) continue;
@@ -495,7 +560,8 @@ yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t
   }
   YOKE_TRY(assume_rest(&p, q, change));
   for (int k = 0; k < mb->n_jumps; ++k) {
-    if (change[k] == YOKE_JUMP_AT_ZERO && mode_of(mb, q, k) != YOKE_JUMP_BETWEEN) YOKE_TRY(choose(&p, q, k, unable));
+    if (mb->twin[k] == k && change[k] == YOKE_JUMP_AT_ZERO && mode_of(mb, q, k) != YOKE_JUMP_BETWEEN)
+      YOKE_TRY(choose(&p, q, k, unable));
   }
   for (int i = 0; i < TRIES * mb->n_jumps; ++i) {
     int            which;

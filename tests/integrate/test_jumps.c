@@ -238,6 +238,36 @@ static void f21_two_frictions_on_one_block_add_up(void **state) {
   }
 }
 
+/* Friction between two blocks is one law, or two loads, however they are written. */
+static void f21_friction_as_two_loads_is_action_and_reaction(void **state) {
+  (void)state;
+#define BETWEEN(friction)                                                                                              \
+  "yoke: 1\nt_end: 3\nbodies: {a: {kind: mass1d, mass: 1, x: 0.3}, b: {kind: mass1d, mass: 3}}\n"                      \
+  "connections:\n"                                                                                                     \
+  "  wall: {kind: spring-damper, between: [ground, a], stiffness: 100}\n" friction
+  static const char *const two[] = {BETWEEN("loads:\n"
+                                            "  on_a: {kind: expression, on: a, force: 10*sign(b.v - a.v)}\n"
+                                            "  on_b: {kind: expression, on: b, force: -10*sign(b.v - a.v)}\n"),
+                                    BETWEEN("loads:\n"
+                                            "  on_a: {kind: expression, on: a, force: -10*sign(a.v - b.v)}\n"
+                                            "  on_b: {kind: expression, on: b, force: -10*sign(b.v - a.v)}\n"),
+                                    BETWEEN("loads:\n"
+                                            "  on_b: {kind: expression, on: b, force: 'if(b.v < a.v, 10, -10)'}\n"
+                                            "  on_a: {kind: expression, on: a, force: 10*sign(b.v - a.v)}\n")};
+  model_run    one = run_text(BETWEEN("  slide: {kind: spring-damper, between: [a, b], law: 10*sign(v)}\n"), NULL,
+                              "dop853", 1e-10, 0.0);
+  const double a = run_value(&one, "a.x"), b = run_value(&one, "b.x");
+  run_end(&one);
+  for (size_t m = 0; m < sizeof two / sizeof two[0]; ++m) {
+    for (int s = 0; s < N_SOLVERS; ++s) {
+      model_run run = run_text(two[m], NULL, solvers[s], 0.0, 0.0);
+      CHECK_NEAR(run_value(&run, "a.x"), a, 1e-6);
+      CHECK_NEAR(run_value(&run, "b.x"), b, 1e-6);
+      run_end(&run);
+    }
+  }
+}
+
 /* A pendulum with friction in its hinge stays where weight cannot turn it. */
 static void f21_pendulum_sticks_in_its_hinge(void **state) {
   (void)state;
@@ -418,6 +448,7 @@ int main(void) {
       cmocka_unit_test(f21_clutch_slips_from_where_a_load_switches),
       cmocka_unit_test(f21_block_at_rest_feels_a_fast_pull),
       cmocka_unit_test(f21_two_frictions_on_one_block_add_up),
+      cmocka_unit_test(f21_friction_as_two_loads_is_action_and_reaction),
       cmocka_unit_test(f21_pendulum_sticks_in_its_hinge),
       cmocka_unit_test(motion_slides_along_a_surface_of_states),
       cmocka_unit_test(jump_of_a_contact_is_located),
