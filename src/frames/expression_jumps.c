@@ -241,8 +241,9 @@ static corner corner_at(const yoke_expression *held, const yoke_jump *jump, int 
     look_at_both(held, jump, first + k, variables, &x);
     const double size = fabs(x.low) + fabs(x.high), slope = largest_slope(held, first, &x, false);
     if (!go_to_zero(jump->s, variables, gradient)) continue;
-    ++found;
     look_at_both(held, jump, first + k, variables, &x);
+    if (!isfinite(x.low) && !isfinite(x.high)) continue; /* a power of a negative number: no place of the motion */
+    ++found;
     if (!(fabs(x.high - x.low) <= ROUNDING * (isfinite(size) ? size : 0.0)))
       out = JUMP;
     else if (!(largest_slope(held, first, &x, true) <= ROUNDING * (isfinite(slope) ? slope : 0.0)))

@@ -62,6 +62,7 @@ static void jumps_and_kinks_are_told_from_what_is_smooth(void **state) {
                {"if(x > 2, (x - 2)^2, 0)", 0, 0},
                {"x*sign(x)", 0, 1},
                {"x*abs(x)", 0, 0},
+               {"(1 + min(x, 0)/0.1)^(-1.2) + y*abs(y)", 0, 1},
                {"abs(x) + min(x, y) + max(x, 1)", 0, 3},
                {"min(x, 2*x, y)", 0, 2},
                {"if(x > 0 and y > 0, 1, 0)", 2, 0},
