@@ -66,8 +66,8 @@ static void relabelled_values(const void *self, double t, const double *u, const
                               double *const force[2], double *g, yoke_arena *scratch) {
   constitutive_ops.shown->values(self, t, u, y, force, g, scratch);
 }
-static void relabelled_energy(const void *self, double t, const double *const y[2], double *stored, double *lost) {
-  constitutive_ops.shown->energy(self, t, y, stored, lost);
+static void relabelled_energy(const void *self, double t, const double *const y[2], double *stored, double *lost, yoke_arena *scratch) {
+  constitutive_ops.shown->energy(self, t, y, stored, lost, scratch);
 }
 static const yoke_shown_form relabelled_shown = {
     .n_rows = relabelled_n_rows, .values = relabelled_values, .energy = relabelled_energy};
