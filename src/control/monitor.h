@@ -1,4 +1,5 @@
-/* Monitor: estimates the local error of every accepted step and adds it up (error_tally.h), whoever chose the step. It changes nothing of the run.
+/* Monitor: estimates the local error of every accepted step and adds it up (error_tally.h), whoever chose the step. It changes nothing of a trial; step control
+ * chooses the next step by what it says (yoke_monitor_pace).
  *
  *   step control    its own estimate, where it looks at motions
  *   PREDICTED       corrected schemes: the corrector against the predictor, in every step; needs no integration

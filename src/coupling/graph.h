@@ -73,7 +73,7 @@ typedef struct yoke_scheme_settings {
   double       tau;            /* 0.33 */
   int          max_iterations; /* corrector passes; 10 (waveform 50) */
   yoke_renewal renewal;
-  bool         monitor; /* the local error of every step is estimated, which changes nothing of the run */
+  bool         monitor; /* the local error of every step is estimated, which changes nothing of the step */
   /* A graph without wires: */
   bool         stop_anywhere; /* its subsystem may end a step where it likes (native: after one micro step) */
   bool         in_place;      /* nothing makes a step go back: states are stepped themselves, without a copy */

@@ -122,8 +122,8 @@ static const yoke_setting scheme_rows[] = {
      .type     = YOKE_SETTING_WORD,
      .words    = {"off", "on"},
      .standard = {1},
-     .help =
-         "the error of every macro step is estimated and summed up, with a fixed step too; results do not depend on it",
+     .help     = "the error of every macro step is estimated and summed up, with a fixed step too; its results do not "
+                 "depend on it, step control keeps the budget of a run by it",
      AT(monitor)},
     {.key       = "relaxation",
      .type      = YOKE_SETTING_NUMBER,

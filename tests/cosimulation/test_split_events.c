@@ -7,6 +7,7 @@
 
 #include "../check.h"
 #include "cosimulate.h"
+#include "../ball_on_link.h"
 
 /* A ball that bounces, and a bob that hangs on it by a spring. */
 #define BALL                                                                                                           \
@@ -265,20 +266,11 @@ static void bounces_that_pile_up_are_an_error(void **state) {
 /* A ball on a stiff link to a pendulum bounces until it rests; fixed steps and step control, solvers whose errors are larger than the last bounces. */
 static void f11_ball_on_a_stiff_link_does_not_fall_through_the_floor(void **state) {
   (void)state;
-  static const char model[] =
-      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 1\n"
-      "bodies:\n"
-      "  rod: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"
-      "  ball: {kind: planar, mass: 0.5, inertia: 0.01, position: [1.5, 0]}\n"
-      "connections:\n"
-      "  hinge: {kind: revolute, between: [ground, rod.top]}\n"
-      "  link: {kind: spring-damper, between: [rod.tip, ball], stiffness: 2e3, damping: 1}\n"
-      "events: {bounce: {when: ball.y + 0.5, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n"
-      "split: {a: [rod], b: [ball]}\n"
-      "cosimulation: {step: 1e-3}\n";
-  static const char *const sets[] = {"solvers.default.kind=radau5", "solvers.default.kind=dopri5",
-                                     "solvers.default.kind=bdf;cosimulation={scheme: implicit}",
-                                     "solvers.default.kind=dopri5;cosimulation={scheme: implicit}"};
+  static const char        model[] = "t_end: 1\n" BALL_ON_LINK "split: {a: [rod], b: [ball]}\n"
+                                     "cosimulation: {step: 1e-3}\n";
+  static const char *const sets[]  = {"solvers.default.kind=radau5", "solvers.default.kind=dopri5",
+                                      "solvers.default.kind=bdf;cosimulation={scheme: implicit}",
+                                      "solvers.default.kind=dopri5;cosimulation={scheme: implicit}"};
   for (size_t k = 0; k < sizeof sets / sizeof sets[0]; ++k) {
     cosim c;
     assert_int_equal(cosim_open(&c, model, sets[k]), YOKE_OK);

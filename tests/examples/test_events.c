@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "check.h"
 #include "examples/run_model.h"
+#include "../ball_on_link.h"
 #include <stdlib.h>
 
 static const char *const solvers[] = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf"};
@@ -202,15 +203,7 @@ static void endless_bounces_are_refused(void **state) {
 /* Bounces that become smaller than the errors of the solver do not let anything through, with or without a floor at rounded numbers. */
 static void f11_nothing_falls_through_a_floor(void **state) {
   (void)state;
-  static const char link[] =
-      "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 3\n"
-      "bodies:\n"
-      "  rod: {kind: planar, mass: 1, inertia: 1/12, position: [0.5, 0], frames: {top: [-0.5, 0], tip: [0.5, 0]}}\n"
-      "  ball: {kind: planar, mass: 0.5, inertia: 0.01, position: [1.5, 0]}\n"
-      "connections:\n"
-      "  hinge: {kind: revolute, between: [ground, rod.top]}\n"
-      "  link: {kind: spring-damper, between: [rod.tip, ball], stiffness: 2e3, damping: 1}\n"
-      "events: {bounce: {when: ball.y + 0.5, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n";
+  static const char        link[]   = "t_end: 3\n" BALL_ON_LINK;
   static const char *const models[] = {
       link, BALL "events: {bounce: {when: ball.y, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n",
       BALL "events: {bounce: {when: ball.y - 0.3, direction: falling, set: {ball.vy: -0.5*ball.vy}}}\n",
