@@ -96,8 +96,7 @@ static void find_rest(const cosim *c, yoke_whole_model *whole) {
 }
 
 static void rig_at_rest(rest_rig *r, const cosim *c) {
-  yoke_whole_model     whole;
-  yoke_scheme_settings settings;
+  yoke_whole_model whole;
   *r = (rest_rig){0};
   find_rest(c, &whole);
   const yoke_plan_options options = {.q = whole.q, .v = whole.v};
@@ -108,7 +107,7 @@ static void rig_at_rest(rest_rig *r, const cosim *c) {
   }
   assert_int_equal(yoke_exec_create(c->ctx, "serial", 1, &r->exec), YOKE_OK);
   assert_int_equal(yoke_graph_create(c->ctx, r->plan->n_parts, r->subsystems, r->plan->n_couplings, r->plan->wires,
-                                     &settings, r->exec, &r->graph),
+                                     &r->plan->scheme, r->exec, &r->graph),
                    YOKE_OK);
   assert_int_equal(yoke_graph_start(r->graph, c->model->t_start, c->ctx), YOKE_OK);
   yoke_whole_model_clear(&whole);
