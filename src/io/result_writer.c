@@ -265,9 +265,9 @@ static bool create_time(yoke_result_writer *writer, hid_t group, stream *s) {
 static bool create_tracks(yoke_result_writer *writer, hid_t group, int n, const track_def *tracks, column *columns) {
   bool done = group >= 0;
   for (int k = 0; k < n && done; ++k) {
-    columns[k].dataset =
-        create_dataset(writer, group, tracks[k].name, tracks[k].is_whole ? H5T_STD_I64LE : H5T_IEEE_F64LE, 0);
-    done = columns[k].dataset >= 0 && set_text(writer, columns[k].dataset, "units", tracks[k].unit);
+    columns[k].dataset = create_dataset(writer, group, tracks[k].name,
+                                        tracks[k].is_whole ? H5T_STD_I64LE : H5T_IEEE_F64LE, columns[k].width);
+    done               = columns[k].dataset >= 0 && set_text(writer, columns[k].dataset, "units", tracks[k].unit);
   }
   return done;
 }
@@ -293,16 +293,20 @@ static bool create_main(yoke_result_writer *writer, const yoke_result_def *def) 
   return done;
 }
 
+/* A group whose attributes may be of any size: names of 10^5 subsystems exceed an object header. */
+static hid_t create_named_group(yoke_result_writer *writer, const char *name) {
+  hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
+  H5Pset_attr_phase_change(properties, 0, 0);
+  hid_t group = (hid_t)checked(writer, H5Gcreate2(writer->file, name, H5P_DEFAULT, properties, H5P_DEFAULT));
+  H5Pclose(properties);
+  return group;
+}
+
 static bool create_subsystems(yoke_result_writer *writer, const yoke_result_split *split) {
-  hid_t parent = create_group(writer, writer->file, "subsystems");
-  bool  done   = parent >= 0;
-  for (int i = 0; i < split->n_subsystems && done; ++i) {
-    hid_t group = create_group(writer, parent, split->subsystems[i]);
-    done        = create_tracks(writer, group, N_PART_TRACKS, part_tracks,
-                                tracks_of(writer) + N_TRACKS + (ptrdiff_t)i * N_PART_TRACKS);
-    if (group >= 0) H5Gclose(group);
-  }
-  if (parent >= 0) H5Gclose(parent);
+  hid_t      group = create_named_group(writer, "subsystems");
+  const bool done  = group >= 0 && set_texts(writer, group, "names", split->n_subsystems, split->subsystems) &&
+                    create_tracks(writer, group, N_PART_TRACKS, part_tracks, tracks_of(writer) + N_TRACKS);
+  if (group >= 0) H5Gclose(group);
   return done;
 }
 
@@ -319,10 +323,7 @@ static bool create_couplings(yoke_result_writer *writer, hid_t parent, const yok
 static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_split *split) {
   const char *reasons[YOKE_N_REDUCTIONS + 1];
   for (int i = 0; i <= YOKE_N_REDUCTIONS; ++i) reasons[i] = yoke_reduction_word(i);
-  hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
-  H5Pset_attr_phase_change(properties, 0, 0); /* names of 10^5 subsystems exceed an object header */
-  hid_t group = (hid_t)checked(writer, H5Gcreate2(writer->file, "cosimulation", H5P_DEFAULT, properties, H5P_DEFAULT));
-  H5Pclose(properties);
+  hid_t      group = create_named_group(writer, "cosimulation");
   const bool done =
       group >= 0 && set_text(writer, group, "scheme", split->scheme) &&
       set_text(writer, group, "sequence", split->sequence) && set_text(writer, group, "start", split->start) &&
@@ -379,14 +380,27 @@ static void allocate_column(yoke_arena *arena, column *c, int capacity, int widt
   c->rows = yoke_arena_take(arena, (size_t)capacity * (size_t)(width > 0 ? width : 1), sizeof(double));
 }
 
-/* n columns, of which number `wide` has `width` values; 1000 rows, but no more than 8 MB of them. */
-static void allocate_stream(yoke_arena *arena, stream *s, int n, int wide, int width) {
-  const long rows = (1 << 20) / ((long)n + width);
+/* n columns of these widths (0: one number); 1000 rows, but no more than 8 MB of them. */
+static void allocate_stream(yoke_arena *arena, stream *s, int n, const int *widths) {
+  long width = n;
+  for (int k = 0; k < n; ++k) width += widths[k];
+  const long rows = (1 << 20) / width;
   s->capacity     = rows > 1000 ? 1000 : rows < 1 ? 1 : (int)rows;
   s->columns      = yoke_arena_take(arena, (size_t)n, sizeof *s->columns);
   s->n            = s->columns ? n : 0;
   allocate_column(arena, &s->time, s->capacity, 0);
-  for (int k = 0; k < s->n; ++k) allocate_column(arena, &s->columns[k], s->capacity, k == wide ? width : 0);
+  for (int k = 0; k < s->n; ++k) allocate_column(arena, &s->columns[k], s->capacity, widths[k]);
+}
+
+/* Columns in the order of the struct's comments: none for quantities, subsystems or channels that do not exist. */
+static void allocate_streams(yoke_result_writer *writer) {
+  int widths[1 + N_TRACKS + N_PART_TRACKS] = {writer->n}, n = writer->n > 0 ? 1 : 0;
+  n += N_TRACKS;
+  for (int k = 0; k < N_PART_TRACKS && writer->is_split; ++k) widths[n++] = writer->n_subsystems;
+  allocate_stream(&writer->arena, &writer->outputs, n, widths);
+  if (!writer->is_split) return;
+  const int macro_widths[N_MACRO + 1] = {[N_MACRO] = writer->n_channels};
+  allocate_stream(&writer->arena, &writer->macro, N_MACRO + (writer->n_channels > 0 ? 1 : 0), macro_widths);
 }
 
 static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {
@@ -402,12 +416,7 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
   }
   writer->t_start = writer->t_reached = writer->t_flushed = def->t_start;
   writer->flushed_at                                      = yoke_clock_now();
-  allocate_stream(&writer->arena, &writer->outputs,
-                  (def->n > 0 ? 1 : 0) + N_TRACKS + N_PART_TRACKS * writer->n_subsystems, def->n > 0 ? 0 : -1, def->n);
-  if (writer->is_split) {
-    allocate_stream(&writer->arena, &writer->macro, N_MACRO + (writer->n_channels > 0 ? 1 : 0), N_MACRO,
-                    writer->n_channels);
-  }
+  allocate_streams(writer);
   const yoke_status status =
       yoke_arena_check(&writer->arena, ctx, "the result '%s' with %d quantities", def->path, def->n);
   if (status != YOKE_OK) destroy(out);
@@ -514,13 +523,17 @@ yoke_status yoke_result_writer_row(yoke_result_writer *writer, yoke_context *ctx
   return finish_row(writer, s, ctx);
 }
 
+static void put_one(stream *s, column *c, int i, double value) {
+  c->rows[(size_t)s->n_buffered * (size_t)c->width + (size_t)i] = value;
+}
+
 void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters, double error) {
-  column *tracks = tracks_of(writer) + N_TRACKS + (ptrdiff_t)part * N_PART_TRACKS;
+  column *tracks = tracks_of(writer) + N_TRACKS;
   if (part < 0 || part >= writer->n_subsystems) return;
-  put(&writer->outputs, &tracks[TRACK_STEPS], (double)counters->steps);
-  put(&writer->outputs, &tracks[TRACK_REJECTED], (double)counters->rejected);
-  put(&writer->outputs, &tracks[TRACK_EVALUATIONS], (double)counters->evaluations);
-  put(&writer->outputs, &tracks[PART_ERROR], error);
+  put_one(&writer->outputs, &tracks[TRACK_STEPS], part, (double)counters->steps);
+  put_one(&writer->outputs, &tracks[TRACK_REJECTED], part, (double)counters->rejected);
+  put_one(&writer->outputs, &tracks[TRACK_EVALUATIONS], part, (double)counters->evaluations);
+  put_one(&writer->outputs, &tracks[PART_ERROR], part, error);
 }
 
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {

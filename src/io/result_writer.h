@@ -6,7 +6,7 @@
  *   values [n, m]  attributes `names` [m], `units` [m]; where users described outputs of their own `descriptions` [m]
  *   solver/{steps, rejected, evaluations, jacobians, factorizations, h, order} [n], cumulative counts at output times.
  * A run of a split model adds
- *   /subsystems/NAME/{steps, rejected, evaluations, accumulated_error} [n], at the same output times, and
+ *   /subsystems   attribute `names` [p]; {steps, rejected, evaluations, accumulated_error} [n, p], at the same output times, and
  *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
  *     {time, H, order, iterations, integrations, residual, converged} [k], time is the end of the step
  *     matrices [k]: of the corrector, made in this step; kept [k]: it began with that of an earlier one; rate [k]: at which corrections
@@ -16,7 +16,7 @@
  *     rejected_{error, corrector, non-finite, event, gap} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
  *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
  *     couplings/values [k, c]  attribute `names` [c] ("coupling.force x"), values at the end of the step.
- * One matrix, not one dataset per quantity: 10^5 quantities cost as many open objects, and a row is one write.
+ * One matrix, not one dataset per quantity or subsystem: 10^5 of them cost as many open objects, and a row is one write.
  *
  * Invariants:
  *   1. Everything is created before the switch to SWMR; afterwards datasets only grow.
