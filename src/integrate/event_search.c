@@ -25,7 +25,7 @@ static void values(const yoke_event_search *s, const yoke_integrator *integrator
   const yoke_equations *e = integrator->equations;
   yoke_integrator_interpolate(integrator, state, t, s->q, s->v);
   if (s->u != NULL) yoke_signal_value(s->u, t, t > state->t_prev ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT, 0, s->u_now);
-  e->ops->events(e->self, t, s->q, s->v, s->u != NULL ? s->u_now : NULL, s->now);
+  e->ops->events(e->self, s->work, t, s->q, s->v, s->u != NULL ? s->u_now : NULL, s->now);
 }
 
 void yoke_event_search_begin(const yoke_event_search *s, const yoke_integrator *integrator,

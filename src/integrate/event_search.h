@@ -25,6 +25,7 @@ typedef struct yoke_event_search {
   /* Inputs over the last micro step, or about the state's time; NULL: no function reads them. */
   const yoke_signal *u;
   double            *u_now; /* scratch: [nu] */
+  void              *work;  /* of the equations */
 } yoke_event_search;
 
 /* Does a function that goes from `before` to `after` have an event? */

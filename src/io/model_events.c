@@ -27,7 +27,7 @@ static bool read_set(reader *r, const scope *s, const yoke_yaml_node *node, yoke
       continue;
     }
     yoke_expression *value;
-    if (!model_expression(r, s, node->items[k], "set", VARIABLES_STATES, Q_ANY, &value)) {
+    if (!model_expression(r, s, node->items[k], "set", VARIABLES_EVENT, Q_ANY, &value)) {
       good = false;
       continue;
     }
@@ -59,7 +59,7 @@ static bool read_event(reader *r, scope *s, const yoke_yaml_node *key, const yok
                        *action = yoke_yaml_find(node, "action"), *set = yoke_yaml_find(node, "set");
   if (when == NULL)
     return model_mistake(r, node, "when", "found nothing, expected an expression whose zero is the event");
-  good = model_expression(r, s, when, "when", VARIABLES_STATES, Q_ANY, &event->when) && good;
+  good = model_expression(r, s, when, "when", VARIABLES_EVENT, Q_ANY, &event->when) && good;
   if (direction != NULL) {
     const int word   = model_word(r, direction, "direction", directions, 3);
     event->direction = word - 1;

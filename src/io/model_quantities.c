@@ -17,7 +17,7 @@ static const char *part_name(const char *name, char object[NAME_SIZE]) {
   return dot + 1;
 }
 
-/* Has the object a name for this word beside those that expressions of motion may read? "force[3]" stands for "force[k]". */
+/* Has the object a name for this word beside those that expressions may read? "g[3]" stands for "g[k]". */
 static bool is_listed(yoke_quantity_of of, const char *word) {
   const size_t stem = strcspn(word, "[");
   for (int i = 0; i < yoke_n_quantity_rows(); ++i) {
@@ -36,7 +36,10 @@ static model_quantity find_of_body(const yoke_model *m, int body, const char *wo
     out->body = body;
     return QUANTITY_OF_MOTION;
   }
-  return is_listed((yoke_quantity_of)m->bodies[body].kind, word) ? QUANTITY_OF_FORCES : QUANTITY_NONE;
+  if (!yoke_body_acceleration_find(&m->bodies[body], word, out)) return QUANTITY_NONE;
+  out->kind = YOKE_VARIABLE_ACCELERATION;
+  out->body = body;
+  return QUANTITY_FELT;
 }
 
 static model_quantity find_of_frame(const yoke_model *m, int frame, const char *word, yoke_variable *out,
@@ -51,7 +54,7 @@ static model_quantity find_of_frame(const yoke_model *m, int frame, const char *
   if (m->bodies[f->body].kind == YOKE_BODY_CHAIN)
     return QUANTITY_NONE; /* c[5] is a place to act on; its state is c.x[5] */
   const model_quantity kind = find_of_body(m, f->body, word, out);
-  out->kind                 = YOKE_VARIABLE_FRAME;
+  out->kind                 = kind == QUANTITY_FELT ? YOKE_VARIABLE_FRAME_ACCELERATION : YOKE_VARIABLE_FRAME;
   out->object               = frame;
   return kind;
 }
@@ -65,11 +68,22 @@ static yoke_frame body_end(const yoke_model *m, const yoke_connection *c) {
   return (yoke_frame){.body = 0};
 }
 
+/* A force, or what only outputs show. */
+static model_quantity find_of_row(const yoke_model *m, int connection, const char *word, yoke_variable *out) {
+  const yoke_connection *c     = &m->connections[connection];
+  const yoke_frame       end   = body_end(m, c);
+  const int              force = yoke_connection_force_find(c, word);
+  if (force < 0)
+    return strncmp(word, "force[", 6) != 0 && is_listed(YOKE_OF_CONNECTION, word) ? QUANTITY_SHOWN : QUANTITY_NONE;
+  *out = (yoke_variable){
+      .kind = YOKE_VARIABLE_FORCE, .object = connection, .body = end.body, .mass = end.mass, .component = force};
+  return yoke_connection_is_joint(c->kind) && !c->flexible ? QUANTITY_FELT : QUANTITY_OF_ELEMENT;
+}
+
 static model_quantity find_of_joint(const yoke_model *m, int connection, const char *word, yoke_variable *out) {
   const yoke_connection *c   = &m->connections[connection];
   const yoke_quantity   *row = yoke_quantity_find(YOKE_OF_JOINT, word, &out->component);
-  if (row == NULL || !yoke_joint_has_coordinate(c->kind, out->component))
-    return is_listed(YOKE_OF_CONNECTION, word) ? QUANTITY_OF_FORCES : QUANTITY_NONE;
+  if (row == NULL || !yoke_joint_has_coordinate(c->kind, out->component)) return find_of_row(m, connection, word, out);
   out->kind        = YOKE_VARIABLE_JOINT;
   out->object      = connection;
   out->body        = body_end(m, c).body;
@@ -95,7 +109,7 @@ model_quantity model_find_quantity(reader *r, const scope *s, const char *name, 
     return QUANTITY_OF_MOTION;
   }
   if (word == NULL) return QUANTITY_NONE;
-  if (strcmp(object, "total") == 0) return is_listed(YOKE_OF_TOTAL, word) ? QUANTITY_OF_FORCES : QUANTITY_NONE;
+  if (strcmp(object, "total") == 0) return is_listed(YOKE_OF_TOTAL, word) ? QUANTITY_SHOWN : QUANTITY_NONE;
   const int body = model_find(s, &r->body_names, object);
   if (body >= 0) return find_of_body(r->model, body, word, out);
   const int frame = model_find(s, &r->frame_names, object);

@@ -355,6 +355,11 @@ typedef struct lookup_context {
   bool                  is_probe, reads; /* only asked whether the text reads quantities of the model */
 } lookup_context;
 
+/* May such expressions read quantities of the model that are variables? */
+static bool reads_model(variables v) {
+  return v == VARIABLES_STATES || v == VARIABLES_FORMULA || v == VARIABLES_EVENT;
+}
+
 /* A quantity of the model where it cannot be read: the message says what can be. */
 static yoke_symbol_kind refuse(lookup_context *c, const char *name) {
   static const char *const expected[] = {
@@ -363,9 +368,11 @@ static yoke_symbol_kind refuse(lookup_context *c, const char *name) {
       [VARIABLES_LAW]     = "an expression of x, v and t",
       [VARIABLES_MASS]    = "an expression of i",
       [VARIABLES_FORMULA] = "x, v, t, positions, velocities and coordinates of joints; accelerations, forces and "
-                            "energies can be read in 'outputs'",
+                            "energies can be read in 'outputs' and 'events'",
       [VARIABLES_STATES]  = "positions, velocities and coordinates of joints; accelerations, forces and energies "
-                            "follow from the loads and can be read in 'outputs'",
+                            "follow from the loads and can be read in 'outputs' and 'events'",
+      [VARIABLES_EVENT]   = "positions, velocities, accelerations, coordinates of joints and forces of connections; "
+                            "energies, gaps and mismatches can be read in 'outputs'",
   };
   c->bad = true;
   model_mistake(c->r, c->at, c->key, "found '%s', a quantity of the model, expected %s", name, expected[c->v]);
@@ -376,16 +383,20 @@ static yoke_symbol_kind lookup_quantity(lookup_context *c, const char *name, dou
   yoke_variable        found = {0};
   const model_quantity kind  = model_find_quantity(c->r, c->s, name, &found, value);
   if (c->is_probe) {
-    c->reads = c->reads || kind == QUANTITY_OF_MOTION || kind == QUANTITY_OF_FORCES;
+    c->reads = c->reads || (kind != QUANTITY_NONE && kind != QUANTITY_CONSTANT);
     return kind != QUANTITY_NONE ? YOKE_SYMBOL_VARIABLE : YOKE_SYMBOL_UNKNOWN;
   }
   switch (kind) {
   case QUANTITY_NONE: return YOKE_SYMBOL_UNKNOWN;
   case QUANTITY_CONSTANT: return YOKE_SYMBOL_CONSTANT;
-  case QUANTITY_OF_FORCES: return refuse(c, name);
+  case QUANTITY_SHOWN: return refuse(c, name);
+  case QUANTITY_OF_ELEMENT:
+  case QUANTITY_FELT:
+    if (c->v != VARIABLES_EVENT) return refuse(c, name);
+    break;
   case QUANTITY_OF_MOTION: break;
   }
-  if (c->v != VARIABLES_STATES && c->v != VARIABLES_FORMULA) return refuse(c, name);
+  if (!reads_model(c->v)) return refuse(c, name);
   *variable = model_variable(c->r, &found);
   return *variable < 0 ? YOKE_SYMBOL_UNKNOWN : YOKE_SYMBOL_VARIABLE;
 }
@@ -444,7 +455,7 @@ static void suggest(void *user, const char *name, char *text, size_t size) {
   for (const scope *s = c->s; s != NULL && nearest == NULL; s = s->parent)
     nearest = yoke_names_nearest(&s->parameter_names, name);
   const char *dot              = strrchr(name, '.');
-  const bool  reads_quantities = c->v == VARIABLES_STATES || c->v == VARIABLES_FORMULA || c->v == VARIABLES_OUTPUTS;
+  const bool  reads_quantities = reads_model(c->v) || c->v == VARIABLES_OUTPUTS;
   if (nearest == NULL && reads_quantities) nearest = yoke_names_nearest(&c->r->input_names, name);
   if (nearest == NULL && dot != NULL && reads_quantities) {
     char body[NAME_SIZE];

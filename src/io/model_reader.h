@@ -173,6 +173,7 @@ typedef enum variables {
   VARIABLES_FORMULA, /* as STATES; x and v are the deflection of connection `law_of` and its rate */
   VARIABLES_MASS,    /* i is 0: number of a chain's mass or element */
   VARIABLES_STATES,  /* t is 0, positions and velocities as in yoke_variable */
+  VARIABLES_EVENT,   /* as STATES, and what is felt */
   VARIABLES_OUTPUTS  /* t is 0, outputs as in yoke_output_reference */
 } variables;
 
@@ -190,9 +191,11 @@ bool model_expression_text(reader *r, const scope *s, const yoke_yaml_node *at, 
 /* model_quantities.c: numbers (>= 1) of quantities by name, registered in the model. */
 typedef enum model_quantity {
   QUANTITY_NONE,
-  QUANTITY_OF_MOTION, /* a function of (q, v), an input of the model, or an output of a subsystem of its own */
-  QUANTITY_OF_FORCES, /* an acceleration, a force or an energy */
-  QUANTITY_CONSTANT   /* of a frame of the ground */
+  QUANTITY_OF_MOTION,  /* a function of (q, v), an input of the model, or an output of a subsystem of its own */
+  QUANTITY_FELT,       /* an acceleration, or the force of a rigid joint */
+  QUANTITY_OF_ELEMENT, /* the force of a force element or of a flexible joint */
+  QUANTITY_SHOWN,      /* an energy, a gap, a difference of a coupling */
+  QUANTITY_CONSTANT    /* of a frame of the ground */
 } model_quantity;
 model_quantity model_find_quantity(reader *r, const scope *s, const char *name, yoke_variable *out, double *value);
 int            model_variable(reader *r, const yoke_variable *variable);     /* -1: no memory */

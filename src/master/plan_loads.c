@@ -51,12 +51,12 @@ static yoke_variable own_variable(const plan_builder *b, int number, int part) {
   if (yoke_variable_is_signal(from)) return (yoke_variable){.body = 0};
   const yoke_place place      = yoke_place_find(&b->plan->places, from->body, from->mass);
   yoke_variable    own        = *from;
-  const bool       is_between = from->kind == YOKE_VARIABLE_JOINT || from->kind == YOKE_VARIABLE_DEFLECTION;
+  const bool       is_between = yoke_variable_is_between(from);
   if (place.part != part || (is_between && b->connections[from->object].part != part))
     return (yoke_variable){.body = 0};
   own.body = place.body;
   own.mass = place.mass;
-  if (from->kind == YOKE_VARIABLE_FRAME) own.object = b->frame_map[from->object];
+  if (yoke_variable_is_of_frame(from)) own.object = b->frame_map[from->object];
   if (is_between) own.object = b->connections[from->object].own;
   return own;
 }

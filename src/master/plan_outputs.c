@@ -8,19 +8,6 @@
 /* Chains with more masses show only their first and last mass unless a pattern asks for more. */
 enum { CHAIN_LIMIT = 1000 };
 
-/* Rows shown by a connection; its kind decides. */
-static int connection_rows(const yoke_connection *connection) {
-  static const int rows[] = {
-      [YOKE_CONNECTION_ATPOINT] = 3,     [YOKE_CONNECTION_INPLANE] = 1,       [YOKE_CONNECTION_PERPENDICULAR] = 1,
-      [YOKE_CONNECTION_SPHERICAL] = 3,   [YOKE_CONNECTION_REVOLUTE] = 5,      [YOKE_CONNECTION_UNIVERSAL] = 4,
-      [YOKE_CONNECTION_CYLINDRICAL] = 4, [YOKE_CONNECTION_TRANSLATIONAL] = 5, [YOKE_CONNECTION_PLANAR] = 3,
-      [YOKE_CONNECTION_INLINE] = 2,      [YOKE_CONNECTION_ORIENTATION] = 3,   [YOKE_CONNECTION_FIXED] = 6,
-      [YOKE_CONNECTION_DISTANCE] = 1,    [YOKE_CONNECTION_SPRING_DAMPER] = 1, [YOKE_CONNECTION_TORSION_SPRING] = 1,
-      [YOKE_CONNECTION_BUSHING] = 6,
-  };
-  return rows[connection->kind] + (connection->motion != NULL ? 1 : 0);
-}
-
 /* ---- walk ---- */
 
 const plan_hidden plan_all_hidden = {.all = true};
@@ -271,7 +258,7 @@ static yoke_coordinate *port_coordinate(const plan_builder *b, const yoke_connec
 static named_connection name_connection(const plan_builder *b, int c) {
   const yoke_connection *connection = &b->model->connections[c];
   named_connection       out        = {.name              = yoke_arena_text(&b->plan->arena, connection->name),
-                                       .n_rows            = connection_rows(connection),
+                                       .n_rows            = yoke_connection_n_rows(connection),
                                        .part              = b->connections[c].part,
                                        .own               = b->connections[c].own,
                                        .is_flexible_joint = connection->flexible && yoke_connection_is_joint(connection->kind)};

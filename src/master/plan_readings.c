@@ -115,7 +115,7 @@ yoke_status plan_reading_outputs(const plan_builder *b, int coupling, double t, 
   if (k->n_read == 0) return YOKE_OK;
   double *values = yoke_allocate((size_t)yoke_multibody_n_variables(b->start.mb), sizeof *values);
   if (values == NULL) return plan_no_memory(b);
-  yoke_multibody_variables(b->start.mb, t, at->q, at->v, NULL, values);
+  yoke_multibody_variables(b->start.mb, b->start.work, t, at->q, at->v, NULL, values);
   for (int i = 0; i < k->n_read; ++i) y[k->read[i].side][k->read[i].y] = values[k->read_variable[i] + 1];
   free(values);
   return YOKE_OK;

@@ -23,8 +23,23 @@ int plan_variable_part(const plan_builder *b, int variable) {
   return yoke_place_find(&b->plan->places, body[0], mass[0]).part;
 }
 
+/* A force between two parts belongs to their coupling. */
+static yoke_status refuse_cut_force(const plan_builder *b, int variable) {
+  const yoke_variable *v = &b->model->variables[variable];
+  int                  part[2];
+  if (v->kind != YOKE_VARIABLE_FORCE) return YOKE_OK;
+  plan_connection_parts(b, v->object, part);
+  if (part[0] == part[1]) return YOKE_OK;
+  return yoke_fail(
+      b->ctx, YOKE_E_MODEL,
+      "the force of '%s', which lies between subsystems '%s' and '%s', cannot be read: keep its bodies in one "
+      "subsystem, or read it in 'outputs'",
+      b->model->connections[v->object].name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
+}
+
 yoke_status plan_note_signal(plan_builder *b, int variable, int part, int n, const int *frame) {
   const int source = plan_variable_part(b, variable);
+  YOKE_TRY(refuse_cut_force(b, variable));
   if (source == part) return YOKE_OK;
   if (!yoke_grow(&b->signals, &b->capacity_signals, (size_t)b->n_signals + 1, sizeof *b->signals))
     return plan_no_memory(b);
@@ -206,8 +221,15 @@ int64_t plan_variable_handle(const plan_builder *b, const yoke_variable *v) {
   if (v->kind == YOKE_VARIABLE_FRAME)
     return yoke_native_handle(v->is_velocity ? YOKE_NATIVE_FRAME_V : YOKE_NATIVE_FRAME_Q, b->frame_map[v->object],
                               v->component);
-  const yoke_place place = yoke_place_find(&b->plan->places, v->body, v->mass);
-  return yoke_native_handle(v->is_velocity ? YOKE_NATIVE_V : YOKE_NATIVE_Q, place.body, place.mass + v->component);
+  if (v->kind == YOKE_VARIABLE_FRAME_ACCELERATION)
+    return yoke_native_handle(YOKE_NATIVE_FRAME_A, b->frame_map[v->object], v->component);
+  if (v->kind == YOKE_VARIABLE_FORCE)
+    return yoke_native_handle(YOKE_NATIVE_FORCE, b->connections[v->object].own, v->component);
+  const yoke_place           place    = yoke_place_find(&b->plan->places, v->body, v->mass);
+  const yoke_native_quantity quantity = v->kind == YOKE_VARIABLE_ACCELERATION ? YOKE_NATIVE_A
+                                        : v->is_velocity                      ? YOKE_NATIVE_V
+                                                                              : YOKE_NATIVE_Q;
+  return yoke_native_handle(quantity, place.body, place.mass + v->component);
 }
 
 /* Where the variable is shown, and what of it the signal is. */
@@ -229,7 +251,10 @@ static yoke_status find_end(const plan_builder *b, const plan_signal *s, plan_en
   end->port              = foreign->port[place.body];
   end->shape             = yoke_body_shape(b->model->bodies[v->body].kind);
   law->n                 = yoke_shape_n_y(end->shape);
-  law->expression        = plan_pick(1 + v->component + (v->is_velocity ? yoke_shape_at_v(end->shape) : 0));
+  law->expression        = plan_pick(1 + v->component +
+                                     (v->kind == YOKE_VARIABLE_ACCELERATION ? yoke_shape_at_a(end->shape)
+                                      : v->is_velocity                      ? yoke_shape_at_v(end->shape)
+                                                                            : 0));
   return law->expression != NULL ? YOKE_OK : plan_no_memory(b);
 }
 
@@ -239,7 +264,7 @@ static yoke_status guess_values(const plan_builder *b) {
   const double t      = b->model->t_start;
   double      *values = yoke_arena_take(arena, (size_t)yoke_multibody_n_variables(b->start.mb), sizeof *values);
   if (values == NULL) return plan_no_memory(b);
-  yoke_multibody_variables(b->start.mb, t, b->start.q, b->start.v, NULL, values);
+  yoke_multibody_variables(b->start.mb, b->start.work, t, b->start.q, b->start.v, NULL, values);
   for (int k = 0; k < b->n_signals; ++k) {
     const plan_signal *s = &b->signals[k];
     if (s->coupling >= 0) b->plan->wires[s->coupling].guess = &values[s->variable + 1];
@@ -278,7 +303,7 @@ yoke_status plan_connect_signals(plan_builder *b) {
 yoke_status plan_signal_output(const plan_builder *b, int coupling, double t, const yoke_whole_state *at, double *y) {
   double *values = yoke_allocate((size_t)yoke_multibody_n_variables(b->start.mb), sizeof *values);
   if (values == NULL) return YOKE_E_MEMORY;
-  yoke_multibody_variables(b->start.mb, t, at->q, at->v, NULL, values);
+  yoke_multibody_variables(b->start.mb, b->start.work, t, at->q, at->v, NULL, values);
   for (int k = 0; k < b->n_signals; ++k) {
     if (b->signals[k].coupling == coupling) *y = values[b->signals[k].variable + 1];
   }

@@ -152,7 +152,8 @@ typedef struct yoke_equations_ops {
   yoke_status (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,
                         double *B /* [n, nu] */, double *b /* [n] */);
   /* Event functions [n_events] at (t, q, v) under the inputs u; NULL where none of them is read. */
-  void (*events)(const void *self, double t, const double *q, const double *v, const double *u, double *value);
+  void (*events)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                 double *value);
   /* Prescribed motions of joint coordinates [n_motions] at t; they are part of g. Optional with n_motions = 0. */
   void (*motions)(const void *self, double t, double *value);
   /* Time points where the right-hand side is not smooth: the first strictly after t, or +infinity. NULL: none. */

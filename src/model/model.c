@@ -195,11 +195,13 @@ bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, ch
   return n > 0 && (size_t)n < size;
 }
 
-/* "x[3]" of a chain of n masses gives 2; -1: no such mass. Names have one spelling: no blanks, signs or leading zeros. */
-static int read_mass(const char *name, char letter, int n) {
-  if (name[0] != letter || name[1] != '[' || name[2] < '1' || name[2] > '9') return -1;
+/* "x[3]" of n gives 2; -1: no such number. Names have one spelling: no blanks, signs or leading zeros. */
+static int read_number(const char *name, const char *word, int n) {
+  const size_t length = strlen(word);
+  if (strncmp(name, word, length) != 0 || name[length] != '[') return -1;
   long        number = 0;
-  const char *at     = name + 2;
+  const char *at     = name + length + 1;
+  if (*at < '1' || *at > '9') return -1;
   for (; *at >= '0' && *at <= '9'; ++at) {
     number = 10 * number + (*at - '0');
     if (number > n) return -1;
@@ -209,7 +211,7 @@ static int read_mass(const char *name, char letter, int n) {
 
 static bool find_mass(const yoke_body *body, const char *name, yoke_variable *out) {
   const bool is_velocity = name[0] == 'v';
-  const int  mass        = read_mass(name, is_velocity ? 'v' : 'x', chain_size(body));
+  const int  mass        = read_number(name, is_velocity ? "v" : "x", chain_size(body));
   if (mass < 0) return false;
   out->mass        = mass;
   out->is_velocity = is_velocity;
@@ -228,9 +230,56 @@ bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_vari
   return true;
 }
 
+bool yoke_body_acceleration_find(const yoke_body *body, const char *name, yoke_variable *out) {
+  if (body->kind == YOKE_BODY_CHAIN) {
+    out->mass = read_number(name, "a", chain_size(body));
+    return out->mass >= 0;
+  }
+  const yoke_quantity *row = yoke_quantity_find((yoke_quantity_of)body->kind, name, &out->component);
+  return row != NULL && row->level == YOKE_LEVEL_ACCELERATION;
+}
+
+int yoke_connection_n_rows(const yoke_connection *connection) {
+  static const int rows[] = {
+      [YOKE_CONNECTION_ATPOINT] = 3,     [YOKE_CONNECTION_INPLANE] = 1,       [YOKE_CONNECTION_PERPENDICULAR] = 1,
+      [YOKE_CONNECTION_SPHERICAL] = 3,   [YOKE_CONNECTION_REVOLUTE] = 5,      [YOKE_CONNECTION_UNIVERSAL] = 4,
+      [YOKE_CONNECTION_CYLINDRICAL] = 4, [YOKE_CONNECTION_TRANSLATIONAL] = 5, [YOKE_CONNECTION_PLANAR] = 3,
+      [YOKE_CONNECTION_INLINE] = 2,      [YOKE_CONNECTION_ORIENTATION] = 3,   [YOKE_CONNECTION_FIXED] = 6,
+      [YOKE_CONNECTION_DISTANCE] = 1,    [YOKE_CONNECTION_SPRING_DAMPER] = 1, [YOKE_CONNECTION_TORSION_SPRING] = 1,
+      [YOKE_CONNECTION_BUSHING] = 6,
+  };
+  return rows[connection->kind] + (connection->motion != NULL ? 1 : 0);
+}
+
+int yoke_connection_force_find(const yoke_connection *connection, const char *name) {
+  return read_number(name, "force", yoke_connection_n_rows(connection));
+}
+
+bool yoke_variable_is_felt(const yoke_variable *variable) {
+  return variable->kind == YOKE_VARIABLE_ACCELERATION || variable->kind == YOKE_VARIABLE_FRAME_ACCELERATION ||
+         variable->kind == YOKE_VARIABLE_FORCE;
+}
+
+bool yoke_model_feels(const yoke_model *model, const yoke_expression *expression) {
+  for (int k = 0; expression != NULL && k < yoke_expression_n_variables(expression); ++k) {
+    const int number = yoke_expression_variables(expression)[k];
+    if (number > 0 && number <= model->n_variables && yoke_variable_is_felt(&model->variables[number - 1])) return true;
+  }
+  return false;
+}
+
 bool yoke_variable_is_signal(const yoke_variable *variable) {
   return variable->kind == YOKE_VARIABLE_INPUT || variable->kind == YOKE_VARIABLE_FOREIGN ||
          variable->kind == YOKE_VARIABLE_SIGNAL;
+}
+
+bool yoke_variable_is_between(const yoke_variable *variable) {
+  return variable->kind == YOKE_VARIABLE_JOINT || variable->kind == YOKE_VARIABLE_DEFLECTION ||
+         variable->kind == YOKE_VARIABLE_FORCE;
+}
+
+bool yoke_variable_is_of_frame(const yoke_variable *variable) {
+  return variable->kind == YOKE_VARIABLE_FRAME || variable->kind == YOKE_VARIABLE_FRAME_ACCELERATION;
 }
 
 int yoke_model_n_port_bodies(const yoke_model *model) {
@@ -241,7 +290,7 @@ int yoke_model_n_port_bodies(const yoke_model *model) {
 
 int yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]) {
   int        n          = 0;
-  const bool is_between = variable->kind == YOKE_VARIABLE_JOINT || variable->kind == YOKE_VARIABLE_DEFLECTION;
+  const bool is_between = yoke_variable_is_between(variable);
   for (int side = 0; is_between && side < 2; ++side) {
     const yoke_frame *frame = &model->frames[model->connections[variable->object].frame[side]];
     if (frame->body < 0) continue;
@@ -281,9 +330,16 @@ void yoke_variable_name(const yoke_model *model, const yoke_variable *v, char *n
   } else if (v->kind == YOKE_VARIABLE_DEFLECTION) {
     object = model->connections[v->object].name;
     snprintf(word, sizeof word, "%s", v->is_velocity ? "v" : "x");
+  } else if (v->kind == YOKE_VARIABLE_FORCE) {
+    object = model->connections[v->object].name;
+    snprintf(word, sizeof word, "force[%d]", v->component + 1);
   } else {
-    if (v->kind == YOKE_VARIABLE_FRAME) object = model->frames[v->object].name;
-    if (!yoke_body_component_name(body, v->is_velocity, v->mass + v->component, word, sizeof word)) word[0] = '\0';
+    if (yoke_variable_is_of_frame(v)) object = model->frames[v->object].name;
+    if (yoke_variable_is_felt(v)) {
+      const yoke_quantity *row = yoke_quantity_at((yoke_quantity_of)body->kind, YOKE_LEVEL_ACCELERATION, v->component);
+      (void)yoke_quantity_print(row, v->component, v->mass + 1, word, sizeof word);
+    } else if (!yoke_body_component_name(body, v->is_velocity, v->mass + v->component, word, sizeof word))
+      word[0] = '\0';
   }
   snprintf(name, size, "%s.%s", object, word);
 }

@@ -135,8 +135,8 @@ typedef struct yoke_connection {
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
 } yoke_connection;
 
-/* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v)
- * or of the inputs u. */
+/* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v),
+ * of the inputs u, or of all forces. */
 typedef enum yoke_variable_kind {
   YOKE_VARIABLE_STATE,      /* component of q or v of a body */
   YOKE_VARIABLE_FRAME,      /* of a frame of this body, named as those of its body's kind */
@@ -144,7 +144,11 @@ typedef enum yoke_variable_kind {
   YOKE_VARIABLE_DEFLECTION, /* of a force element, or its rate: x and v of its own formula */
   YOKE_VARIABLE_INPUT,      /* number `object` of the model's inputs */
   YOKE_VARIABLE_FOREIGN,    /* output number `component` of foreign subsystem `object` */
-  YOKE_VARIABLE_SIGNAL      /* of a submodel only: input number `object` of the subsystem, whatever it stands for */
+  YOKE_VARIABLE_SIGNAL,     /* of a submodel only: input number `object` of the subsystem, whatever it stands for */
+  /* Felt: they follow from all forces at (t, q, v, u). */
+  YOKE_VARIABLE_ACCELERATION,       /* component of v' of a body */
+  YOKE_VARIABLE_FRAME_ACCELERATION, /* of a frame of this body */
+  YOKE_VARIABLE_FORCE               /* row `component` of a joint or of a force element, as it is shown */
 } yoke_variable_kind;
 
 /* A state's place within the body's share of q or v is mass + component: `component` is 0 for chains, `mass` is 0 for all others. */
@@ -363,9 +367,18 @@ const yoke_port_shape *yoke_body_shape(yoke_body_kind kind);
  * false: no such name, or `name` is too small. `out->body` is left to the caller. */
 bool yoke_body_component_name(const yoke_body *body, bool is_velocity, int i, char *name, size_t size);
 bool yoke_body_component_find(const yoke_body *body, const char *name, yoke_variable *out);
+/* The same for an acceleration: mass and component of `out`. */
+bool yoke_body_acceleration_find(const yoke_body *body, const char *name, yoke_variable *out);
 
 /* Is it a number from outside the mechanics: an input, or an output of a foreign subsystem? */
 bool yoke_variable_is_signal(const yoke_variable *variable);
+/* Does it belong to a connection, or to a frame (`object`)? */
+bool yoke_variable_is_between(const yoke_variable *variable);
+bool yoke_variable_is_of_frame(const yoke_variable *variable);
+/* Does it follow from the forces: an acceleration or a force? */
+bool yoke_variable_is_felt(const yoke_variable *variable);
+/* Does the expression read such a variable of the model? NULL: no. */
+bool yoke_model_feels(const yoke_model *model, const yoke_expression *expression);
 /* Bodies and masses that a variable belongs to, the ground left out: how many, 1 or 2; signals: 0. Its name, "upper.tip.x". */
 int  yoke_variable_bodies(const yoke_model *model, const yoke_variable *variable, int body[2], int mass[2]);
 void yoke_variable_name(const yoke_model *model, const yoke_variable *variable, char *name, size_t size);
@@ -377,5 +390,9 @@ yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int 
 const char *yoke_body_kind_name(yoke_body_kind kind);             /* "mass1d" */
 const char *yoke_connection_kind_name(yoke_connection_kind kind); /* "spring-damper" */
 bool        yoke_connection_is_joint(yoke_connection_kind kind);
+/* Rows of forces that a connection shows; its kind decides. */
+int         yoke_connection_n_rows(const yoke_connection *connection);
+/* Row 0, 1, ... of "force[1]", "force[2]", ... of a connection; -1: it is no such name. */
+int         yoke_connection_force_find(const yoke_connection *connection, const char *name);
 
 #endif

@@ -82,7 +82,7 @@ static void add_formula(uint64_t *sum, const yoke_model *model, const yoke_expre
     const yoke_variable *v         = &model->variables[number - 1];
     const int            members[] = {(int)v->kind, v->object, v->body, v->mass, v->is_velocity, v->component};
     *sum                           = yoke_checksum(*sum, members, sizeof members);
-    if (v->kind == YOKE_VARIABLE_FRAME) add_frame(sum, model, v->object);
+    if (yoke_variable_is_of_frame(v)) add_frame(sum, model, v->object);
   }
 }
 

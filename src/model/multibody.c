@@ -423,21 +423,24 @@ static void set_input(yoke_multibody *mb, int i, const yoke_input *input) {
   }
 }
 
-static void count_variables(const yoke_model *model, size_t *n_quantities, size_t *n_signals) {
+static void count_variables(const yoke_model *model, size_t *n_quantities, size_t *n_signals, size_t *n_felt) {
   for (int k = 0; k < model->n_variables; ++k) {
     const yoke_variable *variable = &model->variables[k];
     *n_signals += yoke_variable_is_signal(variable);
-    *n_quantities += variable->kind != YOKE_VARIABLE_STATE && !yoke_variable_is_signal(variable);
+    *n_felt += yoke_variable_is_felt(variable);
+    *n_quantities +=
+        variable->kind != YOKE_VARIABLE_STATE && !yoke_variable_is_signal(variable) && !yoke_variable_is_felt(variable);
   }
 }
 
 static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   const yoke_model *model        = mb->model;
-  size_t            n_quantities = 0, n_signals = 0;
-  count_variables(model, &n_quantities, &n_signals);
+  size_t            n_quantities = 0, n_signals = 0, n_felt = 0;
+  count_variables(model, &n_quantities, &n_signals, &n_felt);
   mb->loads    = yoke_arena_take(&mb->arena, (size_t)model->n_loads + 1, sizeof *mb->loads);
   mb->inputs   = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
   mb->signals  = yoke_arena_take(&mb->arena, n_signals + 1, sizeof *mb->signals);
+  mb->felt     = yoke_arena_take(&mb->arena, n_felt, sizeof *mb->felt);
   mb->integral = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d loads", model->n_loads));
   for (int i = 0; i < model->n_loads; ++i) {

@@ -122,8 +122,9 @@ int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
 
 /* Values [n_variables + 1] of the variables of the model's expressions at (t, q, v) under the inputs u (NULL: numbers of a whole model, 0 for
  * signals); where variable k >= 1 is in q or in v. */
-void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, const double *u,
-                              double *values);
+void yoke_multibody_variables(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                              const double *u, double *values);
+bool yoke_multibody_events_feel(const yoke_multibody *mb); /* some event reads accelerations or forces */
 int  yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
 
 /* Jumps of loads, laws and formulas (multibody_jumps.c), whose modes are in q: as long as none changes the equations are smooth. All free: as they are

@@ -246,7 +246,7 @@ static void emit_expression(const mb_traversal *x, int index, const double direc
     const int number = yoke_expression_variables(value)[i];
     if (number == 0) continue; /* t */
     mb_gradient variable;
-    mb_variable_gradient(x->mb, x->w, number, x->q, &variable);
+    mb_variable_gradient(x->mb, x->w, number, x->q, x->a, &variable);
     for (int e = 0; e < variable.n; ++e) {
       double    scaled[6], column[6];
       const int place = variable.entry[e].index + (variable.entry[e].level == YOKE_LEVEL_VELOCITY ? x->dae->i_v : 0);

@@ -88,21 +88,17 @@ void mb_energy(const void *self, void *work, double t, const double *q, const do
   out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
 }
 
-void mb_events(const void *self, double t, const double *q, const double *v, const double *u, double *value) {
-  enum { ON_STACK = 256 };
+void mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+               double *value) {
   const yoke_multibody *mb = self;
-  double                few[ON_STACK], *many = NULL;
-  mb_work               w = {.variables = few};
-  if (mb_n_variables(mb) >= ON_STACK) {
-    many        = malloc(((size_t)mb_n_variables(mb) + 1) * sizeof *many);
-    w.variables = many;
-  }
-  if (w.variables != NULL) mb_variables(mb, &w, t, q, v, u);
-  for (int i = 0; i < mb->model->n_events; ++i) {
-    value[i] =
-        w.variables != NULL ? yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL) : (double)NAN;
-  }
-  free(many);
+  mb_work               w;
+  if (mb->events_feel) mb_feel_at(mb, work, t, q, v, u);
+  mb_work_carve(mb, work, &w);
+  w.pose  = NULL; /* no one has made them */
+  w.share = NULL;
+  mb_variables(mb, &w, t, q, v, u);
+  for (int i = 0; i < mb->model->n_events; ++i)
+    value[i] = yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL);
 }
 
 /* ---- linear models ---- */

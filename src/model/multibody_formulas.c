@@ -60,7 +60,7 @@ void yoke_multibody_element_response(const yoke_multibody *mb, void *work, int c
   memset(by_u, 0, (size_t)mb->n_inputs * sizeof *by_u);
   if (formula == NULL) return;
   mb_work_carve(mb, work, &w);
-  yoke_multibody_variables(mb, t, q, v, u, w.variables);
+  yoke_multibody_variables(mb, work, t, q, v, u, w.variables);
   yoke_expression_evaluate(formula, w.variables, w.gradient);
   for (int i = 0; i < yoke_expression_n_variables(formula); ++i) {
     const int input = mb_input_of(mb, yoke_expression_variables(formula)[i]);

@@ -126,6 +126,7 @@ typedef struct mb_variable {
   bool is_velocity;
   int  quantity; /* one of `quantities` instead; -1: the component itself, or */
   int  signal;   /* one of `signals`; -1: no */
+  int  felt;     /* one of `felt`; -1: no */
   bool is_held;  /* it is what a jump gives */
 } mb_variable;
 
@@ -154,6 +155,16 @@ typedef struct mb_quantity {
   yoke_coordinate coordinate; /* between nodes */
 } mb_quantity;
 
+/* A variable that follows from the forces: an acceleration, a multiplier, or the force of an element. */
+typedef struct mb_felt {
+  int      number;     /* of the variable */
+  int      connection; /* -1: an acceleration */
+  bool     is_element;
+  int      index;     /* of a, or of lambda; -1: of a frame, or a row without effect, which is 0 */
+  int      component; /* of the frame or the connection */
+  mb_frame frame;
+} mb_felt;
+
 /* A force element whose force is an expression of variables (multibody_formulas.c): -F grad of its only row. */
 typedef struct mb_formula {
   int                    force; /* which of `forces`, whose own law gives nothing, or the rest */
@@ -162,7 +173,8 @@ typedef struct mb_formula {
   int                    x;
 } mb_formula;
 
-/* Derivatives of a variable by components of q and v, of an acceleration by those of a too; which ones they are does not depend on the state. */
+/* Derivatives of a variable by components of q and v, of an acceleration by those of a too, of a multiplier by itself; which ones they are does
+ * not depend on the state. */
 typedef struct mb_gradient {
   int n;
   struct {
@@ -212,6 +224,9 @@ struct yoke_multibody {
   mb_quantity        *quantities;
   int                 n_signals;
   mb_signal          *signals;
+  int                 n_felt;
+  mb_felt            *felt;
+  bool                events_feel; /* some event reads them */
   int                 n_formulas;
   mb_formula         *formulas;
   bool                needs_variables;
@@ -252,6 +267,7 @@ typedef struct mb_work {
   int              *pivot;
   double           *variables; /* [n_variables + 1] */
   double           *gradient;  /* [n_variables + 1] */
+  double           *felt;      /* [n_felt] */
   double           *chain;     /* [7, longest chain] */
   double           *a;         /* [nv] */
   /* jumps (multibody_jumps.c), n = at most MB_MOST_BETWEEN of them */
@@ -319,8 +335,16 @@ void mb_set_variables(yoke_multibody *mb, const yoke_multibody_options *options)
 /* The input that variable k of an expression is; -1: none. */
 int mb_input_of(const yoke_multibody *mb, int k);
 
-/* Derivatives of variable k >= 1 by the state: none of a signal. Needs poses. */
-void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *out);
+/* Derivatives of variable k >= 1 by the state: none of a signal, nor of the force of an element. Needs poses; of accelerations also a. */
+void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *a,
+                          mb_gradient *out);
+
+/* What is felt under accelerations a and multipliers lambda, into w->felt; forces of elements stay as they are. Reads w->pose, with velocities, unless
+ * that is NULL. */
+void mb_feel(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, const double *a,
+             const double *lambda);
+/* All that is felt at (t, q, v) under u, into w->felt of the caller's block; NAN: the equations have no solution there. */
+void mb_feel_at(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u);
 
 /* Formulas. Need poses and variables: forces into w->wrench; the power that they take from the bodies [W]; force of one, with the gradient
  * [12] of its row at `state`. */
@@ -330,7 +354,7 @@ double      mb_formula_potential(const yoke_multibody *mb, const mb_work *w);
 double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const mb_work *w, yoke_link_state *state,
                       double grad[12]);
 
-/* Values of expression variables into w->variables under the inputs u (NULL: signals as they are without inputs). Reads w->pose, with
+/* Values of expression variables into w->variables under the inputs u (NULL: signals as they are without inputs). Reads w->felt, and w->pose, with
  * velocities, unless that is NULL. */
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                   const double *u);
@@ -476,6 +500,7 @@ void        mb_blame(const void *self, void *work, double t, const double *q, co
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_motions(const void *self, double t, double *value);
-void        mb_events(const void *self, double t, const double *q, const double *v, const double *u, double *value);
+void        mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                      double *value);
 
 #endif

@@ -59,7 +59,8 @@ static yoke_status hold(yoke_multibody *mb, int owner, const yoke_expression *e,
   YOKE_TRY(yoke_expression_hold(e, TIME, mb->first_jump + mb->n_jumps, jumps, &n, out));
   if (n == 0) return YOKE_OK;
   for (int k = 0; k < n; ++k)
-    mb->variables[mb->first_jump + mb->n_jumps + k - 1] = (mb_variable){.quantity = -1, .signal = -1, .is_held = true};
+    mb->variables[mb->first_jump + mb->n_jumps + k - 1] =
+        (mb_variable){.quantity = -1, .signal = -1, .felt = -1, .is_held = true};
   for (int k = 0; k < n; ++k) mb->can_rest[mb->n_jumps + k] = !jumps[k].is_kink && !reads_signals(mb, jumps[k].s);
   for (int k = 0; k < n; ++k) mb->jump_owner[mb->n_jumps + k] = owner;
   mb->n_jumps += n;
@@ -234,7 +235,7 @@ static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const d
       sum += w->gradient[i];
       continue;
     }
-    mb_variable_gradient(mb, w, number, q, &variable);
+    mb_variable_gradient(mb, w, number, q, a, &variable);
     for (int e = 0; e < variable.n; ++e) {
       const double *by = variable.entry[e].level == YOKE_LEVEL_VELOCITY ? a : qdot;
       sum += w->gradient[i] * variable.entry[e].value * by[variable.entry[e].index];

@@ -72,6 +72,7 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->pivot           = take(c, nd, sizeof *w->pivot);
   w->variables       = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
   w->gradient        = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
+  w->felt            = take_doubles(c, (size_t)mb->n_felt);
   w->chain           = take_doubles(c, 7 * longest);
   w->a               = take_doubles(c, (size_t)mb->nv);
   const size_t jumps = (size_t)mb->n_jumps, nb = jumps < MB_MOST_BETWEEN ? jumps : MB_MOST_BETWEEN;

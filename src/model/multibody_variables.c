@@ -116,6 +116,20 @@ static void set_quantity(const yoke_multibody *mb, int k, mb_quantity *out) {
     set_frame(mb, v->object, &out->frame);
 }
 
+static void set_felt(const yoke_multibody *mb, int k, mb_felt *out) {
+  const yoke_variable *v = &mb->model->variables[k];
+  *out                   = (mb_felt){.number = k + 1, .connection = -1, .index = -1, .component = v->component};
+  if (v->kind == YOKE_VARIABLE_ACCELERATION) {
+    out->index = mb->body_v[v->body] + v->mass + v->component;
+  } else if (v->kind == YOKE_VARIABLE_FRAME_ACCELERATION) {
+    set_frame(mb, v->object, &out->frame);
+  } else {
+    out->connection = v->object;
+    out->is_element = mb->connection_force[v->object] >= 0;
+    out->index      = yoke_multibody_multiplier_at(mb, v->object, v->component);
+  }
+}
+
 /* Numbers of a whole model are what they are until somebody sets them, outputs of foreign subsystems 0. Equations that were compiled without
  * the input of a signal take it as 0. */
 static mb_signal signal_of(const yoke_multibody *mb, int k, const yoke_multibody_options *options) {
@@ -132,7 +146,7 @@ void mb_set_variables(yoke_multibody *mb, const yoke_multibody_options *options)
   for (int k = 0; k < mb->model->n_variables; ++k) {
     const yoke_variable *v   = &mb->model->variables[k];
     mb_variable         *out = &mb->variables[k];
-    *out                     = (mb_variable){.quantity = -1, .signal = -1};
+    *out                     = (mb_variable){.quantity = -1, .signal = -1, .felt = -1};
     switch (v->kind) {
     case YOKE_VARIABLE_STATE:
       out->is_velocity = v->is_velocity;
@@ -150,7 +164,19 @@ void mb_set_variables(yoke_multibody *mb, const yoke_multibody_options *options)
       mb->signals[mb->n_signals] = signal_of(mb, k, options);
       out->signal                = mb->n_signals++;
       break;
+    case YOKE_VARIABLE_ACCELERATION:
+    case YOKE_VARIABLE_FRAME_ACCELERATION:
+    case YOKE_VARIABLE_FORCE:
+      set_felt(mb, k, &mb->felt[mb->n_felt]);
+      out->felt = mb->n_felt++;
+      break;
     }
+  }
+  for (int i = 0; i < mb->model->n_events; ++i) {
+    const yoke_event *event = &mb->model->events[i];
+    mb->events_feel         = mb->events_feel || yoke_model_feels(mb->model, event->when);
+    for (int k = 0; k < event->n_set; ++k)
+      mb->events_feel = mb->events_feel || yoke_model_feels(mb->model, event->value[k]);
   }
 }
 
@@ -158,7 +184,8 @@ void mb_add_deflection(yoke_multibody *mb, int number, int connection, bool is_r
   mb_quantity *x = &mb->quantities[mb->n_quantities];
   *x             = (mb_quantity){.number = number, .is_between = true, .is_velocity = is_rate};
   set_deflection(mb, connection, &x->coordinate);
-  mb->variables[number - 1] = (mb_variable){.quantity = mb->n_quantities++, .signal = -1, .is_velocity = is_rate};
+  mb->variables[number - 1] =
+      (mb_variable){.quantity = mb->n_quantities++, .signal = -1, .felt = -1, .is_velocity = is_rate};
 }
 
 static double between_value(const yoke_multibody *mb, const yoke_pose *poses, const mb_quantity *x, const double *q,
@@ -182,6 +209,46 @@ static double frame_value(const yoke_multibody *mb, const yoke_pose *poses, cons
   return point_value(f, node, poses != NULL ? &poses[f->node] : &own, NULL, level, x->component);
 }
 
+/* ---- what is felt ---- */
+
+static double felt_acceleration(const yoke_multibody *mb, const yoke_pose *poses, const mb_felt *x, const double *q,
+                                const double *v, const double *a) {
+  if (x->index >= 0) return a[x->index];
+  const mb_frame *f    = &x->frame;
+  const mb_node  *node = &mb->nodes[f->node];
+  yoke_pose       own;
+  if (x->component >= n_point(f))
+    return turning_value(f, node, q, v, a, YOKE_LEVEL_ACCELERATION, x->component - n_point(f));
+  if (poses == NULL) mb_node_pose(node, q, v, &own);
+  return point_value(f, node, poses != NULL ? &poses[f->node] : &own, a, YOKE_LEVEL_ACCELERATION, x->component);
+}
+
+void mb_feel(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, const double *a,
+             const double *lambda) {
+  for (int i = 0; i < mb->n_felt; ++i) {
+    const mb_felt *x = &mb->felt[i];
+    if (x->connection < 0)
+      w->felt[i] = a != NULL ? felt_acceleration(mb, w->pose, x, q, v, a) : 0.0;
+    else if (!x->is_element)
+      w->felt[i] = x->index >= 0 ? lambda[x->index] : 0.0;
+  }
+}
+
+void mb_feel_at(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u) {
+  mb_work w;
+  mb_work_carve(mb, work, &w);
+  const bool is_solved = mb_derivative(mb, work, t, q, v, u, NULL, w.a, NULL) == YOKE_OK;
+  if (is_solved) mb_feel(mb, &w, q, v, w.a, w.lambda);
+  for (int i = 0; i < mb->n_felt; ++i) {
+    const mb_felt *x = &mb->felt[i];
+    double         force[YOKE_CONNECTION_MAX_ROWS], g[YOKE_CONNECTION_MAX_ROWS];
+    if (!is_solved) w.felt[i] = (double)NAN;
+    if (!is_solved || !x->is_element) continue;
+    (void)yoke_multibody_connection_output(mb, work, x->connection, t, q, v, u, w.lambda, force, g);
+    w.felt[i] = force[x->component];
+  }
+}
+
 int mb_input_of(const yoke_multibody *mb, int k) {
   const int signal = k > 0 ? mb->variables[k - 1].signal : -1; /* 0 is t */
   return signal >= 0 ? mb->signals[signal].input : -1;
@@ -197,6 +264,7 @@ void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const do
     const mb_quantity *x    = &mb->quantities[i];
     w->variables[x->number] = x->is_between ? between_value(mb, w->pose, x, q, v) : frame_value(mb, w->pose, x, q, v);
   }
+  for (int i = 0; i < mb->n_felt; ++i) w->variables[mb->felt[i].number] = w->felt[i];
   for (int i = 0; i < mb->n_signals; ++i) {
     const mb_signal *x      = &mb->signals[i];
     w->variables[x->number] = u != NULL && x->input >= 0 ? u[x->input] : x->value;
@@ -204,10 +272,19 @@ void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const do
   if (mb->n_jumps > 0) mb_jump_variables(mb, w, q);
 }
 
-void yoke_multibody_variables(const yoke_multibody *mb, double t, const double *q, const double *v, const double *u,
-                              double *values) {
-  const mb_work w = {.variables = values};
+void yoke_multibody_variables(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                              const double *u, double *values) {
+  mb_work own, w = {.variables = values};
+  if (mb->n_felt > 0) {
+    mb_work_carve(mb, work, &own);
+    mb_feel_at(mb, work, t, q, v, u);
+    w.felt = own.felt;
+  }
   mb_variables(mb, &w, t, q, v, u);
+}
+
+bool yoke_multibody_events_feel(const yoke_multibody *mb) {
+  return mb->events_feel;
 }
 
 int yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity) {
@@ -304,10 +381,25 @@ static void between_gradient(const yoke_multibody *mb, const mb_work *w, const y
   }
 }
 
-void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, mb_gradient *g) {
+/* By a or lambda, and for a frame by the rest too. */
+static void felt_gradient(const yoke_multibody *mb, const mb_work *w, const mb_felt *x, const double *q,
+                          const double *a, mb_gradient *g) {
+  const int node = x->frame.node;
+  if (x->index >= 0)
+    add_entry(g, x->connection < 0 ? YOKE_LEVEL_ACCELERATION : YOKE_LEVEL_FORCE, x->index, 1.0);
+  else if (x->connection < 0)
+    frame_gradient(&x->frame, &mb->nodes[node], &w->pose[node], q, a, YOKE_LEVEL_ACCELERATION, x->component, g);
+}
+
+void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *a,
+                          mb_gradient *g) {
   const mb_variable *variable = &mb->variables[k - 1];
   g->n                        = 0;
   if (variable->signal >= 0 || variable->is_held) return;
+  if (variable->felt >= 0) {
+    felt_gradient(mb, w, &mb->felt[variable->felt], q, a, g);
+    return;
+  }
   if (variable->quantity < 0) {
     add_entry(g, variable->is_velocity ? YOKE_LEVEL_VELOCITY : YOKE_LEVEL_POSITION, variable->index, 1.0);
     return;

@@ -32,15 +32,22 @@ static void prescribed_destroy(void *self) {
 
 /* ---- ordinary view ---- */
 
-static yoke_status prescribed_derivative(const void *self, void *work, double t, const double *q, const double *v,
-                                         const double *u, double *qdot, double *a, double *lambda) {
-  const prescribed *p  = self;
-  double           *q1 = doubles(work, p->at_q), *v1 = doubles(work, p->at_v);
+/* (q, v) where the prescribed motions are, at at_q and at_v of the work. */
+static yoke_status prescribe(const prescribed *p, void *work, double t, const double *q, const double *v,
+                             const double *u) {
+  double *q1 = doubles(work, p->at_q), *v1 = doubles(work, p->at_v);
   memcpy(q1, q, (size_t)p->base.nq * sizeof *q1);
   memcpy(v1, v, (size_t)p->base.nv * sizeof *v1);
   if (p->base.ops->normalise != NULL) p->base.ops->normalise(p->base.self, q1);
-  YOKE_TRY(yoke_multibody_prescribe(p->mb, work, t, u, q1, v1));
-  return p->base.ops->derivative(p->base.self, work, t, q1, v1, u, qdot, a, lambda);
+  return yoke_multibody_prescribe(p->mb, work, t, u, q1, v1);
+}
+
+static yoke_status prescribed_derivative(const void *self, void *work, double t, const double *q, const double *v,
+                                         const double *u, double *qdot, double *a, double *lambda) {
+  const prescribed *p = self;
+  YOKE_TRY(prescribe(p, work, t, q, v, u));
+  return p->base.ops->derivative(p->base.self, work, t, doubles(work, p->at_q), doubles(work, p->at_v), u, qdot, a,
+                                 lambda);
 }
 
 static void prescribed_normalise(const void *self, double *q) {
@@ -193,10 +200,15 @@ static void prescribed_energy(const void *self, void *work, double t, const doub
   p->base.ops->energy(p->base.self, work, t, q, v, out);
 }
 
-static void prescribed_events(const void *self, double t, const double *q, const double *v, const double *u,
+/* What is felt is felt where the prescribed motions are. */
+static void prescribed_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                               double *value) {
   const prescribed *p = self;
-  p->base.ops->events(p->base.self, t, q, v, u, value);
+  if (yoke_multibody_events_feel(p->mb) && prescribe(p, work, t, q, v, u) == YOKE_OK) {
+    q = doubles(work, p->at_q);
+    v = doubles(work, p->at_v);
+  }
+  p->base.ops->events(p->base.self, work, t, q, v, u, value);
 }
 
 static double prescribed_next_break(const void *self, double t) {

@@ -297,7 +297,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
   n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? yoke_multibody_n_variables(n->mb) : 0);
   n->at_set               = reserve(&s->scratch_size, most_set(n->model));
-  n->at_seen              = reserve(&s->scratch_size, e->n_events > 0 && n->has_signals ? 2 * e->nu : 0);
+  n->at_seen              = reserve(&s->scratch_size, e->n_events > 0 && n->events_see_inputs ? 2 * e->nu : 0);
   n->at_now               = reserve(&s->scratch_size, e->n_events);
   n->at_before            = reserve(&s->scratch_size, e->n_events);
   n->at_time              = reserve(&s->scratch_size, e->n_events);
@@ -453,11 +453,13 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     n->input_size[i] = input_size(def, n, &def->inputs[i]);
     n->has_signals   = n->has_signals || def->inputs[i].kind == YOKE_INPUT_SIGNAL;
   }
+  n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
   lay_out(n, s);
   for (int k = 0; k < n->equations.n_events; ++k) {
     n->direction[k]  = def->model->events[k].direction;
-    n->is_brought[k] = reads_signals(def->model, def->model->events[k].when);
+    n->is_brought[k] = reads_signals(def->model, def->model->events[k].when) ||
+                       (def->n_inputs > 0 && yoke_model_feels(def->model, def->model->events[k].when));
   }
   s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
   return YOKE_OK;

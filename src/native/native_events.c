@@ -13,7 +13,8 @@ static const double CHATTER_SIZE = 3e-11, SHORT_PAUSE = 1e-3, MAX_CHATTER = 8;
 /* `u`: inputs over the last micro step. */
 static yoke_event_search search_of(const native *n, void *scratch, const void *state, const yoke_signal *u) {
   return (yoke_event_search){.n          = n->equations.n_events,
-                             .u          = n->has_signals ? u : NULL,
+                             .u          = n->events_see_inputs ? u : NULL,
+                             .work       = scratch,
                              .u_now      = native_doubles(scratch, n->at_left),
                              .direction  = n->direction,
                              .is_brought = n->is_brought,
@@ -38,7 +39,7 @@ static const yoke_signal *see_inputs(const native *n, void *scratch, const void 
   const double  t = ((const yoke_integrator_state *)state)->t;
   const double *u = native_doubles(state, n->at_u), *rate = native_doubles(state, n->at_rate);
   double       *c = native_doubles(scratch, n->at_seen);
-  for (int i = 0; n->has_signals && i < n->equations.nu; ++i) {
+  for (int i = 0; n->events_see_inputs && i < n->equations.nu; ++i) {
     c[2 * i]     = u[i];
     c[2 * i + 1] = rate[i];
   }
@@ -83,7 +84,7 @@ void native_hold_events(const native *n, void *scratch, void *state) {
   if (n->equations.n_events == 0) return;
   const yoke_event_search search = search_of(n, scratch, state, NULL);
   const native_point      own    = native_own_point(n, state);
-  n->equations.ops->events(n->equations.self, own.t, own.q, own.v, native_doubles(state, n->at_u), search.now);
+  n->equations.ops->events(n->equations.self, scratch, own.t, own.q, own.v, native_doubles(state, n->at_u), search.now);
   for (int k = 0; k < search.n; ++k) {
     if (fabs(search.old[k]) <= DBL_MIN) search.dead[k] = fmax(search.dead[k], 2.0 * fabs(search.now[k]));
   }
@@ -99,7 +100,7 @@ void native_forget_found(const native *n, void *state) {
 static void functions(const native *n, const yoke_event_search *search, double t, yoke_side side, const double *q,
                       const double *v, double *out) {
   if (search->u != NULL) yoke_signal_value(search->u, t, side, 0, search->u_now);
-  n->equations.ops->events(n->equations.self, t, q, v, search->u != NULL ? search->u_now : NULL, out);
+  n->equations.ops->events(n->equations.self, search->work, t, q, v, search->u != NULL ? search->u_now : NULL, out);
 }
 
 /* `now` := the functions at (t, q, v), which the search holds, `delta` later by the velocities alone, which become v_later; `before`: at (t, q,
@@ -253,7 +254,7 @@ static yoke_status set_values(const native *n, void *scratch, const void *state,
   memcpy(q, own.q, (size_t)n->equations.nq * sizeof *q);
   memcpy(v, own.v, (size_t)n->equations.nv * sizeof *v);
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, YOKE_SIDE_LEFT, 0, now);
-  yoke_multibody_variables(n->mb, own.t, own.q, own.v, now, variables);
+  yoke_multibody_variables(n->mb, scratch, own.t, own.q, own.v, now, variables);
   for (int k = 0; k < event->n_set; ++k) {
     values[k] = yoke_expression_evaluate(event->value[k], variables, NULL);
     if (!isfinite(values[k]))

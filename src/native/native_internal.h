@@ -38,7 +38,8 @@ typedef struct native {
   bool                 has_extras;                                    /* of some port */
   bool                 is_prescribed, has_image;                      /* motion given; ports with an image */
   bool                 is_loose;                                      /* rows of joints are left out */
-  bool                 has_signals;                                   /* among the inputs: events may read them */
+  bool                 has_signals;                                   /* among the inputs */
+  bool                 events_see_inputs;                             /* they read signals, or feel the forces */
   bool                 has_signal_ports;                              /* some port shows signals */
   bool                 needs_accelerations;                           /* some port shows what follows from them */
   size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */

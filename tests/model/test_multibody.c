@@ -618,7 +618,7 @@ static void events_read_the_state(void **state) {
   s.events[0].when    = expression(&s, "k1 + 2*t");
   s.model.n_events    = 1;
   compile(&s, NULL);
-  s.equations.ops->events(s.equations.self, 3.0, q, v, NULL, value);
+  s.equations.ops->events(s.equations.self, s.work, 3.0, q, v, NULL, value);
   assert_true(value[0] == 1.0);
   close_workshop(&s);
 }
@@ -1402,7 +1402,7 @@ static void variables_of_chains_count_masses(void **state) {
   s.events[0].when                     = expression(&s, "k1");
   s.model.n_events                     = 1;
   compile(&s, NULL);
-  s.equations.ops->events(s.equations.self, 0.0, q, v, NULL, value);
+  s.equations.ops->events(s.equations.self, s.work, 0.0, q, v, NULL, value);
   assert_true(value[0] == 4.0);
   close_workshop(&s);
 }
