@@ -63,10 +63,12 @@ static void help_outputs(page *p) {
   page_text(p, "upper.x.integral [m s] is the time integral of a position that output.integrals names");
   page_text(p, "A frame has the names of its body, for its own origin and axes: upper.tip.x, upper.tip.*");
   page_text(p, "+ is shown where a name or a pattern asks for it, as frames are: upper.ax, upper.a*, hinge.angle*");
-  page_text(p,
-            "Loads, laws and events read positions and velocities of bodies and frames, angle and distance of joints, "
-            "and\ntheir rates; outputs that you write yourself read everything: outputs: {speed: "
-            "hypot(upper.tip.vx, upper.tip.vy)}");
+  page_text(
+      p,
+      "Loads, laws and events read positions, velocities and accelerations of bodies and frames, angle and distance\n"
+      "of joints with their rates, and forces of joints; outputs that you write yourself read everything:\noutputs: "
+      "{speed: "
+      "hypot(upper.tip.vx, upper.tip.vy)}");
 }
 
 /* ---- settings ---- */

@@ -59,7 +59,8 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
   implicit->nq        = equations->nq;
   implicit->nv        = equations->nv;
   implicit->n_lambda  = yoke_n_multipliers(equations);
-  yoke_status status  = equations->ops->dae_create(equations->self, ctx, options->form, &implicit->dae);
+  yoke_status status  = equations->ops->dae_create(equations->self, ctx,
+                                                  equations->feels ? YOKE_DAE_INDEX1 : options->form, &implicit->dae);
   if (status == YOKE_OK) {
     if (implicit->dae->i_v != equations->nq) {
       status = yoke_fail(ctx, YOKE_E_INTERNAL, "implicit view: v starts at %d of x, expected %d", implicit->dae->i_v,

@@ -57,7 +57,7 @@ yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t,
 
 yoke_status tangents_factor(const walk *w, const tangents_point *p, double t) {
   const yoke_equations *e = w->equations;
-  return e->ops->motion_factor(e->self, w->work, t, p->x, p->u, p->factor);
+  return e->ops->motion_factor(e->self, w->work, t, p->x, p->x + w->tangents->dae->i_v, p->u, p->factor);
 }
 
 /* y [n_rows, n] = J x [., n], J by rows: `width` directions from `first` on, whose sums stay in registers. */

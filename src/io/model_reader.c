@@ -367,15 +367,25 @@ static yoke_symbol_kind refuse(lookup_context *c, const char *name) {
       [VARIABLES_TIME]    = "an expression of t alone",
       [VARIABLES_LAW]     = "an expression of x, v and t",
       [VARIABLES_MASS]    = "an expression of i",
-      [VARIABLES_FORMULA] = "x, v, t, positions, velocities and coordinates of joints; accelerations, forces and "
-                            "energies can be read in 'outputs' and 'events'",
-      [VARIABLES_STATES]  = "positions, velocities and coordinates of joints; accelerations, forces and energies "
-                            "follow from the loads and can be read in 'outputs' and 'events'",
+      [VARIABLES_FORMULA] = "x, v, t, positions, velocities, accelerations, coordinates and forces of rigid joints; "
+                            "energies, gaps and mismatches can be read in 'outputs'",
+      [VARIABLES_STATES]  = "positions, velocities, accelerations, coordinates and forces of rigid joints; energies, "
+                            "gaps and mismatches can be read in 'outputs'",
       [VARIABLES_EVENT]   = "positions, velocities, accelerations, coordinates of joints and forces of connections; "
                             "energies, gaps and mismatches can be read in 'outputs'",
   };
   c->bad = true;
   model_mistake(c->r, c->at, c->key, "found '%s', a quantity of the model, expected %s", name, expected[c->v]);
+  return YOKE_SYMBOL_UNKNOWN;
+}
+
+static yoke_symbol_kind refuse_element(lookup_context *c, const char *name) {
+  c->bad = true;
+  model_mistake(
+      c->r, c->at, c->key,
+      "found '%s', the force of a force element or of a flexible joint, expected a function of what its law reads: "
+      "write that law here too; 'outputs' and 'events' can read the force",
+      name);
   return YOKE_SYMBOL_UNKNOWN;
 }
 
@@ -391,9 +401,9 @@ static yoke_symbol_kind lookup_quantity(lookup_context *c, const char *name, dou
   case QUANTITY_CONSTANT: return YOKE_SYMBOL_CONSTANT;
   case QUANTITY_SHOWN: return refuse(c, name);
   case QUANTITY_OF_ELEMENT:
-  case QUANTITY_FELT:
-    if (c->v != VARIABLES_EVENT) return refuse(c, name);
+    if (reads_model(c->v) && c->v != VARIABLES_EVENT) return refuse_element(c, name);
     break;
+  case QUANTITY_FELT:
   case QUANTITY_OF_MOTION: break;
   }
   if (!reads_model(c->v)) return refuse(c, name);

@@ -172,8 +172,8 @@ typedef enum variables {
   VARIABLES_LAW,     /* x, v, t are 0, 1, 2 */
   VARIABLES_FORMULA, /* as STATES; x and v are the deflection of connection `law_of` and its rate */
   VARIABLES_MASS,    /* i is 0: number of a chain's mass or element */
-  VARIABLES_STATES,  /* t is 0, positions and velocities as in yoke_variable */
-  VARIABLES_EVENT,   /* as STATES, and what is felt */
+  VARIABLES_STATES,  /* t is 0, quantities as in yoke_variable, no forces of elements */
+  VARIABLES_EVENT,   /* as STATES, and forces of elements */
   VARIABLES_OUTPUTS  /* t is 0, outputs as in yoke_output_reference */
 } variables;
 

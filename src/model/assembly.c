@@ -318,6 +318,21 @@ static void forget_start(yoke_assembly *assembly) {
   assembly->q = assembly->v = NULL;
 }
 
+/* Loads and laws that read accelerations and forces of joints fit to them at the start. */
+static yoke_status check_loop(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb, void *work,
+                              const yoke_assembly *assembly) {
+  char text[1000] = "";
+  if (assembly->n_redundant > 0 && yoke_multibody_loop_feels_joints(mb, text, sizeof text))
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "%s, and %d row%s of its joints follow%s from others, so that forces of joints are not unique: hold "
+        "the bodies by joints with fewer rows; 'outputs' and 'events' read the smallest forces that fit",
+        text, assembly->n_redundant, assembly->n_redundant > 1 ? "s" : "", assembly->n_redundant > 1 ? "" : "s");
+  const yoke_status status =
+      yoke_multibody_check_loop(mb, work, model->t_start, assembly->q, assembly->v, NULL, text, sizeof text);
+  return status == YOKE_OK ? YOKE_OK : yoke_fail(ctx, status, "%s", text);
+}
+
 /* Compiles without the rows that are left out, and finds the start. */
 static yoke_status compile(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                            const bool *is_cut, yoke_equations *equations, yoke_multibody **mb, yoke_assembly *out) {
@@ -330,6 +345,7 @@ static yoke_status compile(yoke_context *ctx, const yoke_model *model, const yok
   yoke_status status = work == NULL || out->q == NULL || out->v == NULL
                            ? yoke_out_of_memory(ctx, "the start of %d bodies", model->n_bodies)
                            : solve(ctx, model, is_cut, *mb, equations, work, out);
+  if (status == YOKE_OK) status = check_loop(ctx, model, *mb, work, out);
   free(work);
   if (status != YOKE_OK) yoke_equations_destroy(equations);
   return status;

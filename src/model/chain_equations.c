@@ -257,12 +257,13 @@ static yoke_status chain_dae_input_jacobian(const void *self, const yoke_dae *da
   return YOKE_OK;
 }
 
-static yoke_status chain_motion_factor(const void *self, void *work, double t, const double *q, const double *u,
-                                       void *factor) {
+static yoke_status chain_motion_factor(const void *self, void *work, double t, const double *q, const double *v,
+                                       const double *u, void *factor) {
   (void)self;
   (void)work;
   (void)t;
   (void)q;
+  (void)v;
   (void)u;
   (void)factor;
   return YOKE_OK;

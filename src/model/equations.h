@@ -110,9 +110,10 @@ typedef struct yoke_equations_ops {
   yoke_status (*dae_input_jacobian)(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                                     const double *u, double *B);
   /* The system of the accelerations, M a - G^T lambda = r_a, G a = r_g (joints, then guided rows; rows that follow from others are left out
-   * and have lambda = 0): factored into `factor` (motion_size bytes, 64-byte aligned), then solved for n right-hand sides in place:
+   * and have lambda = 0; where f depends on a and lambda, that is part of it): factored into `factor` (motion_size bytes, 64-byte aligned), then solved for n right-hand sides in place:
    * a [nv, n] holds r_a and becomes a, lambda [ng + n_guided, n] holds r_g and becomes lambda. YOKE_SINGULAR: q is singular. */
-  yoke_status (*motion_factor)(const void *self, void *work, double t, const double *q, const double *u, void *factor);
+  yoke_status (*motion_factor)(const void *self, void *work, double t, const double *q, const double *v,
+                               const double *u, void *factor);
   void (*motion_solve)(const void *self, const void *factor, int n, double *a, double *lambda);
   /* Rates [n_quadratures, n] of the tangents of the quadratures at (t, q, v); 0 for the work of dampers and loads, which nobody asks for. */
   void (*quadrature_tangent)(const void *self, void *work, double t, const double *q, const double *v, int n,
@@ -168,6 +169,7 @@ struct yoke_equations {
   int                       n_motions;       /* joint coordinates that are given functions of t, see ops->motions */
   int                       n_guided;        /* rows met by accelerations alone, see above */
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
+  bool                      feels; /* f depends on v' or lambda too; the right-hand side of GGL does not know v' then */
   bool   drifts;                /* q' leaves the constraints (second multipliers), and projections of q and v mend it */
   size_t work_size;             /* bytes */
   size_t motion_size;           /* bytes of ops->motion_factor */

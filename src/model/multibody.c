@@ -433,6 +433,21 @@ static void count_variables(const yoke_model *model, size_t *n_quantities, size_
   }
 }
 
+/* A load that jumps with what it brings about has several solutions, or none. */
+static yoke_status refuse_jumps(const yoke_multibody *mb, yoke_context *ctx) {
+  for (int k = 0; k < mb->n_jumps; ++k) {
+    char owner[300];
+    if (mb->jumps[k].is_kink || !yoke_model_feels(mb->model, mb->jumps[k].s)) continue;
+    yoke_multibody_jump_name(mb, k, owner, sizeof owner);
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "%s jumps with an acceleration or a force of a joint, which jump with it: replace the jump by a steep "
+        "smooth function, tanh(x/w) for sign(x)",
+        owner);
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   const yoke_model *model        = mb->model;
   size_t            n_quantities = 0, n_signals = 0, n_felt = 0;
@@ -441,6 +456,7 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   mb->inputs   = yoke_arena_take(&mb->arena, (size_t)options->n_inputs + 1, sizeof *mb->inputs);
   mb->signals  = yoke_arena_take(&mb->arena, n_signals + 1, sizeof *mb->signals);
   mb->felt     = yoke_arena_take(&mb->arena, n_felt, sizeof *mb->felt);
+  mb->loop     = yoke_arena_take(&mb->arena, n_felt, sizeof *mb->loop);
   mb->integral = yoke_arena_take(&mb->arena, (size_t)options->n_integrals + 1, sizeof *mb->integral);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d loads", model->n_loads));
   for (int i = 0; i < model->n_loads; ++i) {
@@ -461,12 +477,20 @@ static yoke_status build_loads(yoke_multibody *mb, yoke_context *ctx, const yoke
   for (int i = 0; i < options->n_inputs; ++i) set_input(mb, i, &options->inputs[i]);
   mb->n_inputs = options->n_inputs;
   mb_set_variables(mb, options);
+  mb_find_loop(mb);
   mb->n_integrals = options->n_integrals;
   for (int k = 0; k < options->n_integrals; ++k) {
     const yoke_variable *v = &options->integrals[k];
     mb->integral[k]        = v->mass + v->component + mb->body_q[v->body];
   }
-  return mb_build_jumps(mb, n_jumps, n_laws, ctx);
+  if (mb->n_loop > MB_MOST_IN_LOOP)
+    return yoke_fail(
+        ctx, YOKE_E_MODEL,
+        "loads and laws of one subsystem read %d accelerations and forces of joints, %d are possible: split "
+        "the model, or write them into fewer expressions",
+        mb->n_loop, (int)MB_MOST_IN_LOOP);
+  YOKE_TRY(mb_build_jumps(mb, n_jumps, n_laws, ctx));
+  return refuse_jumps(mb, ctx);
 }
 
 /* ---- structure of G and of G M^-1 G^T ---- */
@@ -918,6 +942,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
       .motion_size     = mb_motion_size(mb),
+      .feels           = mb->n_loop > 0,
       .switches        = &mb->switches,
   };
   *out = mb;

@@ -122,10 +122,16 @@ int yoke_multibody_v_offset(const yoke_multibody *mb, int body);
 
 /* Values [n_variables + 1] of the variables of the model's expressions at (t, q, v) under the inputs u (NULL: numbers of a whole model, 0 for
  * signals); where variable k >= 1 is in q or in v. */
-void yoke_multibody_variables(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
-                              const double *u, double *values);
-bool yoke_multibody_events_feel(const yoke_multibody *mb); /* some event reads accelerations or forces */
-int  yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
+void        yoke_multibody_variables(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                     const double *u, double *values);
+/* Loads and laws that read accelerations and forces of joints: can what they read be found at (t, q, v)? Else words why not: who reads what. u NULL: not
+ * known. */
+yoke_status yoke_multibody_check_loop(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                      const double *u, char *text, size_t size);
+/* Does one of them read the force of a joint? Then words: "load 'brake' reads 'hinge.force[1]'". */
+bool        yoke_multibody_loop_feels_joints(const yoke_multibody *mb, char *text, size_t size);
+bool        yoke_multibody_events_feel(const yoke_multibody *mb); /* some event reads accelerations or forces */
+int         yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
 
 /* Jumps of loads, laws and formulas (multibody_jumps.c), whose modes are in q: as long as none changes the equations are smooth. All free: as they are
  * written. */

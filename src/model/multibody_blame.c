@@ -81,6 +81,8 @@ void mb_blame(const void *self, void *work, double t, const double *q, const dou
               const double *a, const double *lambda, double reach, char *text, size_t size) {
   const yoke_multibody *mb = self;
   mb_work               w;
+  if (mb->n_loop > 0 && yoke_multibody_check_loop(mb, work, t, q, v, u, text, size) != YOKE_OK) return;
+  if (mb->n_loop > 0) mb_feel_at(mb, work, t, q, v, u);
   mb_work_carve(mb, work, &w);
   w.share                 = NULL;
   const jump_search s     = {mb, &w, t, reach, q, v, u, a};

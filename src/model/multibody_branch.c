@@ -68,6 +68,7 @@ uint64_t mb_branch(const void *self, void *work, double t, const double *q, cons
   uint64_t              sum = YOKE_CHECKSUM_START;
   mb_work               w;
   if (!mb->can_jump) return 0;
+  if (mb->n_loop > 0) mb_feel_at(mb, work, t, q, v, u);
   mb_work_carve(mb, work, &w);
   mb_poses(mb, &w, q, v, false);
   mb_ghost_poses(mb, &w, u);

@@ -239,6 +239,18 @@ static void emit_single(const mb_traversal *x, int index, const double f[6], dou
   emit(x->out, x->i_force + node->iv, node->nv, x->dae->i_v + node->iv, node->nv, block, node->nv);
 }
 
+/* Where the components of a level are in x. */
+static int first_of(const yoke_dae *dae, yoke_quantity_level level) {
+  switch (level) {
+  case YOKE_LEVEL_POSITION: return 0;
+  case YOKE_LEVEL_VELOCITY: return dae->i_v;
+  case YOKE_LEVEL_ACCELERATION: return dae->i_a;
+  case YOKE_LEVEL_FORCE: return dae->i_lambda;
+  case YOKE_LEVEL_ENERGY: break;
+  }
+  return -1;
+}
+
 /* Derivatives of `direction` [6] times an expression on one node by what the expression reads; its gradient is known. */
 static void emit_expression(const mb_traversal *x, int index, const double direction[6], const yoke_expression *value) {
   const mb_node *node = &x->mb->nodes[index];
@@ -249,7 +261,8 @@ static void emit_expression(const mb_traversal *x, int index, const double direc
     mb_variable_gradient(x->mb, x->w, number, x->q, x->a, &variable);
     for (int e = 0; e < variable.n; ++e) {
       double    scaled[6], column[6];
-      const int place = variable.entry[e].index + (variable.entry[e].level == YOKE_LEVEL_VELOCITY ? x->dae->i_v : 0);
+      const int first = first_of(x->dae, variable.entry[e].level), place = first + variable.entry[e].index;
+      if (first < 0) continue; /* accelerations are no part of GGL */
       for (int r = 0; r < 6; ++r) scaled[r] = direction[r] * (x->w->gradient[i] * variable.entry[e].value);
       rows_to_v(node, x->w->pose[index].R, 1, scaled, 1, column);
       emit(x->out, x->i_force + node->iv, node->nv, place, 1, column, 1);
@@ -451,6 +464,7 @@ static void traverse(mb_traversal *x) {
   const yoke_multibody *mb = x->mb;
   mb_poses(mb, x->w, x->q, x->v, false);
   mb_ghost_poses(mb, x->w, x->u);
+  if (mb->n_loop > 0) mb_feel(mb, x->w, x->q, x->v, x->a, x->lambda);
   if (mb->needs_variables) mb_variables(mb, x->w, x->t, x->q, x->v, x->u);
   if (mb->ng > 0) mb_constraints(mb, x->w, x->t, false);
   if (mb->n_guided > 0) mb_guided_rows(mb, x->w, x->u);
@@ -777,6 +791,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
   YOKE_TRY(mb_rest(mb, work, t, x.q, x.v, u));
   mb_poses(mb, &w, x.q, x.v, false);
   mb_ghost_poses(mb, &w, u);
+  if (mb->n_loop > 0) mb_feel(mb, &w, x.q, x.v, x.a, x.lambda);
   YOKE_TRY(mb_forces(mb, &w, t, x.q, x.v, u));
   if (mb->n_rows > 0) {
     mb_constraints(mb, &w, t, true);

@@ -91,11 +91,12 @@ void mb_energy(const void *self, void *work, double t, const double *q, const do
 void mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                double *value) {
   const yoke_multibody *mb = self;
-  mb_work               w;
-  if (mb->events_feel) mb_feel_at(mb, work, t, q, v, u);
-  mb_work_carve(mb, work, &w);
-  w.pose  = NULL; /* no one has made them */
-  w.share = NULL;
+  mb_work               all, w = {.variables = work};
+  if (mb->n_felt > 0) {
+    if (mb->events_feel) mb_feel_at(mb, work, t, q, v, u);
+    mb_work_carve(mb, work, &all);
+    w.felt = all.felt;
+  }
   mb_variables(mb, &w, t, q, v, u);
   for (int i = 0; i < mb->model->n_events; ++i)
     value[i] = yoke_expression_evaluate(mb->model->events[i].when, w.variables, NULL);

@@ -104,6 +104,7 @@ static void emit_expression(const mb_traversal *x, int index, const double z[6],
 static void emit_signals(const mb_traversal *x) {
   const yoke_multibody *mb = x->mb;
   if (mb->n_signals == 0) return;
+  if (mb->n_loop > 0) mb_feel(mb, x->w, x->q, x->v, x->a, x->lambda);
   mb_variables(mb, x->w, x->t, x->q, x->v, x->u);
   for (int i = 0; i < mb->n_loads; ++i) mb_visit_load(x, &mb->loads[i], emit_expression);
   for (int i = 0; i < mb->n_formulas; ++i) {

@@ -160,8 +160,9 @@ typedef struct mb_felt {
   int      number;     /* of the variable */
   int      connection; /* -1: an acceleration */
   bool     is_element;
-  int      index;     /* of a, or of lambda; -1: of a frame, or a row without effect, which is 0 */
-  int      component; /* of the frame or the connection */
+  int      index;      /* of a, or of lambda; -1: of a frame, or a row without effect, which is 0 */
+  int      component;  /* of the frame or the connection */
+  bool     is_in_loop; /* a load or a law reads it */
   mb_frame frame;
 } mb_felt;
 
@@ -227,6 +228,8 @@ struct yoke_multibody {
   int                 n_felt;
   mb_felt            *felt;
   bool                events_feel; /* some event reads them */
+  int                 n_loop;
+  int                *loop; /* [n_loop] of `felt`: those that loads or laws read */
   int                 n_formulas;
   mb_formula         *formulas;
   bool                needs_variables;
@@ -265,11 +268,13 @@ typedef struct mb_work {
   double           *dense;                     /* [n_dense^2], minimum-norm solve */
   double           *dense_work, *scale, *rhs;
   int              *pivot;
-  double           *variables; /* [n_variables + 1] */
-  double           *gradient;  /* [n_variables + 1] */
-  double           *felt;      /* [n_felt] */
-  double           *chain;     /* [7, longest chain] */
-  double           *a;         /* [nv] */
+  double           *variables;                   /* [n_variables + 1] */
+  double           *gradient;                    /* [n_variables + 1] */
+  double           *felt;                        /* [n_felt] */
+  double           *loop_P, *loop_r, *loop_size; /* [n_loop, n_loop], [n_loop], [n_loop] (multibody_loop.c) */
+  double           *loop_a, *loop_lambda;        /* [nv], [n_rows], with a loop */
+  double           *chain;                       /* [7, longest chain] */
+  double           *a;                           /* [nv] */
   /* jumps (multibody_jumps.c), n = at most MB_MOST_BETWEEN of them */
   yoke_jump_change *change;          /* [n_jumps] */
   double           *jump;            /* [n_jumps] values of yoke_multibody_jumps */
@@ -286,8 +291,9 @@ typedef struct mb_work {
   int              *probe_pivot, *probe_node; /* [n] */
 } mb_work;
 
-enum { MB_MOST_BETWEEN = 64 }; /* jumps at a time */
-enum { MB_DENSE_LIMIT = 600 }; /* rows up to which the minimum-norm solve is dense */
+enum { MB_MOST_BETWEEN = 64 };  /* jumps at a time */
+enum { MB_MOST_IN_LOOP = 256 }; /* accelerations and multipliers that loads and laws read */
+enum { MB_DENSE_LIMIT = 600 };  /* rows up to which the minimum-norm solve is dense */
 
 size_t mb_work_size(const yoke_multibody *mb);
 void   mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w);
@@ -341,10 +347,12 @@ void mb_variable_gradient(const yoke_multibody *mb, const mb_work *w, int k, con
 
 /* What is felt under accelerations a and multipliers lambda, into w->felt; forces of elements stay as they are. Reads w->pose, with velocities, unless
  * that is NULL. */
-void mb_feel(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, const double *a,
-             const double *lambda);
+void   mb_feel(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, const double *a,
+               const double *lambda);
+double mb_felt_value(const yoke_multibody *mb, const mb_work *w, int i, const double *q, const double *v,
+                     const double *a, const double *lambda); /* of felt[i], no force of an element */
 /* All that is felt at (t, q, v) under u, into w->felt of the caller's block; NAN: the equations have no solution there. */
-void mb_feel_at(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u);
+void   mb_feel_at(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u);
 
 /* Formulas. Need poses and variables: forces into w->wrench; the power that they take from the bodies [W]; force of one, with the gradient
  * [12] of its row at `state`. */
@@ -359,7 +367,25 @@ double mb_formula_row(const yoke_multibody *mb, const mb_formula *formula, const
 void mb_variables(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                   const double *u);
 
+/* multibody_loop.c */
+
+/* Loads and laws that read what is felt; needs variables. */
+void        mb_find_loop(yoke_multibody *mb);
+/* mb_respond with what is felt as it fits the forces. YOKE_SINGULAR: gain 1. */
+yoke_status mb_close_loop(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                          const double *u, double *a, double *lambda);
+/* w->wrench := the forces that go with a unit of the j-th in the loop, all else fixed. Needs poses and variables. */
+void        mb_loop_forces(const yoke_multibody *mb, const mb_work *w, int j);
+/* How the i-th in the loop follows changes da and dlambda. Needs poses; a: accelerations. */
+double      mb_loop_follow(const yoke_multibody *mb, const mb_work *w, int i, const double *q, const double *a,
+                           const double *da, const double *dlambda);
+/* (1 - P) x = r for P [n, n] in place, r becomes x; P is lost. -1: done, else a place where the gain is 1. */
+int         mb_loop_solve(int n, double *P, double *r);
+
 /* multibody_jumps.c */
+
+/* B x = b by elimination with row pivots; B [n, n] and b are lost, b becomes x. -1: done, else the column whose pivot is not above `least`. */
+int mb_eliminate(int n, double *B, double *b, double least);
 
 /* The most jumps that there can be, and laws with some; room for them lies behind the model's own variables, two for each law. */
 void        mb_count_jumps(const yoke_multibody *mb, int *most, int *n_laws);
@@ -383,6 +409,12 @@ static inline int mb_n_variables(const yoke_multibody *mb) {
 /* w->wrench := all applied forces and gyroscopic moments, chain-internal forces excluded. Needs poses, those of ghosts too. */
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                       const double *u);
+
+/* a [nv] and lambda [n_rows] for the wrenches in w->wrench; a comes with the accelerations of chains, and 0. Needs W, rows of all joints. */
+yoke_status mb_accelerate(const yoke_multibody *mb, const mb_work *w, double *a, double *lambda);
+/* The same for all forces and rows at (t, q, v) under u, for what is felt as it is in w->felt. Needs poses with inertia, those of ghosts too. */
+yoke_status mb_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                       const double *u, double *a, double *lambda);
 
 /* f [6] := what a driven joint does to its real body under the inputs u (NULL: nothing). H: NULL, or [6, 6] derivatives
  * with respect to (dr, dphi) of that body. Needs poses. */
@@ -486,7 +518,8 @@ yoke_status mb_dae_input_jacobian(const void *self, const yoke_dae *dae, void *w
 size_t      mb_motion_size(const yoke_multibody *mb);
 void mb_tangent_project(const void *self, void *work, const void *factor, double t, const double *q, const double *v,
                         int n, double *dq, double *dv, double *a, double *lambda);
-yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *u, void *factor);
+yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                             void *factor);
 void        mb_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda);
 void        mb_quadrature_tangent(const void *self, void *work, double t, const double *q, const double *v, int n,
                                   const double *dq, const double *dv, double *rate);

@@ -5,7 +5,8 @@
  * to s = 0, the motion stays there, and the jump gives what lies between its two values (Filippov 1988). With shares x_j of the high values
  *   s_i' = r_i + sum_j B_ij x_j = 0,
  * because accelerations are linear in each of them: r from all x = 0, column j of B from one evaluation with x_j = 1. Shares below 0 or above 1 end
- * it. Equations are smooth as long as no mode changes. */
+ * it. Equations are smooth as long as no mode changes.
+ * Forces that read what they bring about (multibody_loop.c) are linear in the shares for given w only: shares for w and w for shares, in turn. */
 #include "model/multibody_internal.h"
 
 #include "base/memory.h"
@@ -44,12 +45,12 @@ void mb_count_jumps(const yoke_multibody *mb, int *most, int *n_laws) {
   }
 }
 
-/* Rates of signals are not known. */
-static bool reads_signals(const yoke_multibody *mb, const yoke_expression *e) {
+/* Rates of signals, and of what is felt, are not known. */
+static bool has_rate(const yoke_multibody *mb, const yoke_expression *e) {
   for (int i = 0; i < yoke_expression_n_variables(e); ++i) {
-    if (mb_input_of(mb, yoke_expression_variables(e)[i]) >= 0) return true;
+    if (mb_input_of(mb, yoke_expression_variables(e)[i]) >= 0) return false;
   }
-  return false;
+  return !yoke_model_feels(mb->model, e);
 }
 
 /* Jumps of an expression of the model's variables become mb's, whose owner is a load, or n_loads + force element; *out: the expression with them, NULL: it has none. */
@@ -61,7 +62,7 @@ static yoke_status hold(yoke_multibody *mb, int owner, const yoke_expression *e,
   for (int k = 0; k < n; ++k)
     mb->variables[mb->first_jump + mb->n_jumps + k - 1] =
         (mb_variable){.quantity = -1, .signal = -1, .felt = -1, .is_held = true};
-  for (int k = 0; k < n; ++k) mb->can_rest[mb->n_jumps + k] = !jumps[k].is_kink && !reads_signals(mb, jumps[k].s);
+  for (int k = 0; k < n; ++k) mb->can_rest[mb->n_jumps + k] = !jumps[k].is_kink && has_rate(mb, jumps[k].s);
   for (int k = 0; k < n; ++k) mb->jump_owner[mb->n_jumps + k] = owner;
   mb->n_jumps += n;
   mb->held[mb->n_held++] = *out;
@@ -200,6 +201,11 @@ static yoke_jump_mode mode_of(const yoke_multibody *mb, const double *q, int k) 
   return (yoke_jump_mode)(int)rint(q[mb->i_jump + k]);
 }
 
+/* Shares far beyond 0 and 1 tell that a jump leaves; what is felt under such forces need not exist. */
+static double held_share(const yoke_multibody *mb, double share) {
+  return mb->n_loop > 0 ? fmin(fmax(share, -0.5), 1.5) : share;
+}
+
 void mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const double *q) {
   for (int k = 0; k < mb->n_jumps; ++k) {
     const yoke_jump *jump  = &mb->jumps[k];
@@ -210,7 +216,7 @@ void mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const double 
     case YOKE_JUMP_FREE: break;
     case YOKE_JUMP_LOW: *value = jump->low; break;
     case YOKE_JUMP_HIGH: *value = jump->high; break;
-    case YOKE_JUMP_BETWEEN: *value = jump->low + w->share[k] * (jump->high - jump->low); break;
+    case YOKE_JUMP_BETWEEN: *value = jump->low + held_share(mb, w->share[k]) * (jump->high - jump->low); break;
     }
   }
 }
@@ -237,6 +243,7 @@ static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const d
     }
     mb_variable_gradient(mb, w, number, q, a, &variable);
     for (int e = 0; e < variable.n; ++e) {
+      if (variable.entry[e].level > YOKE_LEVEL_VELOCITY) continue; /* rates of what is felt are not known */
       const double *by = variable.entry[e].level == YOKE_LEVEL_VELOCITY ? a : qdot;
       sum += w->gradient[i] * variable.entry[e].value * by[variable.entry[e].index];
     }
@@ -255,12 +262,11 @@ static double largest(int n, const double *B) {
   return most;
 }
 
-/* B x = b by elimination with row pivots; B [n, n] and b are lost, b becomes x. false: a pivot is not above `least`. */
-static bool eliminate(int n, double *B, double *b, double least) {
+int mb_eliminate(int n, double *B, double *b, double least) {
   for (int c = 0; c < n; ++c) {
     int best = c;
     for (int r = c + 1; r < n; ++r) best = fabs(B[r * n + c]) > fabs(B[best * n + c]) ? r : best;
-    if (!(fabs(B[best * n + c]) > least)) return false;
+    if (!(fabs(B[best * n + c]) > least)) return c;
     for (int k = 0; k < n && best != c; ++k) {
       const double keep = B[c * n + k];
       B[c * n + k]      = B[best * n + k];
@@ -279,14 +285,14 @@ static bool eliminate(int n, double *B, double *b, double least) {
     for (int k = r + 1; k < n; ++k) b[r] -= B[r * n + k] * b[k];
     b[r] /= B[r * n + r];
   }
-  return true;
+  return -1;
 }
 
 /* B x = b, with the least x where several jumps hold one motion: (B^T B + eps) dx = B^T (b - B x), again and again. C [n, n] and y [n] are scratch. */
 static bool solve(int n, const double *B, double *b, double *C, double *x, double *y) {
   memcpy(C, B, (size_t)(n * n) * sizeof *C);
   memcpy(x, b, (size_t)n * sizeof *x);
-  if (eliminate(n, C, x, SINGULAR * largest(n, B))) return true;
+  if (mb_eliminate(n, C, x, SINGULAR * largest(n, B)) < 0) return true;
   memset(x, 0, (size_t)n * sizeof *x);
   const double most = largest(n, B);
   for (int i = 0; i < REFINEMENTS; ++i) {
@@ -302,7 +308,7 @@ static bool solve(int n, const double *B, double *b, double *C, double *x, doubl
         for (int k = 0; k < n; ++k) C[r * n + c] += B[k * n + r] * B[k * n + c];
       }
     }
-    if (!eliminate(n, C, y, 0.0)) return false;
+    if (mb_eliminate(n, C, y, 0.0) >= 0) return false;
     for (int r = 0; r < n; ++r) x[r] += y[r];
   }
   return true;
@@ -344,13 +350,21 @@ static yoke_status accelerate(const place *p) {
   return mb_derivative_held(p->mb, p->work, p->t, p->q, p->v, p->u, NULL, p->w.rest_a, NULL);
 }
 
+/* The same with what is felt as it is in w.felt. */
+static yoke_status accelerate_plainly(const place *p) {
+  if (p->mb->n_loop == 0) return accelerate(p);
+  mb_poses(p->mb, &p->w, p->q, p->v, true);
+  mb_ghost_poses(p->mb, &p->w, p->u);
+  return mb_respond(p->mb, &p->w, p->t, p->q, p->v, p->u, p->w.rest_a, p->w.lambda);
+}
+
 /* B and r of the n jumps of `list`. */
 static yoke_status set_up(const place *p, int n, const int *list) {
   const mb_work *w = &p->w;
   mb_kinematics(p->mb, p->q, p->v, w->rest_q);
   for (int j = -1; j < n; ++j) {
     for (int i = 0; i < n; ++i) set_share(p->mb, w, list[i], i == j ? 1.0 : 0.0);
-    YOKE_TRY(accelerate(p));
+    YOKE_TRY(accelerate_plainly(p));
     for (int i = 0; i < n; ++i) {
       const double rate = rate_of(p->mb, w, list[i], p->q, w->rest_q, w->rest_a);
       if (j < 0)
@@ -362,8 +376,8 @@ static yoke_status set_up(const place *p, int n, const int *list) {
   return YOKE_OK;
 }
 
-/* Shares are counted from the middle, so that the least ones are those of jumps alike. */
-static yoke_status find_shares(const place *p, int n, const int *list) {
+/* Shares for what is felt as it is, counted from the middle, so that the least ones are those of jumps alike. */
+static yoke_status find_plain_shares(const place *p, int n, const int *list) {
   const mb_work *w = &p->w;
   YOKE_TRY(set_up(p, n, list));
   for (int i = 0; i < n; ++i) {
@@ -373,6 +387,26 @@ static yoke_status find_shares(const place *p, int n, const int *list) {
   if (!solve(n, w->rest_B, w->rest_r, w->rest_C, w->rest_x, w->rest_y)) return YOKE_SINGULAR;
   for (int i = 0; i < n; ++i) set_share(p->mb, w, list[i], 0.5 + w->rest_x[i]);
   return YOKE_OK;
+}
+
+enum { MOST_TURNS = 100 };
+static const double SAME_SHARE = 1e-13;
+
+static yoke_status find_shares(const place *p, int n, const int *list) {
+  double last[MB_MOST_BETWEEN];
+  if (p->mb->n_loop == 0) return find_plain_shares(p, n, list);
+  for (int i = 0; i < n; ++i) set_share(p->mb, &p->w, list[i], last[i] = 0.5);
+  for (int turn = 0; turn < MOST_TURNS; ++turn) {
+    double change = 0.0;
+    YOKE_TRY(accelerate(p)); /* what is felt under these shares */
+    YOKE_TRY(find_plain_shares(p, n, list));
+    for (int i = 0; i < n; ++i) {
+      change  = fmax(change, fabs(p->w.share[list[i]] - last[i]) / fmax(1.0, fabs(last[i])));
+      last[i] = p->w.share[list[i]];
+    }
+    if (change <= SAME_SHARE) return YOKE_OK;
+  }
+  return YOKE_NOT_CONVERGED;
 }
 
 yoke_status mb_rest(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u) {
@@ -423,6 +457,7 @@ static void set_mode(const yoke_multibody *mb, double *q, int k, yoke_jump_mode 
 }
 
 static void look(const place *p) {
+  if (p->mb->n_loop > 0) mb_feel_at(p->mb, p->work, p->t, p->q, p->v, p->u);
   mb_poses(p->mb, &p->w, p->q, p->v, false);
   mb_ghost_poses(p->mb, &p->w, p->u);
   mb_variables(p->mb, &p->w, p->t, p->q, p->v, p->u);
@@ -506,6 +541,7 @@ static yoke_status stop_at_zero(const place *p, double *v) {
   int                   list[MB_MOST_BETWEEN];
   const int             n = list_between(mb, p->q, list);
   if (n == 0) return YOKE_OK;
+  if (mb->n_loop > 0) YOKE_TRY(mb_rest(mb, p->work, p->t, p->q, p->v, p->u));
   YOKE_TRY(set_up(p, n, list));
   look(p);
   for (int i = 0; i < n; ++i) w->rest_r[i] = -yoke_expression_evaluate(mb->jumps[list[i]].s, w->variables, NULL);
@@ -518,7 +554,7 @@ static yoke_status stop_at_zero(const place *p, double *v) {
       set_share(mb, w, list[i], i == j ? 1.0 : 0.0);
       if (j < 0) factor -= w->rest_x[i];
     }
-    YOKE_TRY(accelerate(p));
+    YOKE_TRY(accelerate_plainly(p));
     if (j >= 0) factor = w->rest_x[j];
     for (int i = 0; i < mb->nv; ++i) dv[i] += factor * w->rest_a[i];
   }

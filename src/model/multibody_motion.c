@@ -483,7 +483,7 @@ int yoke_multibody_connection_output(const yoke_multibody *mb, void *work, int c
     yoke_force_element_output(el, w.pose, t, force, g);
     for (int i = 0; i < mb->n_formulas; ++i) {
       if (mb->formulas[i].force != element) continue;
-      (void)mb_rest(mb, work, t, q, v, u);
+      (void)(mb->n_loop > 0 ? mb_derivative(mb, work, t, q, v, u, NULL, w.a, NULL) : mb_rest(mb, work, t, q, v, u));
       mb_work no_poses = w;
       no_poses.pose    = NULL;
       mb_variables(mb, &no_poses, t, q, v, u);

@@ -53,6 +53,7 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   size_t       longest = 0;
   for (int i = 0; i < mb->n_chains; ++i)
     longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
+  w->variables       = take_doubles(c, (size_t)mb_n_variables(mb) + 1); /* first: mb_events needs no more */
   w->pose            = take(c, all, sizeof *w->pose);
   w->wrench          = take_doubles(c, 6 * all);
   w->acceleration    = take_doubles(c, 6 * nodes);
@@ -70,9 +71,14 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->scale           = take_doubles(c, ng);
   w->rhs             = take_doubles(c, ng);
   w->pivot           = take(c, nd, sizeof *w->pivot);
-  w->variables       = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
   w->gradient        = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
   w->felt            = take_doubles(c, (size_t)mb->n_felt);
+  const size_t loop  = (size_t)mb->n_loop;
+  w->loop_P          = take_doubles(c, loop * loop);
+  w->loop_r          = take_doubles(c, loop);
+  w->loop_size       = take_doubles(c, loop);
+  w->loop_a          = take_doubles(c, loop > 0 ? (size_t)mb->nv : 0);
+  w->loop_lambda     = take_doubles(c, loop > 0 ? rows : 0);
   w->chain           = take_doubles(c, 7 * longest);
   w->a               = take_doubles(c, (size_t)mb->nv);
   const size_t jumps = (size_t)mb->n_jumps, nb = jumps < MB_MOST_BETWEEN ? jumps : MB_MOST_BETWEEN;
@@ -589,6 +595,27 @@ static void set_right_hand_side(const yoke_multibody *mb, const mb_work *w, doub
   }
 }
 
+yoke_status mb_accelerate(const yoke_multibody *mb, const mb_work *w, double *a, double *lambda) {
+  free_accelerations(mb, w, a);
+  if (mb->ng > 0) set_right_hand_side(mb, w, lambda);
+  if (mb->n_guided > 0)
+    YOKE_TRY(mb_guide(mb, w, lambda));
+  else if (mb->ng > 0)
+    YOKE_TRY(mb_solve(mb, w, lambda));
+  mb_add_reactions(mb, w, lambda);
+  mb_write_nodes(mb, w, a);
+  return YOKE_OK;
+}
+
+yoke_status mb_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                       const double *u, double *a, double *lambda) {
+  YOKE_TRY(mb_forces(mb, w, t, q, v, u));
+  YOKE_TRY(chain_accelerations(mb, t, q, v, a));
+  if (mb->ng > 0) mb_constraints(mb, w, t, true);
+  if (mb->n_guided > 0) mb_guided_rows(mb, w, u);
+  return mb_accelerate(mb, w, a, lambda);
+}
+
 yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                           double *qdot, double *a, double *lambda) {
   YOKE_TRY(mb_rest(self, work, t, q, v, u));
@@ -602,21 +629,7 @@ yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, c
   if (lambda == NULL) lambda = w.lambda;
   mb_poses(mb, &w, q, v, true);
   mb_ghost_poses(mb, &w, u);
-  YOKE_TRY(mb_forces(mb, &w, t, q, v, u));
-  YOKE_TRY(chain_accelerations(mb, t, q, v, a));
-  free_accelerations(mb, &w, a);
-  if (mb->ng > 0) {
-    mb_constraints(mb, &w, t, true);
-    set_right_hand_side(mb, &w, lambda);
-  }
-  if (mb->n_guided > 0) {
-    mb_guided_rows(mb, &w, u);
-    YOKE_TRY(mb_guide(mb, &w, lambda));
-  } else if (mb->ng > 0) {
-    YOKE_TRY(mb_solve(mb, &w, lambda));
-  }
-  mb_add_reactions(mb, &w, lambda);
-  mb_write_nodes(mb, &w, a);
+  YOKE_TRY((mb->n_loop > 0 ? mb_close_loop : mb_respond)(mb, &w, t, q, v, u, a, lambda));
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));

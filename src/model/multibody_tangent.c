@@ -5,8 +5,12 @@
  * Guided rows border S as in multibody_guided.c, b_i = G M^-1 L_i^T, x_i = S^-1 b_i, W = L M^-1 L^T - b x:
  *   W mu = r_L - L a_0 - b lambda_0,   lambda = lambda_0 - x mu.
  * Retired rows are rows of zeros with 1 on the diagonal of S.
+ * Forces that follow what they bring about (multibody_loop.c) add F' C (a, lambda) to r_a, where C tells how what is felt follows a and lambda. With
+ * Z, the solutions of the system for the columns of F' alone, z_0 that for r:
+ *   z = z_0 + Z (1 - C Z)^-1 C z_0.
  *
- * A factor is a block of doubles: rows of G per joint and side [n, nv of the node], M^-1 G^T [nv, n], S, then b, x [n_guided, ng] and W. */
+ * A factor is a block of doubles: rows of G per joint and side [n, nv of the node], M^-1 G^T [nv, n], S, then b, x [n_guided, ng] and W, then
+ * Z and C [n_loop, nv + n_rows] and (1 - C Z)^-1 [n_loop, n_loop]. */
 #include "model/multibody_traversal.h"
 
 #include "linalg/columns.h"
@@ -19,7 +23,7 @@ static const double stuck_limit =
 /* ---- the factor ---- */
 
 typedef struct motion {
-  double *G, *Y, *S, *b, *x, *W;
+  double *G, *Y, *S, *b, *x, *W, *Z, *C, *inverse;
   size_t  size; /* doubles */
 } motion;
 
@@ -31,7 +35,7 @@ static double *part(double *block, size_t *used, size_t count) {
 
 static motion motion_of(const yoke_multibody *mb, const void *factor) {
   double      *block = (double *)(uintptr_t)factor;
-  const size_t ng = (size_t)mb->ng, n_guided = (size_t)(mb->n_rows - mb->ng);
+  const size_t ng = (size_t)mb->ng, n_guided = (size_t)(mb->n_rows - mb->ng), n_loop = (size_t)mb->n_loop;
   motion       m = {.size = 0};
   m.G            = part(block, &m.size, 12 * (size_t)mb->n_rows);
   m.Y            = part(block, &m.size, 12 * (size_t)mb->n_rows);
@@ -39,6 +43,9 @@ static motion motion_of(const yoke_multibody *mb, const void *factor) {
   m.b            = part(block, &m.size, n_guided * ng);
   m.x            = part(block, &m.size, n_guided * ng);
   m.W            = part(block, &m.size, n_guided * n_guided);
+  m.Z            = part(block, &m.size, n_loop * ((size_t)mb->nv + (size_t)mb->n_rows));
+  m.C            = part(block, &m.size, n_loop * ((size_t)mb->nv + (size_t)mb->n_rows));
+  m.inverse      = part(block, &m.size, n_loop * n_loop);
   return m;
 }
 
@@ -194,21 +201,18 @@ static yoke_status factor_W(const yoke_multibody *mb, const motion *m) {
   return YOKE_OK;
 }
 
-yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *u, void *factor) {
-  const yoke_multibody *mb = self;
-  const motion          m  = motion_of(mb, factor);
-  mb_work               w;
+static yoke_status factor_rows(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u,
+                               const motion *m) {
   if (mb->n_rows == 0) return YOKE_OK;
-  mb_work_carve(mb, work, &w);
-  mb_poses(mb, &w, q, NULL, false);
-  if (mb->ng > 0) mb_constraints(mb, &w, t, false);
+  mb_poses(mb, w, q, NULL, false);
+  if (mb->ng > 0) mb_constraints(mb, w, t, false);
   if (mb->n_guided > 0) {
-    mb_ghost_poses(mb, &w, u);
-    mb_guided_rows(mb, &w, NULL);
+    mb_ghost_poses(mb, w, u);
+    mb_guided_rows(mb, w, NULL);
   }
-  set_rows(mb, &w, &m);
-  if (mb->ng > 0) YOKE_TRY(factor_S(mb, &m));
-  return mb->n_guided > 0 ? factor_W(mb, &m) : YOKE_OK;
+  set_rows(mb, w, m);
+  if (mb->ng > 0) YOKE_TRY(factor_S(mb, m));
+  return mb->n_guided > 0 ? factor_W(mb, m) : YOKE_OK;
 }
 
 /* ---- solves ---- */
@@ -299,15 +303,101 @@ static YOKE_ALWAYS_INLINE void solve_guided(const yoke_multibody *mb, const moti
   }
 }
 
-YOKE_SIMD void mb_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda) {
-  const yoke_multibody *mb       = self;
-  const motion          m        = motion_of(mb, factor);
-  const int             n_joints = mb->n_joints + mb->n_guided;
+/* Without what forces feel. */
+YOKE_SIMD static void solve_plain(const yoke_multibody *mb, const motion *m, int n, double *a, double *lambda) {
+  const int n_joints = mb->n_joints + mb->n_guided;
   apply_inverse_mass(mb, n, a);
-  for (int j = 0; j < n_joints; ++j) subtract_rows(mb, &mb->joints[j], &m, n, a, lambda);
-  if (mb->ng > 0) yoke_block_ldl_solve_many(mb->ldl, m.S, n, lambda);
-  if (mb->n_guided > 0) solve_guided(mb, &m, n, lambda, lambda + (ptrdiff_t)mb->ng * n);
-  for (int j = 0; j < n_joints; ++j) add_reactions(mb, &mb->joints[j], &m, n, lambda, a);
+  for (int j = 0; j < n_joints; ++j) subtract_rows(mb, &mb->joints[j], m, n, a, lambda);
+  if (mb->ng > 0) yoke_block_ldl_solve_many(mb->ldl, m->S, n, lambda);
+  if (mb->n_guided > 0) solve_guided(mb, m, n, lambda, lambda + (ptrdiff_t)mb->ng * n);
+  for (int j = 0; j < n_joints; ++j) add_reactions(mb, &mb->joints[j], m, n, lambda, a);
+}
+
+/* ---- what forces feel ---- */
+
+static double dot(ptrdiff_t n, const double *x, const double *y) {
+  double sum = 0.0;
+  for (ptrdiff_t i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+/* Row i of C. */
+static void set_C(const yoke_multibody *mb, const mb_work *w, int i, const double *q, const double *a, double *C) {
+  mb_gradient g;
+  memset(C, 0, ((size_t)mb->nv + (size_t)mb->n_rows) * sizeof *C);
+  mb_variable_gradient(mb, w, mb->felt[mb->loop[i]].number, q, a, &g);
+  for (int e = 0; e < g.n; ++e) {
+    if (g.entry[e].level == YOKE_LEVEL_ACCELERATION) C[g.entry[e].index] += g.entry[e].value;
+    if (g.entry[e].level == YOKE_LEVEL_FORCE) C[mb->nv + g.entry[e].index] += g.entry[e].value;
+  }
+}
+
+/* Z, C and (1 - C Z)^-1 at (t, q, v), where the rows are factored. */
+static yoke_status factor_loop(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                               const double *u, const motion *m) {
+  const int       n = mb->n_loop;
+  const ptrdiff_t N = (ptrdiff_t)mb->nv + mb->n_rows;
+  mb_work         w;
+  mb_work_carve(mb, work, &w);
+  YOKE_TRY(mb_derivative(mb, work, t, q, v, u, NULL, w.a, NULL)); /* poses and variables */
+  for (int j = 0; j < n; ++j) {
+    double *Z = m->Z + j * N;
+    mb_loop_forces(mb, &w, j);
+    memset(Z, 0, (size_t)N * sizeof *Z);
+    for (int i = 1; i < mb->n_nodes; ++i)
+      rows_to_v(&mb->nodes[i], w.pose[i].R, 1, w.wrench + 6 * i, 1, Z + mb->nodes[i].iv);
+    solve_plain(mb, m, 1, Z, Z + mb->nv);
+    set_C(mb, &w, j, q, w.a, m->C + j * N);
+  }
+  for (int c = 0; c < n; ++c) {
+    for (int i = 0; i < n; ++i) {
+      w.loop_r[i] = i == c ? 1.0 : 0.0;
+      for (int j = 0; j < n; ++j) w.loop_P[i * n + j] = dot(N, m->C + i * N, m->Z + j * N);
+    }
+    if (mb_loop_solve(n, w.loop_P, w.loop_r) >= 0) return YOKE_SINGULAR;
+    for (int i = 0; i < n; ++i) m->inverse[i * n + c] = w.loop_r[i];
+  }
+  return YOKE_OK;
+}
+
+/* z += Z (1 - C Z)^-1 C z for n directions. */
+static void add_loop(const yoke_multibody *mb, const motion *m, int n, double *a, double *lambda) {
+  const int       n_loop = mb->n_loop;
+  const ptrdiff_t N = (ptrdiff_t)mb->nv + mb->n_rows, row = n;
+  for (int k = 0; k < n; ++k) {
+    double s[MB_MOST_IN_LOOP];
+    for (int i = 0; i < n_loop; ++i) {
+      const double *C = m->C + i * N;
+      s[i]            = 0.0;
+      for (ptrdiff_t r = 0; r < mb->nv; ++r) s[i] += C[r] * a[r * row + k];
+      for (ptrdiff_t r = 0; r < mb->n_rows; ++r) s[i] += C[mb->nv + r] * lambda[r * row + k];
+    }
+    for (int j = 0; j < n_loop; ++j) {
+      const double *Z = m->Z + j * N;
+      const double  x = dot(n_loop, m->inverse + j * n_loop, s);
+      for (ptrdiff_t r = 0; r < mb->nv; ++r) a[r * row + k] += x * Z[r];
+      for (ptrdiff_t r = 0; r < mb->n_rows; ++r) lambda[r * row + k] += x * Z[mb->nv + r];
+    }
+  }
+}
+
+/* ---- calls ---- */
+
+yoke_status mb_motion_factor(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                             void *factor) {
+  const yoke_multibody *mb = self;
+  const motion          m  = motion_of(mb, factor);
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  YOKE_TRY(factor_rows(mb, &w, t, q, u, &m));
+  return mb->n_loop > 0 ? factor_loop(mb, work, t, q, v, u, &m) : YOKE_OK;
+}
+
+void mb_motion_solve(const void *self, const void *factor, int n, double *a, double *lambda) {
+  const yoke_multibody *mb = self;
+  const motion          m  = motion_of(mb, factor);
+  solve_plain(mb, &m, n, a, lambda);
+  if (mb->n_loop > 0) add_loop(mb, &m, n, a, lambda);
 }
 
 /* ---- projection ---- */

@@ -223,14 +223,19 @@ static double felt_acceleration(const yoke_multibody *mb, const yoke_pose *poses
   return point_value(f, node, poses != NULL ? &poses[f->node] : &own, a, YOKE_LEVEL_ACCELERATION, x->component);
 }
 
+double mb_felt_value(const yoke_multibody *mb, const mb_work *w, int i, const double *q, const double *v,
+                     const double *a, const double *lambda) {
+  const mb_felt *x = &mb->felt[i];
+  if (x->connection < 0) return felt_acceleration(mb, w->pose, x, q, v, a);
+  return x->index >= 0 ? lambda[x->index] : 0.0;
+}
+
 void mb_feel(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, const double *a,
              const double *lambda) {
   for (int i = 0; i < mb->n_felt; ++i) {
-    const mb_felt *x = &mb->felt[i];
-    if (x->connection < 0)
-      w->felt[i] = a != NULL ? felt_acceleration(mb, w->pose, x, q, v, a) : 0.0;
-    else if (!x->is_element)
-      w->felt[i] = x->index >= 0 ? lambda[x->index] : 0.0;
+    if (mb->felt[i].is_element) continue;
+    const bool is_known = mb->felt[i].connection >= 0 || a != NULL; /* GGL has no accelerations */
+    w->felt[i]          = is_known ? mb_felt_value(mb, w, i, q, v, a, lambda) : 0.0;
   }
 }
 
@@ -387,7 +392,7 @@ static void felt_gradient(const yoke_multibody *mb, const mb_work *w, const mb_f
   const int node = x->frame.node;
   if (x->index >= 0)
     add_entry(g, x->connection < 0 ? YOKE_LEVEL_ACCELERATION : YOKE_LEVEL_FORCE, x->index, 1.0);
-  else if (x->connection < 0)
+  else if (x->connection < 0 && a != NULL) /* NULL: GGL, whose rows of forces nobody reads then */
     frame_gradient(&x->frame, &mb->nodes[node], &w->pose[node], q, a, YOKE_LEVEL_ACCELERATION, x->component, g);
 }
 

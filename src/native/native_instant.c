@@ -141,7 +141,7 @@ static yoke_status respond_by_tangents(const yoke_subsystem *subsystem, void *sc
     memcpy(x + n->dae->i_lambda, native_doubles(scratch, n->at_lambda), (size_t)yoke_n_multipliers(e) * sizeof *x);
   }
   YOKE_TRY(e->ops->dae_input_jacobian(e->self, n->dae, scratch, at->t, x, u, B));
-  YOKE_TRY(e->ops->motion_factor(e->self, scratch, at->t, at->q, u, factor));
+  YOKE_TRY(e->ops->motion_factor(e->self, scratch, at->t, at->q, at->v, u, factor));
   set_right_hand_sides(n, B, da, dlambda);
   e->ops->motion_solve(e->self, factor, e->nu, da, dlambda);
   const native_change unit = {.at = *at, .a = x + n->dae->i_a, .n = e->nu, .da = da, .dlambda = dlambda};

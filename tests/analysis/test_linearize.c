@@ -305,6 +305,32 @@ static void accelerations_follow_the_equations(void **state) {
   }
 }
 
+/* Loads and a law that read accelerations and forces of joints. */
+#define FELT                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 1\n"                                                                                                         \
+  "gravity: [0, -9.81, 0]\n"                                                                                           \
+  "bodies:\n"                                                                                                          \
+  "  upper: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "  lower: {kind: planar, mass: 1, inertia: 0.1, position: [1.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "connections:\n"                                                                                                     \
+  "  hinge: {kind: revolute, between: [upper.root, ground]}\n"                                                         \
+  "  knee: {kind: revolute, between: [lower.root, upper.tip]}\n"                                                       \
+  "  twist: {kind: torsion-spring, between: [upper, lower], law: '2*x + 0.1*v + 0.03*lower.tip.ay'}\n"                 \
+  "loads:\n"                                                                                                           \
+  "  a: {kind: expression, on: upper, torque: '0.1*hinge.force[2] + 0.02*knee.force[1]*upper.omega'}\n"                \
+  "  b: {kind: expression, on: lower.tip, force: ['-0.1*lower.tip.ax', '0.05*sin(lower.alpha)']}\n"
+
+static void loads_that_read_accelerations_and_forces_of_joints_are_linearised(void **state) {
+  bench b;
+  (void)state;
+  check_accelerations(FELT, false, 1e-5);
+  check_accelerations(FELT, true, 1e-5);
+  bench_open(&b, FELT, NULL);
+  bench_rest(&b);
+  bench_close(&b);
+}
+
 /* ---- rest states ---- */
 
 static void a_falling_body_has_no_rest_state(void **state) {
@@ -351,6 +377,7 @@ int main(void) {
       cmocka_unit_test(double_pendulum_has_its_two_frequencies),
       cmocka_unit_test(chain_has_its_frequencies),
       cmocka_unit_test(accelerations_follow_the_equations),
+      cmocka_unit_test(loads_that_read_accelerations_and_forces_of_joints_are_linearised),
       cmocka_unit_test(a_falling_body_has_no_rest_state),
       cmocka_unit_test(rest_states_of_examples_do_not_accelerate),
   };

@@ -169,11 +169,11 @@ typedef struct motion_factor_data {
   double             q[MOST];
 } motion_factor_data;
 
-static yoke_status motion_factor(const void *self, void *work, double t, const double *q, const double *u,
-                                 void *factor) {
+static yoke_status motion_factor(const void *self, void *work, double t, const double *q, const double *v,
+                                 const double *u, void *factor) {
   const tangent_toy  *p = self;
   motion_factor_data *f = factor;
-  (void)work, (void)t, (void)u;
+  (void)work, (void)t, (void)v, (void)u;
   f->p = p;
   memcpy(f->q, q, (size_t)p->n * sizeof *q);
   return p->ng > 0 && dot(p->n, q, q) < 0.5 ? YOKE_SINGULAR : YOKE_OK;

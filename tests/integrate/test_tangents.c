@@ -490,8 +490,9 @@ static void a_jump_of_a_law_gives_no_tangents(void **state) {
   close_run(&r);
 }
 
-static yoke_status never(const void *self, void *work, double t, const double *q, const double *u, void *factor) {
-  (void)self, (void)work, (void)t, (void)q, (void)u, (void)factor;
+static yoke_status never(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                         void *factor) {
+  (void)self, (void)work, (void)t, (void)q, (void)v, (void)u, (void)factor;
   return YOKE_SINGULAR;
 }
 

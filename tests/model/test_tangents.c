@@ -172,7 +172,7 @@ static bool tangents(const subject *x, const place *at, const outcome *o, int n,
     spread(e->nq, n, k, d[k].q, dq);
     spread(e->nv, n, k, d[k].v, dv);
   }
-  const yoke_status status = e->ops->motion_factor(e->self, x->s.work, now, at->q, at->u, factor);
+  const yoke_status status = e->ops->motion_factor(e->self, x->s.work, now, at->q, at->v, at->u, factor);
   if (status == YOKE_OK) {
     e->ops->motion_solve(e->self, factor, n, da, dl);
     e->ops->quadrature_tangent(e->self, x->s.work, now, at->q, at->v, n, dq, dv, rate);
@@ -396,6 +396,44 @@ static void tangents_of_loads_motions_and_laws(void **state) {
   }
 }
 
+/* A body in a joint, under loads that read its accelerations and the forces of the joint, which follow from them. */
+static void tangents_of_loads_that_read_accelerations_and_forces_of_joints(void **state) {
+  (void)state;
+  for (int kind = 0; kind <= YOKE_BODY_MASS1D; ++kind) {
+    const yoke_body_kind body = (yoke_body_kind)kind;
+    subject              x;
+    memset(&x, 0, sizeof x);
+    open_workshop(&x.s);
+    snprintf(x.label, sizeof x.label, "felt on kind %d", kind);
+    add_body(&x.s, body);
+    const int frame = off_centre_frame(&x.s, 0, body, 1.0), ghost = add_ghost(&x.s, YOKE_BODY_RIGID),
+              ground   = add_frame(&x.s, YOKE_GROUND, 0.1, 0.0, 0.0);
+    const bool is_line = kind == YOKE_BODY_MASS1D, turns = kind == YOKE_BODY_RIGID || kind == YOKE_BODY_PLANAR;
+    x.s.variables[0] = (yoke_variable){.kind = YOKE_VARIABLE_ACCELERATION, .body = 0};
+    x.s.variables[1] = is_line ? (yoke_variable){.body = 0, .is_velocity = true}
+                               : (yoke_variable){.kind      = YOKE_VARIABLE_FRAME_ACCELERATION,
+                                                 .object    = frame,
+                                                 .body      = 0,
+                                                 .component = kind == YOKE_BODY_RIGID ? 4 : 1};
+    x.s.variables[2] = (yoke_variable){.kind = YOKE_VARIABLE_FORCE, .object = 1, .body = 0, .component = turns ? 1 : 0};
+    x.s.variables[3] = (yoke_variable){.body = 0, .is_velocity = true};
+    if (is_line) x.s.variables[2] = x.s.variables[3];
+    x.s.model.n_variables = 4;
+    yoke_load *load       = &x.s.loads[x.s.model.n_loads++];
+    *load                 = (yoke_load){.name = load_name, .kind = YOKE_LOAD_FORCE, .frame = frame, .follower = true};
+    load->value[0]        = expression(&x.s, "-0.2*k1 + 0.1*sin(k2)*k4 + 0.05*k3");
+    load->value[1]        = expression(&x.s, "0.1*k1*k4 - 0.1*k3 + 0.03*k2*k2");
+    connect(&x.s, YOKE_CONNECTION_SPRING_DAMPER, frame, ghost)->law = (yoke_law){.stiffness = 3.0, .damping = 0.4};
+    if (!is_line) connect(&x.s, turns ? YOKE_CONNECTION_REVOLUTE : YOKE_CONNECTION_INPLANE, frame, ground);
+    x.n_inputs = ghost_inputs(0, YOKE_BODY_RIGID, x.inputs);
+    add_port(&x, frame, 0, 0);
+    assert_int_equal(finish(&x, 0.0, 0.0), YOKE_OK);
+    assert_true(x.s.equations.feels);
+    assert_true(check_subject(&x, 5u));
+    close_workshop(&x.s);
+  }
+}
+
 /* ---- rows that follow from others ---- */
 
 /* A planar four-bar linkage of bodies in space: three of its twenty rows follow from the others. */
@@ -532,6 +570,7 @@ int main(void) {
       cmocka_unit_test(tangents_of_multipliers_and_second_multipliers),
       cmocka_unit_test(tangents_of_guided_rows_and_their_reactions),
       cmocka_unit_test(tangents_of_loads_motions_and_laws),
+      cmocka_unit_test(tangents_of_loads_that_read_accelerations_and_forces_of_joints),
       cmocka_unit_test(tangents_of_a_redundant_mechanism_stay_on_its_joints),
       cmocka_unit_test(tangents_of_chains),
       cmocka_unit_test(branch_tells_sides_of_jumps_of_the_state),

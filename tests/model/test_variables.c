@@ -164,6 +164,27 @@ static void f62_the_jacobian_of_laws_that_read_the_model_is_exact(void **state) 
   }
 }
 
+/* Accelerations and multipliers are unknowns of the index 1 form. */
+static void the_jacobian_of_loads_and_laws_that_read_accelerations_and_forces_of_joints_is_exact(void **state) {
+  static const char *const felt[] = {"r.f.ax",         "r.f.az",        "r.alphay",      "s.f.alphax",
+                                     "p.f.ax",         "p.f.alpha",     "d.f.ay",        "hinge.force[1]",
+                                     "hinge.force[5]", "tube.force[2]", "rail.force[4]", "pin.force[2]"};
+  (void)state;
+  for (size_t i = 0; i < sizeof felt / sizeof felt[0]; ++i) {
+    char  text[2000];
+    bench b;
+    snprintf(
+        text, sizeof text,
+        "%s  spring: {kind: spring-damper, between: [s.f, d], law: \"0.3*x^2*%s + v*x\"}\n"
+        "loads:\n  g: {kind: expression, on: s.f, follower: true, force: [\"0.1*%s*r.f.y\", \"sin(%s)\", 0], torque: "
+        "[0, 0, \"0.2*%s\"]}\n",
+        ALL, felt[i], felt[i], felt[i], felt[i]);
+    open_bench(&b, text);
+    check_jacobian(&b, YOKE_DAE_INDEX1, felt[i]);
+    close_bench(&b);
+  }
+}
+
 /* ---- the same motion ---- */
 
 /* A rod on a pivot. */
@@ -283,8 +304,8 @@ static void refuse(const char *text, const char *part) {
   yoke_context_destroy(&ctx);
 }
 
-static void f62_accelerations_forces_and_energies_are_refused_in_loads(void **state) {
-  static const char *const names[] = {"rod.ax", "rod.tip.ay", "rod.alpha", "pivot.force[1]", "total.energy"};
+static void energies_gaps_and_forces_of_elements_are_refused_in_loads(void **state) {
+  static const char *const names[] = {"pivot.g[1]", "pivot.mismatch[2]", "total.energy"};
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
     char text[1000], said[120];
@@ -298,8 +319,13 @@ static void motions_laws_and_events_say_what_they_can_read(void **state) {
   (void)state;
   refuse(ROD "[0, 0]}}\nevents: {e: {when: t, set: {rod.tip.vx: 0}}}\n", "expected a state of a body");
   refuse("yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\n"
-         "connections: {s: {kind: spring-damper, between: [ground, a], law: x*a.a}}\n",
-         "found 'a.a', a quantity of the model, expected x, v, t, positions");
+         "connections: {s: {kind: spring-damper, between: [ground, a], law: x*s.g[1]}}\n",
+         "found 's.g[1]', a quantity of the model, expected x, v, t, positions");
+  refuse(
+      "yoke: 1\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\n"
+      "connections: {s: {kind: spring-damper, between: [ground, a], stiffness: 1}}\n"
+      "loads: {f: {kind: expression, on: a, force: 's.force[1]'}}\n",
+      "found 's.force[1]', the force of a force element or of a flexible joint, expected a function of what its law");
 }
 
 int main(void) {
@@ -307,12 +333,13 @@ int main(void) {
       cmocka_unit_test(f62_the_jacobian_of_loads_that_read_frames_and_joints_is_exact),
       cmocka_unit_test(f62_a_load_that_reads_a_frame_moves_bodies_as_one_written_with_their_coordinates),
       cmocka_unit_test(f62_the_jacobian_of_laws_that_read_the_model_is_exact),
+      cmocka_unit_test(the_jacobian_of_loads_and_laws_that_read_accelerations_and_forces_of_joints_is_exact),
       cmocka_unit_test(f62_a_law_that_reads_the_model_moves_bodies_as_one_of_its_deflection),
       cmocka_unit_test(branch_tells_sides_of_jumps_of_laws_that_read_the_model),
       cmocka_unit_test(branch_tells_sides_of_jumps_of_loads_that_read_frames),
       cmocka_unit_test(the_force_of_a_law_that_reads_the_model_takes_part_in_the_balance_of_energy),
       cmocka_unit_test(f62_an_event_reads_a_frame_and_a_joint),
-      cmocka_unit_test(f62_accelerations_forces_and_energies_are_refused_in_loads),
+      cmocka_unit_test(energies_gaps_and_forces_of_elements_are_refused_in_loads),
       cmocka_unit_test(motions_laws_and_events_say_what_they_can_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
