@@ -47,6 +47,16 @@ static size_t dense_work_size(const yoke_multibody *mb) {
   return dense_rows(mb) > 0 ? 70 * (dense_rows(mb) + 1) : 0;
 }
 
+static void carve_felt(const yoke_multibody *mb, carver *c, mb_work *w) {
+  const size_t loop = (size_t)mb->n_loop;
+  w->felt           = take_doubles(c, (size_t)mb->n_felt);
+  w->loop_P         = take_doubles(c, loop * loop);
+  w->loop_r         = take_doubles(c, loop);
+  w->loop_size      = take_doubles(c, loop);
+  w->loop_a         = take_doubles(c, loop > 0 ? (size_t)mb->nv : 0);
+  w->loop_lambda    = take_doubles(c, loop > 0 ? (size_t)mb->n_rows : 0);
+}
+
 static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   const size_t nodes = (size_t)mb->n_nodes, all = nodes + (size_t)mb->n_ghosts;
   const size_t ng = (size_t)mb->ng, nd = dense_rows(mb), rows = (size_t)mb->n_rows, np = (size_t)mb_n_probes(mb);
@@ -72,13 +82,6 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->rhs             = take_doubles(c, ng);
   w->pivot           = take(c, nd, sizeof *w->pivot);
   w->gradient        = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
-  w->felt            = take_doubles(c, (size_t)mb->n_felt);
-  const size_t loop  = (size_t)mb->n_loop;
-  w->loop_P          = take_doubles(c, loop * loop);
-  w->loop_r          = take_doubles(c, loop);
-  w->loop_size       = take_doubles(c, loop);
-  w->loop_a          = take_doubles(c, loop > 0 ? (size_t)mb->nv : 0);
-  w->loop_lambda     = take_doubles(c, loop > 0 ? rows : 0);
   w->chain           = take_doubles(c, 7 * longest);
   w->a               = take_doubles(c, (size_t)mb->nv);
   const size_t jumps = (size_t)mb->n_jumps, nb = jumps < MB_MOST_BETWEEN ? jumps : MB_MOST_BETWEEN;
@@ -100,6 +103,7 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->probe_work  = take_doubles(c, np * (np + 72));
   w->probe_pivot = take(c, np, sizeof *w->probe_pivot);
   w->probe_node  = take(c, np, sizeof *w->probe_node);
+  if (mb->n_felt > 0) carve_felt(mb, c, w);
 }
 
 size_t mb_work_size(const yoke_multibody *mb) {
@@ -595,7 +599,8 @@ static void set_right_hand_side(const yoke_multibody *mb, const mb_work *w, doub
   }
 }
 
-yoke_status mb_accelerate(const yoke_multibody *mb, const mb_work *w, double *a, double *lambda) {
+static YOKE_ALWAYS_INLINE yoke_status accelerate(const yoke_multibody *mb, const mb_work *w, double *a,
+                                                 double *lambda) {
   free_accelerations(mb, w, a);
   if (mb->ng > 0) set_right_hand_side(mb, w, lambda);
   if (mb->n_guided > 0)
@@ -607,13 +612,22 @@ yoke_status mb_accelerate(const yoke_multibody *mb, const mb_work *w, double *a,
   return YOKE_OK;
 }
 
-yoke_status mb_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                       const double *u, double *a, double *lambda) {
+static YOKE_ALWAYS_INLINE yoke_status respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q,
+                                              const double *v, const double *u, double *a, double *lambda) {
   YOKE_TRY(mb_forces(mb, w, t, q, v, u));
   YOKE_TRY(chain_accelerations(mb, t, q, v, a));
   if (mb->ng > 0) mb_constraints(mb, w, t, true);
   if (mb->n_guided > 0) mb_guided_rows(mb, w, u);
-  return mb_accelerate(mb, w, a, lambda);
+  return accelerate(mb, w, a, lambda);
+}
+
+yoke_status mb_accelerate(const yoke_multibody *mb, const mb_work *w, double *a, double *lambda) {
+  return accelerate(mb, w, a, lambda);
+}
+
+yoke_status mb_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                       const double *u, double *a, double *lambda) {
+  return respond(mb, w, t, q, v, u, a, lambda);
 }
 
 yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
@@ -629,7 +643,10 @@ yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, c
   if (lambda == NULL) lambda = w.lambda;
   mb_poses(mb, &w, q, v, true);
   mb_ghost_poses(mb, &w, u);
-  YOKE_TRY((mb->n_loop > 0 ? mb_close_loop : mb_respond)(mb, &w, t, q, v, u, a, lambda));
+  if (mb->n_loop > 0)
+    YOKE_TRY(mb_close_loop(mb, &w, t, q, v, u, a, lambda));
+  else
+    YOKE_TRY(respond(mb, &w, t, q, v, u, a, lambda));
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
