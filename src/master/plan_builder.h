@@ -12,13 +12,14 @@ typedef struct plan_connection {
 } plan_connection;
 
 /* A number that a part reads and does not own (plan_signals.c). */
-enum { PLAN_OUTSIDE = -1 };
+enum { PLAN_OUTSIDE = -1, PLAN_BETWEEN = -2 };
 typedef struct plan_signal {
-  int  part, variable; /* of the model, counted from 0 */
-  int  source;         /* part that shows it; PLAN_OUTSIDE: an input of the model */
-  int  input;          /* of the part */
-  int  coupling;       /* -1: none */
-  bool is_bare;        /* an event reads it: no motion shows what it leads to */
+  int part, variable; /* of the model, counted from 0 */
+  int source; /* part that shows it; PLAN_OUTSIDE: an input of the model; PLAN_BETWEEN: the force of a joint that is cut */
+  int  input;      /* of the part */
+  int  coupling;   /* -1: none */
+  int  multiplier; /* input of the source that it is, the force of a joint that is cut; -1: no */
+  bool is_bare;    /* an event reads it: no motion shows what it leads to */
 } plan_signal;
 
 /* A body or mass that a load or a law which reads a signal acts on. */
@@ -88,13 +89,16 @@ yoke_status plan_add_foreign_events(plan_builder *b);
 /* plan_cut_joints.c: expressions without coordinates of joints between two parts, behind the places. Is it such a coordinate? */
 yoke_status plan_rewrite_joints(plan_builder *b);
 bool        plan_is_cut_joint(const plan_builder *b, const yoke_variable *variable);
+/* The force of row `row` of a rigid joint that is cut is an input of a native side, behind plan_connect: of `part` if it can be. false: no
+ * native side feels it as such. */
+bool        plan_find_multiplier(const plan_builder *b, int connection, int row, int part, int *side_part, int *input);
 
 /* plan_signals.c: what parts read of others, then inputs of parts and wires for it. */
 yoke_status        plan_find_signals(plan_builder *b);
 yoke_status        plan_connect_signals(plan_builder *b);
 const plan_signal *plan_find_signal(const plan_builder *b, int part, int variable); /* NULL: it is its own */
 int                plan_first_native(const plan_builder *b);                        /* -1: all parts are foreign */
-/* Part that a variable belongs to; PLAN_OUTSIDE: it is an input of the model. */
+/* Part that a variable belongs to; PLAN_OUTSIDE, PLAN_BETWEEN: see plan_signal. */
 int                plan_variable_part(const plan_builder *b, int variable);
 /* A part reads a variable that it does not own, in what acts on the bodies of n frames. */
 yoke_status        plan_note_signal(plan_builder *b, int variable, int part, int n, const int *frame);

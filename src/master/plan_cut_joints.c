@@ -1,5 +1,5 @@
-/* Joints between two parts: no part has their coordinates. Whoever reads one reads, in its place, an expression of states of the two bodies, which
- * are signals as any other. The model gets loads, laws and events with such expressions, and the variables that they read behind its own. */
+/* Joints between two parts: no part has their coordinates and forces. Their forces are inputs of the sides that feel them. Whoever reads a coordinate
+ * reads, in its place, an expression of states of the two bodies, which are signals as any other. The model gets loads, laws and events with such expressions, and the variables that they read behind its own. */
 #include "master/plan_builder.h"
 
 #include "model/joint_formula.h"
@@ -19,6 +19,30 @@ bool plan_is_cut_joint(const plan_builder *b, const yoke_variable *v) {
   if (v->kind != YOKE_VARIABLE_JOINT) return false;
   plan_connection_parts(b, v->object, part);
   return part[0] != part[1];
+}
+
+/* Input of a side of a coupling that is the multiplier of a row; -1: none. */
+static int multiplier_of(const yoke_plan *plan, int coupling, int row, int side) {
+  const yoke_wire    *wire = &plan->wires[coupling];
+  int                 n;
+  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
+  for (int i = 0; wire->input_at[side] != NULL && i < n; ++i) {
+    if (channels[i].enters[side] == YOKE_ENTRY_LAMBDA && channels[i].component == row) return wire->input_at[side][i];
+  }
+  return -1;
+}
+
+bool plan_find_multiplier(const plan_builder *b, int connection, int row, int part, int *side_part, int *input) {
+  const int                 coupling = b->connections[connection].own;
+  const yoke_plan_coupling *k        = coupling >= 0 ? &b->plan->couplings[coupling] : NULL;
+  const int                 first    = k != NULL && k->part[1] == part ? 1 : 0;
+  for (int i = 0; k != NULL && i < 2; ++i) {
+    const int side = i == 0 ? first : 1 - first;
+    *input         = multiplier_of(b->plan, coupling, row, side);
+    *side_part     = k->part[side];
+    if (*input >= 0) return true;
+  }
+  return false;
 }
 
 static bool is_same(const yoke_variable *x, const yoke_variable *y) {

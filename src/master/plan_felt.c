@@ -29,6 +29,15 @@ static int by_signal(const void *a, const void *b) {
   return x->variable != y->variable ? x->variable - y->variable : compare_bodies(x, y);
 }
 
+/* Signals that are inputs of the part anyway have no wire. */
+static void drop_unwired(plan_builder *b) {
+  int n = 0;
+  for (int k = 0; k < b->n_felt; ++k) {
+    if (plan_find_signal(b, b->felt[k].part, b->felt[k].variable)->coupling >= 0) b->felt[n++] = b->felt[k];
+  }
+  b->n_felt = n;
+}
+
 /* Every body once, with one of its signals. */
 static void sort(plan_builder *b) {
   int n = 0;
@@ -52,6 +61,7 @@ static yoke_status show(const plan_builder *b, const plan_felt *felt, yoke_felt 
 }
 
 yoke_status plan_show_felt(plan_builder *b) {
+  drop_unwired(b);
   sort(b);
   yoke_felt *all = yoke_arena_take(&b->plan->arena, (size_t)b->n_felt + 1, sizeof *all);
   if (all == NULL) return plan_no_memory(b);

@@ -145,6 +145,17 @@ static yoke_status take_coordinate(reading *r, const yoke_output *output, yoke_e
   return YOKE_OK;
 }
 
+/* The force of a rigid joint between two parts as the input of a native side. */
+static bool find_multiplier(const reading *r, const yoke_output *output, yoke_output *out) {
+  int part, input;
+  if (output->source != YOKE_OUTPUT_WIRE || output->quantity != YOKE_WIRE_FORCE) return false;
+  const int c = r->b->plan->couplings[output->index].connection;
+  if (c < 0 || !plan_find_multiplier(r->b, c, output->row, -1, &part, &input)) return false;
+  *out = (yoke_output){
+      .source = YOKE_OUTPUT_PART, .index = part, .handle = yoke_native_handle(YOKE_NATIVE_INPUT, input, 0)};
+  return true;
+}
+
 /* Sources, and the expression of them. number [n_references + 1], inner [n_references + 1]: all 0. */
 static yoke_status look_at_all(reading *r, int *number, yoke_expression **inner) {
   const plan_builder    *b     = r->b;
@@ -155,8 +166,11 @@ static yoke_status look_at_all(reading *r, int *number, yoke_expression **inner)
     if (k == 0) continue;
     const char        *name   = b->model->references[k - 1].name;
     const yoke_output *output = &b->plan->formulas.references[k - 1];
+    yoke_output        multiplier;
     if (is_coordinate(output)) {
       YOKE_TRY(take_coordinate(r, output, &inner[k]));
+    } else if (find_multiplier(r, output, &multiplier)) {
+      number[k] = number_of(r, name, &multiplier);
     } else {
       YOKE_TRY(check_output(r, name, output));
       number[k] = number_of(r, name, output);

@@ -2,7 +2,8 @@
  *
  *   1. Loads, laws of elements and events are searched for variables of other parts, inputs of the model and outputs of foreign subsystems. Every
  *      (part, variable) gets one input of the part, whatever reads it. What lies between two parts has none: plan_readings.c, plan_cut_joints.c.
- *   2. An input of the model enters it directly (`held`). Anything else comes over a wire of formulation signal. */
+ *   2. An input of the model enters it directly (`held`). The force of a rigid joint that is cut is an input of the sides that feel it. Anything
+ *      else, and that force in other parts, comes over a wire of formulation signal. */
 #include "master/plan_builder.h"
 
 #include "coupling/scheme.h"
@@ -18,33 +19,42 @@ int plan_variable_part(const plan_builder *b, int variable) {
   int                  body[2], mass[2];
   if (v->kind == YOKE_VARIABLE_INPUT) return PLAN_OUTSIDE;
   if (v->kind == YOKE_VARIABLE_FOREIGN) return b->model->foreigns[v->object].part;
+  if (v->kind == YOKE_VARIABLE_FORCE) {
+    int part[2];
+    plan_connection_parts(b, v->object, part);
+    return part[0] == part[1] ? part[0] : PLAN_BETWEEN;
+  }
   (void)yoke_variable_bodies(b->model, v, body,
                              mass); /* of what lies between two bodies both are in one part (plan_cut_joints.c) */
   return yoke_place_find(&b->plan->places, body[0], mass[0]).part;
 }
 
-/* A force between two parts belongs to their coupling. */
-static yoke_status refuse_cut_force(const plan_builder *b, int variable) {
-  const yoke_variable *v = &b->model->variables[variable];
-  int                  part[2];
-  if (v->kind != YOKE_VARIABLE_FORCE) return YOKE_OK;
+/* Forces of elements between two parts are their couplings' own; those of rigid joints are inputs of the sides. */
+static yoke_status refuse_cut_element(const plan_builder *b, const yoke_variable *v) {
+  const yoke_connection *c = &b->model->connections[v->object];
+  int                    part[2];
+  if (yoke_connection_is_joint(c->kind) && !c->flexible) return YOKE_OK;
   plan_connection_parts(b, v->object, part);
-  if (part[0] == part[1]) return YOKE_OK;
   return yoke_fail(
       b->ctx, YOKE_E_MODEL,
-      "the force of '%s', which lies between subsystems '%s' and '%s', cannot be read: keep its bodies in one "
-      "subsystem, or read it in 'outputs'",
-      b->model->connections[v->object].name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
+      "the force of '%s', a force element between subsystems '%s' and '%s', cannot be read by events: write its "
+      "law there, or keep its bodies in one subsystem",
+      c->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
 }
 
 yoke_status plan_note_signal(plan_builder *b, int variable, int part, int n, const int *frame) {
   const int source = plan_variable_part(b, variable);
-  YOKE_TRY(refuse_cut_force(b, variable));
+  if (source == PLAN_BETWEEN) YOKE_TRY(refuse_cut_element(b, &b->model->variables[variable]));
   if (source == part) return YOKE_OK;
   if (!yoke_grow(&b->signals, &b->capacity_signals, (size_t)b->n_signals + 1, sizeof *b->signals))
     return plan_no_memory(b);
-  b->signals[b->n_signals++] = (plan_signal){
-      .part = part, .variable = variable, .source = source, .input = -1, .coupling = -1, .is_bare = n == 0};
+  b->signals[b->n_signals++] = (plan_signal){.part       = part,
+                                             .variable   = variable,
+                                             .source     = source,
+                                             .input      = -1,
+                                             .coupling   = -1,
+                                             .multiplier = -1,
+                                             .is_bare    = n == 0};
   for (int i = 0; source != PLAN_OUTSIDE && i < n; ++i) YOKE_TRY(plan_note_felt(b, part, frame[i], variable));
   return YOKE_OK;
 }
@@ -82,9 +92,13 @@ static yoke_status find_part(const plan_builder *b, const yoke_event *event, int
                      event->name, plan_part_name(b, *part), plan_part_name(b, own));
   }
   for (int k = 0; *part < 0 && k < yoke_expression_n_variables(event->when); ++k) {
-    const int variable = yoke_expression_variables(event->when)[k] - 1;
-    const int source   = variable >= 0 ? plan_variable_part(b, variable) : PLAN_OUTSIDE;
-    if (source >= 0 && !model->parts[source].is_foreign) *part = source;
+    const int variable  = yoke_expression_variables(event->when)[k] - 1;
+    int       source[2] = {PLAN_OUTSIDE, PLAN_OUTSIDE};
+    if (variable >= 0) source[0] = source[1] = plan_variable_part(b, variable);
+    if (source[0] == PLAN_BETWEEN) plan_connection_parts(b, model->variables[variable].object, source);
+    for (int side = 0; *part < 0 && side < 2; ++side) {
+      if (source[side] >= 0 && !model->parts[source[side]].is_foreign) *part = source[side];
+    }
   }
   if (*part < 0) *part = plan_first_native(b);
   if (*part >= 0) return YOKE_OK;
@@ -239,8 +253,9 @@ static yoke_status find_end(const plan_builder *b, const plan_signal *s, plan_en
   *end                             = (plan_end){.part = s->source, .shape = &yoke_shape_signal};
   *law                             = (yoke_signal_law){.n = 1, .factor = 1.0};
   if (foreign == NULL) {
-    const int64_t handle = plan_variable_handle(b, v);
-    end->port            = yoke_submodel_add_signal_port(plan_submodel(b, s->source), 1, &handle);
+    const int64_t handle =
+        s->multiplier >= 0 ? yoke_native_handle(YOKE_NATIVE_INPUT, s->multiplier, 0) : plan_variable_handle(b, v);
+    end->port = yoke_submodel_add_signal_port(plan_submodel(b, s->source), 1, &handle);
     return end->port >= 0 ? YOKE_OK : plan_no_memory(b);
   }
   if (v->kind == YOKE_VARIABLE_FOREIGN) {
@@ -272,13 +287,31 @@ static yoke_status guess_values(const plan_builder *b) {
   return YOKE_OK;
 }
 
+/* The force of a joint that is cut: the part's own input, or that of another part, which shows it. */
+static yoke_status find_multiplier(const plan_builder *b, plan_signal *s) {
+  const yoke_variable *v = &b->model->variables[s->variable];
+  char                 name[300];
+  if (plan_find_multiplier(b, v->object, v->component, s->part, &s->source, &s->multiplier)) {
+    if (s->source == s->part) s->input = s->multiplier;
+    return YOKE_OK;
+  }
+  yoke_variable_name(b->model, v, name, sizeof name);
+  return yoke_fail(
+      b->ctx, YOKE_E_MODEL,
+      "'%s' cannot be read: the row does nothing to its bodies or follows from other joints, or both subsystems at "
+      "its ends are no part of the mechanics",
+      name);
+}
+
 yoke_status plan_connect_signals(plan_builder *b) {
   yoke_plan *plan = b->plan;
   for (int k = 0; k < b->n_signals; ++k) {
     plan_signal         *s     = &b->signals[k];
     const yoke_variable *v     = &b->model->variables[s->variable];
     const yoke_input     input = {.kind = YOKE_INPUT_SIGNAL, .factor = 1.0};
-    s->input                   = yoke_submodel_add_input(plan_submodel(b, s->part), &input);
+    if (s->source == PLAN_BETWEEN) YOKE_TRY(find_multiplier(b, s));
+    if (s->input >= 0) continue;
+    s->input = yoke_submodel_add_input(plan_submodel(b, s->part), &input);
     if (s->input < 0) return plan_no_memory(b);
     if (s->source == PLAN_OUTSIDE) {
       plan->held[plan->n_held++] = (yoke_held_entry){.number = v->object, .subsystem = s->part, .input = s->input};

@@ -137,8 +137,8 @@ static mb_signal signal_of(const yoke_multibody *mb, int k, const yoke_multibody
   mb_signal            out = {.number = k + 1, .input = -1};
   if (v->kind == YOKE_VARIABLE_INPUT) out.value = mb->model->inputs[v->object].value;
   if (v->kind == YOKE_VARIABLE_SIGNAL && v->object < options->n_inputs &&
-      options->inputs[v->object].kind == YOKE_INPUT_SIGNAL)
-    out.input = v->object;
+      (options->inputs[v->object].kind == YOKE_INPUT_SIGNAL || options->inputs[v->object].kind == YOKE_INPUT_LAMBDA))
+    out.input = v->object; /* a number of its own, or the force of a joint at a ghost */
   return out;
 }
 

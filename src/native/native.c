@@ -453,6 +453,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     n->input_size[i] = input_size(def, n, &def->inputs[i]);
     n->has_signals   = n->has_signals || def->inputs[i].kind == YOKE_INPUT_SIGNAL;
   }
+  for (int k = 0; k < def->model->n_variables; ++k)
+    n->has_signals = n->has_signals || def->model->variables[k].kind == YOKE_VARIABLE_SIGNAL; /* forces at ghosts too */
   n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
   lay_out(n, s);

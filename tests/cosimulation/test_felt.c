@@ -339,6 +339,137 @@ static void a_load_that_reads_a_force_which_is_not_unique_is_refused(void **stat
                  "load 'f' reads 'left.force[1]', and 1 row of its joints follows from others");
 }
 
+/* ---- across a split ---- */
+
+/* Each mass feels the acceleration of the other, and one its own: a loop through both parts. */
+#define PAIR                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.5\n"                                                                                                       \
+  "bodies: {m1: {kind: mass1d, mass: 1, v: 1}, m2: {kind: mass1d, mass: 2, v: -1}}\n"                                  \
+  "connections:\n"                                                                                                     \
+  "  w1: {kind: spring-damper, between: [ground, m1], stiffness: 100, damping: 1}\n"                                   \
+  "  w2: {kind: spring-damper, between: [ground, m2], stiffness: 100, damping: 1}\n"                                   \
+  "split: {a: [m1], b: [m2]}\n"                                                                                        \
+  "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n"
+
+static void accelerations_of_other_parts_are_signals_with_the_order_of_the_coupling(void **state) {
+  static const char        model[]   = PAIR "loads:\n"
+                                            "  f1: {kind: expression, on: m1, force: 50*(m2.x - m1.x) - 0.5*m2.a}\n"
+                                            "  f2: {kind: expression, on: m2, force: 50*(m1.x - m2.x) + 0.3*m1.a - 0.2*m2.a}\n"
+                                            "cosimulation: {start: exact}\n";
+  static const char *const schemes[] = {"semi-implicit", "implicit", "waveform"};
+  (void)state;
+  for (size_t k = 0; k < COUNT(schemes); ++k) {
+    for (int order = 1; order <= 2; ++order) {
+      double errors[2];
+      for (int i = 0; i < 2; ++i) {
+        char sets[200];
+        snprintf(sets, sizeof sets, "cosimulation.scheme=%s;cosimulation.order=%d;cosimulation.step=%g", schemes[k],
+                 order, 0.005 / (1 << i));
+        errors[i] = cosim_error(model, sets, "m1.x");
+      }
+      CHECK_ORDER(errors, 2, order + 1.0, 0.2);
+    }
+  }
+}
+
+static void a_loop_of_gain_one_through_two_parts_is_named(void **state) {
+  cosim c;
+  (void)state;
+  cosim_open(&c,
+             PAIR "loads:\n"
+                  "  f1: {kind: expression, on: m1, force: 2*m2.a}\n"
+                  "  f2: {kind: expression, on: m2, force: m1.a}\n"
+                  "cosimulation: {step: 0.01, scheme: implicit}\n",
+             NULL);
+  cosim_run(&c, 0.0, NULL, NULL);
+  assert_int_equal(c.status, YOKE_SINGULAR);
+  expect_said(c.ctx, "gain 1");
+  cosim_close(&c);
+}
+
+/* A double pendulum that is cut at the knee, and a ball elsewhere. */
+#define LEG                                                                                                            \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.5\n"                                                                                                       \
+  "gravity: [0, -10, 0]\n"                                                                                             \
+  "bodies:\n"                                                                                                          \
+  "  upper: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "  lower: {kind: planar, mass: 1, inertia: 0.1, position: [1.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"     \
+  "  ball: {kind: mass1d, mass: 1}\n"                                                                                  \
+  "connections:\n"                                                                                                     \
+  "  hinge: {kind: revolute, between: [upper.root, ground]}\n"                                                         \
+  "  knee: {kind: revolute, between: [lower.root, upper.tip]}\n"                                                       \
+  "  s: {kind: spring-damper, between: [ground, ball], stiffness: 50}\n"                                               \
+  "split: {one: [upper], two: [lower], three: [ball]}\n"                                                               \
+  "cosimulation: {order: 2, scheme: implicit}\n"                                                                       \
+  "solvers: {default: {kind: dop853, rtol: 1e-10}}\n"
+
+static const char *const leg_methods[] = {"stabilized-index-2", "baumgarte", "projection"};
+
+/* Orders of the whole chain of effects: 2 of the multipliers of stabilized-index-2, 3 of the others. */
+static void the_force_of_a_cut_joint_is_read_by_both_sides_and_by_others(void **state) {
+  static const char model[] = LEG "loads:\n"
+                                  "  a: {kind: expression, on: upper, torque: '0.1*knee.force[2]'}\n"
+                                  "  b: {kind: expression, on: ball, force: '0.5*knee.force[1] + 0.1*hinge.force[1]'}\n"
+                                  "  c: {kind: expression, on: lower, torque: '-0.05*knee.force[1]'}\n";
+  (void)state;
+  for (size_t k = 0; k < COUNT(leg_methods); ++k) {
+    double errors[2];
+    for (int i = 0; i < 2; ++i) {
+      char sets[200];
+      snprintf(sets, sizeof sets, "cosimulation.couplings.formulation=%s;cosimulation.step=%g", leg_methods[k],
+               0.005 / (1 << i));
+      CHECK_BELOW(cosim_error(model, sets, "upper.angle"), 1e-6);
+      errors[i] = cosim_error(model, sets, "ball.x");
+    }
+    CHECK_ORDER(errors, 2, k == 0 ? 2.0 : 3.0, 0.3);
+  }
+}
+
+static void an_event_finds_where_the_force_of_a_cut_joint_passes_a_value(void **state) {
+  static const char model[] = LEG "events: {e: {when: 'knee.force[2] - 3'}}\n";
+  cosim             whole   = whole_done(model, NULL);
+  (void)state;
+  for (size_t k = 0; k < COUNT(leg_methods); ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets, "cosimulation.couplings.formulation=%s;cosimulation.step=0.0025", leg_methods[k]);
+    cosim split = cosim_done(model, sets, 0.0);
+    CHECK_NEAR(time_of(&split, "e"), time_of(&whole, "e"), 1e-6);
+    cosim_close(&split);
+  }
+  cosim_close(&whole);
+}
+
+static void the_law_of_a_cut_spring_reads_accelerations_and_forces_of_joints(void **state) {
+  static const char model[] = LEG "events: {}\n";
+  char              text[2000];
+  double            errors[2];
+  (void)state;
+  snprintf(text, sizeof text, "%s", model);
+  char *at = strstr(text, "  s: {kind");
+  assert_non_null(at);
+  char rest[1200];
+  snprintf(rest, sizeof rest, "%s", at);
+  snprintf(
+      at, sizeof text - (size_t)(at - text),
+      "  pull: {kind: spring-damper, between: [ball, upper.tip], law: '20*x + 0.2*ball.a + 0.1*hinge.force[2]'}\n%s",
+      rest);
+  for (int i = 0; i < 2; ++i) {
+    char sets[100];
+    snprintf(sets, sizeof sets, "cosimulation.step=%g", 0.005 / (1 << i));
+    errors[i] = cosim_error(text, sets, "ball.x");
+  }
+  CHECK_BELOW(errors[0], 1e-3);
+  CHECK_BELOW(errors[1], 0.3 * errors[0]);
+}
+
+static void the_force_of_a_cut_spring_is_refused_with_a_remedy(void **state) {
+  (void)state;
+  expect_refused(SWING "events: {e: {when: 'band.force[1]'}}\n",
+                 "the force of 'band', a force element between subsystems 'one' and 'two', cannot be read by events");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_event_finds_where_a_string_gets_slack),
@@ -356,6 +487,12 @@ int main(void) {
       cmocka_unit_test(friction_of_a_hinge_that_follows_its_own_force_is_the_same_in_explicit_and_implicit_solvers),
       cmocka_unit_test(loads_that_jump_with_what_they_bring_about_are_refused),
       cmocka_unit_test(a_load_that_reads_a_force_which_is_not_unique_is_refused),
+      cmocka_unit_test(accelerations_of_other_parts_are_signals_with_the_order_of_the_coupling),
+      cmocka_unit_test(a_loop_of_gain_one_through_two_parts_is_named),
+      cmocka_unit_test(the_force_of_a_cut_joint_is_read_by_both_sides_and_by_others),
+      cmocka_unit_test(an_event_finds_where_the_force_of_a_cut_joint_passes_a_value),
+      cmocka_unit_test(the_law_of_a_cut_spring_reads_accelerations_and_forces_of_joints),
+      cmocka_unit_test(the_force_of_a_cut_spring_is_refused_with_a_remedy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
