@@ -322,7 +322,8 @@ static void forget_start(yoke_assembly *assembly) {
 static yoke_status check_loop(yoke_context *ctx, const yoke_model *model, const yoke_multibody *mb, void *work,
                               const yoke_assembly *assembly) {
   char text[1000] = "";
-  if (assembly->n_redundant > 0 && yoke_multibody_loop_feels_joints(mb, text, sizeof text))
+  if (assembly->n_redundant > 0 &&
+      yoke_multibody_loop_is_vague(mb, work, model->t_start, assembly->q, text, sizeof text))
     return yoke_fail(
         ctx, YOKE_E_MODEL,
         "%s, and %d row%s of its joints follow%s from others, so that forces of joints are not unique: hold "

@@ -128,8 +128,10 @@ void        yoke_multibody_variables(const yoke_multibody *mb, void *work, doubl
  * known. */
 yoke_status yoke_multibody_check_loop(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
                                       const double *u, char *text, size_t size);
-/* Does one of them read the force of a joint? Then words: "load 'brake' reads 'hinge.force[1]'". */
-bool        yoke_multibody_loop_feels_joints(const yoke_multibody *mb, char *text, size_t size);
+/* Does one of them read the force of a joint that has several values at (t, q), because rows follow from others? Then words: "load 'brake' reads
+ * 'hinge.force[1]'". */
+bool        yoke_multibody_loop_is_vague(const yoke_multibody *mb, void *work, double t, const double *q, char *text,
+                                         size_t size);
 bool        yoke_multibody_events_feel(const yoke_multibody *mb); /* some event reads accelerations or forces */
 int         yoke_multibody_variable_at(const yoke_multibody *mb, int k, bool *is_velocity);
 

@@ -14,6 +14,7 @@
 enum { MOST_ITERATIONS = 50 };
 static const double CLOSED   = 1e-13; /* of the largest values seen */
 static const double ROUNDING = 1e-10; /* of all that adds up: where Newton's method gains nothing more */
+static const double SAME     = 1e-6;  /* multipliers of a row */
 static const double GAIN_ONE = 1e-10; /* pivot of 1 - G F' against its row */
 
 /* ---- compilation ---- */
@@ -237,11 +238,36 @@ yoke_status yoke_multibody_check_loop(const yoke_multibody *mb, void *work, doub
   return status;
 }
 
-bool yoke_multibody_loop_feels_joints(const yoke_multibody *mb, char *text, size_t size) {
-  char name[300], reader[300] = "";
+/* A row has one multiplier if that of S lambda = S lambda_0 of least norm is lambda_0 again, for any lambda_0. */
+static bool is_unique(const yoke_multibody *mb, const mb_work *w, int row) {
+  double *lambda = w->loop_lambda;
+  for (int g = 0; g < mb->ng; ++g) {
+    const double turns = 0.6180339887498949 * (g + 1) * (g + 2);
+    lambda[g]          = turns - floor(turns) + 0.5;
+    w->lambda[g]       = 0.0;
+  }
+  const double own = lambda[row];
+  if (mb_solve(mb, w, w->lambda) != YOKE_OK) return false; /* M^-1 G^T */
+  memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
+  mb_add_reactions(mb, w, lambda);
+  for (int g = 0; g < mb->ng; ++g) {
+    const int *node = mb->joints[mb->row_joint[g]].link.node;
+    lambda[g]       = 0.0;
+    for (int k = 0; k < 12; ++k) lambda[g] += w->grad[12 * g + k] * w->acceleration[6 * node[k / 6] + k % 6];
+  }
+  return mb_solve(mb, w, lambda) == YOKE_OK && fabs(lambda[row] - own) <= SAME;
+}
+
+bool yoke_multibody_loop_is_vague(const yoke_multibody *mb, void *work, double t, const double *q, char *text,
+                                  size_t size) {
+  char    name[300], reader[300] = "";
+  mb_work w;
+  mb_work_carve(mb, work, &w);
   for (int i = 0; i < mb->n_loop; ++i) {
     const mb_felt *x = &mb->felt[mb->loop[i]];
-    if (x->connection < 0) continue;
+    if (x->connection < 0 || x->index < 0) continue;
+    mb_look(mb, &w, t, q, NULL);
+    if (is_unique(mb, &w, x->index)) continue;
     yoke_variable_name(mb->model, &mb->model->variables[x->number - 1], name, sizeof name);
     name_reader(mb, i, reader, sizeof reader);
     (void)snprintf(text, size, "%s reads '%s'", reader, name);
