@@ -326,9 +326,9 @@ static yoke_status check_loop(yoke_context *ctx, const yoke_model *model, const 
       yoke_multibody_loop_is_vague(mb, work, model->t_start, assembly->q, text, sizeof text))
     return yoke_fail(
         ctx, YOKE_E_MODEL,
-        "%s, and %d row%s of its joints follow%s from others, so that forces of joints are not unique: hold "
-        "the bodies by joints with fewer rows; 'outputs' and 'events' read the smallest forces that fit",
-        text, assembly->n_redundant, assembly->n_redundant > 1 ? "s" : "", assembly->n_redundant > 1 ? "" : "s");
+        "%s, which is not unique, since rows of its joints follow from others: hold the bodies by joints with "
+        "fewer rows; 'outputs' and 'events' read the smallest forces that fit",
+        text);
   const yoke_status status =
       yoke_multibody_check_loop(mb, work, model->t_start, assembly->q, assembly->v, NULL, text, sizeof text);
   return status == YOKE_OK ? YOKE_OK : yoke_fail(ctx, status, "%s", text);

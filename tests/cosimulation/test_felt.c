@@ -336,7 +336,25 @@ static void a_load_that_reads_a_force_which_is_not_unique_is_refused(void **stat
                  "  left: {kind: revolute, between: [beam.l, [-1, 0, 0]]}\n"
                  "  right: {kind: revolute, between: [beam.r, [1, 0, 0]]}\n"
                  "loads: {f: {kind: expression, on: beam, force: ['left.force[1]', 0]}}\n",
-                 "load 'f' reads 'left.force[1]', and 1 row of its joints follows from others");
+                 "load 'f' reads 'left.force[1]', which is not unique");
+}
+
+/* Across the beam it is: the left hinge bears half of the weight and of what the load adds, N = 5 - N / 2. */
+static void forces_that_are_unique_are_read_beside_others_that_are_not(void **state) {
+  (void)state;
+  cosim c = whole_done("yoke: 1\nt_end: 1\ngravity: [0, -10, 0]\n"
+                       "bodies:\n"
+                       "  beam: {kind: planar, mass: 1, inertia: 1, frames: {l: [-1, 0], r: [1, 0]}}\n"
+                       "  ball: {kind: mass1d, mass: 1}\n"
+                       "connections:\n"
+                       "  left: {kind: revolute, between: [beam.l, [-1, 0, 0]]}\n"
+                       "  right: {kind: revolute, between: [beam.r, [1, 0, 0]]}\n"
+                       "loads:\n"
+                       "  f: {kind: expression, on: beam, force: [0, 'left.force[2]']}\n"
+                       "  g: {kind: expression, on: ball, force: 'left.force[2]'}\n",
+                       NULL);
+  CHECK_NEAR(cosim_value(&c, "ball.a"), 10.0 / 3.0, 1e-9);
+  cosim_close(&c);
 }
 
 /* ---- across a split ---- */
@@ -487,6 +505,7 @@ int main(void) {
       cmocka_unit_test(friction_of_a_hinge_that_follows_its_own_force_is_the_same_in_explicit_and_implicit_solvers),
       cmocka_unit_test(loads_that_jump_with_what_they_bring_about_are_refused),
       cmocka_unit_test(a_load_that_reads_a_force_which_is_not_unique_is_refused),
+      cmocka_unit_test(forces_that_are_unique_are_read_beside_others_that_are_not),
       cmocka_unit_test(accelerations_of_other_parts_are_signals_with_the_order_of_the_coupling),
       cmocka_unit_test(a_loop_of_gain_one_through_two_parts_is_named),
       cmocka_unit_test(the_force_of_a_cut_joint_is_read_by_both_sides_and_by_others),

@@ -205,6 +205,17 @@ static void loads_read_the_port_of_a_user(void **state) {
   compare(own, twin, NULL, "a.x", "a.x", 1e-6);
 }
 
+static void loads_read_the_acceleration_of_the_port_of_a_user_and_the_force_of_its_joint(void **state) {
+#define FELT(b) "loads: {f: {kind: expression, on: a, force: '-0.3*" b ".a - 0.2*j.force[1]'}}\n"
+  cosim c     = done_with(OWN(RIGID("b.end")) FELT("b.end"), "subsystems.b.parameters.v=1", &all_abilities),
+        whole = cosim_done_monolithic(TWIN(RIGID("b")) FELT("b"), "bodies.b.v=1", 0.0);
+#undef FELT
+  (void)state;
+  CHECK_NEAR(cosim_value(&c, "a.x"), cosim_value(&whole, "a.x"), 1e-6);
+  cosim_close(&c);
+  cosim_close(&whole);
+}
+
 /* ---- signals ---- */
 
 static void a_gain_of_a_user_is_the_load_written_out(void **state) {
@@ -263,6 +274,18 @@ static void an_input_of_a_user_reads_the_angle_of_a_cut_joint(void **state) {
   CHECK_NEAR(cosim_value(&c, "g.out"),
              -3.0 * (2.0 * cosim_value(&c, "knee.angle") + cosim_value(&c, "knee.angle_rate")), 1e-6);
   cosim_close(&c);
+}
+
+static void an_input_of_a_user_reads_the_force_of_a_cut_joint(void **state) {
+  static const char joined[] = "connections.k={kind: fixed, between: [a, b]};bodies.b={kind: mass1d, mass: 2, v: 1}";
+  char              sets[300];
+  cosim             c = done_with(GAIN("'0.1*k.force[1]'", "split: {p: [a], q: [b]}\n"), joined, &all_abilities);
+  snprintf(sets, sizeof sets, "%s;subsystems={};loads.f.force='-0.3*k.force[1]'", joined);
+  cosim whole = cosim_done_monolithic(GAIN("0", ""), sets, 0.0);
+  (void)state;
+  CHECK_NEAR(cosim_value(&c, "a.x"), cosim_value(&whole, "a.x"), 1e-6);
+  cosim_close(&c);
+  cosim_close(&whole);
 }
 
 static void an_input_of_the_model_that_is_set_reaches_a_user_through_its_expression_at_once(void **state) {
@@ -433,8 +456,10 @@ int main(void) {
       cmocka_unit_test(a_body_is_assembled_at_a_frame_that_turns),
       cmocka_unit_test(coordinates_of_joints_at_a_frame_of_a_user_are_read),
       cmocka_unit_test(loads_read_the_port_of_a_user),
+      cmocka_unit_test(loads_read_the_acceleration_of_the_port_of_a_user_and_the_force_of_its_joint),
       cmocka_unit_test(a_gain_of_a_user_is_the_load_written_out),
       cmocka_unit_test(an_input_of_a_user_reads_the_angle_of_a_cut_joint),
+      cmocka_unit_test(an_input_of_a_user_reads_the_force_of_a_cut_joint),
       cmocka_unit_test(an_input_of_the_model_that_is_set_reaches_a_user_through_its_expression_at_once),
       cmocka_unit_test(outputs_of_users_have_names_and_units),
       cmocka_unit_test(what_an_input_cannot_read_is_refused),
