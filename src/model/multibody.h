@@ -238,9 +238,14 @@ void yoke_multibody_coordinate_tangent(const yoke_multibody *mb, void *work, int
 /* Is its force that of an element, which may have a formula? Else row r of its own order is multiplier number .; -1: it carries none. */
 bool yoke_multibody_is_element(const yoke_multibody *mb, int connection);
 int  yoke_multibody_multiplier_at(const yoke_multibody *mb, int connection, int r);
-/* Derivatives [n_inputs] of an element's force by the inputs: those of its formula by signals, 0 of all others. */
+/* Changes at one instant, n directions side by side: input first + i has a unit in direction i, accelerations (which are a) and multipliers follow. */
+typedef struct yoke_element_change {
+  int           n, first;
+  const double *a, *da, *dlambda; /* [nv], [nv, n], [ng + n_guided, n] */
+} yoke_element_change;
+/* Changes dy [n] of an element's force: those of its formula by signals, accelerations and forces of joints, 0 of all others. */
 void yoke_multibody_element_response(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *u, double *by_u);
+                                     const double *v, const double *u, const yoke_element_change *change, double *dy);
 
 /* What a connection shows: joints lambda and g per row (in the joint's own row order, dropped rows are 0); force elements their force and deflection
  * (u: inputs that formulas read, as for variables). Returns n. */

@@ -80,6 +80,7 @@ void mb_energy(const void *self, void *work, double t, const double *q, const do
   double dissipated = 0.0, external = 0.0; /* powers, which are not asked for; only they depend on inputs */
   mb_work_carve(mb, work, &w);
   mb_poses(mb, &w, q, v, false);
+  if (mb->n_felt > 0) memset(w.felt, 0, (size_t)mb->n_felt * sizeof *w.felt); /* nor do energies depend on it */
   if (mb->needs_variables) mb_variables(mb, &w, t, q, v, NULL);
   out->kinetic = out->potential = 0.0;
   body_energy(mb, &w, v, &out->kinetic, &out->potential);

@@ -54,16 +54,27 @@ bool yoke_multibody_is_element(const yoke_multibody *mb, int connection) {
 }
 
 void yoke_multibody_element_response(const yoke_multibody *mb, void *work, int connection, double t, const double *q,
-                                     const double *v, const double *u, double *by_u) {
+                                     const double *v, const double *u, const yoke_element_change *change, double *dy) {
   const yoke_expression *formula = mb->model->connections[connection].formula;
+  const int              n       = change->n;
   mb_work                w;
-  memset(by_u, 0, (size_t)mb->n_inputs * sizeof *by_u);
+  memset(dy, 0, (size_t)n * sizeof *dy);
   if (formula == NULL) return;
   mb_work_carve(mb, work, &w);
   yoke_multibody_variables(mb, work, t, q, v, u, w.variables);
+  mb_poses(mb, &w, q, v, false);
   yoke_expression_evaluate(formula, w.variables, w.gradient);
   for (int i = 0; i < yoke_expression_n_variables(formula); ++i) {
-    const int input = mb_input_of(mb, yoke_expression_variables(formula)[i]);
-    if (input >= 0) by_u[input] += w.gradient[i];
+    const int   number = yoke_expression_variables(formula)[i], input = mb_input_of(mb, number) - change->first;
+    mb_gradient g = {.n = 0};
+    if (input >= 0 && input < n) dy[input] += w.gradient[i];
+    if (number > 0) mb_variable_gradient(mb, &w, number, q, change->a, &g);
+    for (int e = 0; e < g.n; ++e) {
+      const double *rows = g.entry[e].level == YOKE_LEVEL_ACCELERATION ? change->da
+                           : g.entry[e].level == YOKE_LEVEL_FORCE      ? change->dlambda
+                                                                       : NULL;
+      for (int k = 0; rows != NULL && k < n; ++k)
+        dy[k] += w.gradient[i] * g.entry[e].value * rows[(ptrdiff_t)g.entry[e].index * n + k];
+    }
   }
 }

@@ -292,7 +292,6 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
   n->at_terms             = reserve(&s->scratch_size, s->ny);
   n->at_g                 = reserve(&s->scratch_size, e->ng);
-  n->at_by_u              = reserve(&s->scratch_size, e->nu);
   n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
   n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
   n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? yoke_multibody_n_variables(n->mb) : 0);

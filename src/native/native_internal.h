@@ -59,7 +59,7 @@ typedef struct native {
   const yoke_dae
            *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
   yoke_dae *own_dae;                                         /* NULL: it is not its own */
-  size_t    at_a2, at_terms, at_lambda_0, at_g, at_by_u;     /* bytes into the scratch */
+  size_t    at_a2, at_terms, at_lambda_0, at_g;              /* bytes into the scratch */
   size_t    at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
   size_t    at_q, at_v;                                      /* the same: other places */
   size_t    at_old, at_dead, at_most, at_since, at_pause;    /* bytes into the state */

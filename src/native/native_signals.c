@@ -1,7 +1,8 @@
 /* Signals at ports: what they show, and how that follows changes of accelerations, states and inputs.
  *
  * Tangents of most quantities are exact and cheap. Forces of elements, deflections and energies have none: a subsystem that shows one of them at a
- * port takes differences over a step. At one instant these do not move at all, but for forces by formulas that read signals. */
+ * port takes differences over a step. At one instant these do not move at all, but for forces by formulas that read signals, accelerations or forces
+ * of joints. */
 #include "native/native_internal.h"
 
 #include <string.h>
@@ -142,13 +143,15 @@ void native_signals_tangent(const native *n, void *scratch, int k, const native_
 
 void native_signals_respond(const native *n, void *scratch, int k, const native_change *change, const double *u,
                             double *dy) {
-  double *by_u = native_doubles(scratch, n->at_by_u), *own = dy + (ptrdiff_t)native_signals_at(n, k) * change->n;
+  const yoke_element_change element = {
+      .n = change->n, .first = change->first, .a = change->a, .da = change->da, .dlambda = change->dlambda};
+  double *own = dy + (ptrdiff_t)native_signals_at(n, k) * change->n;
   native_signals_tangent(n, scratch, k, change, dy);
   for (int i = 0; i < n->signals[k].n; ++i) {
     const int64_t handle = n->signals[k].handles[i];
     const int     index  = yoke_native_index_of(handle);
     if (yoke_native_quantity_of(handle) != YOKE_NATIVE_FORCE || !yoke_multibody_is_element(n->mb, index)) continue;
-    yoke_multibody_element_response(n->mb, scratch, index, change->at.t, change->at.q, change->at.v, u, by_u);
-    memcpy(own + (ptrdiff_t)i * change->n, by_u + change->first, (size_t)change->n * sizeof *dy);
+    yoke_multibody_element_response(n->mb, scratch, index, change->at.t, change->at.q, change->at.v, u, &element,
+                                    own + (ptrdiff_t)i * change->n);
   }
 }
