@@ -458,6 +458,20 @@ static void warn_of_clash(void *user, const char *text) {
                 c->text, text);
 }
 
+/* A force of a connection that exists, for one that does not. */
+static bool suggest_force(const lookup_context *c, const char *object, char *text, size_t size) {
+  const int   connection = model_find(c->s, &c->r->connection_names, object);
+  const char *close      = connection >= 0 ? object : yoke_names_nearest(&c->r->connection_names, object);
+  const int   found      = close != NULL ? model_find(c->s, &c->r->connection_names, close) : -1;
+  if (found < 0) return false;
+  const int n = yoke_connection_n_rows(&c->r->model->connections[found]);
+  if (n == 1)
+    model_print(text, size, "'%s.force[1]'", close);
+  else
+    model_print(text, size, "one of '%s.force[1]' to '%s.force[%d]'", close, close, n);
+  return true;
+}
+
 /* States of a body are named by the part in front of the last dot. */
 static void suggest(void *user, const char *name, char *text, size_t size) {
   lookup_context *c       = user;
@@ -470,6 +484,7 @@ static void suggest(void *user, const char *name, char *text, size_t size) {
   if (nearest == NULL && dot != NULL && reads_quantities) {
     char body[NAME_SIZE];
     model_print(body, sizeof body, "%.*s", (int)(dot - name), name);
+    if (strncmp(dot + 1, "force", 5) == 0 && suggest_force(c, body, text, size)) return;
     const char *close = model_find(c->s, &c->r->body_names, body) == YOKE_NAMES_NONE
                             ? yoke_names_nearest(&c->r->body_names, body)
                             : NULL;

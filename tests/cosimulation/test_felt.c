@@ -40,6 +40,15 @@ static void expect_refused(const char *model, const char *part) {
   cosim_close(&c);
 }
 
+/* A rod on a hinge. */
+#define ROD                                                                                                            \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 1\n"                                                                                                         \
+  "gravity: [0, -10, 0]\n"                                                                                             \
+  "bodies:\n"                                                                                                          \
+  "  rod: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"       \
+  "connections: {hinge: {kind: revolute, between: [rod.root, ground]}}\n"
+
 /* ---- events ---- */
 
 /* A bob on a string, thrown upwards: m v^2 / L + m g y / L = T is 0 at y = (v0^2 - 2 g L) / (3 g). */
@@ -159,8 +168,11 @@ static void a_subsystem_finds_events_of_forces_that_others_make(void **state) {
 
 static void the_force_of_a_row_that_a_joint_does_not_have_is_refused(void **state) {
   (void)state;
-  expect_refused(BOB "events: {e: {when: 'string.force[2]'}}\n", "string.force[2]");
-  expect_refused(BOB "events: {e: {when: 'rope.force[1]'}}\n", "rope.force[1]");
+  expect_refused(BOB "events: {e: {when: 'string.force[2]'}}\n", "did you mean 'string.force[1]'?");
+  expect_refused(BOB "events: {e: {when: 'strng.force[1]'}}\n", "did you mean 'string.force[1]'?");
+  expect_refused(BOB "events: {e: {when: 'rope.force[1]'}}\n", "unknown name 'rope.force[1]'");
+  expect_refused(ROD "loads: {f: {kind: expression, on: rod, torque: 'hinge.force[9]'}}\n",
+                 "did you mean one of 'hinge.force[1]' to 'hinge.force[5]'?");
   expect_refused(BOB "events: {e: {when: 'ground.ax'}}\n", "ground.ax");
   expect_refused(BOB "events: {e: {when: 'total.energy'}}\n", "energies, gaps and mismatches can be read in 'outputs'");
 }
@@ -238,14 +250,6 @@ static rod rod_at(double t_end, double c) {
   }
   return x;
 }
-
-#define ROD                                                                                                            \
-  "yoke: 1\n"                                                                                                          \
-  "t_end: 1\n"                                                                                                         \
-  "gravity: [0, -10, 0]\n"                                                                                             \
-  "bodies:\n"                                                                                                          \
-  "  rod: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"       \
-  "connections: {hinge: {kind: revolute, between: [rod.root, ground]}}\n"
 
 static void a_torque_feeds_the_force_of_a_hinge_back_in_every_solver(void **state) {
   const rod exact = rod_at(1.0, 0.2);
