@@ -132,6 +132,29 @@ static void steps_between_events_allocate_nothing(void **state) {
   expect_none(ball, SCHEME "explicit", "serial", 1);
 }
 
+static void steps_of_loads_and_events_that_read_accelerations_and_forces_of_joints_allocate_nothing(void **state) {
+  static const char felt[] =
+      "yoke: 1\n"
+      "gravity: [0, -10, 0]\n"
+      "t_end: 1\n"
+      "bodies:\n"
+      "  upper: {kind: planar, mass: 1, inertia: 0.1, position: [0.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"
+      "  lower: {kind: planar, mass: 1, inertia: 0.1, position: [1.5, 0], frames: {root: [-0.5, 0], tip: [0.5, 0]}}\n"
+      "connections:\n"
+      "  hinge: {kind: revolute, between: [upper.root, ground]}\n"
+      "  knee: {kind: revolute, between: [lower.root, upper.tip]}\n"
+      "loads:\n"
+      "  a: {kind: expression, on: upper, torque: '0.1*hinge.force[2] - 0.05*knee.force[1] - 0.01*upper.alpha^3'}\n"
+      "  b: {kind: expression, on: lower.tip, force: ['-0.1*lower.tip.ax', '0.1*upper.ay']}\n"
+      "events: {e: {when: 'hinge.force[2] + knee.force[2] - 100'}}\n"
+      "split: {one: [upper], two: [lower]}\n"
+      "cosimulation: {scheme: implicit, order: 2, step: 1e-3}\n"
+      "output: {every: 7e-4}\n";
+  (void)state;
+  expect_none(felt, "solvers.default={kind: dopri5}", "serial", 1);
+  expect_none(felt, "solvers.default={kind: radau5}", "serial", 1);
+}
+
 int main(void) {
 #ifdef YOKE_SANITIZED
   return 0; /* every piece of an arena has a block of its own there */
@@ -142,6 +165,7 @@ int main(void) {
       cmocka_unit_test(steps_of_joints_with_energies_allocate_nothing),
       cmocka_unit_test(controlled_steps_allocate_nothing),
       cmocka_unit_test(steps_between_events_allocate_nothing),
+      cmocka_unit_test(steps_of_loads_and_events_that_read_accelerations_and_forces_of_joints_allocate_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
