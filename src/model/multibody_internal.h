@@ -268,13 +268,13 @@ typedef struct mb_work {
   double           *dense;                     /* [n_dense^2], minimum-norm solve */
   double           *dense_work, *scale, *rhs;
   int              *pivot;
-  double           *variables;                   /* [n_variables + 1] */
-  double           *gradient;                    /* [n_variables + 1] */
-  double           *felt;                        /* [n_felt] */
-  double           *loop_P, *loop_r, *loop_size; /* [n_loop, n_loop], [n_loop], [n_loop] (multibody_loop.c) */
-  double           *loop_a, *loop_lambda;        /* [nv], [n_rows], with a loop */
-  double           *chain;                       /* [7, longest chain] */
-  double           *a;                           /* [nv] */
+  double           *variables;            /* [n_variables + 1] */
+  double           *gradient;             /* [n_variables + 1] */
+  double           *felt;                 /* [n_felt] */
+  double           *loop_P, *loop_r;      /* [n_loop, n_loop], [n_loop] (multibody_loop.c) */
+  double           *loop_a, *loop_lambda; /* [nv], [n_rows], with a loop */
+  double           *chain;                /* [7, longest chain] */
+  double           *a;                    /* [nv] */
   /* jumps (multibody_jumps.c), n = at most MB_MOST_BETWEEN of them */
   yoke_jump_change *change;          /* [n_jumps] */
   double           *jump;            /* [n_jumps] values of yoke_multibody_jumps */

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 enum { MOST_ITERATIONS = 50 };
-static const double CLOSED   = 1e-13; /* of the largest values seen */
-static const double ROUNDING = 1e-10; /* of all that adds up: where Newton's method gains nothing more */
+static const double CLOSED   = 1e-13; /* of the values */
+static const double ROUNDING = 1e-12; /* of all that adds up: where Newton's method gains nothing more */
 static const double SAME     = 1e-6;  /* multipliers of a row */
 static const double GAIN_ONE = 1e-10; /* pivot of 1 - G F' against its row */
 
@@ -104,26 +104,37 @@ static yoke_status set_columns(const yoke_multibody *mb, const mb_work *w, const
 
 /* ---- the loop ---- */
 
-/* What all forces on all nodes would be if they added up, and the acceleration that this gives to the lightest. */
+/* Size of the wrench on a node, which becomes 0. */
+static double take_wrench(const mb_work *w, int node) {
+  double sum = 0.0;
+  for (int k = 0; k < 6; ++k) {
+    sum += fabs(w->wrench[6 * node + k]);
+    w->wrench[6 * node + k] = 0.0;
+  }
+  return sum;
+}
+
+/* What all forces would be if they added up, and the acceleration that this gives to the lightest node. The wrenches are lost. */
 static void gross(const yoke_multibody *mb, const mb_work *w, double t, const double *lambda, double *force,
                   double *acceleration) {
-  double lightest = 0.0;
-  *force          = 0.0;
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      lightest = fmax(lightest, fmax(mb->nodes[i].inverse_mass[k], mb->nodes[i].inverse_inertia[4 * k]));
-      *force += fabs(w->wrench[6 * i + k]) + fabs(w->wrench[6 * i + 3 + k]);
-    }
-  }
+  double lightest = 0.0, sum = 0.0;
+  for (int i = 0; i < mb->n_nodes + mb->n_ghosts; ++i) sum += take_wrench(w, i);
   for (int i = 0; i < mb->n_forces; ++i) {
     const int *node = mb->forces[i].link.node;
-    memset(w->wrench + 6 * node[0], 0, 6 * sizeof *w->wrench);
-    memset(w->wrench + 6 * node[1], 0, 6 * sizeof *w->wrench);
     yoke_force_element_apply(&mb->forces[i], w->pose, t, w->wrench);
-    for (int k = 0; k < 6; ++k) *force += fabs(w->wrench[6 * node[0] + k]) + fabs(w->wrench[6 * node[1] + k]);
+    sum += take_wrench(w, node[0]) + take_wrench(w, node[1]);
   }
-  for (int g = 0; g < mb->n_rows; ++g) *force += fabs(lambda[g]);
-  *acceleration = lightest * *force;
+  for (int i = 0; i < mb->n_loads; ++i) {
+    if (yoke_load_apply(&mb->loads[i], w->pose, w->variables, w->wrench) == YOKE_OK)
+      sum += take_wrench(w, mb->loads[i].node);
+  }
+  for (int g = 0; g < mb->n_rows; ++g) sum += fabs(lambda[g]);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    for (int k = 0; k < 3; ++k)
+      lightest = fmax(lightest, fmax(mb->nodes[i].inverse_mass[k], mb->nodes[i].inverse_inertia[4 * k]));
+  }
+  *force        = sum;
+  *acceleration = lightest * sum;
 }
 
 /* Is what is left no more than rounding errors? The wrenches are lost. */
@@ -133,21 +144,33 @@ static bool is_rounding(const yoke_multibody *mb, const mb_work *w, double t, co
   gross(mb, w, t, lambda, &force, &acceleration);
   for (int i = 0; i < mb->n_loop; ++i) {
     const double size = mb->felt[mb->loop[i]].connection < 0 ? acceleration : force;
-    all               = all && fabs(w->loop_r[i]) <= ROUNDING * fmax(size, w->loop_size[i]);
+    all               = all && fabs(w->loop_r[i]) <= ROUNDING * size;
   }
   return all;
 }
 
-/* Residual of what is felt now, for a and lambda; its largest part against what was seen. */
+/* Residual of what is felt now, for a and lambda; its largest part against the values themselves. */
 static double set_residual(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v,
                            const double *a, const double *lambda) {
   double most = 0.0;
   for (int i = 0; i < mb->n_loop; ++i) {
     const int    k    = mb->loop[i];
     const double felt = w->felt[k], now = mb_felt_value(mb, w, k, q, v, a, lambda);
-    w->loop_r[i]    = now - felt;
-    w->loop_size[i] = fmax(w->loop_size[i], fmax(fabs(felt), fabs(now)));
-    if (w->loop_size[i] > 0.0) most = fmax(most, fabs(w->loop_r[i]) / w->loop_size[i]);
+    const double size = fmax(fabs(felt), fabs(now));
+    w->loop_r[i]      = now - felt;
+    if (!(size <= 0.0)) most = fmax(most, fabs(w->loop_r[i]) / size);
+    if (!isfinite(now)) return (double)NAN;
+  }
+  return most;
+}
+
+/* What is felt moves by loop_r: the largest change against the values. */
+static double move(const yoke_multibody *mb, const mb_work *w) {
+  double most = 0.0;
+  for (int i = 0; i < mb->n_loop; ++i) {
+    double *felt = &w->felt[mb->loop[i]];
+    *felt += w->loop_r[i];
+    if (w->loop_r[i] != 0.0) most = fmax(most, fabs(w->loop_r[i]) / fmax(fabs(*felt), fabs(*felt - w->loop_r[i])));
   }
   return most;
 }
@@ -156,7 +179,6 @@ static double set_residual(const yoke_multibody *mb, const mb_work *w, const dou
 static yoke_status close_loop(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                               const double *u, double *a, double *lambda, int *which) {
   double before = (double)INFINITY;
-  memset(w->loop_size, 0, (size_t)mb->n_loop * sizeof *w->loop_size);
   for (int i = 0; i < mb->n_loop; ++i) w->felt[mb->loop[i]] = 0.0;
   for (int iteration = 0; iteration < MOST_ITERATIONS; ++iteration) {
     YOKE_TRY(mb_respond(mb, w, t, q, v, u, a, lambda));
@@ -169,7 +191,7 @@ static yoke_status close_loop(const yoke_multibody *mb, const mb_work *w, double
     YOKE_TRY(set_columns(mb, w, q, a));
     *which = mb_loop_solve(mb->n_loop, w->loop_P, w->loop_r);
     if (*which >= 0) return YOKE_SINGULAR;
-    for (int i = 0; i < mb->n_loop; ++i) w->felt[mb->loop[i]] += w->loop_r[i];
+    if (move(mb, w) <= CLOSED) return mb_respond(mb, w, t, q, v, u, a, lambda);
   }
   return YOKE_NOT_CONVERGED;
 }

@@ -52,7 +52,6 @@ static void carve_felt(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->felt           = take_doubles(c, (size_t)mb->n_felt);
   w->loop_P         = take_doubles(c, loop * loop);
   w->loop_r         = take_doubles(c, loop);
-  w->loop_size      = take_doubles(c, loop);
   w->loop_a         = take_doubles(c, loop > 0 ? (size_t)mb->nv : 0);
   w->loop_lambda    = take_doubles(c, loop > 0 ? (size_t)mb->n_rows : 0);
 }
