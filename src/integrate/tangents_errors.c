@@ -81,9 +81,10 @@ const double *tangents_errors(const walk *w, int m) {
   double               *worst = w->norm, *error = worst + n, *start = error + n, *end = start + n, *floor = end + n,
          *least = floor + n;
   set_floor(w, start, end, least);
+  norms(w, e->nq, e->nv, w->trial, w->y, floor); /* dq may come back to 0 where inputs change their sign */
   for (int i = 0; i < n; ++i) {
     worst[i] = 0.0;
-    floor[i] = h * h * least[i];
+    floor[i] = fmax(h * floor[i], h * h * least[i]);
   }
   norms(w, 0, nq, w->error, NULL, error);
   norms(w, 0, nq, w->y, NULL, start);
