@@ -89,6 +89,8 @@ static unsigned row_freedoms(const yoke_row *row, int side) {
   case YOKE_ROW_PERPENDICULAR:
   case YOKE_ROW_ANGLE:
   case YOKE_ROW_ROTATION: return rotations;
+  case YOKE_ROW_CARRIED:
+  case YOKE_ROW_CARRIED_TURN: break;
   }
   return translations | rotations;
 }

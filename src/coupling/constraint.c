@@ -65,10 +65,16 @@ typedef struct pose_need {
   bool position, orientation;
 } pose_need;
 
-static pose_need row_needs(const yoke_row *row, int side, const yoke_port_shape *shape) {
-  const bool turns = yoke_shape_can_turn(shape);
+static pose_need row_needs(const yoke_joint_element *joint, int i, int side, const yoke_port_shape *shape) {
+  const yoke_row *row   = &joint->row[i];
+  const bool      turns = yoke_shape_can_turn(shape);
+  yoke_row        carried;
+  if (joint->carrier > 0 && yoke_row_carried(row, joint->carrier - 1, &carried))
+    return (pose_need){false, joint->carrier == 2 - side && (turns || carried.kind == YOKE_ROW_CARRIED)};
   switch (row->kind) {
   case YOKE_ROW_POINT:
+  case YOKE_ROW_CARRIED:
+  case YOKE_ROW_CARRIED_TURN:
   case YOKE_ROW_STRETCH:
   case YOKE_ROW_TURN: return (pose_need){false, false};
   case YOKE_ROW_INPLANE: /* n = e2 on side 1; moment e2 x (C1 - C2) on side 2 */
@@ -94,6 +100,8 @@ static motion_need gamma_needs(const yoke_row *row, int side, const yoke_port_sh
   const bool      has_axis = side == (row->kind == YOKE_ROW_INPLANE ? 1 : 0); /* of inplane and along rows */
   switch (row->kind) {
   case YOKE_ROW_POINT:
+  case YOKE_ROW_CARRIED:
+  case YOKE_ROW_CARRIED_TURN:
   case YOKE_ROW_STRETCH:
   case YOKE_ROW_TURN: return (motion_need){none, none};
   case YOKE_ROW_INPLANE: /* e . D'' + 2 e' . D' + e'' . D with the axis e of one side */
@@ -135,7 +143,7 @@ static bool carries_gamma(const yoke_constraint *self, int side) {
 
 bool yoke_joint_needs_p(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], int side, int k) {
   pose_need sum = {false, false};
-  for (int i = 0; i < joint->n; ++i) add_need(&sum, row_needs(&joint->row[i], side, shape[side]));
+  for (int i = 0; i < joint->n; ++i) add_need(&sum, row_needs(joint, i, side, shape[side]));
   return yoke_shape_p_turns(shape[1 - side], k) ? sum.orientation : sum.position;
 }
 
@@ -144,7 +152,7 @@ static motion_need joint_needs(const yoke_constraint *self, int side) {
   motion_need sum = {{false, false}, {false, false}};
   for (int i = 0; i < self->n_rows; ++i) {
     const yoke_row *row = &self->joint->row[i];
-    add_need(&sum.p, row_needs(row, side, self->shape[side]));
+    add_need(&sum.p, row_needs(self->joint, i, side, self->shape[side]));
     if (!carries_gamma(self, side)) continue;
     const motion_need gamma = gamma_needs(row, side, self->shape[side]);
     add_need(&sum.p, gamma.p);
@@ -497,5 +505,6 @@ void yoke_constraint_shown(const yoke_constraint *self, const double *u, const d
       const bool is_displaced    = yoke_constraint_is_displaced(self, side);
       force[side][joint->own[i]] = is_displaced ? y[side][reaction_at(self, side, i)] : u[i];
     }
+    yoke_joint_turn_force(joint, self->shape, y, false, force[side]);
   }
 }

@@ -30,6 +30,45 @@ double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_sha
   return sum;
 }
 
+/* Force or moment [3] on side 1 of all rows that are carried as `kind`, carried rows for own ones if `is_carried`. */
+static void sum_wrench(const yoke_joint_element *joint, const yoke_link_state *x, yoke_row_kind kind, bool is_carried,
+                       const double *force, double sum[3]) {
+  const int at = kind == YOKE_ROW_CARRIED ? 0 : 3;
+  memset(sum, 0, 3 * sizeof *sum);
+  for (int i = 0; i < joint->n; ++i) {
+    yoke_row carried;
+    double   grad[12];
+    if (!yoke_row_carried(&joint->row[i], joint->carrier - 1, &carried) || carried.kind != kind) continue;
+    (void)yoke_row_gradient(is_carried ? &carried : &joint->row[i], x, grad);
+    for (int k = 0; k < 3; ++k) sum[k] += force[joint->own[i]] * grad[at + k];
+  }
+}
+
+/* Multiplier of a row of a closed joint that bears its share of a force or moment: of x1.z2 and y1.z2 they are -y1 and x1, of x1.y2 z1. */
+static double own_share(const yoke_row *row, const yoke_link_state *x, const double z[3]) {
+  if (row->kind == YOKE_ROW_POINT) return z[row->k];
+  if (row->l == 1) return vec3_dot(z, x->e[0][2]);
+  return row->k == 0 ? -vec3_dot(z, x->e[0][1]) : vec3_dot(z, x->e[0][0]);
+}
+
+void yoke_joint_turn_force(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                           const double *const y[2], bool is_back, double *force) {
+  yoke_pose       poses[2];
+  yoke_link_state x;
+  double          sum[2][3];
+  if (joint->carrier == 0) return;
+  for (int s = 0; s < 2; ++s) yoke_shape_pose(shape[s], y[s], y[s] + yoke_shape_at_v(shape[s]), &poses[s]);
+  yoke_link_state_set(&joint->link, poses, &x);
+  sum_wrench(joint, &x, YOKE_ROW_CARRIED, !is_back, force, sum[0]);
+  sum_wrench(joint, &x, YOKE_ROW_CARRIED_TURN, !is_back, force, sum[1]);
+  for (int i = 0; i < joint->n; ++i) {
+    yoke_row carried;
+    if (!yoke_row_carried(&joint->row[i], joint->carrier - 1, &carried)) continue;
+    const double *z      = sum[carried.kind == YOKE_ROW_CARRIED ? 0 : 1];
+    force[joint->own[i]] = is_back ? vec3_dot(z, x.e[joint->carrier - 1][carried.k]) : own_share(&joint->row[i], &x, z);
+  }
+}
+
 static double dot12(const double *a, const double *b) {
   double sum = 0.0;
   for (int k = 0; k < 12; ++k) sum += a[k] * b[k];

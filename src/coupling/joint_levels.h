@@ -19,6 +19,7 @@ typedef struct yoke_joint_element {
   yoke_row  row[YOKE_JOINT_MAX_ROWS];
   int       own[YOKE_JOINT_MAX_ROWS];    /* place of a kept row in the joint's own order */
   double    offset[YOKE_JOINT_MAX_ROWS]; /* s = value - offset */
+  int carrier; /* 1 or 2: multipliers are those of the carried rows of this end (joint_rows.h); 0: of the rows themselves */
 } yoke_joint_element;
 
 /* The two frames at one instant, with V = (v1, w1, v2, w2) and A = V'. */
@@ -38,6 +39,11 @@ void yoke_joint_levels(const yoke_joint_element *joint, const yoke_port_shape *c
 /* Share of one side in s'' of the row with number `own` in the joint's own order: grad . A of that side, with gamma on wish. */
 double yoke_joint_row_share(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
                             const double *const y[2], int own, int side, bool with_gamma);
+
+/* Multipliers in the joint's own order, from those of carried rows to those of its own rows or back. Rows of a carrier come with all their
+ * companions, and the joint is closed. */
+void yoke_joint_turn_force(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
+                           const double *const y[2], bool is_back, double *force);
 
 /* Rows of a state reset, joint->n of them: s, s', and their gradients in the components of the ports' velocities. */
 typedef struct yoke_reset_rows {

@@ -189,7 +189,9 @@ static void row_second(const yoke_row *row, const second *s, double d[24]) {
   case YOKE_ROW_DISTANCE: add_distance(s, d); break;
   case YOKE_ROW_ANGLE: add_angle(s, d); break;
   case YOKE_ROW_TURN:
-  case YOKE_ROW_ROTATION: break;
+  case YOKE_ROW_ROTATION:
+  case YOKE_ROW_CARRIED:
+  case YOKE_ROW_CARRIED_TURN: break;
   }
 }
 

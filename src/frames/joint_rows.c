@@ -18,12 +18,23 @@ void yoke_row_label(const yoke_row *row, char *label, size_t size) {
   case YOKE_ROW_ANGLE: snprintf(label, size, "angle"); break;
   case YOKE_ROW_TURN: snprintf(label, size, "turn"); break;
   case YOKE_ROW_ROTATION: snprintf(label, size, "rotation %c", axis[row->k]); break;
+  case YOKE_ROW_CARRIED: snprintf(label, size, "carried %c", axis[row->k]); break;
+  case YOKE_ROW_CARRIED_TURN: snprintf(label, size, "carried turn %c", axis[row->k]); break;
   }
 }
 
 bool yoke_row_is_length(const yoke_row *row) {
   return row->kind != YOKE_ROW_PERPENDICULAR && row->kind != YOKE_ROW_ANGLE && row->kind != YOKE_ROW_TURN &&
-         row->kind != YOKE_ROW_ROTATION;
+         row->kind != YOKE_ROW_ROTATION && row->kind != YOKE_ROW_CARRIED_TURN;
+}
+
+bool yoke_row_carried(const yoke_row *row, int carrier, yoke_row *out) {
+  const bool turns = row->kind == YOKE_ROW_PERPENDICULAR && row->k < row->l;
+  if (!turns && row->kind != YOKE_ROW_POINT) return false;
+  /* x1.z2, y1.z2, x1.y2 as axes x, y, z */
+  *out = turns ? (yoke_row){YOKE_ROW_CARRIED_TURN, row->l == 1 ? 2 : row->k, carrier}
+               : (yoke_row){YOKE_ROW_CARRIED, row->k, carrier};
+  return true;
 }
 
 static void set_axes(const yoke_link *link, const yoke_pose *poses, yoke_link_state *out) {
@@ -232,6 +243,11 @@ double yoke_row_gradient(const yoke_row *row, const yoke_link_state *x, double g
   switch (row->kind) {
   case YOKE_ROW_POINT: n[row->k] = 1.0; return point_gradient(x, n, grad);
   case YOKE_ROW_STRETCH: n[0] = -1.0; return point_gradient(x, n, grad);
+  case YOKE_ROW_CARRIED: (void)point_gradient(x, x->e[row->l][row->k], grad); return 0.0;
+  case YOKE_ROW_CARRIED_TURN:
+    for (int i = 0; i < 3; ++i) t2[i] = -x->e[row->l][row->k][i];
+    set_gradient(grad, n, x->e[row->l][row->k], t2);
+    return 0.0;
   case YOKE_ROW_INPLANE: return inplane_gradient(x, 0, x->e[1][row->l], grad);
   case YOKE_ROW_ALONG: return inplane_gradient(x, 1, x->e[0][row->k], grad);
   case YOKE_ROW_PERPENDICULAR:
@@ -310,7 +326,9 @@ double yoke_row_gamma(const yoke_row *row, const yoke_link_state *x) {
     return (p.a * b2 - p.b * a2 - 2.0 * phi1 * (p.a * a1 + p.b * b1)) * p.inverse;
   }
   case YOKE_ROW_TURN:
-  case YOKE_ROW_ROTATION: return 0.0;
+  case YOKE_ROW_ROTATION:
+  case YOKE_ROW_CARRIED:
+  case YOKE_ROW_CARRIED_TURN: return 0.0;
   }
   return 0.0;
 }
@@ -344,6 +362,16 @@ static void block_outer(double *H, int row, int column, double s, const double a
 static void point_hessian(const yoke_link_state *x, const double n[3], double f, double *H) {
   block_cross_cross(H, 3, 3, f, n, x->p[0]);
   block_cross_cross(H, 9, 9, -f, n, x->p[1]);
+}
+
+/* The same with n = e fixed on body `b`: dn = dphi_b x n. */
+static void carried_hessian(const yoke_link_state *x, int b, const double n[3], double f, double *H) {
+  const int by = 6 * b + 3;
+  point_hessian(x, n, f, H);
+  block_cross(H, 0, by, -f, n);
+  block_cross_cross(H, 3, by, -f, x->p[0], n);
+  block_cross(H, 6, by, f, n);
+  block_cross_cross(H, 9, by, f, x->p[1], n);
 }
 
 /* n = e, t_a = p_a x e, t_b = e x B, with de = dphi_b x e and dB = dr_a - [p_a] dphi_a - dr_b. */
@@ -474,6 +502,11 @@ void yoke_row_hessian_add(const yoke_row *row, const yoke_link_state *x, double 
   case YOKE_ROW_ANGLE: angle_hessian(x, factor, H); break;
   case YOKE_ROW_TURN: break;
   case YOKE_ROW_ROTATION: rotation_hessian(x, row->k, factor, H); break;
+  case YOKE_ROW_CARRIED: carried_hessian(x, row->l, x->e[row->l][row->k], factor, H); break;
+  case YOKE_ROW_CARRIED_TURN:
+    block_cross(H, 3, 6 * row->l + 3, -factor, x->e[row->l][row->k]);
+    block_cross(H, 9, 6 * row->l + 3, factor, x->e[row->l][row->k]);
+    break;
   }
 }
 

@@ -15,6 +15,9 @@
  *   angle         of x2 about z1, atan2(y1 . x2, x1 . x2)
  *   turn          angle2 - angle1 of planar bodies, counted over full turns
  *   rotation k    component k of the rotation vector of frame 2 against frame 1, in axes of frame 1
+ *   carried k     force along axis k of frame l + 1 at both origins, as that of a point row; carried turn k: moment about it
+ * Carried rows are directions of multipliers only: no condition is stated by them, so they have neither value nor gamma, and `hessian` is the
+ * derivative of their directions.
  * The force that belongs to a row and to a multiplier lambda is lambda grad: it does the power lambda s'. */
 #ifndef YOKE_FRAMES_JOINT_ROWS_H
 #define YOKE_FRAMES_JOINT_ROWS_H
@@ -37,12 +40,14 @@ typedef enum yoke_row_kind {
   YOKE_ROW_DISTANCE,
   YOKE_ROW_ANGLE,
   YOKE_ROW_TURN,
-  YOKE_ROW_ROTATION
+  YOKE_ROW_ROTATION,
+  YOKE_ROW_CARRIED,
+  YOKE_ROW_CARRIED_TURN
 } yoke_row_kind;
 
 typedef struct yoke_row {
   yoke_row_kind kind;
-  int           k, l; /* axis of frame 1 (or the only axis), axis of frame 2 */
+  int           k, l; /* axis of frame 1 (or the only axis), axis of frame 2; carried: axis and frame, 0 or 1 */
 } yoke_row;
 
 /* Vectors of a link in inertial axes at one instant. */
@@ -65,7 +70,7 @@ void yoke_link_state_for(const yoke_link *link, int n, const yoke_row *rows, con
 /* Value and gradient; returns s. */
 double yoke_row_gradient(const yoke_row *row, const yoke_link_state *x, double grad[12]);
 
-/* gamma; all kinds but YOKE_ROW_ROTATION. */
+/* gamma; all kinds but YOKE_ROW_ROTATION and carried ones. */
 double yoke_row_gamma(const yoke_row *row, const yoke_link_state *x);
 
 /* H += factor * hessian, row major [12, 12]. */
@@ -80,6 +85,10 @@ void yoke_row_rate_gradient(const yoke_row *row, const yoke_link_state *x, const
 
 /* grad . V */
 double yoke_row_rate(const double grad[12], const yoke_link_state *x);
+
+/* The carried row of frame `carrier` (0 or 1) that bears what this one bears in a closed joint together with its companions: those of the point, or of
+ * x1.z2 and y1.z2 with or without x1.y2. False: there is none. */
+bool yoke_row_carried(const yoke_row *row, int carrier, yoke_row *out);
 
 /* Does a row move no freedom of two frames of these shapes, wherever they are? NULL: the ground. Tried at fixed pseudo-random
  * places; the nodes of the link are not used. */

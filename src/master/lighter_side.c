@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* C [6, 6]: accelerations of the end, column by column for a unit force or moment on it. */
 static yoke_status response(const yoke_joint_end *end, const yoke_equations *e, const yoke_multibody *mb, double *block,
                             void *work, double C[36]) {
   double   *q = block, *v = q + e->nq, *a = v + e->nv, *u = a + e->nv;
@@ -24,7 +23,7 @@ static yoke_status response(const yoke_joint_end *end, const yoke_equations *e, 
   return YOKE_OK;
 }
 
-static yoke_status end_response(yoke_context *ctx, const yoke_joint_end *end, double C[36]) {
+yoke_status yoke_joint_end_response(yoke_context *ctx, const yoke_joint_end *end, double C[36]) {
   yoke_input inputs[YOKE_PORT_MAX_V];
   const int  n = end->shape->n_v;
   for (int k = 0; k < n; ++k) {
@@ -67,7 +66,7 @@ yoke_status yoke_lighter_side(yoke_context *ctx, const yoke_joint_element *joint
   yoke_link_state_set(&joint->link, poses, &state);
   for (int i = 0; i < joint->n; ++i) (void)yoke_row_gradient(&joint->row[i], &state, grad + 12 * i);
   for (int s = 0; s < 2; ++s) {
-    const yoke_status status = end_response(ctx, &end[s], C);
+    const yoke_status status = yoke_joint_end_response(ctx, &end[s], C);
     if (status != YOKE_OK)
       return yoke_fail(ctx, status, "the response of its side %d to forces cannot be found", s + 1);
     rows_response(joint->n, grad, s, C, W[s]);

@@ -16,6 +16,9 @@ typedef struct yoke_joint_end {
   double                 p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
 } yoke_joint_end;
 
+/* C [6, 6]: accelerations of the end, column by column for a unit force or moment on it. */
+yoke_status yoke_joint_end_response(yoke_context *ctx, const yoke_joint_end *end, double C[36]);
+
 /* *side = 0 or 1: the one that should be prescribed, so that the smallest ratio of effective masses (other side to this one)
  * over all directions of the joint is as large as possible. *ratio is that ratio. */
 yoke_status yoke_lighter_side(yoke_context *ctx, const yoke_joint_element *joint, const yoke_joint_end end[2],

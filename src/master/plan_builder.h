@@ -2,6 +2,7 @@
 #ifndef YOKE_MASTER_PLAN_BUILDER_H
 #define YOKE_MASTER_PLAN_BUILDER_H
 
+#include "master/lighter_side.h"
 #include "master/macro_settings.h"
 #include "master/native_part.h"
 #include "master/whole_start.h"
@@ -137,6 +138,12 @@ yoke_status plan_set_couplings(plan_builder *b);
 yoke_status plan_set_signal(plan_builder *b, int coupling);
 /* plan_decomposition.c: the one of a coupling that names none. */
 void        plan_choose_decomposition(const plan_builder *b, yoke_plan_coupling *coupling);
+/* Under step control whose method nobody has fixed. */
+bool        plan_leaves_method_open(const plan_builder *b);
+/* One end of a joint, for its response (lighter_side.h); adds a frame to its part. */
+yoke_status plan_joint_end(plan_builder *b, const yoke_plan_coupling *coupling, int side, yoke_joint_end *out);
+/* plan_carrier.c: in whose axes the multipliers of a rigid joint are given. */
+yoke_status plan_choose_carrier(plan_builder *b, yoke_plan_coupling *coupling);
 
 /* plan_wires.c: formulation, ports, ghosts and inputs of a coupling. */
 yoke_status plan_connect(plan_builder *b, int coupling);

@@ -48,7 +48,7 @@ static double weight_of(const plan_builder *b, const yoke_plan_coupling *k, int 
   return fmax(fmax(body->inertia[0], body->inertia[4]), body->inertia[8]);
 }
 
-static bool leaves_method_open(const plan_builder *b) {
+bool plan_leaves_method_open(const plan_builder *b) {
   const yoke_setting *estimator = yoke_setting_find(&yoke_control_rows, "estimator");
   return b->plan->step.is_controlled && !b->macro.has_scheme && b->macro.order != 0 &&
          yoke_setting_is_open(estimator, &b->macro.control);
@@ -58,7 +58,7 @@ void plan_choose_decomposition(const plan_builder *b, yoke_plan_coupling *k) {
   yoke_coupling_settings *s = &k->settings;
   if (s->decomposition != YOKE_DECOMPOSITION_OPEN) return;
   s->decomposition = YOKE_FORCE_FORCE;
-  if (!leaves_method_open(b) || k->n_read > 0 || k->is_joint || k->is_signal || s->feedthrough ||
+  if (!plan_leaves_method_open(b) || k->n_read > 0 || k->is_joint || k->is_signal || s->feedthrough ||
       s->extension != YOKE_EXTENSION_NONE)
     return;
   const double weight[2] = {weight_of(b, k, 0), weight_of(b, k, 1)};

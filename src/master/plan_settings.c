@@ -193,11 +193,21 @@ static const yoke_setting *side_row(const yoke_setting_table *table) {
   return NULL;
 }
 
+yoke_status plan_joint_end(plan_builder *b, const yoke_plan_coupling *k, int side, yoke_joint_end *out) {
+  const yoke_whole_state at    = {b->start.q, b->start.v, b->start.a};
+  const yoke_frame       frame = plan_coupling_end(b, k, side);
+  *out                         = (yoke_joint_end){.submodel = plan_submodel(b, k->part[side])->model,
+                                                  .frame    = plan_add_end_frame(b, k, side),
+                                                  .shape    = k->shape[side]};
+  if (out->frame < 0) return plan_no_memory(b);
+  yoke_start_motion(&b->start, &at, &frame, out->p, out->v);
+  return YOKE_OK;
+}
+
 /* The side that a formulation lets the user name: as given, else the lighter one. */
 static yoke_status set_side(plan_builder *b, yoke_plan_coupling *k) {
-  const yoke_whole_state at  = {b->start.q, b->start.v, b->start.a};
-  const yoke_setting    *row = side_row(&yoke_formulation_find(k->settings.formulation)->settings);
-  double                 ratio;
+  const yoke_setting *row = side_row(&yoke_formulation_find(k->settings.formulation)->settings);
+  double              ratio;
   if (row == NULL) return YOKE_OK;
   char *given = (char *)k->settings.own + row->at;
   for (int side = 0; side < 2; ++side) {
@@ -218,14 +228,7 @@ static yoke_status set_side(plan_builder *b, yoke_plan_coupling *k) {
     return YOKE_OK;
   }
   yoke_joint_end end[2];
-  for (int side = 0; side < 2; ++side) {
-    const yoke_frame frame = plan_coupling_end(b, k, side);
-    end[side]              = (yoke_joint_end){.submodel = plan_submodel(b, k->part[side])->model,
-                                              .frame    = plan_add_end_frame(b, k, side),
-                                              .shape    = k->shape[side]};
-    if (end[side].frame < 0) return plan_no_memory(b);
-    yoke_start_motion(&b->start, &at, &frame, end[side].p, end[side].v);
-  }
+  for (int side = 0; side < 2; ++side) YOKE_TRY(plan_joint_end(b, k, side, &end[side]));
   const yoke_status status = yoke_lighter_side(b->ctx, &k->joint, end, &k->settings.side, &ratio);
   if (status != YOKE_OK) {
     return yoke_fail(b->ctx, status, "coupling '%s': name the side whose motion follows (%s: '%s' or '%s')", k->name,
@@ -247,5 +250,6 @@ yoke_status plan_set_couplings(plan_builder *b) {
   for (int k = 0; k < n; ++k) plan_choose_decomposition(b, &b->plan->couplings[k]);
   for (int k = 0; k < n; ++k) YOKE_TRY(check_formulation(b, k));
   for (int k = 0; k < n; ++k) YOKE_TRY(set_side(b, &b->plan->couplings[k]));
+  for (int k = 0; k < n; ++k) YOKE_TRY(plan_choose_carrier(b, &b->plan->couplings[k]));
   return YOKE_OK;
 }

@@ -1,6 +1,7 @@
 #include "master/plan_builder.h"
 
 #include "coupling/constraint.h"
+#include <string.h>
 
 /* Value of one channel as side `side` gets it, or `unknown`. */
 static double channel_value(const yoke_plan_coupling *k, const yoke_channel *channel, int side, const double *lambda,
@@ -25,13 +26,17 @@ static double channel_value(const yoke_plan_coupling *k, const yoke_channel *cha
 }
 
 void plan_joint_values(const yoke_plan *plan, int coupling, const double *lambda, const double *const y[2], double *u) {
-  const yoke_wire    *wire = &plan->wires[coupling];
-  int                 n;
-  const yoke_channel *channels = wire->formulation->channels(wire->self, &n);
+  const yoke_wire          *wire = &plan->wires[coupling];
+  int                       n;
+  const yoke_channel       *channels                 = wire->formulation->channels(wire->self, &n);
+  const yoke_plan_coupling *k                        = &plan->couplings[coupling];
+  double                    own[YOKE_JOINT_MAX_ROWS] = {0.0}; /* lambda as the channels have it */
+  memcpy(own, lambda, (size_t)k->joint.n_own * sizeof *own);
+  yoke_joint_turn_force(&k->joint, k->shape, y, true, own);
   for (int i = 0; i < n; ++i) {
     u[i] = 0.0;
     for (int side = 0; side < 2; ++side) {
-      u[i] = channel_value(&plan->couplings[coupling], &channels[i], side, lambda, y, u[i]);
+      u[i] = channel_value(k, &channels[i], side, own, y, u[i]);
     }
   }
 }

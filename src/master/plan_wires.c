@@ -49,6 +49,7 @@ static yoke_status add_ghost(plan_builder *b, const yoke_plan_coupling *k, int s
   if (k->connection >= 0) {
     plan_compile_connection(b->model, k->connection, &connection, &el);
     connection.frame[side] = b->frame_map[k->frame[side]];
+    connection.carrier     = k->joint.carrier;
   } else {
     connection =
         (yoke_connection){.name = k->name, .kind = YOKE_CONNECTION_SPRING_DAMPER, .has_length = true, .law = k->law};

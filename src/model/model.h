@@ -133,6 +133,8 @@ typedef struct yoke_connection {
   double           initial; /* starting joint coordinate given by the user ... */
   double           initial_rate;
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
+  /* Of a submodel only, at a ghost: multipliers are those of carried rows of end `carrier`, 1 or 2 (joint_rows.h); 0: of its own rows. */
+  int              carrier;
 } yoke_connection;
 
 /* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v),

@@ -262,7 +262,8 @@ static yoke_status build_driven(yoke_multibody *mb, yoke_context *ctx, int c, co
     const int  input   = find_multiplier(options, YOKE_INPUT_LAMBDA, c, r);
     const bool skipped = requested != 0 && (requested >> r & 1u) == 0;
     if (input < 0 && (has_lambda(options, c) || skipped || yoke_row_is_idle(&rows[r], &driven->link, shape))) continue;
-    driven->row[driven->n]     = rows[r];
+    driven->row[driven->n] = rows[r];
+    if (connection->carrier > 0) (void)yoke_row_carried(&rows[r], connection->carrier - 1, &driven->row[driven->n]);
     driven->mu[driven->n]      = find_multiplier(options, YOKE_INPUT_MU, c, r);
     mb->has_mu                 = mb->has_mu || driven->mu[driven->n] >= 0;
     driven->input[driven->n++] = input;

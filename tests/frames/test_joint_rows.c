@@ -139,25 +139,37 @@ static void gradient_is_the_derivative_of_the_value(void **state) {
   }
 }
 
+static void expect_hessian(const yoke_row *row, uint32_t seed) {
+  two_bodies      b;
+  yoke_link       link;
+  yoke_pose       pose[2];
+  yoke_link_state x;
+  double          H[144] = {0.0}, gp[12], gm[12], rate, gamma;
+  random_setup(seed, &b, &link);
+  poses_of(&b, pose);
+  yoke_link_state_set(&link, pose, &x);
+  yoke_row_hessian_add(row, &x, 1.0, H);
+  for (int k = 0; k < 12; ++k) {
+    two_bodies plus = b, minus = b;
+    nudge(&plus, k, 1e-6);
+    nudge(&minus, k, -1e-6);
+    value_at(&plus, &link, row, gp, &rate, &gamma);
+    value_at(&minus, &link, row, gm, &rate, &gamma);
+    for (int r = 0; r < 12; ++r) assert_true(fabs((gp[r] - gm[r]) / 2e-6 - H[12 * r + k]) < 2e-8);
+  }
+}
+
 static void hessian_is_the_derivative_of_the_gradient(void **state) {
   (void)state;
-  for (int i = 0; i < N_ROWS; ++i) {
-    two_bodies      b;
-    yoke_link       link;
-    yoke_pose       pose[2];
-    yoke_link_state x;
-    double          H[144] = {0.0}, gp[12], gm[12], rate, gamma;
-    random_setup(1001u + (uint32_t)i, &b, &link);
-    poses_of(&b, pose);
-    yoke_link_state_set(&link, pose, &x);
-    yoke_row_hessian_add(&rows[i], &x, 1.0, H);
-    for (int k = 0; k < 12; ++k) {
-      two_bodies plus = b, minus = b;
-      nudge(&plus, k, 1e-6);
-      nudge(&minus, k, -1e-6);
-      value_at(&plus, &link, &rows[i], gp, &rate, &gamma);
-      value_at(&minus, &link, &rows[i], gm, &rate, &gamma);
-      for (int r = 0; r < 12; ++r) assert_true(fabs((gp[r] - gm[r]) / 2e-6 - H[12 * r + k]) < 2e-8);
+  for (int i = 0; i < N_ROWS; ++i) expect_hessian(&rows[i], 1001u + (uint32_t)i);
+}
+
+static void hessian_of_a_carried_row_is_the_derivative_of_its_direction(void **state) {
+  (void)state;
+  for (int k = 0; k < 3; ++k) {
+    for (int frame = 0; frame < 2; ++frame) {
+      expect_hessian(&(yoke_row){YOKE_ROW_CARRIED, k, frame}, 2001u + (uint32_t)k);
+      expect_hessian(&(yoke_row){YOKE_ROW_CARRIED_TURN, k, frame}, 3001u + (uint32_t)k);
     }
   }
 }
@@ -242,6 +254,7 @@ int main(void) {
       cmocka_unit_test(rate_and_gamma_are_time_derivatives),
       cmocka_unit_test(gradient_is_the_derivative_of_the_value),
       cmocka_unit_test(hessian_is_the_derivative_of_the_gradient),
+      cmocka_unit_test(hessian_of_a_carried_row_is_the_derivative_of_its_direction),
       cmocka_unit_test(small_relative_rotations_have_the_same_hessian),
       cmocka_unit_test(gamma_gradient_agrees_with_differences),
       cmocka_unit_test(gamma_is_the_quadratic_form_of_the_hessian),

@@ -1,0 +1,125 @@
+/* A light link between heavy bodies, cut at one of its joints or at both, by default (F32). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "cosimulate.h"
+
+#define BAR "inertia: m*l^2/12, frames: {head: [-l/2, 0], tip: [l/2, 0]}"
+
+static const char PLANAR[] =
+    "yoke: 1\nname: light link\nparameters: {m: 1e-3, l: 0.3}\ngravity: [0, -9.81]\nt_end: 0.4\n"
+    "bodies:\n"
+    "  base: {kind: planar, mass: 2, inertia: 0.1, position: [0.25, 0], frames: {head: [-0.25, 0], tip: [0.25, 0]}}\n"
+    "  link: {kind: planar, mass: m, position: [0.5 + l/2, 0], " BAR "}\n"
+    "  heavy: {kind: planar, mass: 10, inertia: 0.4, position: [0.7 + l, 0], frames: {head: [-0.2, 0]}}\n"
+    "connections:\n"
+    "  s: {kind: revolute, between: [ground, base.head]}\n"
+    "  a: {kind: revolute, between: [base.tip, link.head]}\n"
+    "  b: {kind: revolute, between: [link.tip, heavy.head]}\n"
+    "split: {one: [base], two: [link], three: [heavy]}\n";
+
+static const char SPATIAL[] =
+    "yoke: 1\nname: light link in space\nparameters: {m: 1e-3, l: 0.3}\ngravity: [0, 0, -9.81]\nt_end: 0.4\n"
+    "bodies:\n"
+    "  base: {kind: rigid, mass: 2, inertia: [0.01, 0.1, 0.1], position: [0.25, 0, 0], omega: [0, 0, 2],\n"
+    "         velocity: [0, 0.5, 0], frames: {head: [-0.25, 0, 0], tip: {at: [0.25, 0, 0], axis: [0, 1, 0]}}}\n"
+    "  link: {kind: rigid, mass: m, inertia: [m*l^2/1200, m*l^2/12, m*l^2/12], position: [0.5 + l/2, 0, 0],\n"
+    "         omega: [0, 0, 2], velocity: [0, 2*(0.5 + l/2), 0],\n"
+    "         frames: {head: {at: [-l/2, 0, 0], axis: [0, 1, 0]}, tip: [l/2, 0, 0]}}\n"
+    "  heavy: {kind: rigid, mass: 10, inertia: [0.2, 0.4, 0.35], position: [0.7 + l, 0, 0], omega: [0, 0, 2],\n"
+    "          velocity: [0, 2*(0.7 + l), 0], frames: {head: [-0.2, 0, 0]}}\n"
+    "connections:\n"
+    "  s: {kind: spherical, between: [ground, base.head]}\n"
+    "  a: {kind: revolute, between: [base.tip, link.head]}\n"
+    "  b: {kind: spherical, between: [link.tip, heavy.head]}\n"
+    "split: {one: [base], two: [link], three: [heavy]}\n";
+
+static const char *const splits[] = {"split={one: [base], two: [link], three: [heavy]}",
+                                     "split={one: [base, link], two: [heavy]}",
+                                     "split={one: [base], two: [link, heavy]}"};
+
+/* Where an output of the split model is beside the whole one, in units of `size`. */
+static double deviation(const cosim *split, const cosim *whole, const char *name, double size) {
+  return fabs(cosim_value(split, name) - cosim_value(whole, name)) / size;
+}
+
+/* It took about 400 times as many steps when forces on the link were fixed in space, or did not end. */
+static void expect_easy(const char *model, const char *speed, const char *const *forces, int n_forces) {
+  cosim whole = cosim_done_monolithic(model, "solvers.default.rtol=1e-11", 0.0);
+  for (size_t i = 0; i < sizeof splits / sizeof *splits; ++i) {
+    cosim c = cosim_done(model, splits[i], 0.0);
+    if (c.summary.macro.steps > 80) fail_msg("%s: %lld macro steps", splits[i], (long long)c.summary.macro.steps);
+    assert_true(deviation(&c, &whole, "link.x", 1.0) < 1e-3 && deviation(&c, &whole, speed, 5.0) < 1e-3);
+    for (int k = 0; k < n_forces; ++k) assert_true(deviation(&c, &whole, forces[k], 100.0) < 1e-2);
+    cosim_close(&c);
+  }
+  cosim_close(&whole);
+}
+
+static void f32_a_light_link_takes_no_more_steps_than_a_heavy_one(void **state) {
+  static const char *const forces[] = {"a.force[1]", "a.force[2]", "b.force[1]", "b.force[2]"};
+  (void)state;
+  expect_easy(PLANAR, "link.omega", forces, 4);
+}
+
+static void f32_in_space_moments_across_the_link_do_not_count_either(void **state) {
+  static const char *const forces[] = {"a.force[1]", "a.force[3]", "a.force[4]", "a.force[5]", "b.force[2]"};
+  (void)state;
+  expect_easy(SPATIAL, "link.wz", forces, 5);
+}
+
+static void f32_the_weight_of_the_link_does_not_matter(void **state) {
+  int64_t steps[2];
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    cosim c  = cosim_done(PLANAR, i == 0 ? "parameters.m=0.02" : "parameters.m=1e-6", 0.0);
+    steps[i] = c.summary.macro.steps;
+    cosim_close(&c);
+  }
+  assert_true(llabs((long long)(steps[1] - steps[0])) <= 3);
+}
+
+/* End in whose axes the multipliers of joint `a` are given. */
+static int carrier(const char *model, const char *sets) {
+  cosim c;
+  cosim_open(&c, model, sets);
+  cosim_expect(&c, YOKE_OK);
+  const int end = c.plan->couplings[0].joint.carrier;
+  assert_string_equal(c.plan->couplings[0].name, "a");
+  cosim_close(&c);
+  return end;
+}
+
+static void forces_are_given_in_axes_of_a_light_body_that_they_turn(void **state) {
+  (void)state;
+  assert_int_equal(carrier(PLANAR, NULL), 2);
+  assert_int_equal(carrier(PLANAR, "connections.a.between=[link.head, base.tip]"), 1);
+  assert_int_equal(carrier(SPATIAL, NULL), 2);
+  assert_int_equal(carrier(PLANAR, "parameters.m=1"), 0);
+  assert_int_equal(carrier(PLANAR, "bodies.link.frames={head: [0, 0], tip: [l, 0]};bodies.link.position=[0.5, 0]"), 0);
+  /* a shaft that spins */
+  assert_int_equal(carrier(SPATIAL, "connections.a.kind=spherical"), 2);
+  assert_int_equal(carrier(SPATIAL, "connections.a.kind=spherical;bodies.link.omega=[1e4, 0, 2]"), 0);
+}
+
+static void who_names_a_method_has_inertial_axes(void **state) {
+  (void)state;
+  assert_int_equal(carrier(PLANAR, "cosimulation.step=1e-3"), 0);
+  assert_int_equal(carrier(PLANAR, "cosimulation.scheme=implicit"), 0);
+  assert_int_equal(carrier(PLANAR, "cosimulation.step={estimator: md}"), 0);
+  assert_int_equal(carrier(PLANAR, "cosimulation.couplings={formulation: baumgarte}"), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(f32_a_light_link_takes_no_more_steps_than_a_heavy_one),
+      cmocka_unit_test(f32_in_space_moments_across_the_link_do_not_count_either),
+      cmocka_unit_test(f32_the_weight_of_the_link_does_not_matter),
+      cmocka_unit_test(forces_are_given_in_axes_of_a_light_body_that_they_turn),
+      cmocka_unit_test(who_names_a_method_has_inertial_axes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
