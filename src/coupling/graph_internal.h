@@ -365,6 +365,8 @@ yoke_status graph_outputs_with_values(yoke_graph *graph);
 
 /* Divergence: before anything is accepted, of all that would be; what was seen joins the block; and as the reason of a step that failed. */
 yoke_status graph_watch(yoke_graph *graph, yoke_context *ctx);
+/* The same of the nodes that a pass is about to integrate with. */
+yoke_status graph_watch_nodes(const yoke_graph *graph, yoke_context *ctx);
 void        graph_watch_accept(yoke_graph *graph);
 yoke_status graph_explain_failure(const yoke_graph *graph, yoke_status status, yoke_context *ctx);
 

@@ -312,7 +312,8 @@ static yoke_status take_columns(yoke_graph *g, yoke_step_statistics *statistics,
 yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics, yoke_context *ctx) {
   const bool with_columns = aims & GRAPH_COLUMNS;
   const bool is_first     = g->n_passes++ == 0;
-  bool       compares = is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END);
+  YOKE_TRY(graph_watch_nodes(g, ctx));
+  bool compares = is_first && (g->comparison == YOKE_COMPARISON_HIGHER || g->comparison == YOKE_COMPARISON_END);
   if (compares) compares = g->is_compared = graph_compare_ahead(g);
   g->is_touched = g->is_touched || with_columns;
   add_pass(g, with_columns, compares);

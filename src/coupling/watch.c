@@ -15,6 +15,8 @@ enum {
 static const double impact_growth    = 1e5;   /* from one jump to the next: no divergence grows like this */
 static const double beyond_mechanics = 1e12;  /* times what is usual, at least what the model's sizes make */
 static const double rounding         = 1e-12; /* of L */
+static const double beyond_forces    = 1e15;  /* of a trial: times what the model's sizes make */
+static const double beyond_length    = 1e6;   /* of a motion in one step, likewise */
 static const double beyond_signals   = 1e18;  /* likewise of signals, whose units nobody knows */
 
 /* What may help a coupling that diverges. */
@@ -133,7 +135,7 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
 /* A port that moves a million times the length of the model in one step, or gains as much speed as that takes, belongs to no
  * mechanism: this needs no past, so that short runs are watched too. */
 static yoke_status watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
-  const double L = g->settings.length, limit = 1e6 * L;
+  const double L = g->settings.length, limit = beyond_length * L;
   for (int side = 0; L > 0.0 && side < 2; ++side) {
     const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
     const yoke_port_shape *shape = wire->wire.shape[side];
@@ -165,6 +167,30 @@ static watched_sizes sizes_so_far(const yoke_graph *g) {
   memcpy(sizes.largest, g->block->largest, sizeof sizes.largest);
   memcpy(sizes.start_size, g->block->start_size, sizeof sizes.start_size);
   return sizes;
+}
+
+/* Inputs that no mechanism has, a motion by a million times the length of the model in one step or a force far beyond all sizes, make bodies spin so
+ * fast that an integration of the step would hardly end: it is not begun. Forces that move bodies by their rounding over a short step are large
+ * too. */
+yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
+  const double ratio = g->settings.time / g->H, least = fmax(1.0, rounding * ratio * ratio);
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    const int            kind    = kind_of(&channel->info);
+    const double         origin  = kind == GRAPH_MOTIONS ? channel->kept->past[0] : 0.0;
+    const double         limit   = channel->natural * (kind == GRAPH_MOTIONS ? beyond_length : beyond_forces * least);
+    for (int j = 0; kind != GRAPH_SIGNALS && is_watched(channel) && j < channel->n_nodes; ++j) {
+      const double value = g->w[channel->w_at + j];
+      if (!(fabs(value - origin) > limit)) continue;
+      char remedy[REMEDY_SIZE];
+      describe_remedy(g, channel, remedy);
+      return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                       "the co-simulation diverges: coupling '%s' (%s) would reach %.3g in the macro step of %.3g s to "
+                       "t = %.9g s; use %s",
+                       g->wires[channel->wire].wire.name, channel->info.name, value, g->H, g->t_next, remedy);
+    }
+  }
+  return YOKE_OK;
 }
 
 yoke_status graph_watch(yoke_graph *g, yoke_context *ctx) {
