@@ -11,19 +11,21 @@ static bool is_analytic(const yoke_graph *g, const graph_channel *channel, yoke_
 }
 
 /* Multipliers with half-step nodes keep a mode of factor -1 or 1 (degree 1, 2) that an approximate matrix, corrected only
- * once, makes grow: the analytic responses leave out stiffness and damping of the subsystems. */
-static void warn_of_rough_matrix(const yoke_graph *g, yoke_context *ctx) {
-  if (!g->scheme->traits.corrects_once) return;
-  for (int c = 0; c < g->n_channels; ++c) {
+ * once, makes grow: the analytic responses leave out stiffness and damping of the subsystems. Where the number of corrections is open there are
+ * more of them. */
+static void look_for_rough_matrix(yoke_graph *g, yoke_context *ctx) {
+  for (int c = 0; c < g->n_channels && g->scheme->traits.corrects_once && !g->is_rough; ++c) {
     const graph_channel *channel = &g->channels[c];
     if (channel->layout.kind != YOKE_LAYOUT_HALF || channel->layout.degree == 0) continue;
     if (!is_analytic(g, channel, YOKE_ENTRY_LAMBDA)) continue;
+    g->is_rough = true;
+    if (g->settings.corrections == 0) continue;
     yoke_warn(ctx,
-              "coupling '%s': one correction with jacobian analytic, which neglects stiffness and damping, can make "
-              "multipliers of order %d grow; use order 0, scheme implicit, or another jacobian: tangent, broyden or "
-              "finite-difference",
-              g->wires[channel->wire].wire.name, channel->layout.degree);
-    return;
+              "coupling '%s': %d correction%s with jacobian analytic, which neglects stiffness and damping, can make "
+              "multipliers of order %d grow; leave out cosimulation.corrections, or use order 0, scheme implicit, or "
+              "another jacobian: tangent, broyden or finite-difference",
+              g->wires[channel->wire].wire.name, g->settings.corrections, g->settings.corrections > 1 ? "s" : "",
+              channel->layout.degree);
   }
 }
 
@@ -62,10 +64,10 @@ static yoke_status check_own_orders(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-yoke_status graph_check_settings(const yoke_graph *g, yoke_context *ctx) {
+yoke_status graph_check_settings(yoke_graph *g, yoke_context *ctx) {
   const yoke_scheme_settings *s = &g->settings;
   YOKE_TRY(check_own_orders(g, ctx));
-  warn_of_rough_matrix(g, ctx);
+  look_for_rough_matrix(g, ctx);
   YOKE_TRY(check_motions(g, ctx));
   if (s->gauss_seidel && !g->scheme->can_sequence) {
     return yoke_fail(ctx, YOKE_E_MODEL,

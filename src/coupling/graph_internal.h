@@ -278,6 +278,7 @@ struct yoke_graph {
   double force_size[YOKE_N_RESIDUALS + 1]; /* largest |u| at the end of the trial, by the kind of the channel */
   bool   use_curves;                       /* signals are the curves of the acceleration predictor */
   bool   trial_ready;
+  bool   is_rough; /* corrections once leave a rest that grows: semi-implicit repeats them (graph_check.c) */
 
   /* step control (trial.h) */
   bool counts_past_low; /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
@@ -338,7 +339,7 @@ static inline bool graph_has_trial(const yoke_graph *graph, const yoke_subsystem
 /* Creation: channels, conditions, subsystems and their states; then, when the settings fit, the Newton matrix and the unknowns. */
 yoke_status graph_wire_up(yoke_graph *graph, const yoke_wire *wires, yoke_subsystem *const *subsystems,
                           yoke_context *ctx);
-yoke_status graph_check_settings(const yoke_graph *graph, yoke_context *ctx);
+yoke_status graph_check_settings(yoke_graph *graph, yoke_context *ctx);
 yoke_status graph_take_unknowns(yoke_graph *graph, yoke_context *ctx);
 /* Allocates the block, and hands out its parts to channels and subsystems. */
 yoke_status graph_take_block(yoke_graph *graph, yoke_context *ctx);

@@ -95,15 +95,15 @@ static bool is_wild(const yoke_graph *g, double norm) {
   return !(norm * g->settings.rtol <= 1.0);
 }
 
-/* Broyden's method: the size of the correction that the conditions still ask for, which a matrix that is exact would make
- * vanish. The matrix costs no integrations, so there is no reason to stop before the noise of the solvers. */
+/* Broyden's method, and a matrix that is rough: the size of the correction that the conditions still ask for, which a matrix that is exact would
+ * make vanish. The matrix costs no integrations, so there is no reason to stop before the noise of the solvers. */
 static yoke_status measure_rest(yoke_graph *g, double *rest, yoke_context *ctx) {
   YOKE_TRY(graph_correct(g, ctx));
   *rest = graph_weighted_norm(g, g->delta);
   return YOKE_OK;
 }
 
-/* One correction; more, at most max_iterations, where a level that a formulation holds is still open, or where Broyden's matrix
+/* One correction; more, at most max_iterations, where a level that a formulation holds is still open, or where Broyden's matrix or a rough one
  * leaves a rest. A matrix that helps little is made anew; a correction that only grows is taken back, and the step stands as it
  * is: its gaps are judged at the end of the trial. */
 static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
@@ -128,13 +128,15 @@ static yoke_status correct_until_closed(yoke_graph *g, yoke_step_statistics *sta
     YOKE_TRY(graph_pass(g, GRAPH_LAST, statistics, ctx));
     graph_residual(g, 0);
     learn(g, g->c_before);
-    double rest = 0.0, rate = norm / previous;
-    if (g->broyden != NULL) {
+    double     rest = 0.0, rate = norm / previous;
+    const bool is_measured = g->broyden != NULL || g->is_rough;
+    if (is_measured) {
       YOKE_TRY(measure_rest(g, &rest, ctx));
       rate = rest / norm;
     }
-    if (isfinite(previous) || g->broyden != NULL) measure_rate(rate, statistics);
-    if (graph_levels_are_met(g) && graph_is_stalled(g, rest)) return YOKE_OK;
+    if (isfinite(previous) || is_measured) measure_rate(rate, statistics);
+    const bool is_enough = number > 1 || !g->is_rough; /* the rest of the first one grows, however small it is */
+    if (is_enough && graph_levels_are_met(g) && graph_is_stalled(g, rest)) return YOKE_OK;
     is_fresh = (rate > slow_rate || renews_always(g)) && number < g->settings.max_iterations;
     if (is_fresh) YOKE_TRY(renew_matrix(g, statistics, ctx));
     previous = norm;
