@@ -148,6 +148,42 @@ static void steps_of_a_run_that_starts_at_rest_are_no_divergence(void **state) {
   }
 }
 
+static void f23_steps_too_long_for_joints_in_space_end_at_once(void **state) {
+  (void)state;
+  expect_unstable("examples/four-bar-spatial.yaml", "cosimulation.scheme=semi-implicit;cosimulation.step=0.2", 1.0,
+                  "'weld'");
+}
+
+/* A loop of five bars, seed 1017 of the campaign: 25 steps did not end. */
+static void f23_steps_too_long_for_a_loop_end_at_once(void **state) {
+  static const char loop[] = "yoke: 1\n"
+                             "gravity: [0, -9.81]\n"
+                             "bodies:\n"
+                             "  b0: {kind: planar, mass: 0.54623, inertia: 0.0077607, position: [0.12381, -0.16521], "
+                             "angle: -0.92767, omega: -0.83092, frames: {a: [-0.20645, 0], b: [0.20645, 0]}}\n"
+                             "  b1: {kind: planar, mass: 0.20576, inertia: 0.0371, position: [0.96186, -0.50584], "
+                             "angle: -0.24084, omega: -0.85963, frames: {a: [-0.73546, 0], b: [0.73546, 0]}}\n"
+                             "  b2: {kind: planar, mass: 1.52, inertia: 0.22772, position: [2.3168, -0.8786], angle: "
+                             "-0.29878, omega: 0.495, frames: {a: [-0.6704, 0], b: [0.6704, 0]}}\n"
+                             "  b3: {kind: planar, mass: 2.1053, inertia: 0.066059, position: [3.2629, -1.1049], "
+                             "angle: -0.094492, omega: -0.13976, frames: {a: [-0.30681, 0], b: [0.30681, 0]}}\n"
+                             "  b4: {kind: planar, mass: 1.5573, inertia: 0.28441, position: [3.836, -1.8239], angle: "
+                             "-1.2008, omega: -0.98953, frames: {a: [-0.74019, 0], b: [0.74019, 0]}}\n"
+                             "connections:\n"
+                             "  p0: {kind: revolute, between: [ground, b0.a]}\n"
+                             "  j1: {kind: revolute, between: [b0.b, b1.a]}\n"
+                             "  j2: {kind: revolute, between: [b1.b, b2.a]}\n"
+                             "  j3: {kind: revolute, between: [b2.b, b3.a]}\n"
+                             "  j4: {kind: revolute, between: [b3.b, b4.a]}\n"
+                             "  pe: {kind: revolute, between: [[4.1037, -2.514, 0], b4.b]}\n"
+                             "  ts: {kind: torsion-spring, between: [b3, b4], stiffness: 28.484, damping: 0.1}\n"
+                             "  ts0: {kind: torsion-spring, between: [ground, b0.a], stiffness: 16.747, damping: 0.3}\n"
+                             "t_end: 0.8324\n"
+                             "split: {s0: [b0], s1: [b1, b2, b3], s2: [b4]}\n";
+  (void)state;
+  expect_unstable(loop, "cosimulation={step: 0.034, couplings: {formulation: stabilized-index-1}}", 0.8324, "'j1'");
+}
+
 /* Its first correction asks for copies of 1e17, with which an integration would not end in an hour. */
 static void f23_a_fixed_step_far_too_long_ends_at_once(void **state) {
   (void)state;
@@ -167,6 +203,8 @@ int main(void) {
       cmocka_unit_test(a_contact_that_rises_by_itself_is_no_divergence),
       cmocka_unit_test(a_wave_that_arrives_at_a_cut_at_rest_is_no_divergence),
       cmocka_unit_test(steps_of_a_run_that_starts_at_rest_are_no_divergence),
+      cmocka_unit_test(f23_steps_too_long_for_joints_in_space_end_at_once),
+      cmocka_unit_test(f23_steps_too_long_for_a_loop_end_at_once),
       cmocka_unit_test(f23_a_fixed_step_far_too_long_ends_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
