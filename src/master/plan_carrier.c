@@ -27,9 +27,18 @@ static bool has_companions(const yoke_plan_coupling *k) {
   return point != 0u && point == (freedoms & 7u) && (turn == 0u || (turn & 3u) == 3u);
 }
 
+/* Whoever reads its force reads the multipliers as they come in. */
+static bool is_read(const plan_builder *b, int connection) {
+  for (int i = 0; i < b->model->n_variables; ++i) {
+    const yoke_variable *v = &b->model->variables[i];
+    if (v->kind == YOKE_VARIABLE_FORCE && v->object == connection) return true;
+  }
+  return false;
+}
+
 static bool may_carry(const plan_builder *b, const yoke_plan_coupling *k) {
   return k->is_joint && !k->is_foreign && plan_leaves_method_open(b) && has_companions(k) &&
-         strcmp(k->settings.formulation, "stabilized-index-2") == 0;
+         !is_read(b, k->connection) && strcmp(k->settings.formulation, "stabilized-index-2") == 0;
 }
 
 static double mass_of(const plan_builder *b, const yoke_plan_coupling *k, int side) {

@@ -100,6 +100,7 @@ static void forces_are_given_in_axes_of_a_light_body_that_they_turn(void **state
   assert_int_equal(carrier(SPATIAL, NULL), 2);
   assert_int_equal(carrier(PLANAR, "parameters.m=1"), 0);
   assert_int_equal(carrier(PLANAR, "bodies.link.frames={head: [0, 0], tip: [l, 0]};bodies.link.position=[0.5, 0]"), 0);
+  assert_int_equal(carrier(PLANAR, "loads={m: {kind: expression, on: base, torque: \"1e-3*a.force[1]\"}}"), 0);
   /* a shaft that spins */
   assert_int_equal(carrier(SPATIAL, "connections.a.kind=spherical"), 2);
   assert_int_equal(carrier(SPATIAL, "connections.a.kind=spherical;bodies.link.omega=[1e4, 0, 2]"), 0);
