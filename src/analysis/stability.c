@@ -326,7 +326,7 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   s->settings.force            = sizes.force;
   /* The map is linear: one correction solves it, with a matrix that is exact. */
   if (s->settings.jacobian != YOKE_JACOBIAN_ANALYTIC) s->settings.corrections = 1;
-  s->settings.joint_tolerance  = 0.0; /* it is probed with states that are far off */
+  s->settings.joint_tolerance = 0.0; /* it is probed with states that are far off */
   YOKE_TRY(yoke_exec_create(ctx, "serial", 1, &s->exec));
   YOKE_TRY(yoke_whole_model_create(ctx, s->model, 0, NULL, &whole));
   yoke_status status = YOKE_OK;
