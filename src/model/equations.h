@@ -90,6 +90,8 @@ typedef struct yoke_equations_ops {
   /* Projection, required if ng + n_norms > 0: nearest q (in the mass norm) with g = 0 and unit norms; nearest v with g' = 0. */
   yoke_status (*project_position)(const void *self, void *work, double t, double *q);
   yoke_status (*project_velocity)(const void *self, void *work, double t, const double *q, double *v);
+  /* Both for less than each alone, to rounding; NULL: one after the other. */
+  yoke_status (*project)(const void *self, void *work, double t, double *q, double *v);
   /* Is q so near a singular position (or are constraints redundant) that rounding errors of derivative exceed small
    * tolerances? Optional, NULL: never. */
   bool (*is_singular)(const void *self, void *work, double t, const double *q);

@@ -335,6 +335,7 @@ static yoke_status build_joint(yoke_multibody *mb, yoke_context *ctx, int c, con
   if (joint->n == 0) return YOKE_OK;
   mb->connection_joint[c] = mb->n_joints++;
   mb->ng += joint->n;
+  mb->n_motions += joint->motion != NULL;
   return YOKE_OK;
 }
 
@@ -517,18 +518,18 @@ static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx, yoke_arena *sc
   return yoke_pattern_create(ctx, mb->ng, mb->nv, n, row, col, mb->G_slot, &mb->G_pattern);
 }
 
-/* Joints by node: list[start[node] ...] of 2 joint + side. */
-static yoke_status joints_by_node(const yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int **start_out,
-                                  int **list_out) {
+/* Joints by node: list[start[node] ...] of 2 joint + side; ghosts count as ground. */
+static yoke_status joints_by_node(const yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int n_joints,
+                                  int **start_out, int **list_out) {
   int *start = *start_out = yoke_arena_take(scratch, (size_t)mb->n_nodes + 2, sizeof *start);
-  int *list = *list_out = yoke_arena_take(scratch, 2 * (size_t)mb->n_joints + 1, sizeof *list);
-  YOKE_TRY(yoke_arena_check(scratch, ctx, "the structure of %d joints", mb->n_joints));
-  for (int j = 0; j < mb->n_joints; ++j) {
-    for (int side = 0; side < 2; ++side) ++start[mb->joints[j].link.node[side] + 2];
+  int *list = *list_out = yoke_arena_take(scratch, 2 * (size_t)n_joints + 1, sizeof *list);
+  YOKE_TRY(yoke_arena_check(scratch, ctx, "the structure of %d joints", n_joints));
+  for (int j = 0; j < n_joints; ++j) {
+    for (int side = 0; side < 2; ++side) ++start[mb_own_node(mb, &mb->joints[j].link, side) + 2];
   }
   for (int i = 0; i < mb->n_nodes; ++i) start[i + 2] += start[i + 1];
-  for (int j = 0; j < mb->n_joints; ++j) {
-    for (int side = 0; side < 2; ++side) list[start[mb->joints[j].link.node[side] + 1]++] = 2 * j + side;
+  for (int j = 0; j < n_joints; ++j) {
+    for (int side = 0; side < 2; ++side) list[start[mb_own_node(mb, &mb->joints[j].link, side) + 1]++] = 2 * j + side;
   }
   return YOKE_OK;
 }
@@ -590,8 +591,8 @@ static yoke_status find_loops(yoke_multibody *mb, yoke_context *ctx, yoke_arena 
   for (int j = 0; j < mb->n_joints; ++j) {
     int root[2];
     for (int side = 0; side < 2; ++side) {
-      const int node = mb->joints[j].link.node[side], real = node < mb->n_nodes ? node : 0; /* a ghost is the outside */
-      root[side] = root_of(parent, real);
+      const int real = mb_own_node(mb, &mb->joints[j].link, side);
+      root[side]     = root_of(parent, real);
       if (real == 0) continue;
       if (kind >= 0 && (int)mb->nodes[real].kind != kind) mb->has_loops = true;
       kind = (int)mb->nodes[real].kind;
@@ -606,7 +607,10 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
   int *start = NULL, *list = NULL;
   YOKE_TRY(build_G(mb, ctx, scratch));
   YOKE_TRY(find_loops(mb, ctx, scratch));
-  YOKE_TRY(joints_by_node(mb, ctx, scratch, &start, &list));
+  mb->is_plane = mb_is_plane(mb);
+  YOKE_TRY(joints_by_node(mb, ctx, scratch, mb->n_joints + mb->n_guided, &start, &list));
+  YOKE_TRY(mb_tree_create(mb, ctx, scratch, start, list));
+  YOKE_TRY(joints_by_node(mb, ctx, scratch, mb->n_joints, &start, &list));
   return build_couplings(mb, ctx, scratch, start, list);
 }
 
@@ -623,6 +627,7 @@ static const yoke_equations_ops multibody_ops = {
     .derivative       = mb_derivative,
     .project_position = mb_project_position,
     .project_velocity = mb_project_velocity,
+    .project          = mb_project,
     .is_singular      = mb_is_singular,
     .constraint       = mb_constraint,
     .dae_create       = mb_dae_create,
@@ -648,6 +653,7 @@ static const yoke_equations_ops spatial_ops = {
     .derivative       = mb_derivative,
     .project_position = mb_project_position,
     .project_velocity = mb_project_velocity,
+    .project          = mb_project,
     .is_singular      = mb_is_singular,
     .normalise        = mb_normalise,
     .constraint       = mb_constraint,
@@ -890,12 +896,6 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   return status;
 }
 
-static int count_motions(const yoke_multibody *mb) {
-  int n = 0;
-  for (int j = 0; j < mb->n_joints; ++j) n += mb->joints[j].motion != NULL;
-  return n;
-}
-
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out) {
   static const yoke_multibody_options plain = {0};
@@ -937,7 +937,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .nu              = mb->n_inputs,
       .n_events        = model->n_events,
       .n_quadratures   = mb->nq - mb->nq_states,
-      .n_motions       = count_motions(mb),
+      .n_motions       = mb->n_motions,
       .n_guided        = mb->n_rows - mb->ng,
       .drifts          = mb->has_mu && mb->ng > 0,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,

@@ -185,6 +185,8 @@ typedef struct mb_gradient {
   } entry[26]; /* two rigid bodies: 7 of q and 6 of v each */
 } mb_gradient;
 
+typedef struct mb_tree mb_tree;
+
 /* What every step reads comes first. */
 struct yoke_multibody {
   mb_port          *ports;
@@ -196,6 +198,7 @@ struct yoke_multibody {
   bool              has_energy;
   int               nq, nv, ng, n_norms;
   int               nq_states; /* without quadratures */
+  int               n_motions; /* joints with one */
   int               n_integrals;
   int               n_guided;                 /* guided joints, behind all others */
   int               n_rows;                   /* of all joints: ng and guided ones */
@@ -207,6 +210,7 @@ struct yoke_multibody {
   bool              has_mu; /* some driven joint moves its body */
   bool              is_chain_alone;
   bool              has_loops; /* rows may depend on each other */
+  bool              is_plane;  /* all joints are between planar bodies (multibody_plane.c) */
   bool              can_jump;  /* loads or laws depend on the state by steps */
   mb_node          *nodes;
   mb_joint         *joints; /* [n_joints + n_guided] */
@@ -252,6 +256,7 @@ struct yoke_multibody {
   int                *G_slot; /* in the order joint, row, side, freedom */
   yoke_block_ldl     *ldl;
   size_t             *diagonal_at; /* [n_joints] */
+  mb_tree            *tree;        /* NULL: the joints are none (multibody_tree.c) */
 };
 
 /* Scratch, carved from the caller's block. */
@@ -265,6 +270,8 @@ typedef struct mb_work {
   double           *s, *rate, *gamma, *lambda; /* [n_rows]; rate includes g_t */
   double           *motion_rate;               /* [ng] -g_t */
   double           *S;                         /* block_ldl values */
+  double           *tree;                      /* [mb_tree_scratch] */
+  double           *plane;                     /* [ng, 4] rows of mechanisms in the plane */
   double           *dense;                     /* [n_dense^2], minimum-norm solve */
   double           *dense_work, *scale, *rhs;
   int              *pivot;
@@ -312,6 +319,10 @@ void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_po
 
 /* Poses of all nodes from q and v (NULL: at rest), and W when `with_inertia`. */
 void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia);
+
+/* W of all nodes, and of one. Need poses. */
+void mb_inertia(const yoke_multibody *mb, const mb_work *w);
+void mb_node_inertia(const yoke_multibody *mb, const mb_work *w, int node);
 
 /* Poses of all ghosts under the inputs u; NULL: where the model put them. */
 void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u);
@@ -426,7 +437,8 @@ void mb_driven_move(const mb_driven *driven, const yoke_pose *poses, const doubl
 /* Motion of a joint at t with derivatives. */
 void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second);
 
-/* w->s, grad and (with_rates) rate, gamma of all joints. Needs poses. */
+/* w->s, grad and (with_rates) rate, gamma of all joints, and of one. Need poses. */
+void mb_joint_rows(const mb_work *w, const mb_joint *joint, double t, bool with_rates);
 void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates);
 
 /* Value of row i of a joint: s - offset - motion, angles wrapped to (-pi, pi]. */
@@ -448,6 +460,44 @@ yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x);
 
 /* The same for n right-hand sides x [n, ng]. */
 yoke_status mb_solve_many(const yoke_multibody *mb, const mb_work *w, int n, double *x);
+
+/* Node of one side; a ghost, which moves as it is told, is as good as the ground. */
+static inline int mb_own_node(const yoke_multibody *mb, const yoke_link *link, int side) {
+  return link->node[side] < mb->n_nodes ? link->node[side] : 0;
+}
+
+/* Trees (multibody_tree.c): mb->tree where the joints are one, guided ones too; joints by node are list[start[node] ...] of 2 joint + side. With
+ * poses, and mb_guided_rows where there are some: rows, factors, and then any number of solves.
+ *   inertia  W of nodes without joints, which are `outside`
+ *   rows     as mb_constraints without w->grad and w->gamma. False: some depend on each other, which the tree cannot treat
+ *   gaps     w->s and rates alone; factors stay
+ *   factor   False: a body has no inertia
+ *   solve    w->acceleration of all nodes with joints: M a = wrench + G^T lambda, G a = b. wrench [n_nodes, 6] NULL: 0; lambda NULL: not
+ *            wanted, else it may be b
+ *   accelerate   rows, factor and solve of w->wrench in one go; further solves may follow. False as above */
+yoke_status mb_tree_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, const int *start,
+                           const int *list);
+size_t      mb_tree_scratch(const yoke_multibody *mb); /* doubles */
+void        mb_tree_inertia(const yoke_multibody *mb, const mb_work *w);
+int         mb_tree_outside(const yoke_multibody *mb, const int **nodes);
+bool        mb_tree_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates);
+void        mb_tree_gaps(const yoke_multibody *mb, const mb_work *w, double t);
+bool        mb_tree_factor(const yoke_multibody *mb, const mb_work *w);
+void mb_tree_solve(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b, double *lambda);
+
+bool mb_tree_accelerate(const yoke_multibody *mb, const mb_work *w, double t, double *lambda);
+
+/* Mechanisms in the plane (multibody_plane.c): mb->is_plane. With poses: rows as mb_constraints, w->grad where it pleases; factors, false where
+ * rows depend on each other; then solves for b in lambda and free accelerations in w->acceleration, which become those under lambda. */
+bool mb_is_plane(const yoke_multibody *mb);
+void mb_plane_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates);
+bool mb_plane_factor(const yoke_multibody *mb, const mb_work *w);
+void mb_plane_solve(const yoke_multibody *mb, const mb_work *w, double *lambda);
+
+/* What row g of G a shall be: -(gamma + 2 alpha g' + beta^2 g). */
+static inline double mb_wanted_acceleration(const yoke_multibody *mb, const mb_work *w, int g) {
+  return -(w->gamma[g] + 2.0 * mb->alpha * w->rate[g] + mb->beta * mb->beta * w->s[g]);
+}
 
 /* Guided rows (multibody_guided.c). */
 int         mb_n_probes(const yoke_multibody *mb);
@@ -506,6 +556,7 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
                           double *qdot, double *a, double *lambda);
 yoke_status mb_project_position(const void *self, void *work, double t, double *q);
 yoke_status mb_project_velocity(const void *self, void *work, double t, const double *q, double *v);
+yoke_status mb_project(const void *self, void *work, double t, double *q, double *v);
 bool        mb_is_singular(const void *self, void *work, double t, const double *q);
 void mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
 yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out);

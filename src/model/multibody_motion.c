@@ -14,21 +14,31 @@ static double without_trace(double x) {
   return fabs(x) < 1e-70 ? 0.0 : x;
 }
 
+static void rigid_pose(const double *q, const double *v, yoke_pose *pose) {
+  vec3_copy(pose->r, q);
+  quaternion_rotation(pose->R, (const double[]){q[3], without_trace(q[4]), without_trace(q[5]), without_trace(q[6])});
+  pose->angle = 0.0;
+  if (v != NULL) {
+    for (int k = 0; k < 3; ++k) pose->v[k] = without_trace(v[k]);
+    mat3_apply(pose->w, pose->R, (const double[]){without_trace(v[3]), without_trace(v[4]), without_trace(v[5])});
+  } else {
+    vec3_set(pose->v, 0.0, 0.0, 0.0);
+    vec3_set(pose->w, 0.0, 0.0, 0.0);
+  }
+}
+
 void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
+  q += node->iq;
+  if (v != NULL) v += node->iv;
+  if (node->kind == YOKE_BODY_RIGID && node->nv > 0) {
+    rigid_pose(q, v, pose);
+    return;
+  }
   memset(pose, 0, sizeof *pose);
   pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
   if (node->nv == 0) return; /* the ground */
-  q += node->iq;
-  if (v != NULL) v += node->iv;
   switch (node->kind) {
-  case YOKE_BODY_RIGID:
-    vec3_copy(pose->r, q);
-    quaternion_rotation(pose->R, (const double[]){q[3], without_trace(q[4]), without_trace(q[5]), without_trace(q[6])});
-    if (v != NULL) {
-      for (int k = 0; k < 3; ++k) pose->v[k] = without_trace(v[k]);
-      mat3_apply(pose->w, pose->R, (const double[]){without_trace(v[3]), without_trace(v[4]), without_trace(v[5])});
-    }
-    break;
+  case YOKE_BODY_RIGID: break; /* above */
   case YOKE_BODY_PLANAR: {
     const double c = cos(q[2]), s = sin(q[2]);
     pose->r[0]  = q[0];
@@ -73,11 +83,17 @@ static void turned_inverse_inertia(const mb_node *node, const double R[9], doubl
 void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia) {
   memset(&w->pose[0], 0, sizeof w->pose[0]);
   w->pose[0].R[0] = w->pose[0].R[4] = w->pose[0].R[8] = 1.0;
-  if (with_inertia) memset(w->W, 0, 9 * sizeof *w->W);
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    mb_node_pose(&mb->nodes[i], q, v, &w->pose[i]);
-    if (with_inertia) turned_inverse_inertia(&mb->nodes[i], w->pose[i].R, w->W + 9 * i);
-  }
+  for (int i = 1; i < mb->n_nodes; ++i) mb_node_pose(&mb->nodes[i], q, v, &w->pose[i]);
+  if (with_inertia) mb_inertia(mb, w);
+}
+
+void mb_node_inertia(const yoke_multibody *mb, const mb_work *w, int node) {
+  turned_inverse_inertia(&mb->nodes[node], w->pose[node].R, w->W + 9 * node);
+}
+
+void mb_inertia(const yoke_multibody *mb, const mb_work *w) {
+  memset(w->W, 0, 9 * sizeof *w->W);
+  for (int i = 1; i < mb->n_nodes; ++i) mb_node_inertia(mb, w, i);
 }
 
 void mb_ghost_position(const mb_ghost *ghost, const double *u, double *p) {

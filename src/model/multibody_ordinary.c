@@ -18,8 +18,14 @@ static const double rank_limit  = 1e-11; /* condition of S kept by the minimum-n
 static const double singular_limit = 1e-4;  /* pivot below which derivative is noisy: eps / 1e-4 and more */
 static const double position_tol   = 1e-13; /* |g| / size after projection */
 static const double position_skip  = 1e-14;
+static const double near_enough    = 1e-8; /* |g| / size up to which factors serve at the projected place too */
 
 enum { POSITION_ITERATIONS = 25, REGULARISED_SWEEPS = 4 };
+
+/* Is there a way that is quicker than S of all models? Loads that read accelerations solve again with gradients and W. */
+static bool is_quick(const yoke_multibody *mb) {
+  return (mb->tree != NULL || mb->is_plane) && mb->n_loop == 0;
+}
 
 /* ---- scratch ---- */
 
@@ -75,6 +81,8 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->lambda          = take_doubles(c, rows);
   w->motion_rate     = take_doubles(c, ng);
   w->S               = take_doubles(c, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
+  w->tree            = take_doubles(c, mb_tree_scratch(mb));
+  w->plane           = take_doubles(c, mb->is_plane ? 4 * ng : 0);
   w->dense           = take_doubles(c, nd * nd);
   w->dense_work      = take_doubles(c, dense_work_size(mb));
   w->scale           = take_doubles(c, ng);
@@ -241,32 +249,33 @@ double mb_row_value(const mb_joint *joint, int i, double s, double motion) {
   return joint->row[i].kind == YOKE_ROW_ANGLE ? remainder(x, 2.0 * acos(-1.0)) : x;
 }
 
-void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    yoke_link_state state;
-    double          motion = 0.0, motion_rate = 0.0, motion_second = 0.0;
-    if (joint->motion != NULL) mb_motion(joint, t, &motion, &motion_rate, &motion_second);
-    yoke_link_state_for(&joint->link, joint->n, joint->row, w->pose, &state);
-    for (int i = 0; i < joint->n; ++i) {
-      const int    g    = joint->g0 + i;
-      double      *grad = w->grad + 12 * g;
-      const double s    = yoke_row_gradient(&joint->row[i], &state, grad);
-      w->s[g]           = mb_row_value(joint, i, s, motion);
-      w->motion_rate[g] = 0.0;
-      if (!with_rates) continue;
-      w->rate[g]  = yoke_row_rate(grad, &state);
-      w->gamma[g] = yoke_row_gamma(&joint->row[i], &state);
-    }
-    if (joint->motion != NULL) {
-      const int g       = joint->g0 + joint->n - 1;
-      w->motion_rate[g] = motion_rate;
-      if (with_rates) {
-        w->rate[g] -= motion_rate;
-        w->gamma[g] -= motion_second;
-      }
+void mb_joint_rows(const mb_work *w, const mb_joint *joint, double t, bool with_rates) {
+  yoke_link_state state;
+  double          motion = 0.0, motion_rate = 0.0, motion_second = 0.0;
+  if (joint->motion != NULL) mb_motion(joint, t, &motion, &motion_rate, &motion_second);
+  yoke_link_state_for(&joint->link, joint->n, joint->row, w->pose, &state);
+  for (int i = 0; i < joint->n; ++i) {
+    const int    g    = joint->g0 + i;
+    double      *grad = w->grad + 12 * g;
+    const double s    = yoke_row_gradient(&joint->row[i], &state, grad);
+    w->s[g]           = mb_row_value(joint, i, s, motion);
+    w->motion_rate[g] = 0.0;
+    if (!with_rates) continue;
+    w->rate[g]  = yoke_row_rate(grad, &state);
+    w->gamma[g] = yoke_row_gamma(&joint->row[i], &state);
+  }
+  if (joint->motion != NULL) {
+    const int g       = joint->g0 + joint->n - 1;
+    w->motion_rate[g] = motion_rate;
+    if (with_rates) {
+      w->rate[g] -= motion_rate;
+      w->gamma[g] -= motion_second;
     }
   }
+}
+
+void mb_constraints(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
+  for (int j = 0; j < mb->n_joints; ++j) mb_joint_rows(w, &mb->joints[j], t, with_rates);
 }
 
 /* Y [6, n] = (M^-1 grad)^T for one side of a joint with n rows. */
@@ -442,10 +451,12 @@ double mb_pivot_limit(const yoke_multibody *mb) {
   return mb->has_loops ? pivot_limit : tree_limit;
 }
 
-/* S x = x for the present Y and n right-hand sides x [n, ng]. */
-static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
+/* S x = x for the present Y and n right-hand sides x [n, ng]. *is_factored (NULL: not asked): the factors are there for more of them. */
+static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, double *x, bool *is_factored) {
   assemble_S(mb, w, 0.0);
-  if (yoke_block_ldl_factor(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK) {
+  const bool is_regular = yoke_block_ldl_factor(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK;
+  if (is_factored != NULL) *is_factored = is_regular;
+  if (is_regular) {
     for (int k = 0; k < n; ++k) yoke_block_ldl_solve(mb->ldl, w->S, x + (ptrdiff_t)k * mb->ng);
     return YOKE_OK;
   }
@@ -461,7 +472,7 @@ static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, do
 
 yoke_status mb_solve_many(const yoke_multibody *mb, const mb_work *w, int n, double *x) {
   all_inverse_mass(mb, w);
-  return solve_S(mb, w, n, x);
+  return solve_S(mb, w, n, x, NULL);
 }
 
 yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
@@ -470,17 +481,19 @@ yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
 
 /* ---- accelerations ---- */
 
-/* Free acceleration of every node; chain masses already have theirs in a. */
+/* Free acceleration of a node; chain masses already have theirs in a. */
+static void free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a) {
+  const mb_node *node = &mb->nodes[i];
+  const double  *f    = w->wrench + 6 * i;
+  double        *y    = w->acceleration + 6 * i;
+  for (int k = 0; k < 3; ++k) y[k] = node->inverse_mass[k] * f[k];
+  mat3_apply(y + 3, node->kind == YOKE_BODY_RIGID ? w->W + 9 * i : node->inverse_inertia, f + 3);
+  if (node->kind == YOKE_BODY_CHAIN) y[0] += a[node->iv];
+}
+
 static void free_accelerations(const yoke_multibody *mb, const mb_work *w, const double *a) {
   memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[i];
-    const double  *f    = w->wrench + 6 * i;
-    double        *y    = w->acceleration + 6 * i;
-    for (int k = 0; k < 3; ++k) y[k] = node->inverse_mass[k] * f[k];
-    mat3_apply(y + 3, w->W + 9 * i, f + 3);
-    if (node->kind == YOKE_BODY_CHAIN) y[0] += a[node->iv];
-  }
+  for (int i = 1; i < mb->n_nodes; ++i) free_acceleration(mb, w, i, a);
 }
 
 static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const double *q, const double *v,
@@ -556,7 +569,7 @@ yoke_status mb_within(const yoke_multibody *mb, const mb_work *w, bool is_factor
     yoke_block_ldl_solve(mb->ldl, w->S, nu);
   } else {
     all_unit_mass(mb, w);
-    YOKE_TRY(solve_S(mb, w, 1, nu));
+    YOKE_TRY(solve_S(mb, w, 1, nu, NULL));
   }
   mb_add_reactions(mb, w, nu);
   return YOKE_OK;
@@ -587,13 +600,11 @@ yoke_status mb_add_drift(const yoke_multibody *mb, const mb_work *w, const doubl
 
 /* S lambda = lambda of the joints for free accelerations in w->acceleration. */
 static void set_right_hand_side(const yoke_multibody *mb, const mb_work *w, double *lambda) {
-  const double damping = 2.0 * mb->alpha, stiffness = mb->beta * mb->beta;
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     const double   *a = w->acceleration + 6 * joint->link.node[0], *b = w->acceleration + 6 * joint->link.node[1];
     for (int g = joint->g0; g < joint->g0 + joint->n; ++g) {
-      const double free = dot6(w->grad + 12 * g, a) + dot6(w->grad + 12 * g + 6, b);
-      lambda[g]         = -(w->gamma[g] + damping * w->rate[g] + stiffness * w->s[g] + free);
+      lambda[g] = mb_wanted_acceleration(mb, w, g) - (dot6(w->grad + 12 * g, a) + dot6(w->grad + 12 * g + 6, b));
     }
   }
 }
@@ -629,6 +640,47 @@ yoke_status mb_respond(const yoke_multibody *mb, const mb_work *w, double t, con
   return respond(mb, w, t, q, v, u, a, lambda);
 }
 
+/* Poses for the way that this model can go, and W as far as that reads it. */
+static void quick_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v) {
+  mb_poses(mb, w, q, v, !is_quick(mb));
+  if (!is_quick(mb)) return;
+  if (mb->tree != NULL) mb_tree_inertia(mb, w);
+  for (int i = 1; mb->is_plane && mb->n_norms > 0 && i < mb->n_nodes; ++i) {
+    if (mb->nodes[i].kind == YOKE_BODY_RIGID) mb_node_inertia(mb, w, i);
+  }
+}
+
+/* Accelerations under the wrenches by the tree or in the plane. False: rows depend on each other. lambda NULL: not wanted. */
+static bool accelerate_quickly(const yoke_multibody *mb, const mb_work *w, double t, const double *u, const double *a,
+                               double *lambda) {
+  if (mb->tree != NULL) {
+    const int *outside, n = mb_tree_outside(mb, &outside);
+    if (mb->n_guided > 0) mb_guided_rows(mb, w, u);
+    for (int i = 0; i < n; ++i) free_acceleration(mb, w, outside[i], a);
+    return mb_tree_accelerate(mb, w, t, lambda);
+  }
+  mb_plane_rows(mb, w, t, true);
+  if (!mb_plane_factor(mb, w)) return false;
+  free_accelerations(mb, w, a);
+  if (lambda == NULL) lambda = w->lambda;
+  for (int g = 0; g < mb->ng; ++g) lambda[g] = mb_wanted_acceleration(mb, w, g);
+  mb_plane_solve(mb, w, lambda);
+  return true;
+}
+
+/* mb_respond on the quick way, or on the other one where that cannot go it. */
+static yoke_status respond_quickly(const yoke_multibody *mb, const mb_work *w, double t, const double *q,
+                                   const double *v, const double *u, double *a, double *lambda, bool reads_lambda) {
+  YOKE_TRY(mb_forces(mb, w, t, q, v, u));
+  YOKE_TRY(chain_accelerations(mb, t, q, v, a));
+  if (accelerate_quickly(mb, w, t, u, a, reads_lambda ? lambda : NULL)) {
+    mb_write_nodes(mb, w, a);
+    return YOKE_OK;
+  }
+  mb_inertia(mb, w);
+  return respond(mb, w, t, q, v, u, a, lambda);
+}
+
 yoke_status mb_derivative(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                           double *qdot, double *a, double *lambda) {
   YOKE_TRY(mb_rest(self, work, t, q, v, u));
@@ -637,19 +689,24 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
 
 yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
                                const double *u, double *qdot, double *a, double *lambda) {
-  mb_work w;
+  mb_work    w;
+  const bool reads_lambda = lambda != NULL || (qdot != NULL && mb->has_energy && mb->n_motions > 0);
   mb_work_carve(mb, work, &w);
   if (lambda == NULL) lambda = w.lambda;
-  mb_poses(mb, &w, q, v, true);
+  quick_poses(mb, &w, q, v);
   mb_ghost_poses(mb, &w, u);
-  if (mb->n_loop > 0)
+  if (mb->n_loop > 0) {
     YOKE_TRY(mb_close_loop(mb, &w, t, q, v, u, a, lambda));
-  else
+  } else if (is_quick(mb)) {
+    YOKE_TRY(respond_quickly(mb, &w, t, q, v, u, a, lambda, reads_lambda));
+  } else {
     YOKE_TRY(respond(mb, &w, t, q, v, u, a, lambda));
+  }
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
+    if (mb->has_mu && is_quick(mb)) mb_constraints(mb, &w, t, true);
     YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
-    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, lambda, qdot);
+    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, reads_lambda ? lambda : NULL, qdot);
     if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
   }
   return all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;
@@ -684,54 +741,142 @@ double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_jo
   return largest;
 }
 
-static void reaction_move(const yoke_multibody *mb, const mb_work *w, const double *lambda, double *dv) {
+/* Poses and rows at (q, v) for a move, in which guided rows have no part. True: the quick way, which can make it. */
+static bool look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
+  const bool by_tree = mb->tree != NULL && mb->n_guided == 0;
+  mb_poses(mb, w, q, v, false);
+  if (mb->is_plane) {
+    mb_plane_rows(mb, w, t, v != NULL);
+    return true;
+  }
+  if (by_tree && mb_tree_rows(mb, w, t, v != NULL)) return true;
+  mb_inertia(mb, w);
+  mb_constraints(mb, w, t, v != NULL);
+  return false;
+}
+
+static bool factor_quickly(const yoke_multibody *mb, const mb_work *w) {
+  return mb->tree != NULL ? mb_tree_factor(mb, w) : mb_plane_factor(mb, w);
+}
+
+/* w->s and rates at (q, v); factors stay those of the last look, and serve. */
+static void look_again(const yoke_multibody *mb, const mb_work *w, bool quick, double t, const double *q,
+                       const double *v) {
+  mb_poses(mb, w, q, v, false);
+  if (quick && mb->tree != NULL) {
+    mb_tree_gaps(mb, w, t);
+  } else if (quick) {
+    mb_plane_rows(mb, w, t, true);
+  } else {
+    mb_constraints(mb, w, t, true);
+  }
+}
+
+/* Right-hand side of a move, from rest. */
+static void begin_move(const yoke_multibody *mb, const mb_work *w, const double *residual, double *dv) {
   memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
-  mb_add_reactions(mb, w, lambda);
+  for (int g = 0; g < mb->ng; ++g) w->lambda[g] = -residual[g];
+}
+
+static void solve_quickly(const yoke_multibody *mb, const mb_work *w) {
+  if (mb->tree != NULL) {
+    mb_tree_solve(mb, w, NULL, w->lambda, NULL);
+  } else {
+    mb_plane_solve(mb, w, w->lambda);
+  }
+}
+
+/* The smallest dv in the mass norm with G dv = -residual, after a look, which was quick or not. *is_factored: `move_again` can follow. */
+static yoke_status least_move(const yoke_multibody *mb, const mb_work *w, bool *quick, double t, const double *residual,
+                              double *dv, bool *is_factored) {
+  begin_move(mb, w, residual, dv);
+  *is_factored = *quick && factor_quickly(mb, w);
+  if (*is_factored) {
+    solve_quickly(mb, w);
+  } else {
+    if (*quick) {
+      mb_inertia(mb, w);
+      mb_constraints(mb, w, t, false);
+      *quick = false;
+    }
+    all_inverse_mass(mb, w);
+    YOKE_TRY(solve_S(mb, w, 1, w->lambda, is_factored));
+    mb_add_reactions(mb, w, w->lambda);
+  }
+  mb_write_nodes(mb, w, dv);
+  return YOKE_OK;
+}
+
+/* The same with the factors that are there. */
+static void move_again(const yoke_multibody *mb, const mb_work *w, bool quick, const double *residual, double *dv) {
+  begin_move(mb, w, residual, dv);
+  if (quick) {
+    solve_quickly(mb, w);
+  } else {
+    yoke_block_ldl_solve(mb->ldl, w->S, w->lambda);
+    mb_add_reactions(mb, w, w->lambda);
+  }
   mb_write_nodes(mb, w, dv);
 }
 
-/* Newton in the mass norm: S dlambda = -g, q := q (+) M^-1 G^T dlambda. */
-yoke_status mb_project_position(const void *self, void *work, double t, double *q) {
-  const yoke_multibody *mb = self;
-  mb_work               w;
-  mb_work_carve(mb, work, &w);
+/* Newton in the mass norm: S dlambda = -g, q := q (+) M^-1 G^T dlambda. Where the last factors are near enough, v (NULL: none) is projected
+ * with them: *is_done. Not with loops: near a singular position S is another one after the smallest move. */
+static yoke_status project(const yoke_multibody *mb, const mb_work *w, double t, double *q, double *v, bool *is_done) {
+  double limit = position_skip;
+  *is_done     = false;
   for (int i = 1; mb->n_norms > 0 && i < mb->n_nodes; ++i) {
     if (mb->nodes[i].kind == YOKE_BODY_RIGID) quaternion_normalise(q + mb->nodes[i].iq + 3);
   }
   if (!all_finite(mb->nq, q)) return YOKE_NON_FINITE;
   if (mb->ng == 0) return YOKE_OK;
-  double limit = position_skip;
   for (int iteration = 0; iteration <= POSITION_ITERATIONS; ++iteration) {
-    mb_poses(mb, &w, q, NULL, true);
-    mb_constraints(mb, &w, t, false);
-    const double residual = mb_position_residual(mb, &w, mb->n_joints, w.s);
+    bool         quick    = look(mb, w, t, q, NULL), is_factored;
+    const double residual = mb_position_residual(mb, w, mb->n_joints, w->s);
     if (!isfinite(residual)) return YOKE_NON_FINITE;
     if (residual <= limit) return YOKE_OK;
     limit = position_tol;
-    for (int g = 0; g < mb->ng; ++g) w.lambda[g] = -w.s[g];
-    YOKE_TRY(mb_solve(mb, &w, w.lambda));
-    reaction_move(mb, &w, w.lambda, w.a);
-    if (!all_finite(mb->nv, w.a)) return YOKE_NON_FINITE;
-    yoke_multibody_move(mb, q, w.a);
+    YOKE_TRY(least_move(mb, w, &quick, t, w->s, w->a, &is_factored));
+    if (!all_finite(mb->nv, w->a)) return YOKE_NON_FINITE;
+    yoke_multibody_move(mb, q, w->a);
+    if (v == NULL || !is_factored || residual > near_enough || mb->has_loops) continue;
+    look_again(mb, w, quick, t, q, v);
+    if (!(mb_position_residual(mb, w, mb->n_joints, w->s) <= limit)) continue;
+    move_again(mb, w, quick, w->rate, w->a);
+    for (int i = 0; i < mb->nv; ++i) v[i] += w->a[i];
+    *is_done = true;
+    return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
   }
   return YOKE_NOT_CONVERGED;
+}
+
+yoke_status mb_project_position(const void *self, void *work, double t, double *q) {
+  mb_work w;
+  bool    is_done;
+  mb_work_carve(self, work, &w);
+  return project(self, &w, t, q, NULL, &is_done);
 }
 
 /* S dlambda = -g', v += M^-1 G^T dlambda. */
 yoke_status mb_project_velocity(const void *self, void *work, double t, const double *q, double *v) {
   const yoke_multibody *mb = self;
   mb_work               w;
+  bool                  is_factored;
   if (!all_finite(mb->nv, v)) return YOKE_NON_FINITE;
   if (mb->ng == 0) return YOKE_OK;
   mb_work_carve(mb, work, &w);
-  mb_poses(mb, &w, q, v, true);
-  mb_constraints(mb, &w, t, true);
-  for (int g = 0; g < mb->ng; ++g) w.lambda[g] = -w.rate[g];
-  YOKE_TRY(mb_solve(mb, &w, w.lambda));
-  reaction_move(mb, &w, w.lambda, w.a);
+  bool quick = look(mb, &w, t, q, v);
+  YOKE_TRY(least_move(mb, &w, &quick, t, w.rate, w.a, &is_factored));
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
   return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+yoke_status mb_project(const void *self, void *work, double t, double *q, double *v) {
+  mb_work w;
+  bool    is_done;
+  mb_work_carve(self, work, &w);
+  YOKE_TRY(project(self, &w, t, q, v, &is_done));
+  return is_done ? YOKE_OK : mb_project_velocity(self, work, t, q, v);
 }
 
 /* Does a pivot of S nearly collapse? In a tree that is no sign of a singular position. */

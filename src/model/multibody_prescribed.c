@@ -29,14 +29,16 @@ static double row_offset(const yoke_multibody *mb, const mb_joint *joint, int i)
 }
 
 /* Poses, gradients and residuals of all rows, on velocity level or (v NULL) on position level; those of guided rows that
- * are not prescribed are 0. */
+ * are not prescribed are 0. *by_tree: the tree can meet them. */
 static double *set_rows(const yoke_multibody *mb, const mb_work *w, double t, const double *u, const double *q,
-                        const double *v) {
+                        const double *v, bool *by_tree) {
   double *residual = v != NULL ? w->rate : w->s;
-  mb_poses(mb, w, q, v, true);
+  mb_poses(mb, w, q, v, false);
   mb_ghost_poses(mb, w, u);
-  if (mb->ng > 0) mb_constraints(mb, w, t, v != NULL);
   mb_guided_rows(mb, w, NULL);
+  *by_tree = mb->tree != NULL && mb_tree_rows(mb, w, t, v != NULL);
+  if (!*by_tree) mb_inertia(mb, w);
+  if (!*by_tree && mb->ng > 0) mb_constraints(mb, w, t, v != NULL);
   for (int k = 0; k < mb->n_guided; ++k) {
     const mb_joint *joint = &mb->joints[mb->n_joints + k];
     for (int i = 0; i < joint->n; ++i) {
@@ -48,13 +50,20 @@ static double *set_rows(const yoke_multibody *mb, const mb_work *w, double t, co
 }
 
 /* dv := least change that takes the residuals away to first order. */
-static yoke_status least_change(const yoke_multibody *mb, const mb_work *w, const double *residual, double *dv) {
+static yoke_status least_change(const yoke_multibody *mb, const mb_work *w, double t, bool by_tree,
+                                const double *residual, double *dv) {
   memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
-  for (int g = 0; g < mb->ng; ++g) w->lambda[g] = -residual[g];
-  for (int g = mb->ng; g < mb->n_rows; ++g) w->gamma[g] = residual[g];
-  YOKE_TRY(mb_guide(mb, w, w->lambda));
-  mb_add_reactions(mb, w, w->lambda);
+  for (int g = 0; g < mb->n_rows; ++g) w->lambda[g] = -residual[g];
+  if (by_tree && mb_tree_factor(mb, w)) {
+    mb_tree_solve(mb, w, NULL, w->lambda, NULL);
+  } else {
+    for (int g = mb->ng; g < mb->n_rows; ++g) w->gamma[g] = residual[g];
+    if (by_tree) mb_inertia(mb, w);
+    if (by_tree && mb->ng > 0) mb_constraints(mb, w, t, false);
+    YOKE_TRY(mb_guide(mb, w, w->lambda));
+    mb_add_reactions(mb, w, w->lambda);
+  }
   mb_write_nodes(mb, w, dv);
   for (int i = 0; i < mb->nv; ++i) {
     if (!isfinite(dv[i])) return YOKE_NON_FINITE;
@@ -65,17 +74,19 @@ static yoke_status least_change(const yoke_multibody *mb, const mb_work *w, cons
 yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, double t, const double *u, double *q,
                                      double *v) {
   mb_work w;
+  bool    by_tree;
   mb_work_carve(mb, work, &w);
   for (int iteration = 0;; ++iteration) {
-    const double *residual = set_rows(mb, &w, t, u, q, NULL);
+    const double *residual = set_rows(mb, &w, t, u, q, NULL, &by_tree);
     const double  size     = mb_position_residual(mb, &w, mb->n_joints + mb->n_guided, residual);
     if (!isfinite(size)) return YOKE_NON_FINITE;
     if (size <= position_tol) break;
     if (iteration == MOST_ITERATIONS) return YOKE_NOT_CONVERGED;
-    YOKE_TRY(least_change(mb, &w, residual, w.a));
+    YOKE_TRY(least_change(mb, &w, t, by_tree, residual, w.a));
     yoke_multibody_move(mb, q, w.a);
   }
-  YOKE_TRY(least_change(mb, &w, set_rows(mb, &w, t, u, q, v), w.a));
+  const double *residual = set_rows(mb, &w, t, u, q, v, &by_tree);
+  YOKE_TRY(least_change(mb, &w, t, by_tree, residual, w.a));
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
   return YOKE_OK;
 }

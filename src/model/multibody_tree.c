@@ -1,0 +1,716 @@
+/* Trees: accelerations of bodies with six freedoms whose joints make no loop, from the leaves to the roots and back (articulated bodies,
+ * Featherstone 2008, chapter 7), in the coordinates and with the rows of all other models.
+ *
+ * With accelerations (x, alpha) of child c and parent p in inertial axes and arms r from the centres of mass to the joint, rows are
+ *   e_i . (x_c + alpha_c x r_c - x_p - alpha_p x r_p) = b_i     of points,
+ *   t_i . (alpha_c - alpha_p)                         = b_i     of turns.
+ * So the motion V_c of the child at the joint is that of the parent, plus what the rows ask for (the bases dual to e and t give it),
+ * plus one unknown for each direction s that no row has. The child with all that hangs on it is I_A V_c = F + W there, W from the joint; s.W = 0
+ * eliminates direction after direction:
+ *   U = I_A s,  D = s.U,  I_A -= U U^T / D,  F -= U (s.F) / D,
+ * and what is left over is carried by the parent. Off the constraints this is exact too, as the rows are the rows of g''. */
+#include "model/multibody_internal.h"
+
+#include "base/simd.h"
+#include "linalg/space.h"
+#include <math.h>
+#include <string.h>
+
+static const double dependent = 1e-12; /* sine, squared, between rows that count as parallel */
+
+/* A joint seen from the body that it carries. */
+typedef struct tree_joint {
+  const mb_joint *joint;
+  int             child, parent; /* nodes; parent 0: the ground */
+  int             side;          /* of the child */
+  double          sign;          /* of the rows on the child: 1 on side 0, -1 on side 1 */
+  int             n_points, n_turns;
+  int             point[3], turn[3]; /* which of the rows of the joint */
+  bool            is_bare; /* three rows of inertial axes, then cosines: revolute, spherical, fixed, universal */
+  int             n_free, free_at; /* directions without rows: 3 - n_points of translation, then 3 - n_turns */
+  int  from, to;  /* loads of the child and of the parent; -1: nothing hangs on the child, the parent is the ground */
+  bool is_first;  /* of those that hang on the parent */
+  bool is_guided; /* its rows are those of mb_guided_rows, its parent is a ghost */
+} tree_joint;
+
+struct mb_tree {
+  int         n_joints, n_free, n_roots, n_outside, n_loads;
+  tree_joint *joints;    /* children before their parents */
+  int        *root;      /* [n_roots] bodies of trees that no joint ties to the ground */
+  int        *root_load; /* [n_roots] */
+  int        *outside;   /* [n_outside] nodes without joints */
+};
+
+/* Symmetric parts are stored by rows of the upper triangle: 00 01 02 11 12 22. */
+typedef struct tree_inertia {
+  double M[6], H[9], J[6]; /* (force, moment) = [M H; H^T J] (x, alpha) */
+} tree_inertia;
+
+typedef struct tree_link {
+  double       arm[2][3];        /* of the child, of the parent */
+  double       point_dual[3][3]; /* not of bare joints, whose rows are their own */
+  double       turn_dual[3][3];
+  double       known[6]; /* what the rows ask for */
+  tree_inertia inertia;  /* at the joint, all directions eliminated */
+} tree_link;
+
+/* What hangs on a body, at its centre of mass: kept from the first of them until the body itself is eliminated. Then another body takes the
+ * place, so that few are in use and stay in the cache. */
+typedef struct tree_load {
+  tree_inertia inertia;
+  double       force[6];
+} tree_load;
+
+typedef struct tree_free {
+  double s[3], U[6], inverse; /* 1 / D */
+  double e;                   /* s.F / D */
+} tree_free;
+
+typedef struct tree_root {
+  double L[36]; /* unit lower triangle, inverse pivots on the diagonal */
+} tree_root;
+
+/* Scratch of a tree. */
+typedef struct tree_work {
+  tree_link *link; /* [n_joints] */
+  tree_free *free; /* [n_free] */
+  tree_load *load; /* [n_loads] */
+  tree_root *root; /* [n_roots] */
+} tree_work;
+
+/* Where its parts begin, and its end, in doubles. */
+static void layout(const mb_tree *tree, size_t at[5]) {
+  const size_t size[4] = {(size_t)tree->n_joints * sizeof(tree_link), (size_t)tree->n_free * sizeof(tree_free),
+                          (size_t)tree->n_loads * sizeof(tree_load), (size_t)tree->n_roots * sizeof(tree_root)};
+  at[0]                = 0;
+  for (int i = 0; i < 4; ++i) at[i + 1] = at[i] + (size[i] + 63) / 64 * 8;
+}
+
+static tree_work view(const mb_tree *tree, double *base) {
+  size_t at[5];
+  layout(tree, at);
+  return (tree_work){.link = (tree_link *)base,
+                     .free = (tree_free *)(base + at[1]),
+                     .load = (tree_load *)(base + at[2]),
+                     .root = (tree_root *)(base + at[3])};
+}
+
+size_t mb_tree_scratch(const yoke_multibody *mb) {
+  size_t at[5] = {0};
+  if (mb->tree != NULL) layout(mb->tree, at);
+  return at[4];
+}
+
+/* ---- structure ---- */
+
+/* Rows of a joint as points and turns. False: rows of another kind, or rows of points that have no common arm. */
+static bool sort_rows(const mb_joint *joint, tree_joint *out) {
+  int n_bare    = 0;
+  out->joint    = joint;
+  out->n_points = out->n_turns = 0;
+  for (int i = 0; i < joint->n; ++i) {
+    switch (joint->row[i].kind) {
+    case YOKE_ROW_POINT:
+      if (out->n_points < 3) out->point[out->n_points] = i;
+      n_bare += joint->row[i].k == i;
+      ++out->n_points;
+      break;
+    case YOKE_ROW_INPLANE:
+      if (out->n_points < 3) out->point[out->n_points] = i;
+      ++out->n_points;
+      break;
+    case YOKE_ROW_PERPENDICULAR:
+    case YOKE_ROW_ANGLE:
+      if (out->n_turns < 3) out->turn[out->n_turns] = i;
+      ++out->n_turns;
+      break;
+    default: return false;
+    }
+  }
+  if (out->n_points > 3 || out->n_turns > 3) return false;
+  for (int i = 1; i < out->n_points; ++i) {
+    if (joint->row[out->point[i]].kind != joint->row[out->point[0]].kind) return false;
+  }
+  out->is_bare = n_bare == 3 && joint->motion == NULL;
+  out->n_free  = 6 - out->n_points - out->n_turns;
+  return true;
+}
+
+/* Are all joints such as trees can have, as far as each tells by itself? */
+static bool can_be_tree(const yoke_multibody *mb) {
+  tree_joint unused;
+  for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
+    if (!sort_rows(&mb->joints[j], &unused)) return false;
+    for (int side = 0; side < 2; ++side) {
+      const int node = mb_own_node(mb, &mb->joints[j].link, side);
+      if (node > 0 && mb->nodes[node].kind != YOKE_BODY_RIGID) return false;
+    }
+  }
+  return mb->n_joints + mb->n_guided > 0;
+}
+
+/* Bodies that hang on `node`, nearest first, behind the *n that are in `found`. */
+static void grow(const yoke_multibody *mb, const int *start, const int *list, int node, bool *is_done,
+                 tree_joint *found, int *n) {
+  for (int at = *n, from = node;; from = found[at++].child) {
+    for (int i = start[from]; i < start[from + 1]; ++i) {
+      const mb_joint *joint = &mb->joints[list[i] / 2];
+      const int       side = 1 - list[i] % 2, child = mb_own_node(mb, &joint->link, side);
+      if (is_done[child]) continue;
+      is_done[child]   = true;
+      tree_joint *next = &found[(*n)++];
+      (void)sort_rows(joint, next);
+      next->child     = child;
+      next->parent    = from;
+      next->side      = side;
+      next->sign      = side == 0 ? 1.0 : -1.0;
+      next->is_guided = joint >= mb->joints + mb->n_joints;
+      next->is_bare &= !next->is_guided;
+    }
+    if (at == *n) return;
+  }
+}
+
+/* Places for loads, handed on as soon as they are free. `place` [n_nodes] and `spare` [n_joints] are scratch. */
+static void share_loads(mb_tree *tree, int *place, int *spare) {
+  int n_spare = 0;
+  for (int i = 0; i < tree->n_joints; ++i) {
+    tree_joint *joint = &tree->joints[i];
+    joint->from       = place[joint->child] - 1;
+    joint->to         = -1;
+    if (joint->from >= 0) spare[n_spare++] = joint->from;
+    if (joint->parent == 0) continue;
+    joint->is_first = place[joint->parent] == 0;
+    if (joint->is_first) place[joint->parent] = 1 + (n_spare > 0 ? spare[--n_spare] : tree->n_loads++);
+    joint->to = place[joint->parent] - 1;
+  }
+  for (int i = 0; i < tree->n_roots; ++i) tree->root_load[i] = place[tree->root[i]] - 1;
+}
+
+yoke_status mb_tree_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, const int *start,
+                           const int *list) {
+  if (!can_be_tree(mb)) return YOKE_OK;
+  const size_t nodes = (size_t)mb->n_nodes, joints = (size_t)mb->n_joints + (size_t)mb->n_guided;
+  bool        *is_done = yoke_arena_take(scratch, nodes, sizeof *is_done);
+  tree_joint  *found   = yoke_arena_take(scratch, joints, sizeof *found);
+  int         *place   = yoke_arena_take(scratch, nodes, sizeof *place);
+  int         *spare   = yoke_arena_take(scratch, joints, sizeof *spare);
+  mb_tree     *tree    = yoke_arena_take(&mb->arena, 1, sizeof *tree);
+  if (tree == NULL) return yoke_out_of_memory(ctx, "the tree of %d joints", mb->n_joints);
+  tree->joints    = yoke_arena_take(&mb->arena, joints, sizeof *tree->joints);
+  tree->root      = yoke_arena_take(&mb->arena, nodes, sizeof *tree->root);
+  tree->root_load = yoke_arena_take(&mb->arena, nodes, sizeof *tree->root_load);
+  tree->outside   = yoke_arena_take(&mb->arena, nodes, sizeof *tree->outside);
+  if (scratch->has_failed || mb->arena.has_failed)
+    return yoke_out_of_memory(ctx, "the tree of %d joints", mb->n_joints);
+  is_done[0] = true;
+  grow(mb, start, list, 0, is_done, found, &tree->n_joints);
+  for (int node = 1; node < mb->n_nodes; ++node) {
+    if (is_done[node]) continue;
+    is_done[node] = true;
+    if (start[node] == start[node + 1]) {
+      tree->outside[tree->n_outside++] = node;
+    } else {
+      tree->root[tree->n_roots++] = node;
+      grow(mb, start, list, node, is_done, found, &tree->n_joints);
+    }
+  }
+  if (tree->n_joints < mb->n_joints + mb->n_guided) return YOKE_OK; /* the others close loops */
+  for (int i = 0; i < tree->n_joints; ++i) {
+    tree_joint *joint = &tree->joints[i];
+    *joint            = found[tree->n_joints - 1 - i];
+    joint->free_at    = tree->n_free;
+    tree->n_free += joint->n_free;
+  }
+  share_loads(tree, place, spare);
+  mb->tree = tree;
+  return YOKE_OK;
+}
+
+void mb_tree_inertia(const yoke_multibody *mb, const mb_work *w) {
+  for (int i = 0; i < mb->tree->n_outside; ++i) mb_node_inertia(mb, w, mb->tree->outside[i]);
+}
+
+int mb_tree_outside(const yoke_multibody *mb, const int **nodes) {
+  *nodes = mb->tree->outside;
+  return mb->tree->n_outside;
+}
+
+/* ---- rows ---- */
+
+static YOKE_ALWAYS_INLINE void scaled(double y[3], double s, const double x[3]) {
+  vec3_set(y, s * x[0], s * x[1], s * x[2]);
+}
+
+/* Of n independent vectors v: the dual basis d in their span, v_i . d_j = 1 or 0, and the 3 - n directions across them, `stride` doubles apart.
+ * False: they are dependent. */
+static YOKE_ALWAYS_INLINE bool complete_basis(int n, double (*v)[3], double (*d)[3], double *across, size_t stride) {
+  if (n == 0) {
+    for (int i = 0; i < 3; ++i) vec3_set(across + (size_t)i * stride, i == 0, i == 1, i == 2);
+    return true;
+  }
+  if (n == 1) {
+    const double *x = v[0], v2 = vec3_dot(x, x);
+    const int     k = fabs(x[0]) < fabs(x[1]) ? (fabs(x[0]) < fabs(x[2]) ? 0 : 2) : (fabs(x[1]) < fabs(x[2]) ? 1 : 2);
+    double        unit[3] = {k == 0, k == 1, k == 2};
+    if (!(v2 > 0.0)) return false;
+    scaled(d[0], 1.0 / v2, x);
+    vec3_cross(across, x, unit);
+    vec3_cross(across + stride, d[0], across);
+    return true;
+  }
+  double c[3];
+  vec3_cross(c, v[0], v[1]);
+  if (n == 2) {
+    const double c2 = vec3_dot(c, c), inverse = 1.0 / c2;
+    if (!(c2 > dependent * vec3_dot(v[0], v[0]) * vec3_dot(v[1], v[1]))) return false;
+    vec3_copy(across, c);
+    vec3_cross(d[0], v[1], c);
+    vec3_cross(d[1], c, v[0]);
+    scaled(d[0], inverse, d[0]);
+    scaled(d[1], inverse, d[1]);
+    return true;
+  }
+  const double det = vec3_dot(c, v[2]), inverse = 1.0 / det;
+  if (!(det * det > dependent * vec3_dot(v[0], v[0]) * vec3_dot(v[1], v[1]) * vec3_dot(v[2], v[2]))) return false;
+  vec3_cross(d[0], v[1], v[2]);
+  vec3_cross(d[1], v[2], v[0]);
+  scaled(d[0], inverse, d[0]);
+  scaled(d[1], inverse, d[1]);
+  scaled(d[2], inverse, c);
+  return true;
+}
+
+/* What of w->s, w->rate and w->gamma is wanted. */
+enum { GAPS = 1, RATES = 2, GAMMAS = 4 };
+
+/* Three rows of inertial axes, then cosines, as in joint_rows.c, with common parts found once. */
+static YOKE_ALWAYS_INLINE void bare_rows(const mb_work *w, const tree_joint *x, int wanted, tree_link *link,
+                                         double (*turn)[3]) {
+  const mb_joint  *joint = x->joint;
+  const yoke_link *l     = &joint->link;
+  const yoke_pose *A = &w->pose[l->node[0]], *B = &w->pose[l->node[1]];
+  double          *s = w->s + joint->g0, *rate = w->rate + joint->g0, *gamma = w->gamma + joint->g0;
+  double           pa[3], pb[3], va[3], vb[3], aa[3], ab[3];
+  mat3_apply(pa, A->R, l->origin[0]);
+  mat3_apply(pb, B->R, l->origin[1]);
+  vec3_copy(link->arm[0], x->side == 0 ? pa : pb);
+  vec3_copy(link->arm[1], x->side == 0 ? pb : pa);
+  vec3_cross(va, A->w, pa);
+  vec3_cross(vb, B->w, pb);
+  vec3_cross(aa, A->w, va);
+  vec3_cross(ab, B->w, vb);
+  for (int i = 0; i < 3; ++i) {
+    if (wanted & GAPS) s[i] = (A->r[i] + pa[i]) - (B->r[i] + pb[i]) - joint->offset[i];
+    if (wanted & RATES) rate[i] = (A->v[i] + va[i]) - (B->v[i] + vb[i]);
+    if (wanted & GAMMAS) gamma[i] = aa[i] - ab[i];
+  }
+  const double dw[3] = {A->w[0] - B->w[0], A->w[1] - B->w[1], A->w[2] - B->w[2]}, dw2 = vec3_dot(dw, dw);
+  double       a[3] = {0.0}, b[3] = {0.0}, t[3];
+  for (int i = 0, at = -1; i < x->n_turns; ++i) {
+    const yoke_row *row = &joint->row[3 + i];
+    const double   *F = l->axes[0] + row->k, *G = l->axes[1] + row->l;
+    mat3_apply(a, A->R, (const double[]){F[0], F[3], F[6]});
+    if (row->l != at) mat3_apply(b, B->R, (const double[]){G[0], G[3], G[6]});
+    at = row->l;
+    vec3_cross(t, a, b);
+    scaled(turn[i], x->sign, t);
+    const double cosine = vec3_dot(a, b);
+    if (wanted & GAPS) s[3 + i] = cosine - joint->offset[3 + i];
+    if (wanted & RATES) rate[3 + i] = vec3_dot(t, dw);
+    if (wanted & GAMMAS) { /* (wa x (wa x a)).b + 2 (wa x a).(wb x b) + a.(wb x (wb x b)) */
+      const double wa_a = vec3_dot(A->w, a), wa_b = vec3_dot(A->w, b), wb_a = vec3_dot(B->w, a),
+                   wb_b = vec3_dot(B->w, b);
+      gamma[3 + i]      = wa_a * wa_b + wb_a * wb_b - 2.0 * wa_b * wb_a - dw2 * cosine;
+    }
+  }
+}
+
+/* Arms of a joint, to the point that its rows of points are about. */
+static void set_arms(const tree_joint *x, const yoke_link_state *state, tree_link *link) {
+  /* rows on axes of frame 2 are about the point of frame 1 */
+  const bool on_axes = x->n_points > 0 && x->joint->row[x->point[0]].kind == YOKE_ROW_INPLANE;
+  for (int side = 0; side < 2; ++side) {
+    double *arm = link->arm[side == x->side ? 0 : 1];
+    vec3_copy(arm, state->p[side]);
+    if (on_axes && side == 1) vec3_add(arm, 1.0, state->D);
+  }
+}
+
+/* Rows of any kind: arms, and what they have on the child, from their gradients. Those of guided joints are there. */
+static void other_rows(const mb_work *w, const tree_joint *x, double t, bool with_rates, tree_link *link,
+                       double (*point)[3], double (*turn)[3]) {
+  const mb_joint *joint = x->joint;
+  const double   *grad  = w->grad + 12 * joint->g0 + 6 * x->side;
+  yoke_link_state state;
+  if (!x->is_guided) mb_joint_rows(w, joint, t, with_rates);
+  yoke_link_state_for(&joint->link, joint->n, joint->row, w->pose, &state);
+  set_arms(x, &state, link);
+  for (int i = 0; i < x->n_points; ++i) vec3_copy(point[i], grad + 12 * x->point[i]);
+  for (int i = 0; i < x->n_turns; ++i) vec3_copy(turn[i], grad + 12 * x->turn[i] + 3);
+}
+
+/* s, rate, gamma, arms and bases of one joint. False: its rows depend on each other. */
+static YOKE_ALWAYS_INLINE bool set_rows(const mb_work *w, const tree_work *x, const tree_joint *joint, double t,
+                                        int wanted, tree_link *link) {
+  const size_t stride     = sizeof(tree_free) / sizeof(double);
+  bool         is_regular = true;
+  tree_free   *free       = &x->free[joint->free_at];
+  double       turn[3][3], point[3][3];
+  if (joint->is_bare) {
+    bare_rows(w, joint, wanted, link, turn);
+  } else {
+    other_rows(w, joint, t, wanted != GAPS, link, point, turn);
+    is_regular = complete_basis(joint->n_points, point, link->point_dual, free->s, stride);
+    free += 3 - joint->n_points;
+  }
+  return complete_basis(joint->n_turns, turn, link->turn_dual, free->s, stride) && is_regular;
+}
+
+YOKE_SIMD bool mb_tree_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
+  const tree_work x          = view(mb->tree, w->tree);
+  bool            is_regular = true;
+  memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
+  for (int j = 0; j < mb->tree->n_joints; ++j) {
+    const tree_joint *joint = &mb->tree->joints[j];
+    is_regular &=
+        with_rates ? set_rows(w, &x, joint, t, GAPS | RATES, &x.link[j]) : set_rows(w, &x, joint, t, GAPS, &x.link[j]);
+  }
+  return is_regular;
+}
+
+YOKE_SIMD void mb_tree_gaps(const yoke_multibody *mb, const mb_work *w, double t) {
+  double    unused[3][3];
+  tree_link link;
+  for (int j = 0; j < mb->tree->n_joints; ++j) {
+    const tree_joint *joint = &mb->tree->joints[j];
+    if (joint->is_bare) {
+      bare_rows(w, joint, GAPS | RATES, &link, unused);
+    } else {
+      mb_joint_rows(w, joint->joint, t, true);
+    }
+  }
+}
+
+/* ---- factors ---- */
+
+/* I seen from a point at q: (x, alpha) there give x + q x alpha here. */
+static YOKE_ALWAYS_INLINE void shift(tree_inertia *I, const double q[3]) {
+  const double *M = I->M, *J = I->J, q0 = q[0], q1 = q[1], q2 = q[2];
+  double       *H = I->H, G[9]; /* H + M [q]x; J + [q]x^T G + H^T [q]x */
+  G[0]            = H[0] + (M[1] * q2 - M[2] * q1);
+  G[1]            = H[1] + (M[2] * q0 - M[0] * q2);
+  G[2]            = H[2] + (M[0] * q1 - M[1] * q0);
+  G[3]            = H[3] + (M[3] * q2 - M[4] * q1);
+  G[4]            = H[4] + (M[4] * q0 - M[1] * q2);
+  G[5]            = H[5] + (M[1] * q1 - M[3] * q0);
+  G[6]            = H[6] + (M[4] * q2 - M[5] * q1);
+  G[7]            = H[7] + (M[5] * q0 - M[2] * q2);
+  G[8]            = H[8] + (M[2] * q1 - M[4] * q0);
+  I->J[0]         = J[0] - (q1 * (G[6] + H[6]) - q2 * (G[3] + H[3]));
+  I->J[1]         = J[1] - (q1 * G[7] - q2 * G[4]) - (q2 * H[0] - q0 * H[6]);
+  I->J[2]         = J[2] - (q1 * G[8] - q2 * G[5]) - (q0 * H[3] - q1 * H[0]);
+  I->J[3]         = J[3] - (q2 * (G[1] + H[1]) - q0 * (G[7] + H[7]));
+  I->J[4]         = J[4] - (q2 * G[2] - q0 * G[8]) - (q0 * H[4] - q1 * H[1]);
+  I->J[5]         = J[5] - (q0 * (G[5] + H[5]) - q1 * (G[2] + H[2]));
+  memcpy(H, G, sizeof G);
+}
+
+static YOKE_ALWAYS_INLINE void apply_symmetric(const double S[6], const double x[3], double y[3]) {
+  y[0] = S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
+  y[1] = S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
+  y[2] = S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
+}
+
+/* y = I x */
+static YOKE_ALWAYS_INLINE void apply_inertia(const tree_inertia *I, const double x[6], double y[6]) {
+  double z[3];
+  apply_symmetric(I->M, x, y);
+  mat3_apply(z, I->H, x + 3);
+  vec3_add(y, 1.0, z);
+  apply_symmetric(I->J, x + 3, y + 3);
+  mat3_apply_transposed(z, I->H, x);
+  vec3_add(y + 3, 1.0, z);
+}
+
+/* J of a body in inertial axes: R J R^T. */
+static YOKE_ALWAYS_INLINE void turned_inertia(const double J[9], const double R[9], double out[6]) {
+  double A[9];
+  mat3_multiply(A, R, J);
+  out[0] = vec3_dot(A, R);
+  out[1] = vec3_dot(A, R + 3);
+  out[2] = vec3_dot(A, R + 6);
+  out[3] = vec3_dot(A + 3, R + 3);
+  out[4] = vec3_dot(A + 3, R + 6);
+  out[5] = vec3_dot(A + 6, R + 6);
+}
+
+/* What a node carries, and itself. */
+static YOKE_ALWAYS_INLINE void add_own(const mb_node *node, const yoke_pose *pose, tree_inertia *I) {
+  double J[6];
+  turned_inertia(node->inertia, pose->R, J);
+  I->M[0] += node->mass;
+  I->M[3] += node->mass;
+  I->M[5] += node->mass;
+  for (int i = 0; i < 6; ++i) I->J[i] += J[i];
+}
+
+static YOKE_ALWAYS_INLINE void add_inertia(const tree_inertia *from, tree_inertia *to) {
+  for (int i = 0; i < 6; ++i) to->M[i] += from->M[i];
+  for (int i = 0; i < 9; ++i) to->H[i] += from->H[i];
+  for (int i = 0; i < 6; ++i) to->J[i] += from->J[i];
+}
+
+static YOKE_ALWAYS_INLINE void subtract_square(double s, const double u[3], double S[6]) {
+  const double u0 = s * u[0], u1 = s * u[1], u2 = s * u[2];
+  S[0] -= u0 * u[0];
+  S[1] -= u0 * u[1];
+  S[2] -= u0 * u[2];
+  S[3] -= u1 * u[1];
+  S[4] -= u1 * u[2];
+  S[5] -= u2 * u[2];
+}
+
+/* One direction, a turn or a translation. False: no inertia there. */
+static YOKE_ALWAYS_INLINE bool eliminate(bool turns, tree_free *free, tree_inertia *I) {
+  double *U = free->U;
+  if (turns) {
+    mat3_apply(U, I->H, free->s);
+    apply_symmetric(I->J, free->s, U + 3);
+  } else {
+    apply_symmetric(I->M, free->s, U);
+    mat3_apply_transposed(U + 3, I->H, free->s);
+  }
+  const double D = vec3_dot(free->s, turns ? U + 3 : U), inverse = 1.0 / D;
+  free->inverse = inverse;
+  subtract_square(inverse, U, I->M);
+  subtract_square(inverse, U + 3, I->J);
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) I->H[3 * i + k] -= (inverse * U[i]) * U[3 + k];
+  }
+  return D > 0.0;
+}
+
+/* L D L^T of a free root. */
+static bool factor_root(const tree_inertia *I, double L[36]) {
+  static const int symmetric[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      L[6 * i + k]           = I->M[symmetric[3 * i + k]];
+      L[6 * (3 + i) + k]     = I->H[3 * k + i];
+      L[6 * (3 + i) + 3 + k] = I->J[symmetric[3 * i + k]];
+    }
+  }
+  for (int j = 0; j < 6; ++j) {
+    double d = L[7 * j];
+    for (int k = 0; k < j; ++k) {
+      double x = L[6 * j + k];
+      for (int i = 0; i < k; ++i) x -= L[6 * j + i] * L[6 * k + i];
+      L[6 * j + k] = x;
+    }
+    for (int k = 0; k < j; ++k) {
+      const double x = L[6 * j + k];
+      L[6 * j + k]   = x * L[7 * k];
+      d -= x * L[6 * j + k];
+    }
+    if (!(d > 0.0)) return false;
+    L[7 * j] = 1.0 / d;
+  }
+  return true;
+}
+
+static void solve_root(const double L[36], double x[6]) {
+  for (int j = 1; j < 6; ++j) {
+    for (int k = 0; k < j; ++k) x[j] -= L[6 * j + k] * x[k];
+  }
+  for (int j = 0; j < 6; ++j) x[j] *= L[7 * j];
+  for (int j = 5; j > 0; --j) {
+    for (int k = 0; k < j; ++k) x[k] -= L[6 * j + k] * x[j];
+  }
+}
+
+/* A body with all that hangs on it, seen by its parent. Needs arms and free directions. False: it has no inertia. */
+static YOKE_ALWAYS_INLINE bool factor_joint(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                            const tree_joint *joint, tree_link *link) {
+  bool         is_sound = true;
+  tree_free   *free     = &x->free[joint->free_at];
+  tree_inertia I        = {.M = {0.0}};
+  if (joint->from >= 0) I = x->load[joint->from].inertia;
+  add_own(&mb->nodes[joint->child], &w->pose[joint->child], &I);
+  shift(&I, link->arm[0]);
+  for (int k = 0; k < 3 - joint->n_points; ++k) is_sound &= eliminate(false, free++, &I);
+  for (int k = 0; k < 3 - joint->n_turns; ++k) is_sound &= eliminate(true, free++, &I);
+  link->inertia = I;
+  if (joint->to < 0) return is_sound;
+  shift(&I, (const double[]){-link->arm[1][0], -link->arm[1][1], -link->arm[1][2]});
+  if (joint->is_first) {
+    x->load[joint->to].inertia = I;
+  } else {
+    add_inertia(&I, &x->load[joint->to].inertia);
+  }
+  return is_sound;
+}
+
+static bool factor_roots(const yoke_multibody *mb, const mb_work *w, const tree_work *x) {
+  bool is_sound = true;
+  for (int i = 0; i < mb->tree->n_roots; ++i) {
+    const int    node = mb->tree->root[i];
+    tree_inertia I    = x->load[mb->tree->root_load[i]].inertia;
+    add_own(&mb->nodes[node], &w->pose[node], &I);
+    is_sound &= factor_root(&I, x->root[i].L);
+  }
+  return is_sound;
+}
+
+YOKE_SIMD bool mb_tree_factor(const yoke_multibody *mb, const mb_work *w) {
+  bool            is_sound = true;
+  const tree_work x        = view(mb->tree, w->tree);
+  for (int j = 0; j < mb->tree->n_joints; ++j) {
+    is_sound &= factor_joint(mb, w, &x, &mb->tree->joints[j], &x.link[j]);
+  }
+  return factor_roots(mb, w, &x) && is_sound;
+}
+
+/* ---- solves ---- */
+
+/* What rows ask for. */
+static YOKE_ALWAYS_INLINE void set_known(const tree_joint *joint, const double *b, tree_link *link) {
+  double *c = link->known;
+  b += joint->joint->g0;
+  if (joint->is_bare) {
+    scaled(c, joint->sign, b);
+  } else {
+    vec3_set(c, 0.0, 0.0, 0.0);
+    for (int i = 0; i < joint->n_points; ++i) vec3_add(c, b[joint->point[i]], link->point_dual[i]);
+  }
+  vec3_set(c + 3, 0.0, 0.0, 0.0);
+  for (int i = 0; i < joint->n_turns; ++i) vec3_add(c + 3, b[joint->turn[i]], link->turn_dual[i]);
+}
+
+static YOKE_ALWAYS_INLINE double dot6(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+/* What acts on a body and on all that hangs on it. */
+static YOKE_ALWAYS_INLINE void set_force(const tree_work *x, int load, int node, const double *wrench, double F[6]) {
+  for (int i = 0; i < 6; ++i) F[i] = wrench != NULL ? wrench[6 * node + i] : 0.0;
+  for (int i = 0; load >= 0 && i < 6; ++i) F[i] += x->load[load].force[i];
+}
+
+/* Adds to what hangs on the parent: F at the joint. */
+static YOKE_ALWAYS_INLINE void pass_force(const tree_work *x, const tree_joint *joint, const tree_link *link,
+                                          double F[6]) {
+  if (joint->to < 0) return;
+  double *to = x->load[joint->to].force;
+  vec3_add_cross(F + 3, 1.0, link->arm[1], F);
+  for (int i = 0; i < 6; ++i) to[i] = joint->is_first ? F[i] : to[i] + F[i];
+}
+
+/* Forces on the way from the leaves to the roots. */
+static YOKE_ALWAYS_INLINE void go_in(const tree_work *x, const tree_joint *joint, tree_link *link, const double *wrench,
+                                     const double *b) {
+  tree_free *free = &x->free[joint->free_at];
+  double     F[6], c[6];
+  set_force(x, joint->from, joint->child, wrench, F);
+  set_known(joint, b, link);
+  vec3_add_cross(F + 3, -1.0, link->arm[0], F);
+  for (int k = 0; k < joint->n_free; ++k, ++free) {
+    free->e = vec3_dot(free->s, k < 3 - joint->n_points ? F : F + 3) * free->inverse;
+    for (int i = 0; i < 6; ++i) F[i] -= free->U[i] * free->e;
+  }
+  apply_inertia(&link->inertia, link->known, c);
+  for (int i = 0; i < 6; ++i) F[i] -= c[i];
+  pass_force(x, joint, link, F);
+}
+
+/* Motions from the roots to the leaves. */
+static YOKE_ALWAYS_INLINE void go_out(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                      const double *wrench) {
+  memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
+  for (int i = 0; i < mb->tree->n_roots; ++i) {
+    const int node = mb->tree->root[i];
+    double   *a    = w->acceleration + 6 * node;
+    set_force(x, mb->tree->root_load[i], node, wrench, a);
+    solve_root(x->root[i].L, a);
+  }
+  for (int j = mb->tree->n_joints - 1; j >= 0; --j) {
+    const tree_joint *joint = &mb->tree->joints[j];
+    const tree_link  *link  = &x->link[j];
+    const double     *from  = w->acceleration + 6 * joint->parent;
+    double           *to    = w->acceleration + 6 * joint->child, z[6];
+    for (int i = 0; i < 6; ++i) z[i] = from[i] + link->known[i];
+    vec3_add_cross(z, 1.0, from + 3, link->arm[1]);
+    for (int k = joint->n_free - 1; k >= 0; --k) {
+      const tree_free *free = &x->free[joint->free_at + k];
+      vec3_add(k < 3 - joint->n_points ? z : z + 3, free->e - dot6(free->U, z) * free->inverse, free->s);
+    }
+    vec3_add_cross(z, 1.0, link->arm[0], z + 3);
+    memcpy(to, z, sizeof z);
+  }
+}
+
+/* Multipliers: what every joint must do to move its child, and all that hangs on it, like this. */
+static YOKE_ALWAYS_INLINE void set_multipliers(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                               const double *wrench, double *lambda) {
+  for (int j = 0; j < mb->tree->n_joints; ++j) {
+    const tree_joint *joint = &mb->tree->joints[j];
+    const tree_link  *link  = &x->link[j];
+    const mb_node    *node  = &mb->nodes[joint->child];
+    const double     *a = w->acceleration + 6 * joint->child, *R = w->pose[joint->child].R;
+    double           *y = lambda + joint->joint->g0, W[6], alpha[3], Ja[3], M[3];
+    set_force(x, joint->from, joint->child, wrench, W);
+    mat3_apply_transposed(alpha, R, a + 3);
+    mat3_apply(Ja, node->inertia, alpha);
+    mat3_apply(M, R, Ja);
+    for (int i = 0; i < 3; ++i) {
+      W[i]     = node->mass * a[i] - W[i];
+      W[3 + i] = M[i] - W[3 + i];
+    }
+    vec3_add_cross(W + 3, -1.0, link->arm[0], W);
+    if (joint->is_bare) {
+      scaled(y, joint->sign, W);
+    } else {
+      for (int i = 0; i < joint->n_points; ++i) y[joint->point[i]] = vec3_dot(link->point_dual[i], W);
+    }
+    for (int i = 0; i < joint->n_turns; ++i) y[joint->turn[i]] = vec3_dot(link->turn_dual[i], W + 3);
+    for (int i = 0; i < 6; ++i) W[i] = -W[i]; /* on the parent */
+    pass_force(x, joint, link, W);
+  }
+}
+
+YOKE_SIMD void mb_tree_solve(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b,
+                             double *lambda) {
+  const tree_work x = view(mb->tree, w->tree);
+  for (int j = 0; j < mb->tree->n_joints; ++j) go_in(&x, &mb->tree->joints[j], &x.link[j], wrench, b);
+  go_out(mb, w, &x, wrench);
+  if (lambda != NULL) set_multipliers(mb, w, &x, wrench, lambda);
+}
+
+/* One way in for all: what a joint needs is still in the cache. */
+static YOKE_ALWAYS_INLINE bool bring_in(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                        const tree_joint *joint, double t, int wanted, tree_link *link) {
+  const int  g0 = joint->joint->g0, n = joint->joint->n;
+  const bool is_regular = set_rows(w, x, joint, t, wanted, link);
+  const bool is_sound   = factor_joint(mb, w, x, joint, link);
+  for (int g = g0; g < g0 + n; ++g) {
+    w->lambda[g] = wanted == GAMMAS || joint->is_guided ? -w->gamma[g] : mb_wanted_acceleration(mb, w, g);
+  }
+  go_in(x, joint, link, w->wrench, w->lambda);
+  return is_regular && is_sound;
+}
+
+YOKE_SIMD bool mb_tree_accelerate(const yoke_multibody *mb, const mb_work *w, double t, double *lambda) {
+  const tree_work x         = view(mb->tree, w->tree);
+  const bool      is_damped = mb->alpha != 0.0 || mb->beta != 0.0;
+  bool            is_sound  = true;
+  memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
+  for (int j = 0; j < mb->tree->n_joints; ++j) {
+    const tree_joint *joint = &mb->tree->joints[j];
+    is_sound &= is_damped ? bring_in(mb, w, &x, joint, t, GAPS | RATES | GAMMAS, &x.link[j])
+                          : bring_in(mb, w, &x, joint, t, GAMMAS, &x.link[j]);
+  }
+  if (!factor_roots(mb, w, &x) || !is_sound) return false;
+  go_out(mb, w, &x, w->wrench);
+  if (lambda != NULL) set_multipliers(mb, w, &x, w->wrench, lambda);
+  return true;
+}
