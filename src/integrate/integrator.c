@@ -233,6 +233,23 @@ void yoke_integrator_scratch_destroy(void **scratch) {
   *scratch = NULL;
 }
 
+/* ---- limits at jumps ---- */
+
+static const double NEAR_JUMP = 2e-14; /* of the time: more than switching times are off by rounding */
+
+/* Loads and laws that jump at t have their limits shortly before and behind it, at a distance that rounding of the switching time, and of what
+ * it is compared with, does not bridge. t itself where nothing jumps, or a step from t_from on is hardly longer than that. */
+static double left_of_jump(const yoke_equations *e, double t_from, double t) {
+  const double rest = NEAR_JUMP * fmax(fabs(t_from), fabs(t));
+  if (e->switches == NULL || !(t - t_from > 8 * rest)) return t;
+  return yoke_switches_jump_at(e->switches, t) ? t - rest : t;
+}
+
+static double right_of_jump(const yoke_equations *e, double t) {
+  if (e->switches == NULL || !yoke_switches_jump_at(e->switches, t)) return t;
+  return t + fmax(NEAR_JUMP * fabs(t), DBL_MIN);
+}
+
 /* ---- start and reset ---- */
 
 /* `u` NULL stands for no inputs. */
@@ -245,7 +262,7 @@ static yoke_status check_inputs(const yoke_integrator *integrator, const yoke_si
                    nu);
 }
 
-/* Project q, v of the state and compute a, lambda with the right limit of the inputs. */
+/* Project q, v of the state and compute a, lambda with the right limit of the inputs. The caller has set t to that of the loads. */
 static yoke_status make_consistent(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                    const yoke_signal *u, bool project, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
@@ -286,12 +303,15 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
   const size_t used = (size_t)(rest - (char *)(void *)state);
   memset(rest, 0, integrator->state_size - used);
 
-  state->t          = t;
-  state->t_prev     = t;
-  state->t_look     = -(double)INFINITY;
-  state->progress.t = t;
-  YOKE_TRY(make_consistent(integrator, scratch, state, u, true, ctx));
-  const yoke_status status = integrator->ops->start(integrator, scratch, state, u);
+  state->t           = t;
+  state->t_prev      = t;
+  state->t_look      = -(double)INFINITY;
+  state->progress.t  = t;
+  state->t           = right_of_jump(e, t);
+  yoke_status status = make_consistent(integrator, scratch, state, u, true, ctx);
+  if (status != YOKE_OK) return status;
+  status   = integrator->ops->start(integrator, scratch, state, u);
+  state->t = t;
   if (status != YOKE_OK) {
     return yoke_fail(ctx, status, "solver '%s' cannot start at t = %.9g s (%s)", integrator->ops->name, t,
                      yoke_status_text(status));
@@ -301,10 +321,14 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
 
 static yoke_status tell_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                const yoke_signal *u, bool was_reset, yoke_context *ctx) {
-  YOKE_TRY(make_consistent(integrator, scratch, state, u, was_reset, ctx));
-  state->t_prev            = state->t; /* nothing to interpolate before this point, and it is not disturbed twice */
-  const yoke_status status = integrator->ops->disturb(integrator, scratch, state, u, was_reset);
-  if (status == YOKE_OK) return YOKE_OK;
+  const double t            = state->t;
+  state->t                  = right_of_jump(integrator->equations, t);
+  state->t_prev             = state->t; /* nothing to interpolate before this point, and it is not disturbed twice */
+  yoke_status status        = make_consistent(integrator, scratch, state, u, was_reset, ctx);
+  const bool  is_consistent = status == YOKE_OK;
+  if (is_consistent) status = integrator->ops->disturb(integrator, scratch, state, u, was_reset);
+  state->t = state->t_prev = t;
+  if (status == YOKE_OK || !is_consistent) return status;
   return yoke_fail(ctx, status, "solver '%s' cannot restart at t = %.9g s (%s)", integrator->ops->name, state->t,
                    yoke_status_text(status));
 }
@@ -409,7 +433,15 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
   /* Invariant 2 */
   double t_limit = fmin(t_stop, yoke_equations_next_break(integrator->equations, state->t));
   if (u->n > 0) t_limit = fmin(t_limit, yoke_signal_next_break(u, state->t));
-  const yoke_status status = integrator->ops->step(integrator, scratch, state, u, t_limit, ctx);
+
+  /* Invariant 6: between the limits, but nobody else sees them. */
+  const double t = state->t, t_left = left_of_jump(integrator->equations, t, t_limit);
+  const double t_right     = state->t_prev == t ? right_of_jump(integrator->equations, t) : t;
+  state->t                 = t_right;
+  const yoke_status status = integrator->ops->step(integrator, scratch, state, u, t_left, ctx);
+  if (state->t == t_left) state->t = t_limit;
+  if (state->t == t_right) state->t = t;
+  if (state->t_prev == t_right) state->t_prev = t;
   return watch_progress(integrator, scratch, state, u, t_stop, status, ctx);
 }
 

@@ -9,7 +9,8 @@
  *   2. A step never passes t_stop, a break point of the inputs or of the equations. Clipping does not set the next h.
  *   3. A stage or a state that is not finite is a rejected step.
  *   4. Multipliers and quadratures are in no error norm.
- *   5. Steps that do not get on (progress.h) end with YOKE_E_STEP_TOO_SMALL and a message that names who is to blame, if that is known. */
+ *   5. Steps that do not get on (progress.h) end with YOKE_E_STEP_TOO_SMALL and a message that names who is to blame, if that is known.
+ *   6. A step that ends where a load jumps has its left limit, one that begins there its right limit. */
 #ifndef YOKE_INTEGRATE_INTEGRATOR_H
 #define YOKE_INTEGRATE_INTEGRATOR_H
 

@@ -438,6 +438,29 @@ static void jumps_that_pile_up_end_the_run_by_name(void **state) {
   }
 }
 
+/* ---- loads that jump with time ---- */
+
+/* Half waves of pi/10 s with 1 and -1 N on 1 kg: v goes up and down between 0 and pi/10, x = v^2/2 on the way up, and the mean of v is pi/20. */
+static void steps_up_to_a_jump_of_a_load_have_its_left_limit(void **state) {
+  (void)state;
+  static const char *const all[]   = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf", "genalpha"};
+  static const char *const fixed[] = {"solvers.default.step=0.01", NULL};
+  static const char        model[] = "yoke: 1\nt_end: 2.1\nbodies: {block: {kind: mass1d, mass: 1}}\n"
+                                     "loads: {wave: {kind: expression, on: block, force: sign(sin(10*t))}}\n";
+  const double half = 0.314159265358979312, rest = 2.1 - 6.0 * half, x = 3.0 * half * half + 0.5 * rest * rest;
+  for (size_t s = 0; s < sizeof all / sizeof all[0]; ++s) {
+    model_run run = run_text(model, NULL, all[s], 1e-6, 0.0);
+    CHECK_NEAR(run_value(&run, "block.v"), rest, 1e-6);
+    CHECK_NEAR(run_value(&run, "block.x"), x, strcmp(all[s], "bdf") == 0 ? 1e-7 : 1e-12);
+    assert_true(run.summary.counters.rejected <= 8); /* there were up to 104 */
+    run_end(&run);
+  }
+  /* no error control: the weights of the last stages count */
+  model_run run = run_text(model, fixed, "dopri5", 0.0, 0.0);
+  CHECK_NEAR(run_value(&run, "block.x"), x, 1e-12);
+  run_end(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f21_block_on_a_spring_comes_to_rest),
@@ -458,6 +481,7 @@ int main(void) {
       cmocka_unit_test(jump_of_a_motion_that_dies_down_is_passed_to_the_end),
       cmocka_unit_test(f21_many_laws_that_are_smooth_are_what_they_say),
       cmocka_unit_test(jumps_that_pile_up_end_the_run_by_name),
+      cmocka_unit_test(steps_up_to_a_jump_of_a_load_have_its_left_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
