@@ -10,8 +10,9 @@
  *                         spectral radius rho now and then, and not less than what steps of the length of the implicit ones
  *                         would cost. Behind a short trial the next one takes four times as long to come. Checked every ten
  *                         steps; rho from a power iteration with differences of f.
- * With constraints the explicit method is one of high order; where stops are nearer than its steps one of low order takes its
- * place, until it needs more than two steps from stop to stop.
+ * With constraints and at tight tolerances the explicit method is one of high order; where stops are nearer than its steps one of
+ * low order takes its place, until it needs more than two steps from stop to stop. Without constraints, where the low order loses
+ * little, that one begins.
  * A switch is decided at an accepted point and made at the beginning of the next step: dense output stays with the
  * method that made the step. Models without an implicit view, and those too large to factor within reason, stay
  * explicit. With fixed steps the cost plays no part: the implicit method stays once the explicit one is unstable. */
@@ -35,7 +36,8 @@ enum {
   TRIAL_CHECKS   = 10,      /* an implicit phase that ends before was a trial */
   FEWEST_STIFF   = 15,      /* steps that stability must have limited */
   MOST_STIFF     = 1000000,
-  LIMITED_STEPS  = 10 /* in a row end at stops */
+  LIMITED_STEPS  = 10, /* in a row end at stops */
+  MOST_SHORT     = 2   /* times that the method of low order is taken back, then it does not come again */
 };
 
 static const double LIMITED = 3; /* stops are near: the step could be so much longer */
@@ -47,7 +49,7 @@ static const double ACCURATE_COST = 4; /* evaluations of explicit methods for a 
 
 typedef struct auto_self {
   size_t          tail; /* offset of auto_own in the state */
-  bool            has_implicit, has_short;
+  bool            has_implicit, has_short, begins_short;
   int             patience; /* stiff checks before the first change to the implicit method */
   yoke_integrator explicit_method, implicit_method, short_method;
   double          iteration_cost, factor_cost;   /* in evaluations of f */
@@ -68,7 +70,7 @@ typedef struct auto_own {
   /* These outlive a change of method: */
   int32_t patience_factor; /* 0 means 1; grows when the implicit method did not pay */
   int32_t is_forced;       /* the explicit method could not go on: what it had cost plays no part */
-  int32_t was_short;       /* and too slow: not again */
+  int32_t n_short;         /* times that the method of low order was too slow */
   double  explicit_cost;   /* of the last explicit phase, where stability was the limit [evaluations per second] */
 } auto_own;
 
@@ -137,10 +139,13 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   if (self == NULL) return yoke_out_of_memory(ctx, "solver 'auto'");
   integrator->self = self;
 
-  /* With constraints every evaluation solves a linear system, and every step projects: the higher order pays. */
-  const bool is_high = e->ng > 0 || o->rtol <= 1e-9;
+  /* With constraints every evaluation solves a linear system, and every step projects: the higher order pays. Without them it pays at tight
+   * tolerances, and for sure where steps are free; chains sweep through memory once per stage. */
+  const bool is_chain = e->ops->stage != NULL, is_fixed = o->fixed_step > 0;
+  const bool is_high = e->ng > 0 || o->rtol <= (is_chain || is_fixed ? 1e-9 : 1e-7);
   YOKE_TRY(create_method(ctx, integrator, is_high ? &dop853_ops : &dopri5_ops, &self->explicit_method));
-  if (e->ng > 0 && !(o->fixed_step > 0)) {
+  self->begins_short = e->ng == 0 && is_high && o->rtol > 1e-9;
+  if ((e->ng > 0 || self->begins_short) && !is_fixed) {
     self->has_short = true;
     YOKE_TRY(create_method(ctx, integrator, &dopri5_ops, &self->short_method));
   }
@@ -255,7 +260,7 @@ static yoke_status switch_method(const yoke_integrator *integrator, void *scratc
   own->patience_factor = before.patience_factor;
   own->is_forced       = before.is_forced;
   own->explicit_cost   = before.explicit_cost;
-  own->was_short       = before.was_short;
+  own->n_short         = before.n_short;
   begin_window(self, state, own);
   const double step           = state->method != IMPLICIT && method != IMPLICIT ? state->t - state->t_prev : 0;
   state->method               = method;
@@ -279,15 +284,15 @@ static void judge_length(const yoke_integrator *integrator, const yoke_integrato
   const auto_self *self       = integrator->self;
   auto_own        *own        = own_of(integrator, state);
   const bool       is_limited = state->t == t_limit;
-  if (!self->has_short || own->was_short || own->wants_switch) return;
+  if (!self->has_short || own->wants_switch) return;
   if (state->method == EXPLICIT) {
-    const bool is_short = is_limited && state->h > LIMITED * (state->t - state->t_prev);
+    const bool is_short = is_limited && own->n_short < MOST_SHORT && state->h > LIMITED * (state->t - state->t_prev);
     own->limited        = is_short ? own->limited + 1 : 0;
     if (own->limited >= LIMITED_STEPS) own->wants_switch = 1 + SHORT;
   } else { /* two steps from stop to stop cost what one of high order costs */
     own->limited = is_limited ? (own->limited < LIMITED_STEPS ? own->limited + 1 : own->limited) : own->limited - 1;
     if (own->limited > -LIMITED_STEPS) return;
-    own->was_short    = 1;
+    ++own->n_short;
     own->wants_switch = 1 + EXPLICIT;
   }
 }
@@ -340,8 +345,10 @@ static void judge_implicit(const yoke_integrator *integrator, void *scratch, yok
 
 static yoke_status start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                          const yoke_signal *u) {
-  const yoke_integrator *method = at_work(integrator, state); /* a zeroed state is explicit */
-  begin_window(integrator->self, state, own_of(integrator, state));
+  const auto_self *self = integrator->self;
+  state->method         = self->begins_short ? SHORT : EXPLICIT;
+  begin_window(self, state, own_of(integrator, state));
+  const yoke_integrator *method = at_work(integrator, state);
   return method->ops->start(method, scratch, state, u);
 }
 

@@ -46,6 +46,18 @@ static void f50_auto_stays_explicit_where_nothing_is_stiff(void **state) {
   check_against("examples/bouncing-contact.yaml", "dopri5");
 }
 
+/* Without joints too; reference: dop853 at 1e-12. At 1e-8 dopri5 takes 12 482 right-hand sides. */
+static void f50_auto_takes_the_high_order_at_tight_tolerances(void **state) {
+  (void)state;
+  model_run run   = run_file("examples/bouncing-contact.yaml", NULL, "auto", 1e-8, 0.0),
+            exact = run_file("examples/bouncing-contact.yaml", NULL, "dop853", 1e-12, 0.0);
+  assert_string_equal(run.summary.method, "dop853");
+  assert_in_range(run.summary.counters.evaluations, 1, 10000);
+  CHECK_NEAR(run_value(&run, "box.x"), run_value(&exact, "box.x"), 1e-3 * 0.2);
+  run_end(&run);
+  run_end(&exact);
+}
+
 /* A verdict needs no more than fifteen steps and what a trial costs. */
 static void f50_auto_has_its_verdict_within_a_hundred_steps(void **state) {
   (void)state;
@@ -65,6 +77,7 @@ int main(void) {
       cmocka_unit_test(f50_auto_leaves_explicit_steps_where_dampers_are_stiff),
       cmocka_unit_test(f50_auto_finds_stiffness_on_the_imaginary_axis),
       cmocka_unit_test(f50_auto_stays_explicit_where_nothing_is_stiff),
+      cmocka_unit_test(f50_auto_takes_the_high_order_at_tight_tolerances),
       cmocka_unit_test(f50_auto_has_its_verdict_within_a_hundred_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
