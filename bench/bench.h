@@ -42,6 +42,25 @@ static inline void bench_die(const yoke_context *ctx, const char *what) {
   exit(1);
 }
 
+/* The model as a whole, ready to run. */
+typedef struct bench_whole {
+  yoke_plan   *plan;
+  yoke_system *system;
+} bench_whole;
+
+static inline bench_whole bench_begin(yoke_context *ctx, const yoke_model *model, const char *path) {
+  const yoke_plan_options options = {.is_whole = true};
+  bench_whole             whole   = {0};
+  if (yoke_plan_create(ctx, model, &options, &whole.plan) != YOKE_OK) bench_die(ctx, path);
+  if (yoke_system_create(ctx, whole.plan, NULL, &whole.system) != YOKE_OK) bench_die(ctx, path);
+  return whole;
+}
+
+static inline void bench_end(bench_whole *whole) {
+  yoke_system_destroy(&whole->system);
+  yoke_plan_destroy(&whole->plan);
+}
+
 /* `sets`: NULL-terminated `path=value` list. The fastest of `repeats` runs counts. */
 static inline bench_run bench_model(const char *path, const char *const *sets, const char *solver, double rtol,
                                     int repeats) {
@@ -63,23 +82,18 @@ static inline bench_run bench_model(const char *path, const char *const *sets, c
   const yoke_load_options options = {.size = sizeof options, .n_sets = n, .sets = all};
   if (yoke_model_load(ctx, path, &options, &model) != YOKE_OK) bench_die(ctx, path);
   for (int k = 0; k < repeats; ++k) {
-    const yoke_plan_options whole  = {.is_whole = true};
-    yoke_plan              *plan   = NULL;
-    yoke_system            *system = NULL;
-    if (yoke_plan_create(ctx, model, &whole, &plan) != YOKE_OK) bench_die(ctx, path);
-    if (yoke_system_create(ctx, plan, NULL, &system) != YOKE_OK) bench_die(ctx, path);
-    run.n = plan->outputs.n;
+    bench_whole whole = bench_begin(ctx, model, path);
+    run.n             = whole.plan->outputs.n;
     if (run.values == NULL) run.values = calloc((size_t)run.n + 1, sizeof *run.values);
     bench_last          last = {run.n, run.values};
     const yoke_sink     sink = {.user = &last, .sample = bench_keep};
     yoke_system_summary summary;
     const double        start = bench_now();
-    if (yoke_system_run(system, plan->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
+    if (yoke_system_run(whole.system, whole.plan->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, solver);
     run.seconds  = fmin(run.seconds, bench_now() - start);
     run.counters = summary.counters;
     snprintf(run.method, sizeof run.method, "%s", summary.method);
-    yoke_system_destroy(&system);
-    yoke_plan_destroy(&plan);
+    bench_end(&whole);
   }
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);

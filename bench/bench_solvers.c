@@ -89,25 +89,20 @@ static solver_run run_with(const solver_model *m, const char *solver, double rto
   yoke_context *ctx = NULL;
   if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
   yoke_model             *model   = NULL;
-  yoke_plan              *plan    = NULL;
-  yoke_system            *system  = NULL;
   const yoke_load_options options = {.size = sizeof options, .n_sets = n, .sets = list};
-  const yoke_plan_options whole   = {.is_whole = true};
   if (yoke_model_load(ctx, m->path, &options, &model) != YOKE_OK) bench_die(ctx, m->path);
-  if (yoke_plan_create(ctx, model, &whole, &plan) != YOKE_OK) bench_die(ctx, m->path);
-  if (yoke_system_create(ctx, plan, NULL, &system) != YOKE_OK) bench_die(ctx, m->path);
-  run.n_each               = plan->outputs.n;
+  bench_whole whole        = bench_begin(ctx, model, m->path);
+  run.n_each               = whole.plan->outputs.n;
   run.values               = calloc(MAX_VALUES, sizeof *run.values);
   const yoke_sink     sink = {.user = &run, .sample = keep};
   yoke_system_summary summary;
   if (run.values == NULL) exit(1);
-  if (yoke_system_run(system, plan->t_end, &sink, &summary, ctx) == YOKE_OK) {
+  if (yoke_system_run(whole.system, whole.plan->t_end, &sink, &summary, ctx) == YOKE_OK) {
     run.counters = summary.counters;
     run.work     = (double)summary.counters.evaluations + weight * (double)summary.counters.factorings;
     snprintf(run.method, sizeof run.method, "%s", summary.method);
   }
-  yoke_system_destroy(&system);
-  yoke_plan_destroy(&plan);
+  bench_end(&whole);
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);
   return run;

@@ -93,4 +93,16 @@ static inline void assert_says(const char *text, const char *part) {
   fail();
 }
 
+/* The program ends with `code`, and its messages (code 0: what it prints) say `part`. */
+static inline void assert_answers(fixture *f, const char *arguments, int code, const char *part) {
+  assert_int_equal(yoke(f, arguments), code);
+  assert_says(code == 0 ? f->out : f->err, part);
+}
+
+/* It ends well, with a warning that says `part`. */
+static inline void assert_warns(fixture *f, const char *arguments, const char *part) {
+  assert_int_equal(yoke(f, arguments), 0);
+  assert_says(f->err, part);
+}
+
 #endif
