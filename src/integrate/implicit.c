@@ -187,6 +187,8 @@ void yoke_implicit_scale_newton(const yoke_implicit *implicit, double atol, doub
                                 double *scale) {
   const uint8_t *component = implicit->dae->component;
   double         size_q = 0.0, size_v = 0.0;
+  /* Angles say nothing of the positions of small bodies. */
+  const double   most = atol > 0.0 ? 100.0 * atol / rtol : (double)INFINITY;
   for (int i = 0; i < implicit->nx; ++i) {
     if (component[i] == YOKE_COMPONENT_Q) size_q = fmax(size_q, fabs(x[i]));
     if (component[i] == YOKE_COMPONENT_V) size_v = fmax(size_v, fabs(x[i]));
@@ -194,7 +196,7 @@ void yoke_implicit_scale_newton(const yoke_implicit *implicit, double atol, doub
   for (int i = 0; i < implicit->nx; ++i) {
     const bool is_q   = component[i] == YOKE_COMPONENT_Q || component[i] == YOKE_COMPONENT_INTEGRAL,
                is_v   = component[i] == YOKE_COMPONENT_V;
-    const double size = fmax(fabs(x[i]), 0.01 * (is_q ? size_q : size_v));
+    const double size = fmax(fabs(x[i]), fmin(0.01 * (is_q ? size_q : size_v), most));
     scale[i]          = is_q || is_v ? 1.0 / (atol + rtol * size + DBL_MIN) : 0.0;
   }
 }

@@ -61,8 +61,8 @@ yoke_status yoke_implicit_factor(const yoke_implicit *implicit, double alpha, do
 /* scale[i] = 1 / (atol + rtol max(|x0_i|, |x1_i|)) for components Q and V, 0 for all others (x1 may be NULL). */
 void   yoke_implicit_scale(const yoke_implicit *implicit, double atol, double rtol, const double *x0, const double *x1,
                            double *scale);
-/* The same for Newton increments, with |x_i| taken as at least 1/100 of the largest |x| of its kind (Q or V): a component
- * that passes zero has no say in the rate of convergence. */
+/* The same for Newton increments, with |x_i| taken as at least 1/100 of the largest |x| of its kind (Q or V), or as
+ * 100 atol / rtol if that is less: a component that passes zero has no say in the rate of convergence. */
 void   yoke_implicit_scale_newton(const yoke_implicit *implicit, double atol, double rtol, const double *x,
                                   double *scale);
 /* sqrt(sum over i of (d_i scale_i)^2 / n_normed), summed in index order; not finite when some d_i is not (of any kind). */

@@ -1,10 +1,12 @@
 /* Settings of a run: gravity, time, solvers, output. */
 #include "io/model_reader.h"
+#include "model/model_length.h"
 #include "base/text.h"
 #include "integrate/solver_options.h"
 #include "io/setting_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 static const yoke_setting time_rows[] = {
@@ -124,9 +126,11 @@ yoke_split_part *model_part(const yoke_model *m, const char *name) {
   return NULL;
 }
 
-/* The absolute tolerance follows the relative one unless it is given. */
-static void settle(yoke_solver_def *solver) {
-  if (solver->atol == 0) solver->atol = 1e-2 * solver->rtol;
+/* The absolute tolerance follows the relative one unless it is given, and is at most that of the length of the model: else it would be all
+ * that counts where bodies are small. */
+static void settle(const reader *r, yoke_solver_def *solver) {
+  const double length = r->n_errors == 0 ? yoke_model_length(r->model) : 1.0;
+  if (solver->atol == 0) solver->atol = fmin(1e-2, length) * solver->rtol;
 }
 
 static void read_solvers(reader *r) {
@@ -135,13 +139,13 @@ static void read_solvers(reader *r) {
   const yoke_yaml_node *map;
   yoke_setting_start(&yoke_solver_rows, &common);
   m->solver = common;
-  settle(&m->solver);
+  settle(r, &m->solver);
   model_enter(r, "", NULL);
   if (!model_map(r, yoke_yaml_find(r->root, "solvers"), "solvers", &map) || map == NULL) return;
   const yoke_yaml_node *node = yoke_yaml_find(map, "default");
   if (!yoke_yaml_is_nothing(node)) read_solver(r, node, "default", &common);
   m->solver = common;
-  settle(&m->solver);
+  settle(r, &m->solver);
   for (int k = 0; k < map->n; ++k) {
     const char     *name = map->keys[k]->text;
     yoke_solver_def own  = common;
@@ -159,7 +163,7 @@ static void read_solvers(reader *r) {
     } else if (!yoke_yaml_is_nothing(map->items[k]) && read_solver(r, map->items[k], name, &own) && part != NULL) {
       part->has_solver = true;
       part->solver     = own;
-      settle(&part->solver);
+      settle(r, &part->solver);
     }
   }
   if (r->n_errors > 0) return;

@@ -95,11 +95,41 @@ static void f12_the_work_of_a_prescribed_motion_is_as_accurate_as_the_states(voi
   }
 }
 
+/* Two rods of length L; the motion over sqrt(L) is the same for all L. */
+#define RODS                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "gravity: [0, -9.81, 0]\n"                                                                                           \
+  "parameters: {L: 1, m: L^3}\n"                                                                                       \
+  "t_end: 10*sqrt(L)\n"                                                                                                \
+  "bodies:\n"                                                                                                          \
+  "  one: {kind: planar, mass: m, inertia: m*L^2/12, position: [L/2, 0], frames: {a: [-L/2, 0], b: [L/2, 0]}}\n"       \
+  "  two: {kind: planar, mass: m, inertia: m*L^2/12, position: [L, L/2], angle: pi/2, frames: {a: [-L/2, 0]}}\n"       \
+  "connections:\n"                                                                                                     \
+  "  h: {kind: revolute, between: [ground, one.a]}\n"                                                                  \
+  "  k: {kind: revolute, between: [one.b, two.a]}\n"
+
+static void f16_micrometres_are_as_accurate_as_metres(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"auto", "dopri5", "radau5", "bdf"};
+  static const char *const small[]   = {"parameters.L=1e-5", NULL};
+  model_run                exact     = run_text(RODS, NULL, "dop853", 1e-12, 0.0);
+  const double             angle     = run_value(&exact, "two.angle");
+  for (size_t s = 0; s < sizeof solvers / sizeof *solvers; ++s) {
+    model_run metres      = run_text(RODS, NULL, solvers[s], 0.0, 0.0),
+              micrometres = run_text(RODS, small, solvers[s], 0.0, 0.0);
+    CHECK_NEAR(run_value(&micrometres, "two.angle"), angle, 2.0 * fabs(run_value(&metres, "two.angle") - angle));
+    run_end(&metres);
+    run_end(&micrometres);
+  }
+  run_end(&exact);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f50a_radau5_keeps_loose_tolerances_across_jumps_of_a_force),
       cmocka_unit_test(speed_item_7_a_crank_that_turns_about_the_origin_can_be_projected),
       cmocka_unit_test(f12_the_work_of_a_prescribed_motion_is_as_accurate_as_the_states),
+      cmocka_unit_test(f16_micrometres_are_as_accurate_as_metres),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
