@@ -1,6 +1,7 @@
 #include "model/model_length.h"
 #include "linalg/space.h"
 #include <float.h>
+#include <string.h>
 
 typedef struct box {
   double low[3], high[3];
@@ -17,16 +18,11 @@ static double per_mass(const yoke_per_mass *x, int i) {
   return x->each != NULL ? x->each[i] : x->value;
 }
 
-/* A body's frame as the user placed it; masses of a chain lie on the x axis. */
-static void include_frame(const yoke_model *model, const yoke_frame *frame, box *b) {
-  double r[3] = {0.0, 0.0, 0.0}, R[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, arm[3];
-  if (frame->body <= YOKE_FIRST_GHOST) {
-    const yoke_ghost *ghost = &model->ghosts[YOKE_FIRST_GHOST - frame->body];
-    yoke_pose         pose;
-    yoke_shape_pose(ghost->shape, ghost->p, NULL, &pose);
-    include_point(b, pose.r); /* the port's own origin */
-    return;
-  }
+void yoke_model_frame_at_start(const yoke_model *model, const yoke_frame *frame, double r[3], double R[9]) {
+  static const double upright[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+  double              arm[3];
+  vec3_set(r, 0.0, 0.0, 0.0);
+  memcpy(R, upright, sizeof upright);
   if (frame->body != YOKE_GROUND) {
     const yoke_body *body = &model->bodies[frame->body];
     vec3_copy(r, body->position);
@@ -40,6 +36,18 @@ static void include_frame(const yoke_model *model, const yoke_frame *frame, box 
   }
   mat3_apply(arm, R, frame->origin);
   vec3_add(r, 1.0, arm);
+}
+
+static void include_frame(const yoke_model *model, const yoke_frame *frame, box *b) {
+  double r[3], R[9];
+  if (frame->body <= YOKE_FIRST_GHOST) {
+    const yoke_ghost *ghost = &model->ghosts[YOKE_FIRST_GHOST - frame->body];
+    yoke_pose         pose;
+    yoke_shape_pose(ghost->shape, ghost->p, NULL, &pose);
+    include_point(b, pose.r); /* the port's own origin */
+    return;
+  }
+  yoke_model_frame_at_start(model, frame, r, R);
   include_point(b, r);
 }
 

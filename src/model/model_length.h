@@ -10,6 +10,10 @@
  * to that radius, then to the largest start speed times the length of the run, then to 1 m. Always positive and finite. */
 double yoke_model_length(const yoke_model *model);
 
+/* Origin r of a frame of a body or of the ground as the user placed it, and the rotation R of its body (row major); masses of a chain lie on the
+ * x axis. */
+void yoke_model_frame_at_start(const yoke_model *model, const yoke_frame *frame, double r[3], double R[9]);
+
 /* L; T = sqrt(L / a) [s] with the acceleration a of gravity, or V^2 / L of the largest start speed V if that is more, or, where there is neither,
  * L / span^2 of the run; F = m L / T^2 [N] with the mean mass m of all bodies, 0 without a mass. A model and the same model in other units of
  * length, mass and time have the same sizes, in these units. */

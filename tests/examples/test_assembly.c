@@ -372,6 +372,77 @@ static void f19_implicit_solvers_run_with_eight_digits_too(void **state) {
   run_end(&b);
 }
 
+static void f19_all_solvers_run_with_eight_ten_and_twelve_digits(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf"};
+  char                     text[2000];
+  write_cardan_shaft(text, sizeof text, 17, 3000);
+  model_run exact = run_text(text, NULL, "dop853", 1e-10, 0.0);
+  for (int digits = 8; digits <= 12; digits += 2) {
+    for (size_t s = 0; s < sizeof solvers / sizeof *solvers; ++s) {
+      write_cardan_shaft(text, sizeof text, digits, 3000);
+      model_run run = run_text(text, NULL, solvers[s], 1e-8, 0.0);
+      CHECK_NEAR(run_value(&run, "three.wz"), run_value(&exact, "three.wz"), 1e-6);
+      run_end(&run);
+    }
+  }
+  run_end(&exact);
+}
+
+/* A parallelogram; the pivot on the right and the end of the coupler are off by `pivot` and `end`. Where all bars lie on one line it would turn back. */
+static void write_parallelogram(char *text, size_t size, double pivot, double end) {
+  snprintf(text, size,
+           "yoke: 1\n"
+           "gravity: [0, -9.81, 0]\n"
+           "t_end: 3\n"
+           "bodies:\n"
+           "  left: {kind: planar, mass: 1, inertia: 0.1, position: [0, 0.5], angle: pi/2, velocity: [0.5, 0], "
+           "omega: -1, frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+           "  right: {kind: planar, mass: 1, inertia: 0.1, position: [1.5, 0.5], angle: pi/2, velocity: [0.5, 0], "
+           "omega: -1, frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"
+           "  coupler: {kind: planar, mass: 1, inertia: 0.1, position: [0.75, 1], velocity: [1, 0], "
+           "frames: {a: [-0.75, 0], b: [%.17g, 0]}}\n"
+           "connections:\n"
+           "  a1: {kind: revolute, between: [ground, left.a]}\n"
+           "  a2: {kind: revolute, between: [[%.17g, 0, 0], right.a]}\n"
+           "  b1: {kind: revolute, between: [left.b, coupler.a]}\n"
+           "  b2: {kind: revolute, between: [coupler.b, right.b]}\n",
+           0.75 + end, 1.5 + pivot);
+}
+
+static void f19_parallelograms_that_are_off_by_a_digit_pass_singular_positions(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"auto", "dopri5", "dop853", "abm", "radau5", "bdf"};
+  static const double      off[][2]  = {{1e-13, 0.0}, {1e-12, 0.0}, {-1e-11, 0.0}, {0.0, 1e-12}, {0.0, -1e-13}};
+  char                     text[2000];
+  write_parallelogram(text, sizeof text, 0.0, 0.0);
+  model_run exact = run_text(text, NULL, "dop853", 1e-11, 0.0);
+  for (size_t k = 0; k < sizeof off / sizeof *off; ++k) {
+    for (size_t s = 0; s < sizeof solvers / sizeof *solvers; ++s) {
+      write_parallelogram(text, sizeof text, off[k][0], off[k][1]);
+      model_run run = run_text(text, NULL, solvers[s], 1e-8, 0.0);
+      CHECK_NEAR(run_value(&run, "left.angle"), run_value(&exact, "left.angle"), 1e-4);
+      CHECK_NEAR(run_value(&run, "right.angle"), run_value(&run, "left.angle"), 1e-6);
+      assert_true(message_has(&run, "taken for digits that were not typed"));
+      assert_true(message_has(&run, off[k][0] != 0.0 ? "'a2' is the one" : "'b2' is the one"));
+      run_end(&run);
+    }
+  }
+  run_end(&exact);
+}
+
+/* Bodies that stand where ten digits put them are moved, frames are not: lengths stay equal. */
+static void f19_bodies_that_are_off_by_a_digit_are_moved(void **state) {
+  (void)state;
+  static const char *const off[] = {"bodies.right.position=[1.5000000000001, 0.5]", NULL};
+  char                     text[2000];
+  write_parallelogram(text, sizeof text, 0.0, 0.0);
+  model_run run = run_text(text, off, "dop853", 1e-8, 0.0);
+  CHECK_NEAR(run_value(&run, "right.angle"), run_value(&run, "left.angle"), 1e-6);
+  assert_false(message_has(&run, "not typed"));
+  run_end(&run);
+}
+
 static void f13_densities_do_not_decide_whether_a_mechanism_closes(void **state) {
   (void)state;
   char text[2000];
@@ -565,6 +636,9 @@ int main(void) {
       cmocka_unit_test(f19_overconstrained_mechanisms_run_with_any_number_of_digits),
       cmocka_unit_test(f19_rows_that_follow_up_to_typed_digits_are_named),
       cmocka_unit_test(f19_implicit_solvers_run_with_eight_digits_too),
+      cmocka_unit_test(f19_all_solvers_run_with_eight_ten_and_twelve_digits),
+      cmocka_unit_test(f19_parallelograms_that_are_off_by_a_digit_pass_singular_positions),
+      cmocka_unit_test(f19_bodies_that_are_off_by_a_digit_are_moved),
       cmocka_unit_test(f19_gaps_beyond_typed_digits_are_refused),
       cmocka_unit_test(f19_rows_that_are_left_out_may_not_open),
       cmocka_unit_test(f60_models_that_cannot_move_are_told),
