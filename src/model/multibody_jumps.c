@@ -129,11 +129,13 @@ static void probe(const yoke_multibody *mb, double *variables, double *value) {
   }
 }
 
-static bool are_same(const double *a, const double *b, double turn) {
+/* Is b a constant times a? The sign of the constant; 0: it is not. */
+static double ratio_of(const double *a, const double *b) {
+  const double ratio = b[0] / a[0];
   for (int i = 0; i < PLACES; ++i) {
-    if (!(fabs(a[i] - turn * b[i]) <= SAME * fabs(a[i]))) return false;
+    if (!(fabs(b[i] - ratio * a[i]) <= SAME * fabs(b[i]))) return 0.0;
   }
-  return true;
+  return ratio > 0.0 ? 1.0 : ratio < 0.0 ? -1.0 : 0.0;
 }
 
 /* Friction between two bodies may be two loads, on one and on the other: only one share of both is action and reaction. */
@@ -149,10 +151,10 @@ static yoke_status find_twins(yoke_multibody *mb) {
   for (int k = 1; k < mb->n_jumps && variables != NULL && value != NULL; ++k) {
     for (int j = 0; j < k && mb->twin[k] == k; ++j) {
       if (mb->twin[j] != j || !mb->can_rest[j] || !mb->can_rest[k]) continue;
-      const bool is_same = are_same(value + PLACES * j, value + PLACES * k, 1.0);
-      if (!is_same && !are_same(value + PLACES * j, value + PLACES * k, -1.0)) continue;
+      const double turn = ratio_of(value + PLACES * j, value + PLACES * k);
+      if (turn == 0.0) continue;
       mb->twin[k] = j;
-      mb->turn[k] = is_same ? 1.0 : -1.0;
+      mb->turn[k] = turn;
     }
   }
   const bool has_room = variables != NULL && value != NULL;

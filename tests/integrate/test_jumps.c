@@ -253,7 +253,10 @@ static void f21_friction_as_two_loads_is_action_and_reaction(void **state) {
                                             "  on_b: {kind: expression, on: b, force: -10*sign(b.v - a.v)}\n"),
                                     BETWEEN("loads:\n"
                                             "  on_b: {kind: expression, on: b, force: 'if(b.v < a.v, 10, -10)'}\n"
-                                            "  on_a: {kind: expression, on: a, force: 10*sign(b.v - a.v)}\n")};
+                                            "  on_a: {kind: expression, on: a, force: 10*sign(b.v - a.v)}\n"),
+                                    BETWEEN("loads:\n"
+                                            "  on_a: {kind: expression, on: a, force: 10*sign((b.v - a.v)/0.3)}\n"
+                                            "  on_b: {kind: expression, on: b, force: 10*sign(7*a.v - 7*b.v)}\n")};
   model_run    one = run_text(BETWEEN("  slide: {kind: spring-damper, between: [a, b], law: 10*sign(v)}\n"), NULL,
                               "dop853", 1e-10, 0.0);
   const double a = run_value(&one, "a.x"), b = run_value(&one, "b.x");
