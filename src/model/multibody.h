@@ -141,7 +141,8 @@ typedef enum yoke_jump_mode {
   YOKE_JUMP_LOW  = -1,
   YOKE_JUMP_FREE = 0,
   YOKE_JUMP_HIGH = 1,
-  YOKE_JUMP_BETWEEN /* its switching function stays 0 */
+  YOKE_JUMP_BETWEEN, /* its switching function stays 0 */
+  YOKE_JUMP_FOLLOWS /* the share of another that is between: its switching function stays where it is because that one's does */
 } yoke_jump_mode;
 
 /* What happens to a jump: it is where its switching function is 0, or it leaves that place. */
@@ -162,6 +163,10 @@ yoke_status    yoke_multibody_jumps(const yoke_multibody *mb, void *work, double
  * where its switching function is 0, and cannot, because that reads signals, whose rates are not known, or too many do; -1: none. */
 yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t, double *q, double *v, const double *u,
                                   const yoke_jump_change *change, int *unable);
+/* Jump k crosses zero again and again, ever faster, because what it drives comes to rest there: -5 sign(x) - 2 sign(v). *follows: from now on
+ * one that holds the motion, in q and v; else q is as before and v is nothing. small [n_jumps]: jumps that have come to rest too. */
+yoke_status yoke_multibody_follow(const yoke_multibody *mb, void *work, double t, double *q, double *v, const double *u,
+                                  int k, const bool *small, bool *follows);
 /* Jumps that are free take sides, where they can, those that are between leave where u asks for it. */
 yoke_status yoke_multibody_begin_jumps(const yoke_multibody *mb, void *work, double t, double *q, double *v,
                                        const double *u);

@@ -6,7 +6,11 @@
  *   s_i' = r_i + sum_j B_ij x_j = 0,
  * because accelerations are linear in each of them: r from all x = 0, column j of B from one evaluation with x_j = 1. Shares below 0 or above 1 end
  * it. Equations are smooth as long as no mode changes.
- * Forces that read what they bring about (multibody_loop.c) are linear in the shares for given w only: shares for w and w for shares, in turn. */
+ * Forces that read what they bring about (multibody_loop.c) are linear in the shares for given w only: shares for w and w for shares, in turn.
+ *
+ * A jump of a position cannot be held like this: s' has no part of x. Where it is crossed again and again because the motion comes to rest there,
+ * it follows the jump of a velocity that holds the motion, with the same share, so that both act together and leave together. Its mode is
+ * then 3 + the number of the other, with the sign of their forces. */
 #include "model/multibody_internal.h"
 
 #include "base/memory.h"
@@ -200,7 +204,15 @@ void mb_forget_jumps(yoke_multibody *mb) {
 /* ---- values ---- */
 
 static yoke_jump_mode mode_of(const yoke_multibody *mb, const double *q, int k) {
-  return (yoke_jump_mode)(int)rint(q[mb->i_jump + k]);
+  const int number = (int)rint(q[mb->i_jump + k]);
+  return abs(number) >= YOKE_JUMP_FOLLOWS ? YOKE_JUMP_FOLLOWS : (yoke_jump_mode)number;
+}
+
+/* The jump that k follows, and whether with the same (1) or the other share (-1). -1: none. */
+static int leader_of(const yoke_multibody *mb, const double *q, int k, double *turn) {
+  const int number = (int)rint(q[mb->i_jump + k]);
+  *turn            = number > 0 ? 1.0 : -1.0;
+  return abs(number) >= YOKE_JUMP_FOLLOWS ? abs(number) - YOKE_JUMP_FOLLOWS : -1;
 }
 
 /* Shares far beyond 0 and 1 tell that a jump leaves; what is felt under such forces need not exist. */
@@ -218,6 +230,7 @@ void mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const double 
     case YOKE_JUMP_FREE: break;
     case YOKE_JUMP_LOW: *value = jump->low; break;
     case YOKE_JUMP_HIGH: *value = jump->high; break;
+    case YOKE_JUMP_FOLLOWS:
     case YOKE_JUMP_BETWEEN: *value = jump->low + held_share(mb, w->share[k]) * (jump->high - jump->low); break;
     }
   }
@@ -316,9 +329,14 @@ static bool solve(int n, const double *B, double *b, double *C, double *x, doubl
   return true;
 }
 
-static void set_share(const yoke_multibody *mb, const mb_work *w, int k, double share) {
-  for (int j = k; j < mb->n_jumps; ++j) {
-    if (mb->twin[j] == k) w->share[j] = mb->turn[j] > 0.0 ? share : 1.0 - share;
+/* Of jump k, its twins and those that follow it. */
+static void set_share(const yoke_multibody *mb, const mb_work *w, const double *q, int k, double share) {
+  double turn;
+  for (int j = 0; j < mb->n_jumps; ++j) {
+    const int i = mb->twin[j];
+    if (i != k && leader_of(mb, q, i, &turn) != k) continue;
+    if (i == k) turn = 1.0;
+    w->share[j] = turn * mb->turn[j] > 0.0 ? share : 1.0 - share;
   }
 }
 
@@ -365,7 +383,7 @@ static yoke_status set_up(const place *p, int n, const int *list) {
   const mb_work *w = &p->w;
   mb_kinematics(p->mb, p->q, p->v, w->rest_q);
   for (int j = -1; j < n; ++j) {
-    for (int i = 0; i < n; ++i) set_share(p->mb, w, list[i], i == j ? 1.0 : 0.0);
+    for (int i = 0; i < n; ++i) set_share(p->mb, w, p->q, list[i], i == j ? 1.0 : 0.0);
     YOKE_TRY(accelerate_plainly(p));
     for (int i = 0; i < n; ++i) {
       const double rate = rate_of(p->mb, w, list[i], p->q, w->rest_q, w->rest_a);
@@ -387,7 +405,7 @@ static yoke_status find_plain_shares(const place *p, int n, const int *list) {
     for (int j = 0; j < n; ++j) w->rest_r[i] -= 0.5 * w->rest_B[i * n + j];
   }
   if (!solve(n, w->rest_B, w->rest_r, w->rest_C, w->rest_x, w->rest_y)) return YOKE_SINGULAR;
-  for (int i = 0; i < n; ++i) set_share(p->mb, w, list[i], 0.5 + w->rest_x[i]);
+  for (int i = 0; i < n; ++i) set_share(p->mb, w, p->q, list[i], 0.5 + w->rest_x[i]);
   return YOKE_OK;
 }
 
@@ -397,7 +415,7 @@ static const double SAME_SHARE = 1e-13;
 static yoke_status find_shares(const place *p, int n, const int *list) {
   double last[MB_MOST_BETWEEN];
   if (p->mb->n_loop == 0) return find_plain_shares(p, n, list);
-  for (int i = 0; i < n; ++i) set_share(p->mb, &p->w, list[i], last[i] = 0.5);
+  for (int i = 0; i < n; ++i) set_share(p->mb, &p->w, p->q, list[i], last[i] = 0.5);
   for (int turn = 0; turn < MOST_TURNS; ++turn) {
     double change = 0.0;
     YOKE_TRY(accelerate(p)); /* what is felt under these shares */
@@ -450,11 +468,22 @@ void yoke_multibody_free_jumps(const yoke_multibody *mb, double *q) {
   if (mb->n_jumps > 0) memset(q + mb->i_jump, 0, (size_t)mb->n_jumps * sizeof *q);
 }
 
-/* Of all twins. */
-static void set_mode(const yoke_multibody *mb, double *q, int k, yoke_jump_mode mode) {
+static void set_twins(const yoke_multibody *mb, double *q, int k, yoke_jump_mode mode) {
   const bool has_side = mode == YOKE_JUMP_LOW || mode == YOKE_JUMP_HIGH;
   for (int j = mb->twin[k]; j < mb->n_jumps; ++j) {
     if (mb->twin[j] == mb->twin[k]) q[mb->i_jump + j] = has_side ? mb->turn[j] * mb->turn[k] * mode : (double)mode;
+  }
+}
+
+/* Of all twins. Those that follow go with it. */
+static void set_mode(const yoke_multibody *mb, double *q, int k, yoke_jump_mode mode) {
+  set_twins(mb, q, k, mode);
+  const int    leader = mb->twin[k];
+  const double side   = q[mb->i_jump + leader];
+  if (mode == YOKE_JUMP_BETWEEN) return;
+  for (int j = 0; j < mb->n_jumps; ++j) {
+    double turn;
+    if (leader_of(mb, q, j, &turn) == leader) set_twins(mb, q, j, (yoke_jump_mode)(int)(turn * side));
   }
 }
 
@@ -471,8 +500,10 @@ yoke_status yoke_multibody_jumps(const yoke_multibody *mb, void *work, double t,
   YOKE_TRY(mb_rest(mb, work, t, q, v, u));
   look(&p);
   for (int k = 0; k < mb->n_jumps; ++k) {
-    value[k] = mode_of(mb, q, k) == YOKE_JUMP_BETWEEN ? p.w.share[k]
-                                                      : yoke_expression_evaluate(mb->jumps[k].s, p.w.variables, NULL);
+    const yoke_jump_mode mode = mode_of(mb, q, k);
+    value[k]                  = mode == YOKE_JUMP_BETWEEN || mode == YOKE_JUMP_FOLLOWS
+                                    ? p.w.share[k]
+                                    : yoke_expression_evaluate(mb->jumps[k].s, p.w.variables, NULL);
   }
   return YOKE_OK;
 }
@@ -553,7 +584,7 @@ static yoke_status stop_at_zero(const place *p, double *v) {
   for (int j = -1; j < n; ++j) { /* sum_j x_j (a_j - a_0) */
     double factor = 0.0;
     for (int i = 0; i < n; ++i) {
-      set_share(mb, w, list[i], i == j ? 1.0 : 0.0);
+      set_share(mb, w, p->q, list[i], i == j ? 1.0 : 0.0);
       if (j < 0) factor -= w->rest_x[i];
     }
     YOKE_TRY(accelerate_plainly(p));
@@ -610,6 +641,51 @@ yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t
     set_mode(mb, q, which, mode);
   }
   return stop_at_zero(&p, v);
+}
+
+static const double STILL = 1e-6; /* of its rate before: what stands still */
+
+/* Does the motion stay at the zero of jump k when jump `leader` is held between and k follows it? q and v are those of the place. */
+static yoke_status try_follow(const place *p, double *q, double *v, int k, int leader, bool *follows) {
+  const yoke_multibody *mb = p->mb;
+  double                rate, low, high, with_k;    /* of k; of the leader on both sides, and low with k high */
+  YOKE_TRY(rate_in(p, q, k, YOKE_JUMP_LOW, &rate)); /* k has no part in its own rate */
+  set_mode(mb, q, leader, YOKE_JUMP_LOW);
+  set_mode(mb, q, k, YOKE_JUMP_LOW);
+  YOKE_TRY(rate_in(p, q, leader, YOKE_JUMP_HIGH, &high));
+  YOKE_TRY(rate_in(p, q, leader, YOKE_JUMP_LOW, &low));
+  set_mode(mb, q, k, YOKE_JUMP_HIGH);
+  YOKE_TRY(rate_in(p, q, leader, YOKE_JUMP_LOW, &with_k));
+  if (!(high < low) || with_k == low) return YOKE_OK; /* it does not lead back, or k does nothing there */
+  set_mode(mb, q, leader, YOKE_JUMP_BETWEEN);
+  for (int j = mb->twin[k]; j < mb->n_jumps; ++j) {
+    if (mb->twin[j] != mb->twin[k]) continue;
+    q[mb->i_jump + j] = (with_k < low ? 1.0 : -1.0) * mb->turn[j] * mb->turn[k] * (double)(YOKE_JUMP_FOLLOWS + leader);
+  }
+  YOKE_TRY(mb_rest(mb, p->work, p->t, p->q, p->v, p->u));
+  if (!(p->w.share[leader] >= 0.0 && p->w.share[leader] <= 1.0)) return YOKE_OK;
+  YOKE_TRY(stop_at_zero(p, v));
+  look(p);
+  mb_kinematics(mb, q, v, p->w.rest_q);
+  YOKE_TRY(accelerate(p));
+  *follows = fabs(rate_of(mb, &p->w, k, q, p->w.rest_q, p->w.rest_a)) <= STILL * fabs(rate);
+  return YOKE_OK;
+}
+
+yoke_status yoke_multibody_follow(const yoke_multibody *mb, void *work, double t, double *q, double *v, const double *u,
+                                  int k, const bool *small, bool *follows) {
+  const place   p     = place_at(mb, work, t, q, v, u);
+  double *const modes = q + mb->i_jump, *const keep = p.w.jump;
+  *follows = false;
+  k        = mb->twin[k];
+  for (int j = 0; j < mb->n_jumps && !*follows; ++j) {
+    if (mb->twin[j] != j || j == k || !mb->can_rest[j] || !small[j]) continue;
+    memcpy(keep, modes, (size_t)mb->n_jumps * sizeof *keep);
+    const yoke_status status = try_follow(&p, q, v, k, j, follows);
+    if (!*follows) memcpy(modes, keep, (size_t)mb->n_jumps * sizeof *keep);
+    if (status < 0) return status;
+  }
+  return YOKE_OK;
 }
 
 static const double OUT = 1e-9; /* a share that is so far beyond 0 or 1 has left */

@@ -67,6 +67,7 @@ static double margin(yoke_jump_mode mode, double value) {
   case YOKE_JUMP_LOW: return -value;
   case YOKE_JUMP_HIGH: return value;
   case YOKE_JUMP_BETWEEN: return fmin(value, 1.0 - value);
+  case YOKE_JUMP_FOLLOWS:
   case YOKE_JUMP_FREE: break;
   }
   return (double)INFINITY;
@@ -286,6 +287,24 @@ static double find_end(const jump_search *s, int *which) {
 
 /* ---- steps ---- */
 
+static const double AT_REST = 1e-4; /* of the largest value so far */
+
+/* Jump `which` is crossed again and again: does the motion rest there? */
+static yoke_status rest_there(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
+                              int which, bool *rests_now, yoke_context *ctx) {
+  double       *value = native_doubles(scratch, n->at_jump);
+  bool         *small = (bool *)(void *)changes_of(n, scratch);
+  const double *most  = native_doubles(head, n->at_jump_most);
+  YOKE_TRY(values_at(n, scratch, head, u, head->t, YOKE_SIDE_LEFT, value));
+  for (int k = 0; k < n_jumps(n); ++k) {
+    const yoke_jump_mode mode = mode_of(n, head, k);
+    small[k] = mode == YOKE_JUMP_BETWEEN || (mode != YOKE_JUMP_FOLLOWS && fabs(value[k]) <= AT_REST * most[k]);
+  }
+  const changed     x      = begin_change(n, scratch, head, u);
+  const yoke_status status = yoke_multibody_follow(n->mb, scratch, head->t, x.q, x.v, x.u, which, small, rests_now);
+  return *rests_now ? end_change(n, scratch, head, u, &x, status, ctx) : status;
+}
+
 /* Jump `which` has reached the end of its mode at the state, and others may have, too. */
 static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u, int which,
                         yoke_context *ctx) {
@@ -294,8 +313,11 @@ static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *h
   const double     *most   = native_doubles(head, n->at_jump_most);
   if (mode_of(n, head, which) != YOKE_JUMP_BETWEEN && !yoke_multibody_is_kink(n->mb, which) &&
       native_chatters(head->t, most[which], native_doubles(head, n->at_jump_since) + which,
-                      (native_pause *)(void *)native_doubles(head, n->at_jump_pause) + which))
-    return refuse(n, head, which, "does so again and again;", ctx);
+                      (native_pause *)(void *)native_doubles(head, n->at_jump_pause) + which)) {
+    bool rests_now = false;
+    YOKE_TRY(rest_there(n, scratch, head, u, which, &rests_now, ctx));
+    return rests_now ? YOKE_OK : refuse(n, head, which, "does so again and again;", ctx);
+  }
   YOKE_TRY(values_at(n, scratch, head, u, head->t, YOKE_SIDE_LEFT, value));
   for (int k = 0; k < n_jumps(n); ++k) {
     const yoke_jump_mode mode = mode_of(n, head, k);

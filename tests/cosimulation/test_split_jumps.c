@@ -136,6 +136,24 @@ static void f21_law_between_two_parts_that_would_stick_is_warned_of(void **state
   }
 }
 
+/* It crept for 100 000 macro steps. */
+static void f21_motion_that_twists_to_rest_does_not_creep_under_step_control(void **state) {
+  (void)state;
+  static const char model[] = "yoke: 1\nt_end: 2.5\n"
+                              "bodies: {a: {kind: mass1d, mass: 1, x: 0.5}, b: {kind: mass1d, mass: 1, x: 0.1}}\n"
+                              "connections:\n"
+                              "  tie: {kind: spring-damper, between: [a, b], stiffness: 20}\n"
+                              "  wall: {kind: spring-damper, between: [b, ground], stiffness: 20}\n"
+                              "loads: {control: {kind: expression, on: a, force: -5*sign(a.x) - 2*sign(a.v)}}\n"
+                              "split: {p: [a], q: [b]}\n";
+  cosim             whole = cosim_done_monolithic(model, NULL, 0.0), split = cosim_done(model, NULL, 0.0);
+  assert_in_range(split.summary.macro.steps, 10, 300);
+  CHECK_NEAR(cosim_value(&split, "a.x"), cosim_value(&whole, "a.x"), 1e-5);
+  CHECK_NEAR(cosim_value(&split, "b.x"), cosim_value(&whole, "b.x"), 1e-4);
+  cosim_close(&whole);
+  cosim_close(&split);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f21_stick_slip_inside_a_part_is_that_of_the_whole_model),
@@ -143,6 +161,7 @@ int main(void) {
       cmocka_unit_test(f21_sticking_to_another_part_is_refused_by_name),
       cmocka_unit_test(f21_signals_and_laws_that_read_beside_frictions),
       cmocka_unit_test(f21_law_between_two_parts_that_would_stick_is_warned_of),
+      cmocka_unit_test(f21_motion_that_twists_to_rest_does_not_creep_under_step_control),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
