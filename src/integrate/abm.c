@@ -313,6 +313,8 @@ static void raise_fixed_order(const abm_view *x) {
 
 /* ---- interface ---- */
 
+static const double SHORTEST = 1e-3; /* of a step that failed three times */
+
 static yoke_status begin(const abm_view *x) {
   const yoke_equations *e   = x->integrator->equations;
   abm_own              *own = x->own;
@@ -386,7 +388,8 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
     if (++failures >= 3) {
       x.own->k     = 1;
       x.own->n_phi = 1;
-      if (failures == 3 && status == YOKE_OK && r.at_k > 1) h = fmin(h, h_try * sqrt(0.5 / r.at_k));
+      /* an error inside of a steep wall says little of shorter steps */
+      if (failures == 3 && status == YOKE_OK && r.at_k > 1) h = fmin(h, h_try * fmax(SHORTEST, sqrt(0.5 / r.at_k)));
     } else if (status == YOKE_OK && should_lower(x.own->k, &r)) {
       --x.own->k;
     }

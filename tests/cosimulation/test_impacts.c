@@ -155,6 +155,16 @@ static void trials_that_are_not_finite_are_rejected_and_counted(void **state) {
   }
 }
 
+/* The error of a step that ends deep in the wall made the next one 1e-17 times as long. */
+static void f51_abm_meets_a_wall_at_tight_tolerances(void **state) {
+  (void)state;
+  cosim abm   = cosim_done("examples/chain-m3.yaml", "solvers.default.kind=abm;solvers.default.rtol=1e-9", 0.018);
+  cosim exact = cosim_done("examples/chain-m3.yaml", NULL, 0.018);
+  CHECK_NEAR(cosim_value(&abm, "c.v[1]"), cosim_value(&exact, "c.v[1]"), 1e-4 * fabs(cosim_value(&exact, "c.v[1]")));
+  cosim_close(&abm);
+  cosim_close(&exact);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_estimator_gets_through_the_impact_of_two_masses),
@@ -163,6 +173,7 @@ int main(void) {
       cmocka_unit_test(a_tighter_tolerance_gives_a_smaller_error_across_impacts),
       cmocka_unit_test(an_impact_is_the_same_bits_again_and_in_any_order_of_tasks),
       cmocka_unit_test(trials_that_are_not_finite_are_rejected_and_counted),
+      cmocka_unit_test(f51_abm_meets_a_wall_at_tight_tolerances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
