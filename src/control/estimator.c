@@ -1,7 +1,5 @@
 #include "control/estimator.h"
 
-#include "control/error_constants.h"
-
 /* Least scales, in the sizes of the model, and of a signal in its own unit: a model at rest has no size yet. */
 static const double least_position = 1e-5, least_velocity = 1e-2, least_force = 1e-3, least_signal = 1e-3;
 static const double share_of_scale = 0.1;
@@ -184,17 +182,30 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
   out->worst          = worst->wire;
 }
 
+/* C^(k+1)/C^k */
+static yoke_error_constants ratios(const yoke_trial *trial) {
+  double s[YOKE_ERROR_MAX_K];
+  find_past(trial, s);
+  const yoke_error_constants low  = yoke_error_constants_at(trial->degree, s),
+                             high = yoke_error_constants_at(trial->degree + 1, s);
+  return (yoke_error_constants){high.position / low.position, high.velocity / low.velocity};
+}
+
 /* Factors of the difference in position and velocity. */
 static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *trial) {
-  const yoke_error_constants one = {1.0, 1.0};
-  double                     s[YOKE_ERROR_MAX_K];
-  if (e->way != YOKE_ESTIMATE_END && e->way != YOKE_ESTIMATE_PREDICTED) return one;
-  find_past(trial, s);
-  const yoke_error_constants low   = yoke_error_constants_at(trial->degree, s),
-                             high  = yoke_error_constants_at(trial->degree + 1, s);
-  const yoke_error_constants ratio = {high.position / low.position, high.velocity / low.velocity};
+  if (e->way != YOKE_ESTIMATE_END && e->way != YOKE_ESTIMATE_PREDICTED) return (yoke_error_constants){1.0, 1.0};
+  const yoke_error_constants ratio = ratios(trial);
   if (e->way == YOKE_ESTIMATE_END) return ratio;
   return (yoke_error_constants){1.0 - ratio.position, 1.0 - ratio.velocity};
+}
+
+yoke_error_constants yoke_estimator_surplus(const yoke_graph *graph, int wire) {
+  if (yoke_graph_traits(graph)->extrapolates_only || !yoke_graph_breaks(graph, wire))
+    return (yoke_error_constants){1.0, 1.0};
+  yoke_trial trial;
+  yoke_graph_trial(graph, &trial);
+  const yoke_error_constants ratio = ratios(&trial);
+  return (yoke_error_constants){1.0 / (1.0 - ratio.position), 1.0 / (1.0 - ratio.velocity)};
 }
 
 /* Is the error of the motion known, or do coupling values stand in? */
@@ -274,12 +285,15 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
   const yoke_error_constants factor  = factors(e, trial);
   yoke_wrms                  norm[2] = {0};
   search                     worst   = {0};
+  yoke_error_constants       surplus = {1.0, 1.0}; /* of the wire at hand, whose ports stand side by side */
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
+    if (i % 2 == 0 && !port.is_felt) surplus = yoke_estimator_surplus(graph, port.wire);
     for (int k = 0; k < port.n_p + port.n_v; ++k) {
-      const int level = k < port.n_p ? 0 : 1;
-      add(&norm[level], &worst, port.wire, port_error(e, &port, &factor, k), port.y[k], e->tolerances.rtol,
+      const int    level = k < port.n_p ? 0 : 1;
+      const double more  = port.is_felt ? 1.0 : level == 0 ? surplus.position : surplus.velocity;
+      add(&norm[level], &worst, port.wire, more * port_error(e, &port, &factor, k), port.y[k], e->tolerances.rtol,
           atol_motion(e, natural_size(graph, &port, k), level == 0));
     }
   }

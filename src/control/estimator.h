@@ -8,6 +8,8 @@
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
  *                     where a coupling has no constants: of consistent values
+ * imMD and its like compare polynomials of degree k and k + 1. Where the coupling values break inside the step (trial.h) neither is near them, and the end value
+ * tells nothing of when: all of C^k H (u_pre - u) counts, 1/(1 - C^(k+1)/C^k) times as much.
  * Signals count by the motions that they lead to, which are among the ports; those that nothing shows the effect of by the mean of their error
  * over the step, in the norm of coupling values.
  * exLE and exMD need k + 2 points of the past; while there are fewer, cv stands in.
@@ -15,6 +17,7 @@
 #ifndef YOKE_CONTROL_ESTIMATOR_H
 #define YOKE_CONTROL_ESTIMATOR_H
 
+#include "control/error_constants.h"
 #include "control/error_test.h"
 #include "coupling/trial.h"
 
@@ -66,6 +69,9 @@ void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *
 /* Signed errors of one port's positions and velocities in the last trial (trial.h), [n_p + n_v]; false: this trial has none, coupling values
  * stand in. */
 bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_graph *graph, int port, double *error);
+
+/* By how much more the errors of the positions and velocities of a wire's two ports count in the last trial: 1 where its values do not break. */
+yoke_error_constants yoke_estimator_surplus(const yoke_graph *graph, int wire);
 
 /* Tolerance of coupling values: rtol |u| + this. Signals are measured by their own largest value. */
 double yoke_estimator_atol_coupling(const yoke_estimator *estimator, const yoke_channel_trial *channel);

@@ -205,6 +205,20 @@ static yoke_status look_now_and_then(yoke_monitor *m, double H) {
   return YOKE_OK;
 }
 
+/* Where coupling values break estimates that stand for smooth ones are too low. What is held for later steps is without this. */
+static void count_breaks(yoke_monitor *m) {
+  yoke_error_constants surplus = {1.0, 1.0};
+  for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
+    const int       first = yoke_error_tally_first(m->tally, i);
+    yoke_port_trial port;
+    yoke_graph_port_trial(m->graph, i, &port);
+    if (port.is_felt) return; /* the last ones */
+    if (i % 2 == 0) surplus = yoke_estimator_surplus(m->graph, port.wire);
+    for (int k = 0; k < port.n_p + port.n_v; ++k)
+      m->errors[first + k] *= k < port.n_p ? surplus.position : surplus.velocity;
+  }
+}
+
 /* What counts once. Motions that are prescribed anew in every step carry nothing on. */
 static void find_inner(yoke_monitor *m) {
   yoke_graph_inner_errors(m->graph, m->n, m->inner);
@@ -237,6 +251,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
     YOKE_TRY(look_now_and_then(m, trial.H));
   }
   ++m->known.fresh;
+  count_breaks(m);
   find_inner(m);
   statistics->local_error = yoke_error_tally_add(m->tally, m->graph, m->errors, m->inner);
   return YOKE_OK;

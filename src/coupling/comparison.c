@@ -328,6 +328,50 @@ void yoke_graph_jumps(const yoke_graph *g, const double *size, double *jumps) {
   }
 }
 
+/* ---- breaks ---- */
+
+static const double breaking =
+    10.0; /* times the largest in the history: a smooth signal of any frequency stays below */
+
+/* Weights of u[s_0 ... s_(n-1)], the divided difference. */
+static void difference_weights(int n, const double *s, double *weight) {
+  for (int i = 0; i < n; ++i) {
+    weight[i] = 1.0;
+    for (int j = 0; j < n; ++j) weight[i] /= j != i ? s[i] - s[j] : 1.0;
+  }
+}
+
+/* Sum over the channels of a wire, each in its own size, of |u[...]| over n points of the past from `from` on; -1: the new point and the newest
+ * n - 1. */
+static double difference_at(const yoke_graph *g, const graph_wire *wire, int n, int from) {
+  double s[GRAPH_PAST], weight[GRAPH_PAST], sum = 0.0;
+  for (int i = 0; i < n; ++i) s[i] = from + i < 0 ? 1.0 : g->past_s[from + i];
+  difference_weights(n, s, weight);
+  for (int k = wire->first; k < wire->first + wire->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    const double        *past    = g->has_consistent ? channel->kept->consistent : channel->kept->past;
+    const double         value   = g->has_consistent ? channel->consistent_new : channel->value;
+    const double         size    = fmax(channel->kept->sizes.usual, fabs(value));
+    double               u       = 0.0;
+    for (int i = 0; i < n; ++i) u += weight[i] * (from + i < 0 ? value : past[from + i]);
+    if (size > 0.0) sum += fabs(u) / size;
+  }
+  return sum;
+}
+
+bool yoke_graph_breaks(const yoke_graph *g, int wire) {
+  const graph_wire *w = &g->wires[wire];
+  const int         n = g->degree + 2, n_past = g->block->n_past;
+  if (n_past < n || n > GRAPH_PAST || graph_has_instant(w)) return false;
+  const double now = difference_at(g, w, n, -1);
+  for (int from = 0; from + n <= n_past; ++from) {
+    if (!(now > breaking * difference_at(g, w, n, from))) return false;
+  }
+  return true;
+}
+
+/* ---- inner errors ---- */
+
 enum { INNER_POINTS = 8 };
 
 /* int_0^s (u^ - u) of a channel over the step, H left out, at s = j / INNER_POINTS, j = 1 ...; u^ = c in powers of s; trapezoidal rule. */

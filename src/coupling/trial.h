@@ -42,6 +42,11 @@ yoke_status yoke_graph_compare(yoke_graph *graph, yoke_step_statistics *statisti
  * |u_pre - u| / size, size [n_channels] > 0 given. */
 void yoke_graph_jumps(const yoke_graph *graph, const double *size, double *jumps);
 
+/* Do the coupling values of a wire break inside the last trial: a contact that opens, a law with a kink or a jump? Their divided difference over the new
+ * point and k + 1 of the past is ten times the largest over any k + 2 points of the past: no polynomial of degree k + 1 leads there, and
+ * estimates that compare degrees k and k + 1 see a part of the error only. False while the past has fewer points, and of multipliers. */
+bool yoke_graph_breaks(const yoke_graph *graph, int wire);
+
 /* Multipliers hold their conditions at the end of a step: what they do in between cancels there, and shows inside the step only. How far the velocities
  * of ports are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
  * inner [n], n_p + n_v of each port one behind the other; 0 for positions, where there are no multipliers, and in steps that were not compared. */

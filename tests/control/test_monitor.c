@@ -396,6 +396,42 @@ static void a_short_contact_is_seen(void **state) {
   assert_true(accumulated(contact, "cosimulation.sequence=jacobi") > 0.05);
 }
 
+/* A mass that meets another and leaves it again: the force has a kink at both ends of the contact, inside of steps. */
+#define HAMMER                                                                                                         \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.16\n"                                                                                                      \
+  "bodies: {a: {kind: mass1d, mass: 0.5, v: 1}, b: {kind: mass1d, mass: 2, x: 0.05}}\n"                                \
+  "connections:\n"                                                                                                     \
+  "  back: {kind: spring-damper, between: [ground, a], stiffness: 30}\n"                                               \
+  "  gap: {kind: spring-damper, between: [a, b], law: \"1e4*min(0, x)\"}\n"                                            \
+  "split: {left: [a], right: [b]}\n"                                                                                   \
+  "cosimulation: {scheme: implicit, order: 3, step: 1e-3}\n"                                                           \
+  "solvers: {default: {kind: dopri5, rtol: 1e-10}}\n"
+
+/* Of a.x at the end, in units of its spread. */
+static double error_of_hammer(const char *sets) {
+  return fabs(end_of(HAMMER, sets, "a.x", false) - end_of(HAMMER, "", "a.x", true)) / 0.053;
+}
+
+static void f9_a_contact_that_opens_inside_a_step_counts_in_full(void **state) {
+  const double estimated = accumulated(HAMMER, ""), error = error_of_hammer("");
+  (void)state;
+  if (!(estimated > error && estimated < 5.0 * error)) fail_msg("estimated %g, true %g", estimated, error);
+}
+
+static void f9_step_control_shortens_the_steps_in_which_a_contact_opens(void **state) {
+  static const char *const tolerances[] = {"3e-4", "1e-4", "3e-5", "1e-5"};
+  (void)state;
+  for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; ++i) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets,
+             "cosimulation={scheme: semi-implicit, order: {min: 0, max: 5}, step: {rtol: %s, estimator: md}}",
+             tolerances[i]);
+    const double ratio = error_of_hammer(sets) / strtod(tolerances[i], NULL);
+    if (ratio > 3.0) fail_msg("the error is %g times the tolerance %s", ratio, tolerances[i]);
+  }
+}
+
 static void what_rests_has_no_error(void **state) {
   (void)state;
   assert_true(accumulated(SPRINGS, "bodies.a.x=0;bodies.b.x=0.7;cosimulation.scheme=explicit") < 1e-6);
@@ -417,6 +453,8 @@ int main(void) {
       cmocka_unit_test(errors_between_the_ends_of_steps_with_joints_count),
       cmocka_unit_test(a_subsystem_that_cannot_go_back_is_left_out_and_named),
       cmocka_unit_test(a_short_contact_is_seen),
+      cmocka_unit_test(f9_a_contact_that_opens_inside_a_step_counts_in_full),
+      cmocka_unit_test(f9_step_control_shortens_the_steps_in_which_a_contact_opens),
       cmocka_unit_test(what_rests_has_no_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
