@@ -221,7 +221,8 @@ typedef struct verdict {
   int              worst; /* wire */
   int              tried; /* degree in force, which a short past may keep below the planned one */
   int              degree;
-  double           ratio; /* of the next step to this one */
+  double           ratio;    /* of the next step to this one */
+  bool             is_steep; /* the error asks for a shorter step; the budget alone is no reason to keep the degree */
 } verdict;
 
 /* Predictors by accelerations are as good as extrapolation of a degree that is higher by this; so is what the order control sees. */
@@ -302,7 +303,8 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   v->norms            = estimate.norms;
   if (v->degree != trial.degree && !is_fixed && !starts_high(c))
     norms_ahead(c, &trial, v->accepted, v->degree, &v->norms);
-  v->ratio = ratio_of(c, v, 1.0);
+  v->ratio    = ratio_of(c, v, 1.0);
+  v->is_steep = v->ratio < 1.0;
 }
 
 /* Step and degree after an accepted trial of length H. */
@@ -320,7 +322,7 @@ static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped
   }
   if (is_clipped && !smaller) next = fmax(next, c->H); /* a short step says nothing against the planned one */
   c->H      = fmin(next, c->settings.max);
-  c->n_good = smaller || c->degree != degree ? 0 : c->n_good + 1;
+  c->n_good = v->is_steep || c->degree != degree ? 0 : c->n_good + 1;
 }
 
 static yoke_reduction reason_of(yoke_status status) {

@@ -15,7 +15,7 @@ typedef struct yoke_order_facts {
   int    k;                     /* degree of the step just tried */
   int    k_max;                 /* the highest allowed; the history must have k + 3 points for a rise (n_sdn) */
   int    n_failed;              /* consecutive rejected trials, this one included */
-  int    n_good;                /* consecutive accepted steps with this k whose H was not reduced */
+  int    n_good;                /* consecutive accepted steps with this k whose error asked for no shorter one */
   int    n_sdn;                 /* SDN(1) ... SDN(n_sdn) are known */
   double sdn[YOKE_ORDER_N_SDN]; /* sdn[j] = SDN(j); sdn[0] is not used */
 } yoke_order_facts;

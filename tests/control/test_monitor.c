@@ -432,6 +432,17 @@ static void f9_step_control_shortens_the_steps_in_which_a_contact_opens(void **s
   }
 }
 
+/* Behind a contact the degree is 0 and the budget asks for shorter steps: a higher degree is what helps. */
+static void f9_the_budget_does_not_keep_the_degree_low(void **state) {
+  cosim c;
+  (void)state;
+  assert_int_equal(cosim_open(&c, HAMMER, "cosimulation={step: {rtol: 1e-4}}"), YOKE_OK);
+  assert_int_equal(cosim_run(&c, 0.0, NULL, NULL), YOKE_OK);
+  const int64_t steps = yoke_monitor_facts_get(yoke_system_monitor(c.system)).steps;
+  if (steps > 150) fail_msg("%lld macro steps", (long long)steps); /* 3100 with degree 0 */
+  cosim_close(&c);
+}
+
 static void what_rests_has_no_error(void **state) {
   (void)state;
   assert_true(accumulated(SPRINGS, "bodies.a.x=0;bodies.b.x=0.7;cosimulation.scheme=explicit") < 1e-6);
@@ -455,6 +466,7 @@ int main(void) {
       cmocka_unit_test(a_short_contact_is_seen),
       cmocka_unit_test(f9_a_contact_that_opens_inside_a_step_counts_in_full),
       cmocka_unit_test(f9_step_control_shortens_the_steps_in_which_a_contact_opens),
+      cmocka_unit_test(f9_the_budget_does_not_keep_the_degree_low),
       cmocka_unit_test(what_rests_has_no_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
