@@ -15,9 +15,10 @@ static const double early         = 1e-5; /* likewise: what has moved less so fa
 enum { LENGTH, ANGLE, LENGTH_RATE, ANGLE_RATE, OTHER, OTHER_RATE, KINDS };
 
 typedef struct component {
-  double sum;       /* of |e| */
-  double inner;     /* largest between the ends of a step */
-  double low, high; /* of y */
+  double sum;                      /* of |e| */
+  double inner;                    /* largest between the ends of a step */
+  double sum_before, inner_before; /* without the last step */
+  double low, high;                /* of y */
 } component;
 
 struct yoke_error_tally {
@@ -140,11 +141,22 @@ double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const 
     }
   }
   for (int i = 0; i < x->n; ++i) {
-    x->list[i].sum += fabs(errors[i]);
-    x->list[i].inner = fmax(x->list[i].inner, inner[i]);
-    largest          = fmax(largest, (fabs(errors[i]) + inner[i]) / sigma_of(x, i));
+    component *c    = &x->list[i];
+    c->sum_before   = c->sum;
+    c->inner_before = c->inner;
+    c->sum += fabs(errors[i]);
+    c->inner = fmax(c->inner, inner[i]);
+    largest  = fmax(largest, (fabs(errors[i]) + inner[i]) / sigma_of(x, i));
   }
   return largest;
+}
+
+void yoke_error_tally_forget(yoke_error_tally *x, int port) {
+  const int end = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
+  for (int i = x->first[port]; i < end; ++i) {
+    x->list[i].sum   = x->list[i].sum_before;
+    x->list[i].inner = x->list[i].inner_before;
+  }
 }
 
 double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, const double *inner, double limit,

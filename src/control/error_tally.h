@@ -27,6 +27,9 @@ void   yoke_error_tally_start(yoke_error_tally *tally, const yoke_graph *graph);
 double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, const double *errors,
                             const double *inner);
 
+/* What was added last is not known after all, at this port. */
+void yoke_error_tally_forget(yoke_error_tally *tally, int port);
+
 /* How fast the step that was added last uses up E = limit: the largest, over all components, of what it added to E over the `share` [0, 1] of
  * what was left of the limit before, and of its inner error over the limit. What has hardly moved yet is measured by 1e-5 of the model. 1: E ends at the limit if all steps do the same. */
 double yoke_error_tally_pace(const yoke_error_tally *tally, const double *errors, const double *inner, double limit,

@@ -106,8 +106,14 @@ void yoke_monitor_destroy(yoke_monitor **monitor) {
   *monitor = NULL;
 }
 
+/* Consistent multipliers at the end of the last step were those behind the break, to which nothing inside the step leads. */
 void yoke_monitor_restart(yoke_monitor *m) {
   m->known.fresh = 0;
+  for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(m->graph, i, &port);
+    if (port.has_multipliers) yoke_error_tally_forget(m->tally, i);
+  }
 }
 
 /* ---- one step ---- */

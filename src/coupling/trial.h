@@ -101,6 +101,7 @@ typedef struct yoke_port_trial {
   const double          *y_accepted;                   /* at T_N */
   const yoke_port_shape *shape;                        /* of its components */
   bool                   is_felt;                      /* a motion that signals lead to */
+  bool                   has_multipliers;              /* its comparison goes through values that conditions find */
   int                    subsystem;
   bool                   can_repeat; /* the subsystem; else y_compared is none */
   double                 share; /* of its errors that counts: less where its motion is prescribed anew in every step */

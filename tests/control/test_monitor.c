@@ -396,6 +396,16 @@ static void a_short_contact_is_seen(void **state) {
   assert_true(accumulated(contact, "cosimulation.sequence=jacobi") > 0.05);
 }
 
+/* Multipliers at the end of a step are those behind a jump of a load: no polynomial leads there. */
+static void the_step_before_a_jump_of_a_load_is_not_judged_by_what_comes_behind(void **state) {
+  const char  *sets   = "cosimulation.step=0.01;cosimulation.scheme=implicit";
+  const double smooth = accumulated(PENDULUM, sets);
+  const double jumps =
+      accumulated(PENDULUM "loads: {pull: {kind: expression, on: lower, force: [0, \"30*step(t - 0.3)\"]}}\n", sets);
+  (void)state;
+  assert_true(smooth < 1e-4 && jumps < 1e-4); /* 0.016 with the multipliers behind the jump */
+}
+
 /* A mass that meets another and leaves it again: the force has a kink at both ends of the contact, inside of steps. */
 #define HAMMER                                                                                                         \
   "yoke: 1\n"                                                                                                          \
@@ -464,6 +474,7 @@ int main(void) {
       cmocka_unit_test(errors_between_the_ends_of_steps_with_joints_count),
       cmocka_unit_test(a_subsystem_that_cannot_go_back_is_left_out_and_named),
       cmocka_unit_test(a_short_contact_is_seen),
+      cmocka_unit_test(the_step_before_a_jump_of_a_load_is_not_judged_by_what_comes_behind),
       cmocka_unit_test(f9_a_contact_that_opens_inside_a_step_counts_in_full),
       cmocka_unit_test(f9_step_control_shortens_the_steps_in_which_a_contact_opens),
       cmocka_unit_test(f9_the_budget_does_not_keep_the_degree_low),
