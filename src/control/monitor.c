@@ -112,7 +112,7 @@ void yoke_monitor_restart(yoke_monitor *m) {
   for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);
-    if (port.has_multipliers) yoke_error_tally_forget(m->tally, i);
+    if (yoke_graph_feels_multipliers(m->graph, port.subsystem)) yoke_error_tally_forget(m->tally, i);
   }
 }
 

@@ -257,23 +257,30 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   const yoke_port_shape *shape = felt != NULL ? felt->shown.shape : wire->wire.shape[side];
   const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
   const int              at    = felt != NULL ? s->subsystem->ports[felt->shown.port].y_at : wire->y_at[side];
-  *out                         = (yoke_port_trial){.wire            = i,
-                                                   .n_p             = shape->n_p,
-                                                   .n_v             = shape->n_v,
-                                                   .y               = s->y_new + at,
-                                                   .y_predicted     = s->y_predicted + at,
-                                                   .y_accepted      = s->y + at,
-                                                   .shape           = shape,
-                                                   .is_felt         = felt != NULL,
-                                                   .has_multipliers = felt == NULL && graph_has_instant(wire),
-                                                   .subsystem       = wire->wire.subsystem[side],
-                                                   .can_repeat      = s->trial != NULL,
-                                                   .share           = felt == NULL && is_prescribed(g, wire, side) ? share_of_prescribed : 1.0};
+  *out                         = (yoke_port_trial){.wire        = i,
+                                                   .n_p         = shape->n_p,
+                                                   .n_v         = shape->n_v,
+                                                   .y           = s->y_new + at,
+                                                   .y_predicted = s->y_predicted + at,
+                                                   .y_accepted  = s->y + at,
+                                                   .shape       = shape,
+                                                   .is_felt     = felt != NULL,
+                                                   .subsystem   = wire->wire.subsystem[side],
+                                                   .can_repeat  = s->trial != NULL,
+                                                   .share       = felt == NULL && is_prescribed(g, wire, side) ? share_of_prescribed : 1.0};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
 }
 
 int yoke_graph_n_subsystems(const yoke_graph *g) {
   return g->n_subsystems;
+}
+
+bool yoke_graph_feels_multipliers(const yoke_graph *g, int subsystem) {
+  for (int i = 0; i < g->n_wires; ++i) {
+    const int *ends = g->wires[i].wire.subsystem;
+    if ((ends[0] == subsystem || ends[1] == subsystem) && graph_has_instant(&g->wires[i])) return true;
+  }
+  return false;
 }
 
 const char *yoke_graph_subsystem_name(const yoke_graph *g, int subsystem) {

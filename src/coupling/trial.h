@@ -101,7 +101,6 @@ typedef struct yoke_port_trial {
   const double          *y_accepted;                   /* at T_N */
   const yoke_port_shape *shape;                        /* of its components */
   bool                   is_felt;                      /* a motion that signals lead to */
-  bool                   has_multipliers;              /* its comparison goes through values that conditions find */
   int                    subsystem;
   bool                   can_repeat; /* the subsystem; else y_compared is none */
   double                 share; /* of its errors that counts: less where its motion is prescribed anew in every step */
@@ -126,6 +125,7 @@ typedef struct yoke_channel_trial {
 } yoke_channel_trial;
 int         yoke_graph_n_all_channels(const yoke_graph *graph);
 int         yoke_graph_n_subsystems(const yoke_graph *graph);
+bool        yoke_graph_feels_multipliers(const yoke_graph *graph, int subsystem); /* values that conditions find */
 const char *yoke_graph_subsystem_name(const yoke_graph *graph, int subsystem);
 void        yoke_graph_channel_trial(const yoke_graph *graph, int channel, yoke_channel_trial *out);
 const char *yoke_graph_wire_name(const yoke_graph *graph, int wire);
