@@ -22,7 +22,7 @@ typedef struct model_arguments {
       MODEL_OPTION(type, "trace", OPTION_MAYBE, trace, "FILE",                                                         \
                    "every macro step and call of a subsystem, to stderr or FILE"),                                     \
       MODEL_OPTION(type, "threads", OPTION_TEXT, threads, "N",                                                         \
-                   "threads; default: all cores. The result does not depend on it"),                                   \
+                   "threads, at most; default: as many as pay. The result does not depend on it"),                     \
       MODEL_OPTION(type, "exec", OPTION_TEXT, exec, "WORD",                                                            \
                    "threads, serial, shuffled, eager: who runs the subsystems. The result does not depend on it")
 /* Members of its command_def. */

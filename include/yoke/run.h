@@ -37,7 +37,7 @@ typedef struct yoke_run_options {
   const char        *csv;
   int                n_print; /* outputs whose values at the end are wanted ("upper.x"), selected for the file or not */
   const char *const *print;
-  int                threads; /* 0: all cores */
+  int                threads; /* at most; 0: one per core. As many of them work as pay (docs/parallel.md) */
   /* Called after every micro (split: macro) step, and now and then inside long macro steps with the time of the last call, from
    * the calling thread. NULL: none. false stops the run as an interrupt does. */
   bool (*progress)(void *user, double t, double t_start, double t_end);

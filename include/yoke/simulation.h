@@ -51,7 +51,7 @@ typedef struct yoke_simulation_options {
   /* Who integrates the subsystems: "threads", "serial", "shuffled", "eager", or "user", the executor of the context (yoke/context.h). NULL: the executor
    * where there is one, else threads. Results do not depend on it. */
   const char        *exec;
-  int                threads;   /* 0: all cores */
+  int                threads;   /* at most; 0: one per core. As many of them work as pay (docs/parallel.md) */
   int                n_choices; /* settings on top of those of the model, as in yoke_run_options */
   const yoke_choice *choices;
   /* Quantities that will be read, where they cost something along the way: total.dissipated, total.external and total.balance of a

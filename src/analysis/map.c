@@ -1,7 +1,7 @@
 /* Rows of the grid are the tasks: each is written by one thread, its values depend on nothing else. */
 #include "analysis/map.h"
 
-#include "exec/team.h"
+#include "exec/exec.h"
 #include <math.h>
 #include <pthread.h>
 
@@ -69,13 +69,15 @@ yoke_status yoke_map_run(yoke_context *ctx, const yoke_map *map, double *values)
   YOKE_TRY(check_axis(ctx, "y", &map->y));
   map_run      run  = {.map = map, .values = values, .failed = map->y.n};
   const size_t size = (size_t)map->x.n * (size_t)map->y.n;
-  yoke_team   *team = NULL;
+  yoke_exec   *exec = NULL;
   for (size_t k = 0; k < size; ++k) values[k] = NAN;
-  YOKE_TRY(yoke_team_create(ctx, map->n_threads, &team));
+  YOKE_TRY(yoke_exec_create(ctx, "eager", map->n_threads, &exec));
+  const yoke_status status = yoke_exec_expect(exec, ctx, map->y.n);
   pthread_mutex_init(&run.lock, NULL);
-  (void)yoke_team_run(team, map->y.n, map->y.n, do_row, &run, NULL);
+  if (status == YOKE_OK) yoke_exec_run(exec, map->y.n, NULL, do_row, &run);
   pthread_mutex_destroy(&run.lock);
-  yoke_team_destroy(&team);
+  yoke_exec_destroy(&exec);
+  YOKE_TRY(status);
   if (run.status != YOKE_OK) {
     return yoke_fail(ctx, run.status, "the map failed in row %d at %g", run.failed,
                      yoke_axis_value(&map->y, run.failed));

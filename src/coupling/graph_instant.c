@@ -393,7 +393,7 @@ yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment mom
   if (x->n == 0) return YOKE_OK;
   search task = {x, g};
   memset(x->status, 0, (size_t)g->n_subsystems * sizeof *x->status);
-  yoke_exec_run(g->exec, g->n_subsystems, respond, &task);
+  yoke_exec_run(g->exec, g->n_subsystems, NULL, respond, &task);
   for (int i = 0; i < g->n_subsystems; ++i) {
     if (x->status[i] != YOKE_OK)
       return yoke_fail(ctx, x->status[i], "subsystem '%s': no response of the accelerations",

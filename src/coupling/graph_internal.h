@@ -176,6 +176,9 @@ typedef struct graph_entries {
   int *column, *input, *feed; /* [n] by column */
 } graph_entries;
 
+/* Costs of tasks: of a main integration, of one that tells its columns too, of one beside it. */
+enum { GRAPH_COST_MAIN, GRAPH_COST_RESPONSE, GRAPH_COST_BESIDE, GRAPH_N_COSTS };
+
 /* What every step reads comes first. */
 typedef struct graph_subsystem {
   yoke_subsystem *subsystem;
@@ -202,13 +205,14 @@ typedef struct graph_subsystem {
   double         *dy_kept;                               /* the same of the matrix that is kept, in the block */
   yoke_jacobian   jacobian;                              /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
   graph_entries   entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
-  bool            has_differences; /* columns of the pass under way are outputs of perturbed integrations */
-  double         *da_du;           /* [nu, ny] analytic Jacobian: response of the accelerations */
-  double         *y_predicted;     /* [ny] of the first pass of the trial */
-  void           *compared;        /* state of the comparison integration; NULL: none */
-  void           *spare;           /* cleared, for unpacking beside `accepted`; NULL: none yet */
-  double         *y_compared;      /* [ny] and its outputs */
-  yoke_context   *said;            /* messages of its last step that failed; NULL: none failed yet */
+  bool            has_differences;     /* columns of the pass under way are outputs of perturbed integrations */
+  double         *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations */
+  double         *y_predicted;         /* [ny] of the first pass of the trial */
+  void           *compared;            /* state of the comparison integration; NULL: none */
+  void           *spare;               /* cleared, for unpacking beside `accepted`; NULL: none yet */
+  double         *y_compared;          /* [ny] and its outputs */
+  yoke_context   *said;                /* messages of its last step that failed; NULL: none failed yet */
+  yoke_cost       cost[GRAPH_N_COSTS]; /* of its tasks by kind, as last measured; 0: not known */
 } graph_subsystem;
 
 typedef struct graph_task {
@@ -298,6 +302,9 @@ struct yoke_graph {
   int              n_tasks;
   graph_job       *jobs; /* what exec runs */
   int              n_jobs;
+  yoke_cost       *costs;      /* [n_jobs] */
+  yoke_ledger     *ledger;     /* NULL: nobody asks where the time goes */
+  yoke_task_times *times;      /* [n_tasks] of a pass that is timed */
   yoke_state_pool *pool;       /* states of perturbed integrations; NULL: the scheme has none */
   void           **scratch;    /* [n_workers] largest scratch of all subsystems */
   double         **signal_c;   /* [n_workers] coefficients */
@@ -334,6 +341,16 @@ struct yoke_graph {
 /* Is the subsystem stepped on a state beside the accepted one? */
 static inline bool graph_has_trial(const yoke_graph *graph, const yoke_subsystem *subsystem) {
   return subsystem->ops->repeat != NULL && !graph->settings.in_place;
+}
+
+/* graph_account.c: costs [n_jobs] of the present pass (NULL: not known, or nobody asks); times and costs of a pass that was timed and began
+ * at `begin`. */
+const yoke_cost *graph_costs(yoke_graph *graph);
+void             graph_account(yoke_graph *graph, double begin);
+
+/* Is the present pass timed? */
+static inline bool graph_is_timed(const yoke_graph *graph) {
+  return graph->ledger != NULL && graph->ledger->is_timed;
 }
 
 /* Creation: channels, conditions, subsystems and their states; then, when the settings fit, the Newton matrix and the unknowns. */

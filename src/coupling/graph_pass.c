@@ -1,6 +1,7 @@
 /* One pass of a graph: all integrations of the macro step. */
 #include "coupling/comparison.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +63,9 @@ static void keep_messages(graph_subsystem *s, const yoke_context *said) {
     (void)yoke_fail(s->said, s->status, "%s", yoke_context_message(said, k));
 }
 
-static void run_task(yoke_graph *g, graph_task *task, int worker) {
+/* `clock`: NULL: the pass is not timed. */
+static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, int worker) {
+  if (clock != NULL) *clock = (yoke_task_times){.begin = yoke_clock_now(), .worker = worker};
   graph_subsystem *s    = &g->subsystems[task->subsystem];
   const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
   const bool       repeats = s->trial != NULL;
@@ -95,7 +98,9 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
     (void)yoke_fail(ctx, status, "its state at t = %.9g s cannot be copied: %s", request.t, yoke_status_text(status));
   yoke_counters before;
   yoke_subsystem_counters(s->subsystem, s->accepted, &before);
+  if (clock != NULL) clock->saved = yoke_clock_now();
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
+  if (clock != NULL) clock->solved = yoke_clock_now();
   if (status >= 0) count_work(s, &before, state, asks ? &response : NULL, task);
   if (status == YOKE_OK && s->subsystem->ny > 0)
     status = yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT, y);
@@ -120,7 +125,11 @@ static void run_task(yoke_graph *g, graph_task *task, int worker) {
 static void run_job(void *user, int index, int worker) {
   yoke_graph      *g   = user;
   const graph_job *job = &g->jobs[index];
-  for (int k = job->first; k < job->first + job->n; ++k) run_task(g, &g->tasks[k], worker);
+  for (int k = job->first; k < job->first + job->n; ++k) {
+    yoke_task_times *clock = graph_is_timed(g) ? &g->times[k] : NULL;
+    run_task(g, &g->tasks[k], clock, worker);
+    if (clock != NULL) clock->end = yoke_clock_now();
+  }
 }
 
 /* Do all integrations of a subsystem run one after another? */
@@ -148,7 +157,9 @@ static bool run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
   bool is_fine = true;
   g->aims      = aims;
   statistics->integrations += g->n_tasks;
-  yoke_exec_run(g->exec, g->n_jobs, run_job, g);
+  const double begin = graph_is_timed(g) ? yoke_clock_now() : 0.0;
+  yoke_exec_run(g->exec, g->n_jobs, graph_costs(g), run_job, g);
+  if (graph_is_timed(g)) graph_account(g, begin);
   for (int k = 0; k < g->n_tasks; ++k) {
     const graph_task *task = &g->tasks[k];
     statistics->evaluations += task->evaluations;

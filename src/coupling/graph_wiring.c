@@ -327,9 +327,12 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     if (ny > most_y) most_y = ny;
     n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
   }
+  YOKE_TRY(yoke_exec_expect(g->exec, ctx, n_tasks));
   if (g->scheme->needs_repeat) YOKE_TRY(yoke_state_pool_create(ctx, n_workers, g->n_subsystems, subsystems, &g->pool));
   g->tasks      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->tasks);
   g->jobs       = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->jobs);
+  g->costs      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->costs);
+  g->times      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->times);
   g->scratch    = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->scratch);
   g->signal_c   = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->signal_c);
   g->variant_y  = yoke_arena_take(&g->arena, (size_t)n_workers, sizeof *g->variant_y);

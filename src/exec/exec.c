@@ -1,27 +1,33 @@
 /* Backends: serial, shuffled, threads, eager, user. None allocates memory while it runs, but for longer lists of tasks than before. */
 #include "exec/exec.h"
 
+#include "base/clock.h"
 #include "base/hooks.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "exec/hired.h"
+#include "exec/pace.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef void (*run_function)(yoke_exec *exec, int n, yoke_task task, void *user);
+typedef void (*run_function)(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user);
 
 struct yoke_exec {
-  run_function run;
-  uint32_t     n_runs;    /* shuffled: every run has its own order; threads: only some runs are measured */
-  yoke_team   *team;      /* threads, eager; NULL: one worker */
-  yoke_hired  *hired;     /* user */
-  double       task_time; /* threads: processor time of a task, mean over the last measurements [s]; 0 at first */
+  run_function  run;
+  uint32_t      n_runs;                /* shuffled: every run has its own order */
+  yoke_team    *team;                  /* threads, eager; NULL: one worker */
+  yoke_hired   *hired;                 /* user */
+  yoke_schedule schedule;              /* threads, eager */
+  yoke_cost    *equal;                 /* [most_tasks of the schedule] the same for all */
+  double        seconds[YOKE_N_COSTS]; /* of each cost */
+  yoke_pace     pace;
+  yoke_exec_use use;
 };
 
-static void run_serial(yoke_exec *exec, int n, yoke_task task, void *user) {
-  (void)exec;
+static void run_serial(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  (void)exec, (void)costs;
   for (int i = 0; i < n; ++i) task(user, i, 0);
 }
 
@@ -46,7 +52,8 @@ static uint32_t permute(uint32_t x, int half, uint32_t key) {
 }
 
 /* Numbers that leave [0, n) are permuted again until they are back: still a permutation. */
-static void run_shuffled(yoke_exec *exec, int n, yoke_task task, void *user) {
+static void run_shuffled(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  (void)costs;
   const uint32_t key  = mix(++exec->n_runs);
   int            half = 1;
   while (half < 15 && 1u << 2 * half < (uint32_t)n) ++half;
@@ -61,30 +68,88 @@ static void run_shuffled(yoke_exec *exec, int n, yoke_task task, void *user) {
 
 /* ---- threads ---- */
 
-/* Least work of a thread [s]: a list with less for each is done sooner than another thread is awake. A single task that is
- * shorter never wakes one; many together may. */
-static const double worth_a_thread = 5e-5;
-enum { MEASURED_AT_FIRST = 8, MEASURED_EVERY = 16 };
+/* Least work of a worker [s]: a list with less for each is done sooner than another thread is told of it. */
+static const double worth_a_worker = 2e-5;
 
-static void run_eager(yoke_exec *exec, int n, yoke_task task, void *user) {
-  (void)yoke_team_run(exec->team, n - 1, n, task, user, NULL);
+static void share_out(yoke_exec *exec, int n_workers, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  yoke_schedule_make(&exec->schedule, n, costs, n_workers, exec->seconds);
+  yoke_team_run(exec->team, &exec->schedule, task, user);
+  ++exec->use.n_shared;
+  if (n_workers > exec->use.most) exec->use.most = n_workers;
 }
 
-/* The clock decides who works, never what comes out. Processor time: a busy machine does not make tasks look longer. */
-static void run_threads(yoke_exec *exec, int n, yoke_task task, void *user) {
-  const bool   is_measured = exec->n_runs < MEASURED_AT_FIRST || exec->n_runs % MEASURED_EVERY == 0;
-  const double n_worth     = fmin(n, n * exec->task_time / worth_a_thread); /* workers with enough to do */
-  double       seconds     = 0.0;
-  const int    n_own       = yoke_team_run(exec->team, (int)n_worth - 1, n, task, user, is_measured ? &seconds : NULL);
-  ++exec->n_runs;
-  if (!is_measured || n_own == 0) return;
-  const double mean = seconds / n_own;
-  exec->task_time   = exec->n_runs > 1 ? 0.5 * (exec->task_time + mean) : mean;
+static const yoke_cost *equal_costs(yoke_exec *exec, int n, yoke_cost cost) {
+  memset(exec->equal, cost, (size_t)n);
+  return exec->equal;
+}
+
+static void run_eager(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  const int n_workers = n < yoke_exec_n_workers(exec) ? n : yoke_exec_n_workers(exec);
+  if (n > exec->schedule.most_tasks) {
+    run_serial(exec, n, costs, task, user);
+    return;
+  }
+  share_out(exec, n_workers, n, equal_costs(exec, n, yoke_cost_of(1e-5)), task, user);
+}
+
+/* Workers with enough to do in a list of this work, of which the longest task is one. */
+static int count_worth(const yoke_exec *exec, int n, double work, double longest) {
+  const double most = fmin(n, yoke_exec_n_workers(exec));
+  return (int)fmin(most, fmin(work / worth_a_worker, ceil(work / longest)));
+}
+
+/* The clock decides who works, never what comes out. */
+static void run_known(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  double work = 0.0, longest = 0.0;
+  for (int i = 0; i < n; ++i) {
+    work += exec->seconds[costs[i]];
+    longest = fmax(longest, exec->seconds[costs[i]]);
+  }
+  exec->use.work += work;
+  exec->use.n_known += n;
+  const int n_worth = n <= exec->schedule.most_tasks ? count_worth(exec, n, work, longest) : 1;
+  if (n_worth < 2) {
+    run_serial(exec, n, costs, task, user);
+    return;
+  }
+  const double begin = yoke_clock_now();
+  if (exec->pace.is_alone)
+    run_serial(exec, n, costs, task, user);
+  else
+    share_out(exec, n_worth, n, costs, task, user);
+  yoke_pace_note(&exec->pace, work, yoke_clock_now() - begin);
+}
+
+/* The tasks of a list behind its first one. */
+typedef struct remainder_list {
+  yoke_task task;
+  void     *user;
+} remainder_list;
+
+static void run_behind(void *user, int i, int worker) {
+  const remainder_list *r = user;
+  r->task(r->user, i + 1, worker);
+}
+
+static void run_threads(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  if (costs != NULL || n < 2 || n > exec->schedule.most_tasks) {
+    if (costs != NULL)
+      run_known(exec, n, costs, task, user);
+    else
+      run_serial(exec, n, costs, task, user);
+    return;
+  }
+  const double begin = yoke_clock_now();
+  task(user, 0, 0);
+  remainder_list r = {task, user};
+  run_known(exec, n - 1, equal_costs(exec, n - 1, yoke_cost_of(yoke_clock_now() - begin)), run_behind, &r);
 }
 
 /* ---- user ---- */
 
-static void run_hired(yoke_exec *exec, int n, yoke_task task, void *user) {
+static void run_hired(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  (void)costs;
+  if (n > 1) ++exec->use.n_shared;
   yoke_hired_run(exec->hired, n, task, user);
 }
 
@@ -131,7 +196,9 @@ yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, y
   }
   yoke_exec *exec = yoke_allocate(1, sizeof *exec);
   if (exec == NULL) return yoke_out_of_memory(ctx, "exec '%s'", kind);
-  exec->run          = run;
+  exec->run      = run;
+  exec->use.most = 1;
+  for (int c = 0; c < YOKE_N_COSTS; ++c) exec->seconds[c] = yoke_cost_seconds((yoke_cost)c);
   yoke_status status = YOKE_OK;
   if (run == run_threads || run == run_eager) status = yoke_team_create(ctx, threads, &exec->team);
   if (run == run_hired) status = yoke_hired_create(ctx, executor, &exec->hired);
@@ -145,6 +212,8 @@ void yoke_exec_destroy(yoke_exec **exec) {
   if (exec == NULL || *exec == NULL) return;
   yoke_team_destroy(&(*exec)->team);
   yoke_hired_destroy(&(*exec)->hired);
+  yoke_schedule_clear(&(*exec)->schedule);
+  free((*exec)->equal);
   free(*exec);
   *exec = NULL;
 }
@@ -154,6 +223,24 @@ int yoke_exec_n_workers(const yoke_exec *exec) {
   return exec->team != NULL ? yoke_team_n_workers(exec->team) : 1;
 }
 
-void yoke_exec_run(yoke_exec *exec, int n, yoke_task task, void *user) {
-  if (n > 0) exec->run(exec, n, task, user);
+yoke_status yoke_exec_expect(yoke_exec *exec, yoke_context *ctx, int n) {
+  if (exec->team == NULL || n <= exec->schedule.most_tasks) return YOKE_OK;
+  free(exec->equal);
+  exec->equal = yoke_allocate((size_t)n, sizeof *exec->equal);
+  if (exec->equal == NULL) return yoke_out_of_memory(ctx, "%d tasks", n);
+  return yoke_schedule_expect(ctx, n, yoke_exec_n_workers(exec), &exec->schedule);
+}
+
+void yoke_exec_run(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
+  if (n <= 0) return;
+  ++exec->use.n_lists;
+  exec->use.n_tasks += n;
+  exec->run(exec, n, costs, task, user);
+}
+
+yoke_exec_use yoke_exec_used(const yoke_exec *exec) {
+  yoke_exec_use use = exec->use;
+  use.n_defeats     = exec->pace.n_defeats;
+  if (exec->hired != NULL && use.n_shared > 0) use.most = yoke_exec_n_workers(exec);
+  return use;
 }

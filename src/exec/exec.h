@@ -4,16 +4,33 @@
 #ifndef YOKE_EXEC_EXEC_H
 #define YOKE_EXEC_EXEC_H
 
+#include "exec/cost.h"
 #include "exec/team.h"
 
 typedef struct yoke_exec yoke_exec;
 
-/* "serial", "shuffled" (serial in a random order, to catch dependence), "threads" (NULL: this one; lists with little
- * work are run by the caller alone), "eager" (threads whatever the work, to catch races), "user" (the executor of the context; NULL: this one
+/* "serial", "shuffled" (serial in a random order, to catch dependence), "threads" (NULL: this one; as many workers as pay, judged by the costs
+ * of the tasks and the pace of the machine), "eager" (threads whatever the work, to catch races), "user" (the executor of the context; NULL: this one
  * where there is one). threads 0: all cores. */
 yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, yoke_exec **out);
 void        yoke_exec_destroy(yoke_exec **exec);
 int         yoke_exec_n_workers(const yoke_exec *exec);
-void        yoke_exec_run(yoke_exec *exec, int n, yoke_task task, void *user);
+
+/* Lists will have up to n tasks; longer ones are run by the caller alone. */
+yoke_status yoke_exec_expect(yoke_exec *exec, yoke_context *ctx, int n);
+
+/* costs [n], none of them unknown; NULL: not known, the first task is measured. */
+void yoke_exec_run(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user);
+
+/* Who worked so far. */
+typedef struct yoke_exec_use {
+  int64_t n_lists, n_tasks;
+  int64_t n_shared;  /* lists that more than one worker was asked to work off */
+  int     most;      /* workers of one list */
+  double  work;      /* of all lists with known costs, by these [s] ... */
+  int64_t n_known;   /* ... and their tasks */
+  int     n_defeats; /* how often more threads were slower than one: the machine was busy */
+} yoke_exec_use;
+yoke_exec_use yoke_exec_used(const yoke_exec *exec);
 
 #endif

@@ -11,56 +11,81 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double spin_time = 2e-5; /* s; about what waking a thread takes */
+static const double spin_time = 4e-5; /* s; about what waking a thread takes */
 
 /* A list of tasks. */
 typedef struct team_list {
-  yoke_task task;
-  void     *user;
-  uint32_t  n;
-  uint32_t  number; /* of the list, counted from 1 */
+  const yoke_schedule *schedule;
+  yoke_task            task;
+  void                *user;
+  uint32_t             number; /* of the list, counted from 1 */
+  int                  n_owners;
 } team_list;
 
+/* Batches of one owner that nobody took: (number of the list) << 32 | first << 16 | end, counted from the owner's first one. Who comes late,
+ * with a list that is over, sees by the number that there is nothing left for him. */
+typedef struct team_share {
+  _Atomic uint64_t open;
+  char             apart[120]; /* shares of two owners lie in different cache lines */
+} team_share;
+
 typedef struct team_member {
-  yoke_team *team;
-  pthread_t  thread;
-  int        worker;
+  yoke_team     *team;
+  pthread_t      thread;
+  pthread_cond_t has_work;
+  int            worker;
 } team_member;
 
 struct yoke_team {
   int          n_workers;
   team_member *members; /* [n_workers - 1] */
+  team_share  *shares;  /* [n_workers] */
 
   pthread_mutex_t lock;
-  pthread_cond_t  has_work, is_done;
+  pthread_cond_t  is_done;
   team_list       list;      /* under the lock */
-  int             n_wanted;  /* under the lock: members that may still join this list */
   bool            is_ending; /* under the lock */
 
-  /* (number of the list) << 32 | first task that nobody took. A member that comes late, with a list that is over, sees by
-   * the number that there is nothing left for it. */
-  _Atomic uint64_t next;
-  _Atomic uint32_t n_open; /* tasks of the list that are not finished */
+  char             apart[128];
+  _Atomic uint32_t number; /* of the present list, for those who look again and again */
+  _Atomic uint32_t n_open; /* batches of the list that are not finished */
 };
 
-/* Tasks of `list` until none is left; returns how many. */
-static int work_off(yoke_team *team, const team_list *list, int worker) {
-  uint64_t next = atomic_load_explicit(&team->next, memory_order_relaxed);
-  int      n    = 0;
-  while (next >> 32 == list->number && (uint32_t)next < list->n) {
-    if (!atomic_compare_exchange_weak_explicit(&team->next, &next, next + 1, memory_order_acq_rel,
-                                               memory_order_relaxed))
-      continue;
-    list->task(list->user, (int)(uint32_t)next, worker);
-    ++n;
-    if (atomic_fetch_sub_explicit(&team->n_open, 1, memory_order_acq_rel) == 1 && worker > 0) {
-      pthread_mutex_lock(&team->lock);
-      pthread_cond_signal(&team->is_done);
-      pthread_mutex_unlock(&team->lock);
-    }
-    next = atomic_load_explicit(&team->next, memory_order_relaxed);
+/* The next batch of an owner for himself, the last one for others; -1: there is none. */
+static int take(team_share *share, uint32_t number, bool is_own) {
+  uint64_t open = atomic_load_explicit(&share->open, memory_order_acquire);
+  for (;;) {
+    const uint32_t first = open >> 16 & 0xffff, end = open & 0xffff;
+    if (open >> 32 != number || first >= end) return -1;
+    const uint64_t left = is_own ? open + 0x10000 : open - 1;
+    if (atomic_compare_exchange_weak_explicit(&share->open, &open, left, memory_order_acq_rel, memory_order_acquire))
+      return (int)(is_own ? first : end - 1);
   }
-  return n;
+}
+
+static void run_batch(const team_list *list, int batch, int worker) {
+  const yoke_schedule *s = list->schedule;
+  for (int i = s->begin[batch]; i < s->begin[batch + 1]; ++i) list->task(list->user, s->order[i], worker);
+}
+
+static void finish_batch(yoke_team *team, int worker) {
+  if (atomic_fetch_sub_explicit(&team->n_open, 1, memory_order_acq_rel) != 1 || worker == 0) return;
+  pthread_mutex_lock(&team->lock);
+  pthread_cond_signal(&team->is_done);
+  pthread_mutex_unlock(&team->lock);
+}
+
+/* One's own batches, then those of others, until none is left. */
+static void work_off(yoke_team *team, const team_list *list, int worker) {
+  for (int k = 0; k < list->n_owners; ++k) {
+    const int owner = (worker + k) % list->n_owners;
+    for (;;) {
+      const int batch = take(&team->shares[owner], list->number, k == 0);
+      if (batch < 0) break;
+      run_batch(list, list->schedule->first[owner] + batch, worker);
+      finish_batch(team, worker);
+    }
+  }
 }
 
 static bool is_finished(yoke_team *team, uint32_t unused) {
@@ -69,7 +94,7 @@ static bool is_finished(yoke_team *team, uint32_t unused) {
 }
 
 static bool is_new(yoke_team *team, uint32_t last) {
-  return atomic_load_explicit(&team->next, memory_order_relaxed) >> 32 != last;
+  return atomic_load_explicit(&team->number, memory_order_relaxed) != last;
 }
 
 /* Invariant 2, first half. */
@@ -80,14 +105,14 @@ static void spin(yoke_team *team, bool (*is_over)(yoke_team *team, uint32_t numb
 }
 
 /* The next list this member joins; false: the team ends. */
-static bool join_list(yoke_team *team, team_list *list) {
+static bool join_list(team_member *member, team_list *list) {
+  yoke_team *team = member->team;
   spin(team, is_new, list->number);
   pthread_mutex_lock(&team->lock);
-  while (!team->is_ending && (team->list.number == list->number || team->n_wanted == 0)) {
-    pthread_cond_wait(&team->has_work, &team->lock);
+  while (!team->is_ending && (team->list.number == list->number || member->worker >= team->list.n_owners)) {
+    pthread_cond_wait(&member->has_work, &team->lock);
   }
-  *list = team->list;
-  --team->n_wanted;
+  *list              = team->list;
   const bool goes_on = !team->is_ending;
   pthread_mutex_unlock(&team->lock);
   return goes_on;
@@ -96,21 +121,24 @@ static bool join_list(yoke_team *team, team_list *list) {
 static void *member_main(void *user) {
   team_member *member = user;
   team_list    list   = {0};
-  while (join_list(member->team, &list)) (void)work_off(member->team, &list, member->worker);
+  while (join_list(member, &list)) work_off(member->team, &list, member->worker);
   return NULL;
 }
 
-/* Offers the list to `others` members and works with them. */
-static int run_together(yoke_team *team, int others, team_list list) {
+/* Offers the list to the members that own a share of it. */
+static void offer(yoke_team *team, team_list *list) {
+  const yoke_schedule *s = list->schedule;
   pthread_mutex_lock(&team->lock);
-  list.number    = team->list.number + 1;
-  team->list     = list;
-  team->n_wanted = others;
-  atomic_store_explicit(&team->n_open, list.n, memory_order_relaxed);
-  atomic_store_explicit(&team->next, (uint64_t)list.number << 32, memory_order_release);
-  for (int i = 0; i < others; ++i) pthread_cond_signal(&team->has_work);
+  list->number = team->list.number + 1;
+  team->list   = *list;
+  atomic_store_explicit(&team->n_open, (uint32_t)s->n_batches, memory_order_relaxed);
+  for (int w = 0; w < s->n_owners; ++w) {
+    const uint64_t n = (uint64_t)(s->first[w + 1] - s->first[w]);
+    atomic_store_explicit(&team->shares[w].open, (uint64_t)list->number << 32 | n, memory_order_release);
+  }
+  atomic_store_explicit(&team->number, list->number, memory_order_release);
+  for (int w = 1; w < s->n_owners; ++w) pthread_cond_signal(&team->members[w - 1].has_work);
   pthread_mutex_unlock(&team->lock);
-  return work_off(team, &list, 0);
 }
 
 static void wait_for_others(yoke_team *team) {
@@ -121,18 +149,11 @@ static void wait_for_others(yoke_team *team) {
   pthread_mutex_unlock(&team->lock);
 }
 
-int yoke_team_run(yoke_team *team, int n_helpers, int n, yoke_task task, void *user, double *seconds) {
-  int          others = n_helpers < team->n_workers ? n_helpers : team->n_workers - 1, n_own = n;
-  const double begin = seconds != NULL ? yoke_clock_thread() : 0.0;
-  if (others > n - 1) others = n - 1;
-  if (others > 0) {
-    n_own = run_together(team, others, (team_list){.task = task, .user = user, .n = (uint32_t)n});
-  } else {
-    for (int i = 0; i < n; ++i) task(user, i, 0);
-  }
-  if (seconds != NULL) *seconds = yoke_clock_thread() - begin;
-  if (others > 0) wait_for_others(team);
-  return n_own;
+void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task task, void *user) {
+  team_list list = {.schedule = schedule, .task = task, .user = user, .n_owners = schedule->n_owners};
+  offer(team, &list);
+  work_off(team, &list, 0);
+  wait_for_others(team);
 }
 
 /* ---- life ---- */
@@ -148,22 +169,27 @@ static int count_processors(void) {
 yoke_status yoke_team_create(yoke_context *ctx, int n_workers, yoke_team **out) {
   const int  wanted = n_workers > 0 ? n_workers : count_processors();
   yoke_team *team   = yoke_allocate(1, sizeof *team);
-  if (team != NULL) team->members = yoke_allocate((size_t)wanted, sizeof *team->members);
+  if (team != NULL) {
+    team->members = yoke_allocate((size_t)wanted, sizeof *team->members);
+    team->shares  = yoke_allocate((size_t)wanted, sizeof *team->shares);
+  }
   *out = NULL;
-  if (team == NULL || team->members == NULL) {
+  if (team == NULL || team->members == NULL || team->shares == NULL) {
+    if (team != NULL) free(team->members), free(team->shares);
     free(team);
     return yoke_out_of_memory(ctx, "%d threads", wanted);
   }
   pthread_mutex_init(&team->lock, NULL); /* with default attributes these cannot fail on Linux */
-  pthread_cond_init(&team->has_work, NULL);
   pthread_cond_init(&team->is_done, NULL);
   team->n_workers = 1;
   while (team->n_workers < wanted) {
     team_member *member = &team->members[team->n_workers - 1];
     member->team        = team;
     member->worker      = team->n_workers;
-    const int error     = pthread_create(&member->thread, NULL, member_main, member);
+    pthread_cond_init(&member->has_work, NULL);
+    const int error = pthread_create(&member->thread, NULL, member_main, member);
     if (error != 0) {
+      pthread_cond_destroy(&member->has_work);
       yoke_warn(ctx, "only %d of %d threads could be started (%s): the run goes on with these", team->n_workers, wanted,
                 strerror(error));
       break;
@@ -179,13 +205,16 @@ void yoke_team_destroy(yoke_team **out) {
   if (team == NULL) return;
   pthread_mutex_lock(&team->lock);
   team->is_ending = true;
-  pthread_cond_broadcast(&team->has_work);
+  for (int i = 0; i < team->n_workers - 1; ++i) pthread_cond_signal(&team->members[i].has_work);
   pthread_mutex_unlock(&team->lock);
-  for (int i = 0; i < team->n_workers - 1; ++i) pthread_join(team->members[i].thread, NULL);
+  for (int i = 0; i < team->n_workers - 1; ++i) {
+    pthread_join(team->members[i].thread, NULL);
+    pthread_cond_destroy(&team->members[i].has_work);
+  }
   pthread_cond_destroy(&team->is_done);
-  pthread_cond_destroy(&team->has_work);
   pthread_mutex_destroy(&team->lock);
   free(team->members);
+  free(team->shares);
   free(team);
   *out = NULL;
 }

@@ -1,13 +1,15 @@
 /* Team: threads that live as long as their object and work off lists of independent tasks together with the caller.
  *
  * Invariants:
- *   1. A list is done when all its tasks are; the caller takes tasks too and never waits for a thread that has none, so a
- *      list costs at most one wake-up more than without threads when the machine is busy.
+ *   1. A list is done when all its tasks are. Everybody begins with the batches that the schedule gave him and then takes those that others have
+ *      not begun, the last ones first: the caller never waits for a thread that has not come, so a list costs at most one
+ *      wake-up more than without threads when the machine is busy.
  *   2. Who waits looks again and again for some microseconds, then sleeps.
  *   3. Nothing is allocated while a list runs. */
 #ifndef YOKE_EXEC_TEAM_H
 #define YOKE_EXEC_TEAM_H
 
+#include "exec/schedule.h"
 #include <yoke/context.h>
 
 /* `worker` < n_workers is a number that no two tasks have at the same time; the caller's is 0. */
@@ -21,8 +23,8 @@ yoke_status yoke_team_create(yoke_context *ctx, int n_workers, yoke_team **out);
 void        yoke_team_destroy(yoke_team **team);
 int         yoke_team_n_workers(const yoke_team *team);
 
-/* Tasks 0 ... n-1 by the caller and at most n_helpers others. Not to be called from a task, nor by two callers at once.
- * Returns how many the caller ran; *seconds: what these took of the processor (NULL: not measured). */
-int yoke_team_run(yoke_team *team, int n_helpers, int n, yoke_task task, void *user, double *seconds);
+/* The tasks of the schedule, by as many workers as it has owners (the caller is owner 0). Not to be called from a task, nor by two callers at
+ * once. */
+void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task task, void *user);
 
 #endif

@@ -99,6 +99,8 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
                             plan->step.is_free ? 1 : options->threads, &s->exec));
   YOKE_TRY(yoke_graph_create(ctx, plan->n_parts, s->subsystems, plan->n_couplings, plan->wires, &plan->scheme, s->exec,
                              &s->graph));
+  YOKE_TRY(yoke_ledger_create(ctx, plan->n_parts, options->profile, &s->ledger));
+  yoke_graph_keep_ledger(s->graph, s->ledger);
   YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
   YOKE_TRY(create_monitor(s, ctx));
@@ -143,6 +145,7 @@ void yoke_system_destroy(yoke_system **system) {
   for (int i = 0; s->subsystems != NULL && i < s->plan->n_parts; ++i) yoke_subsystem_destroy(&s->subsystems[i]);
   yoke_pool_destroy(&s->pool);
   yoke_exec_destroy(&s->exec);
+  yoke_ledger_destroy(&s->ledger);
   yoke_system_events_clear(&s->events);
   yoke_arena_free(&s->loss.scratch);
   yoke_arena_free(&s->arena);
@@ -272,11 +275,14 @@ static yoke_status take_step(yoke_system *s, double t_stop, double t_end, const 
   const double t = yoke_graph_t(s->graph);
   *statistics    = (yoke_step_statistics){0};
   YOKE_TRY(system_plan_samples(s, t_end, ctx));
-  const yoke_status status = system_advance(s, t_stop, statistics, ctx);
-  s->is_unfinished         = yoke_graph_t(s->graph) != t;
+  yoke_status status = system_advance(s, t_stop, statistics, ctx);
+  s->is_unfinished   = yoke_graph_t(s->graph) != t;
   YOKE_TRY(status);
   if (sink == NULL || sink->macro == NULL || s->plan->step.is_free) return YOKE_OK;
-  return sink->macro(sink->user, yoke_graph_t(s->graph), yoke_graph_t(s->graph) - t, statistics->degree, statistics);
+  yoke_ledger_begin_output(s->ledger);
+  status = sink->macro(sink->user, yoke_graph_t(s->graph), yoke_graph_t(s->graph) - t, statistics->degree, statistics);
+  yoke_ledger_end_output(s->ledger);
+  return status;
 }
 
 /* One step to t_stop at most, its samples and its events, in a run that ends at t_end, or what an interrupted step left to be done. */
@@ -385,6 +391,18 @@ void yoke_system_counters(const yoke_system *s, yoke_counters *out) {
     out->order  = one.order;
     out->method = one.method;
   }
+}
+
+const yoke_ledger *yoke_system_ledger(const yoke_system *system) {
+  return system->ledger;
+}
+
+yoke_exec_use yoke_system_exec_use(const yoke_system *system) {
+  return yoke_exec_used(system->exec);
+}
+
+int yoke_system_n_workers(const yoke_system *system) {
+  return yoke_exec_n_workers(system->exec);
 }
 
 const yoke_plan *yoke_system_plan(const yoke_system *system) {

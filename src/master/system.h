@@ -24,6 +24,7 @@ typedef struct yoke_system_options {
   bool        check;   /* wrap subsystems so that they watch their contract */
   const char *forward; /* this subsystem gets no way back, as a foreign one may have none; NULL: none */
   yoke_log    log;     /* macro steps, and every call of a subsystem */
+  bool        profile; /* every step is timed, for a timeline and a projection */
 } yoke_system_options;
 
 /* Residuals of one kind over all accepted steps. */
@@ -128,6 +129,9 @@ double                  yoke_system_H(const yoke_system *system);
 const yoke_step_choice *yoke_system_choice(const yoke_system *system);
 void                    yoke_system_counters(const yoke_system *system, yoke_counters *out); /* of all subsystems */
 void                    yoke_system_part_counters(const yoke_system *system, int part, yoke_counters *out);
+const yoke_ledger      *yoke_system_ledger(const yoke_system *system); /* where the time went */
+yoke_exec_use           yoke_system_exec_use(const yoke_system *system);
+int                     yoke_system_n_workers(const yoke_system *system);
 const yoke_plan        *yoke_system_plan(const yoke_system *system);
 const yoke_subsystem   *yoke_system_subsystem(const yoke_system *system, int part);
 const yoke_controller  *yoke_system_controller(const yoke_system *system); /* NULL: none */

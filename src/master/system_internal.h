@@ -45,6 +45,7 @@ struct yoke_system {
   yoke_subsystem    **subsystems;
   yoke_pool          *pool; /* what they consist of; NULL: they have memory of their own */
   yoke_exec          *exec;
+  yoke_ledger        *ledger;
   yoke_graph         *graph;
   yoke_controller    *controller; /* NULL: fixed steps, or free ones */
   yoke_monitor       *monitor;    /* NULL: none */

@@ -191,9 +191,13 @@ static yoke_status pass_on(yoke_system *s, double t, const yoke_totals *totals, 
 }
 
 yoke_status system_emit_now(yoke_system *s, const yoke_sink *sink) {
-  yoke_totals totals;
-  YOKE_TRY(show_sample(s, yoke_graph_t(s->graph), &totals));
-  return pass_on(s, yoke_graph_t(s->graph), &totals, sink);
+  const double t = yoke_graph_t(s->graph);
+  yoke_totals  totals;
+  yoke_ledger_begin_output(s->ledger);
+  yoke_status status = show_sample(s, t, &totals);
+  if (status == YOKE_OK) status = pass_on(s, t, &totals, sink);
+  yoke_ledger_end_output(s->ledger);
+  return status;
 }
 
 /* A regular sample at t, which the last step has reached. */
@@ -221,7 +225,10 @@ yoke_status system_emit_due(yoke_system *s, double t_end, const yoke_sink *sink,
     if (t > now || t > t_end - 1e-9 * every) return YOKE_OK; /* the end has its own sample */
     x->is_behind = yoke_context_is_cancelled(ctx);
     if (x->is_behind) return YOKE_E_INTERRUPTED;
-    YOKE_TRY(emit(s, t, sink));
+    yoke_ledger_begin_output(s->ledger);
+    const yoke_status status = emit(s, t, sink);
+    yoke_ledger_end_output(s->ledger);
+    YOKE_TRY(status);
     ++x->n_done;
   }
 }

@@ -208,10 +208,12 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   const double t         = yoke_graph_t(s->graph);
   const bool   is_logged = s->log.write != NULL;
   if (is_logged) log_begin(s, t);
+  yoke_ledger_begin_step(s->ledger);
   system_loss_begin(s);
   yoke_status status = take_step(s, t_end, statistics, ctx);
   if (s->monitor == NULL) statistics->local_error = (double)NAN;
   if (status == YOKE_OK) status = watch_progress(s, t_end, statistics, ctx);
+  yoke_ledger_end_step(s->ledger);
   if (is_logged) log_end(s, t, statistics, status);
   if (status == YOKE_OK) s->is_fresh = false;
   s->t_previous = t;

@@ -246,7 +246,8 @@ static void same_bits_everywhere(const char *path, const char *sets, int n_steps
     const char *exec;
     int         threads;
   } ways[] = {
-      {"serial", 1}, {"shuffled", 1}, {"threads", 2}, {"eager", 1}, {"eager", 2}, {"eager", 3},
+      {"serial", 1}, {"shuffled", 1}, {"threads", 2}, {"threads", 8},
+      {"eager", 1},  {"eager", 2},    {"eager", 3},   {"eager", 8},
   };
   rig first;
   open_rig(&first, path, sets);

@@ -37,18 +37,23 @@ static void note_order(void *user, int i, int worker) {
   work(user, i, worker);
 }
 
-static void run(const char *kind, int threads, int n, yoke_task task, ledger *l) {
+static void run_with(const char *kind, int threads, int n, const yoke_cost *costs, yoke_task task, ledger *l) {
   yoke_exec *exec = NULL;
   memset(l, 0, sizeof *l);
   assert_int_equal(yoke_exec_create(NULL, kind, threads, &exec), YOKE_OK);
   l->n_workers = yoke_exec_n_workers(exec);
-  yoke_exec_run(exec, n, task, l);
+  assert_int_equal(yoke_exec_expect(exec, NULL, n), YOKE_OK);
+  yoke_exec_run(exec, n, costs, task, l);
   yoke_exec_destroy(&exec);
   assert_null(exec);
   for (int i = 0; i < MOST; ++i) {
     assert_int_equal(l->count[i], i < n);
     assert_false(l->bad_worker[i]);
   }
+}
+
+static void run(const char *kind, int threads, int n, yoke_task task, ledger *l) {
+  run_with(kind, threads, n, NULL, task, l);
 }
 
 static void every_task_runs_exactly_once(void **state) {
@@ -70,8 +75,8 @@ static void shuffled_changes_the_order_from_run_to_run(void **state) {
   assert_int_equal(yoke_exec_create(NULL, "shuffled", 0, &exec), YOKE_OK);
   first.n_workers = second.n_workers = yoke_exec_n_workers(exec);
   assert_int_equal(first.n_workers, 1);
-  yoke_exec_run(exec, 100, note_order, &first);
-  yoke_exec_run(exec, 100, note_order, &second);
+  yoke_exec_run(exec, 100, NULL, note_order, &first);
+  yoke_exec_run(exec, 100, NULL, note_order, &second);
   yoke_exec_destroy(&exec);
   int sorted = 0, same = 0;
   for (int i = 0; i < 100; ++i) {
@@ -95,10 +100,13 @@ static void results_have_the_same_bits_for_every_backend(void **state) {
   run("serial", 1, MOST, work, &serial);
   run("shuffled", 1, MOST, work, &other);
   assert_memory_equal(serial.value, other.value, sizeof serial.value);
-  for (int threads = 1; threads <= 4; ++threads) {
-    for (int eager = 0; eager < 2; ++eager) {
-      run(eager ? "eager" : "threads", threads, MOST, work, &other);
-      assert_int_equal(other.n_workers, threads);
+  static const int threads[] = {1, 2, 3, 8};
+  static yoke_cost costs[MOST];
+  for (int i = 0; i < MOST; ++i) costs[i] = (yoke_cost)(1 + (i * 37) % 30);
+  for (size_t k = 0; k < sizeof threads / sizeof *threads; ++k) {
+    for (int way = 0; way < 3; ++way) {
+      run_with(way == 0 ? "eager" : "threads", threads[k], MOST, way == 2 ? costs : NULL, work, &other);
+      assert_int_equal(other.n_workers, threads[k]);
       assert_memory_equal(serial.value, other.value, sizeof serial.value);
     }
   }
@@ -114,6 +122,53 @@ static void unknown_backend_is_refused_with_the_nearest_name(void **state) {
   assert_int_equal(yoke_exec_create(ctx, "serial", -1, &exec), YOKE_E_USAGE);
   assert_null(exec);
   yoke_context_destroy(&ctx);
+}
+
+/* ---- how many work ---- */
+
+static yoke_exec_use use_of(const char *kind, int n, double seconds_of_each) {
+  static yoke_cost costs[MOST];
+  ledger           l    = {.n_workers = 3};
+  yoke_exec       *exec = NULL;
+  memset(costs, yoke_cost_of(seconds_of_each), sizeof costs);
+  assert_int_equal(yoke_exec_create(NULL, kind, 3, &exec), YOKE_OK);
+  assert_int_equal(yoke_exec_expect(exec, NULL, n), YOKE_OK);
+  yoke_exec_run(exec, n, costs, work, &l);
+  const yoke_exec_use use = yoke_exec_used(exec);
+  yoke_exec_destroy(&exec);
+  return use;
+}
+
+static void short_lists_are_left_to_one_worker(void **state) {
+  (void)state;
+  assert_int_equal(use_of("threads", 10, 1e-6).most, 1);
+  assert_int_equal(use_of("threads", 1, 1.0).most, 1);
+  assert_int_equal(use_of("eager", 10, 1e-6).most, 3);
+}
+
+static void lists_get_as_many_workers_as_pay(void **state) {
+  (void)state;
+  assert_int_equal(use_of("threads", 50, 1e-6).most, 2); /* 20 us for each */
+  assert_int_equal(use_of("threads", 100, 1e-6).most, 3);
+  assert_int_equal(use_of("threads", 2, 1.0).most, 2);
+  const yoke_exec_use use = use_of("threads", 100, 1e-6);
+  assert_int_equal(use.n_lists, 1);
+  assert_int_equal(use.n_shared, 1);
+  assert_int_equal(use.n_tasks, 100);
+  assert_true(fabs(use.work - 1e-4) < 2e-5);
+}
+
+/* A task that is far longer than all others together leaves nothing for a third worker. */
+static void the_longest_task_limits_the_workers(void **state) {
+  yoke_cost  costs[3] = {yoke_cost_of(1.0), yoke_cost_of(0.01), yoke_cost_of(0.01)};
+  ledger     l        = {.n_workers = 3};
+  yoke_exec *exec     = NULL;
+  (void)state;
+  assert_int_equal(yoke_exec_create(NULL, "threads", 3, &exec), YOKE_OK);
+  assert_int_equal(yoke_exec_expect(exec, NULL, 3), YOKE_OK);
+  yoke_exec_run(exec, 3, costs, work, &l);
+  assert_int_equal(yoke_exec_used(exec).most, 2);
+  yoke_exec_destroy(&exec);
 }
 
 /* ---- executors of a program ---- */
@@ -179,7 +234,7 @@ static void an_executor_of_the_program_runs_every_task_once(void **state) {
       for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         memset(&l, 0, sizeof l);
         l.n_workers = n_workers + 1;
-        yoke_exec_run(exec, sizes[i], work, &l);
+        yoke_exec_run(exec, sizes[i], NULL, work, &l);
         for (int j = 0; j < MOST; ++j) {
           assert_int_equal(l.count[j], j < sizes[i]);
           assert_false(l.bad_worker[j]);
@@ -206,7 +261,7 @@ static void only_the_caller_is_worker_0(void **state) {
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
   assert_int_equal(yoke_context_set_executor(ctx, &executor), YOKE_OK);
   assert_int_equal(yoke_exec_create(ctx, NULL, 0, &exec), YOKE_OK);
-  yoke_exec_run(exec, 12, note_worker, workers);
+  yoke_exec_run(exec, 12, NULL, note_worker, workers);
   for (int i = 0; i < 12; ++i) assert_true(workers[i] >= 1 && workers[i] <= HELPERS);
   yoke_exec_destroy(&exec);
   yoke_context_destroy(&ctx);
@@ -242,6 +297,9 @@ int main(void) {
       cmocka_unit_test(shuffled_changes_the_order_from_run_to_run),
       cmocka_unit_test(shuffled_is_the_same_for_every_object),
       cmocka_unit_test(results_have_the_same_bits_for_every_backend),
+      cmocka_unit_test(short_lists_are_left_to_one_worker),
+      cmocka_unit_test(lists_get_as_many_workers_as_pay),
+      cmocka_unit_test(the_longest_task_limits_the_workers),
       cmocka_unit_test(unknown_backend_is_refused_with_the_nearest_name),
       cmocka_unit_test(an_executor_of_the_program_runs_every_task_once),
       cmocka_unit_test(only_the_caller_is_worker_0),

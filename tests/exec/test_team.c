@@ -36,6 +36,18 @@ static void pause_for_milliseconds(int n) {
   nanosleep(&(struct timespec){.tv_nsec = n * 1000000L}, NULL);
 }
 
+/* n tasks of equal cost for n_workers. */
+static void run_list(yoke_team *team, int n_workers, int n, yoke_task task, ledger *l) {
+  static yoke_schedule schedule;
+  static yoke_cost     costs[MOST];
+  double               seconds[YOKE_N_COSTS];
+  for (int c = 0; c < YOKE_N_COSTS; ++c) seconds[c] = yoke_cost_seconds((yoke_cost)c);
+  memset(costs, yoke_cost_of(1e-5), sizeof costs);
+  if (schedule.most_tasks == 0) assert_int_equal(yoke_schedule_expect(NULL, MOST, 8, &schedule), YOKE_OK);
+  yoke_schedule_make(&schedule, n, costs, n_workers, seconds);
+  yoke_team_run(team, &schedule, task, l);
+}
+
 static void every_task_of_many_lists_runs_once(void **state) {
   (void)state;
   for (int n_workers = 1; n_workers <= 4; ++n_workers) {
@@ -46,8 +58,7 @@ static void every_task_of_many_lists_runs_once(void **state) {
     for (int list = 1; list <= N_LISTS; ++list) {
       const int n = 1 + list % MOST;
       memset(l.count, 0, sizeof l.count);
-      const int n_own = yoke_team_run(team, list % 5, n, count_task, &l, NULL);
-      assert_true(n_own >= 0 && n_own <= n);
+      run_list(team, 1 + list % n_workers, n, count_task, &l);
       for (int i = 0; i < MOST; ++i) assert_int_equal(l.count[i], i < n);
     }
     assert_int_equal(l.n_clashes, 0);
@@ -74,8 +85,31 @@ static void tasks_run_side_by_side_also_behind_a_pause(void **state) {
   for (int round = 0; round < 3; ++round) {
     ledger l = {.lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
     pause_for_milliseconds(2); /* the other thread is asleep */
-    (void)yoke_team_run(team, 1, 2, meet, &l, NULL);
+    run_list(team, 2, 2, meet, &l);
     assert_int_equal(l.count[0] + l.count[1], 1); /* workers 0 and 1 */
+  }
+  yoke_team_destroy(&team);
+}
+
+/* The first task of owner 1 waits for all others, of which one is his own too. */
+static void wait_for_the_others(void *user, int i, int worker) {
+  ledger *l = user;
+  (void)worker;
+  pthread_mutex_lock(&l->lock);
+  ++l->n_here;
+  pthread_cond_broadcast(&l->met);
+  while (i == 1 && l->n_here < 4) pthread_cond_wait(&l->met, &l->lock);
+  pthread_mutex_unlock(&l->lock);
+}
+
+static void tasks_of_a_worker_that_is_held_up_are_taken_by_others(void **state) {
+  (void)state;
+  yoke_team *team = NULL;
+  assert_int_equal(yoke_team_create(NULL, 2, &team), YOKE_OK);
+  for (int round = 0; round < 100; ++round) {
+    ledger l = {.lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
+    run_list(team, 2, 4, wait_for_the_others, &l);
+    assert_int_equal(l.n_here, 4);
   }
   yoke_team_destroy(&team);
 }
@@ -106,7 +140,7 @@ static void f53_threads_without_work_sleep(void **state) {
   yoke_team *team = NULL;
   ledger     l    = {.n_clashes = 0};
   assert_int_equal(yoke_team_create(NULL, 4, &team), YOKE_OK);
-  (void)yoke_team_run(team, 3, 4, count_task, &l, NULL);
+  run_list(team, 4, 4, count_task, &l);
   for (int i = 0; i < 200 && count_awake() > 0; ++i) pause_for_milliseconds(10); /* as long as a busy machine needs */
   assert_int_equal(count_awake(), 0);
   yoke_team_destroy(&team);
@@ -138,7 +172,7 @@ static void threads_that_cannot_be_started_are_left_out_with_a_warning(void **st
     assert_int_equal(yoke_context_message_severity(ctx, 0), YOKE_SEVERITY_WARNING);
     snprintf(says, sizeof says, "only %d of 3 threads", 1 + left);
     assert_non_null(strstr(yoke_context_message(ctx, 0), says));
-    (void)yoke_team_run(team, 2, 5, count_task, &l, NULL);
+    run_list(team, 1 + left, 5, count_task, &l);
     for (int i = 0; i < MOST; ++i) assert_int_equal(l.count[i], i < 5);
     yoke_team_destroy(&team);
     yoke_context_destroy(&ctx);
@@ -149,6 +183,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_task_of_many_lists_runs_once),
       cmocka_unit_test(tasks_run_side_by_side_also_behind_a_pause),
+      cmocka_unit_test(tasks_of_a_worker_that_is_held_up_are_taken_by_others),
       cmocka_unit_test(f53_threads_without_work_sleep),
       cmocka_unit_test(threads_that_cannot_be_started_are_left_out_with_a_warning),
   };

@@ -525,7 +525,8 @@ static void run_crew(const bench *b, const char *exec_kind, int threads, double 
     assert_int_equal(yoke_subsystem_state_create(b->subsystem, &c.state[i]), YOKE_OK);
     yoke_subsystem_copy(b->subsystem, c.state[i], b->state);
   }
-  yoke_exec_run(exec, N_TASKS, step_task, &c);
+  assert_int_equal(yoke_exec_expect(exec, NULL, N_TASKS), YOKE_OK);
+  yoke_exec_run(exec, N_TASKS, NULL, step_task, &c);
   for (int i = 0; i < N_TASKS; ++i) {
     assert_int_equal(c.status[i], YOKE_OK);
     yoke_subsystem_state_destroy(b->subsystem, &c.state[i]);

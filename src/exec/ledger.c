@@ -1,0 +1,120 @@
+#include "exec/ledger.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double clock_cost = 5e-8; /* s per look at it, rather too much */
+static const double share      = 5e-3; /* of the run that the ledger may take */
+enum { LONGEST_STRIDE = 1009, FIRST_STEPS = 8 };
+
+yoke_status yoke_ledger_create(yoke_context *ctx, int n_parts, bool is_profile, yoke_ledger **out) {
+  yoke_ledger *l = yoke_allocate(1, sizeof *l);
+  *out           = l;
+  if (l == NULL) return yoke_out_of_memory(ctx, "the ledger");
+  l->n_parts = n_parts;
+  l->stride = l->output_stride = 1;
+  l->parts                     = yoke_allocate((size_t)n_parts + 1, sizeof *l->parts);
+  l->span                      = yoke_allocate((size_t)n_parts + 1, sizeof *l->span);
+  yoke_status status           = l->parts != NULL && l->span != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the ledger");
+  if (status == YOKE_OK && is_profile) status = yoke_projection_create(ctx, &l->projection);
+  if (status == YOKE_OK && is_profile) status = yoke_timeline_create(ctx, &l->timeline);
+  if (status != YOKE_OK) yoke_ledger_destroy(out);
+  return status;
+}
+
+void yoke_ledger_destroy(yoke_ledger **ledger) {
+  yoke_ledger *l = *ledger;
+  if (l == NULL) return;
+  yoke_projection_destroy(&l->projection);
+  yoke_timeline_destroy(&l->timeline);
+  free(l->parts);
+  free(l->span);
+  free(l);
+  *ledger = NULL;
+}
+
+/* Of what takes `seconds` and is timed by n looks at the clock every how manieth is timed? Odd, for patterns that come every second time. */
+static int64_t stride_of(int64_t n, double seconds) {
+  const double wanted = (double)n * clock_cost / (share * fmax(seconds, 1e-9));
+  return wanted <= 1.0 ? 1 : 2 * (int64_t)ceil(fmin(wanted, LONGEST_STRIDE) / 2.0) + 1;
+}
+
+void yoke_ledger_begin_step(yoke_ledger *l) {
+  l->is_timed = l->n_steps++ >= l->next;
+  if (!l->is_timed) return;
+  l->n_tasks    = 0;
+  l->step_lists = l->step_lost = 0.0;
+  l->step_begin                = yoke_clock_now();
+}
+
+void yoke_ledger_end_step(yoke_ledger *l) {
+  if (!l->is_timed) return;
+  const double end = yoke_clock_now(), seconds = end - l->step_begin - l->step_lost;
+  l->steps += (double)l->stride * seconds;
+  l->is_timed = false;
+  if (l->projection != NULL) {
+    yoke_projection_serial(l->projection, seconds - l->step_lists);
+    yoke_timeline_add(l->timeline, (yoke_span){.kind = YOKE_SPAN_STEP, .begin = l->step_begin, .end = end});
+  } else if (l->n_steps >= FIRST_STEPS) {
+    l->stride = stride_of(4 * l->n_tasks + 4, seconds);
+  }
+  l->next = l->n_steps + l->stride - 1;
+}
+
+void yoke_ledger_begin_list(yoke_ledger *l, double begin) {
+  const double seconds = yoke_clock_now() - begin;
+  l->step_lists += seconds;
+  l->lists += (double)l->stride * seconds;
+  memset(l->span, 0, (size_t)l->n_parts * sizeof *l->span);
+  if (l->projection != NULL) yoke_projection_begin(l->projection);
+}
+
+void yoke_ledger_task(yoke_ledger *l, int part, int variant, int job, const yoke_task_times *t) {
+  const double     weight = (double)l->stride;
+  yoke_part_times *sum    = &l->parts[part];
+  sum->save += weight * (t->saved - t->begin);
+  sum->solver += weight * (t->solved - t->saved);
+  sum->exchange += weight * (t->end - t->solved);
+  l->span[part] = fmax(l->span[part], t->end - t->begin);
+  ++l->n_tasks;
+  if (l->projection == NULL) return;
+  yoke_projection_task(l->projection, job, t->end - t->begin);
+  yoke_timeline_add(l->timeline, (yoke_span){.kind    = YOKE_SPAN_TASK,
+                                             .part    = part,
+                                             .variant = variant,
+                                             .worker  = t->worker,
+                                             .begin   = t->begin,
+                                             .saved   = t->saved,
+                                             .solved  = t->solved,
+                                             .end     = t->end});
+}
+
+void yoke_ledger_end_list(yoke_ledger *l) {
+  double longest = 0.0;
+  for (int i = 0; i < l->n_parts; ++i) longest = fmax(longest, l->span[i]);
+  for (int i = 0; i < l->n_parts; ++i) l->parts[i].idle += (double)l->stride * (longest - l->span[i]);
+  if (l->projection == NULL) return;
+  const double begin = yoke_clock_now();
+  yoke_projection_end(l->projection);
+  l->step_lost += yoke_clock_now() - begin;
+}
+
+void yoke_ledger_begin_output(yoke_ledger *l) {
+  if (l->n_outputs++ >= l->next_output) l->output_begin = yoke_clock_now();
+}
+
+void yoke_ledger_end_output(yoke_ledger *l) {
+  if (l->n_outputs <= l->next_output) return;
+  const double end = yoke_clock_now(), seconds = end - l->output_begin;
+  l->output += (double)l->output_stride * seconds;
+  if (l->projection != NULL) {
+    yoke_projection_serial(l->projection, seconds);
+    yoke_timeline_add(l->timeline, (yoke_span){.kind = YOKE_SPAN_OUTPUT, .begin = l->output_begin, .end = end});
+  } else if (l->n_outputs >= FIRST_STEPS) {
+    l->output_stride = stride_of(2, seconds);
+  }
+  l->next_output = l->n_outputs + l->output_stride - 1;
+}

@@ -1,0 +1,65 @@
+/* Ledger: where the time of a run goes (Kraft, section 4): solver, saving and restoring, exchange, master, output, idle.
+ *
+ * Steps are timed as a whole or not at all: all of them where their tasks are long, else as many as cost less than 1 % of the run, each
+ * standing for those up to the next one. No result depends on it.
+ *
+ *   solver     integrations of subsystems
+ *   save       copies of their states
+ *   exchange   inputs made of coupling values, outputs read
+ *   master     all else that a macro step takes on the thread that drives it
+ *   output     samples and result files
+ *   idle       of a subsystem: until the longest of the same list of tasks is done, had each one a worker */
+#ifndef YOKE_EXEC_LEDGER_H
+#define YOKE_EXEC_LEDGER_H
+
+#include "exec/projection.h"
+#include "exec/timeline.h"
+#include <yoke/context.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* When a task began, had its copy, had integrated, and was done [s]. */
+typedef struct yoke_task_times {
+  double begin, saved, solved, end;
+  int    worker;
+} yoke_task_times;
+
+typedef struct yoke_part_times {
+  double solver, save, exchange, idle; /* [s] */
+} yoke_part_times;
+
+typedef struct yoke_ledger {
+  int              n_parts;
+  yoke_part_times *parts;                /* [n_parts] */
+  double          *span;                 /* [n_parts] longest task of the present list [s] */
+  double           steps, lists, output; /* all steps, the lists of tasks in them, all output [s] */
+  /* the present step */
+  bool             is_timed;
+  double           step_begin, step_lists, step_lost; /* begin; its lists, and what the profile itself took [s] */
+  int64_t          n_tasks;                           /* of its lists */
+  /* which ones are timed */
+  int64_t          n_steps, next, stride, n_outputs, next_output, output_stride;
+  double           output_begin;
+  /* NULL: no profile is wanted */
+  yoke_projection *projection;
+  yoke_timeline   *timeline;
+} yoke_ledger;
+
+yoke_status yoke_ledger_create(yoke_context *ctx, int n_parts, bool is_profile, yoke_ledger **out);
+void        yoke_ledger_destroy(yoke_ledger **ledger);
+
+/* Around one accepted step with its rejected trials. */
+void yoke_ledger_begin_step(yoke_ledger *ledger);
+void yoke_ledger_end_step(yoke_ledger *ledger);
+
+/* In a step that is timed: a list of tasks that ran from `begin` until now. Then its tasks, one call each, and its end; tasks of the same `job`
+ * follow each other on one worker. */
+void yoke_ledger_begin_list(yoke_ledger *ledger, double begin);
+void yoke_ledger_task(yoke_ledger *ledger, int part, int variant, int job, const yoke_task_times *times);
+void yoke_ledger_end_list(yoke_ledger *ledger);
+
+/* Around one sample. */
+void yoke_ledger_begin_output(yoke_ledger *ledger);
+void yoke_ledger_end_output(yoke_ledger *ledger);
+
+#endif
