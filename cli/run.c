@@ -204,6 +204,40 @@ static void print_split(FILE *file, const yoke_run_summary *s) {
   print_accuracy(file, s);
 }
 
+/* Number k of those that computed longest. */
+static int nth_longest(const yoke_run_summary *s, int k) {
+  for (int i = 0; i < s->n_subsystems; ++i) {
+    int n_before = 0;
+    for (int j = 0; j < s->n_subsystems; ++j)
+      n_before += s->subsystem_times[j].solver > s->subsystem_times[i].solver ||
+                  (j < i && !(s->subsystem_times[j].solver < s->subsystem_times[i].solver));
+    if (n_before == k) return i;
+  }
+  return k;
+}
+
+/* "time         solver 61 %, save 4 %, exchange 2 %, master 11 %, output 1 %, idle 21 % of 2 x 1.23 s" */
+static void print_times(FILE *file, const yoke_run_summary *s) {
+  enum { MOST = 4, MOST_SORTED = 2000 };
+  const yoke_time_shares *t     = &s->times;
+  const double            whole = s->threads * s->wall_time, percent = whole > 0.0 ? 100.0 / whole : 0.0;
+  fprintf(file, "threads      %d: %s\n", s->threads, s->threads_reason);
+  fprintf(
+      file,
+      "time         solver %.0f %%, save %.0f %%, exchange %.0f %%, master %.0f %%, output %.0f %%, idle %.0f %% of ",
+      percent * t->solver, percent * t->save, percent * t->exchange, percent * t->master, percent * t->output,
+      percent * t->idle);
+  fprintf(file, s->threads > 1 ? "%d x %.3g s\n" : "%.0d%.3g s\n", s->threads > 1 ? s->threads : 0, s->wall_time);
+  if (!s->subsystem_times || s->n_subsystems > MOST_SORTED) return;
+  for (int k = 0; k < s->n_subsystems && k < MOST; ++k) {
+    const yoke_subsystem_times *p = &s->subsystem_times[nth_longest(s, k)];
+    fprintf(file, "             %-12s solver %.2g s, save %.2g s, exchange %.2g s, idle %.2g s\n", p->name, p->solver,
+            p->save, p->exchange, p->idle);
+  }
+  if (s->n_subsystems > MOST)
+    fprintf(file, "             and %d more, in --json and the result file\n", s->n_subsystems - MOST);
+}
+
 static void print_summary(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "model        %s: %d %s, %d %s, %d %s\n", s->name && *s->name ? s->name : "(no name)", s->n_bodies,
           plural(s->n_bodies, "body", "bodies"), s->n_connections,
@@ -228,7 +262,34 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
           file);
   }
   if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
+  print_times(file, s);
   print_result_files(file, s);
+}
+
+static void json_time_classes(json *j, double solver, double save, double exchange) {
+  json_number(j, "solver", solver);
+  json_number(j, "save", save);
+  json_number(j, "exchange", exchange);
+}
+
+static void json_times(json *j, const yoke_run_summary *s) {
+  json_whole(j, "threads", s->threads);
+  json_text(j, "threads_reason", s->threads_reason[0] ? s->threads_reason : NULL);
+  json_begin(j, "times", '{');
+  json_time_classes(j, s->times.solver, s->times.save, s->times.exchange);
+  json_number(j, "master", s->times.master);
+  json_number(j, "output", s->times.output);
+  json_number(j, "idle", s->times.idle);
+  json_end(j, '}');
+  json_begin(j, "subsystem_times", '{');
+  for (int i = 0; s->subsystem_times && i < s->n_subsystems; ++i) {
+    const yoke_subsystem_times *p = &s->subsystem_times[i];
+    json_begin(j, p->name, '{');
+    json_time_classes(j, p->solver, p->save, p->exchange);
+    json_number(j, "idle", p->idle);
+    json_end(j, '}');
+  }
+  json_end(j, '}');
 }
 
 static void json_errors(json *j, const char *key, int n, const yoke_error_share *errors) {
@@ -325,6 +386,7 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_run
   json_number(&j, "constraint_residual", is_loaded ? s->constraint_residual : (double)NAN);
   json_number(&j, "load_time", s->load_time);
   json_number(&j, "wall_time", s->wall_time);
+  json_times(&j, s);
   json_whole(&j, "bodies", s->n_bodies);
   json_whole(&j, "freedoms", s->n_freedoms);
   json_whole(&j, "output_times", s->n_rows);

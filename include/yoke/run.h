@@ -66,7 +66,23 @@ typedef struct yoke_error_share {
   double error; /* 0.01: one percent of the spread */
 } yoke_error_share;
 
-/* Filled by a run. `name`, `out`, `csv`, `print_values` and the lists of errors are given: yoke_run_summary_release. */
+/* Where the time of a run went [s] (docs/parallel.md). The members add up to threads * wall_time. */
+typedef struct yoke_time_shares {
+  double solver;   /* integrations of subsystems */
+  double save;     /* copies of their states */
+  double exchange; /* inputs made of coupling values, outputs read */
+  double master;   /* all else that the macro steps took */
+  double output;   /* samples and result files */
+  double idle;     /* threads that waited for others */
+} yoke_time_shares;
+
+/* The same of one subsystem; idle: until the longest of the same list of tasks was done, had each one a thread. */
+typedef struct yoke_subsystem_times {
+  char  *name;
+  double solver, save, exchange, idle; /* [s] */
+} yoke_subsystem_times;
+
+/* Filled by a run. `name`, `out`, `csv`, `print_values` and the lists of errors and times are given: yoke_run_summary_release. */
 typedef struct yoke_run_summary {
   size_t           size;
   char            *name;      /* of the model; NULL when it could not be read */
@@ -120,6 +136,11 @@ typedef struct yoke_run_summary {
   double energy_gain; /* of a model that nothing drives, over the run, in units of its kinetic energy; NaN: not known */
   char   error_limits[300]; /* what the estimate leaves out or counts too high; "": nothing */
   bool   lacks_energy;      /* a subsystem does not account for its energy: total.energy does not exist */
+  /* Time, estimated from the steps that were timed: */
+  int    threads;             /* that worked at the same time, at most */
+  char   threads_reason[160]; /* why, in words */
+  yoke_time_shares      times;
+  yoke_subsystem_times *subsystem_times; /* [n_subsystems]; NULL: a model without a split */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

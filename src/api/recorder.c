@@ -2,6 +2,7 @@
 
 #include "api/accuracy.h"
 #include "api/output_check.h"
+#include "api/times.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -196,6 +197,21 @@ static void forget_file(char **name, bool is_kept) {
   *name = NULL;
 }
 
+/* Rows of the writer: all threads, then every subsystem. */
+static void record_times(yoke_recorder *r) {
+  const yoke_times        t   = yoke_times_of(r->run->system, r->wall);
+  const yoke_time_shares *s   = &t.shares;
+  double                 *row = yoke_result_writer_times(r->hdf5, t.threads);
+  if (row == NULL) return;
+  const double all[YOKE_N_TIMES] = {s->solver, s->save, s->exchange, s->master, s->output, s->idle};
+  memcpy(row, all, sizeof all);
+  for (int i = 0; r->is_split && i < r->run->plan->n_parts; ++i) {
+    const yoke_part_times p                 = yoke_times_of_part(r->run->system, &t, i);
+    const double          own[YOKE_N_TIMES] = {p.solver, p.save, p.exchange, (double)NAN, (double)NAN, p.idle};
+    memcpy(row += YOKE_N_TIMES, own, sizeof own);
+  }
+}
+
 yoke_status yoke_recorder_close(yoke_recorder *r, yoke_context *ctx, yoke_status status) {
   const bool done = status == YOKE_OK;
   char       word[100];
@@ -204,6 +220,7 @@ yoke_status yoke_recorder_close(yoke_recorder *r, yoke_context *ctx, yoke_status
   } else {
     snprintf(word, sizeof word, "failed: %s", yoke_status_text(status));
   }
+  if (r->hdf5) record_times(r);
   bool              is_kept[3];
   const yoke_status closed[3] = {yoke_result_writer_close(&r->hdf5, ctx, word, done, &is_kept[0]),
                                  yoke_csv_writer_close(&r->csv_out, ctx, done, &is_kept[1]),

@@ -27,6 +27,7 @@ typedef struct yoke_recorder {
   int64_t                n_rows;
   double                *channels; /* [n_channels] at the present macro point */
   double                *errors;   /* [n_parts] accumulated so far */
+  double                 wall;     /* that steps and samples took [s]; 0: as far as they were timed */
   yoke_row_store         store;
 } yoke_recorder;
 

@@ -1,6 +1,7 @@
 #include "api/accuracy.h"
 #include "api/simulation.h"
 #include "api/step_report.h"
+#include "api/times.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output_file.h"
@@ -221,9 +222,11 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
   const double        begin = yoke_clock_now();
   yoke_passive_energy before;
   yoke_system_summary result;
-  yoke_status         status = yoke_accuracy_energy(ctx, s->model, &s->run, &before);
+  yoke_status         status     = yoke_accuracy_energy(ctx, s->model, &s->run, &before);
+  const double        loop_begin = yoke_clock_now();
   if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, s, summary->t_end);
   if (status == YOKE_E_INTERRUPTED) (void)simulation_last_row(ctx, s);
+  const double loop = yoke_clock_now() - loop_begin;
   yoke_system_summarise(s->run.system, &result);
   take_summary(&result, summary);
   if (summary->is_split) status = look_back(ctx, s, &before, status, summary);
@@ -232,9 +235,14 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
     const yoke_status values = yoke_simulation_get(ctx, s, summary->n_print, handles, summary->print_values);
     if (status == YOKE_OK) status = values;
   }
-  const double t_kept = s->recorder->n_rows > 0 ? s->recorder->t_kept : summary->t_start;
-  status              = close_record(ctx, s, summary, status);
-  summary->wall_time  = yoke_clock_now() - begin;
+  const double t_kept     = s->recorder->n_rows > 0 ? s->recorder->t_kept : summary->t_start;
+  s->recorder->wall       = loop;
+  const double closed     = yoke_clock_now();
+  status                  = close_record(ctx, s, summary, status);
+  const double end        = yoke_clock_now();
+  summary->wall_time      = end - begin;
+  const yoke_status timed = yoke_times_take(ctx, &s->run, loop, end - closed, summary);
+  if (status == YOKE_OK) status = timed;
   note_kept(ctx, summary, t_kept, status);
   return status;
 }
@@ -287,13 +295,18 @@ yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options
   return status;
 }
 
-/* Does the caller know the lists of errors? Else they are none of its business. */
+/* Does the caller know the lists of errors and of times? Else they are none of its business. */
+static bool has_times(const yoke_run_summary *summary) {
+  return summary->size >= offsetof(yoke_run_summary, subsystem_times) + sizeof summary->subsystem_times;
+}
+
 static bool has_errors(const yoke_run_summary *summary) {
   return summary->size >= offsetof(yoke_run_summary, coupling_errors) + sizeof summary->coupling_errors;
 }
 
 void yoke_run_summary_give(yoke_run_summary *summary, yoke_run_summary *filled) {
   if (!has_errors(summary)) yoke_accuracy_release(filled);
+  if (!has_times(summary)) yoke_times_release(filled);
   yoke_sized_give(summary, filled, sizeof *filled);
 }
 
@@ -372,6 +385,7 @@ void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->csv);
   free(summary->print_values);
   if (has_errors(summary)) yoke_accuracy_release(summary);
+  if (has_times(summary)) yoke_times_release(summary);
   summary->name = summary->out = summary->csv = NULL;
   summary->print_values                       = NULL;
   summary->n_print                            = 0;

@@ -18,6 +18,11 @@ void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_co
   (void)writer, (void)part, (void)counters, (void)error;
 }
 
+double *yoke_result_writer_times(yoke_result_writer *writer, int threads) {
+  (void)writer, (void)threads;
+  return NULL;
+}
+
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {
   (void)writer, (void)row;
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "this build has no HDF5");
@@ -144,6 +149,8 @@ struct yoke_result_writer {
   bool             is_split;
   stream           outputs;                       /* values (if n > 0), solver tracks, tracks of the subsystems */
   stream           macro;                         /* macro tracks, coupling values (if n_channels > 0) */
+  column           times;                         /* [1 + n_subsystems] of all threads, of subsystems */
+  double           threads;                       /* that worked */
   double           t_start, t_reached, t_flushed; /* start, last row, last row that is in the file [s] */
   double           flushed_at;                    /* clock [s] */
   bool             has_failed;                    /* reported; nothing more is written */
@@ -310,6 +317,19 @@ static bool create_subsystems(yoke_result_writer *writer, const yoke_result_spli
   return done;
 }
 
+static bool create_times(yoke_result_writer *writer, const yoke_result_split *split) {
+  static const char *const names[YOKE_N_TIMES] = {"solver", "save", "exchange", "master", "output", "idle"};
+  const int                n                   = writer->n_subsystems + 1;
+  const char             **rows                = yoke_arena_take(&writer->arena, (size_t)n, sizeof *rows);
+  if (rows == NULL) return false;
+  rows[0] = "all";
+  for (int i = 1; i < n; ++i) rows[i] = split->subsystems[i - 1];
+  hid_t dataset = writer->times.dataset = create_dataset(writer, writer->file, "times", H5T_IEEE_F64LE, YOKE_N_TIMES);
+  return dataset >= 0 && set_texts(writer, dataset, "names", YOKE_N_TIMES, names) &&
+         set_texts(writer, dataset, "rows", n, rows) && set_text(writer, dataset, "units", "s") &&
+         set_number(writer, dataset, "threads", 0.0);
+}
+
 static bool create_couplings(yoke_result_writer *writer, hid_t parent, const yoke_result_split *split) {
   if (split->n_channels == 0) return true;
   hid_t group  = create_group(writer, parent, "couplings");
@@ -347,6 +367,7 @@ static bool open_file(yoke_result_writer *writer, const yoke_result_def *def) {
   writer->file = (hid_t)checked(writer, H5Fcreate(writer->out.path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
   H5Pclose(access);
   if (writer->file < 0 || !create_root(writer, def) || !create_main(writer, def)) return false;
+  if (!create_times(writer, def->split)) return false;
   if (def->split && (!create_subsystems(writer, def->split) || !create_cosimulation(writer, def->split))) return false;
   /* The switch to SWMR reads back what was written: it must have arrived. */
   if (checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) < 0 || writer->error != 0) return false;
@@ -363,6 +384,7 @@ static void close_stream(yoke_result_writer *writer, stream *s) {
 static bool close_file(yoke_result_writer *writer) {
   close_stream(writer, &writer->outputs);
   close_stream(writer, &writer->macro);
+  if (writer->times.dataset >= 0) checked(writer, H5Dclose(writer->times.dataset));
   if (writer->file >= 0) checked(writer, H5Fclose(writer->file));
   if (writer->driver >= 0) H5FDunregister(writer->driver);
   return writer->reason[0] == '\0' && writer->error == 0;
@@ -417,6 +439,7 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
   writer->t_start = writer->t_reached = writer->t_flushed = def->t_start;
   writer->flushed_at                                      = yoke_clock_now();
   allocate_streams(writer);
+  allocate_column(&writer->arena, &writer->times, writer->n_subsystems + 1, YOKE_N_TIMES);
   const yoke_status status =
       yoke_arena_check(&writer->arena, ctx, "the result '%s' with %d quantities", def->path, def->n);
   if (status != YOKE_OK) destroy(out);
@@ -573,6 +596,17 @@ static bool change_attribute(yoke_result_writer *writer, hid_t file, const char 
   return checked(writer, H5Aclose(attribute)) >= 0 && done;
 }
 
+double *yoke_result_writer_times(yoke_result_writer *writer, int threads) {
+  writer->threads = threads;
+  return writer->times.rows;
+}
+
+static bool write_times(yoke_result_writer *writer) {
+  const stream once = {.n_buffered = writer->n_subsystems + 1};
+  return append(writer, &once, &writer->times) &&
+         change_attribute(writer, writer->times.dataset, "threads", H5T_NATIVE_DOUBLE, &writer->threads);
+}
+
 static bool note_end(yoke_result_writer *writer, hid_t file, double t, const char *status) {
   hid_t      type = string_type(H5T_VARIABLE);
   const bool done = change_attribute(writer, file, "t_reached", H5T_NATIVE_DOUBLE, &t) &&
@@ -608,9 +642,10 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
   const bool had_failed = w->has_failed;
-  bool       done       = !had_failed && flush_rows(w) && note_end(w, w->file, w->t_reached, status); /* invariant 3 */
-  done                  = close_file(w) && done;
-  yoke_status out       = done || had_failed ? YOKE_OK : fail_io(w, ctx);
+  bool       done =
+      !had_failed && flush_rows(w) && write_times(w) && note_end(w, w->file, w->t_reached, status); /* invariant 3 */
+  done            = close_file(w) && done;
+  yoke_status out = done || had_failed ? YOKE_OK : fail_io(w, ctx);
   if ((is_complete && done) || w->t_flushed > w->t_start) {
     if (!done) note_failure(w);
     const yoke_status kept = yoke_output_file_keep(ctx, &w->out);

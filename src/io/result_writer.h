@@ -5,6 +5,8 @@
  *   time   [n]     attribute `units`
  *   values [n, m]  attributes `names` [m], `units` [m]; where users described outputs of their own `descriptions` [m]
  *   solver/{steps, rejected, evaluations, jacobians, factorizations, h, order} [n], cumulative counts at output times.
+ *   /times [r, 6]  written at the end: solver, save, exchange, master, output, idle [s] (`names`) of all threads and, in a split run,
+ *   of every subsystem (`rows` [r]; NaN: not of a subsystem); attribute `threads`. No other number in the file depends on a clock.
  * A run of a split model adds
  *   /subsystems   attribute `names` [p]; {steps, rejected, evaluations, accumulated_error} [n, p], at the same output times, and
  *   /cosimulation   attributes: settings and `subsystems` [names]; one row per accepted macro step:
@@ -72,6 +74,11 @@ yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *
 
 /* Work of a subsystem so far and its accumulated error (NaN: not known), for the next row (split runs only). */
 void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_counters *counters, double error);
+
+/* Where the time went, written at the end: rows of YOKE_N_TIMES numbers [s] to be filled, of all threads and of every subsystem (split runs);
+ * NULL: there is no file. */
+enum { YOKE_N_TIMES = 6 };
+double *yoke_result_writer_times(yoke_result_writer *writer, int threads);
 
 /* Append a macro step (split runs only). */
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row);

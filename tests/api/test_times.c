@@ -1,0 +1,112 @@
+/* Where the time of a run went: the same sums in its summary and its result file. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "folder.h"
+#include <yoke/yoke.h>
+#include <math.h>
+#include <string.h>
+#ifdef YOKE_WITH_HDF5
+#include "hdf5_read.h"
+#endif
+
+static yoke_run_summary run(const char *model, int threads, const char *exec, bool monolithic, const char *out) {
+  yoke_context          *ctx       = NULL;
+  yoke_run_summary       summary   = {.size = sizeof summary};
+  const yoke_choice      choices[] = {{"t-end", "1e-5"}};
+  const yoke_run_options options   = {.size       = sizeof options,
+                                      .model      = model,
+                                      .n_choices  = 1,
+                                      .choices    = choices,
+                                      .threads    = threads,
+                                      .exec       = exec,
+                                      .monolithic = monolithic,
+                                      .out        = out};
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_run(ctx, &options, &summary), YOKE_OK);
+  yoke_context_destroy(&ctx);
+  return summary;
+}
+
+static void check_sums(const yoke_run_summary *s) {
+  const yoke_time_shares *t   = &s->times;
+  const double            sum = t->solver + t->save + t->exchange + t->master + t->output + t->idle;
+  assert_true(fabs(sum - s->threads * s->wall_time) <= 1e-9 * sum);
+  assert_true(t->solver > 0.0 && t->save >= 0.0 && t->exchange > 0.0 && t->master > 0.0 && t->output > 0.0);
+  assert_true(t->idle >= -1e-9 * sum);
+}
+
+static void times_add_up_to_the_time_of_all_threads(void **state) {
+  static const struct {
+    const char *exec;
+    int         threads;
+  } ways[] = {{"serial", 1}, {"shuffled", 1}, {"eager", 2}, {"eager", 3}, {NULL, 2}};
+  (void)state;
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; ++k) {
+    yoke_run_summary s = run("examples/chain-load.yaml", ways[k].threads, ways[k].exec, false, "");
+    check_sums(&s);
+    if (ways[k].exec != NULL) assert_int_equal(s.threads, ways[k].threads);
+    assert_true(s.threads_reason[0] != '\0');
+    yoke_run_summary_release(&s);
+  }
+}
+
+static void subsystems_have_the_solver_time_of_all(void **state) {
+  (void)state;
+  yoke_run_summary s      = run("examples/chain-load.yaml", 1, NULL, false, "");
+  double           solver = 0.0, save = 0.0;
+  assert_non_null(s.subsystem_times);
+  for (int i = 0; i < s.n_subsystems; ++i) {
+    solver += s.subsystem_times[i].solver;
+    save += s.subsystem_times[i].save;
+    assert_true(s.subsystem_times[i].idle >= 0.0);
+  }
+  assert_string_equal(s.subsystem_times[0].name, "c[1]");
+  assert_true(fabs(solver - s.times.solver) <= 1e-9 * solver);
+  assert_true(fabs(save - s.times.save) <= 1e-9 * save);
+  yoke_run_summary_release(&s);
+}
+
+static void a_model_as_a_whole_has_times_too(void **state) {
+  (void)state;
+  yoke_run_summary s = run("examples/chain-load.yaml", 0, NULL, true, "");
+  check_sums(&s);
+  assert_int_equal(s.threads, 1);
+  assert_null(s.subsystem_times);
+  yoke_run_summary_release(&s);
+}
+
+#ifdef YOKE_WITH_HDF5
+static void the_result_file_holds_the_times(void **state) {
+  char             path[128], name[64];
+  double           rows[11 * 6];
+  yoke_run_summary s = run("examples/chain-load.yaml", 2, "eager", false, in_folder(*state, "a.h5", path));
+  assert_int_equal(read_dataset(path, "/times", 66, rows), 66);
+  assert_string_equal(read_name(path, "/times", "names", 0, name), "solver");
+  assert_string_equal(read_name(path, "/times", "names", 5, name), "idle");
+  assert_string_equal(read_name(path, "/times", "rows", 0, name), "all");
+  assert_string_equal(read_name(path, "/times", "rows", 10, name), "c[10]");
+  assert_true(rows[0] == s.times.solver && rows[1] == s.times.save && rows[2] == s.times.exchange);
+  for (int i = 0; i < 10; ++i) {
+    const double *row = rows + 6 * (i + 1);
+    assert_true(row[0] == s.subsystem_times[i].solver && row[5] == s.subsystem_times[i].idle);
+    assert_true(isnan(row[3]) && isnan(row[4]));
+  }
+  yoke_run_summary_release(&s);
+}
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(times_add_up_to_the_time_of_all_threads),
+      cmocka_unit_test(subsystems_have_the_solver_time_of_all),
+      cmocka_unit_test(a_model_as_a_whole_has_times_too),
+#ifdef YOKE_WITH_HDF5
+      cmocka_unit_test_setup_teardown(the_result_file_holds_the_times, set_up, tear_down),
+#endif
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* Where the time goes: classes, which steps are timed, and what more workers would do. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "exec/ledger.h"
+#include <math.h>
+
+static void near(double value, double expected) {
+  assert_true(fabs(value - expected) <= 1e-9 * fabs(expected));
+}
+
+/* A list of two tasks: the second part has twice the work. */
+static void add_list(yoke_ledger *l) {
+  const yoke_task_times first = {.begin = 1.0, .saved = 1.1, .solved = 1.4, .end = 1.5, .worker = 0};
+  const yoke_task_times other = {.begin = 1.0, .saved = 1.2, .solved = 1.8, .end = 2.0, .worker = 1};
+  yoke_ledger_begin_list(l, yoke_clock_now());
+  yoke_ledger_task(l, 0, -1, 0, &first);
+  yoke_ledger_task(l, 1, -1, 1, &other);
+  yoke_ledger_end_list(l);
+}
+
+static void times_of_tasks_are_added_up_by_class_and_part(void **state) {
+  yoke_ledger *l = NULL;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 2, false, &l), YOKE_OK);
+  yoke_ledger_begin_step(l);
+  assert_true(l->is_timed);
+  add_list(l);
+  add_list(l);
+  yoke_ledger_end_step(l);
+  assert_false(l->is_timed);
+  near(l->parts[0].save, 0.2), near(l->parts[1].save, 0.4);
+  near(l->parts[0].solver, 0.6), near(l->parts[1].solver, 1.2);
+  near(l->parts[0].exchange, 0.2), near(l->parts[1].exchange, 0.4);
+  yoke_ledger_destroy(&l);
+}
+
+/* Kraft (4.5): what a part waits for the longest of the same list. */
+static void idle_is_the_wait_for_the_longest(void **state) {
+  yoke_ledger *l = NULL;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 2, false, &l), YOKE_OK);
+  yoke_ledger_begin_step(l);
+  add_list(l);
+  yoke_ledger_end_step(l);
+  near(l->parts[0].idle, 0.5);
+  assert_true(l->parts[1].idle == 0.0);
+  yoke_ledger_destroy(&l);
+}
+
+/* Empty steps are as short as can be: after the first ones few of them are timed, and these stand for all. */
+static void short_steps_are_timed_now_and_then(void **state) {
+  enum { N = 100000 };
+  yoke_ledger *l       = NULL;
+  int          n_timed = 0;
+  double       stands  = 0.0;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 1, false, &l), YOKE_OK);
+  for (int i = 0; i < N; ++i) {
+    yoke_ledger_begin_step(l);
+    const double weight = (double)l->stride;
+    n_timed += l->is_timed;
+    stands += l->is_timed ? weight : 0.0;
+    yoke_ledger_end_step(l);
+  }
+  assert_true(n_timed >= 8 && n_timed < N / 4);
+  assert_true(stands > 0.95 * N && stands < 1.05 * N);
+  yoke_ledger_destroy(&l);
+}
+
+static void a_profile_times_every_step(void **state) {
+  yoke_ledger *l = NULL;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 1, true, &l), YOKE_OK);
+  for (int i = 0; i < 1000; ++i) {
+    yoke_ledger_begin_step(l);
+    assert_true(l->is_timed);
+    yoke_ledger_end_step(l);
+  }
+  assert_int_equal(l->timeline->n, 1000);
+  yoke_ledger_destroy(&l);
+}
+
+/* ---- projection ---- */
+
+static void project(yoke_projection *p, int n, const double *jobs) {
+  yoke_projection_begin(p);
+  for (int i = 0; i < n; ++i) yoke_projection_task(p, i, jobs[i]);
+  yoke_projection_end(p);
+}
+
+static void equal_tasks_speed_up_to_their_number(void **state) {
+  const double     jobs[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  yoke_projection *p       = NULL;
+  (void)state;
+  assert_int_equal(yoke_projection_create(NULL, &p), YOKE_OK);
+  project(p, 8, jobs);
+  for (int k = 0; k < YOKE_N_PROJECTED; ++k) near(yoke_projection_time(p, k), k < 3 ? 8.0 / (1 << k) : 1.0);
+  near(yoke_projection_path(p), 1.0);
+  yoke_projection_destroy(&p);
+}
+
+/* Longest first: 5 + 3 + 3 and 5 + 4 + 2 of 22. */
+static void long_tasks_are_dealt_out_first(void **state) {
+  const double     jobs[6] = {2, 3, 5, 3, 4, 5};
+  yoke_projection *p       = NULL;
+  (void)state;
+  assert_int_equal(yoke_projection_create(NULL, &p), YOKE_OK);
+  project(p, 6, jobs);
+  near(yoke_projection_time(p, 0), 22.0);
+  near(yoke_projection_time(p, 1), 11.0);
+  near(yoke_projection_time(p, 2), 6.0); /* 5, 5, 4 + 2, 3 + 3 */
+  yoke_projection_destroy(&p);
+}
+
+/* Amdahl: what lies between the lists stays. */
+static void what_is_not_in_lists_is_not_shared(void **state) {
+  const double     jobs[4] = {1, 1, 1, 1};
+  yoke_projection *p       = NULL;
+  (void)state;
+  assert_int_equal(yoke_projection_create(NULL, &p), YOKE_OK);
+  yoke_projection_serial(p, 2.0);
+  project(p, 4, jobs);
+  project(p, 4, jobs);
+  near(yoke_projection_time(p, 0), 10.0);
+  near(yoke_projection_time(p, 1), 6.0);
+  near(yoke_projection_path(p), 4.0);
+  yoke_projection_destroy(&p);
+}
+
+static void tasks_of_one_job_follow_each_other(void **state) {
+  yoke_projection *p = NULL;
+  (void)state;
+  assert_int_equal(yoke_projection_create(NULL, &p), YOKE_OK);
+  yoke_projection_begin(p);
+  for (int i = 0; i < 6; ++i) yoke_projection_task(p, i / 3, 1.0);
+  yoke_projection_end(p);
+  near(yoke_projection_time(p, 10), 3.0);
+  yoke_projection_destroy(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(times_of_tasks_are_added_up_by_class_and_part),
+      cmocka_unit_test(idle_is_the_wait_for_the_longest),
+      cmocka_unit_test(short_steps_are_timed_now_and_then),
+      cmocka_unit_test(a_profile_times_every_step),
+      cmocka_unit_test(equal_tasks_speed_up_to_their_number),
+      cmocka_unit_test(long_tasks_are_dealt_out_first),
+      cmocka_unit_test(what_is_not_in_lists_is_not_shared),
+      cmocka_unit_test(tasks_of_one_job_follow_each_other),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
