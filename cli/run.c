@@ -10,7 +10,7 @@
 
 typedef struct run_arguments {
   model_arguments model;
-  const char     *out, *csv;
+  const char     *out, *csv, *profile; /* profile "": without a file */
   text_list       print, plugin;
   bool            monolithic, no_predict, verify, json, quiet;
 } run_arguments;
@@ -25,6 +25,8 @@ static const option_def run_options[] = {
      "do not predict whether the macro step is stable"},
     {"verify", 0, OPTION_FLAG, offsetof(run_arguments, verify), NULL,
      "repeat the run with half the macro step, or a tenth of the tolerance: error bars"},
+    {"profile", 0, OPTION_MAYBE, offsetof(run_arguments, profile), "FILE",
+     "time every step: what more threads would do, and a timeline for a browser's viewer in FILE"},
     {"plugin", 0, OPTION_LIST, offsetof(run_arguments, plugin), "FILE.so",
      "types of subsystems from a shared library, whose code is run; repeatable (yoke help plugins)"},
     MODEL_OPTIONS(run_arguments),
@@ -238,6 +240,29 @@ static void print_times(FILE *file, const yoke_run_summary *s) {
     fprintf(file, "             and %d more, in --json and the result file\n", s->n_subsystems - MOST);
 }
 
+static double speed_up(const yoke_run_summary *s, double time) {
+  return time > 0.0 ? s->projection[0].time / time : 1.0;
+}
+
+/* What more threads would do, up to where they add nothing. */
+static void print_projection(FILE *file, const yoke_run_summary *s) {
+  if (!s->has_projection) return;
+  fputs("projection   threads       time   speed-up\n", file);
+  for (int k = 0; k < YOKE_N_PROJECTED_THREADS && (k == 0 || s->projection[k - 1].time > 1.001 * s->critical_path);
+       ++k) {
+    const yoke_projected_time *p = &s->projection[k];
+    fprintf(file, "             %7d %8.3g s   %8.2f\n", p->threads, p->time, speed_up(s, p->time));
+  }
+  fprintf(file, "             no number of threads is faster than %.3g s, speed-up %.2f\n", s->critical_path,
+          speed_up(s, s->critical_path));
+}
+
+static void print_timeline(FILE *file, const char *name, const yoke_run_summary *s) {
+  fprintf(file, "timeline     %s (%lld spans", name, (long long)s->n_spans);
+  if (s->n_lost > 0) fprintf(file, ", %lld later ones left out", (long long)s->n_lost);
+  fputs(")\n", file);
+}
+
 static void print_summary(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "model        %s: %d %s, %d %s, %d %s\n", s->name && *s->name ? s->name : "(no name)", s->n_bodies,
           plural(s->n_bodies, "body", "bodies"), s->n_connections,
@@ -263,6 +288,7 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
   }
   if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
   print_times(file, s);
+  print_projection(file, s);
   print_result_files(file, s);
 }
 
@@ -289,6 +315,23 @@ static void json_times(json *j, const yoke_run_summary *s) {
     json_number(j, "idle", p->idle);
     json_end(j, '}');
   }
+  json_end(j, '}');
+}
+
+static void json_projection(json *j, const yoke_run_summary *s) {
+  if (!s->has_projection) {
+    json_text(j, "projection", NULL);
+    return;
+  }
+  json_begin(j, "projection", '{');
+  json_number(j, "critical_path", s->critical_path);
+  json_begin(j, "times", '{');
+  for (int k = 0; k < YOKE_N_PROJECTED_THREADS; ++k) {
+    char key[20];
+    snprintf(key, sizeof key, "%d", s->projection[k].threads);
+    json_number(j, key, s->projection[k].time);
+  }
+  json_end(j, '}');
   json_end(j, '}');
 }
 
@@ -387,6 +430,7 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_run
   json_number(&j, "load_time", s->load_time);
   json_number(&j, "wall_time", s->wall_time);
   json_times(&j, s);
+  json_projection(&j, s);
   json_whole(&j, "bodies", s->n_bodies);
   json_whole(&j, "freedoms", s->n_freedoms);
   json_whole(&j, "output_times", s->n_rows);
@@ -446,6 +490,7 @@ static int run_model(const run_arguments *a, yoke_run_options *options) {
   } else if (status == YOKE_OK) {
     FILE *file = options->n_print > 0 ? stderr : stdout;
     if (!a->quiet) print_summary(file, &summary);
+    if (!a->quiet && options->profile_file) print_timeline(file, options->profile_file, &summary);
     if (!a->quiet && v.comparison) print_verification(file, &v);
     print_values(options, &summary);
   }
@@ -470,11 +515,13 @@ static int run_main(const command_def *command, int argc, char **argv) {
     options.model      = operands.texts[0];
     options.monolithic = a.monolithic;
     options.no_predict = a.no_predict;
-    options.out        = a.out;
-    options.csv        = a.csv;
-    options.n_print    = names.n;
-    options.print      = names.texts;
-    code               = trace_end(&a.model, run_model(&a, &options));
+    options.profile    = a.profile != NULL;
+    if (a.profile && *a.profile) options.profile_file = a.profile;
+    options.out     = a.out;
+    options.csv     = a.csv;
+    options.n_print = names.n;
+    options.print   = names.texts;
+    code            = trace_end(&a.model, run_model(&a, &options));
   }
   names_release(&names);
   options_release(command, &a, &operands);
@@ -499,6 +546,9 @@ const command_def run_command = {
         "all selected quantities, in the summary, in --json and beside the result (out.errors.csv); the exit code is "
         "that of\n"
         "the run.\n"
+        "--profile times every step and tells what 1 to 1024 threads would do with the same tasks; --profile=FILE "
+        "writes who\n"
+        "worked on what, and when, as JSON that the viewer of a browser shows (chrome://tracing, ui.perfetto.dev).\n"
         "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
     .options   = run_options,

@@ -43,7 +43,10 @@ typedef struct yoke_run_options {
   bool (*progress)(void *user, double t, double t_start, double t_end);
   void *user;
   const volatile sig_atomic_t
-      *interrupted; /* not 0: stop after the present micro step. NULL: never. May be set by a signal handler. */
+             *interrupted; /* not 0: stop after the present micro step. NULL: never. May be set by a signal handler. */
+  /* Every step is timed: the summary gets a projection of what more threads would do (docs/parallel.md). */
+  bool        profile;
+  const char *profile_file; /* a timeline of it, for the viewer of a browser; NULL: none */
 } yoke_run_options;
 
 /* What the couplings of a split run left open at macro points, by kind. Angles count as lengths, times the length of the model. */
@@ -81,6 +84,13 @@ typedef struct yoke_subsystem_times {
   char  *name;
   double solver, save, exchange, idle; /* [s] */
 } yoke_subsystem_times;
+
+/* What more threads would do, from the times of the tasks as they were measured. */
+enum { YOKE_N_PROJECTED_THREADS = 11 };
+typedef struct yoke_projected_time {
+  int    threads; /* 1, 2, 4 ... 1024 */
+  double time;    /* of all steps and samples [s] */
+} yoke_projected_time;
 
 /* Filled by a run. `name`, `out`, `csv`, `print_values` and the lists of errors and times are given: yoke_run_summary_release. */
 typedef struct yoke_run_summary {
@@ -141,6 +151,11 @@ typedef struct yoke_run_summary {
   char   threads_reason[160]; /* why, in words */
   yoke_time_shares      times;
   yoke_subsystem_times *subsystem_times; /* [n_subsystems]; NULL: a model without a split */
+  /* With `profile`: */
+  bool                  has_projection;
+  yoke_projected_time   projection[YOKE_N_PROJECTED_THREADS];
+  double                critical_path;   /* [s]: no number of threads is faster */
+  int64_t               n_spans, n_lost; /* of the timeline: kept, and those for which there was no room */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

@@ -69,6 +69,7 @@ typedef struct yoke_simulation_options {
   void (*event)(void *user, const yoke_event_facts *event);
   void                        *event_user;
   const volatile sig_atomic_t *interrupted; /* not 0: as if cancelled. May be set by a signal handler. NULL: none */
+  bool                         profile;     /* every step is timed, for the summary of a run (yoke_run_options) */
 } yoke_simulation_options;
 
 /* The model is planned, assembled and started: the simulation stands at the model's t_start. Borrows the options and what they point to, but for

@@ -48,9 +48,11 @@ yoke_status yoke_recorder_files(yoke_context *ctx, const yoke_model *model, cons
     if (!options[i] && files[i])
       YOKE_TRY(check_folder(ctx, i == 0 ? "output.file" : "output.csv", i == 0 ? "-o" : "--csv", files[i]));
   }
-  const yoke_output_use outputs[3] = {
-      {"the result", files[0]}, {"the CSV file", files[1]}, {"the trace", given->trace}};
-  return yoke_output_check(ctx, model, 3, outputs);
+  const yoke_output_use outputs[4] = {{"the result", files[0]},
+                                      {"the CSV file", files[1]},
+                                      {"the trace", given->trace},
+                                      {"the timeline", given->profile}};
+  return yoke_output_check(ctx, model, 4, outputs);
 }
 
 static void release_texts(char **texts, int n) {

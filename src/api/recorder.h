@@ -33,7 +33,7 @@ typedef struct yoke_recorder {
 
 /* Files that are asked for. NULL: what the model's keys say, the trace: none; "": none. */
 typedef struct yoke_recorder_names {
-  const char *out, *csv, *trace;
+  const char *out, *csv, *trace, *profile;
 } yoke_recorder_names;
 
 /* Chooses result and CSV file (NULL: none; they belong to the model or to the names) and makes sure that they overwrite nothing. */

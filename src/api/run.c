@@ -7,6 +7,7 @@
 #include "base/output_file.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "io/timeline_file.h"
 #include "model/model_times.h"
 #include <errno.h>
 #include <math.h>
@@ -29,6 +30,7 @@ yoke_simulation_options yoke_run_simulation(const yoke_run_options *o) {
       .progress      = o->progress,
       .progress_user = o->user,
       .interrupted   = o->interrupted,
+      .profile       = o->profile || o->profile_file,
   };
 }
 
@@ -247,15 +249,25 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
   return status;
 }
 
+/* Of a run that failed too: it tells what it did until then. */
+static yoke_status write_timeline(yoke_context *ctx, const yoke_simulation *s, const char *path, yoke_status status) {
+  const yoke_timeline    *timeline = yoke_system_ledger(s->run.system)->timeline;
+  const yoke_timeline_def def      = {.plan = s->run.plan, .name = s->model->name, .timeline = timeline};
+  if (status != YOKE_OK && timeline->n == 0) return status;
+  const yoke_status written = yoke_timeline_write(ctx, path, &def);
+  return status == YOKE_OK ? written : status;
+}
+
 /* One model, loaded; `begin` is when the run began. `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model, double begin,
                              yoke_run_summary *summary, yoke_result **keep) {
-  const yoke_recorder_names names   = {.out = options->out, .csv = options->csv, .trace = options->trace_file};
-  yoke_run_options          own     = *options;
-  trace_output              trace   = {0};
-  yoke_simulation          *s       = NULL;
-  int                      *handles = NULL;
-  const char               *files[2];
+  const yoke_recorder_names names = {
+      .out = options->out, .csv = options->csv, .trace = options->trace_file, .profile = options->profile_file};
+  yoke_run_options own     = *options;
+  trace_output     trace   = {0};
+  yoke_simulation *s       = NULL;
+  int             *handles = NULL;
+  const char      *files[2];
   YOKE_TRY(yoke_model_check_times(ctx, model));
   YOKE_TRY(start_summary(ctx, options, model, summary));
   YOKE_TRY(yoke_recorder_files(ctx, model, &names, files));
@@ -274,6 +286,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   }
   if (status == YOKE_OK) status = simulate(ctx, s, handles, summary);
   if (status == YOKE_OK && keep) status = yoke_recorder_take(s->recorder, ctx, yoke_run_name(options), keep);
+  if (s && options->profile_file) status = write_timeline(ctx, s, options->profile_file, status);
   status = trace_close(ctx, &trace, status);
   if (s) summary->report = yoke_step_report_of(&s->tally);
   if (s) yoke_recorder_destroy(&s->recorder);
@@ -355,7 +368,7 @@ static yoke_status compare_runs(yoke_context *ctx, yoke_run_options own, yoke_ru
   }
   if (status == YOKE_OK) status = yoke_run_and_keep(ctx, &own, split, &result);
   own.monolithic = true;
-  own.trace_file = NULL;
+  own.trace_file = own.profile_file = NULL;
   if (status == YOKE_OK) status = yoke_run_and_keep(ctx, &own, monolithic, &reference);
   if (status == YOKE_OK) status = yoke_result_compare(ctx, result, reference, comparison);
   yoke_result_close(&result);

@@ -19,6 +19,7 @@ static yoke_status create(yoke_context *ctx, const yoke_simulation_options *opti
        .threads = options->threads,
        .check   = options->check,
        .log     = {options->trace, options->trace_user},
+       .profile = options->profile,
   };
   *out = (yoke_run_system){0};
   YOKE_TRY(yoke_plan_create(ctx, model, &plan, &out->plan));

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+_Static_assert((int)YOKE_N_PROJECTED_THREADS == (int)YOKE_N_PROJECTED, "rows of a projection");
+
 yoke_times yoke_times_of(const yoke_system *system, double wall) {
   const yoke_ledger *l     = yoke_system_ledger(system);
   yoke_times         t     = {.threads = yoke_system_exec_use(system).most};
@@ -18,10 +20,14 @@ yoke_times yoke_times_of(const yoke_system *system, double wall) {
     s->save += t.factor * l->parts[i].save;
     s->exchange += t.factor * l->parts[i].exchange;
   }
-  s->output         = t.factor * l->output;
-  const double rest = t.threads * t.wall - s->solver - s->save - s->exchange - s->output; /* master and idle */
-  s->master         = t.threads > 1 ? fmin(rest, t.wall - t.factor * (l->lists + l->output)) : rest;
-  s->idle           = rest - s->master;
+  s->output   = t.factor * l->output;
+  double rest = t.threads * t.wall - s->solver - s->save - s->exchange - s->output; /* master and idle */
+  if (rest < 0.0) { /* few lists were shared, but long ones */
+    t.threads = yoke_system_n_workers(system);
+    rest += (t.threads - 1) * t.wall;
+  }
+  s->master = t.threads > 1 ? fmin(rest, t.wall - t.factor * (l->lists + l->output)) : rest;
+  s->idle   = rest - s->master;
   return t;
 }
 
@@ -70,6 +76,16 @@ static yoke_status take_parts(yoke_context *ctx, const yoke_run_system *run, con
   return YOKE_OK;
 }
 
+static void take_projection(const yoke_ledger *l, yoke_run_summary *s) {
+  if (l->projection == NULL) return;
+  s->has_projection = true;
+  for (int k = 0; k < YOKE_N_PROJECTED; ++k)
+    s->projection[k] = (yoke_projected_time){1 << k, yoke_projection_time(l->projection, k)};
+  s->critical_path = yoke_projection_path(l->projection);
+  s->n_spans       = (int64_t)l->timeline->n;
+  s->n_lost        = l->timeline->n_lost;
+}
+
 yoke_status yoke_times_take(yoke_context *ctx, const yoke_run_system *run, double loop, double closing,
                             yoke_run_summary *s) {
   const yoke_times t = yoke_times_of(run->system, loop);
@@ -79,6 +95,7 @@ yoke_status yoke_times_take(yoke_context *ctx, const yoke_run_system *run, doubl
   s->times.master += s->wall_time - loop - closing;
   s->times.idle += (t.threads - 1) * (s->wall_time - loop); /* nobody helps before and behind */
   give_reason(run->system, s);
+  take_projection(yoke_system_ledger(run->system), s);
   return s->is_split ? take_parts(ctx, run, &t, s) : YOKE_OK;
 }
 

@@ -39,6 +39,8 @@ static yoke_status repeat(yoke_context *ctx, yoke_context *again, yoke_run_optio
   own.choices              = choices;
   own.out = own.csv        = "";
   own.trace_file           = NULL;
+  own.profile_file         = NULL;
+  own.profile              = false;
   own.trace                = NULL;
   own.no_predict           = true;
   const yoke_status status = yoke_run_and_keep(again, &own, &second, out);

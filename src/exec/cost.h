@@ -19,13 +19,13 @@ static inline yoke_cost yoke_cost_of(double seconds) {
   return (yoke_cost)fmin(fmax(round(c), 1.0), YOKE_N_COSTS - 1);
 }
 
-/* One more measurement: one class up or down towards it, so that the class is the median of what was measured last. A task that
- * had to wait for a processor tells nothing of its own length. */
+/* One more measurement: one class up towards it, or half the way down. A task that had to wait for a processor, or for its data when it ran
+ * for the first time, tells nothing of its own length, so that what was short counts more than what was long. */
 static inline yoke_cost yoke_cost_follow(yoke_cost cost, double seconds) {
   const yoke_cost now = yoke_cost_of(seconds);
   if (cost == 0) return now;
   if (now > cost + 1) return (yoke_cost)(cost + 1);
-  if (now + 1 < cost) return (yoke_cost)(cost - 1);
+  if (now + 1 < cost) return (yoke_cost)(cost - (cost - now) / 2);
   return cost;
 }
 

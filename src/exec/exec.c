@@ -24,6 +24,7 @@ struct yoke_exec {
   double        seconds[YOKE_N_COSTS]; /* of each cost */
   yoke_pace     pace;
   yoke_exec_use use;
+  double        shared_work; /* threads: of the lists that were shared [s] */
 };
 
 static void run_serial(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task task, void *user) {
@@ -70,6 +71,10 @@ static void run_shuffled(yoke_exec *exec, int n, const yoke_cost *costs, yoke_ta
 
 /* Least work of a worker [s]: a list with less for each is done sooner than another thread is told of it. */
 static const double worth_a_worker = 2e-5;
+/* A task that runs for the first time takes many times as long as later: so much less its measurement is worth. */
+static const double share_of_first = 0.05;
+/* Least share of the work for threads to be spoken of. */
+static const double least_share = 0.01;
 
 static void share_out(yoke_exec *exec, int n_workers, int n, const yoke_cost *costs, yoke_task task, void *user) {
   yoke_schedule_make(&exec->schedule, n, costs, n_workers, exec->seconds);
@@ -113,10 +118,12 @@ static void run_known(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task 
     return;
   }
   const double begin = yoke_clock_now();
-  if (exec->pace.is_alone)
+  if (exec->pace.is_alone) {
     run_serial(exec, n, costs, task, user);
-  else
+  } else {
     share_out(exec, n_worth, n, costs, task, user);
+    exec->shared_work += work;
+  }
   yoke_pace_note(&exec->pace, work, yoke_clock_now() - begin);
 }
 
@@ -142,7 +149,8 @@ static void run_threads(yoke_exec *exec, int n, const yoke_cost *costs, yoke_tas
   const double begin = yoke_clock_now();
   task(user, 0, 0);
   remainder_list r = {task, user};
-  run_known(exec, n - 1, equal_costs(exec, n - 1, yoke_cost_of(yoke_clock_now() - begin)), run_behind, &r);
+  run_known(exec, n - 1, equal_costs(exec, n - 1, yoke_cost_of(share_of_first * (yoke_clock_now() - begin))),
+            run_behind, &r);
 }
 
 /* ---- user ---- */
@@ -241,6 +249,10 @@ void yoke_exec_run(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task tas
 yoke_exec_use yoke_exec_used(const yoke_exec *exec) {
   yoke_exec_use use = exec->use;
   use.n_defeats     = exec->pace.n_defeats;
+  if (exec->run == run_threads && exec->shared_work < least_share * use.work) {
+    use.most     = 1;
+    use.n_shared = 0;
+  }
   if (exec->hired != NULL && use.n_shared > 0) use.most = yoke_exec_n_workers(exec);
   return use;
 }

@@ -25,7 +25,8 @@ void yoke_exec_run(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task tas
 /* Who worked so far. */
 typedef struct yoke_exec_use {
   int64_t n_lists, n_tasks;
-  int64_t n_shared;  /* lists that more than one worker was asked to work off */
+  int64_t
+      n_shared; /* lists that more than one worker was asked to work off; 0 also where these hold less than 1 % of the work */
   int     most;      /* workers of one list */
   double  work;      /* of all lists with known costs, by these [s] ... */
   int64_t n_known;   /* ... and their tasks */

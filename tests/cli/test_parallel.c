@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "json_text.h"
 #include "program.h"
 
 #define UNEQUAL "run examples/chain-load.yaml --set parameters.walls=1 "
@@ -22,9 +23,99 @@ static void unequal_tasks_have_the_same_bits_for_any_number_of_threads(void **st
   }
 }
 
+static void the_judge_of_json_knows_it(void **state) {
+  (void)state;
+  assert_true(json_is_one_value("{\"a\": [1, -2.5e-3, true, null, \"x\\u00ff\\n\", {}]}\n"));
+  assert_false(json_is_one_value("{\"a\": 1,}"));
+  assert_false(json_is_one_value("[1 2]"));
+  assert_false(json_is_one_value("[01]"));
+  assert_false(json_is_one_value("[nan]"));
+  assert_false(json_is_one_value("{} {}"));
+  assert_false(json_is_one_value("[1"));
+}
+
+static char *read_in(const fixture *f, const char *name) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", f->folder, name);
+  return read_text(path);
+}
+
+static int count(const char *text, const char *part) {
+  int n = 0;
+  for (const char *at = strstr(text, part); at; at = strstr(at + 1, part)) ++n;
+  return n;
+}
+
+/* 100 macro steps of ten subsystems. */
+static void the_timeline_is_json_with_every_task(void **state) {
+  fixture *f = *state;
+  assert_int_equal(
+      yoke(f, UNEQUAL "--set cosimulation.monitor=off --t-end 1e-5 --exec eager --threads 2 --profile=@/t.json"), 0);
+  char *text = read_in(f, "t.json");
+  assert_true(json_is_one_value(text));
+  assert_int_equal(count(text, "\"name\": \"macro step\""), 100);
+  assert_int_equal(count(text, "\"cat\": \"task\""), 1000);
+  assert_int_equal(count(text, "\"name\": \"c[8]\""), 100);
+  assert_true(count(text, "\"tid\": 1") > 0);
+  assert_non_null(strstr(f->out, "timeline "));
+  assert_non_null(strstr(f->out, "projection "));
+  free(text);
+}
+
+static void a_model_as_a_whole_has_a_timeline_too(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, UNEQUAL "--monolithic --t-end 1e-5 --profile=@/t.json"), 0);
+  char *text = read_in(f, "t.json");
+  assert_true(json_is_one_value(text));
+  assert_true(count(text, "\"name\": \"step\"") > 5);
+  free(text);
+}
+
+static void profile_tells_the_projection_in_json(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --profile --json"), 0);
+  assert_true(json_is_one_value(f->out));
+  assert_non_null(strstr(f->out, "\"critical_path\": "));
+  assert_non_null(strstr(f->out, "\"1024\": "));
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --json"), 0);
+  assert_true(json_is_one_value(f->out));
+  assert_non_null(strstr(f->out, "\"projection\": null"));
+}
+
+static void profile_changes_no_bit(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-5 --csv @/a.csv"), 0);
+  assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-5 --csv @/b.csv --profile"), 0);
+  assert_int_equal(yoke(f, "compare @/a.csv @/b.csv --exact"), 0);
+}
+
+static void a_timeline_overwrites_neither_the_model_nor_another_output(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-6 --csv @/a.csv --profile=@/a.csv"), 2);
+  assert_non_null(strstr(f->err, "the timeline"));
+  assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-6 --profile=examples/chain-load.yaml"), 2);
+  assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-6 --profile=@/none/a.json"), 7);
+}
+
+static void the_summary_tells_threads_and_times(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --threads 1"), 0);
+  assert_non_null(strstr(f->out, "threads      1: "));
+  assert_non_null(strstr(f->out, "time         solver "));
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --threads 3 --exec eager"), 0);
+  assert_non_null(strstr(f->out, "threads      3: in 100 %"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(unequal_tasks_have_the_same_bits_for_any_number_of_threads),
+      TEST(the_judge_of_json_knows_it),
+      TEST(the_timeline_is_json_with_every_task),
+      TEST(a_model_as_a_whole_has_a_timeline_too),
+      TEST(profile_tells_the_projection_in_json),
+      TEST(profile_changes_no_bit),
+      TEST(a_timeline_overwrites_neither_the_model_nor_another_output),
+      TEST(the_summary_tells_threads_and_times),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

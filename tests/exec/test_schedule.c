@@ -34,7 +34,7 @@ static void costs_are_within_a_fifth_of_the_time(void **state) {
   assert_int_equal(yoke_cost_of(0.0), 1);
 }
 
-static void a_cost_follows_the_median(void **state) {
+static void tasks_that_had_to_wait_do_not_look_longer(void **state) {
   yoke_cost cost = yoke_cost_of(1e-5);
   (void)state;
   for (int i = 0; i < 300; ++i)
@@ -147,7 +147,7 @@ static void a_machine_that_is_free_again_is_used(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(costs_are_within_a_fifth_of_the_time),
-      cmocka_unit_test(a_cost_follows_the_median),
+      cmocka_unit_test(tasks_that_had_to_wait_do_not_look_longer),
       cmocka_unit_test(every_task_is_dealt_out_once),
       cmocka_unit_test(the_longest_task_comes_first),
       cmocka_unit_test(shares_are_equal),
