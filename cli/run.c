@@ -335,6 +335,17 @@ static void json_projection(json *j, const yoke_run_summary *s) {
   json_end(j, '}');
 }
 
+static void json_machine(json *j) {
+  yoke_machine_facts m = {.size = sizeof m};
+  (void)yoke_machine_facts_get(NULL, &m);
+  json_begin(j, "machine", '{');
+  json_text(j, "processor", m.processor[0] ? m.processor : NULL);
+  json_text(j, "cpu_features", m.features);
+  json_text(j, "math_library", m.math_library[0] ? m.math_library : NULL);
+  json_text(j, "blas", m.blas[0] ? m.blas : NULL);
+  json_end(j, '}');
+}
+
 static void json_errors(json *j, const char *key, int n, const yoke_error_share *errors) {
   json_begin(j, key, '{');
   for (int i = 0; errors && i < n; ++i) json_number(j, errors[i].name, errors[i].error);
@@ -431,6 +442,7 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_run
   json_number(&j, "wall_time", s->wall_time);
   json_times(&j, s);
   json_projection(&j, s);
+  json_machine(&j);
   json_whole(&j, "bodies", s->n_bodies);
   json_whole(&j, "freedoms", s->n_freedoms);
   json_whole(&j, "output_times", s->n_rows);

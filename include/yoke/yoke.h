@@ -30,6 +30,17 @@ YOKE_API const char *yoke_version(void);
 /* Can this build read and write HDF5 results? */
 YOKE_API bool yoke_has_hdf5(void);
 
+/* What results depend on in their last bits beyond the library: recorded in result files. "": not known. */
+typedef struct yoke_machine_facts {
+  size_t size;
+  char   processor[64];    /* "AMD EPYC 7B13" */
+  char   features[64];     /* "avx avx2 fma": instructions that kernels are chosen by */
+  char   math_library[32]; /* "glibc 2.36" */
+  char   blas[96];         /* library, version and kernel: "OpenBLAS 0.3.21 Haswell" */
+} yoke_machine_facts;
+/* YOKE_E_USAGE: a size that cannot be. */
+YOKE_API yoke_status yoke_machine_facts_get(yoke_context *ctx, yoke_machine_facts *out);
+
 /* The methods a model may name in `solvers.default.kind`, number i < n in the order of `yoke help solvers`; NULL where there is no such number. Texts belong
  * to the library. */
 YOKE_API int         yoke_n_solvers(void);

@@ -1,10 +1,13 @@
 /* The library: its version, what this build can do, and the methods that it knows. Public part: yoke/yoke.h. */
 #include <yoke/yoke.h>
 
+#include "base/machine.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
 #include "integrate/integrator.h"
+#include <string.h>
 
 const char *yoke_version(void) {
   return YOKE_VERSION;
@@ -24,6 +27,17 @@ bool yoke_has_metis(void) {
 #else
   return false;
 #endif
+}
+
+yoke_status yoke_machine_facts_get(yoke_context *ctx, yoke_machine_facts *out) {
+  yoke_machine       machine;
+  yoke_machine_facts own = {0};
+  yoke_machine_look(&machine);
+  memcpy(own.processor, machine.processor, sizeof own.processor);
+  memcpy(own.features, machine.features, sizeof own.features);
+  memcpy(own.math_library, machine.math_library, sizeof own.math_library);
+  memcpy(own.blas, machine.blas, sizeof own.blas);
+  return yoke_sized_show(ctx, out, &own, sizeof own, "yoke_machine_facts");
 }
 
 int yoke_n_solvers(void) {

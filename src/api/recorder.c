@@ -85,6 +85,8 @@ static yoke_status create_hdf5(yoke_recorder *r, yoke_context *ctx, const char *
                                const yoke_result_split *split) {
   bool is_described = false;
   for (int i = 0; i < r->n_outputs; ++i) is_described = is_described || r->descriptions[i][0] != '\0';
+  yoke_machine machine;
+  yoke_machine_look(&machine);
   const yoke_result_def def = {
       .path         = r->out,
       .group        = "main",
@@ -92,6 +94,7 @@ static yoke_status create_hdf5(yoke_recorder *r, yoke_context *ctx, const char *
       .name         = r->model->name,
       .model        = r->model->text,
       .settings     = settings,
+      .machine      = &machine,
       .t_start      = r->model->t_start,
       .t_end        = r->model->t_end,
       .n            = r->n_outputs,

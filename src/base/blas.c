@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ISO C knows no cast from data to functions. */
@@ -30,4 +31,23 @@ void yoke_blas_use_one_thread(void) {
   set_one("openblas_get_num_threads", "openblas_set_num_threads");
   set_one("MKL_Get_Max_Threads", "MKL_Set_Num_Threads");
   set_one_of_blis();
+}
+
+void yoke_blas_describe(char *text, size_t size) {
+  char *(*config)(void);
+  char *(*core)(void);
+  void (*mkl)(char *text, int size);
+  const char *(*blis)(void);
+  text[0] = '\0';
+  if (find("openblas_get_config", &config) && find("openblas_get_corename", &core)) {
+    const char  *words   = config(); /* "OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64" */
+    const size_t name    = strcspn(words, " ");
+    const size_t version = words[name] == ' ' ? 1 + strcspn(words + name + 1, " ") : 0;
+    snprintf(text, size, "%.*s %s", (int)(name + version), words, core());
+  } else if (find("MKL_Get_Version_String", &mkl)) {
+    mkl(text, (int)size);
+    text[size - 1] = '\0';
+  } else if (find("bli_info_get_version_str", &blis)) {
+    snprintf(text, size, "BLIS %s", blis());
+  }
 }

@@ -251,7 +251,13 @@ static hid_t create_dataset(yoke_result_writer *writer, hid_t parent, const char
 }
 
 static bool create_root(yoke_result_writer *writer, const yoke_result_def *def) {
-  return set_text(writer, writer->file, "yoke_version", def->version) &&
+  static const yoke_machine unknown = {0};
+  const yoke_machine       *m       = def->machine != NULL ? def->machine : &unknown;
+  return set_text(writer, writer->file, "processor", m->processor) &&
+         set_text(writer, writer->file, "cpu_features", m->features) &&
+         set_text(writer, writer->file, "math_library", m->math_library) &&
+         set_text(writer, writer->file, "blas", m->blas) &&
+         set_text(writer, writer->file, "yoke_version", def->version) &&
          set_text(writer, writer->file, "name", def->name) && set_text(writer, writer->file, "model", def->model) &&
          set_text(writer, writer->file, "settings", def->settings) &&
          set_text(writer, writer->file, "status", "running") &&

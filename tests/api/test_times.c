@@ -97,6 +97,30 @@ static void the_result_file_holds_the_times(void **state) {
   }
   yoke_run_summary_release(&s);
 }
+
+static void check_text(const char *path, const char *attribute, const char *expected) {
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), it = H5Aopen(file, attribute, H5P_DEFAULT);
+  hid_t type = H5Aget_type(it);
+  char *text = NULL;
+  assert_true(H5Aread(it, type, &text) >= 0);
+  assert_string_equal(text, expected);
+  H5free_memory(text);
+  H5Tclose(type);
+  H5Aclose(it);
+  H5Fclose(file);
+}
+
+static void the_result_file_names_the_machine(void **state) {
+  char               path[128];
+  yoke_machine_facts m = {.size = sizeof m};
+  yoke_run_summary   s = run("examples/chain-load.yaml", 1, NULL, false, in_folder(*state, "a.h5", path));
+  assert_int_equal(yoke_machine_facts_get(NULL, &m), YOKE_OK);
+  check_text(path, "processor", m.processor);
+  check_text(path, "cpu_features", m.features);
+  check_text(path, "math_library", m.math_library);
+  check_text(path, "blas", m.blas);
+  yoke_run_summary_release(&s);
+}
 #endif
 
 int main(void) {
@@ -106,6 +130,7 @@ int main(void) {
       cmocka_unit_test(a_model_as_a_whole_has_times_too),
 #ifdef YOKE_WITH_HDF5
       cmocka_unit_test_setup_teardown(the_result_file_holds_the_times, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_result_file_names_the_machine, set_up, tear_down),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
