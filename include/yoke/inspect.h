@@ -88,10 +88,14 @@ YOKE_API yoke_status yoke_inspection_coupling(yoke_context *ctx, const yoke_insp
 /* A proposed split: where the model is cut and why. */
 typedef struct yoke_split_proposal yoke_split_proposal;
 
-/* Cut a model into n_parts: soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never
+/* Cut a model into n_parts (0: as many as are fastest): soft elements rather than stiff ones, equal masses on both sides, away from loads, balanced cost; never
  * a rigid joint. Reads model and sets of `options`, and writes the model with its split to `out` of the options where that is not NULL. Gives.
+ * As many as are fastest: the model as a whole and with 2, 4, 8 ... parts is run for a moment each, by one thread, and the least projected time for
+ * `threads` of the options (0: one per core) wins (docs/parallel.md). The clock decides: another machine may choose another number. `interrupted` of the
+ * options ends it.
  *   YOKE_E_UNSUPPORTED   this build has no METIS (chains need none)
- *   YOKE_E_USAGE         the model has fewer groups than parts are asked for, or less than 2 are
+ *   YOKE_E_USAGE         the model has fewer groups than parts are asked for, or 1 or less than 0 are
+ *   YOKE_E_NOT_CONVERGED none of the proposals runs
  *   YOKE_E_MODEL         the model cannot take the split
  *   YOKE_E_IO            the file could not be written
  * and what loading the model gives. */
@@ -108,6 +112,8 @@ typedef struct yoke_split_facts {
   int         n_groups;           /* bodies that rigid joints and loads hold together count as one group */
   const char *split;              /* section `split:` as text of a model file */
   const char *model;              /* the model file's text with this section in place of its own */
+  int         n_trials;           /* of numbers of parts; 0: the number was given */
+  int         threads;            /* that the trials were judged for */
 } yoke_split_facts;
 YOKE_API yoke_status yoke_split_proposal_facts_get(yoke_context *ctx, const yoke_split_proposal *proposal,
                                                    yoke_split_facts *out);
@@ -132,11 +138,20 @@ typedef struct yoke_cut_part {
   int         cost;     /* freedoms of its bodies */
 } yoke_cut_part;
 
+/* How fast the model would be with this number of parts. */
+typedef struct yoke_split_trial {
+  size_t size;
+  int    n_parts; /* 1: the model as a whole */
+  double time;    /* [s] per simulated second, projected for the threads of the facts; NaN: it does not run */
+} yoke_split_trial;
+
 /* Number i, from 0 to the number that the facts tell. YOKE_E_USAGE: there is no such number. */
 YOKE_API yoke_status yoke_split_proposal_part(yoke_context *ctx, const yoke_split_proposal *proposal, int i,
                                               yoke_cut_part *out);
 YOKE_API yoke_status yoke_split_proposal_cut(yoke_context *ctx, const yoke_split_proposal *proposal, int i,
                                              yoke_cut *out);
+YOKE_API yoke_status yoke_split_proposal_trial(yoke_context *ctx, const yoke_split_proposal *proposal, int i,
+                                               yoke_split_trial *out);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 
 #include "api/output_check.h"
 #include "api/run.h"
+#include "api/split_trial.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/sized.h"
@@ -11,6 +12,7 @@
 #include "master/partition.h"
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ struct yoke_split_proposal {
   yoke_split_facts facts;
   yoke_cut_part   *parts;
   yoke_cut        *cuts;
+  yoke_split_trial trials[YOKE_MOST_SPLIT_TRIALS];
   char            *split, *model; /* of the facts */
 };
 
@@ -270,19 +273,96 @@ static yoke_status propose(yoke_context *ctx, const yoke_run_options *options, c
   return status;
 }
 
+static yoke_status out_of_memory(yoke_context *ctx) {
+  return yoke_out_of_memory(ctx, "the proposal of a split");
+}
+
+/* A proposal of n parts in *out, how fast it runs in *time. > 0: there is none. */
+static yoke_status try_parts(const yoke_run_options *options, const yoke_model *model, int n, int threads,
+                             yoke_split_proposal **out, double *time) {
+  yoke_context *quiet = NULL; /* what candidates say is of no use */
+  *out                = yoke_allocate(1, sizeof **out);
+  if (*out == NULL || yoke_context_create(&quiet) != YOKE_OK) return YOKE_E_MEMORY;
+  yoke_status status = propose(quiet, options, model, n, *out);
+  yoke_model *parted = NULL;
+  if (status == YOKE_OK)
+    status =
+        yoke_model_file_read_text(quiet, yoke_run_name(options), (*out)->model, strlen((*out)->model), NULL, &parted);
+  if (status == YOKE_OK) status = yoke_split_try(parted, false, threads, options->interrupted, time);
+  yoke_model_destroy(&parted);
+  yoke_context_destroy(&quiet);
+  if (status == YOKE_E_MEMORY || status == YOKE_E_INTERRUPTED) return status;
+  return status < 0 ? YOKE_NOT_CONVERGED : status;
+}
+
+static void note_trial(yoke_split_trial *trials, int *n, int n_parts, double time) {
+  trials[(*n)++] = (yoke_split_trial){.size = sizeof *trials, .n_parts = n_parts, .time = time};
+}
+
+/* Can the model be cut at all? If not, `ctx` gets to know why. */
+static yoke_status can_cut(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model) {
+  yoke_split_proposal *p = yoke_allocate(1, sizeof *p);
+  if (p == NULL) return out_of_memory(ctx);
+  const yoke_status status = propose(ctx, options, model, 2, p);
+  yoke_split_proposal_destroy(&p);
+  return status;
+}
+
+/* The fastest of 2, 4, 8 ... parts; a number that is far slower than the best one ends the search. */
+static yoke_status choose(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model,
+                          yoke_split_proposal **out) {
+  const int            threads = options->threads > 0 ? options->threads : yoke_team_n_processors();
+  yoke_split_trial     trials[YOKE_MOST_SPLIT_TRIALS];
+  int                  n = 0;
+  double               time, least = (double)INFINITY;
+  yoke_split_proposal *candidate = NULL;
+  YOKE_TRY(can_cut(ctx, options, model));
+  yoke_status status = yoke_split_try(model, true, threads, options->interrupted, &time);
+  note_trial(trials, &n, 1, status == YOKE_OK ? time : (double)NAN);
+  if (status != YOKE_E_MEMORY && status != YOKE_E_INTERRUPTED)
+    status = YOKE_OK; /* parts of others do not run as a whole */
+  for (int parts = 2; status >= 0 && n < YOKE_MOST_SPLIT_TRIALS; parts *= 2) {
+    status = try_parts(options, model, parts, threads, &candidate, &time);
+    if (status != YOKE_OK && (candidate == NULL || candidate->model == NULL)) break; /* no more groups */
+    note_trial(trials, &n, parts, status == YOKE_OK ? time : (double)NAN);
+    if (status == YOKE_OK && time < least) {
+      yoke_split_proposal *slower = *out;
+      *out                        = candidate;
+      candidate                   = slower;
+      least                       = time;
+    }
+    yoke_split_proposal_destroy(&candidate);
+    if (status == YOKE_OK && time > 2.0 * least) break;
+  }
+  yoke_split_proposal_destroy(&candidate);
+  if (status == YOKE_E_MEMORY) return out_of_memory(ctx);
+  if (status == YOKE_E_INTERRUPTED) return yoke_fail(ctx, status, "interrupted before a number of parts was chosen");
+  if (*out == NULL)
+    return yoke_fail(
+        ctx, YOKE_E_NOT_CONVERGED,
+        "no number of parts was found with which the model runs; ask for one number (-n K) and look at what "
+        "it says");
+  memcpy((*out)->trials, trials, sizeof trials);
+  (*out)->facts.n_trials = n;
+  (*out)->facts.threads  = threads;
+  return YOKE_OK;
+}
+
 yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *options, int n_parts,
                                yoke_split_proposal **out) {
   yoke_run_options own;
   yoke_model      *model = NULL;
   *out                   = NULL;
   YOKE_TRY(yoke_run_options_take(ctx, options, &own));
-  if (n_parts < 2) return yoke_fail(ctx, YOKE_E_USAGE, "%d parts asked for, expected at least 2", n_parts);
-  yoke_split_proposal *p = yoke_allocate(1, sizeof *p);
-  if (p == NULL) return yoke_out_of_memory(ctx, "the proposal of a split");
+  if (n_parts < 2 && n_parts != 0)
+    return yoke_fail(ctx, YOKE_E_USAGE, "%d parts asked for, expected at least 2, or 0: as many as are fastest",
+                     n_parts);
+  yoke_split_proposal *p = n_parts > 0 ? yoke_allocate(1, sizeof *p) : NULL;
+  if (p == NULL && n_parts > 0) return out_of_memory(ctx);
   const yoke_output_use output = {"the model with its split", own.out};
   yoke_status           status = yoke_run_load(ctx, &own, &model);
   if (status == YOKE_OK) status = yoke_output_check(ctx, model, 1, &output);
-  if (status == YOKE_OK) status = propose(ctx, &own, model, n_parts, p);
+  if (status == YOKE_OK) status = n_parts > 0 ? propose(ctx, &own, model, n_parts, p) : choose(ctx, &own, model, &p);
   if (status == YOKE_OK && own.out != NULL) status = yoke_output_file_write_text(ctx, own.out, p->model);
   yoke_model_destroy(&model);
   if (status == YOKE_OK)
@@ -311,4 +391,8 @@ yoke_status yoke_split_proposal_part(yoke_context *ctx, const yoke_split_proposa
 
 yoke_status yoke_split_proposal_cut(yoke_context *ctx, const yoke_split_proposal *p, int i, yoke_cut *out) {
   return yoke_sized_show_item(ctx, out, p->cuts, p->facts.n_cuts, i, sizeof *p->cuts, "yoke_cut");
+}
+
+yoke_status yoke_split_proposal_trial(yoke_context *ctx, const yoke_split_proposal *p, int i, yoke_split_trial *out) {
+  return yoke_sized_show_item(ctx, out, p->trials, p->facts.n_trials, i, sizeof *p->trials, "yoke_split_trial");
 }

@@ -158,7 +158,7 @@ void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task tas
 
 /* ---- life ---- */
 
-static int count_processors(void) {
+int yoke_team_n_processors(void) {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
@@ -167,7 +167,7 @@ static int count_processors(void) {
 }
 
 yoke_status yoke_team_create(yoke_context *ctx, int n_workers, yoke_team **out) {
-  const int  wanted = n_workers > 0 ? n_workers : count_processors();
+  const int  wanted = n_workers > 0 ? n_workers : yoke_team_n_processors();
   yoke_team *team   = yoke_allocate(1, sizeof *team);
   if (team != NULL) {
     team->members = yoke_allocate((size_t)wanted, sizeof *team->members);

@@ -17,6 +17,9 @@ typedef void (*yoke_task)(void *user, int i, int worker);
 
 typedef struct yoke_team yoke_team;
 
+/* Processors that this process may use. */
+int yoke_team_n_processors(void);
+
 /* n_workers >= 1, the caller counted; 0: one per processor this process may use. Threads that cannot be started are left out,
  * with a warning. YOKE_E_MEMORY: no memory. */
 yoke_status yoke_team_create(yoke_context *ctx, int n_workers, yoke_team **out);

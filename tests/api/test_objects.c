@@ -450,6 +450,33 @@ static void a_split_is_proposed_for_a_model_too(void **state) {
   yoke_model_destroy(&model);
 }
 
+/* Zero parts: as many as are fastest. The first trial is the model as a whole. */
+static void the_fastest_number_of_parts_is_proposed(void **state) {
+  static const char *const sets[] = {"t_end=1e-3"};
+  fixture                 *f      = *state;
+  const yoke_run_options   run    = {
+           .size = sizeof run, .model = "examples/chain-conv.yaml", .n_sets = 1, .sets = sets, .threads = 2};
+  yoke_split_proposal *proposal = NULL;
+  yoke_split_facts     facts    = {.size = sizeof facts};
+  yoke_split_trial     trial    = {.size = sizeof trial};
+  double               least    = INFINITY;
+  int                  best     = 0;
+  assert_int_equal(yoke_split_propose(f->ctx, &run, 0, &proposal), YOKE_OK);
+  assert_int_equal(yoke_split_proposal_facts_get(f->ctx, proposal, &facts), YOKE_OK);
+  assert_int_equal(facts.threads, 2);
+  assert_true(facts.n_trials >= 2);
+  for (int i = 0; i < facts.n_trials; ++i) {
+    assert_int_equal(yoke_split_proposal_trial(f->ctx, proposal, i, &trial), YOKE_OK);
+    assert_int_equal(trial.n_parts, 1 << i);
+    if (i == 0 || !(trial.time < least)) continue;
+    least = trial.time;
+    best  = trial.n_parts;
+  }
+  assert_int_equal(facts.n_parts, best);
+  expect_usage(f, yoke_split_proposal_trial(f->ctx, proposal, facts.n_trials, &trial), "there are");
+  yoke_split_proposal_destroy(&proposal);
+}
+
 static void a_file_that_a_model_was_read_from_is_not_overwritten(void **state) {
   fixture         *f = *state;
   char             top[128], part[128];
@@ -564,6 +591,7 @@ int main(void) {
       TEST(a_run_of_a_model_has_the_bits_of_a_run_of_its_file),
       TEST(studies_of_a_model_are_those_of_its_file),
       TEST(a_split_is_proposed_for_a_model_too),
+      TEST(the_fastest_number_of_parts_is_proposed),
       TEST(a_file_that_a_model_was_read_from_is_not_overwritten),
       TEST(a_record_in_memory_is_a_result),
       TEST(a_model_and_its_whole_are_compared),

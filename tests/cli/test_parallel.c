@@ -106,6 +106,28 @@ static void the_summary_tells_threads_and_times(void **state) {
   assert_non_null(strstr(f->out, "threads      3: in 100 %"));
 }
 
+/* 50 masses: the number of parts is up to the clock, what is said of it is not. */
+static void split_auto_tries_numbers_of_parts_and_takes_the_fastest(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n auto --threads 4 --set t_end=1e-3 -o @/parted.yaml"), 0);
+  assert_int_equal(count(f->err, ", chosen"), 1);
+  assert_non_null(strstr(f->err, "   2 parts: "));
+  assert_non_null(strstr(f->err, "projected for 4 threads"));
+  assert_int_equal(yoke(f, "run @/parted.yaml -q --t-end 1e-4"), 0);
+  assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n auto --set t_end=1e-3 --json"), 0);
+  assert_true(json_is_one_value(f->out));
+  assert_true(count(f->out, "\"time\": ") >= 3);
+}
+
+static void split_auto_refuses_what_it_cannot_use(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n many"), 2);
+  assert_non_null(strstr(f->err, "or auto"));
+  assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n 2 --threads 2"), 2);
+  assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n auto --threads 0"), 2);
+  assert_int_equal(yoke(f, "split examples/pendulum.yaml -n auto"), 2); /* nothing can be cut */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(unequal_tasks_have_the_same_bits_for_any_number_of_threads),
@@ -116,6 +138,8 @@ int main(void) {
       TEST(profile_changes_no_bit),
       TEST(a_timeline_overwrites_neither_the_model_nor_another_output),
       TEST(the_summary_tells_threads_and_times),
+      TEST(split_auto_tries_numbers_of_parts_and_takes_the_fastest),
+      TEST(split_auto_refuses_what_it_cannot_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
