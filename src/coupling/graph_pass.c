@@ -123,12 +123,15 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
 }
 
 static void run_job(void *user, int index, int worker) {
-  yoke_graph      *g   = user;
-  const graph_job *job = &g->jobs[index];
+  yoke_graph      *g           = user;
+  const graph_job *job         = &g->jobs[index];
+  const bool       is_profiled = graph_is_timed(g) && g->ledger->projection != NULL;
   for (int k = job->first; k < job->first + job->n; ++k) {
-    yoke_task_times *clock = graph_is_timed(g) ? &g->times[k] : NULL;
+    yoke_task_times *clock  = graph_is_timed(g) ? &g->times[k] : NULL;
+    const double     before = is_profiled ? yoke_clock_thread() : 0.0;
     run_task(g, &g->tasks[k], clock, worker);
     if (clock != NULL) clock->end = yoke_clock_now();
+    if (is_profiled) clock->processor = yoke_clock_thread() - before;
   }
 }
 
@@ -157,7 +160,7 @@ static bool run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
   bool is_fine = true;
   g->aims      = aims;
   statistics->integrations += g->n_tasks;
-  const double begin = graph_is_timed(g) ? yoke_clock_now() : 0.0;
+  const double begin = graph_is_timed(g) ? yoke_ledger_open_list(g->ledger) : 0.0;
   yoke_exec_run(g->exec, g->n_jobs, graph_costs(g), run_job, g);
   if (graph_is_timed(g)) graph_account(g, begin);
   for (int k = 0; k < g->n_tasks; ++k) {

@@ -42,12 +42,22 @@ static int64_t stride_of(int64_t n, double seconds) {
   return wanted <= 1.0 ? 1 : 2 * (int64_t)ceil(fmin(wanted, LONGEST_STRIDE) / 2.0) + 1;
 }
 
+/* What lies between lists goes on. */
+static void begin_serial(yoke_ledger *l) {
+  if (l->projection != NULL) l->serial_begin = yoke_clock_thread();
+}
+
+static void end_serial(yoke_ledger *l) {
+  if (l->projection != NULL) yoke_projection_serial(l->projection, yoke_clock_thread() - l->serial_begin);
+}
+
 void yoke_ledger_begin_step(yoke_ledger *l) {
   l->is_timed = l->n_steps++ >= l->next;
   if (!l->is_timed) return;
   l->n_tasks    = 0;
   l->step_lists = l->step_lost = 0.0;
   l->step_begin                = yoke_clock_now();
+  begin_serial(l);
 }
 
 void yoke_ledger_end_step(yoke_ledger *l) {
@@ -56,12 +66,17 @@ void yoke_ledger_end_step(yoke_ledger *l) {
   l->steps += (double)l->stride * seconds;
   l->is_timed = false;
   if (l->projection != NULL) {
-    yoke_projection_serial(l->projection, seconds - l->step_lists);
+    end_serial(l);
     yoke_timeline_add(l->timeline, (yoke_span){.kind = YOKE_SPAN_STEP, .begin = l->step_begin, .end = end});
   } else if (l->n_steps >= FIRST_STEPS) {
     l->stride = stride_of(4 * l->n_tasks + 4, seconds);
   }
   l->next = l->n_steps + l->stride - 1;
+}
+
+double yoke_ledger_open_list(yoke_ledger *l) {
+  end_serial(l);
+  return yoke_clock_now();
 }
 
 void yoke_ledger_begin_list(yoke_ledger *l, double begin) {
@@ -81,7 +96,7 @@ void yoke_ledger_task(yoke_ledger *l, int part, int variant, int job, const yoke
   l->span[part] = fmax(l->span[part], t->end - t->begin);
   ++l->n_tasks;
   if (l->projection == NULL) return;
-  yoke_projection_task(l->projection, job, t->end - t->begin);
+  yoke_projection_task(l->projection, job, t->processor);
   yoke_timeline_add(l->timeline, (yoke_span){.kind    = YOKE_SPAN_TASK,
                                              .part    = part,
                                              .variant = variant,
@@ -100,10 +115,13 @@ void yoke_ledger_end_list(yoke_ledger *l) {
   const double begin = yoke_clock_now();
   yoke_projection_end(l->projection);
   l->step_lost += yoke_clock_now() - begin;
+  begin_serial(l);
 }
 
 void yoke_ledger_begin_output(yoke_ledger *l) {
-  if (l->n_outputs++ >= l->next_output) l->output_begin = yoke_clock_now();
+  if (l->n_outputs++ < l->next_output) return;
+  l->output_begin = yoke_clock_now();
+  if (l->projection != NULL) l->output_processor = yoke_clock_thread();
 }
 
 void yoke_ledger_end_output(yoke_ledger *l) {
@@ -111,7 +129,7 @@ void yoke_ledger_end_output(yoke_ledger *l) {
   const double end = yoke_clock_now(), seconds = end - l->output_begin;
   l->output += (double)l->output_stride * seconds;
   if (l->projection != NULL) {
-    yoke_projection_serial(l->projection, seconds);
+    yoke_projection_serial(l->projection, yoke_clock_thread() - l->output_processor);
     yoke_timeline_add(l->timeline, (yoke_span){.kind = YOKE_SPAN_OUTPUT, .begin = l->output_begin, .end = end});
   } else if (l->n_outputs >= FIRST_STEPS) {
     l->output_stride = stride_of(2, seconds);

@@ -21,6 +21,7 @@
 /* When a task began, had its copy, had integrated, and was done [s]. */
 typedef struct yoke_task_times {
   double begin, saved, solved, end;
+  double processor; /* what it had of one [s], in a profile: waiting for a processor is no work */
   int    worker;
 } yoke_task_times;
 
@@ -36,10 +37,11 @@ typedef struct yoke_ledger {
   /* the present step */
   bool             is_timed;
   double           step_begin, step_lists, step_lost; /* begin; its lists, and what the profile itself took [s] */
-  int64_t          n_tasks;                           /* of its lists */
+  double           serial_begin; /* profile: clock of the thread where the part between lists begins [s] */
+  int64_t          n_tasks;      /* of its lists */
   /* which ones are timed */
   int64_t          n_steps, next, stride, n_outputs, next_output, output_stride;
-  double           output_begin;
+  double           output_begin, output_processor; /* clock, profile: clock of the thread [s] */
   /* NULL: no profile is wanted */
   yoke_projection *projection;
   yoke_timeline   *timeline;
@@ -52,11 +54,12 @@ void        yoke_ledger_destroy(yoke_ledger **ledger);
 void yoke_ledger_begin_step(yoke_ledger *ledger);
 void yoke_ledger_end_step(yoke_ledger *ledger);
 
-/* In a step that is timed: a list of tasks that ran from `begin` until now. Then its tasks, one call each, and its end; tasks of the same `job`
- * follow each other on one worker. */
-void yoke_ledger_begin_list(yoke_ledger *ledger, double begin);
-void yoke_ledger_task(yoke_ledger *ledger, int part, int variant, int job, const yoke_task_times *times);
-void yoke_ledger_end_list(yoke_ledger *ledger);
+/* In a step that is timed: a list of tasks begins to run, and gives the time; it ran from `begin` until now. Then its tasks, one call each, and its
+ * end; tasks of the same `job` follow each other on one worker. */
+double yoke_ledger_open_list(yoke_ledger *ledger);
+void   yoke_ledger_begin_list(yoke_ledger *ledger, double begin);
+void   yoke_ledger_task(yoke_ledger *ledger, int part, int variant, int job, const yoke_task_times *times);
+void   yoke_ledger_end_list(yoke_ledger *ledger);
 
 /* Around one sample. */
 void yoke_ledger_begin_output(yoke_ledger *ledger);

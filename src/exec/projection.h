@@ -1,4 +1,4 @@
-/* Projection: what more workers would do, from the times of the tasks as they were measured. Every list of tasks is dealt out once more, the
+/* Projection: what more workers would do, from the processor times of the tasks as they were measured. Every list of tasks is dealt out once more, the
  * longest first, each to the worker that is free first; what lies between the lists stays as it is. Waking threads, and what they
  * take from each other's memory, is not known to it. */
 #ifndef YOKE_EXEC_PROJECTION_H

@@ -85,6 +85,22 @@ static void a_profile_times_every_step(void **state) {
   yoke_ledger_destroy(&l);
 }
 
+/* A task of 1000 s that had a processor for 600 of them, in a step that takes no time. */
+static void the_projection_counts_processor_time(void **state) {
+  const yoke_task_times task = {.begin = 0.0, .saved = 0.0, .solved = 1000.0, .end = 1000.0, .processor = 600.0};
+  yoke_ledger          *l    = NULL;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 1, true, &l), YOKE_OK);
+  yoke_ledger_begin_step(l);
+  yoke_ledger_begin_list(l, yoke_ledger_open_list(l));
+  yoke_ledger_task(l, 0, -1, 0, &task);
+  yoke_ledger_end_list(l);
+  yoke_ledger_end_step(l);
+  const double time = yoke_projection_time(l->projection, 0);
+  assert_true(time >= 600.0 && time < 610.0);
+  yoke_ledger_destroy(&l);
+}
+
 /* ---- projection ---- */
 
 static void project(yoke_projection *p, int n, const double *jobs) {
@@ -149,6 +165,7 @@ int main(void) {
       cmocka_unit_test(idle_is_the_wait_for_the_longest),
       cmocka_unit_test(short_steps_are_timed_now_and_then),
       cmocka_unit_test(a_profile_times_every_step),
+      cmocka_unit_test(the_projection_counts_processor_time),
       cmocka_unit_test(equal_tasks_speed_up_to_their_number),
       cmocka_unit_test(long_tasks_are_dealt_out_first),
       cmocka_unit_test(what_is_not_in_lists_is_not_shared),
