@@ -15,8 +15,8 @@ static int piece_at(const yoke_signal *signal, double time, yoke_side side) {
 }
 
 static double horner(const double *c, int degree, double s) {
-  double value = 0.0;
-  for (int k = degree; k >= 0; --k) value = value * s + c[k];
+  double value = c[degree];
+  for (int k = degree - 1; k >= 0; --k) value = value * s + c[k];
   return value;
 }
 
@@ -32,11 +32,14 @@ static double horner_derivative(const double *c, int degree, int derivative, dou
 }
 
 void yoke_signal_value(const yoke_signal *signal, double time, yoke_side side, int derivative, double *u) {
-  const int    p = piece_at(signal, time, side), degree = signal->degree;
-  const double s = time - signal->t[p];
-  for (int i = 0; i < signal->n; ++i) {
-    const double *c = signal->c + ((size_t)p * (size_t)signal->n + (size_t)i) * (size_t)(degree + 1);
-    u[i]            = derivative == 0 ? horner(c, degree, s) : horner_derivative(c, degree, derivative, s);
+  const int     p = piece_at(signal, time, side), n = signal->n, degree = signal->degree;
+  const size_t  width = (size_t)degree + 1;
+  const double  s     = time - signal->t[p];
+  const double *c     = signal->c + (size_t)p * (size_t)n * width;
+  if (derivative == 0) {
+    for (int i = 0; i < n; ++i, c += width) u[i] = horner(c, degree, s);
+  } else {
+    for (int i = 0; i < n; ++i, c += width) u[i] = horner_derivative(c, degree, derivative, s);
   }
 }
 

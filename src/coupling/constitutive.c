@@ -48,6 +48,7 @@ typedef struct constitutive {
   const yoke_port_shape    *shape[2];
   yoke_extension            extension;
   bool                      feedthrough;
+  bool                      is_scalar; /* one force along x between ports that move along x only, without anything else */
   unsigned
          wrenches; /* components of the wrenches that are channels: bit 6 side + freedom; 0: no condition has the law */
   bool   reads_time;   /* the law depends on t */
@@ -324,6 +325,16 @@ static void set_replacements(constitutive *self) {
   }
 }
 
+static bool is_scalar(const constitutive *self) {
+  for (int s = 0; s < 2; ++s) {
+    const yoke_port_shape *shape = self->shape[s];
+    if (shape->n_p != 1 || shape->n_v != 1 || shape->v[0].freedom != 0 || shape->orient != NULL) return false;
+  }
+  return self->n == 1 && self->means[0].what == ROLE_WRENCH && self->means[0].side == 0 &&
+         self->means[0].component == 0 && self->n_extended == 0 && self->n_read == 0 && !self->feedthrough &&
+         yoke_force_element_is_along_x(self->element);
+}
+
 static void take_memory(constitutive *self) {
   size_t most = 12; /* wrenches on both sides */
   for (int s = 0; s < 2; ++s) {
@@ -371,6 +382,7 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
     if (self->channel[i].extended) self->extended[self->n_extended++] = i;
   }
   set_replacements(self);
+  self->is_scalar = is_scalar(self);
   return YOKE_OK;
 }
 
@@ -458,6 +470,12 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
   if (self->wrenches == 0u) return;
   set_poses(self, m, poses);
   yoke_force_element_apply(m->element, poses, t, f);
+}
+
+/* The only channel of a scalar coupling. */
+static double scalar_force(const constitutive *self, double t, const double *y1, const double *y2) {
+  const double x[2] = {y1[0], y2[0]}, v[2] = {y1[1], y2[1]};
+  return yoke_force_element_along_x(self->element, x, v, t);
 }
 
 /* Components of v (or v') to the twelve freedoms of the two frames. */
@@ -578,9 +596,13 @@ static void set_nan(size_t n, double *x) {
 
 static void constitutive_residual(const void *object, const yoke_coupling_view *view, double *c) {
   const constitutive *self = object;
-  const size_t        mark = yoke_arena_mark(view->scratch);
-  motion              m;
-  double              f[12], rate[12] = {0.0};
+  if (self->is_scalar) {
+    c[0] = view->u[0] - scalar_force(self, view->t, view->y[0], view->y[1]);
+    return;
+  }
+  const size_t mark = yoke_arena_mark(view->scratch);
+  motion       m;
+  double       f[12], rate[12] = {0.0};
   if (!set_motion(self, view->y, view->u, view->scratch, &m)) {
     set_nan((size_t)self->n + (size_t)self->n_extended, c);
     return;
@@ -601,6 +623,10 @@ static yoke_residual_unit constitutive_unit(const void *object, int c) {
 static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
                                 double *u, yoke_arena *scratch) {
   const constitutive *self = object;
+  if (self->is_scalar) {
+    u[0] = scalar_force(self, t, y1, y2);
+    return;
+  }
   const double *const y[2] = {y1, y2};
   const size_t        mark = yoke_arena_mark(scratch);
   motion              m;

@@ -107,4 +107,6 @@ const yoke_integrator_ops dop853_ops = {
     .used        = explicit_rk_used,
     .is_sound    = explicit_rk_is_sound,
     .tangents    = YOKE_TANGENTS_EXPLICIT,
+
+    .ends_with_derivative = true,
 };

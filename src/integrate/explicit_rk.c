@@ -209,24 +209,27 @@ static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integ
                     const yoke_signal *u) {
   const rk_self *self = integrator->self;
   rk_own        *own  = yoke_integrator_own(integrator, state);
-  rk_view        x    = {.integrator = integrator,
-                         .self       = self,
-                         .state      = state,
-                         .own        = own,
-                         .u          = u,
-                         .work       = explicit_at(scratch, self->work),
-                         .start      = explicit_at(scratch, self->start_aside),
-                         .u_now      = explicit_at(scratch, self->u),
-                         .temp       = explicit_at(scratch, self->temp),
-                         .lambda     = explicit_at(scratch, self->lambda),
-                         .q          = yoke_integrator_q(integrator, state),
-                         .v          = yoke_integrator_v(integrator, state),
-                         .a          = yoke_integrator_a(integrator, state),
-                         .q_stage    = explicit_at(scratch, self->q_stage),
-                         .v_stage    = explicit_at(scratch, self->v_stage)};
-  x.qdot              = self->nystroem ? x.v : explicit_at(own, self->qdot);
-  x.kq[0]             = x.qdot;
-  x.kv[0]             = x.a;
+  rk_view        x; /* of kq and kv as many are set as there are stages */
+  x.integrator = integrator;
+  x.self       = self;
+  x.state      = state;
+  x.own        = own;
+  x.u          = u;
+  x.work       = explicit_at(scratch, self->work);
+  x.start      = explicit_at(scratch, self->start_aside);
+  x.u_now      = explicit_at(scratch, self->u);
+  x.temp       = explicit_at(scratch, self->temp);
+  x.lambda     = explicit_at(scratch, self->lambda);
+  x.q          = yoke_integrator_q(integrator, state);
+  x.v          = yoke_integrator_v(integrator, state);
+  x.a          = yoke_integrator_a(integrator, state);
+  x.q_stage    = explicit_at(scratch, self->q_stage);
+  x.v_stage    = explicit_at(scratch, self->v_stage);
+  x.q_new      = x.q;
+  x.v_new      = x.v;
+  x.qdot       = self->nystroem ? x.v : explicit_at(own, self->qdot);
+  x.kq[0]      = x.qdot;
+  x.kv[0]      = x.a;
   for (int i = 1; i < self->n_stages; ++i) {
     x.kq[i] = explicit_at(scratch, self->k + (size_t)(i - 1) * self->k_next);
     x.kv[i] = explicit_at(x.kq[i], self->k_v);
@@ -246,8 +249,6 @@ static void begin_step(rk_view *x) {
   const int             s      = self->tableau->s;
   const size_t          q_size = (size_t)e->nq * sizeof(double), v_size = (size_t)e->nv * sizeof(double);
   if (!is_never_looked_into(x)) x->start = explicit_at(x->own, self->start);
-  x->q_new = x->q;
-  x->v_new = x->v;
   x->kv[s] = x->a;
   x->kq[s] = x->qdot;
   x->q     = memcpy(x->start, x->q, q_size);
@@ -345,7 +346,7 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
   const rk_self                 *self = x->self;
   const yoke_integrator_options *o    = &x->integrator->options;
   const int                      s = self->tableau->s, n = last - first + 1;
-  yoke_stage                     stages[RK_MAX_STAGES] = {{0}};
+  yoke_stage                     stages[RK_MAX_STAGES];
   for (int i = first; i <= last; ++i) {
     yoke_stage *g = &stages[i - first];
     *g            = describe_fused(x, i, h, t_new);
@@ -604,8 +605,11 @@ yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, 
  * at every macro point inputs kink a little. */
 yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                 const yoke_signal *u, bool state_was_reset) {
+  const rk_self *self = integrator->self;
+  rk_own        *own  = yoke_integrator_own(integrator, state);
+  if (state_was_reset) own->err_old = ERR_UNKNOWN;
+  if (self->nystroem) return YOKE_OK; /* a is there already */
   const rk_view x = view(integrator, scratch, state, u);
-  if (state_was_reset) x.own->err_old = ERR_UNKNOWN;
   return refresh(&x);
 }
 

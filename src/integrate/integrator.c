@@ -262,16 +262,17 @@ static yoke_status check_inputs(const yoke_integrator *integrator, const yoke_si
                    nu);
 }
 
-/* Project q, v of the state and compute a, lambda with the right limit of the inputs. The caller has set t to that of the loads. */
+/* Project q, v of a state that was reset, and compute a, lambda with the right limit of the inputs. The caller has set t to that of the
+ * loads. */
 static yoke_status make_consistent(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                   const yoke_signal *u, bool project, yoke_context *ctx) {
+                                   const yoke_signal *u, bool was_reset, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
   double               *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
   double               *u_now = common_u(integrator, scratch);
   if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_RIGHT, 0, u_now);
 
   yoke_status status = YOKE_OK;
-  if (project && e->ng + e->n_norms > 0) {
+  if (was_reset && e->ng + e->n_norms > 0) {
     status = e->ops->project_position(e->self, scratch, state->t, q);
     if (status == YOKE_OK) status = e->ops->project_velocity(e->self, scratch, state->t, q, v);
     if (status != YOKE_OK) {
@@ -279,8 +280,13 @@ static yoke_status make_consistent(const yoke_integrator *integrator, void *scra
                        integrator->ops->name, state->t);
     }
   }
-  status = e->ops->derivative(e->self, scratch, state->t, q, v, u_now, NULL, yoke_integrator_a(integrator, state),
-                              yoke_integrator_lambda(integrator, state));
+  double *a = yoke_integrator_a(integrator, state);
+  if (!was_reset && e->ops->reinput != NULL && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative) {
+    status = e->ops->reinput(e->self, state->t, q, v, u_now, a);
+  } else {
+    status = e->ops->derivative(e->self, scratch, state->t, q, v, u_now, NULL, a,
+                                yoke_integrator_lambda(integrator, state));
+  }
   ++state->counters.evaluations;
   if (status != YOKE_OK) {
     return yoke_fail(ctx, status, "solver '%s': accelerations cannot be computed at t = %.9g s (%s)",

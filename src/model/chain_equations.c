@@ -24,6 +24,12 @@ static yoke_status chain_derivative(const void *self, void *work, double t, cons
   return yoke_chain_evaluate(kernel, t, kernel->gx, q, v, u, false, a);
 }
 
+static yoke_status chain_reinput(const void *self, double t, const double *q, const double *v, const double *u,
+                                 double *a) {
+  const yoke_chain_kernel *kernel = self;
+  return yoke_chain_reinput(kernel, t, kernel->gx, q, v, u, a);
+}
+
 static yoke_status chain_stage(const void *self, void *work, double t, double h, double c, int s, const double *a,
                                const double *abar, const double *q, const double *v, const double *const *A,
                                const double *u, double *X_out, double *V_out, double *out, const double *e,
@@ -361,6 +367,7 @@ static const yoke_equations_ops chain_ops = {
     .kind               = "chain",
     .destroy            = chain_destroy,
     .derivative         = chain_derivative,
+    .reinput            = chain_reinput,
     .dae_create         = chain_dae_create,
     .dae_rhs            = chain_dae_rhs,
     .dae_jacobian       = chain_dae_jacobian,

@@ -95,6 +95,19 @@ static void element_forces(const yoke_chain_kernel *kernel, int e0, int n, const
   }
 }
 
+/* Force of inner element e, the same to the bit. */
+static double inner_force(const yoke_chain_kernel *kernel, int e, const double *x, const double *v) {
+  double F;
+  if (kernel->law == YOKE_CHAIN_POWER) {
+    element_forces(kernel, e, 1, x + e - 1, v + e - 1, &F);
+    return F;
+  }
+  const yoke_chain_element p  = yoke_chain_element_at(kernel, e);
+  const double             dx = x[e] - x[e - 1], dv = v[e] - v[e - 1];
+  if (kernel->law == YOKE_CHAIN_LINEAR) return dx * p.c + dv * p.d;
+  return dx * (p.c + p.C * (dx * dx)) + dv * (p.d + p.D * (dv * dv));
+}
+
 /* ---- one block ---- */
 
 /* An evaluation in progress: what goes from block to block. */
@@ -227,6 +240,36 @@ yoke_status yoke_chain_evaluate(const yoke_chain_kernel *kernel, double t, doubl
   return YOKE_OK;
 }
 
+/* Loads of masses before mass i are done with. */
+static void skip_loads(evaluation *ev, int i) {
+  const yoke_chain_loads *loads = &ev->kernel->loads;
+  int                     end   = ev->only != NULL ? ev->n_only : loads->n_forces;
+  while (ev->i_load < end) { /* the first that does not act before i lies in i_load .. end */
+    const int middle = ev->i_load + (end - ev->i_load) / 2;
+    if (loads->forces[ev->only != NULL ? ev->only[middle] : middle].mass < i)
+      ev->i_load = middle + 1;
+    else
+      end = middle;
+  }
+}
+
+yoke_status yoke_chain_reinput(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
+                               const double *u, double *a) {
+  evaluation ev;
+  evaluation_begin(&ev, kernel, t, gx, u, false);
+  while (ev.i_input < kernel->n_inputs) {
+    const int i = kernel->inputs[ev.i_input].mass;
+    skip_loads(&ev, i);
+    const double F_left  = i == 0 ? end_force(kernel, 0, x[0], v[0]) : inner_force(kernel, i, x, v),
+                 F_right = i == kernel->n - 1 ? end_force(kernel, 1, 0.0 - x[i], 0.0 - v[i])
+                                              : inner_force(kernel, i + 1, x, v);
+    a[i] = (F_right - F_left) * (kernel->uniform_mass ? kernel->inverse : kernel->inverse_mass[i]) + gx;
+    if (!isfinite(a[i])) return YOKE_NON_FINITE;
+    YOKE_TRY(add_loads(&ev, i, i + 1, x + i, a + i));
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, double gx, const double *x,
                                     const double *v, double *f) {
   return yoke_chain_evaluate(kernel, t, gx, x, v, NULL, true, f);
@@ -319,11 +362,24 @@ static yoke_status stage_block(stage_run *run, int i0, int i1) {
   return isfinite(run->total) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
+/* A short chain: stage by stage. */
+static yoke_status sweep_one_block(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
+                                   double *error_sum) {
+  stage_run run;
+  for (int k = 0; k < n_stages; ++k) {
+    stage_begin(&run, kernel, gx, &stages[k]);
+    YOKE_TRY(stage_block(&run, 0, kernel->n));
+  }
+  if (n_stages > 0 && stages[n_stages - 1].e != NULL && error_sum != NULL) *error_sum = run.total;
+  return YOKE_OK;
+}
+
 /* Stage k needs of the stages before it the masses of its block and the first mass of the next block. So while stage 0
  * works on block m, stage k can work on block m - k: one sweep through memory serves all stages, and what they share
  * stays in the second-level cache (about n_stages + 1 blocks of all arrays). */
 yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
                              double *error_sum) {
+  if (kernel->n <= BLOCK) return sweep_one_block(kernel, gx, n_stages, stages, error_sum);
   stage_run run[YOKE_CHAIN_SWEEP];
   const int n_blocks = (kernel->n - 1) / BLOCK + 1;
   for (int k = 0; k < n_stages; ++k) stage_begin(&run[k], kernel, gx, &stages[k]);

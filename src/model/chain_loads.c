@@ -199,17 +199,20 @@ static yoke_status group_shapes(yoke_context *ctx, const yoke_chain *chain, yoke
   yoke_chain_shape *copy    = yoke_arena_take(&scratch, n, sizeof *copy);
   const yoke_status status  = yoke_arena_check(&scratch, ctx, "%d loads of a chain", loads->n_forces);
   if (status == YOKE_OK) {
-    for (int k = 0; k < loads->n_forces; ++k) {
+    loads->n_forces = 0;
+    for (int k = 0; k < chain->n_loads; ++k) {
       const yoke_chain_load *l     = &chain->loads[k];
-      const double           slope = l->amplitude != 0.0 ? l->slope : 0.0; /* no force: no overflow either */
-      loads->forces[k] = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = slope};
+      yoke_chain_force      *force = &loads->forces[loads->n_forces];
+      if (l->amplitude == 0.0) continue; /* no force: no overflow either */
+      ++loads->n_forces;
+      *force = (yoke_chain_force){.mass = l->mass, .shape = -1, .amplitude = l->amplitude, .slope = l->slope};
       if (l->kind == YOKE_CHAIN_CONTACT) {
         loads->has_contact = true;
         continue;
       }
       const yoke_chain_shape shape = shape_of(l);
-      loads->forces[k].shape       = shape_number(loads, &shape, table, size);
-      ++count[loads->forces[k].shape];
+      force->shape                 = shape_number(loads, &shape, table, size);
+      ++count[force->shape];
     }
     order_shapes(loads, copy, count, count + n);
   }

@@ -96,6 +96,10 @@ double yoke_chain_contact_slope(const yoke_chain_kernel *kernel, int i, double x
 yoke_status yoke_chain_evaluate(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                                 const double *u, bool as_force, double *a);
 
+/* a, which evaluate gave at (t, x, v) under other inputs, becomes that under u: the masses that feel an input are evaluated again. */
+yoke_status yoke_chain_reinput(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
+                               const double *u, double *a);
+
 /* Consecutive stages of a step, at most YOKE_CHAIN_SWEEP: `A` of each may hold the `out` of those before it. Same bits
  * as one by one. *error_sum (may be NULL) is set when the last stage has e. YOKE_NON_FINITE: results are undefined. */
 yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,

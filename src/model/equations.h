@@ -87,6 +87,10 @@ typedef struct yoke_equations_ops {
   yoke_status (*derivative)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                             double *qdot, double *a, double *lambda);
 
+  /* Optional: a, which `derivative` gave at (t, q, v) under other inputs, becomes what it gives under u, to the bit. For equations whose
+   * inputs move few bodies each. */
+  yoke_status (*reinput)(const void *self, double t, const double *q, const double *v, const double *u, double *a);
+
   /* Projection, required if ng + n_norms > 0: nearest q (in the mass norm) with g = 0 and unit norms; nearest v with g' = 0. */
   yoke_status (*project_position)(const void *self, void *work, double t, double *q);
   yoke_status (*project_velocity)(const void *self, void *work, double t, const double *q, double *v);

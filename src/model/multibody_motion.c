@@ -161,6 +161,13 @@ void mb_turn_by(double p[4], const double a[4], const double b[4]) {
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const double *q, const double *v, const double *a,
                          double *y) {
   const mb_port *port = &mb->ports[k];
+  if (mb_is_line_kind(port->kind)) { /* r and v have one component, and nothing turns */
+    y[0] = port->origin[0] + q[port->iq];
+    y[1] = v[port->iv];
+    y[2] = a[port->iv];
+    y[3] = port->i_integral >= 0 ? q[port->i_integral] : 0.0;
+    return;
+  }
   const int      n_p = port->shape->n_p, n_v = port->shape->n_v;
   const int      n_integrals = port->shape->n_integrals;
   yoke_pose      pose;
@@ -173,9 +180,7 @@ void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const doub
     mb_turn_by(y + 3, port->node > 0 ? q + mb->nodes[port->node].iq + 3 : ground, port->orientation);
     quaternion_normalise(y + 3);
   }
-  if (mb_is_line_kind(port->kind)) {
-    second[0] = a[port->iv];
-  } else if (port->node > 0) {
+  if (port->node > 0) {
     const mb_node *node    = &mb->nodes[port->node];
     double         body[6] = {0.0};
     for (int i = 0; i < node->nv; ++i) body[node->freedom[i]] = a[node->iv + i];

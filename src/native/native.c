@@ -457,6 +457,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
   lay_out(n, s);
+  n->shows_motions_only = !n->has_extras && !n->has_image && !n->has_signal_ports && !n->is_prescribed;
   for (int k = 0; k < n->equations.n_events; ++k) {
     n->direction[k]  = def->model->events[k].direction;
     n->is_brought[k] = reads_signals(def->model, def->model->events[k].when) ||

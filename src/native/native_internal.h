@@ -42,6 +42,7 @@ typedef struct native {
   bool                 events_see_inputs;                             /* they read signals, or feel the forces */
   bool                 has_signal_ports;                              /* some port shows signals */
   bool                 needs_accelerations;                           /* some port shows what follows from them */
+  bool                 shows_motions_only; /* of its own state: no extras, no signals, no images, no motion given */
   size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
   size_t               at_left, at_a, at_lambda;                      /* bytes into the scratch */
   yoke_equations       equations;

@@ -86,12 +86,27 @@ native_point native_point_at(const native *n, const void *state, yoke_side side)
   return at;
 }
 
+/* Did the last step end with the accelerations at its end, and under these inputs? */
+static bool has_accelerations(const native *n, const void *state, yoke_side side, const double *u) {
+  const yoke_integrator_state *head = state;
+  const double                *seen = native_doubles(state, n->at_u);
+  if (side != YOKE_SIDE_LEFT || !n->shows_motions_only || !(head->t_prev < head->t)) return false;
+  for (int i = 0; i < n->equations.nu; ++i) {
+    if (u[i] != seen[i]) return false;
+  }
+  return yoke_integrator_at_work(n->integrator, head)->ops->ends_with_derivative;
+}
+
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y) {
   const native *n   = subsystem->self;
   double       *now = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
   native_point  own = native_point_at(n, state, side), at = own;
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
+  if (has_accelerations(n, state, side, now)) {
+    native_show_motions(n, scratch, state, &own, yoke_integrator_a(n->integrator, state), y);
+    return YOKE_OK;
+  }
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
   if (n->needs_accelerations) YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
   return native_show(n, scratch, state, &at, &own, now, a, y);
