@@ -320,23 +320,24 @@ static yoke_status run_plain(const rk_view *x, int i, double h, double t_new) {
                            YOKE_SIDE_LEFT, x->q_stage, x->v_stage, x->kq[i], x->kv[i], NULL);
 }
 
-/* Fused stage i, over all stages before it. */
-static yoke_stage describe_fused(const rk_view *x, int i, double h, double t_new) {
-  const rk_self *self = x->self;
-  const int      nu   = x->integrator->equations->nu;
-  const double   t    = stage_time(x, i, h, t_new);
-  double        *u    = x->u_now + (size_t)i * (size_t)nu;
-  if (nu > 0) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, u);
-  return (yoke_stage){.t    = t,
+/* Fused stage i, over all stages before it; `before` is the description of one of them or NULL. */
+static void describe_fused(const rk_view *x, int i, double h, double t_new, const yoke_stage *before, yoke_stage *out) {
+  const rk_tableau *tab     = x->self->tableau;
+  const int         nu      = x->integrator->equations->nu;
+  const double      t       = stage_time(x, i, h, t_new);
+  const bool        is_same = before != NULL && before->t == t;
+  double           *u       = x->u_now + (size_t)i * (size_t)nu;
+  if (nu > 0 && !is_same) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, u);
+  *out = (yoke_stage){.t    = t,
                       .h    = h,
-                      .c    = self->tableau->c[i],
+                      .c    = tab->c[i],
                       .s    = i,
-                      .a    = self->tableau->A[i],
-                      .abar = self->tableau->wbar[i],
+                      .a    = tab->A[i],
+                      .abar = tab->wbar[i],
                       .q    = x->q,
                       .v    = x->v,
                       .A    = (const double *const *)x->kv,
-                      .u    = u,
+                      .u    = is_same ? before->u : u,
                       .out  = x->kv[i]};
 }
 
@@ -349,7 +350,7 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
   yoke_stage                     stages[RK_MAX_STAGES];
   for (int i = first; i <= last; ++i) {
     yoke_stage *g = &stages[i - first];
-    *g            = describe_fused(x, i, h, t_new);
+    describe_fused(x, i, h, t_new, i > first ? g - 1 : NULL, g);
     if (i == s) {
       g->X_out = x->q_new;
       g->V_out = x->v_new;

@@ -127,8 +127,6 @@ typedef struct evaluation {
 static void select_loads(evaluation *ev) {
   const yoke_chain_loads *loads    = &ev->kernel->loads;
   int                     n_active = 0, active = 0;
-  ev->only   = NULL;
-  ev->n_only = 0;
   if (loads->by_shape == NULL) return;
   for (int g = 0; g < loads->n_shared; ++g) {
     if (ev->shared[g] == 0.0) continue;
@@ -150,6 +148,9 @@ static void evaluation_begin(evaluation *ev, const yoke_chain_kernel *kernel, do
   ev->i_load   = 0;
   ev->i_input  = 0;
   ev->F_left   = 0.0;
+  ev->only     = NULL;
+  ev->n_only   = 0;
+  if (kernel->loads.n_forces == 0) return;
   yoke_chain_loads_begin(&kernel->loads, t, ev->shared);
   select_loads(ev);
 }
@@ -172,10 +173,9 @@ static yoke_status add_selected_loads(evaluation *ev, int i0, int i1, double *ou
   return YOKE_OK;
 }
 
-/* Loads and inputs on masses [i0, i1), positions x[0 .. i1 - i0). */
-static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, double *out) {
-  const yoke_chain_kernel *kernel = ev->kernel;
-  const yoke_chain_loads  *loads  = &kernel->loads;
+/* Loads on masses [i0, i1), positions x[0 .. i1 - i0). */
+static yoke_status add_forces(evaluation *ev, int i0, int i1, const double *x, double *out) {
+  const yoke_chain_loads *loads = &ev->kernel->loads;
   if (ev->only != NULL) YOKE_TRY(add_selected_loads(ev, i0, i1, out));
   while (ev->only == NULL && ev->i_load < loads->n_forces && loads->forces[ev->i_load].mass < i1) {
     const int first = ev->i_load;
@@ -192,12 +192,20 @@ static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, do
     }
     ev->i_load += count;
   }
+  return YOKE_OK;
+}
+
+/* The same and inputs. */
+static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, double *out) {
+  const yoke_chain_kernel *kernel = ev->kernel;
+  if (kernel->loads.n_forces > 0) YOKE_TRY(add_forces(ev, i0, i1, x, out));
   if (ev->u == NULL) return YOKE_OK;
-  for (; ev->i_input < kernel->n_inputs && kernel->inputs[ev->i_input].mass < i1; ++ev->i_input) {
-    const int k = kernel->inputs[ev->i_input].mass - i0;
-    YOKE_TRY(
-        add_to(ev, i0 + k, kernel->inputs[ev->i_input].factor * ev->u[kernel->inputs[ev->i_input].input], &out[k]));
+  int i = ev->i_input;
+  for (; i < kernel->n_inputs && kernel->inputs[i].mass < i1; ++i) {
+    const yoke_chain_input *input = &kernel->inputs[i];
+    YOKE_TRY(add_to(ev, input->mass, input->factor * ev->u[input->input], &out[input->mass - i0]));
   }
+  ev->i_input = i;
   return YOKE_OK;
 }
 
@@ -284,25 +292,34 @@ typedef struct stage_plan {
   int               rest;
 } stage_plan;
 
+/* Terms that are not there are never read, but point somewhere. */
+static void clear_plan(stage_plan *plan, const double *q) {
+  for (int k = 0; k < YOKE_CHAIN_TERMS; ++k) plan->sum.A[k] = q;
+}
+
 static void plan_stage(stage_plan *plan, const yoke_stage *stage) {
-  yoke_chain_sum *sum = &plan->sum;
-  const double    h   = stage->h;
-  plan->stage         = stage;
-  sum->hc             = h * stage->c;
-  sum->n_terms        = 0;
-  int j               = 0;
-  for (; j < stage->s && sum->n_terms < YOKE_CHAIN_TERMS; ++j) {
-    const double e = stage->e != NULL ? stage->e[j] : 0.0, ebar = stage->e != NULL ? stage->ebar[j] : 0.0;
-    if (stage->a[j] == 0.0 && stage->abar[j] == 0.0 && e == 0.0 && ebar == 0.0) continue;
-    const int k = sum->n_terms++;
-    sum->x[k]   = h * h * stage->abar[j];
-    sum->v[k]   = h * stage->a[j];
-    sum->ex[k]  = h * h * ebar;
-    sum->ev[k]  = h * e;
-    sum->A[k]   = stage->A[j];
+  yoke_chain_sum *sum       = &plan->sum;
+  const double    h         = stage->h;
+  const bool      has_error = stage->e != NULL;
+  int             n = 0, j = 0;
+  plan->stage = stage;
+  sum->hc     = h * stage->c;
+  for (; j < stage->s && n < YOKE_CHAIN_TERMS; ++j) {
+    const double a = stage->a[j], abar = stage->abar[j];
+    if (has_error) {
+      const double e = stage->e[j], ebar = stage->ebar[j];
+      if (a == 0.0 && abar == 0.0 && e == 0.0 && ebar == 0.0) continue;
+      sum->ex[n] = h * h * ebar;
+      sum->ev[n] = h * e;
+    } else if (a == 0.0 && abar == 0.0) {
+      continue;
+    }
+    sum->x[n]   = h * h * abar;
+    sum->v[n]   = h * a;
+    sum->A[n++] = stage->A[j];
   }
-  plan->rest = j;
-  for (int k = sum->n_terms; k < YOKE_CHAIN_TERMS; ++k) sum->A[k] = stage->q; /* never read */
+  sum->n_terms = n;
+  plan->rest   = j;
 }
 
 static void add_term(int n, double coefficient, const double *A, double *sum) {
@@ -366,6 +383,7 @@ static yoke_status stage_block(stage_run *run, int i0, int i1) {
 static yoke_status sweep_one_block(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
                                    double *error_sum) {
   stage_run run;
+  clear_plan(&run.plan, stages[0].q);
   for (int k = 0; k < n_stages; ++k) {
     stage_begin(&run, kernel, gx, &stages[k]);
     YOKE_TRY(stage_block(&run, 0, kernel->n));
@@ -382,7 +400,10 @@ yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_s
   if (kernel->n <= BLOCK) return sweep_one_block(kernel, gx, n_stages, stages, error_sum);
   stage_run run[YOKE_CHAIN_SWEEP];
   const int n_blocks = (kernel->n - 1) / BLOCK + 1;
-  for (int k = 0; k < n_stages; ++k) stage_begin(&run[k], kernel, gx, &stages[k]);
+  for (int k = 0; k < n_stages; ++k) {
+    clear_plan(&run[k].plan, stages[k].q);
+    stage_begin(&run[k], kernel, gx, &stages[k]);
+  }
   for (int m = 0; m < n_blocks + n_stages - 1; ++m) {
     for (int k = 0; k < n_stages; ++k) {
       const int block = m - k;
