@@ -53,6 +53,7 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
     return status;
   }
   g->values_tell_conditions = graph_can_tell_conditions(g);
+  g->has_end_nodes_only     = graph_can_end_only(g);
   *out                      = g;
   return YOKE_OK;
 }

@@ -97,6 +97,9 @@ static bool tells_conditions(const yoke_graph *g, const graph_wire *wire) {
   const yoke_formulation_ops *ops    = wire->wire.formulation;
   const void                 *self   = wire->wire.self;
   const bool                  is_met = ops->is_met_by_update != NULL && ops->is_met_by_update(self);
+  for (int k = 0; k < wire->n_channels; ++k) {
+    if (g->channels[wire->first + k].n_nodes != 1) return false;
+  }
   return is_met && (!g->settings.final_update || (ops->feeds_through != NULL && !ops->feeds_through(self)));
 }
 
@@ -108,13 +111,19 @@ bool graph_can_tell_conditions(const yoke_graph *g) {
   return true;
 }
 
+/* graph_exchange, graph_final_values and the conditions at once. */
 void graph_told_conditions(yoke_graph *g) {
+  double *u = g->lent.u, *now = g->lent.now;
   for (int w = 0; w < g->n_wires; ++w) {
-    const graph_wire *wire = &g->wires[w];
-    graph_final_values(g, wire);
+    const graph_wire *wire    = &g->wires[w];
+    graph_channel    *channel = &g->channels[wire->first];
+    const int        *ends    = wire->wire.subsystem;
+    for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = channel[k].applied = g->w[channel[k].w_at];
+    wire->wire.formulation->update(wire->wire.self, g->t_next, graph_port(wire, 0, g->subsystems[ends[0]].y_new),
+                                   graph_port(wire, 1, g->subsystems[ends[1]].y_new), now, u, wire->scratch);
     for (int k = 0; k < wire->n_channels; ++k) {
-      const graph_channel *channel = &g->channels[wire->first + k];
-      g->c[wire->c_at + k]         = channel->applied - channel->value;
+      channel[k].value     = u[k];
+      g->c[wire->c_at + k] = channel[k].applied - u[k];
     }
   }
 }

@@ -90,6 +90,7 @@ typedef struct graph_channel {
   graph_kept        *kept;          /* in the block */
   bool         has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
   int          order;
+  int          spare_order; /* of its wire: its degree is that of the run less this */
   /* of the trial */
   bool         has_curve;                      /* the formulation gave `curve` */
   yoke_layout  layout;                         /* at its degree */
@@ -101,6 +102,12 @@ typedef struct graph_channel {
   double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
   double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s (comparison.h) */
 } graph_channel;
+
+/* For what the layouts of the last step were found: with the same degree asked for and no shorter a past they are those of the next. */
+typedef struct graph_prepared {
+  bool is_full; /* all wires have the degree that is asked for, or their highest */
+  int  wanted, available, degree;
+} graph_prepared;
 
 /* A motion that signals lead to. */
 typedef struct graph_felt {
@@ -248,6 +255,7 @@ struct yoke_graph {
   yoke_exec             *exec;
   int                    n_subsystems, n_wires, n_channels, n_w, n_c;
   bool                   values_tell_conditions; /* graph_told_conditions serves all wires */
+  bool                   has_end_nodes_only;     /* every channel is one piece over a step, and feeds have no shares */
   int                    n_exchanges;            /* how often formulations ask for outputs at t_next evaluated anew */
   graph_subsystem       *subsystems;
   int                   *sequence; /* [n_subsystems] in which they are stepped one after another */
@@ -273,6 +281,7 @@ struct yoke_graph {
   double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H */
   int     wanted;             /* degree that is asked for; the past may allow less */
   int     degree;             /* in force */
+  graph_prepared prepared;
   double *w, *w_predicted;    /* [n_w] */
   double *w_before;           /* [n_w] the nodes that the last correction started from */
   double *c, *delta;          /* [n_c] */
@@ -365,6 +374,8 @@ bool        graph_block_is_sound(const yoke_graph *graph, const void *bytes, dou
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void        graph_prepare(yoke_graph *graph, double t_next);
+/* Creation: g->has_end_nodes_only. */
+bool        graph_can_end_only(const yoke_graph *graph);
 /* Predicted nodes into w_predicted and w. */
 void        graph_predict(yoke_graph *graph);
 /* Nodes of one channel on the polynomial of the order of the run through its newest known nodes, as high as the history permits. */

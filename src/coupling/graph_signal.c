@@ -9,13 +9,20 @@
 /* Degree in force for a coupling: the highest, up to the order of the run, for which all its channels have the past they need.
  * ramp: the N + 1 known points count, so the corrector has degree min(k, N + 1) because k = 1 needs only u_N; ramp-low: one point less,
  * min(k, N). The explicit scheme extrapolates from what is known, so both give min(k, N). A history given at the start counts. */
-static int degree_now(const yoke_graph *g, const graph_wire *wire) {
+static int available_points(const yoke_graph *g) {
   const bool by_nodes = g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES;
   const bool is_low   = g->settings.start == YOKE_START_RAMP_LOW || !g->scheme->needs_repeat ||
                       (g->counts_past_low && by_nodes); /* estimates from the predictor need k + 1 values */
-  const int available = is_low ? g->block->n_past - 1 : g->block->n_past;
-  const int highest   = graph_wire_order(g, wire);
-  for (int degree = g->wanted < highest ? g->wanted : highest; degree > 0; --degree) {
+  return is_low ? g->block->n_past - 1 : g->block->n_past;
+}
+
+static int wanted_degree(const yoke_graph *g, const graph_wire *wire) {
+  const int highest = graph_wire_order(g, wire);
+  return g->wanted < highest ? g->wanted : highest;
+}
+
+static int degree_now(const yoke_graph *g, const graph_wire *wire, int available) {
+  for (int degree = wanted_degree(g, wire); degree > 0; --degree) {
     bool enough = true;
     for (int k = 0; k < wire->n_channels; ++k) {
       yoke_layout layout;
@@ -27,18 +34,16 @@ static int degree_now(const yoke_graph *g, const graph_wire *wire) {
   return 0;
 }
 
-void graph_prepare(yoke_graph *g, double t_next) {
-  g->is_stepping = true;
-  g->t_next      = t_next;
-  g->H           = t_next - g->block->past_t[0];
-  g->degree      = g->wanted;
-  g->use_curves  = false;
-  for (int i = 0; i < g->block->n_past; ++i) g->past_s[i] = (g->block->past_t[i] - g->block->past_t[0]) / g->H;
+/* Layouts of all channels at the degrees that the past permits. */
+static void set_layouts(yoke_graph *g, int available) {
+  g->degree   = g->wanted;
+  g->prepared = (graph_prepared){.is_full = true, .wanted = g->wanted, .available = available};
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire *wire   = &g->wires[w];
     const bool        is_own = wire->wire.formulation->extrapolation != NULL;
-    const int         degree = is_own ? 0 : degree_now(g, wire);
+    const int         degree = is_own ? 0 : degree_now(g, wire, available);
     if (!is_own && degree < g->degree) g->degree = degree;
+    if (is_own || degree < wanted_degree(g, wire)) g->prepared.is_full = false;
     for (int k = 0; k < wire->n_channels; ++k) {
       graph_channel *channel = &g->channels[wire->first + k];
       const int      own     = channel->order < g->block->n_past - 1 ? channel->order : g->block->n_past - 1;
@@ -47,6 +52,29 @@ void graph_prepare(yoke_graph *g, double t_next) {
       wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
     }
   }
+  g->prepared.degree = g->degree;
+}
+
+void graph_prepare(yoke_graph *g, double t_next) {
+  const graph_prepared *last      = &g->prepared;
+  const int             available = available_points(g);
+  g->is_stepping                  = true;
+  g->t_next                       = t_next;
+  g->H                            = t_next - g->block->past_t[0];
+  g->use_curves                   = false;
+  for (int i = 0; i < g->block->n_past; ++i) g->past_s[i] = (g->block->past_t[i] - g->block->past_t[0]) / g->H;
+  if (last->is_full && last->wanted == g->wanted && last->available <= available)
+    g->degree = last->degree;
+  else
+    set_layouts(g, available);
+}
+
+bool graph_can_end_only(const yoke_graph *g) {
+  if (g->has_shares) return false;
+  for (int k = 0; k < g->n_channels; ++k) {
+    if (g->channels[k].n_nodes > 1 || g->channels[k].has_own_order) return false;
+  }
+  return true;
 }
 
 /* ---- signals ---- */
@@ -165,8 +193,31 @@ static void scale_to_time(const yoke_graph *g, int degree, double *place) {
   for (int j = 1; j <= degree; ++j) place[j] *= (scale /= g->H);
 }
 
+/* The same where every channel is the polynomial through its end node and its past. */
+static void end_signal(const yoke_graph *g, const graph_subsystem *s, double *t, double *c, yoke_signal *out) {
+  const int    nu = s->subsystem->nu, degree = signal_degree(g, s, -1);
+  const double whole = 1.0;
+  *out               = begin_signal(g, nu, 1, degree, &whole, t, c);
+  for (int k = 0; k < nu; ++k, c += degree + 1) {
+    for (int j = 1; j <= degree; ++j) c[j] = 0.0;
+    c[0] = graph_held_value(g, s, k);
+    for (int f = s->feed_at[k]; f < s->feed_at[k + 1]; ++f) {
+      const graph_feed    *feed    = &s->feeds[f];
+      const graph_channel *channel = &g->channels[feed->channel];
+      double               u[YOKE_LAYOUT_MAX_DEGREE + 1];
+      yoke_layout_end_piece(channel->layout.degree, g->past_s, channel->kept->past, g->w[channel->w_at], u);
+      for (int j = 0; j <= channel->layout.degree; ++j) c[j] += feed->weight * u[j];
+    }
+    scale_to_time(g, degree, c);
+  }
+}
+
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
+  if (column == -1 && g->has_end_nodes_only && !g->use_curves) {
+    end_signal(g, s, t, c, out);
+    return;
+  }
   double                 breaks[GRAPH_MAX_BREAKS + 1];
   const int              n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
   const int              degree   = signal_degree(g, s, column);

@@ -58,8 +58,10 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
     graph_observe_prepare(g);
   }
   const bool has_conditions = g->values_tell_conditions || (g->scheme->leaves_conditions && g->n_exchanges == 0);
-  if (status == YOKE_OK) status = graph_exchange(g);
-  if (status == YOKE_OK && g->values_tell_conditions) graph_told_conditions(g);
+  if (status == YOKE_OK && g->values_tell_conditions)
+    graph_told_conditions(g);
+  else if (status == YOKE_OK)
+    status = graph_exchange(g);
   if (status == YOKE_OK) status = graph_remainder(g, has_conditions, &statistics->residual, ctx);
   if (status != YOKE_E_INTERRUPTED && !isfinite(statistics->residual)) status = YOKE_NON_FINITE;
   graph_residuals_by_kind(g, statistics);

@@ -144,6 +144,7 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
       channel->wire          = i;
       channel->has_own_order = own != NULL;
       channel->order         = own != NULL ? own->order(wires[i].self, k) : 0;
+      channel->spare_order   = wires[i].spare_order;
       wires[i].formulation->layout(wires[i].self, k, g->settings.order - wires[i].spare_order, &channel->layout);
       channel->n_nodes = yoke_layout_n_nodes(&channel->layout);
       channel->w_at    = g->n_w;

@@ -82,6 +82,19 @@ void yoke_layout_piece(const yoke_layout *layout, const yoke_past *past, const d
   interpolate(n, s, u, p > 0 ? yoke_layout_break(layout, p - 1) : 0.0, c);
 }
 
+/* As `interpolate` through 1, s[0], s[1], ... about 0. */
+void yoke_layout_end_piece(int degree, const double *s, const double *u, double w, double *c) {
+  c[0] = w;
+  for (int i = 0; i < degree; ++i) c[i + 1] = u[i];
+  for (int k = 1; k <= degree; ++k) {
+    for (int i = degree; i >= k; --i) c[i] = (c[i] - c[i - 1]) / (s[i - 1] - (i > k ? s[i - k - 1] : 1.0));
+  }
+  for (int i = degree - 1; i >= 0; --i) {
+    const double at = i > 0 ? s[i - 1] : 1.0;
+    for (int k = i; k < degree; ++k) c[k] += (0.0 - at) * c[k + 1];
+  }
+}
+
 yoke_layout_measures yoke_layout_measure(const yoke_layout *layout, const yoke_past *past, const double *w) {
   const int            n = yoke_layout_n_nodes(layout), n_pieces = yoke_layout_n_pieces(layout);
   yoke_layout_measures out = {0.0, 0.0};

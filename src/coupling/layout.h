@@ -43,6 +43,9 @@ typedef struct yoke_past {
 /* Coefficients of piece p in powers of (s - start of the piece), c[0 .. YOKE_LAYOUT_MAX_DEGREE], unused ones 0. */
 void yoke_layout_piece(const yoke_layout *layout, const yoke_past *past, const double *w, int p, double *c);
 
+/* The only piece of an `end` layout: c[0 .. degree] of the polynomial through w at s = 1 and the past u at the times s. */
+void yoke_layout_end_piece(int degree, const double *s, const double *u, double w, double *c);
+
 typedef struct yoke_layout_measures {
   double
          end_derivative; /* du/ds at s = 1 from the left. Piecewise constant layouts use the difference of the last two nodes (the

@@ -31,6 +31,25 @@ void graph_extrapolate(const yoke_graph *g, const graph_channel *channel, double
   }
 }
 
+/* What the end node is made of, the same for all channels that have nothing else and as many points. */
+typedef struct end_weights {
+  int    n;
+  double of[GRAPH_PAST];
+} end_weights;
+
+/* graph_extrapolate of such a channel. */
+static double extrapolate_end(const yoke_graph *g, const graph_channel *channel, end_weights *weights) {
+  const int highest = g->settings.order - channel->spare_order, run = g->wanted < highest ? g->wanted : highest;
+  const int n = run + 1 < g->block->n_past ? run + 1 : g->block->n_past;
+  double    w = 0.0;
+  if (n != weights->n) {
+    weights->n = n;
+    yoke_lagrange_weights(n, g->past_s, 1.0, weights->of);
+  }
+  for (int i = 0; i < n; ++i) w += weights->of[i] * channel->kept->past[i];
+  return w;
+}
+
 /* min |A x - b| with A [n, m] of full rank (powers of distinct times) by Householder reflections; x ends in b[0 .. m-1]. */
 static void solve_least_squares(int n, int m, double A[][YOKE_LAYOUT_MAX_DEGREE + 1], double *b) {
   for (int k = 0; k < m; ++k) {
@@ -332,12 +351,16 @@ void graph_predict(yoke_graph *g) {
   if (yoke_predictor_is_motion(g->settings.predictor)) {
     predict_by_accelerations(g);
   } else {
+    end_weights weights = {.n = 0};
     for (int k = 0; k < g->n_channels; ++k) {
       const graph_channel *channel = &g->channels[k];
+      double              *w       = g->w_predicted + channel->w_at;
       if (g->settings.predictor == YOKE_PREDICTOR_LEAST_SQUARES)
-        least_squares(g, channel, g->w_predicted + channel->w_at);
+        least_squares(g, channel, w);
+      else if (channel->n_nodes == 1 && !channel->has_own_order)
+        w[0] = extrapolate_end(g, channel, &weights);
       else
-        graph_extrapolate(g, channel, g->w_predicted + channel->w_at);
+        graph_extrapolate(g, channel, w);
     }
   }
   for (int i = 0; i < g->n_wires; ++i) {
