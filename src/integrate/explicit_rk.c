@@ -205,36 +205,35 @@ void explicit_rk_watch_stiffness(yoke_integrator *integrator) {
   self->suspect_bound = is_sure ? self->tableau->stiff_bound : self->tableau->suspect_bound;
 }
 
-static rk_view view(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                    const yoke_signal *u) {
+static void view(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
+                 rk_view *x) {
   const rk_self *self = integrator->self;
   rk_own        *own  = yoke_integrator_own(integrator, state);
-  rk_view        x; /* of kq and kv as many are set as there are stages */
-  x.integrator = integrator;
-  x.self       = self;
-  x.state      = state;
-  x.own        = own;
-  x.u          = u;
-  x.work       = explicit_at(scratch, self->work);
-  x.start      = explicit_at(scratch, self->start_aside);
-  x.u_now      = explicit_at(scratch, self->u);
-  x.temp       = explicit_at(scratch, self->temp);
-  x.lambda     = explicit_at(scratch, self->lambda);
-  x.q          = yoke_integrator_q(integrator, state);
-  x.v          = yoke_integrator_v(integrator, state);
-  x.a          = yoke_integrator_a(integrator, state);
-  x.q_stage    = explicit_at(scratch, self->q_stage);
-  x.v_stage    = explicit_at(scratch, self->v_stage);
-  x.q_new      = x.q;
-  x.v_new      = x.v;
-  x.qdot       = self->nystroem ? x.v : explicit_at(own, self->qdot);
-  x.kq[0]      = x.qdot;
-  x.kv[0]      = x.a;
-  for (int i = 1; i < self->n_stages; ++i) {
-    x.kq[i] = explicit_at(scratch, self->k + (size_t)(i - 1) * self->k_next);
-    x.kv[i] = explicit_at(x.kq[i], self->k_v);
+  x->integrator       = integrator;
+  x->self             = self;
+  x->state            = state;
+  x->own              = own;
+  x->u                = u;
+  x->work             = explicit_at(scratch, self->work);
+  x->start            = explicit_at(scratch, self->start_aside);
+  x->u_now            = explicit_at(scratch, self->u);
+  x->temp             = explicit_at(scratch, self->temp);
+  x->lambda           = explicit_at(scratch, self->lambda);
+  x->q                = yoke_integrator_q(integrator, state);
+  x->v                = yoke_integrator_v(integrator, state);
+  x->a                = yoke_integrator_a(integrator, state);
+  x->q_stage          = explicit_at(scratch, self->q_stage);
+  x->v_stage          = explicit_at(scratch, self->v_stage);
+  x->q_new            = x->q;
+  x->v_new            = x->v;
+  x->qdot             = self->nystroem ? x->v : explicit_at(own, self->qdot);
+  x->kq[0]            = x->qdot;
+  x->kv[0]            = x->a;
+  double *k           = explicit_at(scratch, self->k);
+  for (int i = 1; i < self->n_stages; ++i, k = explicit_at(k, self->k_next)) { /* the others stay unset */
+    x->kq[i] = k;
+    x->kv[i] = explicit_at(k, self->k_v);
   }
-  return x;
 }
 
 static bool is_never_looked_into(const rk_view *x) {
@@ -328,17 +327,20 @@ static void describe_fused(const rk_view *x, int i, double h, double t_new, cons
   const bool        is_same = before != NULL && before->t == t;
   double           *u       = x->u_now + (size_t)i * (size_t)nu;
   if (nu > 0 && !is_same) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, u);
-  *out = (yoke_stage){.t    = t,
-                      .h    = h,
-                      .c    = tab->c[i],
-                      .s    = i,
-                      .a    = tab->A[i],
-                      .abar = tab->wbar[i],
-                      .q    = x->q,
-                      .v    = x->v,
-                      .A    = (const double *const *)x->kv,
-                      .u    = is_same ? before->u : u,
-                      .out  = x->kv[i]};
+  out->t     = t;
+  out->h     = h;
+  out->c     = tab->c[i];
+  out->s     = i;
+  out->a     = tab->A[i];
+  out->abar  = tab->wbar[i];
+  out->q     = x->q;
+  out->v     = x->v;
+  out->A     = (const double *const *)x->kv;
+  out->u     = is_same ? before->u : u;
+  out->out   = x->kv[i];
+  out->X_out = out->V_out = NULL;
+  out->e = out->ebar = NULL;
+  out->atol = out->rtol = 0.0;
 }
 
 /* Fused stages first .. last; the one at the new point (stage s) also gives the new values and the error. */
@@ -533,8 +535,8 @@ static bool may_bridge(const rk_view *x, double h) {
 
 yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                              const yoke_signal *u, double t_limit, yoke_context *ctx) {
-  rk_view           x        = view(integrator, scratch, state, u);
-  const rk_tableau *tab      = x.self->tableau;
+  rk_view           x;
+  const rk_tableau *tab      = ((const rk_self *)integrator->self)->tableau;
   const bool        is_fixed = integrator->options.fixed_step > 0;
   const double      t_left = t_limit - state->t, h_min = explicit_smallest_step(state->t, t_limit);
   const double      rtol      = integrator->options.rtol;
@@ -542,6 +544,7 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
   double            loose     = 1; /* error that may be / error that the user allows */
   int               n_bridges = 0;
   state->order                = tab->order;
+  view(integrator, scratch, state, u, &x);
   begin_step(&x);
 
   for (;;) {
@@ -594,8 +597,9 @@ static yoke_status refresh(const rk_view *x) {
 
 yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                               const yoke_signal *u) {
-  const rk_view x = view(integrator, scratch, state, u);
-  x.own->err_old  = ERR_UNKNOWN;
+  rk_view x;
+  view(integrator, scratch, state, u, &x);
+  x.own->err_old = ERR_UNKNOWN;
   YOKE_TRY(refresh(&x));
   state->order = x.self->tableau->order;
   state->h     = explicit_first_step(integrator, x.work, x.u_now, x.temp, state, u, x.qdot, state->order);
@@ -610,7 +614,8 @@ yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch
   rk_own        *own  = yoke_integrator_own(integrator, state);
   if (state_was_reset) own->err_old = ERR_UNKNOWN;
   if (self->nystroem) return YOKE_OK; /* a is there already */
-  const rk_view x = view(integrator, scratch, state, u);
+  rk_view x;
+  view(integrator, scratch, state, u, &x);
   return refresh(&x);
 }
 
